@@ -1,0 +1,286 @@
+//! Bit fields, and the two macros from which every register, descriptor and
+//! enumeration is made: one row, one place.
+//!
+//! `enums!` makes a Rust enum with an `Other(u32)` variant (unknown values
+//! survive) and its table of names. `registers!` makes, from one row, a typed
+//! newtype with a getter per field for the emulator and the [`RegRow`] that
+//! decode prints and goldens name. `descriptors!` does the same for words that
+//! live in memory rather than at a register offset.
+
+/// How the bits of a field are to be read and shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// One bit.
+    Bool,
+    /// Unsigned integer, shown in decimal.
+    Uint,
+    /// Unsigned integer, shown in hexadecimal.
+    Hex,
+    /// Two's complement integer of the field's width.
+    Int,
+    /// Unsigned integer stored shifted right by this many bits, decimal.
+    Shl(u32),
+    /// Address stored shifted right by this many bits, hexadecimal.
+    Addr(u32),
+    /// Two's complement fixed point with this many fraction bits.
+    Fixed(u32),
+    /// Unsigned fixed point with this many fraction bits.
+    UFixed(u32),
+    /// IEEE 754 binary32.
+    Float,
+    /// IEEE 754 binary16.
+    Half,
+    /// Shader register id: bits 7:2 register, 1:0 component.
+    RegId,
+    /// A named value.
+    Enum(&'static EnumTable),
+}
+
+/// The names of an enumeration.
+#[derive(Debug)]
+pub struct EnumTable {
+    /// Name in the register database.
+    pub name: &'static str,
+    /// Value and name, in the order of the rows.
+    pub values: &'static [(u32, &'static str)],
+}
+
+impl EnumTable {
+    /// The name of `value`, if it has one.
+    pub fn name_of(&self, value: u32) -> Option<&'static str> {
+        self.values.iter().find(|row| row.0 == value).map(|row| row.1)
+    }
+
+    /// The value called `name`, if there is one.
+    pub fn value_of(&self, name: &str) -> Option<u32> {
+        self.values.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+}
+
+/// One field of a word.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldRow {
+    /// Name in the register database.
+    pub name: &'static str,
+    /// Lowest bit.
+    pub lo: u32,
+    /// Highest bit, inclusive.
+    pub hi: u32,
+    /// How to read it.
+    pub kind: Kind,
+}
+
+impl FieldRow {
+    /// Number of bits.
+    pub const fn width(&self) -> u32 {
+        self.hi - self.lo + 1
+    }
+
+    /// The field's own bits of `word`, moved to bit 0.
+    pub const fn raw(&self, word: u32) -> u32 {
+        extract(word, self.lo, self.hi)
+    }
+
+    /// The bits of the word that this field covers.
+    pub const fn mask(&self) -> u32 {
+        (u32::MAX >> (32 - self.width())) << self.lo
+    }
+}
+
+/// One register, or one register of every element of an array.
+#[derive(Clone, Copy, Debug)]
+pub struct RegRow {
+    /// Dword offset of element 0.
+    pub offset: u32,
+    /// Database name; for an array the array's name.
+    pub name: &'static str,
+    /// Name of the register within an array element; empty outside arrays.
+    pub sub: &'static str,
+    /// Elements (1 outside arrays).
+    pub len: u32,
+    /// Dwords from one element to the next (0 outside arrays).
+    pub stride: u32,
+    /// Fields from bit 0 up; a register without named fields has one of 32 bits.
+    pub fields: &'static [FieldRow],
+}
+
+/// Bits `lo..=hi` of `word`, moved to bit 0.
+pub const fn extract(word: u32, lo: u32, hi: u32) -> u32 {
+    (word >> lo) & (u32::MAX >> (31 - (hi - lo)))
+}
+
+/// A register that the emulator reads by type.
+pub trait Register: Copy {
+    /// The row that this type was made from.
+    const ROW: RegRow;
+    /// The register holding `word`.
+    fn from_word(word: u32) -> Self;
+}
+
+/// A type that a field can have: how its bits become a value.
+pub trait FieldType {
+    /// What the getter returns.
+    type Value;
+    /// How it is printed.
+    const KIND: Kind;
+    /// The value of a field of `width` bits.
+    fn get(raw: u32, width: u32) -> Self::Value;
+}
+
+macro_rules! field_types {
+    ($($(#[$doc:meta])* $name:ident $(<$n:ident>)? : $value:ty, $kind:expr, |$raw:ident, $width:ident| $get:expr;)*) => {$(
+        $(#[$doc])*
+        pub struct $name $(<const $n: u32>)?;
+        impl $(<const $n: u32>)? FieldType for $name $(<$n>)? {
+            type Value = $value;
+            const KIND: Kind = $kind;
+            fn get($raw: u32, $width: u32) -> $value {
+                let _ = $width;
+                $get
+            }
+        }
+    )*};
+}
+
+field_types! {
+    /// One bit.
+    Bool: bool, Kind::Bool, |raw, width| raw != 0;
+    /// Unsigned, decimal.
+    Uint: u32, Kind::Uint, |raw, width| raw;
+    /// Unsigned, hexadecimal.
+    Hex: u32, Kind::Hex, |raw, width| raw;
+    /// Two's complement.
+    Int: i32, Kind::Int, |raw, width| sign_extend(raw, width);
+    /// Unsigned, stored shifted right by `N`.
+    Shl<N>: u32, Kind::Shl(N), |raw, width| raw << N;
+    /// GPU address, stored shifted right by `N`.
+    Addr<N>: u32, Kind::Addr(N), |raw, width| raw << N;
+    /// Signed fixed point, `N` fraction bits.
+    Fixed<N>: f32, Kind::Fixed(N), |raw, width| sign_extend(raw, width) as f32 / (1u32 << N) as f32;
+    /// Unsigned fixed point, `N` fraction bits.
+    UFixed<N>: f32, Kind::UFixed(N), |raw, width| raw as f32 / (1u32 << N) as f32;
+    /// IEEE binary32.
+    Float: f32, Kind::Float, |raw, width| f32::from_bits(raw);
+    /// IEEE binary16, as its bits.
+    Half: u16, Kind::Half, |raw, width| raw as u16;
+    /// Shader register id (number * 4 + component; 0xfc is "none").
+    RegId: u32, Kind::RegId, |raw, width| raw;
+}
+
+/// `raw`, a two's complement number of `width` bits, as an `i32`.
+pub const fn sign_extend(raw: u32, width: u32) -> i32 {
+    let shift = 32 - width;
+    ((raw << shift) as i32) >> shift
+}
+
+/// Makes enumerations that keep unknown values.
+///
+/// `database_name => RustName { NAME = value, .. }`
+#[macro_export]
+macro_rules! enums {
+    ($($(#[$doc:meta])* $db:ident => $name:ident { $($variant:ident = $value:expr),* $(,)? })*) => {$(
+        $(#[$doc])*
+        #[allow(non_camel_case_types, missing_docs)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($variant,)* Other(u32) }
+
+        impl $name {
+            /// The names, for printing and parsing.
+            pub const TABLE: $crate::bits::EnumTable = $crate::bits::EnumTable {
+                name: stringify!($db),
+                values: &[$(($value, stringify!($variant))),*],
+            };
+
+            /// The enumerator of `raw`.
+            pub const fn from_bits(raw: u32) -> Self {
+                match raw { $($value => Self::$variant,)* other => Self::Other(other) }
+            }
+
+            /// The value that stands in the field.
+            pub const fn to_bits(self) -> u32 {
+                match self { $(Self::$variant => $value,)* Self::Other(other) => other }
+            }
+        }
+
+        impl $crate::bits::FieldType for $name {
+            type Value = Self;
+            const KIND: $crate::bits::Kind = $crate::bits::Kind::Enum(&Self::TABLE);
+            fn get(raw: u32, _: u32) -> Self { Self::from_bits(raw) }
+        }
+    )*};
+}
+
+/// Makes typed registers and their table `REGS` from rows.
+///
+/// ```text
+/// 0x20a0 RB_MODE_CONTROL { 0..5 WIDTH: Shl<5>; 16..16 ENABLE_GMEM: Bool; }
+/// 0x20a6 RB_MRT[8 x 5].BASE as RB_MRT_BASE { 0..31 VALUE: Hex; }
+/// ```
+/// Bit ranges are inclusive on both ends, low first.
+#[macro_export]
+macro_rules! registers {
+    ($($(#[$doc:meta])* $offset:literal $name:ident $([$len:literal x $stride:literal] $(. $sub:ident)? as $alias:ident)?
+        { $($(#[$fdoc:meta])* $lo:literal .. $hi:literal $field:ident : $ty:ty;)* })*) => {
+        $($crate::registers!(@type [$($doc)*] $offset $name ($name $($alias)?) [$($len, $stride, $($sub)?)?]
+            { $($(#[$fdoc])* $lo $hi $field $ty;)* });)*
+
+        /// Every register of this block, in the order of the rows.
+        pub static REGS: &[$crate::bits::RegRow] = &[$($crate::registers!(@row $name $($alias)?)),*];
+    };
+    (@row $name:ident) => { <$name as $crate::bits::Register>::ROW };
+    (@row $name:ident $alias:ident) => { <$alias as $crate::bits::Register>::ROW };
+    (@type [$($doc:meta)*] $offset:literal $name:ident ($n:ident) [] $fields:tt) => {
+        $crate::registers!(@word [$($doc)*] $name, $offset, $name, "", 1, 0, $fields);
+    };
+    (@type [$($doc:meta)*] $offset:literal $name:ident ($n:ident $alias:ident) [$len:literal, $stride:literal,] $fields:tt) => {
+        $crate::registers!(@word [$($doc)*] $alias, $offset, $name, "REG", $len, $stride, $fields);
+    };
+    (@type [$($doc:meta)*] $offset:literal $name:ident ($n:ident $alias:ident) [$len:literal, $stride:literal, $sub:ident] $fields:tt) => {
+        $crate::registers!(@word [$($doc)*] $alias, $offset, $name, stringify!($sub), $len, $stride, $fields);
+    };
+    (@word [$($doc:meta)*] $type:ident, $offset:literal, $name:ident, $sub:expr, $len:literal, $stride:literal,
+        { $($(#[$fdoc:meta])* $lo:literal $hi:literal $field:ident $ty:ty;)* }) => {
+        $crate::word_type! { [$($doc)*] $type { $($(#[$fdoc])* $lo $hi $field $ty;)* } }
+        impl $crate::bits::Register for $type {
+            const ROW: $crate::bits::RegRow = $crate::bits::RegRow {
+                offset: $offset, name: stringify!($name), sub: $sub, len: $len, stride: $stride, fields: $type::FIELDS,
+            };
+            fn from_word(word: u32) -> Self { Self(word) }
+        }
+    };
+}
+
+/// Makes typed words that have no register offset: descriptors, packet dwords.
+///
+/// `NAME { 0..5 FIELD: Type; .. }`
+#[macro_export]
+macro_rules! descriptors {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $lo:literal .. $hi:literal $field:ident : $ty:ty;)* })*) => {
+        $($crate::word_type! { [$($doc)*] $name { $($(#[$fdoc])* $lo $hi $field $ty;)* } })*
+    };
+}
+
+/// The part that registers and descriptors share: newtype, getters, field table.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! word_type {
+    ([$($doc:meta)*] $type:ident { $($(#[$fdoc:meta])* $lo:literal $hi:literal $field:ident $ty:ty;)* }) => {
+        $(#[$doc])*
+        #[allow(non_camel_case_types, missing_docs)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+        pub struct $type(pub u32);
+
+        #[allow(non_snake_case, missing_docs)]
+        impl $type {
+            /// The fields, from bit 0 up.
+            pub const FIELDS: &'static [$crate::bits::FieldRow] = &[$($crate::bits::FieldRow {
+                name: stringify!($field), lo: $lo, hi: $hi, kind: <$ty as $crate::bits::FieldType>::KIND,
+            }),*];
+
+            $($(#[$fdoc])*
+            pub fn $field(self) -> <$ty as $crate::bits::FieldType>::Value {
+                <$ty as $crate::bits::FieldType>::get($crate::bits::extract(self.0, $lo, $hi), $hi - $lo + 1)
+            })*
+        }
+    };
+}

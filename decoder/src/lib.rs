@@ -1,0 +1,8 @@
+//! Pure functions of bits: what a capture, a packet, a register or a shader
+//! instruction *says*. Nothing here holds machine state or time; the emulator
+//! (`a4emu`) does.
+#![forbid(unsafe_code)]
+
+#[macro_use]
+pub mod bits;
+pub mod regs;

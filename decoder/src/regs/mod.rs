@@ -1,0 +1,2 @@
+//! The A4xx register database, one file per hardware block.
+pub mod rb;

@@ -1,0 +1,1 @@
+//! An Adreno A4xx in software.

@@ -1,0 +1,2 @@
+//! The `a4emu` command.
+fn main() {}
