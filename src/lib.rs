@@ -1,1 +1,2 @@
 //! An Adreno A4xx in software.
+pub mod draw;

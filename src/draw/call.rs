@@ -1,0 +1,51 @@
+//! What a draw packet says, before any register is read.
+
+/// Where the vertex indices of a draw come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexSource {
+    /// 0, 1, 2, ...
+    Auto,
+    /// Indices in the packet itself (CP_DRAW_INDX_2).
+    Immediate(Vec<u32>),
+    /// Indices in memory.
+    Memory {
+        /// Address of index 0.
+        base: u32,
+        /// Bytes that may be read from `base`.
+        size: u32,
+        /// Bytes per index: 1, 2 or 4.
+        width: u32,
+        /// Index at which the draw starts.
+        first: u32,
+    },
+}
+
+/// One draw, as the packet gives it (indirect parameters already fetched).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DrawCall {
+    /// Number of the draw, from 0 over the whole capture.
+    pub number: u32,
+    /// Number of the submit that holds it.
+    pub submit: u32,
+    /// The draw initiator's dword; the A4xx form whatever the packet was.
+    pub initiator: u32,
+    /// Vertices (or indices) per instance.
+    pub count: u32,
+    /// Instances.
+    pub instances: u32,
+    /// Where the indices come from.
+    pub indices: IndexSource,
+}
+
+/// One dispatch, as the packet gives it (indirect parameters already fetched).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DispatchCall {
+    /// Number among draws and dispatches, from 0 over the whole capture.
+    pub number: u32,
+    /// Number of the submit that holds it.
+    pub submit: u32,
+    /// Work groups in x, y, z.
+    pub groups: [u32; 3],
+    /// Local size from the packet (the indirect form); otherwise HLSQ_CL_NDRANGE_0 has it.
+    pub local_size: Option<[u32; 3]>,
+}
