@@ -43,12 +43,14 @@ pub struct EnumTable {
     pub name: &'static str,
     /// Value and name, in the order of the rows.
     pub values: &'static [(u32, &'static str)],
+    /// The name of a value, as a `match` that the compiler can turn into a table.
+    pub lookup: fn(u32) -> Option<&'static str>,
 }
 
 impl EnumTable {
     /// The name of `value`, if it has one.
     pub fn name_of(&self, value: u32) -> Option<&'static str> {
-        self.values.iter().find(|row| row.0 == value).map(|row| row.1)
+        (self.lookup)(value)
     }
 
     /// The value called `name`, if there is one.
@@ -175,9 +177,15 @@ pub const fn sign_extend(raw: u32, width: u32) -> i32 {
 
 /// Makes enumerations that keep unknown values.
 ///
-/// `database_name => RustName { NAME = value, .. }`
+/// `[ALL] database_name => RustName { NAME = value, .. }` where `[ALL]`,
+/// which makes a list of all the tables of the block, may be left out.
 #[macro_export]
 macro_rules! enums {
+    ([$all:ident] $($(#[$doc:meta])* $db:ident => $name:ident $body:tt)*) => {
+        $crate::enums! { $($(#[$doc])* $db => $name $body)* }
+        /// Every enumeration of this block, in the order of the rows.
+        pub static $all: &[&$crate::bits::EnumTable] = &[$(&$name::TABLE),*];
+    };
     ($($(#[$doc:meta])* $db:ident => $name:ident { $($variant:ident = $value:expr),* $(,)? })*) => {$(
         $(#[$doc])*
         #[allow(non_camel_case_types, missing_docs)]
@@ -189,6 +197,7 @@ macro_rules! enums {
             pub const TABLE: $crate::bits::EnumTable = $crate::bits::EnumTable {
                 name: stringify!($db),
                 values: &[$(($value, stringify!($variant))),*],
+                lookup: |raw| match raw { $($value => Some(stringify!($variant)),)* _ => None },
             };
 
             /// The enumerator of `raw`.
@@ -207,7 +216,8 @@ macro_rules! enums {
             const KIND: $crate::bits::Kind = $crate::bits::Kind::Enum(&Self::TABLE);
             fn get(raw: u32, _: u32) -> Self { Self::from_bits(raw) }
         }
-    )*};
+    )*
+    };
 }
 
 /// Makes typed registers and their table `REGS` from rows.
