@@ -1,2 +1,8 @@
 //! An Adreno A4xx in software.
+
+pub mod cp;
 pub mod draw;
+pub mod fault;
+pub mod gpu;
+pub mod memory;
+pub mod regfile;

@@ -35,6 +35,10 @@ pub struct DrawCall {
     pub instances: u32,
     /// Where the indices come from.
     pub indices: IndexSource,
+    /// Base vertex (first vertex) of an indirect draw, in place of VFD_INDEX_OFFSET.
+    pub base_vertex: Option<u32>,
+    /// First instance of an indirect draw, in place of VFD_UNKNOWN_2209.
+    pub first_instance: Option<u32>,
 }
 
 /// One dispatch, as the packet gives it (indirect parameters already fetched).

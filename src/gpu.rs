@@ -1,0 +1,223 @@
+//! The chip: one value that owns all state. No globals, no sharing, no lifetimes.
+
+use crate::cp::CpState;
+use crate::fault::{Client, Place, Report};
+use crate::memory::Memory;
+use crate::regfile::RegFile;
+
+/// Vec4s in a stage's constant file.
+///
+/// The chip has 512 for all stages together (textures-and-memory and
+/// command-processor 7.2 pages); offsets in packets are relative to the stage's own
+/// part, so a full file for each is what any partition can need.
+pub const CONSTANTS: usize = 512;
+/// Instructions in a stage's instruction store: 64 groups of 16.
+pub const INSTRUCTIONS: usize = 64 * 16;
+/// Texture and sampler slots of a stage. The driver uses 16; blob traces go higher.
+pub const TEXTURES: usize = 128;
+/// SSBO and image slots.
+pub const SSBOS: usize = 64;
+
+/// A member of the family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chip {
+    /// Three digits, such as 420.
+    pub id: u32,
+}
+
+impl Default for Chip {
+    /// A capture that does not say is taken for the most common one.
+    fn default() -> Self {
+        Self { id: 420 }
+    }
+}
+
+impl Chip {
+    /// Bytes of tile memory. Source: the kernel's device table (capture-format page 2.1).
+    pub const fn gmem_bytes(self) -> usize {
+        match self.id {
+            405 => 256 << 10,
+            _ => (1 << 20) + (512 << 10),
+        }
+    }
+
+    /// Whether this is a chip we emulate.
+    pub const fn is_a4xx(self) -> bool {
+        self.id / 100 == 4
+    }
+}
+
+/// A programmable stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// Vertex.
+    VS,
+    /// Hull (tessellation control).
+    HS,
+    /// Domain (tessellation evaluation).
+    DS,
+    /// Geometry.
+    GS,
+    /// Fragment.
+    FS,
+    /// Compute.
+    CS,
+}
+
+impl Stage {
+    /// All stages, in order of the packets' numbering.
+    pub const ALL: [Self; 6] = [Self::VS, Self::HS, Self::DS, Self::GS, Self::FS, Self::CS];
+}
+
+/// Where a stage's program is, whichever was said last (command-processor page 7.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CodeSource {
+    /// In memory at `SP_xS_OBJ_START`.
+    #[default]
+    Memory,
+    /// In the stage's instruction store.
+    Store,
+}
+
+/// What CP_LOAD_STATE4 loaded for one stage.
+#[derive(Clone)]
+pub struct ShaderState {
+    /// The constant file: [`CONSTANTS`] vec4s. A new program does not clear it.
+    pub constants: Vec<[u32; 4]>,
+    /// Texture descriptors, [`TEXTURES`] slots.
+    pub textures: Vec<[u32; 8]>,
+    /// Sampler descriptors, [`TEXTURES`] slots.
+    pub samplers: Vec<[u32; 2]>,
+    /// The instruction store, [`INSTRUCTIONS`] words.
+    pub code: Vec<u64>,
+    /// Which of the store and OBJ_START was written last.
+    pub source: CodeSource,
+}
+
+impl Default for ShaderState {
+    fn default() -> Self {
+        Self {
+            constants: vec![[0; 4]; CONSTANTS],
+            textures: vec![[0; 8]; TEXTURES],
+            samplers: vec![[0; 2]; TEXTURES],
+            code: vec![0; INSTRUCTIONS],
+            source: CodeSource::Memory,
+        }
+    }
+}
+
+/// SSBO and image descriptors: one set for the 3D stages, one for compute.
+#[derive(Clone)]
+pub struct SsboState {
+    /// Type 0: base, pitches (4 dwords).
+    pub descriptors: Vec<[u32; 4]>,
+    /// Type 1: format and sizes (2 dwords).
+    pub sizes: Vec<[u32; 2]>,
+    /// Type 2: addresses (2 dwords).
+    pub addresses: Vec<[u32; 2]>,
+}
+
+impl Default for SsboState {
+    fn default() -> Self {
+        Self { descriptors: vec![[0; 4]; SSBOS], sizes: vec![[0; 2]; SSBOS], addresses: vec![[0; 2]; SSBOS] }
+    }
+}
+
+/// All state that LOAD_STATE4 writes.
+#[derive(Clone, Default)]
+pub struct LoadedState {
+    /// By [`Stage`], in the order of [`Stage::ALL`].
+    stages: [ShaderState; 6],
+    /// Shared by the 3D stages (block 0xe).
+    pub ssbo_3d: SsboState,
+    /// Of compute (block 0xf).
+    pub ssbo_compute: SsboState,
+}
+
+impl LoadedState {
+    /// The state of `stage`.
+    pub fn stage(&self, stage: Stage) -> &ShaderState {
+        &self.stages[stage as usize]
+    }
+
+    /// The state of `stage`, to load into.
+    pub fn stage_mut(&mut self, stage: Stage) -> &mut ShaderState {
+        &mut self.stages[stage as usize]
+    }
+
+    /// The SSBOs and images that `stage` sees.
+    pub fn ssbo(&self, stage: Stage) -> &SsboState {
+        match stage {
+            Stage::CS => &self.ssbo_compute,
+            _ => &self.ssbo_3d,
+        }
+    }
+}
+
+/// Counters that packets can have written to memory or reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Samples that passed depth and stencil, for occlusion queries.
+    pub samples_passed: u64,
+}
+
+/// The emulated GPU.
+pub struct Gpu {
+    /// Which chip.
+    pub chip: Chip,
+    /// The registers.
+    pub regs: RegFile,
+    /// The address space.
+    pub mem: Memory,
+    /// Tile memory, [`Chip::gmem_bytes`] long.
+    pub gmem: Vec<u8>,
+    /// Shader code, constants and descriptors.
+    pub loaded: LoadedState,
+    /// The command processor's own state.
+    pub cp: CpState,
+    /// Counters.
+    pub counters: Counters,
+    /// What went wrong so far.
+    pub report: Report,
+    /// Where execution is.
+    pub at: Place,
+}
+
+impl Gpu {
+    /// A chip after power-on: registers zero and unwritten, nothing mapped.
+    pub fn new(chip: Chip) -> Self {
+        Self {
+            chip,
+            regs: RegFile::default(),
+            mem: Memory::new(),
+            gmem: vec![0; chip.gmem_bytes()],
+            loaded: LoadedState::default(),
+            cp: CpState::default(),
+            counters: Counters::default(),
+            report: Report::default(),
+            at: Place::default(),
+        }
+    }
+
+    /// Reads memory for `client`; what is missing reads as zero and is recorded.
+    pub fn fetch(&mut self, client: Client, addr: u32, out: &mut [u8]) {
+        if !self.mem.read(addr, out) {
+            self.report.miss(client, addr, out.len() as u32);
+        }
+    }
+
+    /// Reads a dword for `client`; a missing one reads as zero and is recorded.
+    pub fn fetch_u32(&mut self, client: Client, addr: u32) -> u32 {
+        let mut bytes = [0; 4];
+        self.fetch(client, addr, &mut bytes);
+        u32::from_le_bytes(bytes)
+    }
+
+    /// Stores for `client`; a store to nowhere is a fault.
+    pub fn store(&mut self, client: Client, addr: u32, bytes: &[u8]) {
+        if !self.mem.write(addr, bytes) {
+            let page = addr - addr % crate::memory::PAGE;
+            self.report.fault(crate::fault::Fault::Store { client, page }, self.at);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The register file: values, and which registers anybody wrote.
+
+use a4emu_decoder::bits::Register;
+
+/// Registers that packets can reach (dword offsets).
+pub const COUNT: usize = 0x4000;
+
+const WORDS: usize = COUNT / 64;
+
+/// A set of register offsets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegSet(Box<[u64; WORDS]>);
+
+impl Default for RegSet {
+    fn default() -> Self {
+        Self(Box::new([0; WORDS]))
+    }
+}
+
+impl RegSet {
+    /// Adds `offset`, which must be below [`COUNT`].
+    pub fn insert(&mut self, offset: u32) {
+        self.0[offset as usize / 64] |= 1 << (offset % 64);
+    }
+
+    /// Whether `offset` is in the set.
+    pub fn contains(&self, offset: u32) -> bool {
+        self.0.get(offset as usize / 64).is_some_and(|word| word & (1 << (offset % 64)) != 0)
+    }
+
+    /// The offsets, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().enumerate().flat_map(|(index, word)| {
+            (0..64).filter(move |bit| word & (1 << bit) != 0).map(move |bit| index as u32 * 64 + bit)
+        })
+    }
+}
+
+/// Every register's value, a set of those ever written and one of those written lately.
+///
+/// Banking is invisible to an in-order chip: a write is there at once, and a draw uses
+/// what is there when it comes.
+#[derive(Clone)]
+pub struct RegFile {
+    words: Box<[u32; COUNT]>,
+    written: RegSet,
+    touched: RegSet,
+}
+
+impl Default for RegFile {
+    fn default() -> Self {
+        Self { words: Box::new([0; COUNT]), written: RegSet::default(), touched: RegSet::default() }
+    }
+}
+
+impl RegFile {
+    /// Stores `value`; false if there is no such register.
+    #[must_use = "a write to no register is a fault"]
+    pub fn write(&mut self, offset: u32, value: u32) -> bool {
+        let Some(word) = self.words.get_mut(offset as usize) else { return false };
+        *word = value;
+        self.written.insert(offset);
+        self.touched.insert(offset);
+        true
+    }
+
+    /// The value at `offset`; zero where nobody wrote and past the end.
+    pub fn read(&self, offset: u32) -> u32 {
+        self.words.get(offset as usize).copied().unwrap_or(0)
+    }
+
+    /// The value at `offset` if somebody wrote it.
+    pub fn written(&self, offset: u32) -> Option<u32> {
+        self.written.contains(offset).then(|| self.words[offset as usize])
+    }
+
+    /// Register `R`, typed (element 0 of an array).
+    pub fn get<R: Register>(&self) -> R {
+        R::from_word(self.read(R::ROW.offset))
+    }
+
+    /// Element `index` of the register array `R`, typed; zero past its end.
+    pub fn at<R: Register>(&self, index: u32) -> R {
+        if index >= R::ROW.len {
+            return R::from_word(0);
+        }
+        R::from_word(self.read(R::ROW.offset + index * R::ROW.stride))
+    }
+
+    /// The registers ever written, by offset, with their values.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.written.iter().map(|offset| (offset, self.words[offset as usize]))
+    }
+
+    /// The registers written since the previous call.
+    pub fn take_touched(&mut self) -> RegSet {
+        std::mem::take(&mut self.touched)
+    }
+}
