@@ -6,3 +6,4 @@ pub mod fault;
 pub mod gpu;
 pub mod memory;
 pub mod regfile;
+pub mod shader;

@@ -1,0 +1,38 @@
+//! Shaders, 32 lanes at a time.
+//!
+//! Three things meet here, and nothing else of the emulator is known:
+//!
+//! - a [`Program`]: instruction words lowered once into steps. A step is a run
+//!   of pure ALU operations on resolved register rows, and then one effect
+//!   (branch, load, sample, kill, ...). Repeats are unrolled, modifiers are
+//!   bit masks, constants and immediates are rows like registers.
+//! - a [`Warp`]: the registers of 32 lanes, their control flow, and the
+//!   constants they see. It is made for a program and reused for warp after
+//!   warp of one draw.
+//! - an [`Environment`]: memory, textures and varyings.
+//!
+//! ```text
+//! let mut warp = Warp::new(&program, &constants);
+//! warp.restart(&program, live, helpers);
+//! *warp.full_mut(0) = ...;                     // inputs
+//! match run(&program, &mut warp, &mut env) {   // again after Outcome::Barrier
+//!     Outcome::Ended => warp.covered(), warp.full(4) ...,
+//! ```
+//!
+//! A compiled back end replaces `run` and what is private to `Program`.
+mod environment;
+mod lanes;
+mod program;
+mod run;
+mod sample;
+mod warp;
+
+pub use environment::{
+    AtomicOp, AtomicRequest, AtomicTarget, Environment, ImageLayout, ImageRequest, MemoryRequest, Number,
+    Space, VaryingRequest, Width,
+};
+pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
+pub use program::{Program, ProgramError};
+pub use run::{Outcome, ShaderFault, run};
+pub use sample::{Lod, Query, QueryRequest, SampleKind, Slots, TexRequest};
+pub use warp::{INSTRUCTION_LIMIT, Warp};
