@@ -1,9 +1,25 @@
 //! An Adreno A4xx in software.
+//!
+//! The path of one packet: a capture's bytes become sections
+//! ([`a4emu_decoder::capture`]), the sections of one submit become buffers, the
+//! dwords of a command buffer become packets ([`a4emu_decoder::packet`]), and a
+//! packet is then either shown ([`decode`]) or executed ([`replay`]).
 
+pub mod asm;
+pub mod check;
 pub mod cp;
+pub mod decode;
+pub mod diff;
+pub mod disasm;
 pub mod draw;
 pub mod fault;
 pub mod gpu;
+pub mod info;
 pub mod memory;
+pub mod options;
+pub mod pico;
 pub mod regfile;
+pub mod replay;
+pub mod run;
 pub mod shader;
+pub mod status;

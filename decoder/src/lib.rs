@@ -5,4 +5,7 @@
 
 #[macro_use]
 pub mod bits;
+pub mod capture;
+pub mod error;
+pub mod packet;
 pub mod regs;

@@ -1,0 +1,147 @@
+//! The `.rd` container: a flat sequence of sections, raw or gzip.
+//!
+//! Source: hardware/capture-format.md. A section is `{id, size, payload}`, all
+//! little-endian; 8-byte markers of all ones may stand before a header. The
+//! reader streams: it holds one section at a time, and allocates for a payload
+//! only as its bytes arrive.
+
+use nom::combinator::{map, opt};
+use nom::number::complete::le_u32;
+use nom::{IResult, Parser};
+
+use crate::error::CaptureError;
+
+mod sections;
+
+pub use sections::Sections;
+
+/// Largest payload that is kept. A buffer object of an A4xx system is smaller.
+pub const MAX_PAYLOAD: u32 = 0x2000_0000;
+
+enums! {
+    /// What a section holds.
+    rd_sect_type => SectionId {
+        NONE = 0, TEST = 1, CMD = 2, GPUADDR = 3, CONTEXT = 4, CMDSTREAM = 5, CMDSTREAM_ADDR = 6, PARAM = 7,
+        FLUSH = 8, PROGRAM = 9, VERT_SHADER = 10, FRAG_SHADER = 11, BUFFER_CONTENTS = 12, GPU_ID = 13,
+        CHIP_ID = 14,
+    }
+    /// What a `PARAM` section sets (test harness only).
+    rd_param_type => ParamId {
+        SURFACE_WIDTH = 0, SURFACE_HEIGHT = 1, SURFACE_PITCH = 2, COLOR = 3, BLIT_X = 4, BLIT_Y = 5,
+        BLIT_WIDTH = 6, BLIT_HEIGHT = 7, BLIT_X2 = 8, BLIT_Y2 = 9,
+    }
+}
+
+/// One section as it stands in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Byte offset of the header in the unpacked stream.
+    pub offset: u64,
+    /// What it holds.
+    pub id: SectionId,
+    /// The bytes; fewer than the header says where the capture is cut off.
+    pub payload: Vec<u8>,
+}
+
+/// The address record of `GPUADDR` (length in bytes) and `CMDSTREAM_ADDR` (length in dwords).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AddressRecord {
+    /// GPU address; its high half is 0 on A4xx.
+    pub address: u64,
+    /// Bytes or dwords.
+    pub length: u32,
+}
+
+/// A chip as the kernel names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ChipId(pub u64);
+
+impl ChipId {
+    /// The three-digit number, e.g. 420; source: freedreno_devices.py's rule `100 core + 10 major + minor`.
+    pub fn gpu_id(self) -> u32 {
+        let [_patch, minor, major, core, ..] = self.0.to_le_bytes();
+        u32::from(core) * 100 + u32::from(major) * 10 + u32::from(minor)
+    }
+}
+
+/// The typed view of a section's payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body<'a> {
+    /// Test name or comment.
+    Test(String),
+    /// The process that submitted, e.g. `glxgears/23375: fence=7`.
+    Cmd(String),
+    /// A buffer; its contents may follow. Length in bytes.
+    GpuAddr(AddressRecord),
+    /// Contents of the last announced buffer.
+    BufferContents(&'a [u8]),
+    /// Execute this. Length in dwords.
+    CmdstreamAddr(AddressRecord),
+    /// Test harness parameter: id, value, bit length.
+    Param(ParamId, u32, u32),
+    /// GPU number such as 420; 0 is "unknown".
+    GpuId(u32),
+    /// GPU as the kernel names it.
+    ChipId(ChipId),
+    /// GLSL source of a vertex or fragment shader.
+    Source(String),
+    /// Kept, not interpreted.
+    Other(&'a [u8]),
+}
+
+impl Section {
+    /// The payload by its id.
+    ///
+    /// # Errors
+    /// [`CaptureError::ShortPayload`] if the record does not fit.
+    pub fn body(&self) -> Result<Body<'_>, CaptureError> {
+        let payload = self.payload.as_slice();
+        let short =
+            |_| CaptureError::ShortPayload { offset: self.offset, id: self.id.to_bits(), got: payload.len() };
+        Ok(match self.id {
+            SectionId::TEST => Body::Test(text(payload)),
+            SectionId::CMD => Body::Cmd(text(payload)),
+            SectionId::VERT_SHADER | SectionId::FRAG_SHADER => Body::Source(text(payload)),
+            SectionId::GPUADDR => Body::GpuAddr(address_record(payload).map_err(short)?.1),
+            SectionId::CMDSTREAM_ADDR => Body::CmdstreamAddr(address_record(payload).map_err(short)?.1),
+            SectionId::BUFFER_CONTENTS => Body::BufferContents(payload),
+            SectionId::PARAM => param(payload).map_err(short)?.1,
+            SectionId::GPU_ID => Body::GpuId(word(payload).map_err(short)?.1),
+            SectionId::CHIP_ID => Body::ChipId(chip_id(payload).map_err(short)?.1),
+            _ => Body::Other(payload),
+        })
+    }
+}
+
+fn word(input: &[u8]) -> IResult<&[u8], u32> {
+    le_u32(input)
+}
+
+fn header(input: &[u8]) -> IResult<&[u8], (u32, u32)> {
+    (le_u32, le_u32).parse(input)
+}
+
+fn wide(low: u32, high: Option<u32>) -> u64 {
+    u64::from(high.unwrap_or(0)) << 32 | u64::from(low)
+}
+
+/// The high half comes after the length, so that old 8-byte records parse alike.
+fn address_record(input: &[u8]) -> IResult<&[u8], AddressRecord> {
+    let record = |(low, length, high)| AddressRecord { address: wide(low, high), length };
+    map((le_u32, le_u32, opt(le_u32)), record).parse(input)
+}
+
+fn chip_id(input: &[u8]) -> IResult<&[u8], ChipId> {
+    map((le_u32, opt(le_u32)), |(low, high)| ChipId(wide(low, high))).parse(input)
+}
+
+fn param(input: &[u8]) -> IResult<&[u8], Body<'static>> {
+    let param = |(id, value, bits)| Body::Param(ParamId::from_bits(id), value, bits);
+    map((le_u32, le_u32, le_u32), param).parse(input)
+}
+
+/// Text up to the first NUL: the padding after it may be garbage.
+fn text(payload: &[u8]) -> String {
+    let end = payload.iter().position(|&byte| byte == 0).unwrap_or(payload.len());
+    String::from_utf8_lossy(&payload[..end]).into_owned()
+}

@@ -1,0 +1,206 @@
+//! The streaming reader: bytes, raw or gzip, to sections.
+
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::{MAX_PAYLOAD, Section, SectionId, header};
+use crate::error::CaptureError;
+
+const HEADER: usize = 8;
+const MARKER: [u8; HEADER] = [0xff; HEADER];
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+type Peeked<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
+
+/// The unpacked bytes of a capture, told raw or gzip by content.
+enum Source<R: Read> {
+    Raw(Peeked<R>),
+    Gzip(Box<BufReader<MultiGzDecoder<Peeked<R>>>>),
+}
+
+impl<R: Read> Source<R> {
+    fn new(mut reader: R) -> io::Result<Self> {
+        let mut start = Vec::new();
+        reader.by_ref().take(GZIP.len() as u64).read_to_end(&mut start)?;
+        let gzip = start == GZIP;
+        let peeked = BufReader::new(Cursor::new(start).chain(reader));
+        Ok(match gzip {
+            true => Self::Gzip(Box::new(BufReader::new(MultiGzDecoder::new(peeked)))),
+            false => Self::Raw(peeked),
+        })
+    }
+
+    fn buffered(&mut self) -> &mut dyn BufRead {
+        match self {
+            Self::Raw(reader) => reader,
+            Self::Gzip(reader) => reader.as_mut(),
+        }
+    }
+
+    fn error(&self, offset: u64, source: io::Error) -> CaptureError {
+        use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+        match (self, source.kind()) {
+            (Self::Gzip(_), InvalidData | InvalidInput | UnexpectedEof) => {
+                CaptureError::Compression { offset, source }
+            }
+            _ => CaptureError::Io { offset, source },
+        }
+    }
+}
+
+/// The sections of a capture, in file order.
+///
+/// An error is an item like a section: after [`CaptureError::BadSize`] the
+/// reader looks for the next marker and goes on; of a cut-off payload the
+/// bytes that exist come as a section first, then the error, then the end.
+pub struct Sections<R: Read> {
+    source: Source<R>,
+    offset: u64,
+    then: Then,
+    pending: Option<CaptureError>,
+}
+
+/// How to go on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// With the header that decides whether this is a capture.
+    First,
+    /// With the next header.
+    Next,
+    /// With the next marker.
+    Resync,
+    /// Not at all.
+    End,
+}
+
+impl Then {
+    fn after(result: &Result<Option<Section>, CaptureError>) -> Self {
+        match result {
+            Ok(Some(_)) | Err(CaptureError::TooLarge { .. }) => Self::Next,
+            Err(CaptureError::BadSize { .. }) => Self::Resync,
+            Ok(None) | Err(_) => Self::End,
+        }
+    }
+}
+
+impl<R: Read> Sections<R> {
+    /// Reads from `reader`, raw or gzip (of one or more members).
+    ///
+    /// # Errors
+    /// When the first bytes cannot be read.
+    pub fn new(reader: R) -> Result<Self, CaptureError> {
+        let source = Source::new(reader).map_err(|source| CaptureError::Io { offset: 0, source })?;
+        Ok(Self { source, offset: 0, then: Then::First, pending: None })
+    }
+
+    /// Unpacked bytes consumed so far.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Reads until `limit` bytes or the end, appending as they arrive.
+    fn read_upto(&mut self, limit: usize, into: &mut Vec<u8>) -> Result<(), CaptureError> {
+        let before = into.len();
+        let read = self.source.buffered().take(limit as u64).read_to_end(into);
+        self.offset += (into.len() - before) as u64;
+        read.map(drop).map_err(|error| self.source.error(self.offset, error))
+    }
+
+    /// The next header after any markers: offset, id, size. `None` at the end of the capture.
+    fn next_header(&mut self) -> Result<Option<(u64, u32, u32)>, CaptureError> {
+        loop {
+            let offset = self.offset;
+            let mut bytes = Vec::with_capacity(HEADER);
+            self.read_upto(HEADER, &mut bytes)?;
+            match header(&bytes) {
+                _ if bytes == MARKER => {}
+                Ok((_, (id, size))) => return Ok(Some((offset, id, size))),
+                Err(_) if bytes.is_empty() => return Ok(None),
+                Err(_) => return Err(CaptureError::ShortHeader { offset, got: bytes.len() }),
+            }
+        }
+    }
+
+    fn next_section(&mut self) -> Result<Option<Section>, CaptureError> {
+        let first = self.then == Then::First;
+        let (offset, id, size) = match self.next_header()? {
+            Some(header) => header,
+            None if first && self.offset == 0 => return Err(CaptureError::Empty),
+            None => return Ok(None),
+        };
+        match size {
+            0..=MAX_PAYLOAD => self.section(offset, id, size),
+            _ if first && id > SectionId::CHIP_ID.to_bits() => {
+                Err(CaptureError::NotACapture { offset, id, size })
+            }
+            _ if size > i32::MAX as u32 => Err(CaptureError::BadSize { offset, id, size }),
+            _ => self.oversize(offset, id, size),
+        }
+    }
+
+    fn section(&mut self, offset: u64, id: u32, size: u32) -> Result<Option<Section>, CaptureError> {
+        let mut payload = Vec::new();
+        let read = self.read_upto(size as usize, &mut payload);
+        let got = payload.len() as u64;
+        let section = Section { offset, id: SectionId::from_bits(id), payload };
+        self.pending = match read {
+            Ok(()) if got == u64::from(size) => None,
+            Ok(()) if self.then == Then::First && matches!(section.id, SectionId::Other(_)) => {
+                return Err(CaptureError::NotACapture { offset, id, size });
+            }
+            Ok(()) => Some(CaptureError::Truncated { offset, id, size, got }),
+            Err(error) => Some(error),
+        };
+        Ok(Some(section))
+    }
+
+    /// Passes over a payload that is too large to keep.
+    fn oversize(&mut self, offset: u64, id: u32, size: u32) -> Result<Option<Section>, CaptureError> {
+        let skipped = io::copy(&mut self.source.buffered().take(u64::from(size)), &mut io::sink());
+        let got = skipped.map_err(|error| self.source.error(self.offset, error))?;
+        self.offset += got;
+        match got < u64::from(size) {
+            true => Err(CaptureError::Truncated { offset, id, size, got }),
+            false => Err(CaptureError::TooLarge { offset, id, size }),
+        }
+    }
+
+    /// After damage: runs on to the next marker that a plausible header follows.
+    fn resync(&mut self) -> Result<Option<Section>, CaptureError> {
+        let mut window = Vec::with_capacity(2 * HEADER);
+        self.read_upto(2 * HEADER, &mut window)?;
+        while window.len() == 2 * HEADER {
+            if let Some((id, size)) = after_marker(&window) {
+                return self.section(self.offset - HEADER as u64, id, size);
+            }
+            window.remove(0);
+            self.read_upto(1, &mut window)?;
+        }
+        Ok(None)
+    }
+}
+
+/// The id and size behind a marker, if they are ones that a recorder writes.
+fn after_marker(window: &[u8]) -> Option<(u32, u32)> {
+    let (_, (id, size)) = header(window.strip_prefix(&MARKER)?).ok()?;
+    (id <= SectionId::CHIP_ID.to_bits() && size <= MAX_PAYLOAD).then_some((id, size))
+}
+
+impl<R: Read> Iterator for Sections<R> {
+    type Item = Result<Section, CaptureError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(error) = self.pending.take() {
+            self.then = Then::End;
+            return Some(Err(error));
+        }
+        let result = match self.then {
+            Then::First | Then::Next => self.next_section(),
+            Then::Resync => self.resync(),
+            Then::End => return None,
+        };
+        self.then = Then::after(&result);
+        result.transpose()
+    }
+}

@@ -1,0 +1,68 @@
+//! What the process tells its caller: the exit status, and failures that carry one.
+
+use std::process::{ExitCode, Termination};
+
+/// Exit status of a run; over several inputs the largest one counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// Fine, or the same.
+    #[default]
+    Fine = 0,
+    /// A difference, or an assertion that failed.
+    Differs = 1,
+    /// Wrong use, or the operating system refused.
+    Usage = 2,
+    /// A damaged capture; what could be read was put out.
+    Damaged = 3,
+    /// Something that is not supported yet; the rest was done.
+    Unsupported = 4,
+}
+
+impl Status {
+    /// The worse of the two.
+    #[must_use]
+    pub fn worse(self, other: Self) -> Self {
+        self.max(other)
+    }
+}
+
+impl Termination for Status {
+    fn report(self) -> ExitCode {
+        ExitCode::from(self as u8)
+    }
+}
+
+/// An error with the exit status that it stands for.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// What the process exits with.
+    pub status: Status,
+    /// One lower-case line.
+    pub message: String,
+}
+
+impl Failure {
+    /// A subcommand or feature that is still to come.
+    pub fn unimplemented(what: impl std::fmt::Display) -> Self {
+        Self { status: Status::Unsupported, message: format!("{what} is not supported yet") }
+    }
+}
+
+/// The exit status that `error` stands for; a closed pipe is nobody's fault.
+pub fn status_of(error: &anyhow::Error) -> Status {
+    if is_closed_pipe(error) {
+        return Status::Fine;
+    }
+    error.chain().find_map(|cause| cause.downcast_ref::<Failure>()).map_or(Status::Usage, |f| f.status)
+}
+
+/// Whether `error` is that the reader of our output went away.
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let broken = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(broken)
+            || cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind)
+                == Some(std::io::ErrorKind::BrokenPipe)
+    })
+}
