@@ -13,6 +13,7 @@ pub mod diff;
 pub mod disasm;
 pub mod draw;
 pub mod fault;
+pub mod format;
 pub mod gpu;
 pub mod info;
 pub mod memory;

@@ -1,0 +1,113 @@
+//! Texel, pixel and vertex-attribute formats.
+//!
+//! A [`Format`] is what the number in a descriptor means: one row of
+//! `format/table.rs`. Together with the memory order (SWAP) and the transfer
+//! function (sRGB) it resolves, once per draw, into a [`Codec`] that converts
+//! between the bytes of a texel and four 32-bit lanes. A lane is what a shader
+//! register would hold: binary32 bits, or an integer for the integer types.
+//! Rounding is decided in `format/convert.rs`.
+mod block;
+mod codec;
+mod convert;
+mod srgb;
+mod table;
+
+use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, TexFmt, VtxFmt};
+
+pub use block::{Block, Compression};
+pub use codec::Codec;
+pub use convert::{float_to_unorm, unorm_to_float};
+
+/// How the bits of a component are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// 0 to 1.
+    Unorm,
+    /// -1 to 1.
+    Snorm,
+    /// Unsigned integer.
+    Uint,
+    /// Two's complement integer.
+    Sint,
+    /// Binary floating point of 32, 16, 11 or 10 bits.
+    Float,
+    /// Signed 16.16.
+    Fixed,
+}
+
+/// Where the components of a texel lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Bit fields from the least significant bit (the lowest address) up.
+    Fields {
+        /// Bits of x, y, z, w; 0 where the component is absent.
+        widths: [u32; 4],
+        /// Components in memory order, before SWAP.
+        order: [usize; 4],
+    },
+    /// 8 bits of luminance for x, y and z, then 8 bits of alpha.
+    /// Guess: named in the database, written by no driver that we have seen.
+    LuminanceAlpha8,
+    /// Depth in bits 23:0 of a dword, the rest ignored.
+    Depth24,
+    /// Three 9-bit mantissas with a common 5-bit exponent.
+    SharedExponent,
+    /// Blocks of several texels.
+    Block(Compression),
+}
+
+/// Whether x, y and z of a normalised format are stored in sRGB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// Stored as they are.
+    Linear,
+    /// Decoded when read, encoded when written; w stays linear.
+    Srgb,
+}
+
+/// What a format number means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Where the components lie.
+    pub layout: Layout,
+    /// What they are.
+    pub ty: Type,
+}
+
+impl Format {
+    /// The format of a texture descriptor; `None` for numbers without a meaning.
+    pub const fn texture(fmt: TexFmt) -> Option<Self> {
+        table::texture(fmt)
+    }
+
+    /// The format of a render target, copy destination or image.
+    pub const fn color(fmt: ColorFmt) -> Option<Self> {
+        table::color(fmt)
+    }
+
+    /// The format of a vertex attribute.
+    pub const fn vertex(fmt: VtxFmt) -> Option<Self> {
+        table::vertex(fmt)
+    }
+
+    /// Size of a texel or compressed block.
+    pub const fn block(self) -> Block {
+        let bytes = match self.layout {
+            Layout::Fields { widths: [x, y, z, w], .. } => (x + y + z + w) / 8,
+            Layout::LuminanceAlpha8 => 2,
+            Layout::Depth24 | Layout::SharedExponent => 4,
+            Layout::Block(compression) => return compression.block(),
+        };
+        Block { width: 1, height: 1, bytes }
+    }
+
+    /// Whether lanes hold integers rather than binary32.
+    pub const fn is_integer(self) -> bool {
+        matches!(self.ty, Type::Uint | Type::Sint)
+    }
+
+    /// How to read and write single texels; `None` for compressed formats.
+    pub fn codec(self, swap: ColorSwap, transfer: Transfer) -> Option<Codec> {
+        Codec::new(self, swap, transfer)
+    }
+}

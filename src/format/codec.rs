@@ -1,0 +1,267 @@
+//! A format, its memory order and transfer function, resolved for the inner loops.
+use a4emu_decoder::regs::enums::ColorSwap;
+
+use super::convert::{self, mask};
+use super::{Format, Layout, Transfer, Type, srgb};
+
+/// Converts texels of one format, uncompressed, of at most 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Codec {
+    /// Of x, y, z, w.
+    fields: [Field; 4],
+    ty: Type,
+    transfer: Transfer,
+    packing: Packing,
+    bytes: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+struct Field {
+    /// Position of the lowest bit in the texel read as a little-endian number.
+    shift: u32,
+    /// Bits; 0 if the component is absent.
+    width: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    Fields,
+    SharedExponent,
+}
+
+impl Field {
+    fn get(self, texel: u128) -> u32 {
+        (texel >> self.shift) as u32 & mask(self.width)
+    }
+
+    fn put(self, raw: u32) -> u128 {
+        u128::from(raw & mask(self.width)) << self.shift
+    }
+}
+
+impl Codec {
+    pub(super) fn new(format: Format, swap: ColorSwap, transfer: Transfer) -> Option<Self> {
+        let (fields, packing) = match format.layout {
+            Layout::Fields { widths, order } => {
+                (place(widths, reorder(order, widths, swap)), Packing::Fields)
+            }
+            Layout::LuminanceAlpha8 => ([(0, 8), (0, 8), (0, 8), (8, 8)].map(field), Packing::Fields),
+            Layout::Depth24 => ([(0, 24), (0, 0), (0, 0), (0, 0)].map(field), Packing::Fields),
+            Layout::SharedExponent => ([(0, 9), (9, 9), (18, 9), (0, 0)].map(field), Packing::SharedExponent),
+            Layout::Block(_) => return None,
+        };
+        let ty = format.ty;
+        // Only 8-bit unorm formats exist in sRGB; the bit means nothing on others.
+        let srgb_capable = ty == Type::Unorm && fields[0].width == 8;
+        let transfer = if srgb_capable { transfer } else { Transfer::Linear };
+        Some(Self { fields, ty, transfer, packing, bytes: format.block().bytes })
+    }
+
+    /// Bytes of a texel, 1 to 16.
+    pub const fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// Type of the components.
+    pub const fn ty(&self) -> Type {
+        self.ty
+    }
+
+    /// Whether lanes hold integers rather than binary32.
+    pub const fn is_integer(&self) -> bool {
+        matches!(self.ty, Type::Uint | Type::Sint)
+    }
+
+    /// Whether the format stores component 0..=3.
+    pub const fn has(&self, component: usize) -> bool {
+        self.fields[component].width != 0
+    }
+
+    /// The bits of the texel that the components in `mask` (bit 0 is x) occupy.
+    pub fn bits(&self, components: u32) -> u128 {
+        if self.packing == Packing::SharedExponent {
+            return if components == 0 { 0 } else { 0xffff_ffff };
+        }
+        let chosen = (0..4).filter(|&c| components >> c & 1 != 0).map(|c| self.fields[c]);
+        chosen.fold(0, |bits, field| bits | field.put(u32::MAX))
+    }
+
+    /// The texel at the start of `memory`; bytes beyond its end read as 0.
+    pub fn load(&self, memory: &[u8]) -> u128 {
+        let mut word = [0; 16];
+        let length = memory.len().min(self.bytes as usize);
+        word[..length].copy_from_slice(&memory[..length]);
+        u128::from_le_bytes(word)
+    }
+
+    /// Puts `texel` at the start of `memory`; what lies beyond its end is dropped.
+    pub fn store(&self, texel: u128, memory: &mut [u8]) {
+        let length = memory.len().min(self.bytes as usize);
+        memory[..length].copy_from_slice(&texel.to_le_bytes()[..length]);
+    }
+
+    /// Lanes x, y, z, w of a texel; absent ones are 0, 0, 0, 1.
+    pub fn decode(&self, texel: u128) -> [u32; 4] {
+        match self.packing {
+            Packing::Fields => std::array::from_fn(|c| self.decode_component(c, texel)),
+            Packing::SharedExponent => {
+                let [r, g, b] = convert::decode_shared_exponent(texel as u32).map(f32::to_bits);
+                [r, g, b, self.absent(3)]
+            }
+        }
+    }
+
+    /// As [`Codec::decode`], but integers are converted to float.
+    pub fn decode_float(&self, texel: u128) -> [f32; 4] {
+        self.decode(texel).map(|lane| self.lane_to_float(lane))
+    }
+
+    /// The texel that stores lanes x, y, z, w.
+    pub fn encode(&self, lanes: [u32; 4]) -> u128 {
+        match self.packing {
+            Packing::Fields => (0..4).fold(0, |texel, c| texel | self.encode_component(c, lanes[c])),
+            Packing::SharedExponent => {
+                let [r, g, b, _] = lanes.map(f32::from_bits);
+                u128::from(convert::encode_shared_exponent([r, g, b]))
+            }
+        }
+    }
+
+    /// The value of a lane of this format as a float: integers are converted.
+    pub fn lane_to_float(&self, lane: u32) -> f32 {
+        match self.ty {
+            Type::Uint => lane as f32,
+            Type::Sint => lane as i32 as f32,
+            Type::Unorm | Type::Snorm | Type::Float | Type::Fixed => f32::from_bits(lane),
+        }
+    }
+
+    /// 32 texels of at most 4 bytes each, to lanes `[component][texel]`.
+    pub fn decode_words(&self, words: &[u32; 32]) -> [[u32; 32]; 4] {
+        std::array::from_fn(|c| match self.kernel(c) {
+            Kernel::Absent => [self.absent(c); 32],
+            Kernel::Copy => *words,
+            Kernel::Unorm => decode_unorm(words, self.fields[c]),
+            Kernel::Other => words.map(|word| self.decode(u128::from(word))[c]),
+        })
+    }
+
+    /// The inverse: lanes `[component][texel]` to 32 texels of at most 4 bytes.
+    pub fn encode_words(&self, lanes: &[[u32; 32]; 4]) -> [u32; 32] {
+        if self.packing == Packing::SharedExponent {
+            return std::array::from_fn(|i| self.encode(std::array::from_fn(|c| lanes[c][i])) as u32);
+        }
+        let mut words = [0; 32];
+        for (c, lanes) in lanes.iter().enumerate() {
+            match self.kernel(c) {
+                Kernel::Absent => {}
+                Kernel::Copy => words = *lanes,
+                Kernel::Unorm => encode_unorm(lanes, self.fields[c], &mut words),
+                Kernel::Other => merge(&mut words, lanes, |lane| self.encode_component(c, lane) as u32),
+            }
+        }
+        words
+    }
+
+    fn kernel(&self, component: usize) -> Kernel {
+        let linear = self.transfer == Transfer::Linear || component == 3;
+        match (self.packing, self.ty, self.fields[component].width) {
+            (_, _, 0) => Kernel::Absent,
+            (Packing::SharedExponent, _, _) => Kernel::Other,
+            (_, Type::Float | Type::Uint | Type::Sint, 32) => Kernel::Copy,
+            (_, Type::Unorm, 1..=16) if linear => Kernel::Unorm,
+            _ => Kernel::Other,
+        }
+    }
+
+    fn decode_component(&self, component: usize, texel: u128) -> u32 {
+        let field = self.fields[component];
+        match (self.transfer, component) {
+            (_, _) if field.width == 0 => self.absent(component),
+            (Transfer::Srgb, 0..=2) => srgb::decode(field.get(texel) as u8).to_bits(),
+            _ => convert::decode(self.ty, field.get(texel), field.width),
+        }
+    }
+
+    fn encode_component(&self, component: usize, lane: u32) -> u128 {
+        let field = self.fields[component];
+        match (self.transfer, component) {
+            (_, _) if field.width == 0 => 0,
+            (Transfer::Srgb, 0..=2) => field.put(u32::from(srgb::encode(f32::from_bits(lane)))),
+            _ => field.put(convert::encode(self.ty, lane, field.width)),
+        }
+    }
+
+    const fn absent(&self, component: usize) -> u32 {
+        match (component, self.is_integer()) {
+            (3, true) => 1,
+            (3, false) => 1f32.to_bits(),
+            _ => 0,
+        }
+    }
+}
+
+/// Which loop converts a component of 32 texels.
+enum Kernel {
+    Absent,
+    Copy,
+    Unorm,
+    Other,
+}
+
+fn decode_unorm(words: &[u32; 32], field: Field) -> [u32; 32] {
+    let (step, mask) = (convert::unorm_step(field.width), mask(field.width));
+    words.map(|word| (((word >> field.shift) & mask) as f32 * step).to_bits())
+}
+
+fn encode_unorm(lanes: &[u32; 32], field: Field, words: &mut [u32; 32]) {
+    /// Adding it to a float in 0..2^23 leaves the integer nearest to it (ties to
+    /// even) in the low bits; unlike a call of `round` every CPU does that in a vector.
+    const MAGIC: f32 = 8_388_608.0;
+    let (scale, mask) = (mask(field.width) as f32, mask(field.width));
+    merge(words, lanes, |lane| {
+        let value = f32::from_bits(lane);
+        // A comparison with NaN is false: NaN becomes 0.
+        let clamped = if value > 0.0 { value } else { 0.0 }.min(1.0);
+        ((clamped * scale + MAGIC).to_bits() & mask) << field.shift
+    });
+}
+
+#[inline(always)]
+fn merge(words: &mut [u32; 32], lanes: &[u32; 32], encode: impl Fn(u32) -> u32) {
+    for (word, &lane) in words.iter_mut().zip(lanes) {
+        *word |= encode(lane);
+    }
+}
+
+fn field((shift, width): (u32, u32)) -> Field {
+    Field { shift, width }
+}
+
+/// Memory order after SWAP. Guess: a swap that would move a component into a
+/// place that the format does not have leaves the order as it is; no driver
+/// writes one, except in placeholders that are never read.
+fn reorder(order: [usize; 4], widths: [u32; 4], swap: ColorSwap) -> [usize; 4] {
+    let swapped = match swap {
+        ColorSwap::WZYX | ColorSwap::Other(_) => [0, 1, 2, 3],
+        ColorSwap::WXYZ => [2, 1, 0, 3],
+        ColorSwap::ZYXW => [3, 0, 1, 2],
+        ColorSwap::XYZW => [3, 2, 1, 0],
+    };
+    let fits = (0..4).all(|slot| (widths[swapped[slot]] == 0) == (widths[slot] == 0));
+    if fits { order.map(|slot| swapped[slot]) } else { order }
+}
+
+/// Fields laid out one after the other in memory order.
+fn place(widths: [u32; 4], order: [usize; 4]) -> [Field; 4] {
+    let mut fields = [Field::default(); 4];
+    let mut shift = 0;
+    for component in order {
+        fields[component] = Field { shift, width: widths[component] };
+        shift += widths[component];
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests;
