@@ -30,8 +30,10 @@ pub enum Kind {
     Float,
     /// IEEE 754 binary16.
     Half,
-    /// Shader register id: bits 7:2 register, 1:0 component.
+    /// Shader register id: register number * 4 + component.
     RegId,
+    /// Shader register id of 8 bits with "half register" in bit 8.
+    HalfRegId,
     /// A named value.
     Enum(&'static EnumTable),
 }
@@ -59,6 +61,15 @@ impl EnumTable {
     }
 }
 
+/// How sure we are of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// A public database or the open driver says so.
+    Known,
+    /// Concluded from its place or from how drivers use it; the row's comment says why.
+    Inferred,
+}
+
 /// One field of a word.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldRow {
@@ -70,6 +81,8 @@ pub struct FieldRow {
     pub hi: u32,
     /// How to read it.
     pub kind: Kind,
+    /// How sure we are that it is there.
+    pub certainty: Certainty,
 }
 
 impl FieldRow {
@@ -87,6 +100,11 @@ impl FieldRow {
     pub const fn mask(&self) -> u32 {
         (u32::MAX >> (32 - self.width())) << self.lo
     }
+
+    /// `word` with this field's bits replaced by the low bits of `raw`.
+    pub const fn insert(&self, word: u32, raw: u32) -> u32 {
+        (word & !self.mask()) | ((raw << self.lo) & self.mask())
+    }
 }
 
 /// One register, or one register of every element of an array.
@@ -103,6 +121,17 @@ pub struct RegRow {
     /// Dwords from one element to the next (0 outside arrays).
     pub stride: u32,
     /// Fields from bit 0 up; a register without named fields has one of 32 bits.
+    pub fields: &'static [FieldRow],
+    /// How sure we are that it is there.
+    pub certainty: Certainty,
+}
+
+/// One word of a descriptor in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct WordRow {
+    /// Name of the type.
+    pub name: &'static str,
+    /// Fields from bit 0 up.
     pub fields: &'static [FieldRow],
 }
 
@@ -163,10 +192,12 @@ field_types! {
     UFixed<N>: f32, Kind::UFixed(N), |raw, width| raw as f32 / (1u32 << N) as f32;
     /// IEEE binary32.
     Float: f32, Kind::Float, |raw, width| f32::from_bits(raw);
-    /// IEEE binary16, as its bits.
-    Half: u16, Kind::Half, |raw, width| raw as u16;
+    /// IEEE binary16.
+    Half: f32, Kind::Half, |raw, width| half::f16::from_bits(raw as u16).to_f32();
     /// Shader register id (number * 4 + component; 0xfc is "none").
     RegId: u32, Kind::RegId, |raw, width| raw;
+    /// Shader register id with "half register" in bit 8.
+    HalfRegId: u32, Kind::HalfRegId, |raw, width| raw;
 }
 
 /// `raw`, a two's complement number of `width` bits, as an `i32`.
@@ -223,40 +254,54 @@ macro_rules! enums {
 /// Makes typed registers and their table `REGS` from rows.
 ///
 /// ```text
-/// 0x20a0 RB_MODE_CONTROL { 0..5 WIDTH: Shl<5>; 16..16 ENABLE_GMEM: Bool; }
+/// 0x20a0 RB_MODE_CONTROL { 0..5 WIDTH: Shl<5>; inferred 22..23 BYPASS: Hex; }
 /// 0x20a6 RB_MRT[8 x 5].BASE as RB_MRT_BASE { 0..31 VALUE: Hex; }
+/// inferred 0x230b SP_HS_CTRL_REG0 { 0..31 VALUE: Hex; }
 /// ```
-/// Bit ranges are inclusive on both ends, low first.
+/// Bit ranges are inclusive on both ends, low first. A register without named
+/// fields has one called `VALUE`. `inferred` marks what no public source names.
 #[macro_export]
 macro_rules! registers {
-    ($($(#[$doc:meta])* $offset:literal $name:ident $([$len:literal x $stride:literal] $(. $sub:ident)? as $alias:ident)?
-        { $($(#[$fdoc:meta])* $lo:literal .. $hi:literal $field:ident : $ty:ty;)* })*) => {
-        $($crate::registers!(@type [$($doc)*] $offset $name ($name $($alias)?) [$($len, $stride, $($sub)?)?]
-            { $($(#[$fdoc])* $lo $hi $field $ty;)* });)*
+    ($($(#[$doc:meta])* $($sure:ident)? $offset:literal $name:ident
+        $([$len:literal x $stride:literal] $(. $sub:ident)? as $alias:ident)? { $($fields:tt)* })*) => {
+        $($crate::registers!(@type [$(#[$doc])*] [$($sure)?] $offset $name ($name $($alias)?)
+            [$($len, $stride, $($sub)?)?] { $($fields)* });)*
 
         /// Every register of this block, in the order of the rows.
         pub static REGS: &[$crate::bits::RegRow] = &[$($crate::registers!(@row $name $($alias)?)),*];
     };
     (@row $name:ident) => { <$name as $crate::bits::Register>::ROW };
     (@row $name:ident $alias:ident) => { <$alias as $crate::bits::Register>::ROW };
-    (@type [$($doc:meta)*] $offset:literal $name:ident ($n:ident) [] $fields:tt) => {
-        $crate::registers!(@word [$($doc)*] $name, $offset, $name, "", 1, 0, $fields);
+    (@type $doc:tt $sure:tt $offset:literal $name:ident ($n:ident) [] $fields:tt) => {
+        $crate::registers!(@word $doc $sure $name, $offset, $name, "", 1, 0, $fields);
     };
-    (@type [$($doc:meta)*] $offset:literal $name:ident ($n:ident $alias:ident) [$len:literal, $stride:literal,] $fields:tt) => {
-        $crate::registers!(@word [$($doc)*] $alias, $offset, $name, "REG", $len, $stride, $fields);
+    (@type $doc:tt $sure:tt $offset:literal $name:ident ($n:ident $alias:ident) [$len:literal, $stride:literal,] $fields:tt) => {
+        $crate::registers!(@word $doc $sure $alias, $offset, $name, "REG", $len, $stride, $fields);
     };
-    (@type [$($doc:meta)*] $offset:literal $name:ident ($n:ident $alias:ident) [$len:literal, $stride:literal, $sub:ident] $fields:tt) => {
-        $crate::registers!(@word [$($doc)*] $alias, $offset, $name, stringify!($sub), $len, $stride, $fields);
+    (@type $doc:tt $sure:tt $offset:literal $name:ident ($n:ident $alias:ident) [$len:literal, $stride:literal, $sub:ident] $fields:tt) => {
+        $crate::registers!(@word $doc $sure $alias, $offset, $name, stringify!($sub), $len, $stride, $fields);
     };
-    (@word [$($doc:meta)*] $type:ident, $offset:literal, $name:ident, $sub:expr, $len:literal, $stride:literal,
-        { $($(#[$fdoc:meta])* $lo:literal $hi:literal $field:ident $ty:ty;)* }) => {
-        $crate::word_type! { [$($doc)*] $type { $($(#[$fdoc])* $lo $hi $field $ty;)* } }
+    (@word $doc:tt [$($sure:ident)?] $type:ident, $offset:literal, $name:ident, $sub:expr, $len:literal, $stride:literal, $fields:tt) => {
+        $crate::word_type! { $doc $type $fields }
         impl $crate::bits::Register for $type {
             const ROW: $crate::bits::RegRow = $crate::bits::RegRow {
-                offset: $offset, name: stringify!($name), sub: $sub, len: $len, stride: $stride, fields: $type::FIELDS,
+                offset: $offset, name: stringify!($name), sub: $sub, len: $len, stride: $stride,
+                fields: $type::FIELDS, certainty: $crate::certainty!($($sure)?),
             };
             fn from_word(word: u32) -> Self { Self(word) }
         }
+    };
+}
+
+/// The marker in front of a row, as a value.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! certainty {
+    () => {
+        $crate::bits::Certainty::Known
+    };
+    (inferred) => {
+        $crate::bits::Certainty::Inferred
     };
 }
 
@@ -265,16 +310,22 @@ macro_rules! registers {
 /// `NAME { 0..5 FIELD: Type; .. }`
 #[macro_export]
 macro_rules! descriptors {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $lo:literal .. $hi:literal $field:ident : $ty:ty;)* })*) => {
-        $($crate::word_type! { [$($doc)*] $name { $($(#[$fdoc])* $lo $hi $field $ty;)* } })*
-    };
+    ($($(#[$doc:meta])* $name:ident $fields:tt)*) => {$(
+        $crate::word_type! { [$(#[$doc])*] $name $fields }
+
+        impl $name {
+            /// Name and fields, for printing and parsing.
+            pub const ROW: $crate::bits::WordRow =
+                $crate::bits::WordRow { name: stringify!($name), fields: Self::FIELDS };
+        }
+    )*};
 }
 
 /// The part that registers and descriptors share: newtype, getters, field table.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! word_type {
-    ([$($doc:meta)*] $type:ident { $($(#[$fdoc:meta])* $lo:literal $hi:literal $field:ident $ty:ty;)* }) => {
+    ([$(#[$doc:meta])*] $type:ident { $($(#[$fdoc:meta])* $($sure:ident)? $lo:literal .. $hi:literal $field:ident : $ty:ty;)* }) => {
         $(#[$doc])*
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -285,6 +336,7 @@ macro_rules! word_type {
             /// The fields, from bit 0 up.
             pub const FIELDS: &'static [$crate::bits::FieldRow] = &[$($crate::bits::FieldRow {
                 name: stringify!($field), lo: $lo, hi: $hi, kind: <$ty as $crate::bits::FieldType>::KIND,
+                certainty: $crate::certainty!($($sure)?),
             }),*];
 
             $($(#[$fdoc])*

@@ -1,4 +1,168 @@
 //! The A4xx register database, one file per hardware block.
+//!
+//! Source: a4xx.xml and adreno_common.xml of Mesa, hardware/registers.md. Rows
+//! marked `inferred` have no public name; their comments say why they are
+//! believed and what would settle it.
+use std::fmt;
+
+use crate::bits::{Certainty, FieldRow, RegRow};
+
+pub mod cp;
 pub mod enums;
+pub mod gras;
+pub mod hlsq;
+pub mod pc;
 pub mod rb;
+pub mod rbbm;
+pub mod rbbm_clock;
+pub mod rbbm_perfctr;
+pub mod sp;
+pub mod sp_geometry;
 pub mod tex;
+pub mod tpl1;
+pub mod uche;
+pub mod vbif;
+pub mod vfd;
+pub mod vpc;
+pub mod vsc;
+
+/// The rows of every hardware block.
+pub static BLOCKS: [&[RegRow]; 16] = [
+    rbbm::REGS,
+    rbbm_clock::REGS,
+    rbbm_perfctr::REGS,
+    cp::REGS,
+    vsc::REGS,
+    gras::REGS,
+    rb::REGS,
+    pc::REGS,
+    vfd::REGS,
+    vpc::REGS,
+    sp::REGS,
+    sp_geometry::REGS,
+    tpl1::REGS,
+    hlsq::REGS,
+    uche::REGS,
+    vbif::REGS,
+];
+
+/// Offsets that type-0 packets can name: 15 bits, of which A4xx uses this many.
+pub const SPACE: usize = 0x4000;
+
+/// Block and row of every offset, `NOBODY` where there is none.
+static INDEX: [(u8, u8); SPACE] = index();
+const NOBODY: (u8, u8) = (u8::MAX, u8::MAX);
+
+const fn index() -> [(u8, u8); SPACE] {
+    let mut index = [NOBODY; SPACE];
+    let mut block = 0;
+    while block < BLOCKS.len() {
+        let mut row = 0;
+        while row < BLOCKS[block].len() {
+            let reg = &BLOCKS[block][row];
+            let mut i = 0;
+            while i < reg.len {
+                index[(reg.offset + i * reg.stride) as usize] = (block as u8, row as u8);
+                i += 1;
+            }
+            row += 1;
+        }
+        block += 1;
+    }
+    index
+}
+
+/// One register: its row, and which element of an array it is.
+#[derive(Clone, Copy, Debug)]
+pub struct RegRef {
+    /// The row of the database.
+    pub row: &'static RegRow,
+    /// Element of the array; 0 outside arrays.
+    pub index: u32,
+}
+
+impl RegRef {
+    /// Dword offset.
+    pub const fn offset(self) -> u32 {
+        self.row.offset + self.index * self.row.stride
+    }
+
+    /// The fields, from bit 0 up.
+    pub const fn fields(self) -> &'static [FieldRow] {
+        self.row.fields
+    }
+
+    /// Whether a public source names it.
+    pub const fn certainty(self) -> Certainty {
+        self.row.certainty
+    }
+
+    /// The database's name, `NAME` or `NAME[i].SUB`, with a decimal index.
+    pub const fn name(self) -> RegName {
+        RegName { offset: self.offset() }
+    }
+}
+
+/// Displays the name of an offset, `UNKNOWN_xxxx` if nobody has named it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegName {
+    /// Dword offset.
+    pub offset: u32,
+}
+
+impl fmt::Display for RegName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match lookup(self.offset) {
+            None => write!(f, "UNKNOWN_{:04X}", self.offset),
+            Some(reg) if reg.row.sub.is_empty() => f.write_str(reg.row.name),
+            Some(reg) => write!(f, "{}[{}].{}", reg.row.name, reg.index, reg.row.sub),
+        }
+    }
+}
+
+/// The register at a dword offset, if anybody has named it.
+pub fn lookup(offset: u32) -> Option<RegRef> {
+    let (block, row) = *INDEX.get(offset as usize)?;
+    let row = BLOCKS.get(block as usize)?.get(row as usize)?;
+    let index = (offset - row.offset).checked_div(row.stride).unwrap_or(0);
+    Some(RegRef { row, index })
+}
+
+/// Every register of the database, arrays element by element, block by block.
+pub fn all() -> impl Iterator<Item = RegRef> {
+    let rows = BLOCKS.iter().flat_map(|block| block.iter());
+    rows.flat_map(|row| (0..row.len).map(move |index| RegRef { row, index }))
+}
+
+/// The dword offset that a user means: a database name (`RB_MRT[0].CONTROL`, the
+/// index decimal or `0x` hexadecimal), `UNKNOWN_xxxx`, or an offset in decimal or
+/// `0x` hexadecimal. `None` if it is neither a name nor an offset in the space.
+pub fn by_name(text: &str) -> Option<u32> {
+    let offset = number(text).or_else(|| named(text)).or_else(|| unknown(text))?;
+    ((offset as usize) < SPACE).then_some(offset)
+}
+
+fn named(text: &str) -> Option<u32> {
+    let (name, index, sub) = match text.split_once('[') {
+        None => (text, 0, ""),
+        Some((name, rest)) => {
+            let (index, sub) = rest.split_once("].")?;
+            (name, number(index)?, sub)
+        }
+    };
+    let mut rows = BLOCKS.iter().flat_map(|block| block.iter());
+    let row = rows.find(|row| row.name == name && row.sub == sub)?;
+    (index < row.len).then(|| row.offset + index * row.stride)
+}
+
+fn unknown(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("UNKNOWN_")?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+fn number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}

@@ -1,0 +1,128 @@
+//! SP: shader processor: hull, domain and geometry stages.
+//!
+//! The control registers of these stages are inferred, not named by any database. The blocks repeat
+//! the shape of VS (CTRL0, CTRL1, PARAM, OUT[16], one word, VPC_DST[8], OBJ_OFFSET, ..) and FS (CTRL0,
+//! CTRL1, OBJ_OFFSET, ..), which leaves exactly these places (seeds/README.md, hardware/registers.md
+//! 10.5). A vendor stream whose shaders differ in register or constant use would settle it.
+use super::enums::*;
+use crate::bits::*;
+
+registers! {
+    /// Inferred: two dwords before SP_HS_OBJ_OFFSET_REG, as in the FS block.
+    inferred 0x230b SP_HS_CTRL_REG0 {
+        0..0 THREADMODE: ThreadMode;
+        1..1 VARYING: Bool;
+        2..2 CACHEINVALID: Bool;
+        4..9 HALFREGFOOTPRINT: Uint;
+        /// Vec4 registers.
+        10..15 FULLREGFOOTPRINT: Uint;
+        18..19 INOUTREGOVERLAP: Uint;
+        20..20 THREADSIZE: ThreadSize;
+        21..21 SUPERTHREADMODE: Bool;
+        22..22 PIXLODENABLE: Bool;
+    }
+    /// Inferred: one dword before SP_HS_OBJ_OFFSET_REG. Seen as 0x00010000.
+    inferred 0x230c SP_HS_CTRL_REG1 {
+        /// Units of four vec4.
+        0..7 CONSTLENGTH: Uint;
+        24..30 INITIALOUTSTANDING: Uint;
+    }
+    /// Place in the on-chip stores.
+    0x230d SP_HS_OBJ_OFFSET_REG { 16..24 CONSTOBJECTOFFSET: Uint; 25..31 SHADEROBJOFFSET: Uint; }
+    /// Address of the program.
+    0x230e SP_HS_OBJ_START { 0..31 VALUE: Addr<0>; }
+    0x230f SP_HS_PVT_MEM_PARAM { 0..31 VALUE: Hex; }
+    /// Private memory of the stage.
+    0x2310 SP_HS_PVT_MEM_ADDR { 0..31 VALUE: Addr<0>; }
+    /// Program length in groups of 16 instructions.
+    0x2312 SP_HS_LENGTH_REG { 0..31 VALUE: Uint; }
+    /// Inferred: two dwords before SP_DS_PARAM_REG, as in the VS block. Seen as 0x00200c00,
+    /// which reads as SUPERTHREADMODE and 3 full registers.
+    inferred 0x2318 SP_DS_CTRL_REG0 {
+        0..0 THREADMODE: ThreadMode;
+        1..1 VARYING: Bool;
+        2..2 CACHEINVALID: Bool;
+        4..9 HALFREGFOOTPRINT: Uint;
+        /// Vec4 registers.
+        10..15 FULLREGFOOTPRINT: Uint;
+        18..19 INOUTREGOVERLAP: Uint;
+        20..20 THREADSIZE: ThreadSize;
+        21..21 SUPERTHREADMODE: Bool;
+        22..22 PIXLODENABLE: Bool;
+    }
+    /// Inferred: one dword before SP_DS_PARAM_REG. Seen as 0x02000000: INITIALOUTSTANDING 2.
+    inferred 0x2319 SP_DS_CTRL_REG1 {
+        /// Units of four vec4.
+        0..7 CONSTLENGTH: Uint;
+        24..30 INITIALOUTSTANDING: Uint;
+    }
+    0x231a SP_DS_PARAM_REG { 0..7 POSREGID: RegId; 20..31 TOTALGSOUTVAR: Uint; }
+    /// Two outputs: registers and the components that are valid.
+    0x231b SP_DS_OUT[16 x 1] as SP_DS_OUT {
+        0..8 A_REGID: HalfRegId;
+        9..12 A_COMPMASK: Hex;
+        16..24 B_REGID: HalfRegId;
+        25..28 B_COMPMASK: Hex;
+    }
+    /// Where four outputs go: fragment input location + 8.
+    0x232c SP_DS_VPC_DST[8 x 1] as SP_DS_VPC_DST {
+        0..7 OUTLOC0: Uint;
+        8..15 OUTLOC1: Uint;
+        16..23 OUTLOC2: Uint;
+        24..31 OUTLOC3: Uint;
+    }
+    /// Place in the on-chip stores.
+    0x2334 SP_DS_OBJ_OFFSET_REG { 16..24 CONSTOBJECTOFFSET: Uint; 25..31 SHADEROBJOFFSET: Uint; }
+    /// Address of the program.
+    0x2335 SP_DS_OBJ_START { 0..31 VALUE: Addr<0>; }
+    0x2336 SP_DS_PVT_MEM_PARAM { 0..31 VALUE: Hex; }
+    /// Private memory of the stage.
+    0x2337 SP_DS_PVT_MEM_ADDR { 0..31 VALUE: Addr<0>; }
+    /// Program length in groups of 16 instructions.
+    0x2339 SP_DS_LENGTH_REG { 0..31 VALUE: Uint; }
+    /// Inferred: two dwords before SP_GS_PARAM_REG, as in the VS block.
+    inferred 0x233f SP_GS_CTRL_REG0 {
+        0..0 THREADMODE: ThreadMode;
+        1..1 VARYING: Bool;
+        2..2 CACHEINVALID: Bool;
+        4..9 HALFREGFOOTPRINT: Uint;
+        /// Vec4 registers.
+        10..15 FULLREGFOOTPRINT: Uint;
+        18..19 INOUTREGOVERLAP: Uint;
+        20..20 THREADSIZE: ThreadSize;
+        21..21 SUPERTHREADMODE: Bool;
+        22..22 PIXLODENABLE: Bool;
+    }
+    /// Inferred: one dword before SP_GS_PARAM_REG. Seen as 0.
+    inferred 0x2340 SP_GS_CTRL_REG1 {
+        /// Units of four vec4.
+        0..7 CONSTLENGTH: Uint;
+        24..30 INITIALOUTSTANDING: Uint;
+    }
+    /// PRIMREGID: bit 2 starts a new primitive, bit 3 on may be the viewport, bit 7 on is the
+    /// layer; point size is in the register that follows.
+    0x2341 SP_GS_PARAM_REG { 0..7 POSREGID: RegId; 8..15 PRIMREGID: RegId; 20..31 TOTALGSOUTVAR: Uint; }
+    /// Two outputs: registers and the components that are valid.
+    0x2342 SP_GS_OUT[16 x 1] as SP_GS_OUT {
+        0..8 A_REGID: HalfRegId;
+        9..12 A_COMPMASK: Hex;
+        16..24 B_REGID: HalfRegId;
+        25..28 B_COMPMASK: Hex;
+    }
+    /// Where four outputs go: fragment input location + 8.
+    0x2353 SP_GS_VPC_DST[8 x 1] as SP_GS_VPC_DST {
+        0..7 OUTLOC0: Uint;
+        8..15 OUTLOC1: Uint;
+        16..23 OUTLOC2: Uint;
+        24..31 OUTLOC3: Uint;
+    }
+    /// Place in the on-chip stores.
+    0x235b SP_GS_OBJ_OFFSET_REG { 16..24 CONSTOBJECTOFFSET: Uint; 25..31 SHADEROBJOFFSET: Uint; }
+    /// Address of the program.
+    0x235c SP_GS_OBJ_START { 0..31 VALUE: Addr<0>; }
+    0x235d SP_GS_PVT_MEM_PARAM { 0..31 VALUE: Hex; }
+    /// Private memory of the stage.
+    0x235e SP_GS_PVT_MEM_ADDR { 0..31 VALUE: Addr<0>; }
+    /// Program length in groups of 16 instructions.
+    0x2360 SP_GS_LENGTH_REG { 0..31 VALUE: Uint; }
+}

@@ -1,0 +1,116 @@
+//! VPC: varyings on their way to the fragment shader, and stream-out.
+use super::enums::*;
+use crate::bits::*;
+
+registers! {
+    0x0e60 VPC_DEBUG_RAM_SEL { 0..31 VALUE: Hex; }
+    0x0e61 VPC_DEBUG_RAM_READ { 0..31 VALUE: Hex; }
+    0x0e64 VPC_DEBUG_ECO_CONTROL { 0..31 VALUE: Hex; }
+    0x0e65 VPC_PERFCTR_VPC_SEL_0 { 0..31 VALUE: VpcPerfcounterSelect; }
+    0x0e66 VPC_PERFCTR_VPC_SEL_1 { 0..31 VALUE: VpcPerfcounterSelect; }
+    0x0e67 VPC_PERFCTR_VPC_SEL_2 { 0..31 VALUE: VpcPerfcounterSelect; }
+    0x0e68 VPC_PERFCTR_VPC_SEL_3 { 0..31 VALUE: VpcPerfcounterSelect; }
+    /// Bit 30 is always set, meaning unknown.
+    0x2140 VPC_ATTR {
+        /// Components.
+        0..8 TOTALATTR: Uint;
+        9..9 PSIZE: Bool;
+        12..13 THRDASSIGN: Uint;
+        25..25 ENABLE: Bool;
+    }
+    0x2141 VPC_PACK { 0..7 NUMBYPASSVAR: Uint; 8..15 NUMFPNONPOSVAR: Uint; 16..23 NUMNONPOSVSVAR: Uint; }
+    /// How each of 16 components is interpolated. Mesa prints the word; fields are named as
+    /// on A3xx.
+    0x2142 VPC_VARYING_INTERP[8 x 1].MODE as VPC_VARYING_INTERP_MODE {
+        0..1 C0: IntpMode;
+        2..3 C1: IntpMode;
+        4..5 C2: IntpMode;
+        6..7 C3: IntpMode;
+        8..9 C4: IntpMode;
+        10..11 C5: IntpMode;
+        12..13 C6: IntpMode;
+        14..15 C7: IntpMode;
+        16..17 C8: IntpMode;
+        18..19 C9: IntpMode;
+        20..21 CA: IntpMode;
+        22..23 CB: IntpMode;
+        24..25 CC: IntpMode;
+        26..27 CD: IntpMode;
+        28..29 CE: IntpMode;
+        30..31 CF: IntpMode;
+    }
+    /// Point sprites: what replaces each of 16 components. Fields are named as on A3xx.
+    0x214a VPC_VARYING_PS_REPL[8 x 1].MODE as VPC_VARYING_PS_REPL_MODE {
+        0..1 C0: ReplMode;
+        2..3 C1: ReplMode;
+        4..5 C2: ReplMode;
+        6..7 C3: ReplMode;
+        8..9 C4: ReplMode;
+        10..11 C5: ReplMode;
+        12..13 C6: ReplMode;
+        14..15 C7: ReplMode;
+        16..17 C8: ReplMode;
+        18..19 C9: ReplMode;
+        20..21 CA: ReplMode;
+        22..23 CB: ReplMode;
+        24..25 CC: ReplMode;
+        26..27 CD: ReplMode;
+        28..29 CE: ReplMode;
+        30..31 CF: ReplMode;
+    }
+    0x2152 UNKNOWN_2152 { 0..31 VALUE: Hex; }
+    0x2153 UNKNOWN_2153 { 0..31 VALUE: Hex; }
+    0x2154 UNKNOWN_2154 { 0..31 VALUE: Hex; }
+    /// Guess: VPC_SO_BUF_CNTL, six before VPC_SO as on A5xx. Drivers write 0.
+    0x2155 UNKNOWN_2155 { 0..31 VALUE: Hex; }
+    /// Guess: VPC_SO_OVERRIDE, by its place on A5xx. Drivers write 0.
+    0x2156 UNKNOWN_2156 { 0..31 VALUE: Hex; }
+    /// Guess: VPC_SO_CNTL, by its place on A5xx. Drivers write 0.
+    0x2157 UNKNOWN_2157 { 0..31 VALUE: Hex; }
+    /// Stream-out program, two components per write, in the order of the output locations.
+    /// Inferred: A5xx has this port three dwords before the buffers, and 0x2157, the last
+    /// word that drivers reset, is right before it. A vendor stream with transform feedback
+    /// would settle it.
+    inferred 0x2158 VPC_SO_PROG {
+        0..1 A_BUF: Uint;
+        /// Bytes from the start of the vertex in the buffer.
+        2..10 A_OFF: Shl<2>;
+        11..11 A_EN: Bool;
+        12..13 B_BUF: Uint;
+        14..22 B_OFF: Shl<2>;
+        23..23 B_EN: Bool;
+    }
+    /// Stream-out buffer.
+    /// Inferred: four groups of five from here put the flush address of buffer 3 on 0x216e,
+    /// the one name that is public (hardware/registers.md 9.3). A vendor stream with
+    /// transform feedback would settle it.
+    inferred 0x215b VPC_SO[4 x 5].BUFFER_BASE as VPC_SO_BUFFER_BASE { 0..31 VALUE: Addr<0>; }
+    /// Bytes of the buffer. Inferred like VPC_SO[i].BUFFER_BASE.
+    inferred 0x215c VPC_SO[4 x 5].BUFFER_SIZE as VPC_SO_BUFFER_SIZE { 0..31 VALUE: Uint; }
+    /// Components per vertex. Inferred like VPC_SO[i].BUFFER_BASE.
+    inferred 0x215d VPC_SO[4 x 5].NCOMP as VPC_SO_NCOMP { 0..31 VALUE: Uint; }
+    /// Where the next vertex goes. Inferred like VPC_SO[i].BUFFER_BASE.
+    inferred 0x215e VPC_SO[4 x 5].BUFFER_OFFSET as VPC_SO_BUFFER_OFFSET { 0..31 VALUE: Uint; }
+    /// Where the offset of buffer 0 is written back. Inferred from VPC_SO_FLUSH_WADDR_3.
+    inferred 0x215f VPC_SO_FLUSH_WADDR_0 { 0..31 VALUE: Addr<0>; }
+    /// Where the offset of buffer 1 is written back. Inferred from VPC_SO_FLUSH_WADDR_3.
+    inferred 0x2164 VPC_SO_FLUSH_WADDR_1 { 0..31 VALUE: Addr<0>; }
+    /// Where the offset of buffer 2 is written back. Inferred from VPC_SO_FLUSH_WADDR_3.
+    inferred 0x2169 VPC_SO_FLUSH_WADDR_2 { 0..31 VALUE: Addr<0>; }
+    /// Where the offset of buffer 3 is written back: the only public name of stream-out.
+    0x216e VPC_SO_FLUSH_WADDR_3 { 0..31 VALUE: Addr<0>; }
+}
+
+impl VPC_VARYING_INTERP_MODE {
+    /// The mode of component `k` (0 to 15) of this word.
+    pub const fn component(self, k: u32) -> IntpMode {
+        IntpMode::from_bits(extract(self.0, 2 * (k & 15), 2 * (k & 15) + 1))
+    }
+}
+
+impl VPC_VARYING_PS_REPL_MODE {
+    /// The replacement of component `k` (0 to 15) of this word.
+    pub const fn component(self, k: u32) -> ReplMode {
+        ReplMode::from_bits(extract(self.0, 2 * (k & 15), 2 * (k & 15) + 1))
+    }
+}
