@@ -1,0 +1,123 @@
+//! Bodies whose meaning is more than a list of dwords.
+
+use super::rows::*;
+use super::words::*;
+
+/// First context register: CP_SET_CONSTANT counts from here.
+const CONTEXT_BASE: u32 = 0x2000;
+
+/// What CP_SET_CONSTANT does to registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisterWrites<'a> {
+    /// `values` go to consecutive registers from `first`.
+    Values {
+        /// First register.
+        first: u32,
+        /// The values.
+        values: &'a [u32],
+    },
+    /// `register = addend register + constant`, a plain 32-bit sum.
+    Sum {
+        /// Register written.
+        register: u32,
+        /// Register read.
+        addend: u32,
+        /// Added to it.
+        constant: u32,
+    },
+    /// Constants of A2xx: no A4xx register is touched.
+    Nothing,
+}
+
+impl<'a> SetConstant<'a> {
+    /// The registers that the packet writes.
+    pub fn writes(&self) -> RegisterWrites<'a> {
+        let first = CONTEXT_BASE + self.control.OFFSET();
+        match (self.control.KIND(), self.control.ADD(), self.rest) {
+            (ConstantKind::REGISTERS, true, &[addend, constant]) => {
+                RegisterWrites::Sum { register: first, addend, constant }
+            }
+            (ConstantKind::REGISTERS, false, values) => RegisterWrites::Values { first, values },
+            _ => RegisterWrites::Nothing,
+        }
+    }
+}
+
+/// One entry of CP_SET_DRAW_STATE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrawStateGroup {
+    /// What to do with the group.
+    pub control: CP_SET_DRAW_STATE_0,
+    /// Where its commands are.
+    pub address: u32,
+}
+
+impl<'a> SetDrawState<'a> {
+    /// The entries, in order.
+    pub fn groups(&self) -> impl Iterator<Item = DrawStateGroup> + use<'a> {
+        let (pairs, _) = self.rest.as_chunks();
+        pairs
+            .iter()
+            .map(|&[control, address]| DrawStateGroup { control: CP_SET_DRAW_STATE_0(control), address })
+    }
+}
+
+/// How many dwords a conditional packet covers, and what decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CondExecRange {
+    /// The predicate bit.
+    Predicate {
+        /// Dwords to skip if it is off.
+        dwords: u32,
+    },
+    /// Two registers.
+    Registers {
+        /// One.
+        reg0: u32,
+        /// The other.
+        reg1: u32,
+        /// Dwords to skip if they differ.
+        dwords: u32,
+    },
+}
+
+impl CondRegExec<'_> {
+    /// The condition, if its mode is known and its dwords are there.
+    pub fn range(&self) -> Option<CondExecRange> {
+        let dwords = |dword| CP_COND_REG_EXEC_DWORDS(dword).DWORDS();
+        match (self.control.MODE(), self.rest) {
+            (CompareMode::PRED_TEST, &[count, ..]) => {
+                Some(CondExecRange::Predicate { dwords: dwords(count) })
+            }
+            (CompareMode::REG_COMPARE, &[reg1, count, ..]) => Some(CondExecRange::Registers {
+                reg0: self.control.REG0(),
+                reg1: CP_COND_REG_EXEC_REG1(reg1).REG1(),
+                dwords: dwords(count),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// A call of another command buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct IndirectBufferCall {
+    /// Where it starts.
+    pub address: u32,
+    /// Its length.
+    pub dwords: u32,
+}
+
+impl Pm4<'_> {
+    /// The buffer that the packet calls, whichever of the opcodes it is.
+    pub fn call(&self) -> Option<IndirectBufferCall> {
+        let (address, size) = match self {
+            Pm4::IndirectBuffer(ib) => (ib.IB_BASE, ib.size),
+            Pm4::IndirectBufferPfd(ib) => (ib.IB_BASE, ib.size),
+            Pm4::CondIndirectBufferPfe(ib) => (ib.IB_BASE, ib.size),
+            Pm4::CondIndirectBufferPfd(ib) => (ib.IB_BASE, ib.size),
+            _ => return None,
+        };
+        Some(IndirectBufferCall { address, dwords: size.IB_SIZE() })
+    }
+}
