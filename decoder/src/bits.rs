@@ -7,6 +7,9 @@
 //! decode prints and goldens name. `descriptors!` does the same for words that
 //! live in memory rather than at a register offset.
 
+pub mod parse;
+pub mod value;
+
 /// How the bits of a field are to be read and shown.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {

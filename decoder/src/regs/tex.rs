@@ -99,3 +99,24 @@ descriptors! {
         16..31 DEPTH: Uint;
     }
 }
+
+/// The words of a sampler.
+pub const SAMPLER: &[WordRow] = &[TEX_SAMP_0::ROW, TEX_SAMP_1::ROW];
+
+/// The words of a texture.
+pub const TEXTURE: &[WordRow] = &[
+    TEX_CONST_0::ROW,
+    TEX_CONST_1::ROW,
+    TEX_CONST_2::ROW,
+    TEX_CONST_3::ROW,
+    TEX_CONST_4::ROW,
+    TEX_CONST_5::ROW,
+    TEX_CONST_6::ROW,
+    TEX_CONST_7::ROW,
+];
+
+/// The words of a storage buffer or image: addresses (LOAD_STATE4 type 0).
+pub const SSBO_0: &[WordRow] = &[SSBO_0_0::ROW, SSBO_0_1::ROW, SSBO_0_2::ROW, SSBO_0_3::ROW];
+
+/// The words of a storage buffer or image: sizes (LOAD_STATE4 type 1).
+pub const SSBO_1: &[WordRow] = &[SSBO_1_0::ROW, SSBO_1_1::ROW];

@@ -1,0 +1,170 @@
+//! The values of fields, and how a word is printed.
+//!
+//! Printing allocates nothing. Every value prints so that [`FieldRow::parse`]
+//! reads the same bits back.
+use std::fmt;
+
+use super::{FieldRow, Kind, sign_extend};
+
+/// What the bits of a field mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A flag.
+    Bool(bool),
+    /// A number that reads best in decimal.
+    Uint(u64),
+    /// A mask, an address, or an enumerator without a name.
+    Hex(u64),
+    /// A signed number.
+    Int(i32),
+    /// Fixed point.
+    Fixed(f64),
+    /// Floating point, and the bits that it was.
+    Float(f32, u32),
+    /// Shader register: number * 4 + component.
+    RegId(u32),
+    /// Half shader register: number * 4 + component.
+    HalfRegId(u32),
+    /// An enumerator.
+    Name(&'static str),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Bool(value) => f.write_str(if value { "true" } else { "false" }),
+            Self::Uint(value) => fmt::Display::fmt(&value, f),
+            Self::Hex(0) => f.write_str("0"),
+            Self::Hex(value) => write!(f, "{value:#x}"),
+            Self::Int(value) => fmt::Display::fmt(&value, f),
+            Self::Fixed(value) => fmt::Debug::fmt(&value, f),
+            Self::Float(value, raw) if value.is_nan() => write!(f, "{raw:#x}"),
+            Self::Float(value, _) => fmt::Debug::fmt(&value, f),
+            Self::RegId(id) => write_register(f, "r", id),
+            Self::HalfRegId(id) => write_register(f, "hr", id),
+            Self::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+fn write_register(f: &mut fmt::Formatter<'_>, bank: &str, id: u32) -> fmt::Result {
+    f.write_str(bank)?;
+    fmt::Display::fmt(&(id >> 2), f)?;
+    f.write_str([".x", ".y", ".z", ".w"][(id & 3) as usize])
+}
+
+/// One field of one word.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldValue {
+    /// The field.
+    pub row: &'static FieldRow,
+    /// Its bits, moved to bit 0.
+    pub raw: u32,
+}
+
+impl FieldValue {
+    /// Whether it is zero or false: what output may leave out.
+    pub const fn is_zero(&self) -> bool {
+        self.raw == 0
+    }
+
+    /// What the bits mean.
+    pub fn value(&self) -> Value {
+        let (raw, width) = (self.raw, self.row.width());
+        match self.row.kind {
+            Kind::Bool => Value::Bool(raw != 0),
+            Kind::Uint => Value::Uint(raw.into()),
+            Kind::Hex => Value::Hex(raw.into()),
+            Kind::Int => Value::Int(sign_extend(raw, width)),
+            Kind::Shl(n) => Value::Uint(u64::from(raw) << n),
+            Kind::Addr(n) => Value::Hex(u64::from(raw) << n),
+            Kind::Fixed(n) => Value::Fixed(f64::from(sign_extend(raw, width)) / fraction(n)),
+            Kind::UFixed(n) => Value::Fixed(f64::from(raw) / fraction(n)),
+            Kind::Float => Value::Float(f32::from_bits(raw), raw),
+            Kind::Half => Value::Float(half::f16::from_bits(raw as u16).to_f32(), raw),
+            Kind::HalfRegId if raw & 0x100 != 0 => Value::HalfRegId(raw & 0xff),
+            Kind::RegId | Kind::HalfRegId => Value::RegId(raw),
+            Kind::Enum(table) => table.name_of(raw).map_or(Value::Hex(raw.into()), Value::Name),
+        }
+    }
+}
+
+/// 2 to the power of `bits`: what a fixed point number is divided by.
+pub(super) fn fraction(bits: u32) -> f64 {
+    (1u64 << bits) as f64
+}
+
+impl fmt::Display for FieldValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.value(), f)
+    }
+}
+
+/// The fields of `word`, from bit 0 up.
+pub fn fields(rows: &'static [FieldRow], word: u32) -> impl Iterator<Item = FieldValue> {
+    rows.iter().map(move |row| FieldValue { row, raw: row.raw(word) })
+}
+
+/// The bits of `word` that no field covers, in place.
+pub fn unnamed_bits(rows: &[FieldRow], word: u32) -> u32 {
+    rows.iter().fold(word, |rest, row| rest & !row.mask())
+}
+
+/// Whether the word is one value without named parts (a single `VALUE`).
+pub fn is_bare(rows: &[FieldRow]) -> bool {
+    matches!(rows, [row] if row.name == "VALUE" && row.width() == 32)
+}
+
+/// Which fields to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// Leave out what is zero or false.
+    NonZero,
+    /// Leave out only flags that are clear, as Mesa's decoder does.
+    Full,
+}
+
+/// Displays a word: `{ WIDTH = 320 | ENABLE_GMEM | 0x40 }`, the last part being
+/// bits without a name, or the plain value of a word without named parts.
+#[derive(Clone, Copy, Debug)]
+pub struct WordText {
+    /// The fields of the register or descriptor.
+    pub rows: &'static [FieldRow],
+    /// The word itself.
+    pub word: u32,
+    /// Which fields to print.
+    pub show: Show,
+}
+
+impl WordText {
+    fn shows(&self, field: &FieldValue) -> bool {
+        !field.is_zero() || (self.show == Show::Full && !matches!(field.row.kind, Kind::Bool))
+    }
+
+    fn write_fields(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "{ ";
+        for field in fields(self.rows, self.word).filter(|field| self.shows(field)) {
+            f.write_str(separator)?;
+            f.write_str(field.row.name)?;
+            if !matches!(field.row.kind, Kind::Bool) {
+                f.write_str(" = ")?;
+                fmt::Display::fmt(&field, f)?;
+            }
+            separator = " | ";
+        }
+        match (unnamed_bits(self.rows, self.word), separator) {
+            (0, "{ ") => f.write_str("{ 0 }"),
+            (0, _) => f.write_str(" }"),
+            (rest, _) => write!(f, "{separator}{rest:#x} }}"),
+        }
+    }
+}
+
+impl fmt::Display for WordText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.rows.first() {
+            Some(row) if is_bare(self.rows) => fmt::Display::fmt(&FieldValue { row, raw: self.word }, f),
+            _ => self.write_fields(f),
+        }
+    }
+}
