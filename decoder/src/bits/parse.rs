@@ -134,7 +134,7 @@ impl FieldRow {
         let most = least + (1i64 << self.width()) - 1;
         let fits = steps >= least as f64 && steps <= most as f64;
         let mask = (1u64 << self.width()) - 1;
-        fits.then(|| steps as i64 as u64 & mask).ok_or_else(|| self.too_large(text))
+        fits.then_some(steps as i64 as u64 & mask).ok_or_else(|| self.too_large(text))
     }
 
     fn float(&self, text: &str, to_bits: impl Fn(f32) -> u32) -> Result<u64, ValueError> {

@@ -1,0 +1,133 @@
+//! Every register write of the reference captures reads as Mesa's decoder reads it.
+//!
+//! `captures/facts/registers.tsv` holds offset, value, name and fields as text.
+//! What is normalised: array indices (hexadecimal there, decimal here), the
+//! spelling of numbers (`0x40` and `64`, `1.000000` and `1.0`), the order of
+//! fields, and a rest or value of zero. What differs on purpose is in
+//! [`DEVIATIONS`]. (The facts have no VPC_VARYING_* writes, whose words Mesa
+//! does not split into components as we do.)
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use a4emu_decoder::bits::value::{Show, WordText};
+use a4emu_decoder::bits::{FieldRow, Kind};
+use a4emu_decoder::regs::{self, RegName};
+use pretty_assertions::assert_eq;
+
+/// Registers (up to an array index) whose fields differ on purpose: which of our
+/// fields Mesa does not have, and why we have them.
+const DEVIATIONS: &[(&str, &[&str], &str)] = &[
+    (
+        "RB_MODE_CONTROL",
+        &["BYPASS"],
+        "bits 22 and 23 tell memory from tile targets and must have a name to be read by",
+    ),
+    (
+        "GRAS_CL_CLIP_CNTL",
+        &["VP_CLIP_CODE_IGNORE", "VP_XFORM_DISABLE", "PERSP_DIVISION_DISABLE"],
+        "bits 19 to 21 carry the A3xx database's names, where drivers use them alike",
+    ),
+];
+
+struct Fact {
+    offset: u32,
+    word: u32,
+    name: String,
+    fields: String,
+}
+
+fn facts() -> Option<Vec<Fact>> {
+    let default = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let shared = std::env::var_os("A4EMU_SHARED").map_or(default, PathBuf::from);
+    let path = shared.join("captures/facts/registers.tsv");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        eprintln!("SKIPPED: 8,803 facts about registers, no {}", path.display());
+        return None;
+    };
+    Some(text.lines().map(fact).collect())
+}
+
+fn fact(line: &str) -> Fact {
+    let columns = line.split('\t').collect::<Vec<_>>();
+    let [offset, word, name, fields] = columns[..] else { panic!("not a fact: {line}") };
+    let hex = |digits| u32::from_str_radix(digits, 16).unwrap();
+    Fact { offset: hex(offset), word: hex(word), name: name.into(), fields: fields.into() }
+}
+
+/// `NAME[0x4].SUB` with the index in decimal.
+fn decimal_index(name: &str) -> String {
+    let Some((array, rest)) = name.split_once("[0x") else { return name.into() };
+    let (index, sub) = rest.split_once(']').unwrap();
+    format!("{array}[{}]{sub}", u32::from_str_radix(index, 16).unwrap())
+}
+
+/// Fields by name; the rest of the bits, or the value of a plain word, under "".
+fn normal(text: &str) -> BTreeMap<String, String> {
+    let inner = text.strip_prefix("{ ").and_then(|rest| rest.strip_suffix(" }")).unwrap_or(text);
+    let parts = inner.split(" | ").map(|part| match part.split_once(" = ") {
+        Some((name, value)) => (name.to_string(), number(value)),
+        None if part.starts_with(|c: char| c.is_ascii_digit() || c == '-') => (String::new(), number(part)),
+        None => (part.to_string(), "true".into()),
+    });
+    parts.filter(|(name, value)| !(name.is_empty() && value == "0.000000")).collect()
+}
+
+/// One spelling for every number; anything else as it is.
+fn number(text: &str) -> String {
+    let hex = text.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let value = hex.map(|value| value as f64).or_else(|| text.parse().ok());
+    value.map_or(text.into(), |value| format!("{value:.6}"))
+}
+
+fn deviation(name: &str) -> Option<&'static [&'static str]> {
+    let array = name.split('[').next();
+    DEVIATIONS.iter().find(|row| array == Some(row.0)).map(|row| row.1)
+}
+
+/// Our fields without those that Mesa does not have: their bits become rest.
+fn without(rows: &'static [FieldRow], ours: &[&str]) -> &'static [FieldRow] {
+    rows.iter().filter(|row| !ours.contains(&row.name)).copied().collect::<Vec<_>>().leak()
+}
+
+#[test]
+fn every_write_has_mesas_name() {
+    let Some(facts) = facts() else { return };
+    assert_eq!(facts.len(), 8803);
+    for fact in facts {
+        assert_eq!(RegName { offset: fact.offset }.to_string(), decimal_index(&fact.name));
+        assert_eq!(regs::by_name(&fact.name), Some(fact.offset));
+    }
+}
+
+#[test]
+fn every_write_has_mesas_fields() {
+    let Some(facts) = facts() else { return };
+    for fact in facts {
+        let rows = regs::lookup(fact.offset).unwrap().fields();
+        let rows = deviation(&fact.name).map_or(rows, |ours| without(rows, ours));
+        let text = WordText { rows, word: fact.word, show: Show::Full }.to_string();
+        assert_eq!(normal(&text), normal(&fact.fields), "{} {:#x}", fact.name, fact.word);
+    }
+}
+
+#[test]
+fn every_deviation_is_needed() {
+    let Some(facts) = facts() else { return };
+    for (name, ours, reason) in DEVIATIONS {
+        let seen = facts.iter().filter(|fact| fact.name.split('[').next() == Some(name));
+        let differs = seen.filter(|fact| {
+            let rows = regs::lookup(fact.offset).unwrap().fields();
+            rows.iter().any(|row| ours.contains(&row.name) && row.raw(fact.word) != 0)
+        });
+        assert!(differs.count() > 0, "{name} agrees with Mesa, so no need for: {reason}");
+    }
+}
+
+/// Mesa prints a flag's name alone; so do we, and no field of one bit is a number.
+#[test]
+fn flags_are_the_fields_of_one_bit() {
+    for row in regs::all().flat_map(|reg| reg.fields()) {
+        let flag = matches!(row.kind, Kind::Bool);
+        assert!(!flag || row.width() == 1, "{}", row.name);
+    }
+}
