@@ -391,7 +391,13 @@ impl Memory {
         while !rest.is_empty() {
             let step = rest.len().min((PAGE - at as u32 % PAGE) as usize);
             let (chunk, tail) = rest.split_at_mut(step);
-            complete &= u32::try_from(at).is_ok_and(|at| self.read_page(at, chunk));
+            complete &= match u32::try_from(at) {
+                Ok(at) => self.read_page(at, chunk),
+                Err(_) => {
+                    chunk.fill(0);
+                    false
+                }
+            };
             at += step as u64;
             rest = tail;
         }
