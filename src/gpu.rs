@@ -1,5 +1,7 @@
 //! The chip: one value that owns all state. No globals, no sharing, no lifetimes.
 
+pub use a4emu_decoder::load_state::Stage;
+
 use crate::cp::CpState;
 use crate::fault::{Client, Place, Report};
 use crate::memory::Memory;
@@ -47,27 +49,8 @@ impl Chip {
     }
 }
 
-/// A programmable stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stage {
-    /// Vertex.
-    VS,
-    /// Hull (tessellation control).
-    HS,
-    /// Domain (tessellation evaluation).
-    DS,
-    /// Geometry.
-    GS,
-    /// Fragment.
-    FS,
-    /// Compute.
-    CS,
-}
-
-impl Stage {
-    /// All stages, in order of the packets' numbering.
-    pub const ALL: [Self; 6] = [Self::VS, Self::HS, Self::DS, Self::GS, Self::FS, Self::CS];
-}
+/// All stages, in order of the packets' numbering.
+pub const STAGES: [Stage; 6] = [Stage::VS, Stage::HS, Stage::DS, Stage::GS, Stage::FS, Stage::CS];
 
 /// Where a stage's program is, whichever was said last (command-processor page 7.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,7 +109,7 @@ impl Default for SsboState {
 /// All state that LOAD_STATE4 writes.
 #[derive(Clone, Default)]
 pub struct LoadedState {
-    /// By [`Stage`], in the order of [`Stage::ALL`].
+    /// By [`Stage`], in the order of [`STAGES`].
     stages: [ShaderState; 6],
     /// Shared by the 3D stages (block 0xe).
     pub ssbo_3d: SsboState,
@@ -159,6 +142,8 @@ impl LoadedState {
 pub struct Counters {
     /// Samples that passed depth and stencil, for occlusion queries.
     pub samples_passed: u64,
+    /// Time stamps handed out. Time is no input of a replay, so they only count up.
+    pub stamps: u32,
 }
 
 /// The emulated GPU.
@@ -186,13 +171,15 @@ pub struct Gpu {
 impl Gpu {
     /// A chip after power-on: registers zero and unwritten, nothing mapped.
     pub fn new(chip: Chip) -> Self {
+        let mut cp = CpState::default();
+        cp.credit(1024);
         Self {
             chip,
             regs: RegFile::default(),
             mem: Memory::new(),
             gmem: vec![0; chip.gmem_bytes()],
             loaded: LoadedState::default(),
-            cp: CpState::default(),
+            cp,
             counters: Counters::default(),
             report: Report::default(),
             at: Place::default(),

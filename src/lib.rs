@@ -19,6 +19,7 @@ pub mod info;
 pub mod memory;
 pub mod options;
 pub mod pico;
+pub mod playback;
 pub mod regfile;
 pub mod replay;
 pub mod run;

@@ -436,6 +436,15 @@ impl Memory {
         (0..count).map(|i| self.read_u32(addr.checked_add(i as u32 * 4)?)).collect()
     }
 
+    /// Up to `count` dwords at `addr`: those before the first that is not known.
+    pub fn known_dwords(&self, addr: u32, count: usize) -> Vec<u32> {
+        if let Some(words) = self.read_dwords(addr, count) {
+            return words;
+        }
+        let word = |i: u32| self.read_u32(addr.checked_add(i.checked_mul(4)?)?);
+        (0..count as u32).map_while(word).collect()
+    }
+
     /// Stores `bytes` at `addr`; false if some of it is in no buffer (the rest is stored).
     #[must_use = "a store to nowhere is a fault"]
     pub fn write(&mut self, addr: u32, bytes: &[u8]) -> bool {

@@ -1,0 +1,45 @@
+//! Events that write memory or touch counters; the flushes do nothing in order.
+
+use a4emu_decoder::pm4::CP_EVENT_WRITE_0;
+use a4emu_decoder::regs::enums::VgtEventType;
+use a4emu_decoder::regs::rb::RB_SAMPLE_COUNT_CONTROL;
+
+use super::Cp;
+use crate::fault::Client;
+
+/// A sample count record: 16 counters of 64 bits, of which drivers read the first
+/// (command-processor page 10).
+const SAMPLE_RECORD: usize = 128;
+
+impl Cp<'_> {
+    /// Any of the event packets; `write` is the address and value of the long form.
+    pub(super) fn event(&mut self, event: CP_EVENT_WRITE_0, write: Option<(u32, u32)>) {
+        match event.EVENT() {
+            VgtEventType::ZPASS_DONE => self.write_sample_count(),
+            VgtEventType::RST_PIX_CNT => self.gpu.counters.samples_passed = 0,
+            _ => {}
+        }
+        if let Some((address, value)) = write {
+            let value = if event.TIMESTAMP() { self.stamp() } else { value };
+            self.store(address, &value.to_le_bytes());
+        }
+    }
+
+    fn stamp(&mut self) -> u32 {
+        self.gpu.counters.stamps = self.gpu.counters.stamps.wrapping_add(1);
+        self.gpu.counters.stamps
+    }
+
+    /// ZPASS_DONE with RB_SAMPLE_COUNT_CONTROL.COPY: the counter in the first slot, zeros
+    /// in the others.
+    fn write_sample_count(&mut self) {
+        let control = self.gpu.regs.get::<RB_SAMPLE_COUNT_CONTROL>();
+        if !control.COPY() {
+            return;
+        }
+        let mut record = [0; SAMPLE_RECORD];
+        record[..8].copy_from_slice(&self.gpu.counters.samples_passed.to_le_bytes());
+        self.gpu.store(Client::Query, control.ADDR(), &record);
+        self.observer.store(self.gpu, control.ADDR(), &record);
+    }
+}

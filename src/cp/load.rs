@@ -1,0 +1,91 @@
+//! CP_LOAD_STATE4: shader code, constants and descriptors into per-stage state.
+
+use a4emu_decoder::load_state::{Pipe, StateKind, StateSource};
+use a4emu_decoder::pm4::LoadState4;
+
+use super::Cp;
+use super::observer::Load;
+use crate::fault::Client;
+use crate::gpu::{CodeSource, LoadedState, SsboState};
+
+fn client(kind: StateKind) -> Client {
+    match kind {
+        StateKind::Instructions(_) => Client::ShaderCode,
+        StateKind::Constants(_) => Client::Constants,
+        _ => Client::Descriptors,
+    }
+}
+
+impl Cp<'_> {
+    /// CP_LOAD_STATE4.
+    pub(super) fn load_state(&mut self, packet: &LoadState4<'_>) {
+        let (kind, first) = (packet.kind(), packet.dst.DST_OFF());
+        match packet.source() {
+            StateSource::Inline(data) => self.load(kind, first, data),
+            StateSource::Memory { address } => {
+                let data = self.fetch_state(client(kind), address, packet.dwords());
+                self.load(kind, first, &data);
+            }
+        }
+    }
+
+    /// The dwords that an indirect load names, up to the first that is missing: what is not
+    /// there leaves the slots as they were.
+    fn fetch_state(&mut self, client: Client, address: u32, dwords: u32) -> Vec<u32> {
+        let data = self.gpu.mem.known_dwords(address, dwords as usize);
+        let known = data.len() as u32;
+        if known < dwords {
+            self.gpu.report.miss(client, address.wrapping_add(known * 4), (dwords - known) * 4);
+        }
+        data
+    }
+
+    fn load(&mut self, kind: StateKind, first: u32, data: &[u32]) {
+        if !data.is_empty() {
+            store(&mut self.gpu.loaded, kind, first, data);
+        }
+        self.observer.load(self.gpu, Load { kind, first, data });
+    }
+}
+
+/// Copies `data` into `slots` from `first` on, `N` dwords each. What lies past the end is
+/// dropped: the chip has no such slot.
+fn fill<const N: usize>(slots: &mut [[u32; N]], first: u32, data: &[u32]) {
+    let slots = slots.iter_mut().skip(first as usize);
+    for (slot, words) in slots.zip(data.as_chunks::<N>().0) {
+        *slot = *words;
+    }
+}
+
+/// Copies instructions into the store; `first` counts groups of 16.
+fn fill_code(store: &mut [u64], first: u32, data: &[u32]) {
+    let store = store.iter_mut().skip(first as usize * 16);
+    for (slot, [low, high]) in store.zip(data.as_chunks::<2>().0) {
+        *slot = super::registers::wide(*low, *high);
+    }
+}
+
+fn ssbo(loaded: &mut LoadedState, pipe: Pipe) -> &mut SsboState {
+    match pipe {
+        Pipe::Compute => &mut loaded.ssbo_compute,
+        Pipe::Graphics => &mut loaded.ssbo_3d,
+    }
+}
+
+fn store(loaded: &mut LoadedState, kind: StateKind, first: u32, data: &[u32]) {
+    match kind {
+        StateKind::Instructions(stage) => {
+            let state = loaded.stage_mut(stage);
+            state.source = CodeSource::Store;
+            fill_code(&mut state.code, first, data);
+        }
+        StateKind::Constants(stage) => fill(&mut loaded.stage_mut(stage).constants, first, data),
+        StateKind::Textures(stage) => fill(&mut loaded.stage_mut(stage).textures, first, data),
+        StateKind::Samplers(stage) => fill(&mut loaded.stage_mut(stage).samplers, first, data),
+        StateKind::SsboDescriptors(pipe) => fill(&mut ssbo(loaded, pipe).descriptors, first, data),
+        StateKind::SsboSizes(pipe) => fill(&mut ssbo(loaded, pipe).sizes, first, data),
+        StateKind::SsboAddresses(pipe) => fill(&mut ssbo(loaded, pipe).addresses, first, data),
+        // Bookkeeping for preemption as far as anybody knows (command-processor page 7.1).
+        StateKind::Ubos(_) | StateKind::Unknown => {}
+    }
+}

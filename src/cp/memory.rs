@@ -1,0 +1,85 @@
+//! Packets that store, copy, compare and wait on memory.
+
+use a4emu_decoder::pm4::{CondExec, CondWrite, MemToMem, MemWrite, WaitRegMem};
+use a4emu_decoder::regs::enums::{CondFunction, PollMemoryType};
+
+use super::Cp;
+use super::stream::Step;
+use crate::fault::{Client, Fault};
+
+/// Whether `value` FUNCTION `reference`; unknown functions hold.
+fn holds<T: Ord>(function: CondFunction, value: T, reference: T) -> bool {
+    match function {
+        CondFunction::WRITE_ALWAYS | CondFunction::Other(_) => true,
+        CondFunction::WRITE_LT => value < reference,
+        CondFunction::WRITE_LE => value <= reference,
+        CondFunction::WRITE_EQ => value == reference,
+        CondFunction::WRITE_NE => value != reference,
+        CondFunction::WRITE_GE => value >= reference,
+        CondFunction::WRITE_GT => value > reference,
+    }
+}
+
+impl Cp<'_> {
+    /// CP_MEM_WRITE: the dwords that follow the address.
+    pub(super) fn mem_write(&mut self, packet: &MemWrite<'_>) {
+        let bytes: Vec<u8> = packet.rest.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.store(packet.ADDR, &bytes);
+    }
+
+    /// CP_MEM_TO_MEM: the sum of up to three sources, each perhaps negated.
+    pub(super) fn mem_to_mem(&mut self, packet: &MemToMem<'_>) {
+        let control = packet.control;
+        let len = if control.DOUBLE() { 8 } else { 4 };
+        let negate = [control.NEG_A(), control.NEG_B(), control.NEG_C()];
+        let mut sum = 0u64;
+        for (source, negate) in packet.rest.iter().zip(negate) {
+            let value = self.load_wide(*source, len);
+            sum = if negate { sum.wrapping_sub(value) } else { sum.wrapping_add(value) };
+        }
+        self.store(packet.DST, &sum.to_le_bytes()[..len]);
+    }
+
+    /// CP_COND_WRITE: stores if memory or a register compares.
+    pub(super) fn cond_write(&mut self, packet: &CondWrite<'_>) {
+        let control = packet.control;
+        let polled = match control.POLL_MEMORY() {
+            true => self.gpu.fetch_u32(Client::Packet, packet.POLL_ADDR),
+            false => self.gpu.regs.read(packet.POLL_ADDR),
+        };
+        if !holds(control.FUNCTION(), polled & packet.MASK, packet.REF) {
+            return;
+        }
+        match control.WRITE_MEMORY() {
+            true => self.store(packet.WRITE_ADDR, &packet.WRITE_DATA.to_le_bytes()),
+            false => self.write_reg(packet.WRITE_ADDR, packet.WRITE_DATA),
+        }
+    }
+
+    /// CP_WAIT_REG_MEM. Nobody else can change memory while we wait, so the condition is
+    /// tried once; a wait that would never end is a fault, and execution goes on.
+    pub(super) fn wait_reg_mem(&mut self, packet: &WaitRegMem<'_>) {
+        let control = packet.control;
+        let polled = match control.POLL() {
+            PollMemoryType::POLL_REGISTER => self.gpu.regs.read(packet.POLL_ADDR),
+            _ => self.gpu.fetch_u32(Client::Packet, packet.POLL_ADDR),
+        };
+        let (value, reference) = (polled & packet.MASK, packet.REF);
+        let over = match control.SIGNED_COMPARE() {
+            true => holds(control.FUNCTION(), value.cast_signed(), reference.cast_signed()),
+            false => holds(control.FUNCTION(), value, reference),
+        };
+        if !over {
+            let fault = Fault::EndlessWait { polled: packet.POLL_ADDR, value, reference };
+            self.gpu.report.fault(fault, self.gpu.at);
+        }
+    }
+
+    /// CP_COND_EXEC: passes over the next dwords unless `*ADDR0 != 0` and `*ADDR1 < REF`.
+    pub(super) fn cond_exec(&mut self, packet: &CondExec<'_>) -> Step {
+        let first = self.gpu.fetch_u32(Client::Packet, packet.ADDR0);
+        let second = self.gpu.fetch_u32(Client::Packet, packet.ADDR1);
+        let execute = first != 0 && second.cast_signed() < packet.REF.cast_signed();
+        if execute { Step::Next } else { Step::Skip(packet.DWORDS) }
+    }
+}

@@ -1,0 +1,156 @@
+//! Packets that move values between registers, scratch and memory.
+
+use a4emu_decoder::bits::Register;
+use a4emu_decoder::pm4::{
+    MemToReg, RegRmw, RegToMem, RegToScratch, RegisterWrites, ScratchToReg, SetConstant,
+};
+use a4emu_decoder::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
+use a4emu_decoder::regs::sp::{SP_CS_OBJ_START, SP_FS_OBJ_START, SP_VS_OBJ_START};
+use a4emu_decoder::regs::sp_geometry::{SP_DS_OBJ_START, SP_GS_OBJ_START, SP_HS_OBJ_START};
+
+use super::Cp;
+use crate::fault::{Client, Fault};
+use crate::gpu::{CodeSource, STAGES, Stage};
+
+/// The stage whose program address a register holds.
+fn program_of(offset: u32) -> Option<Stage> {
+    let starts = [
+        SP_VS_OBJ_START::ROW.offset,
+        SP_HS_OBJ_START::ROW.offset,
+        SP_DS_OBJ_START::ROW.offset,
+        SP_GS_OBJ_START::ROW.offset,
+        SP_FS_OBJ_START::ROW.offset,
+        SP_CS_OBJ_START::ROW.offset,
+    ];
+    let index = starts.iter().position(|start| *start == offset)?;
+    Some(STAGES[index])
+}
+
+impl Cp<'_> {
+    /// Writes one register, with what that sets off.
+    pub(super) fn write_reg(&mut self, offset: u32, value: u32) {
+        let old = self.gpu.regs.read(offset);
+        if !self.gpu.regs.write(offset, value) {
+            self.gpu.report.fault(Fault::NoRegister(offset), self.gpu.at);
+            return;
+        }
+        self.observer.register(self.gpu, offset, old);
+        if let Some(stage) = program_of(offset) {
+            self.gpu.loaded.stage_mut(stage).source = CodeSource::Memory;
+        }
+        if offset == CP_ME_NRT_ADDR::ROW.offset {
+            self.gpu.cp.nrt_offset = 0;
+        } else if offset == CP_ME_NRT_DATA::ROW.offset {
+            self.store_nrt(value);
+        }
+    }
+
+    /// CP_ME_NRT_DATA stores through CP_ME_NRT_ADDR, which advances by 4 a write: two
+    /// writes store a low and a high half (command-processor page 3.5).
+    fn store_nrt(&mut self, value: u32) {
+        let base = self.gpu.regs.get::<CP_ME_NRT_ADDR>().VALUE();
+        let address = base.wrapping_add(self.gpu.cp.nrt_offset);
+        self.gpu.cp.nrt_offset = self.gpu.cp.nrt_offset.wrapping_add(4);
+        self.store(address, &value.to_le_bytes());
+    }
+
+    /// Writes `values` to registers from `first` on.
+    pub(super) fn write_regs(&mut self, first: u32, values: &[u32]) {
+        for (offset, value) in (first..).zip(values) {
+            self.write_reg(offset, *value);
+        }
+    }
+
+    /// CP_SET_CONSTANT: values into context registers, or the sum of a register and a constant.
+    pub(super) fn set_constant(&mut self, packet: &SetConstant<'_>) {
+        match packet.writes() {
+            RegisterWrites::Values { first, values } => self.write_regs(first, values),
+            RegisterWrites::Sum { register, addend, constant } => {
+                let sum = self.gpu.regs.read(addend).wrapping_add(constant);
+                self.write_reg(register, sum);
+            }
+            RegisterWrites::Nothing => self.unsupported("CP_SET_CONSTANT of A2xx constants"),
+        }
+    }
+
+    /// CP_REG_RMW: `rotl(dst & src0, rotate)` OR or plus `src1`.
+    pub(super) fn reg_rmw(&mut self, packet: &RegRmw<'_>) {
+        let control = packet.control;
+        let regs = &self.gpu.regs;
+        let operand = |is_reg: bool, value: u32| if is_reg { regs.read(value) } else { value };
+        let mask = operand(control.SRC0_IS_REG(), packet.SRC0);
+        let other = operand(control.SRC1_IS_REG(), packet.SRC1);
+        let kept = (regs.read(control.DST_REG()) & mask).rotate_left(control.ROTATE());
+        let value = if control.SRC1_ADD() { kept.wrapping_add(other) } else { kept | other };
+        self.write_reg(control.DST_REG(), value);
+    }
+
+    /// CP_REG_TO_MEM: registers to dwords or 64-bit values, or added to what is there.
+    pub(super) fn reg_to_mem(&mut self, packet: &RegToMem<'_>) {
+        let control = packet.control;
+        let step: u32 = if control.B64() { 2 } else { 1 };
+        let len = 4 * step as usize;
+        for index in (0..control.CNT().max(1)).step_by(step as usize) {
+            let value = self.gather(control.REG().wrapping_add(index), step);
+            let address = packet.DEST.wrapping_add(index * 4);
+            let before = if control.ACCUMULATE() { self.load_wide(address, len) } else { 0 };
+            self.store(address, &before.wrapping_add(value).to_le_bytes()[..len]);
+        }
+    }
+
+    /// CP_MEM_TO_REG: dwords to registers.
+    pub(super) fn mem_to_reg(&mut self, packet: &MemToReg<'_>) {
+        let control = packet.control;
+        for index in 0..control.CNT().max(1) {
+            let value = self.gpu.fetch_u32(Client::Packet, packet.SRC.wrapping_add(index * 4));
+            let value = if control.SHIFT_BY_2() { value.wrapping_mul(4) } else { value };
+            self.write_reg(control.REG().wrapping_add(index), value);
+        }
+    }
+
+    /// CP_REG_TO_SCRATCH: registers to the ME's own RAM; slots past the last are dropped.
+    pub(super) fn reg_to_scratch(&mut self, packet: &RegToScratch<'_>) {
+        let control = packet.control;
+        let slots = self.gpu.cp.scratch.iter_mut().skip(control.SCRATCH() as usize);
+        for (slot, offset) in slots.zip(control.REG()..=control.REG() + control.CNT()) {
+            *slot = self.gpu.regs.read(offset);
+        }
+    }
+
+    /// CP_SCRATCH_TO_REG: the way back.
+    pub(super) fn scratch_to_reg(&mut self, packet: &ScratchToReg<'_>) {
+        let control = packet.control;
+        let scratch = self.gpu.cp.scratch;
+        let slots = scratch.iter().skip(control.SCRATCH() as usize);
+        for (value, offset) in slots.zip(control.REG()..=control.REG() + control.CNT()) {
+            self.write_reg(offset, *value);
+        }
+    }
+
+    /// One or two consecutive registers as a number.
+    fn gather(&self, register: u32, count: u32) -> u64 {
+        let low = u64::from(self.gpu.regs.read(register));
+        match count {
+            1 => low,
+            _ => wide(low as u32, self.gpu.regs.read(register.wrapping_add(1))),
+        }
+    }
+
+    /// `len` (4 or 8) bytes of memory as a number.
+    pub(super) fn load_wide(&mut self, address: u32, len: usize) -> u64 {
+        let mut bytes = [0; 8];
+        self.gpu.fetch(Client::Packet, address, &mut bytes[..len]);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// Stores for a packet, where the observer sees it.
+    pub(super) fn store(&mut self, address: u32, bytes: &[u8]) {
+        self.gpu.store(Client::Packet, address, bytes);
+        self.observer.store(self.gpu, address, bytes);
+    }
+}
+
+/// Two dwords as one number, low first.
+pub(super) fn wide(low: u32, high: u32) -> u64 {
+    u64::from(high) * (1 << 32) + u64::from(low)
+}
