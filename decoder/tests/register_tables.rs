@@ -3,8 +3,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use a4emu_decoder::bits::parse::{self, ValueError};
 use a4emu_decoder::bits::value::{Show, WordText, fields, unnamed_bits};
-use a4emu_decoder::bits::{Certainty, FieldRow, WordRow};
-use a4emu_decoder::regs::{self, enums, tex};
+use a4emu_decoder::bits::{Certainty, FieldRow, Register, WordRow};
+use a4emu_decoder::regs::enums::{ColorFmt, IntpMode, ReplMode, TileMode};
+use a4emu_decoder::regs::{self, enums, gras, rb, tex, vfd, vpc};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
@@ -134,6 +135,36 @@ fn the_vendor_dump_reads_as_argued() {
     assert_eq!(text(0x2319, 0x0200_0000), "{ INITIALOUTSTANDING = 2 }");
     assert_eq!(text(0x230c, 0x0001_0000), "{ 0x10000 }");
     assert_eq!(text(0x2340, 0), "{ 0 }");
+}
+
+#[test]
+fn typed_getters_scale_and_name() {
+    let mode = rb::RB_MODE_CONTROL::from_word(0x0001_080a);
+    assert_eq!((mode.WIDTH(), mode.HEIGHT(), mode.ENABLE_GMEM(), mode.BYPASS()), (320, 256, true, 0));
+    let info = rb::RB_MRT_BUF_INFO(0x0012_c09a);
+    assert_eq!(
+        (info.COLOR_FORMAT(), info.COLOR_TILE_MODE()),
+        (ColorFmt::RB4_R8G8B8A8_UNORM, TileMode::TILE4_2)
+    );
+    assert_eq!(info.COLOR_BUF_PITCH(), 1200);
+    assert_eq!(rb::RB_MRT_BUF_INFO(0x3f).COLOR_FORMAT(), ColorFmt::Other(0x3f));
+    assert_eq!(rb::RB_BLEND_RED(0x3800_0000).FLOAT(), 0.5);
+    assert_eq!(vfd::VFD_INDEX_OFFSET(u32::MAX).VALUE(), -1);
+    assert_eq!(gras::GRAS_SU_POINT_SIZE(0xffff_fff8).VALUE(), -0.5);
+    assert_eq!(gras::GRAS_SU_POINT_MINMAX(0xffc0_0010).MAX(), 4092.0);
+    assert_eq!(tex::TEX_SAMP_0(0xfff8_0000).LOD_BIAS(), -1.0 / 256.0);
+    assert_eq!(tex::TEX_CONST_4(0x1234_5661).BASE(), 0x1234_5660);
+    assert_eq!(rb::RB_MRT_BASE::ROW.offset + 3 * rb::RB_MRT_BASE::ROW.stride, 0x20b5);
+}
+
+#[test]
+fn varying_words_are_read_by_component() {
+    let modes = vpc::VPC_VARYING_INTERP_MODE(0xe400_0001);
+    let read = [0, 1, 12, 13, 14, 15].map(|k| modes.component(k));
+    use IntpMode::{FLAT, ONE, SMOOTH, ZERO};
+    assert_eq!(read, [FLAT, SMOOTH, SMOOTH, FLAT, ZERO, ONE]);
+    assert_eq!((modes.C0(), modes.CF()), (FLAT, ONE));
+    assert_eq!(vpc::VPC_VARYING_PS_REPL_MODE(0b1101).component(1), ReplMode::ONE_T);
 }
 
 fn field_of(register: &str, name: &str) -> &'static FieldRow {

@@ -3,6 +3,11 @@
 //! Source: a4xx.xml and adreno_common.xml of Mesa, hardware/registers.md. Rows
 //! marked `inferred` have no public name; their comments say why they are
 //! believed and what would settle it.
+//!
+//! Printed text differs from that of Mesa's decoder in spelling only: array
+//! indices are decimal, numbers of whole value have no zeros behind the point
+//! beyond one, zero fields may be hidden; and in the fields that Mesa does not
+//! have, which `tests/register_facts.rs` lists.
 use std::fmt;
 
 use crate::bits::{Certainty, FieldRow, RegRow};

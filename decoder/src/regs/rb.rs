@@ -28,7 +28,7 @@ registers! {
         0..5 WIDTH: Shl<5>;
         /// Pixels.
         8..13 HEIGHT: Shl<5>;
-        /// Inferred meaning: RB_BIN_OFFSET applies, targets are in tile memory.
+        /// Inferred meaning: RB_BIN_OFFSET applies. Clear while restoring, though targets are tiles.
         16..16 ENABLE_GMEM: Bool;
         /// Inferred: both bits are set exactly when targets are in memory. The name is ours.
         inferred 22..23 BYPASS: Hex;

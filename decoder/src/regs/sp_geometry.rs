@@ -64,6 +64,9 @@ registers! {
         16..24 B_REGID: HalfRegId;
         25..28 B_COMPMASK: Hex;
     }
+    /// Between SP_DS_OUT and SP_DS_VPC_DST, where VS and GS have a word too (0x22d7, 0x2352).
+    /// Inferred from that alone; a vendor stream that writes it would settle it.
+    inferred 0x232b UNKNOWN_232B { 0..31 VALUE: Hex; }
     /// Where four outputs go: fragment input location + 8.
     0x232c SP_DS_VPC_DST[8 x 1] as SP_DS_VPC_DST {
         0..7 OUTLOC0: Uint;
