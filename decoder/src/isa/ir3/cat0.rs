@@ -1,0 +1,166 @@
+//! Category 0: flow control (ir3-cat0.xml).
+//!
+//! ```text
+//! 31:0 IMMED  36:32 INDEX  39:37 BRTYPE  42:40 repeat  45 INV2  47:46 COMP2  48 (eq)
+//! 49 opcode bit 4  52 INV1  54:53 COMP1  58:55 opcode bits 3:0
+//! ```
+use super::bits::{bit, field, put, signed};
+use super::rows::opcodes;
+
+/// What operands a category-0 op has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cat0Class {
+    /// None but (rptN).
+    Plain,
+    /// One predicate.
+    Predicate,
+    /// A target.
+    Target,
+    /// One predicate and a target.
+    Branch1,
+    /// Two predicates and a target.
+    Branch2,
+    /// An index and a target.
+    BranchIndex,
+}
+
+impl Cat0Class {
+    /// Does the op name a target?
+    pub const fn has_target(self) -> bool {
+        !matches!(self, Self::Plain | Self::Predicate)
+    }
+
+    /// How many predicates the op reads.
+    pub const fn predicates(self) -> usize {
+        match self {
+            Self::Plain | Self::Target | Self::BranchIndex => 0,
+            Self::Predicate | Self::Branch1 => 1,
+            Self::Branch2 => 2,
+        }
+    }
+}
+
+/// Category 0 rows: `{ opcode | BRTYPE << 5, Variant, "mnemonic", Class }`.
+/// BRTYPE belongs to opcode 1 alone.
+#[macro_export]
+macro_rules! for_each_cat0 {
+    ($callback:ident $(, $($arg:tt)*)?) => {
+        $callback! { $($($arg)*;)?
+            { 0x00, Nop, "nop", Plain }
+            { 0x01, Br, "br", Branch1 }
+            { 0x21, Brao, "brao", Branch2 }
+            { 0x41, Braa, "braa", Branch2 }
+            { 0x61, Brac, "brac", BranchIndex }
+            { 0x81, Bany, "bany", Branch1 }
+            { 0xa1, Ball, "ball", Branch1 }
+            { 0xc1, Brax, "brax", Target }
+            { 0x02, Jump, "jump", Target }
+            { 0x03, Call, "call", Target }
+            { 0x04, Ret, "ret", Plain }
+            { 0x05, Kill, "kill", Predicate }
+            { 0x06, End, "end", Plain }
+            { 0x07, Emit, "emit", Plain }
+            { 0x08, Cut, "cut", Plain }
+            { 0x09, Chmask, "chmask", Plain }
+            { 0x0a, Chsh, "chsh", Plain }
+            { 0x0b, FlowRev, "flow_rev", Plain }
+            { 0x10, Bkt, "bkt", Target }
+            { 0x11, Stks, "stks", Plain }
+            { 0x12, Stkr, "stkr", Plain }
+            { 0x13, Xset, "xset", Plain }
+            { 0x14, Xclr, "xclr", Plain }
+            { 0x15, Getone, "getone", Target }
+            { 0x16, Dbg, "dbg", Plain }
+            { 0x17, Shps, "shps", Target }
+            { 0x18, Shpe, "shpe", Plain }
+            { 0x1d, Predt, "predt", Predicate }
+            { 0x1e, Predf, "predf", Predicate }
+            { 0x1f, Prede, "prede", Plain }
+        }
+    };
+}
+
+for_each_cat0!(
+    opcodes,
+    /// The ops of category 0.
+    Cat0Op,
+    Cat0Class
+);
+
+/// A predicate source: `p0.<component>`, or its inverse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Predicate {
+    /// Component of p0, 0 to 3.
+    pub component: u8,
+    /// `!`
+    pub inverted: bool,
+}
+
+/// An instruction of category 0. What the op's class does not have is zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cat0 {
+    /// The op.
+    pub op: Cat0Op,
+    /// Target, in instructions from this one.
+    pub offset: i32,
+    /// Index of `brac`.
+    pub index: u8,
+    /// First predicate.
+    pub predicate1: Predicate,
+    /// Second predicate.
+    pub predicate2: Predicate,
+    /// (rptN) of a plain op, 0 to 7.
+    pub repeat: u8,
+    /// (eq): a scheduling hint.
+    pub eq: bool,
+}
+
+impl Cat0 {
+    /// An instruction without operands.
+    pub const fn plain(op: Cat0Op) -> Self {
+        let predicate = Predicate { component: 0, inverted: false };
+        Self { op, offset: 0, index: 0, predicate1: predicate, predicate2: predicate, repeat: 0, eq: false }
+    }
+
+    /// The fields of `word`; `None` for an opcode without a row.
+    pub(super) fn decode(word: u64) -> Option<Self> {
+        let opcode = field(word, 55, 4) | field(word, 49, 1) << 4;
+        let kind = if opcode == 1 { field(word, 37, 3) << 5 } else { 0 };
+        let op = Cat0Op::from_bits((opcode | kind) as u8)?;
+        let class = op.class();
+        let mut instr = Self::plain(op);
+        instr.eq = class != Cat0Class::Target && bit(word, 48);
+        if class == Cat0Class::Plain {
+            instr.repeat = field(word, 40, 3) as u8;
+        }
+        if class == Cat0Class::BranchIndex {
+            instr.index = field(word, 32, 5) as u8;
+        }
+        if class.has_target() {
+            instr.offset = signed(word, 0, 32) as i32;
+        }
+        if class.predicates() > 0 {
+            instr.predicate1 = Predicate { component: field(word, 53, 2) as u8, inverted: bit(word, 52) };
+        }
+        if class.predicates() > 1 {
+            instr.predicate2 = Predicate { component: field(word, 46, 2) as u8, inverted: bit(word, 45) };
+        }
+        Some(instr)
+    }
+
+    /// The bits of the fields that the text shows.
+    pub(super) fn encode(&self) -> u64 {
+        let opcode = self.op.bits();
+        put(opcode & 0xf, 55)
+            | put(self.predicate1.component & 3, 53)
+            | put(self.predicate1.inverted, 52)
+            | put(opcode >> 4 & 1, 49)
+            | put(self.eq, 48)
+            | put(self.predicate2.component & 3, 46)
+            | put(self.predicate2.inverted, 45)
+            | put(self.repeat & 7, 40)
+            | put(opcode >> 5, 37)
+            | put(self.index & 0x1f, 32)
+            | put(self.offset as u32, 0)
+    }
+}

@@ -1,0 +1,164 @@
+//! Category 1: move and convert (ir3-cat1.xml).
+//!
+//! ```text
+//! 31:0 SRC (immediate; or 10:0 constant; or 7:0 register; or 11 = 1: relative)  39:32 DST
+//! 41:40 repeat  43 SRC (r)  48:46 DST_TYPE  49 DST_REL  52:50 SRC_TYPE
+//! 53 constant  54 immediate  56:55 rounding  58:57 opcode
+//! ```
+use super::bits::{bit, field, put};
+use super::multisrc;
+use super::operand::{Operand, Reg, Round, Src, Type};
+use super::rows::opcodes;
+
+/// What a category-1 op does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cat1Class {
+    /// Copy or convert one value: [`super::convert::convert`] is the semantics.
+    Move,
+    /// Write the wave's execution mask, 32 lanes for each repeat.
+    Mask,
+}
+
+/// Category 1 rows: `{ opcode, Variant, "mnemonic", Class }`. `mov`, `cov`,
+/// `mova` and `mova1` are one op with different types and destinations.
+#[macro_export]
+macro_rules! for_each_cat1 {
+    ($callback:ident $(, $($arg:tt)*)?) => {
+        $callback! { $($($arg)*;)?
+            { 0, Mov, "mov", Move }
+            { 3, Movmsk, "movmsk", Mask }
+        }
+    };
+}
+
+for_each_cat1!(
+    opcodes,
+    /// The ops of category 1.
+    Cat1Op,
+    Cat1Class
+);
+
+/// A destination, direct or indexed by `a0.x`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cat1Dst {
+    /// A register.
+    Reg(Reg),
+    /// `r<a0.x + offset>`, in scalar registers.
+    Relative(u8),
+}
+
+/// A source of category 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cat1Src {
+    /// A register or constant, direct or relative; only `step` and `last` apply.
+    Operand(Operand),
+    /// The raw bits of an immediate (16 of them for f16 and s16).
+    Immediate(u32),
+}
+
+/// An instruction of category 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cat1 {
+    /// The op.
+    pub op: Cat1Op,
+    /// Type of the result; says whether `dst` is a half register.
+    pub dst_type: Type,
+    /// Type of the source; says whether it is a half register.
+    pub src_type: Type,
+    /// Rounding of a conversion.
+    pub round: Round,
+    /// (rptN): repeat N more times. For `movmsk`, 32-lane words less one.
+    pub repeat: u8,
+    /// Destination.
+    pub dst: Cat1Dst,
+    /// Source; an immediate 0 for `movmsk`, which has none.
+    pub src: Cat1Src,
+}
+
+impl Cat1 {
+    /// The fields of `word`; `None` when a field has no meaning on A4xx.
+    pub(super) fn decode(word: u64) -> Option<Self> {
+        let op = Cat1Op::from_bits(field(word, 57, 2) as u8)?;
+        let dst = field(word, 32, 8) as u8;
+        let mut src_type = Type::from_bits(field(word, 50, 3) as u8)?;
+        let mut dst_type = Type::from_bits(field(word, 46, 3) as u8)?;
+        let mut round = Round::from_bits(field(word, 55, 2) as u8)?;
+        let src = match op {
+            Cat1Op::Mov => source(word, src_type)?,
+            Cat1Op::Movmsk => {
+                (src_type, dst_type, round) = (Type::U32, Type::U32, Round::Default);
+                Cat1Src::Immediate(0)
+            }
+        };
+        let dst = match bit(word, 49) {
+            true => Cat1Dst::Relative(dst),
+            false => Cat1Dst::Reg(Reg(dst)),
+        };
+        Some(Self { op, dst_type, src_type, round, repeat: field(word, 40, 2) as u8, dst, src })
+    }
+
+    /// The bits of the fields that the text shows.
+    pub(super) fn encode(&self) -> u64 {
+        let (relative, dst) = match self.dst {
+            Cat1Dst::Relative(offset) => (true, offset),
+            Cat1Dst::Reg(reg) => (false, reg.0),
+        };
+        let source = match self.op {
+            Cat1Op::Mov => source_bits(&self.src),
+            Cat1Op::Movmsk => 0,
+        };
+        put(1u8, 61)
+            | put(self.op.bits(), 57)
+            | put(self.round as u8, 55)
+            | put(self.src_type as u8, 50)
+            | put(relative, 49)
+            | put(self.dst_type as u8, 46)
+            | put(self.repeat & 3, 40)
+            | put(dst, 32)
+            | source
+    }
+
+    /// Is it `mova a0.x`, which loads the address register?
+    pub fn is_mova(&self) -> bool {
+        self.writes_address(Reg::A0, Type::S16)
+    }
+
+    /// Is it `mova1 a1.x`?
+    pub fn is_mova1(&self) -> bool {
+        self.writes_address(Reg::A1, Type::U16)
+    }
+
+    fn writes_address(&self, reg: Reg, ty: Type) -> bool {
+        self.dst == Cat1Dst::Reg(reg) && self.src_type == ty && self.dst_type == ty
+    }
+}
+
+fn source(word: u64, ty: Type) -> Option<Cat1Src> {
+    let src = match field(word, 53, 2) {
+        0b00 if bit(word, 11) => multisrc::relative(word),
+        0b00 if field(word, 8, 2) == 0 => Src::Gpr(Reg(field(word, 0, 8) as u8)),
+        0b01 => Src::Const(field(word, 0, 11) as u16),
+        0b10 => return Some(Cat1Src::Immediate(immediate(word, ty))),
+        _ => return None,
+    };
+    let last = matches!(src, Src::Gpr(_)) && bit(word, 10);
+    Some(Cat1Src::Operand(Operand { src, step: bit(word, 43), last, ..Operand::default() }))
+}
+
+/// Text shows 16 bits of an f16 or s16 immediate, and 32 of any other.
+fn immediate(word: u64, ty: Type) -> u32 {
+    let width = if matches!(ty, Type::F16 | Type::S16) { 16 } else { 32 };
+    field(word, 0, width) as u32
+}
+
+fn source_bits(src: &Cat1Src) -> u64 {
+    let operand = match src {
+        Cat1Src::Immediate(bits) => return put(*bits, 0) | put(0b10u8, 53),
+        Cat1Src::Operand(operand) => operand,
+    };
+    let form = match operand.src {
+        Src::Const(index) => put(index & 0x7ff, 0) | put(0b01u8, 53),
+        _ => put(multisrc::encode(operand) & 0x0fff, 0),
+    };
+    form | put(operand.step, 43)
+}

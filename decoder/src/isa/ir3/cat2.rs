@@ -1,0 +1,230 @@
+//! Category 2: two-source ALU (ir3-cat2.xml).
+//!
+//! ```text
+//! 15:0 SRC1  31:16 SRC2  39:32 DST  41:40 repeat  42 (sat)  43 SRC1 (r)  46 DST_CONV  47 (ei)
+//! 50:48 COND  51 SRC2 (r)  52 FULL  58:53 opcode
+//! ```
+use super::bits::{bit, field, put};
+use super::multisrc;
+use super::operand::{Cond, Operand, Reg};
+use super::rows::opcodes;
+
+/// How many sources a category-2 op has, how it reads them and what `neg`
+/// does to them. Half integers are widened by the class's signedness before
+/// the closure sees them, and its result is cut to the destination's width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cat2Class {
+    /// `|a: f32, b: f32| -> f32`; half sources are converted, half results rounded once.
+    Float2,
+    /// `|a: f32| -> f32`
+    Float1,
+    /// `|a: u32, b: u32, w: u32| -> u32`, `w` = source width, 16 or 32; neg is two's complement.
+    Uint2,
+    /// `|a: i32, b: i32, w: u32| -> i32`; neg is two's complement.
+    Sint2,
+    /// `|a: i32, w: u32| -> i32`
+    Sint1,
+    /// `|a: u32, b: u32, w: u32| -> u32`; neg is bitwise NOT.
+    Bits2,
+    /// `|a: u32, w: u32| -> u32`; neg is bitwise NOT.
+    Bits1,
+    /// f32 compare under COND, then `|hit: bool| -> u32`.
+    CmpF,
+    /// u32 compare under COND, then `|hit: bool| -> u32`.
+    CmpU,
+    /// i32 compare under COND, then `|hit: bool| -> u32`.
+    CmpS,
+    /// Two sources, an effect or unknown; no closure.
+    Effect2,
+    /// One source, an effect or unknown; no closure.
+    Effect1,
+}
+
+impl Cat2Class {
+    /// Does the op read SRC2?
+    pub const fn has_src2(self) -> bool {
+        !matches!(self, Self::Float1 | Self::Sint1 | Self::Bits1 | Self::Effect1)
+    }
+
+    /// Does COND belong to the op?
+    pub const fn has_cond(self) -> bool {
+        matches!(self, Self::CmpF | Self::CmpU | Self::CmpS)
+    }
+
+    /// Are the sources floats?
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::Float2 | Self::Float1 | Self::CmpF)
+    }
+
+    /// Are half integer sources sign-extended?
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Self::Sint2 | Self::Sint1 | Self::CmpS)
+    }
+}
+
+/// Category 2 rows: `{ opcode, Variant, "mnemonic", Class, semantics }`.
+///
+/// `for_each_cat2!(callback, args)` expands to `callback! { args; rows }`. The
+/// shape of the semantics is given by [`Cat2Class`]. Sources: ir3-cat2.xml and
+/// nir_opcodes.py through `hardware/ir3-isa.md` section 5.
+#[macro_export]
+macro_rules! for_each_cat2 {
+    ($callback:ident $(, $($arg:tt)*)?) => {
+        $callback! { $($($arg)*;)?
+            { 0, AddF, "add.f", Float2, |a, b| a + b }
+            { 1, MinF, "min.f", Float2, |a, b| $crate::isa::ir3::float::min(a, b) }
+            { 2, MaxF, "max.f", Float2, |a, b| $crate::isa::ir3::float::max(a, b) }
+            { 3, MulF, "mul.f", Float2, |a, b| a * b }
+            { 4, SignF, "sign.f", Float1, |a| $crate::isa::ir3::float::sign(a) }
+            { 5, CmpsF, "cmps.f", CmpF, |hit| u32::from(hit) }
+            { 6, AbsnegF, "absneg.f", Float1, |a| a }
+            { 7, CmpvF, "cmpv.f", CmpF, |hit| u32::from(hit).wrapping_neg() }
+            { 9, FloorF, "floor.f", Float1, |a| a.floor() }
+            { 10, CeilF, "ceil.f", Float1, |a| a.ceil() }
+            { 11, RndneF, "rndne.f", Float1, |a| a.round_ties_even() }
+            { 12, RndazF, "rndaz.f", Float1, |a| a.round() }
+            { 13, TruncF, "trunc.f", Float1, |a| a.trunc() }
+            { 16, AddU, "add.u", Uint2, |a, b, _w| a.wrapping_add(b) }
+            { 17, AddS, "add.s", Sint2, |a, b, _w| a.wrapping_add(b) }
+            { 18, SubU, "sub.u", Uint2, |a, b, _w| a.wrapping_sub(b) }
+            { 19, SubS, "sub.s", Sint2, |a, b, _w| a.wrapping_sub(b) }
+            { 20, CmpsU, "cmps.u", CmpU, |hit| u32::from(hit) }
+            { 21, CmpsS, "cmps.s", CmpS, |hit| u32::from(hit) }
+            { 22, MinU, "min.u", Uint2, |a, b, _w| a.min(b) }
+            { 23, MinS, "min.s", Sint2, |a, b, _w| a.min(b) }
+            { 24, MaxU, "max.u", Uint2, |a, b, _w| a.max(b) }
+            { 25, MaxS, "max.s", Sint2, |a, b, _w| a.max(b) }
+            { 26, AbsnegS, "absneg.s", Sint1, |a, _w| a }
+            { 28, AndB, "and.b", Bits2, |a, b, _w| a & b }
+            { 29, OrB, "or.b", Bits2, |a, b, _w| a | b }
+            { 30, NotB, "not.b", Bits1, |a, _w| !a }
+            { 31, XorB, "xor.b", Bits2, |a, b, _w| a ^ b }
+            { 33, CmpvU, "cmpv.u", CmpU, |hit| u32::from(hit).wrapping_neg() }
+            { 34, CmpvS, "cmpv.s", CmpS, |hit| u32::from(hit).wrapping_neg() }
+            { 48, MulU24, "mul.u24", Uint2, |a, b, _w| $crate::isa::ir3::int::mul_u24(a, b) }
+            { 49, MulS24, "mul.s24", Sint2, |a, b, _w| $crate::isa::ir3::int::mul_s24(a, b) }
+            { 50, MullU, "mull.u", Uint2, |a, b, _w| (a & 0xffff).wrapping_mul(b & 0xffff) }
+            { 51, BfrevB, "bfrev.b", Bits1, |a, w| $crate::isa::ir3::int::bfrev(a, w) }
+            { 52, ClzS, "clz.s", Sint1, |a, w| $crate::isa::ir3::int::clz_s(a, w) }
+            { 53, ClzB, "clz.b", Bits1, |a, w| $crate::isa::ir3::int::clz_b(a, w) }
+            { 54, ShlB, "shl.b", Uint2, |a, b, w| a << (b & (w - 1)) }
+            { 55, ShrB, "shr.b", Uint2, |a, b, w| a >> (b & (w - 1)) }
+            { 56, AshrB, "ashr.b", Sint2, |a, b, w| a >> (b as u32 & (w - 1)) }
+            { 57, BaryF, "bary.f", Effect2 }
+            { 58, MgenB, "mgen.b", Bits2, |a, b, w| $crate::isa::ir3::int::mask_generate(a, b, w) }
+            { 59, GetbitB, "getbit.b", Bits2, |a, b, w| a >> (b & (w - 1)) & 1 }
+            { 60, Setrm, "setrm", Effect1 }
+            { 61, CbitsB, "cbits.b", Bits1, |a, _w| a.count_ones() }
+            { 62, Shb, "shb", Sint2, |a, b, w| $crate::isa::ir3::int::shift_both(a, b, w) }
+            { 63, Msad, "msad", Uint2, |a, b, _w| $crate::isa::ir3::int::masked_sad(a, b) }
+        }
+    };
+}
+
+/// The semantics that (sat) gives an integer op: clamp to the range of the
+/// source width. `{ Variant, Class, closure }`; float ops clamp to [0, 1] and
+/// the other integer ops ignore (sat) (guess: nothing emits it).
+#[macro_export]
+macro_rules! for_each_cat2_saturating {
+    ($callback:ident $(, $($arg:tt)*)?) => {
+        $callback! { $($($arg)*;)?
+            { AddU, Uint2, |a, b, w| $crate::isa::ir3::int::add_u_sat(a, b, w) }
+            { AddS, Sint2, |a, b, w| $crate::isa::ir3::int::add_s_sat(a, b, w) }
+            { SubU, Uint2, |a, b, _w| a.saturating_sub(b) }
+            { SubS, Sint2, |a, b, w| $crate::isa::ir3::int::sub_s_sat(a, b, w) }
+        }
+    };
+}
+
+/// The semantics that (ei) gives the adds: half the sum, without overflow.
+/// `{ Variant, Class, closure }`.
+#[macro_export]
+macro_rules! for_each_cat2_halving {
+    ($callback:ident $(, $($arg:tt)*)?) => {
+        $callback! { $($($arg)*;)?
+            { AddU, Uint2, |a, b, _w| (a & b).wrapping_add((a ^ b) >> 1) }
+            { AddS, Sint2, |a, b, _w| (a & b).wrapping_add((a ^ b) >> 1) }
+        }
+    };
+}
+
+for_each_cat2!(
+    opcodes,
+    /// The ops of category 2.
+    Cat2Op,
+    Cat2Class
+);
+
+/// An instruction of category 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cat2 {
+    /// The op.
+    pub op: Cat2Op,
+    /// The condition of a compare.
+    pub cond: Option<Cond>,
+    /// Destination.
+    pub dst: Reg,
+    /// Is the destination a half register?
+    pub dst_half: bool,
+    /// Are the sources half registers? Decides the width of the operation.
+    pub half: bool,
+    /// (rptN): repeat N more times.
+    pub repeat: u8,
+    /// (sat)
+    pub sat: bool,
+    /// (ei): end of input; halves the sum of add.u and add.s.
+    pub end_input: bool,
+    /// First source.
+    pub src1: Operand,
+    /// Second source, if the op has one.
+    pub src2: Option<Operand>,
+}
+
+impl Cat2 {
+    /// The fields of `word`; `None` when a field has no meaning.
+    pub(super) fn decode(word: u64) -> Option<Self> {
+        let op = Cat2Op::from_bits(field(word, 53, 6) as u8)?;
+        let half = !bit(word, 52);
+        let cond = match op.class().has_cond() {
+            true => Some(Cond::from_bits(field(word, 48, 3) as u8)?),
+            false => None,
+        };
+        let dst = Reg(field(word, 32, 8) as u8);
+        let src1 = multisrc::decode(field(word, 0, 16) as u16, bit(word, 43), half)?;
+        let src2 = match op.class().has_src2() {
+            true => Some(multisrc::decode(field(word, 16, 16) as u16, bit(word, 51), half)?),
+            false => None,
+        };
+        Some(Self {
+            op,
+            cond,
+            dst,
+            dst_half: half != bit(word, 46) && dst.has_halves(),
+            half,
+            repeat: field(word, 40, 2) as u8,
+            sat: bit(word, 42),
+            end_input: bit(word, 47),
+            src1,
+            src2,
+        })
+    }
+
+    /// The bits of the fields that the text shows.
+    pub(super) fn encode(&self) -> u64 {
+        let src2 = self.src2.unwrap_or_default();
+        let converts = self.half != self.dst_half && !self.dst.is_predicate();
+        put(2u8, 61)
+            | put(self.op.bits(), 53)
+            | put(!self.half, 52)
+            | put(src2.step, 51)
+            | put(self.cond.map_or(0, |cond| cond as u8), 48)
+            | put(self.end_input, 47)
+            | put(converts, 46)
+            | put(self.src1.step, 43)
+            | put(self.sat, 42)
+            | put(self.repeat & 3, 40)
+            | put(self.dst.0, 32)
+            | put(multisrc::encode(&src2), 16)
+            | put(multisrc::encode(&self.src1), 0)
+    }
+}

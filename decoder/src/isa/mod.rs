@@ -1,0 +1,2 @@
+//! Instruction sets: one module per machine.
+pub mod ir3;
