@@ -7,8 +7,8 @@
 pub mod bits;
 pub mod capture;
 pub mod error;
-pub mod load_state;
 pub mod isa;
+pub mod load_state;
 pub mod packet;
 pub mod pm4;
 pub mod regs;
