@@ -1,0 +1,27 @@
+//! PicoGpu: the ISA of a teaching GPU (github.com/DziubanMaciej/PicoGpu).
+//!
+//! Sources: `seeds/picogpu-shader-programming.txt` for what a program may say,
+//! `hardware/picogpu.md` for the bits. A program is a stream of dwords; an
+//! instruction is one dword, followed by its immediates.
+pub mod command;
+mod error;
+pub mod instr;
+mod ops;
+mod parse;
+mod shader;
+mod token;
+
+pub use error::{Error, Reason};
+use instr::NAMES;
+pub use instr::{Immediates, Instr, Mask, decode_program};
+pub use ops::{Form, Op};
+pub use shader::{Io, Kind, Shader, assemble};
+
+/// Threads that run together.
+pub const LANES: usize = 32;
+/// General purpose registers of a thread, of four components each.
+pub const REGISTERS: u8 = 16;
+/// Inputs, outputs and uniforms that a shader can have, of each.
+pub const MAX_IO: usize = 3;
+/// Dwords of a program: what the nine bits of StoreIsa's length can say.
+pub const MAX_DWORDS: usize = 511;

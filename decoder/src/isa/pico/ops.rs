@@ -1,0 +1,139 @@
+//! One row per op.
+
+/// Where the operands of an op stand in its dword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Nothing but the opcode.
+    Nullary,
+    /// dst, src, mask.
+    Unary,
+    /// dst, two sources, mask.
+    Binary,
+    /// dst, three sources, mask.
+    Ternary,
+    /// dst, mask, and 1 to 4 immediates.
+    UnaryImm,
+    /// dst, src, mask, and 1 to 4 immediates.
+    BinaryImm,
+    /// dst, src, four selectors.
+    Swizzle,
+}
+
+impl Form {
+    /// Source registers.
+    pub const fn sources(self) -> usize {
+        match self {
+            Self::Nullary | Self::UnaryImm => 0,
+            Self::Unary | Self::BinaryImm | Self::Swizzle => 1,
+            Self::Binary => 2,
+            Self::Ternary => 3,
+        }
+    }
+
+    /// Do immediates follow the dword?
+    pub const fn has_immediates(self) -> bool {
+        matches!(self, Self::UnaryImm | Self::BinaryImm)
+    }
+}
+
+/// PicoGpu's rows: `{ opcode, Variant, "mnemonic", Form, Class, semantics }`.
+///
+/// `for_each_pico!(callback, args)` expands to `callback! { args; rows }`.
+/// Class `FloatN` has semantics `|a: f32, ..| -> f32` and `IntN` has
+/// `|a: i32, ..| -> i32`, both component by component; `Vector` ops mix
+/// components and `Effect` ops do something else, so that neither has a closure.
+/// NaN in fmax and fmin, and which zero wins, follow C++'s `std::max` and
+/// `std::min`, which PicoGpu calls. Division by zero, which PicoGpu leaves to
+/// the host (a trap), gives 0.
+#[macro_export]
+macro_rules! for_each_pico {
+    ($callback:ident $(, $($arg:tt)*)?) => {
+        $callback! { $($($arg)*;)?
+            { 0, Fadd, "fadd", Binary, Float2, |a, b| a + b }
+            { 1, FaddImm, "fadd", BinaryImm, Float2, |a, b| a + b }
+            { 2, Fsub, "fsub", Binary, Float2, |a, b| a - b }
+            { 3, FsubImm, "fsub", BinaryImm, Float2, |a, b| a - b }
+            { 4, Fmul, "fmul", Binary, Float2, |a, b| a * b }
+            { 5, FmulImm, "fmul", BinaryImm, Float2, |a, b| a * b }
+            { 6, Fdiv, "fdiv", Binary, Float2, |a, b| a / b }
+            { 7, FdivImm, "fdiv", BinaryImm, Float2, |a, b| a / b }
+            { 8, Fneg, "fneg", Unary, Float1, |a| -a }
+            { 9, Fdot, "fdot", Binary, Vector }
+            { 10, Fcross, "fcross", Binary, Vector }
+            { 11, Fcross2, "fcross2", Binary, Vector }
+            { 12, Fmad, "fmad", Ternary, Float3, |a, b, c| a * b + c }
+            { 13, Frcp, "frcp", Unary, Float1, |a| 1.0 / a }
+            { 14, Fnorm, "fnorm", Unary, Vector }
+            { 15, Fmax, "fmax", Binary, Float2, |a, b| if a < b { b } else { a } }
+            { 16, Fmin, "fmin", Binary, Float2, |a, b| if b < a { b } else { a } }
+            { 17, Iadd, "iadd", Binary, Int2, |a, b| a.wrapping_add(b) }
+            { 18, IaddImm, "iadd", BinaryImm, Int2, |a, b| a.wrapping_add(b) }
+            { 19, Isub, "isub", Binary, Int2, |a, b| a.wrapping_sub(b) }
+            { 20, IsubImm, "isub", BinaryImm, Int2, |a, b| a.wrapping_sub(b) }
+            { 21, Imul, "imul", Binary, Int2, |a, b| a.wrapping_mul(b) }
+            { 22, ImulImm, "imul", BinaryImm, Int2, |a, b| a.wrapping_mul(b) }
+            { 23, Idiv, "idiv", Binary, Int2, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) } }
+            { 24, IdivImm, "idiv", BinaryImm, Int2, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) } }
+            { 25, Ineg, "ineg", Unary, Int1, |a| a.wrapping_neg() }
+            { 26, Imax, "imax", Binary, Int2, |a, b| a.max(b) }
+            { 27, Imin, "imin", Binary, Int2, |a, b| a.min(b) }
+            { 28, Init, "init", UnaryImm, Int1, |a| a }
+            { 29, Swizzle, "swizzle", Swizzle, Vector }
+            { 30, Mov, "mov", Unary, Int1, |a| a }
+            { 31, Trap, "trap", Nullary, Effect }
+            { 32, Lduni, "lduni", Nullary, Effect }
+            { 33, Initregs, "initregs", Nullary, Effect }
+        }
+    };
+}
+
+macro_rules! ops {
+    ($({ $opcode:literal, $op:ident, $text:literal, $form:ident $($rest:tt)* })*) => {
+        /// A PicoGpu op. Ops that also take immediates have a row of their own for them.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Op {
+            $(#[doc = concat!("`", $text, "`")] $op = $opcode,)*
+        }
+
+        impl Op {
+            /// Every op, in the order of the opcodes.
+            pub const ALL: &'static [Self] = &[$(Self::$op,)*];
+
+            /// The op with this opcode, if there is one.
+            pub const fn from_bits(bits: u32) -> Option<Self> {
+                match bits {
+                    $($opcode => Some(Self::$op),)*
+                    _ => None,
+                }
+            }
+
+            /// The mnemonic; shared by an op and its immediate form.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$op => $text,)*
+                }
+            }
+
+            /// Where the operands stand.
+            pub const fn form(self) -> Form {
+                match self {
+                    $(Self::$op => Form::$form,)*
+                }
+            }
+        }
+    };
+}
+for_each_pico!(ops);
+
+impl Op {
+    /// The op of this mnemonic and form, if there is one.
+    pub fn from_name(name: &str, form: Form) -> Option<Self> {
+        Self::ALL.iter().copied().find(|op| op.name() == name && op.form() == form)
+    }
+
+    /// Are its immediates integers? Otherwise floats. `init` takes both.
+    pub fn takes_integers(self) -> bool {
+        self.name().starts_with('i')
+    }
+}

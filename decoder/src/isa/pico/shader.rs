@@ -1,0 +1,203 @@
+//! A whole program: its directives, the page's rules on them, and its dwords.
+use super::command::store_isa;
+use super::error::{Error, Reason};
+use super::instr::{Instr, Mask};
+use super::ops::Op;
+use super::parse::Parser;
+use super::token::{Kind as TokenKind, Token, tokens};
+use super::{MAX_DWORDS, MAX_IO};
+
+/// The block that a shader is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `#vertexShader`
+    Vertex,
+    /// `#fragmentShader`
+    Fragment,
+}
+
+impl Kind {
+    /// In lower case, for messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vertex => "vertex",
+            Self::Fragment => "fragment",
+        }
+    }
+}
+
+/// An input, output or uniform: a register and its first components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Io {
+    /// r0 to r15.
+    pub register: u8,
+    /// 1 to 4, from x on.
+    pub components: usize,
+}
+
+/// A checked program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shader {
+    /// Vertex or fragment.
+    pub kind: Kind,
+    /// 1 to 3, in the order of the directives.
+    pub inputs: Vec<Io>,
+    /// 1 to 3.
+    pub outputs: Vec<Io>,
+    /// 0 to 3.
+    pub uniforms: Vec<Io>,
+    /// `#undefinedRegs`: registers that nothing sets are not cleared.
+    pub undefined_regs: bool,
+    /// Every instruction, `lduni` and `initregs` included, with its line in the
+    /// source (0 for those two).
+    pub code: Vec<(Instr, usize)>,
+}
+
+impl Shader {
+    /// The program's dwords, without the StoreIsa command.
+    pub fn program(&self) -> Vec<u32> {
+        let mut words = Vec::new();
+        self.code.iter().for_each(|(instr, _)| instr.encode(&mut words));
+        words
+    }
+
+    /// The StoreIsa command and the program, as a shading unit takes them.
+    pub fn binary(&self) -> Vec<u32> {
+        let program = self.program();
+        let mut words = store_isa(self, program.len()).to_vec();
+        words.extend(program);
+        words
+    }
+}
+
+/// Assembles and checks `source`. The first error ends it.
+pub fn assemble(source: &str) -> Result<Shader, Error> {
+    let tokens = tokens(source)?;
+    let mut parser = Parser::new(&tokens);
+    let mut header = Header::default();
+    if !matches!(parser.peek().kind, TokenKind::Directive) {
+        return Err(parser.peek().error(Reason::NoDirective));
+    }
+    while parser.peek().kind == TokenKind::Directive {
+        header.directive(&mut parser)?;
+    }
+    let kind = header.check(&parser.peek())?;
+    let mut shader = header.into_shader(kind);
+    instructions(&mut parser, &mut shader)?;
+    Ok(shader)
+}
+
+fn instructions(parser: &mut Parser<'_>, shader: &mut Shader) -> Result<(), Error> {
+    let first = parser.peek();
+    if first.kind == TokenKind::End {
+        return Err(first.error(Reason::NoInstruction));
+    }
+    let mut dwords = shader.program().len();
+    while parser.peek().kind != TokenKind::End {
+        let token = parser.peek();
+        if token.kind == TokenKind::Directive {
+            return Err(token.error(Reason::DirectiveAfterInstruction));
+        }
+        let instr = parser.instruction()?;
+        dwords += 1 + instr.immediates.as_slice().len();
+        shader.code.push((instr, token.line));
+    }
+    if dwords > MAX_DWORDS { Err(first.error(Reason::TooLong(dwords))) } else { Ok(()) }
+}
+
+/// The directives as they come.
+#[derive(Default)]
+struct Header {
+    kind: Option<Kind>,
+    inputs: Vec<(Io, (usize, usize))>,
+    outputs: Vec<(Io, (usize, usize))>,
+    uniforms: Vec<(Io, (usize, usize))>,
+    undefined_regs: bool,
+}
+
+impl Header {
+    fn directive(&mut self, parser: &mut Parser<'_>) -> Result<(), Error> {
+        let token = parser.next();
+        match token.text {
+            "#input" => self.io(parser, "input"),
+            "#output" => self.io(parser, "output"),
+            "#uniform" => self.io(parser, "uniform"),
+            "#vertexShader" => self.kind(Kind::Vertex, &token),
+            "#fragmentShader" => self.kind(Kind::Fragment, &token),
+            "#undefinedRegs" if self.undefined_regs => Err(token.error(Reason::SecondUndefinedRegs)),
+            "#undefinedRegs" => {
+                self.undefined_regs = true;
+                Ok(())
+            }
+            unknown => Err(token.error(Reason::UnknownWord(unknown.into()))),
+        }
+    }
+
+    fn kind(&mut self, kind: Kind, token: &Token<'_>) -> Result<(), Error> {
+        match self.kind.replace(kind) {
+            Some(_) => Err(token.error(Reason::SecondKind)),
+            None => Ok(()),
+        }
+    }
+
+    fn io(&mut self, parser: &mut Parser<'_>, what: &'static str) -> Result<(), Error> {
+        let token = parser.peek();
+        let register = parser.register()?;
+        let mask: Mask = parser.io_mask(what)?;
+        let holds = |list: &[(Io, (usize, usize))]| list.iter().any(|(io, _)| io.register == register);
+        let clash = match what {
+            "input" => holds(&self.uniforms),
+            "uniform" => holds(&self.inputs),
+            _ => false,
+        };
+        let list = match what {
+            "input" => &mut self.inputs,
+            "output" => &mut self.outputs,
+            _ => &mut self.uniforms,
+        };
+        let reason = match () {
+            () if holds(list) => Some(Reason::Twice { what, register }),
+            () if clash => Some(Reason::InputAndUniform(register)),
+            () if list.len() == MAX_IO => Some(Reason::TooMany(what)),
+            () => None,
+        };
+        list.push((Io { register, components: mask.prefix_len().unwrap_or(0) }, (token.line, token.column)));
+        reason.map_or(Ok(()), |reason| Err(token.error(reason)))
+    }
+
+    /// The rules that the directives must meet together; `end` is the token behind them.
+    fn check(&self, end: &Token<'_>) -> Result<Kind, Error> {
+        let Some(kind) = self.kind else { return Err(end.error(Reason::NoKind)) };
+        let (vertex, name) = (kind == Kind::Vertex, kind.name());
+        if vertex && self.inputs.is_empty() {
+            return Err(end.error(Reason::NoInput));
+        }
+        let (what, positions) = if vertex { ("output", &self.outputs) } else { ("input", &self.inputs) };
+        let Some((first, (line, column))) = positions.first() else {
+            return Err(end.error(Reason::NeedsOne { kind: name, what }));
+        };
+        if first.components != 4 {
+            let reason = Reason::FirstSize { kind: name, what };
+            return Err(Error { line: *line, column: *column, reason });
+        }
+        match (vertex, &self.outputs[..]) {
+            (false, [(color, _)]) if color.components == 4 => Ok(kind),
+            (false, _) => Err(end.error(Reason::OneColor)),
+            (true, _) => Ok(kind),
+        }
+    }
+
+    fn into_shader(self, kind: Kind) -> Shader {
+        let list = |list: Vec<(Io, (usize, usize))>| list.into_iter().map(|(io, _)| io).collect();
+        let setup = [Op::Lduni, Op::Initregs];
+        let setup = &setup[..if self.undefined_regs { 1 } else { 2 }];
+        Shader {
+            kind,
+            inputs: list(self.inputs),
+            outputs: list(self.outputs),
+            uniforms: list(self.uniforms),
+            undefined_regs: self.undefined_regs,
+            code: setup.iter().map(|op| (Instr::new(*op), 0)).collect(),
+        }
+    }
+}
