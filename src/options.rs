@@ -9,6 +9,7 @@ use a4emu_decoder::capture::Sections;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use crate::progress::{Watched, is_wanted};
 use crate::status::Status;
 
 /// Shared by all subcommands.
@@ -111,10 +112,21 @@ impl FromStr for Span {
 ///
 /// # Errors
 /// When it cannot be opened or read.
-pub fn open_capture(path: &Path) -> anyhow::Result<Sections<Box<dyn Read>>> {
-    let reader: Box<dyn Read> = match path == Path::new("-") {
+pub fn open_capture(path: &Path, shared: &Shared) -> anyhow::Result<Sections<Box<dyn Read>>> {
+    let reader = match path == Path::new("-") {
         true => Box::new(io::stdin()),
-        false => Box::new(File::open(path).with_context(|| format!("cannot open {}", path.display()))?),
+        false => open_file(path, shared).with_context(|| format!("cannot open {}", path.display()))?,
     };
     Sections::new(reader).with_context(|| path.display().to_string())
+}
+
+fn open_file(path: &Path, shared: &Shared) -> io::Result<Box<dyn Read>> {
+    let file = File::open(path)?;
+    match is_wanted(shared) {
+        true => {
+            let bytes = file.metadata()?.len();
+            Ok(Box::new(Watched::new(file, bytes)))
+        }
+        false => Ok(Box::new(file)),
+    }
 }

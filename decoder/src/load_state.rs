@@ -2,8 +2,10 @@
 //!
 //! Source: hardware/command-processor.md section 7.
 
+use crate::bits::WordRow;
 use crate::pm4::LoadState4;
 use crate::regs::enums::{StateBlock, StateSrc, StateType};
+use crate::regs::tex;
 
 /// A programmable stage, in the order of the packet's blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,6 +68,20 @@ pub enum StateSource<'a> {
     },
 }
 
+impl Stage {
+    /// Two letters, as drivers write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::VS => "VS",
+            Self::HS => "HS",
+            Self::DS => "DS",
+            Self::GS => "GS",
+            Self::FS => "FS",
+            Self::CS => "CS",
+        }
+    }
+}
+
 impl StateKind {
     /// Dwords of one unit of NUM_UNIT and DST_OFF.
     pub const fn unit_dwords(self) -> u32 {
@@ -78,6 +94,21 @@ impl StateKind {
             | Self::SsboSizes(_)
             | Self::SsboAddresses(_)
             | Self::Unknown => 2,
+        }
+    }
+
+    /// The words of one unit, where they have fields.
+    pub const fn words(self) -> &'static [WordRow] {
+        match self {
+            Self::Samplers(_) => tex::SAMPLER,
+            Self::Textures(_) => tex::TEXTURE,
+            Self::SsboDescriptors(_) => tex::SSBO_0,
+            Self::SsboSizes(_) => tex::SSBO_1,
+            Self::Instructions(_)
+            | Self::Constants(_)
+            | Self::Ubos(_)
+            | Self::SsboAddresses(_)
+            | Self::Unknown => &[],
         }
     }
 

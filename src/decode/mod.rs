@@ -1,7 +1,25 @@
 //! `a4emu decode`: annotate the command stream, run nothing.
 
-use crate::options::Shared;
-use crate::status::{Failure, Status};
+mod jsonl;
+mod output;
+mod query;
+mod session;
+mod sink;
+mod state_text;
+mod text;
+mod tracker;
+mod work;
+
+use jsonl::{Jsonl, Shaders};
+use output::{Output, Palette};
+use query::Query;
+use session::{Repeats, Session};
+use sink::Sink;
+use text::{Detail, Text};
+
+use crate::options::{Shared, open_capture};
+use crate::status::Status;
+use crate::walk::walk;
 
 /// Arguments of `decode`.
 #[derive(clap::Args, Clone, Debug)]
@@ -48,10 +66,38 @@ pub enum QueryMode {
     Delta,
 }
 
-/// Runs the subcommand.
+impl Args {
+    fn sink(&self, shared: &Shared) -> anyhow::Result<Box<dyn Sink>> {
+        let palette = Palette::new(shared.color);
+        if !self.query.is_empty() {
+            let registers = query::registers(&self.query)?;
+            return Ok(Box::new(Query::new(Output::paged(), palette, registers, self.query_mode)));
+        }
+        let shaders = if self.shaders { Shaders::Show } else { Shaders::Hide };
+        Ok(match self.format {
+            Format::Text => Box::new(Text::new(Output::paged(), palette, Detail::Full)),
+            Format::Summary => Box::new(Text::new(Output::paged(), palette, Detail::Summary)),
+            Format::Jsonl => Box::new(Jsonl::new(Output::stdout(), shaders)),
+        })
+    }
+
+    fn repeats(&self) -> Repeats {
+        if self.once { Repeats::Hide } else { Repeats::Show }
+    }
+}
+
+/// Decodes every capture to stdout.
 ///
 /// # Errors
-/// Wrong use, I/O, or that it is not supported yet.
-pub fn run(_args: &Args, _shared: &Shared) -> anyhow::Result<Status> {
-    Err(Failure::unimplemented("decode").into())
+/// Wrong use, or output that cannot be written.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let mut status = Status::Fine;
+    for path in &args.captures {
+        let sections = open_capture(path, shared)?;
+        let mut session =
+            Session::new(args.sink(shared)?, shared, path.display().to_string(), args.repeats());
+        walk(sections, &mut session)?;
+        status = status.worse(session.finish()?);
+    }
+    Ok(status)
 }

@@ -1,5 +1,4 @@
 //! A draw, stage by stage.
 pub mod call;
-pub mod texture;
 
 pub use call::{DispatchCall, DrawCall, IndexSource};

@@ -137,50 +137,13 @@ impl Codec {
     }
 
     /// 32 texels of at most 4 bytes each, to lanes `[component][texel]`.
-    #[inline(always)]
     pub fn decode_words(&self, words: &[u32; 32]) -> [[u32; 32]; 4] {
-        std::array::from_fn(|c| self.decode_words_of(c, words))
-    }
-
-    /// One component of [`Codec::decode_words`].
-    #[inline(always)]
-    pub fn decode_words_of(&self, component: usize, words: &[u32; 32]) -> [u32; 32] {
-        match self.kernel(component) {
-            Kernel::Absent => [self.absent(component); 32],
+        std::array::from_fn(|c| match self.kernel(c) {
+            Kernel::Absent => [self.absent(c); 32],
             Kernel::Copy => *words,
-            Kernel::Unorm => decode_unorm(words, self.fields[component]),
-            Kernel::Other => self.decode_slowly(component, words),
-        }
-    }
-
-    #[inline(never)]
-    fn decode_slowly(&self, component: usize, words: &[u32; 32]) -> [u32; 32] {
-        match self.packing {
-            Packing::Fields => words.map(|word| self.decode_component(component, u128::from(word))),
-            Packing::SharedExponent => words.map(|word| self.decode(u128::from(word))[component]),
-        }
-    }
-
-    /// Values that stand in memory order (of the first, second, .. component in
-    /// memory), as lanes x, y, z, w. Border colours are stored like that.
-    ///
-    /// Integers read backwards keep their order: Mesa stores the border of
-    /// stencil views, which are that, in the first place (freedreno_texture.c).
-    pub fn border_lanes(&self, values: [u32; 4]) -> [u32; 4] {
-        let backwards = self.is_integer() && self.fields[3].width != 0 && self.fields[3].shift == 0;
-        if backwards {
-            return values;
-        }
-        std::array::from_fn(|c| match self.fields[c].width {
-            0 => self.absent(c),
-            _ => values[self.rank(c)],
+            Kernel::Unorm => decode_unorm(words, self.fields[c]),
+            Kernel::Other => words.map(|word| self.decode(u128::from(word))[c]),
         })
-    }
-
-    /// Number of components that lie below `component`.
-    fn rank(&self, component: usize) -> usize {
-        let here = self.fields[component].shift;
-        self.fields.iter().filter(|field| field.width != 0 && field.shift < here).count()
     }
 
     /// The inverse: lanes `[component][texel]` to 32 texels of at most 4 bytes.
@@ -200,7 +163,6 @@ impl Codec {
         words
     }
 
-    #[inline(always)]
     fn kernel(&self, component: usize) -> Kernel {
         let linear = self.transfer == Transfer::Linear || component == 3;
         match (self.packing, self.ty, self.fields[component].width) {
@@ -247,13 +209,11 @@ enum Kernel {
     Other,
 }
 
-#[inline(always)]
 fn decode_unorm(words: &[u32; 32], field: Field) -> [u32; 32] {
     let (step, mask) = (convert::unorm_step(field.width), mask(field.width));
     words.map(|word| (((word >> field.shift) & mask) as f32 * step).to_bits())
 }
 
-#[inline(always)]
 fn encode_unorm(lanes: &[u32; 32], field: Field, words: &mut [u32; 32]) {
     /// Adding it to a float in 0..2^23 leaves the integer nearest to it (ties to
     /// even) in the low bits; unlike a call of `round` every CPU does that in a vector.

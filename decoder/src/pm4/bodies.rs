@@ -99,6 +99,17 @@ impl CondRegExec<'_> {
     }
 }
 
+impl RegRmw<'_> {
+    /// The value that the packet leaves, given what registers hold:
+    /// `rotl(dst & src0, rotate)` or-ed with or added to `src1`.
+    pub fn apply(&self, read: impl Fn(u32) -> u32) -> u32 {
+        let src0 = if self.control.SRC0_IS_REG() { read(self.SRC0) } else { self.SRC0 };
+        let src1 = if self.control.SRC1_IS_REG() { read(self.SRC1) } else { self.SRC1 };
+        let kept = (read(self.control.DST_REG()) & src0).rotate_left(self.control.ROTATE());
+        if self.control.SRC1_ADD() { kept.wrapping_add(src1) } else { kept | src1 }
+    }
+}
+
 /// A call of another command buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IndirectBufferCall {
@@ -119,5 +130,19 @@ impl Pm4<'_> {
             _ => return None,
         };
         Some(IndirectBufferCall { address, dwords: size.IB_SIZE() })
+    }
+}
+
+impl<'a> Pm4<'a> {
+    /// Values that the packet itself holds for consecutive registers: `(first register, values)`.
+    pub fn register_values(&self) -> Option<(u32, &'a [u32])> {
+        match self {
+            Pm4::SetConstant(packet) => match packet.writes() {
+                RegisterWrites::Values { first, values } => Some((first, values)),
+                RegisterWrites::Sum { .. } | RegisterWrites::Nothing => None,
+            },
+            Pm4::WideRegWrite(packet) => Some((packet.reg.REG(), packet.rest)),
+            _ => None,
+        }
     }
 }

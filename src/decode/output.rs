@@ -1,0 +1,114 @@
+//! Where decoded text goes: one buffered writer to stdout or to a pager, with colour if wanted.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::{Child, Command, Stdio};
+
+use anstyle::{AnsiColor, Style};
+
+use crate::options::When;
+
+const BUFFER: usize = 1 << 16;
+
+/// What a pager gets if the user has not set any: quit if it fits, keep colours, leave the screen.
+const LESS: &str = "FRX";
+
+/// The styles of a listing; all plain when colour is off.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Palette {
+    /// Submits and draws.
+    pub heading: Style,
+    /// Addresses and offsets.
+    pub address: Style,
+    /// Registers and packets.
+    pub name: Style,
+    /// Damage.
+    pub error: Style,
+}
+
+impl Palette {
+    /// Colours for stdout under `--color when`.
+    pub fn new(when: When) -> Self {
+        let choice = match when {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
+        };
+        if choice { Self::coloured() } else { Self::default() }
+    }
+
+    fn coloured() -> Self {
+        Self {
+            heading: AnsiColor::Yellow.on_default().bold(),
+            address: AnsiColor::BrightBlack.on_default(),
+            name: AnsiColor::Cyan.on_default(),
+            error: AnsiColor::Red.on_default().bold(),
+        }
+    }
+}
+
+/// The sink of a listing; the pager, if any, is waited for at the end.
+pub struct Output {
+    writer: BufWriter<Box<dyn Write>>,
+    pager: Option<Child>,
+}
+
+impl Output {
+    /// Stdout, through a pager if stdout is a terminal and `paged` formats are for reading.
+    pub fn stdout() -> Self {
+        Self { writer: BufWriter::with_capacity(BUFFER, Box::new(io::stdout().lock())), pager: None }
+    }
+
+    /// As [`Output::stdout`], but on a terminal through the user's pager.
+    pub fn paged() -> Self {
+        let pager = io::stdout().is_terminal().then(spawn_pager).flatten();
+        match pager {
+            None => Self::stdout(),
+            Some((pager, stdin)) => {
+                Self { writer: BufWriter::with_capacity(BUFFER, stdin), pager: Some(pager) }
+            }
+        }
+    }
+
+    /// Puts out what is buffered and waits for the pager.
+    ///
+    /// # Errors
+    /// When the reader is gone or the disk is full.
+    pub fn finish(self) -> io::Result<()> {
+        let Self { mut writer, pager } = self;
+        let flushed = writer.flush();
+        drop(writer);
+        if let Some(mut pager) = pager {
+            pager.wait()?;
+        }
+        flushed
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.writer.write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// `$PAGER`, or `less`; none if it is empty, is `cat`, or cannot be started.
+fn spawn_pager() -> Option<(Child, Box<dyn Write>)> {
+    let command = std::env::var("PAGER").unwrap_or_else(|_| "less".into());
+    let mut words = command.split_whitespace();
+    let program = words.next().filter(|program| *program != "cat")?;
+    let mut pager = Command::new(program);
+    pager.args(words).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        pager.env("LESS", LESS);
+    }
+    let mut child = pager.spawn().ok()?;
+    let stdin = child.stdin.take()?;
+    Some((child, Box::new(stdin)))
+}

@@ -1,0 +1,59 @@
+//! What CP_LOAD_STATE4 loads, as lines of text.
+
+use a4emu_decoder::bits::WordRow;
+use a4emu_decoder::bits::value::{Show, WordText};
+use a4emu_decoder::load_state::StateKind;
+
+use super::sink::{Loaded, disassemble};
+
+/// Dwords on a line where nothing is known about them.
+const RAW: usize = 4;
+
+/// The lines that describe `loaded`, in order; the last says what is missing.
+pub fn lines(loaded: &Loaded) -> Box<dyn Iterator<Item = String> + '_> {
+    let body: Box<dyn Iterator<Item = String>> = match loaded.kind {
+        StateKind::Instructions(_) => Box::new(code(loaded)),
+        StateKind::Constants(_) => Box::new(constants(loaded)),
+        kind if !kind.words().is_empty() => Box::new(descriptors(loaded, kind.words())),
+        _ => Box::new(raw(loaded)),
+    };
+    Box::new(body.chain(missing(loaded)))
+}
+
+fn code(loaded: &Loaded) -> impl Iterator<Item = String> {
+    let instructions = loaded.instructions().enumerate();
+    instructions.map(|(index, [lo, hi])| format!("{index:4}: {hi:08x}_{lo:08x}  {}", disassemble([lo, hi])))
+}
+
+fn constants(loaded: &Loaded) -> impl Iterator<Item = String> {
+    (loaded.first..).zip(loaded.dwords.chunks(RAW)).map(|(index, vec4)| {
+        let hex: Vec<_> = vec4.iter().map(|dword| format!("{dword:08x}")).collect();
+        let floats: Vec<_> = vec4.iter().map(|&dword| format!("{:?}", f32::from_bits(dword))).collect();
+        format!("c{index}: {}  {}", hex.join(" "), floats.join(" "))
+    })
+}
+
+fn descriptors<'a>(loaded: &'a Loaded, words: &'static [WordRow]) -> impl Iterator<Item = String> + 'a {
+    let units = (loaded.first..).zip(loaded.dwords.chunks(words.len()));
+    units.flat_map(move |(slot, unit)| {
+        words.iter().zip(unit).map(move |(row, &word)| {
+            let text = WordText { rows: row.fields, word, show: Show::Full };
+            format!("[{slot}] {:12} {word:08x} {text}", row.name)
+        })
+    })
+}
+
+fn raw(loaded: &Loaded) -> impl Iterator<Item = String> {
+    loaded.dwords.chunks(RAW).map(|line| {
+        let hex: Vec<_> = line.iter().map(|dword| format!("{dword:08x}")).collect();
+        hex.join(" ")
+    })
+}
+
+fn missing(loaded: &Loaded) -> Option<String> {
+    let held = loaded.dwords.len() as u32;
+    (held < loaded.announced).then(|| {
+        let address = loaded.address.wrapping_add(held * 4);
+        format!("{} dwords at {address:08x} are not in the capture", loaded.announced - held)
+    })
+}

@@ -1,0 +1,60 @@
+//! A progress bar for readers that take long: on stderr, and only on a terminal.
+
+use std::io::{self, IsTerminal, Read};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::options::Shared;
+
+/// What finishes sooner shows no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A reader that shows how far it is once it has taken long.
+pub struct Watched<R> {
+    inner: R,
+    bytes: u64,
+    read: u64,
+    since: Instant,
+    bar: Option<ProgressBar>,
+}
+
+/// Whether a bar on stderr would be seen, and would not run through the listing.
+pub fn is_wanted(shared: &Shared) -> bool {
+    !shared.quiet && io::stderr().is_terminal() && !io::stdout().is_terminal()
+}
+
+impl<R: Read> Watched<R> {
+    /// Watches `inner`, which has `bytes` bytes.
+    pub fn new(inner: R, bytes: u64) -> Self {
+        Self { inner, bytes, read: 0, since: Instant::now(), bar: None }
+    }
+
+    fn show(&mut self) {
+        if self.bar.is_none() && self.since.elapsed() > PATIENCE {
+            let style = ProgressStyle::with_template("{wide_bar} {percent:>3} % {eta}");
+            let bar = ProgressBar::new(self.bytes);
+            self.bar = Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())));
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.read);
+        }
+    }
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.inner.read(buffer)?;
+        self.read += got as u64;
+        self.show();
+        Ok(got)
+    }
+}
+
+impl<R> Drop for Watched<R> {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
