@@ -1,34 +1,139 @@
 //! `a4emu replay`: run a capture; render.
 
-use crate::options::Shared;
-use crate::status::{Failure, Status};
+mod observe;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::cp::{Observer, Tee};
+use crate::fault::{Fault, Miss};
+use crate::golden::Recorder;
+use crate::options::{Shared, open_capture};
+use crate::playback::Playback;
+use crate::status::Status;
+use crate::trace::{Detail, Trace};
+use observe::{Listing, StateFile, Window};
 
 /// Arguments of `replay`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// A .rd or .rd.gz file, or - for stdin
-    pub capture: std::path::PathBuf,
+    pub capture: PathBuf,
     /// Write the last colour surface rendered as RGBA PNG, in memory row order
     #[arg(long, value_name = "FILE")]
-    pub png: Option<std::path::PathBuf>,
+    pub png: Option<PathBuf>,
     /// Write every surface rendered, and summary.json
     #[arg(long, value_name = "DIR")]
-    pub out: Option<std::path::PathBuf>,
+    pub out: Option<PathBuf>,
     /// Write register state per draw, the golden format (- for stdout)
     #[arg(long, value_name = "FILE")]
-    pub state: Option<std::path::PathBuf>,
+    pub state: Option<PathBuf>,
     /// Run N times; print one line of JSON with times
     #[arg(long = "loop", value_name = "N")]
     pub repeat: Option<std::num::NonZeroU32>,
     /// Print one JSON object of counts and times
     #[arg(long)]
     pub stats: bool,
+    /// Write packets as they execute, with the state change that each made, to stdout
+    #[arg(long)]
+    pub trace: bool,
+    /// List draws and dispatches with their pass on stdout
+    #[arg(long)]
+    pub list_draws: bool,
+    /// Stop before this draw; with --state, write the whole state there
+    #[arg(long, value_name = "DRAW")]
+    pub stop: Option<u32>,
 }
 
 /// Runs the subcommand.
 ///
 /// # Errors
 /// Wrong use, I/O, or that it is not supported yet.
-pub fn run(_args: &Args, _shared: &Shared) -> anyhow::Result<Status> {
-    Err(Failure::unimplemented("replay").into())
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let mut playback = Playback::default();
+    observed(args, shared, &mut playback)?;
+    Ok(tell(&playback, shared))
+}
+
+/// Replays with the observers that the arguments ask for.
+fn observed(args: &Args, shared: &Shared, playback: &mut Playback) -> anyhow::Result<()> {
+    let window = Window::new(shared, args.stop);
+    let mut ends = window;
+    let mut trace = args.trace.then(|| Trace::new(stdout(), Detail::Changes));
+    let mut listing = args.list_draws.then(|| Listing::new(stdout(), window));
+    let mut state = match &args.state {
+        Some(path) => Some(Recorder::new(StateFile::new(create(path)?, window))),
+        None => None,
+    };
+    let mut tee = Tee(vec![&mut ends]);
+    tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
+    tee.0.extend(listing.as_mut().map(|listing| listing as &mut dyn Observer));
+    tee.0.extend(state.as_mut().filter(|_| args.stop.is_none()).map(|state| state as &mut dyn Observer));
+    playback.run(open_capture(&args.capture)?, &mut tee);
+    if let Some(trace) = trace {
+        trace.finish()?.flush()?;
+    }
+    if let Some(listing) = listing {
+        listing.finish()?;
+    }
+    state.map_or(Ok(()), |state| state.end(&mut playback.gpu).finish())
+}
+
+fn stdout() -> BufWriter<io::Stdout> {
+    BufWriter::with_capacity(1 << 16, io::stdout())
+}
+
+/// The file at `path`, or stdout for `-`.
+fn create(path: &Path) -> anyhow::Result<Box<dyn Write>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(stdout()));
+    }
+    let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+    Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
+}
+
+/// Puts on stderr what went wrong, and says how bad it is.
+pub fn tell(playback: &Playback, shared: &Shared) -> Status {
+    let report = &playback.gpu.report;
+    for error in &playback.damage {
+        shared.warn(error);
+    }
+    playback.warnings.iter().for_each(|warning| shared.warn(warning));
+    for (fault, at, count) in report.faults.iter() {
+        shared.warn(format_args!("{at}: {fault}{}", times(*count)));
+    }
+    for (what, at, count) in report.unsupported.iter() {
+        shared.warn(format_args!("{at}: {what}{}", times(*count)));
+    }
+    for miss in report.missing.iter() {
+        let Miss { client, address, len } = miss;
+        shared.warn(format_args!("{len} bytes at {address:#010x} are not in the capture ({client})"));
+    }
+    status(playback, shared)
+}
+
+fn times(count: u64) -> String {
+    if count == 1 { String::new() } else { format!(" ({count} times)") }
+}
+
+/// Damage of the container or the command stream is 3; what we cannot do is 4. Faults of
+/// the program that was recorded, and memory that was not, are its own affair.
+fn status(playback: &Playback, shared: &Shared) -> Status {
+    let report = &playback.gpu.report;
+    let damaged = |fault: &Fault| {
+        matches!(fault, Fault::Stream(_) | Fault::NoBuffer { .. } | Fault::Runaway(_) | Fault::NoRegister(_))
+    };
+    let stream = report.faults.iter().any(|(fault, ..)| damaged(fault));
+    let warned = !report.faults.is_empty() || !report.missing.is_empty() || !playback.warnings.is_empty();
+    let mut status = Status::Fine;
+    if stream || !playback.damage.is_empty() {
+        status = status.worse(Status::Damaged);
+    }
+    if !report.unsupported.is_empty() {
+        status = status.worse(Status::Unsupported);
+    }
+    if warned { status.worse(shared.warning(Status::Damaged)) } else { status }
 }

@@ -15,9 +15,11 @@ pub mod observer;
 pub mod pass;
 mod registers;
 mod stream;
+mod tee;
 
 pub use observer::{Call, Flow, Observer, Silent};
 pub use pass::Pass;
+pub use tee::Tee;
 
 use crate::gpu::Gpu;
 

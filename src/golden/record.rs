@@ -1,0 +1,134 @@
+//! The observer that makes records out of a replay.
+
+use std::collections::BTreeMap;
+
+use a4emu_decoder::load_state::{Pipe, StateKind};
+use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
+
+use super::hash::hash_words;
+use super::{LoadRecord, Record, State, StateHash};
+use crate::cp::observer::Load;
+use crate::cp::{Call, Flow, Observer, Pass};
+use crate::draw::{DispatchCall, DrawCall, IndexSource};
+use crate::gpu::{Chip, Gpu};
+use crate::regfile::COUNT;
+
+/// Where records go.
+pub trait Sink {
+    /// Takes the next record of a replay on `chip`.
+    fn record(&mut self, chip: Chip, record: Record);
+}
+
+impl Sink for State {
+    fn record(&mut self, chip: Chip, record: Record) {
+        self.chip = chip;
+        self.records.push(record);
+    }
+}
+
+/// Turns what a replay does into [`Record`]s and hands each to a sink.
+pub struct Recorder<S> {
+    sink: S,
+    /// Values at the record before; `None` where nobody had written.
+    before: Box<[Option<u32>; COUNT]>,
+    loads: BTreeMap<(String, u32), LoadRecord>,
+    hash: StateHash,
+}
+
+impl<S: Sink> Recorder<S> {
+    /// Hands each record to `sink`.
+    pub fn new(sink: S) -> Self {
+        Self { sink, before: Box::new([None; COUNT]), loads: BTreeMap::new(), hash: StateHash::default() }
+    }
+
+    /// Adds the record of what was written after the last draw; gives back the sink.
+    pub fn end(mut self, gpu: &mut Gpu) -> S {
+        let (number, submit) = (gpu.at.draws, gpu.at.submit);
+        self.record(gpu, Record { number, submit, call: "end".to_owned(), ..Record::default() });
+        self.sink
+    }
+
+    /// Completes `record` with the state as it is now.
+    fn record(&mut self, gpu: &mut Gpu, mut record: Record) {
+        for offset in gpu.regs.take_touched().iter() {
+            let (old, new) = (self.before[offset as usize], gpu.regs.read(offset));
+            record.written += 1;
+            if old != Some(new) {
+                self.hash.register(offset, old, new);
+                self.before[offset as usize] = Some(new);
+                record.registers.push((offset, new));
+            }
+        }
+        record.loads = std::mem::take(&mut self.loads).into_values().collect();
+        record.hash = self.hash.finish(gpu);
+        self.sink.record(gpu.chip, record);
+    }
+}
+
+impl<S: Sink> Observer for Recorder<S> {
+    fn load(&mut self, _: &Gpu, load: Load<'_>) {
+        self.hash.loaded(load.kind);
+        let kind = kind_name(load.kind);
+        let (first, dwords) = (load.first, load.data.len() as u32);
+        let hash = hash_words(load.data.iter().copied());
+        self.loads.insert((kind.clone(), first), LoadRecord { kind, first, dwords, hash });
+    }
+
+    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        let record = Record {
+            number: call.number(),
+            submit: gpu.at.submit,
+            call: call_text(gpu, call),
+            ..Record::default()
+        };
+        self.record(gpu, record);
+        Flow::Continue
+    }
+}
+
+/// The call in words: pass, primitive, counts, indices; or the groups of a dispatch.
+pub fn call_text(gpu: &Gpu, call: &Call) -> String {
+    match call {
+        Call::Draw(call) => draw_text(Pass::of(&gpu.regs), call),
+        Call::Dispatch(call) => dispatch_text(call),
+    }
+}
+
+fn draw_text(pass: Pass, call: &DrawCall) -> String {
+    let primitive = format!("{:?}", VGT_DRAW_INITIATOR_A4XX(call.initiator).PRIM_TYPE());
+    let primitive = primitive.strip_prefix("DI_PT_").unwrap_or(&primitive);
+    let mut text = format!("{pass} {primitive} count {} instances {}", call.count, call.instances);
+    text += &match &call.indices {
+        IndexSource::Auto => " auto".to_owned(),
+        IndexSource::Immediate(indices) => format!(" inline {}", indices.len()),
+        IndexSource::Memory { base, size, width, first } => {
+            format!(" indices {base:#010x} bytes {size} width {width} first {first}")
+        }
+    };
+    if let (Some(vertex), Some(instance)) = (call.base_vertex, call.first_instance) {
+        text += &format!(" base {} instance {instance}", vertex.cast_signed());
+    }
+    text
+}
+
+fn dispatch_text(call: &DispatchCall) -> String {
+    let [x, y, z] = call.groups;
+    let local = call.local_size.map_or(String::new(), |[x, y, z]| format!(" local {x} {y} {z}"));
+    format!("compute groups {x} {y} {z}{local}")
+}
+
+/// What a load fills, in words.
+pub fn kind_name(kind: StateKind) -> String {
+    let pipe = |pipe: Pipe| if pipe == Pipe::Compute { "CS" } else { "3D" };
+    match kind {
+        StateKind::Instructions(stage) => format!("{stage:?} instructions"),
+        StateKind::Constants(stage) => format!("{stage:?} constants"),
+        StateKind::Samplers(stage) => format!("{stage:?} samplers"),
+        StateKind::Textures(stage) => format!("{stage:?} textures"),
+        StateKind::Ubos(stage) => format!("{stage:?} ubos"),
+        StateKind::SsboDescriptors(of) => format!("{} ssbos", pipe(of)),
+        StateKind::SsboSizes(of) => format!("{} ssbo-sizes", pipe(of)),
+        StateKind::SsboAddresses(of) => format!("{} ssbo-addresses", pipe(of)),
+        StateKind::Unknown => "unknown state".to_owned(),
+    }
+}
