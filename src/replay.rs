@@ -72,7 +72,7 @@ fn observed(args: &Args, shared: &Shared, playback: &mut Playback) -> anyhow::Re
     tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     tee.0.extend(listing.as_mut().map(|listing| listing as &mut dyn Observer));
     tee.0.extend(state.as_mut().filter(|_| args.stop.is_none()).map(|state| state as &mut dyn Observer));
-    playback.run(open_capture(&args.capture)?, &mut tee);
+    playback.run(open_capture(&args.capture, shared)?, &mut tee);
     if let Some(trace) = trace {
         trace.finish()?.flush()?;
     }
