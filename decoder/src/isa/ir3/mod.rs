@@ -20,10 +20,14 @@ mod cat5;
 mod cat6;
 mod cat7;
 pub mod convert;
+mod display;
 pub mod float;
 pub mod int;
+mod line;
 mod multisrc;
 mod operand;
+mod parse;
+pub mod program;
 mod rows;
 
 pub use cat0::{Cat0, Cat0Class, Cat0Op, Predicate};
@@ -34,7 +38,9 @@ pub use cat4::{Cat4, Cat4Class, Cat4Op};
 pub use cat5::{Cat5, Cat5Class, Cat5Op, Cat5Slots};
 pub use cat6::{Cat6, Cat6Class, Cat6Form, Cat6Op, RegOrImm, View};
 pub use cat7::{Cat7, Cat7Class, Cat7Op};
+pub use display::InProgram;
 pub use operand::{Cond, FLUT, FLUT_TEXT, Operand, Reg, Round, Src, Type};
+pub use parse::{ParseError, parse};
 
 use bits::{bit, field, put};
 

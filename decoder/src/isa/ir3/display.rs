@@ -1,0 +1,529 @@
+//! Text in the syntax of the freedreno disassembler.
+use super::convert::{float_to_half, half_to_float};
+use super::line::Line;
+use super::operand::{FLUT_TEXT, Operand, Round, Src, Type};
+use super::*;
+use std::fmt::{self, Write};
+
+impl fmt::Display for Instr {
+    /// The instruction by itself: a target is an offset, `#-3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(None).write_to(f)
+    }
+}
+
+/// An instruction of a program: targets are the labels `l<index>`.
+pub struct InProgram<'a> {
+    instr: &'a Instr,
+    index: usize,
+    len: usize,
+}
+
+impl Instr {
+    /// The text of this instruction at `index` of a program of `len`.
+    pub const fn in_program(&self, index: usize, len: usize) -> InProgram<'_> {
+        InProgram { instr: self, index, len }
+    }
+
+    /// The index of the instruction that this one at `index` names as target,
+    /// in a program of `len` instructions.
+    pub fn target(&self, index: usize, len: usize) -> Option<usize> {
+        match &self.body {
+            Body::Cat0(instr) if instr.op.class().has_target() => {
+                let target = i64::try_from(index).ok()? + i64::from(instr.offset);
+                usize::try_from(target).ok().filter(|&target| target < len)
+            }
+            _ => None,
+        }
+    }
+
+    /// Writes the text to `out` as one string.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_in_program(&self, out: &mut impl Write, index: usize, len: usize) -> fmt::Result {
+        self.show(self.target(index, len)).write_to(out)
+    }
+
+    fn show(&self, target: Option<usize>) -> Line {
+        let mut line = Line::new();
+        let Flags { sy, ss, jp, ul } = self.flags;
+        line.flag(sy, "(sy)");
+        line.flag(ss, "(ss)");
+        match &self.body {
+            Body::Cat0(instr) => {
+                line.flag(instr.eq, "(eq)");
+                line.flag(jp, "(jp)");
+                cat0(&mut line, instr, target);
+            }
+            Body::Unknown => {
+                line.put("raw 0x");
+                line.hex(self.extra, 16);
+                return line;
+            }
+            body => {
+                line.flag(jp, "(jp)");
+                line.body(body, ul);
+            }
+        }
+        if self.extra != 0 {
+            line.put(" {0x");
+            line.hex(self.extra, 1);
+            line.put("}");
+        }
+        line
+    }
+}
+
+impl fmt::Display for InProgram<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.instr.write_in_program(f, self.index, self.len)
+    }
+}
+
+impl Line {
+    fn write_to(&self, out: &mut impl Write) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+
+    fn hex(&mut self, value: u64, digits: usize) {
+        // Writing to a line cannot fail.
+        let _ = write!(self, "{value:0digits$x}");
+    }
+
+    fn body(&mut self, body: &Body, ul: bool) {
+        match body {
+            Body::Cat1(instr) => cat1(self, instr, ul),
+            Body::Cat2(instr) => cat2(self, instr, ul),
+            Body::Cat3(instr) => cat3(self, instr, ul),
+            Body::Cat4(instr) => cat4(self, instr, ul),
+            Body::Cat5(instr) => cat5(self, instr),
+            Body::Cat6(instr) => cat6(self, instr),
+            Body::Cat7(instr) => cat7(self, instr),
+            Body::Cat0(_) | Body::Unknown => {}
+        }
+    }
+
+    /// (rptN)
+    fn repeat(&mut self, repeat: u8) {
+        let texts = ["", "(rpt1)", "(rpt2)", "(rpt3)", "(rpt4)", "(rpt5)", "(rpt6)", "(rpt7)"];
+        self.put(texts[usize::from(repeat & 7)]);
+    }
+
+    /// Flags between (jp) and the mnemonic of an ALU op.
+    fn alu_flags(&mut self, sat: bool, repeat: u8, ul: bool) {
+        self.flag(sat, "(sat)");
+        self.repeat(repeat);
+        self.flag(ul, "(ul)");
+    }
+
+    fn half_reg(&mut self, half: bool, reg: Reg) {
+        self.flag(half, "h");
+        self.reg(reg);
+    }
+
+    fn modifiers(&mut self, operand: &Operand) {
+        self.flag(operand.last, "(last)");
+        self.put(match (operand.neg, operand.abs) {
+            (false, false) => "",
+            (true, false) => "(neg)",
+            (false, true) => "(abs)",
+            (true, true) => "(absneg)",
+        });
+        self.flag(operand.step, "(r)");
+    }
+
+    fn operand(&mut self, operand: &Operand, half: bool) {
+        self.modifiers(operand);
+        match operand.src {
+            Src::Immediate(value) if half => {
+                self.put("h(");
+                self.signed(value.into());
+                self.put(")");
+            }
+            Src::Immediate(value) => self.signed(value.into()),
+            Src::Flut { index, half } => {
+                self.flag(half, "h");
+                self.put(FLUT_TEXT[usize::from(index) % FLUT_TEXT.len()]);
+            }
+            src => self.register(src, half),
+        }
+    }
+
+    fn register(&mut self, src: Src, half: bool) {
+        self.flag(half, "h");
+        match src {
+            Src::Gpr(reg) => self.reg(reg),
+            Src::Const(index) => {
+                self.put("c");
+                self.number((index >> 2).into());
+                self.component(index as u8);
+            }
+            Src::RelativeGpr(offset) => self.relative("r<a0.x", offset.into()),
+            Src::RelativeConst(offset) => self.relative("c<a0.x", offset.into()),
+            Src::Immediate(_) | Src::Flut { .. } => {}
+        }
+    }
+
+    fn relative(&mut self, base: &str, offset: i32) {
+        self.put(base);
+        if offset != 0 {
+            self.put(" + ");
+            self.signed(offset);
+        }
+        self.put(">");
+    }
+
+    fn float(&mut self, value: f32) {
+        let start = self.len();
+        let same = |text: &str| text.parse().is_ok_and(|back: f32| back.to_bits() == value.to_bits());
+        if value.is_nan() {
+            self.put("0x");
+            return self.hex(value.to_bits().into(), 8);
+        }
+        let _ = write!(self, "{value:.6}");
+        if !same(&self.as_str()[start..]) {
+            self.truncate(start);
+            let _ = write!(self, "{value}");
+        }
+    }
+
+    /// An f16: as Mesa writes it when that says which, with all digits otherwise.
+    fn half_float(&mut self, bits: u16) {
+        let start = self.len();
+        let value = half_to_float(bits);
+        let same = |text: &str| text.parse().is_ok_and(|back| float_to_half(back, Round::Even) == bits);
+        if value.is_nan() {
+            self.put("0x");
+            return self.hex(bits.into(), 4);
+        }
+        let _ = write!(self, "{value:.6}");
+        if !same(&self.as_str()[start..]) {
+            self.truncate(start);
+            let _ = write!(self, "{value}");
+        }
+    }
+}
+
+fn cat0(line: &mut Line, instr: &Cat0, target: Option<usize>) {
+    line.repeat(instr.repeat);
+    line.put(instr.op.name());
+    let class = instr.op.class();
+    if class == Cat0Class::BranchIndex {
+        line.put(".");
+        line.number(instr.index.into());
+    }
+    let mut separator = " ";
+    for predicate in [instr.predicate1, instr.predicate2].iter().take(class.predicates()) {
+        line.put(separator);
+        line.flag(predicate.inverted, "!");
+        line.put("p0");
+        line.component(predicate.component);
+        separator = ", ";
+    }
+    if class.has_target() {
+        line.put(separator);
+        line.put("#");
+        match target {
+            Some(index) => {
+                line.put("l");
+                line.number(index as u32);
+            }
+            None => line.signed(instr.offset),
+        }
+    }
+}
+
+fn cat1(line: &mut Line, instr: &Cat1, ul: bool) {
+    if instr.op == Cat1Op::Movmsk {
+        line.flag(ul, "(ul)");
+        line.put("movmsk.w");
+        line.number((u32::from(instr.repeat) + 1) * 32);
+        line.put(" ");
+        return cat1_dst(line, instr, false);
+    }
+    line.repeat(instr.repeat);
+    line.flag(ul, "(ul)");
+    if instr.is_mova() || instr.is_mova1() {
+        line.put(if instr.is_mova() { "mova " } else { "mova1 " });
+        line.put(instr.round.name());
+        line.put(if instr.is_mova() { "a0.x" } else { "a1.x" });
+    } else {
+        line.put(if instr.src_type == instr.dst_type { "mov." } else { "cov." });
+        line.put(instr.src_type.name());
+        line.put(instr.dst_type.name());
+        line.put(" ");
+        line.put(instr.round.name());
+        cat1_dst(line, instr, instr.dst_type.is_half());
+    }
+    line.put(", ");
+    match &instr.src {
+        Cat1Src::Operand(operand) => line.operand(operand, instr.src_type.is_half()),
+        Cat1Src::Immediate(bits) => cat1_immediate(line, instr.src_type, *bits),
+    }
+}
+
+fn cat1_dst(line: &mut Line, instr: &Cat1, half: bool) {
+    line.flag(half, "h");
+    match instr.dst {
+        Cat1Dst::Reg(reg) => line.reg(reg),
+        Cat1Dst::Relative(offset) => line.relative("r<a0.x", offset.into()),
+    }
+}
+
+fn cat1_immediate(line: &mut Line, ty: Type, bits: u32) {
+    match ty {
+        Type::F16 => {
+            line.put("h(");
+            line.half_float(bits as u16);
+            line.put(")");
+        }
+        Type::F32 => {
+            line.put("(");
+            line.float(f32::from_bits(bits));
+            line.put(")");
+        }
+        Type::U32 if bits > 0x1000 => {
+            line.put("0x");
+            line.hex(bits.into(), 1);
+        }
+        Type::S16 => line.signed((bits as i16).into()),
+        Type::S32 => line.signed(bits as i32),
+        _ => line.number(bits),
+    }
+}
+
+fn cat2(line: &mut Line, instr: &Cat2, ul: bool) {
+    line.alu_flags(instr.sat, instr.repeat, ul);
+    line.put(instr.op.name());
+    if let Some(cond) = instr.cond {
+        line.put(".");
+        line.put(cond.name());
+    }
+    line.put(" ");
+    line.flag(instr.end_input, "(ei)");
+    line.half_reg(instr.dst_half, instr.dst);
+    line.put(", ");
+    line.operand(&instr.src1, instr.half);
+    if let Some(src2) = &instr.src2 {
+        line.put(", ");
+        line.operand(src2, instr.half);
+    }
+}
+
+fn cat3(line: &mut Line, instr: &Cat3, ul: bool) {
+    line.alu_flags(instr.sat, instr.repeat, ul);
+    line.put(instr.op.name());
+    line.put(" ");
+    line.half_reg(instr.dst_half, instr.dst);
+    for operand in [&instr.src1, &instr.src2, &instr.src3] {
+        line.put(", ");
+        line.operand(operand, instr.op.class().is_half());
+    }
+}
+
+fn cat4(line: &mut Line, instr: &Cat4, ul: bool) {
+    line.alu_flags(instr.sat, instr.repeat, ul);
+    line.put(instr.op.name());
+    line.put(" ");
+    line.half_reg(instr.dst_half, instr.dst);
+    line.put(", ");
+    line.operand(&instr.src, instr.half);
+}
+
+fn cat5(line: &mut Line, instr: &Cat5) {
+    line.put(instr.op.name());
+    line.flag(instr.three_d, ".3d");
+    line.flag(instr.array, ".a");
+    line.flag(instr.offsets, ".o");
+    line.flag(instr.projective, ".p");
+    line.flag(instr.shadow, ".s");
+    if let Cat5Slots::Indirect { nonuniform, .. } = instr.slots {
+        line.put(if nonuniform { ".s2en.nonuniform" } else { ".s2en.uniform" });
+    }
+    line.put(" ");
+    if instr.op.class() != Cat5Class::Untyped1 {
+        line.put("(");
+        line.put(instr.ty.name());
+        line.put(")");
+    }
+    line.put("(");
+    for (bit, name) in ["x", "y", "z", "w"].iter().enumerate() {
+        line.flag(instr.wrmask >> bit & 1 != 0, name);
+    }
+    line.put(")");
+    line.half_reg(instr.ty.is_half(), instr.dst);
+    cat5_sources(line, instr);
+}
+
+fn cat5_sources(line: &mut Line, instr: &Cat5) {
+    for (present, reg) in [(instr.has_src1(), instr.src1), (instr.has_src2(), instr.src2)] {
+        if present {
+            line.put(", ");
+            line.half_reg(instr.half, reg);
+        }
+    }
+    match instr.slots {
+        Cat5Slots::Immediate { sampler, texture } => {
+            if instr.op.class().has_sampler() {
+                line.put(", s#");
+                line.number(sampler.into());
+            }
+            if instr.op.class().has_texture() {
+                line.put(", t#");
+                line.number(texture.into());
+            }
+        }
+        Cat5Slots::Indirect { reg, .. } => {
+            line.put(", h");
+            line.reg(reg);
+        }
+    }
+}
+
+fn cat6(line: &mut Line, instr: &Cat6) {
+    if instr.op.class() == Cat6Class::Atomic {
+        line.put(if matches!(instr.form, Cat6Form::AtomicSlot { .. }) { "atomic.s." } else { "atomic." });
+    }
+    line.put(instr.op.name());
+    match instr.form {
+        Cat6Form::Load { dst, address, offset, count } => {
+            line.suffix(instr.ty);
+            line.half_reg(instr.marks_half(), dst);
+            line.put(", ");
+            line.address(instr.op, address, offset);
+            line.count(count);
+        }
+        Cat6Form::Store { value, address, offset, count } => {
+            line.suffix(instr.ty);
+            line.address(instr.op, address, offset);
+            line.put(", ");
+            line.half_reg(instr.marks_half(), value);
+            line.count(count);
+        }
+        Cat6Form::Varying { dst, location, count } => {
+            line.suffix(instr.ty);
+            line.reg(dst);
+            line.put(", l[");
+            line.number(location.into());
+            line.put("]");
+            line.count(count);
+        }
+        Cat6Form::Info { dims, dst, slot } => {
+            line.put(".");
+            line.put(instr.ty.name());
+            line.put(".");
+            line.number(dims.into());
+            line.put("d ");
+            line.reg(dst);
+            line.put(", ");
+            line.slot(slot);
+        }
+        _ => cat6_buffer(line, instr),
+    }
+}
+
+fn cat6_buffer(line: &mut Line, instr: &Cat6) {
+    match instr.form {
+        Cat6Form::BufferLoad { view, dst, slot, src1, src2 } => {
+            line.view(view, instr.ty, " ");
+            line.reg(dst);
+            line.put(", ");
+            line.slot(slot);
+            line.reg_or_imm(src1);
+            line.reg_or_imm(src2);
+        }
+        Cat6Form::BufferStore { view, slot, value, src2, src3 } => {
+            line.view(view, instr.ty, " ");
+            line.slot(slot);
+            line.reg_or_imm(RegOrImm::Reg(value));
+            line.reg_or_imm(src2);
+            line.reg_or_imm(src3);
+        }
+        Cat6Form::AtomicLocal { view, dst, address, data } => {
+            line.view(view, instr.ty, ".l ");
+            line.reg(dst);
+            line.put(", l[");
+            line.value(address);
+            line.put("]");
+            line.reg_or_imm(data);
+        }
+        Cat6Form::AtomicSlot { view, dst, slot, data, src2, src3 } => {
+            line.view(view, instr.ty, ".g ");
+            line.reg(dst);
+            line.put(", ");
+            line.slot(slot);
+            line.reg_or_imm(data);
+            line.reg_or_imm(src2);
+            line.reg_or_imm(RegOrImm::Reg(src3));
+        }
+        _ => {}
+    }
+}
+
+impl Cat6 {
+    /// Mesa marks half registers of ldg and stg only.
+    fn marks_half(&self) -> bool {
+        matches!(self.op, Cat6Op::Ldg | Cat6Op::Stg) && self.ty.is_half()
+    }
+}
+
+impl Line {
+    fn suffix(&mut self, ty: Type) {
+        self.put(".");
+        self.put(ty.name());
+        self.put(" ");
+    }
+
+    fn address(&mut self, op: Cat6Op, address: Reg, offset: i16) {
+        self.put(match op.class() {
+            Cat6Class::LoadGlobal | Cat6Class::StoreGlobal => "g[",
+            Cat6Class::LoadPrivate | Cat6Class::StorePrivate => "p[",
+            _ => "l[",
+        });
+        self.reg(address);
+        self.offset(offset.into());
+        self.put("]");
+    }
+
+    fn count(&mut self, count: u8) {
+        self.put(", ");
+        self.number(count.into());
+    }
+
+    fn view(&mut self, view: View, ty: Type, end: &str) {
+        self.put(if view.typed { ".typed." } else { ".untyped." });
+        self.number(view.dims.into());
+        self.put("d.");
+        self.put(ty.name());
+        self.put(".");
+        self.number(view.components.into());
+        self.put(end);
+    }
+
+    fn slot(&mut self, slot: RegOrImm) {
+        self.put("g[");
+        self.value(slot);
+        self.put("]");
+    }
+
+    fn reg_or_imm(&mut self, value: RegOrImm) {
+        self.put(", ");
+        self.value(value);
+    }
+
+    fn value(&mut self, value: RegOrImm) {
+        match value {
+            RegOrImm::Reg(reg) => self.reg(reg),
+            RegOrImm::Immediate(value) => self.number(value.into()),
+        }
+    }
+}
+
+fn cat7(line: &mut Line, instr: &Cat7) {
+    line.put(instr.op.name());
+    line.flag(instr.global, ".g");
+    line.flag(instr.local, ".l");
+    line.flag(instr.read, ".r");
+    line.flag(instr.write, ".w");
+}

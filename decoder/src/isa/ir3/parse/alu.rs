@@ -1,0 +1,214 @@
+//! Categories 1 to 4.
+use super::super::convert::float_to_half;
+use super::super::{
+    Body, Cat1, Cat1Dst, Cat1Op, Cat1Src, Cat2, Cat2Op, Cat3, Cat3Op, Cat4, Cat4Op, Cond, Operand, Reg,
+    Round, Src, Type,
+};
+use super::Head;
+use super::lex::{
+    Parsed, bracketed, comma, fail, flag, half_reg, integer, operand, reg, relative_offset, ty, word,
+};
+
+/// `None` when the mnemonic is of another category.
+pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
+    let name = head.mnemonic;
+    if let Some(op) = Cat3Op::from_name(name) {
+        return Some(cat3(at, head, op));
+    }
+    if let Some(op) = Cat4Op::from_name(name) {
+        return Some(cat4(at, head, op));
+    }
+    if let Some(op) = Cat2Op::from_name(name).filter(|op| !op.class().has_cond()) {
+        return Some(cat2(at, head, op, None));
+    }
+    if let Some((op, cond)) = compare(name) {
+        return Some(cat2(at, head, op, Some(cond)));
+    }
+    match name.split_once('.').unwrap_or((name, "")) {
+        ("mov" | "cov", types) => Some(mov(at, head, types)),
+        ("movmsk", width) => Some(movmsk(at, width)),
+        ("mova", "") => Some(mova(at, head, Type::S16, "a0.x", Reg::A0)),
+        ("mova1", "") => Some(mova(at, head, Type::U16, "a1.x", Reg::A1)),
+        _ => None,
+    }
+}
+
+/// `cmps.f.lt`
+fn compare(name: &str) -> Option<(Cat2Op, Cond)> {
+    let (name, cond) = name.rsplit_once('.')?;
+    let op = Cat2Op::from_name(name).filter(|op| op.class().has_cond())?;
+    Some((op, Cond::from_name(cond)?))
+}
+
+/// A destination whose precision the text shows.
+fn destination(at: &str) -> Parsed<'_, (bool, Reg)> {
+    let (rest, (half, reg)) = half_reg(at)?;
+    if half && !reg.has_halves() {
+        return fail(at, "no h before a predicate or r63");
+    }
+    Ok((rest, (half, reg)))
+}
+
+/// `, ` and a source marked half exactly if `half`.
+fn source(at: &str, half: bool) -> Parsed<'_, Operand> {
+    let (at, _) = comma(at)?;
+    let (rest, (operand, marked)) = operand(at)?;
+    match marked == half {
+        true => Ok((rest, operand)),
+        false if half => fail(at, "a half source, marked h"),
+        false => fail(at, "a full source, not marked h"),
+    }
+}
+
+fn cat2<'a>(at: &'a str, head: &Head, op: Cat2Op, cond: Option<Cond>) -> Parsed<'a, Body> {
+    let (at, end_input) = flag(at, "(ei)");
+    let (at, (dst_half, dst)) = destination(at)?;
+    let (at, _) = comma(at)?;
+    let (mut at, (src1, half)) = operand(at)?;
+    let mut src2 = None;
+    if op.class().has_src2() {
+        let (rest, operand) = source(at, half)?;
+        (at, src2) = (rest, Some(operand));
+    }
+    let (sat, repeat) = (head.sat, head.repeat);
+    Ok((at, Body::Cat2(Cat2 { op, cond, dst, dst_half, half, repeat, sat, end_input, src1, src2 })))
+}
+
+fn cat3<'a>(at: &'a str, head: &Head, op: Cat3Op) -> Parsed<'a, Body> {
+    let half = op.class().is_half();
+    let (at, (dst_half, dst)) = destination(at)?;
+    let (rest, src1) = source(at, half)?;
+    let (after2, src2) = source(rest, half)?;
+    let (end, src3) = source(after2, half)?;
+    for (place, operand) in [(at, &src1), (rest, &src2), (after2, &src3)] {
+        if operand.abs || matches!(operand.src, Src::Immediate(_) | Src::Flut { .. }) {
+            return fail(place, "a register or constant without (abs)");
+        }
+    }
+    if !matches!(src2.src, Src::Gpr(_)) || src2.last {
+        return fail(rest, "a register as second source");
+    }
+    let (sat, repeat) = (head.sat, head.repeat);
+    Ok((end, Body::Cat3(Cat3 { op, dst, dst_half, repeat, sat, src1, src2, src3 })))
+}
+
+fn cat4<'a>(at: &'a str, head: &Head, op: Cat4Op) -> Parsed<'a, Body> {
+    let (at, (dst_half, dst)) = destination(at)?;
+    let (at, _) = comma(at)?;
+    let (at, (src, half)) = operand(at)?;
+    Ok((at, Body::Cat4(Cat4 { op, dst, dst_half, half, repeat: head.repeat, sat: head.sat, src })))
+}
+
+/// `mov.f32f32 r0.x, c4.x` and `cov`.
+fn mov<'a>(at: &'a str, head: &Head, types: &str) -> Parsed<'a, Body> {
+    let Some((src_type, dst_type)) = two_types(types) else {
+        return fail(at, "two types, as in mov.f32f32");
+    };
+    if (src_type == dst_type) != head.mnemonic.starts_with("mov") {
+        return fail(at, "mov between equal types and cov between different ones");
+    }
+    let (at, round) = rounding(at)?;
+    let (rest, half) = flag(at, "h");
+    if half != dst_type.is_half() {
+        return fail(at, "a destination register of the type's precision");
+    }
+    let (at, dst) = cat1_dst(rest)?;
+    let (at, _) = comma(at)?;
+    let (at, src) = cat1_src(at, src_type)?;
+    let repeat = head.repeat;
+    Ok((at, Body::Cat1(Cat1 { op: Cat1Op::Mov, dst_type, src_type, round, repeat, dst, src })))
+}
+
+fn two_types(text: &str) -> Option<(Type, Type)> {
+    let (rest, first) = ty(text).ok()?;
+    Some((first, Type::from_name(rest)?))
+}
+
+fn rounding(at: &str) -> Parsed<'_, Round> {
+    let named = Round::ALL.iter().skip(1).find(|round| at.starts_with(round.name()));
+    let round = *named.unwrap_or(&Round::Default);
+    Ok((&at[round.name().len()..], round))
+}
+
+fn cat1_dst(at: &str) -> Parsed<'_, Cat1Dst> {
+    if let Some(inner) = at.strip_prefix("r<a0.x") {
+        let (at, offset) = relative_offset(inner, 0, 255)?;
+        return Ok((at, Cat1Dst::Relative(offset as u8)));
+    }
+    let (at, reg) = reg(at)?;
+    Ok((at, Cat1Dst::Reg(reg)))
+}
+
+/// `mova a0.x, hr0.x`
+fn mova<'a>(at: &'a str, head: &Head, ty: Type, name: &'static str, reg: Reg) -> Parsed<'a, Body> {
+    let (at, round) = rounding(at)?;
+    let (at, _) = word(name)(at)?;
+    let (at, _) = comma(at)?;
+    let (at, src) = cat1_src(at, ty)?;
+    let dst = Cat1Dst::Reg(reg);
+    let repeat = head.repeat;
+    Ok((at, Body::Cat1(Cat1 { op: Cat1Op::Mov, dst_type: ty, src_type: ty, round, repeat, dst, src })))
+}
+
+/// `movmsk.w32 r0.x`
+fn movmsk<'a>(at: &'a str, width: &str) -> Parsed<'a, Body> {
+    let Some(words) = ["w32", "w64", "w96", "w128"].iter().position(|name| *name == width) else {
+        return fail(at, "movmsk.w32, .w64, .w96 or .w128");
+    };
+    let (at, dst) = cat1_dst(at)?;
+    let instr = Cat1 {
+        op: Cat1Op::Movmsk,
+        dst_type: Type::U32,
+        src_type: Type::U32,
+        round: Round::Default,
+        repeat: words as u8,
+        dst,
+        src: Cat1Src::Immediate(0),
+    };
+    Ok((at, Body::Cat1(instr)))
+}
+
+fn cat1_src(at: &str, ty: Type) -> Parsed<'_, Cat1Src> {
+    let plain = at.strip_prefix('h').unwrap_or(at);
+    let flagged = ["(r)", "(last)"].iter().any(|flag| plain.starts_with(flag));
+    if !flagged && !plain.starts_with(['r', 'c', 'a', 'p']) {
+        let (at, bits) = immediate(at, ty)?;
+        return Ok((at, Cat1Src::Immediate(bits)));
+    }
+    let (rest, (operand, half)) = operand(at)?;
+    if half != ty.is_half() || operand.neg || operand.abs || matches!(operand.src, Src::Immediate(_)) {
+        return fail(at, "a source of the type's precision without (neg) or (abs)");
+    }
+    Ok((rest, Cat1Src::Operand(operand)))
+}
+
+/// The bits of an immediate of category 1.
+fn immediate(at: &str, ty: Type) -> Parsed<'_, u32> {
+    const FLOAT: &str = "a float in brackets, as in (1.5) or h(1.5)";
+    if !ty.is_float() {
+        let (low, high) =
+            if ty == Type::S16 { (-0x8000, 0xffff) } else { (i32::MIN.into(), u32::MAX.into()) };
+        let (at, value) = integer(at, low, high, "an integer that fits the type")?;
+        let bits = value as u32;
+        return Ok((at, if ty == Type::S16 { bits & 0xffff } else { bits }));
+    }
+    let (inner, _) = if ty == Type::F16 { word("h")(at).or(fail(at, FLOAT))? } else { (at, "") };
+    let (rest, text) = bracketed(inner).or(fail(at, FLOAT))?;
+    match float_bits(text, ty) {
+        Some(bits) => Ok((rest, bits)),
+        None => fail(at, FLOAT),
+    }
+}
+
+/// A number, or its bits in hexadecimal.
+fn float_bits(text: &str, ty: Type) -> Option<u32> {
+    if let Some(digits) = text.strip_prefix("0x") {
+        let bits = u32::from_str_radix(digits, 16).ok()?;
+        return (ty == Type::F32 || bits <= 0xffff).then_some(bits);
+    }
+    let value: f32 = text.parse().ok()?;
+    match ty {
+        Type::F16 => Some(float_to_half(value, Round::Even).into()),
+        _ => Some(value.to_bits()),
+    }
+}

@@ -1,0 +1,74 @@
+//! Categories 0 and 7.
+use super::super::{Body, Cat0, Cat0Class, Cat0Op, Cat7, Cat7Op, Predicate};
+use super::Head;
+use super::lex::{Parsed, comma, component, fail, flag, integer, word};
+
+/// `None` when the mnemonic is of another category.
+pub(super) fn parse<'a>(
+    at: &'a str,
+    head: &Head,
+    label: &mut dyn FnMut(&str) -> Option<i32>,
+) -> Option<Parsed<'a, Body>> {
+    let (name, suffixes) = head.mnemonic.split_once('.').unwrap_or((head.mnemonic, ""));
+    if let Some(op) = Cat0Op::from_name(name) {
+        return Some(cat0(at, head, op, suffixes, label));
+    }
+    let op = Cat7Op::from_name(name)?;
+    let barrier = |flag| suffixes.split('.').any(|suffix| suffix == flag);
+    if !suffixes.split('.').all(|suffix| ["", "g", "l", "r", "w"].contains(&suffix)) {
+        return Some(fail(at, "the suffixes .g, .l, .r and .w only"));
+    }
+    let (global, local, read, write) = (barrier("g"), barrier("l"), barrier("r"), barrier("w"));
+    Some(Ok((at, Body::Cat7(Cat7 { op, global, local, read, write }))))
+}
+
+fn cat0<'a>(
+    mut at: &'a str,
+    head: &Head,
+    op: Cat0Op,
+    suffixes: &str,
+    label: &mut dyn FnMut(&str) -> Option<i32>,
+) -> Parsed<'a, Body> {
+    let class = op.class();
+    let mut instr = Cat0 { repeat: head.repeat, eq: head.eq, ..Cat0::plain(op) };
+    match (class, suffixes.parse()) {
+        (Cat0Class::BranchIndex, Ok(index @ 0..=31)) => instr.index = index,
+        _ if suffixes.is_empty() && class != Cat0Class::BranchIndex => {}
+        _ => return fail(at, "brac.0 to brac.31, or no suffix"),
+    }
+    if class.predicates() > 0 {
+        (at, instr.predicate1) = predicate(at)?;
+    }
+    if class.predicates() > 1 {
+        (at, _) = comma(at)?;
+        (at, instr.predicate2) = predicate(at)?;
+    }
+    if class.has_target() {
+        if class.predicates() > 0 {
+            (at, _) = comma(at)?;
+        }
+        (at, instr.offset) = target(at, label)?;
+    }
+    Ok((at, Body::Cat0(instr)))
+}
+
+fn predicate(at: &str) -> Parsed<'_, Predicate> {
+    let (at, inverted) = flag(at, "!");
+    let (at, _) = word("p0")(at)?;
+    let (at, component) = component(at)?;
+    Ok((at, Predicate { component, inverted }))
+}
+
+/// `#-3`, or `#label`.
+fn target<'a>(at: &'a str, label: &mut dyn FnMut(&str) -> Option<i32>) -> Parsed<'a, i32> {
+    let (at, _) = word("#")(at)?;
+    let end = at.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).unwrap_or(at.len());
+    if !at.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        let (at, offset) = integer(at, i32::MIN.into(), i32::MAX.into(), "a label or a 32-bit offset")?;
+        return Ok((at, offset as i32));
+    }
+    match label(&at[..end]) {
+        Some(offset) => Ok((&at[end..], offset)),
+        None => fail(at, "a label of this program"),
+    }
+}

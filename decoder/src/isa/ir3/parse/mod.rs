@@ -1,0 +1,163 @@
+//! From text to one instruction.
+mod alu;
+mod flow;
+pub(super) mod lex;
+mod memory;
+mod texture;
+
+use super::{Body, Cat0Class, Flags, Instr};
+use lex::{Fail, Parsed, fail, flag, mnemonic};
+use nom::Finish;
+use nom::character::complete::space0;
+use std::fmt;
+
+/// Why a line is not an instruction, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// Bytes from the start of the text.
+    pub offset: usize,
+    /// What should have been there.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected {} at column {}", self.expected, self.offset + 1)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+impl std::str::FromStr for Instr {
+    type Err = ParseError;
+
+    /// The instruction that `text` describes; a target must be an offset, `#-3`.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse(text, &mut |_| None)
+    }
+}
+
+/// The instruction that `text` describes. `label` gives the offset of a label
+/// from this instruction, if it knows the label.
+///
+/// # Errors
+/// What was expected and where, when the text is not one instruction.
+pub fn parse(text: &str, label: &mut dyn FnMut(&str) -> Option<i32>) -> Result<Instr, ParseError> {
+    let result = instruction(text, label).finish();
+    let fail = match result {
+        Ok(("", instr)) => return Ok(instr),
+        Ok((at, _)) => Fail { at, expected: "the end of the instruction" },
+        Err(fail) => fail,
+    };
+    Err(ParseError { offset: text.len() - fail.at.len(), expected: fail.expected })
+}
+
+/// What stands before the operands.
+struct Head<'a> {
+    flags: Flags,
+    eq: bool,
+    sat: bool,
+    repeat: u8,
+    mnemonic: &'a str,
+}
+
+fn instruction<'a>(text: &'a str, label: &mut dyn FnMut(&str) -> Option<i32>) -> Parsed<'a, Instr> {
+    let (start, _) = space0(text)?;
+    let (at, head) = head(start)?;
+    let (at, _) = space0(at)?;
+    if head.mnemonic == "raw" {
+        if !allows(&Body::Unknown, &head) || head.flags != Flags::default() {
+            return fail(start, "no flag before raw");
+        }
+        let (at, word) = raw(at)?;
+        let (at, _) = space0(at)?;
+        return Ok((at, Instr::decode(word)));
+    }
+    let (at, body) = body(start, at, &head, label)?;
+    if !allows(&body, &head) {
+        return fail(start, "no flag that this instruction does not have");
+    }
+    let (at, _) = space0(at)?;
+    let (at, extra) = extra(at)?;
+    let (at, _) = space0(at)?;
+    Ok((at, Instr { flags: head.flags, body, extra }))
+}
+
+fn head(mut at: &str) -> Parsed<'_, Head<'_>> {
+    let mut head = Head { flags: Flags::default(), eq: false, sat: false, repeat: 0, mnemonic: "" };
+    while at.starts_with('(') {
+        let (rest, name) = lex::bracketed(at)?;
+        match name {
+            "sy" => head.flags.sy = true,
+            "ss" => head.flags.ss = true,
+            "jp" => head.flags.jp = true,
+            "ul" => head.flags.ul = true,
+            "eq" => head.eq = true,
+            "sat" => head.sat = true,
+            _ => match name.strip_prefix("rpt").and_then(|n| n.parse().ok()) {
+                Some(repeat @ 1..=7) => head.repeat = repeat,
+                _ => return fail(at, "a flag: (sy), (ss), (jp), (ul), (eq), (sat) or (rpt1) to (rpt7)"),
+            },
+        }
+        at = rest;
+    }
+    let (at, name) = mnemonic(at)?;
+    head.mnemonic = name;
+    Ok((at, head))
+}
+
+fn body<'a>(
+    start: &'a str,
+    at: &'a str,
+    head: &Head<'a>,
+    label: &mut dyn FnMut(&str) -> Option<i32>,
+) -> Parsed<'a, Body> {
+    let flow = flow::parse(at, head, label).or_else(|| alu::parse(at, head));
+    match flow.or_else(|| texture::parse(at, head)).or_else(|| memory::parse(at, head)) {
+        Some(parsed) => parsed,
+        None => fail(&start[offset_of(start, head.mnemonic)..], "a mnemonic of an A4xx instruction"),
+    }
+}
+
+/// Where `part` of `whole` begins.
+fn offset_of(whole: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
+}
+
+/// Does the instruction have every flag that was written?
+fn allows(body: &Body, head: &Head) -> bool {
+    let alu = matches!(body, Body::Cat2(_) | Body::Cat3(_) | Body::Cat4(_));
+    let repeat = match body {
+        Body::Cat0(instr) if instr.op.class() == Cat0Class::Plain => 7,
+        Body::Cat1(_) | Body::Cat2(_) | Body::Cat3(_) | Body::Cat4(_) => 3,
+        _ => 0,
+    };
+    let eq = matches!(body, Body::Cat0(instr) if instr.op.class() != Cat0Class::Target);
+    (body.has_ss() || !head.flags.ss)
+        && (body.has_ul() || !head.flags.ul)
+        && (alu || !head.sat)
+        && (eq || !head.eq)
+        && head.repeat <= repeat
+}
+
+/// `{0x…}`: bits that the text has no word for.
+fn extra(at: &str) -> Parsed<'_, u64> {
+    let (rest, open) = flag(at, "{");
+    if !open {
+        return Ok((at, 0));
+    }
+    let (rest, bits) = raw(rest)?;
+    let (rest, _) = lex::word("}")(rest)?;
+    Ok((rest, bits))
+}
+
+/// `0x` and up to 16 hexadecimal digits.
+fn raw(at: &str) -> Parsed<'_, u64> {
+    const EXPECTED: &str = "0x and up to 16 hexadecimal digits";
+    let Some(rest) = at.strip_prefix("0x") else { return fail(at, EXPECTED) };
+    let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
+    match u64::from_str_radix(&rest[..end], 16) {
+        Ok(bits) => Ok((&rest[end..], bits)),
+        Err(_) => fail(at, EXPECTED),
+    }
+}

@@ -1,0 +1,125 @@
+//! Category 5.
+use super::super::cat5::result_type;
+use super::super::{Body, Cat5, Cat5Class, Cat5Op, Cat5Slots, Reg, Type};
+use super::Head;
+use super::lex::{Parsed, bracketed, comma, fail, half_reg, integer, ty, word};
+
+/// `None` when the mnemonic is of another category.
+pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
+    let (op, suffixes) = split(head.mnemonic)?;
+    Some(cat5(at, op, suffixes))
+}
+
+/// The op and its suffixes; some mnemonics have a dot of their own.
+fn split(name: &str) -> Option<(Cat5Op, &str)> {
+    let matches = |op: &&Cat5Op| {
+        name.strip_prefix(op.name()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let op = *Cat5Op::ALL.iter().find(matches)?;
+    Some((op, &name[op.name().len()..]))
+}
+
+fn cat5<'a>(at: &'a str, op: Cat5Op, suffixes: &str) -> Parsed<'a, Body> {
+    let has = |name| suffixes.split('.').any(|suffix| suffix == name);
+    let known = ["", "3d", "a", "o", "p", "s", "s2en", "uniform", "nonuniform"];
+    if !suffixes.split('.').all(|suffix| known.contains(&suffix)) {
+        return fail(at, "the suffixes .3d .a .o .p .s .s2en .uniform .nonuniform only");
+    }
+    let (at, result) = result(at, op)?;
+    let mut instr = Cat5 {
+        op,
+        three_d: has("3d"),
+        array: has("a"),
+        shadow: has("s"),
+        offsets: has("o"),
+        projective: has("p"),
+        ty: result.ty,
+        wrmask: result.wrmask,
+        dst: result.dst,
+        half: true,
+        src1: Reg(0),
+        src2: Reg(0),
+        slots: Cat5Slots::Immediate { sampler: 0, texture: 0 },
+    };
+    let (at, ()) = sources(at, &mut instr)?;
+    let (at, slots) = if has("s2en") { indirect(at, has("nonuniform"))? } else { immediate(at, op)? };
+    instr.slots = slots;
+    Ok((at, Body::Cat5(instr)))
+}
+
+struct ResultText {
+    ty: Type,
+    wrmask: u8,
+    dst: Reg,
+}
+
+/// `(f32)(xyzw)r0.x`
+fn result(at: &str, op: Cat5Op) -> Parsed<'_, ResultText> {
+    let (at, shown) = match op.class() {
+        Cat5Class::Untyped1 => (at, None),
+        _ => {
+            let (at, _) = word("(")(at)?;
+            let (at, ty) = ty(at)?;
+            let (at, _) = word(")")(at)?;
+            (at, Some(ty))
+        }
+    };
+    let (rest, names) = bracketed(at)?;
+    let mut wrmask = 0;
+    for name in names.chars() {
+        match "xyzw".find(name) {
+            Some(bit) => wrmask |= 1 << bit,
+            None => return fail(at, "a write mask, as in (xyzw)"),
+        }
+    }
+    let (at, (half, dst)) = half_reg(rest)?;
+    let ty = shown.unwrap_or(result_type(op, if half { Type::F16 } else { Type::F32 }));
+    if half != ty.is_half() {
+        return fail(rest, "a destination register of the type's precision");
+    }
+    Ok((at, ResultText { ty, wrmask, dst }))
+}
+
+fn sources<'a>(mut at: &'a str, instr: &mut Cat5) -> Parsed<'a, ()> {
+    let wanted = [instr.has_src1(), instr.has_src2()];
+    let mut marks = [None; 2];
+    for (slot, mark) in marks.iter_mut().enumerate().filter(|(slot, _)| wanted[*slot]) {
+        let (rest, ()) = comma(at)?;
+        let (rest, (half, reg)) = half_reg(rest)?;
+        *mark = Some(half);
+        *(if slot == 0 { &mut instr.src1 } else { &mut instr.src2 }) = reg;
+        at = rest;
+    }
+    if matches!(marks, [Some(first), Some(second)] if first != second) {
+        return fail(at, "sources of one precision");
+    }
+    instr.half = marks[0].or(marks[1]).unwrap_or(true);
+    Ok((at, ()))
+}
+
+fn indirect(at: &str, nonuniform: bool) -> Parsed<'_, Cat5Slots> {
+    let (at, ()) = comma(at)?;
+    let (rest, (half, reg)) = half_reg(at)?;
+    if !half {
+        return fail(at, "a half register with the slots, marked h");
+    }
+    Ok((rest, Cat5Slots::Indirect { reg, nonuniform }))
+}
+
+fn immediate(mut at: &str, op: Cat5Op) -> Parsed<'_, Cat5Slots> {
+    let (mut sampler, mut texture) = (0, 0);
+    if op.class().has_sampler() {
+        (at, sampler) = slot(at, "s#", 15)?;
+    }
+    if op.class().has_texture() {
+        (at, texture) = slot(at, "t#", 127)?;
+    }
+    Ok((at, Cat5Slots::Immediate { sampler, texture }))
+}
+
+fn slot<'a>(at: &'a str, prefix: &'static str, last: i64) -> Parsed<'a, u8> {
+    let (at, ()) = comma(at)?;
+    let (at, _) = word(prefix)(at)?;
+    let (at, slot) = integer(at, 0, last, "a slot: s#0 to s#15, or t#0 to t#127")?;
+    Ok((at, slot as u8))
+}

@@ -1,0 +1,138 @@
+//! Whole programs: many lines with labels to words, and words to lines.
+//!
+//! ```text
+//! ; a comment, also // or @ to the end of the line
+//! loop:
+//!     (jp)add.s r0.x, r0.x, -1
+//!     cmps.s.gt p0.x, r0.x, 0
+//!     br p0.x, #loop        ; or #l0, or the offset #-2
+//!     end
+//! ```
+//!
+//! `l<n>` without a line `l<n>:` of its own is the instruction at index n, as
+//! the disassembler writes it. A trailing `;` is allowed.
+use super::{Instr, parse};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Why a program does not assemble, and where (both count from 1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AsmError {
+    /// Line of the source.
+    pub line: usize,
+    /// Column in bytes.
+    pub column: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl fmt::Display for AsmError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for AsmError {}
+
+/// A line of source that is an instruction.
+struct Statement<'a> {
+    line: usize,
+    column: usize,
+    text: &'a str,
+}
+
+/// The words of a program.
+///
+/// # Errors
+/// The first line that is not understood, or that names an unknown label.
+pub fn assemble(source: &str) -> Result<Vec<u64>, AsmError> {
+    let (statements, labels) = split(source)?;
+    let words = statements.iter().enumerate().map(|(index, statement)| {
+        let mut label = |name: &str| offset(&labels, name, index);
+        let instr = parse(statement.text, &mut label).map_err(|error| AsmError {
+            line: statement.line,
+            column: statement.column + error.offset,
+            message: format!("expected {}", error.expected),
+        })?;
+        Ok(instr.encode())
+    });
+    words.collect()
+}
+
+/// The distance from the instruction at `index` to the label `name`.
+fn offset(labels: &BTreeMap<&str, usize>, name: &str, index: usize) -> Option<i32> {
+    let numbered = || name.strip_prefix('l').and_then(|n| n.parse::<usize>().ok());
+    let target = labels.get(name).copied().or_else(numbered)?;
+    i32::try_from(i64::try_from(target).ok()? - i64::try_from(index).ok()?).ok()
+}
+
+type Split<'a> = (Vec<Statement<'a>>, BTreeMap<&'a str, usize>);
+
+/// Statements, and the index of the instruction that each label is before.
+fn split(source: &str) -> Result<Split<'_>, AsmError> {
+    let mut statements = Vec::new();
+    let mut labels = BTreeMap::new();
+    for (number, line) in source.lines().enumerate() {
+        let mut text = without_comment(line);
+        while let Some((name, rest)) = label(text) {
+            if labels.insert(name.trim(), statements.len()).is_some() {
+                let message = format!("label {} is already defined", name.trim());
+                return Err(AsmError {
+                    line: number + 1,
+                    column: 1 + line.len() - line.trim_start().len(),
+                    message,
+                });
+            }
+            text = rest;
+        }
+        let column = 1 + text.as_ptr() as usize - line.as_ptr() as usize;
+        let leading = text.len() - text.trim_start().len();
+        let text = text.trim();
+        if !text.is_empty() {
+            statements.push(Statement { line: number + 1, column: column + leading, text });
+        }
+    }
+    Ok((statements, labels))
+}
+
+fn without_comment(line: &str) -> &str {
+    let ends = [line.find(';'), line.find("//"), line.find('@')];
+    &line[..ends.into_iter().flatten().min().unwrap_or(line.len())]
+}
+
+/// `name:` at the start of the text, and what follows.
+fn label(text: &str) -> Option<(&str, &str)> {
+    let (name, rest) = text.split_once(':')?;
+    let inner = name.trim();
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let starts = inner.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (starts && inner.chars().all(plain)).then_some((name, rest))
+}
+
+/// Writes a program as text that [`assemble`] turns back into `words`, one
+/// instruction a line and a line `l<n>:` before each target.
+///
+/// # Errors
+/// Those of `out`.
+pub fn disassemble(words: &[u64], out: &mut impl fmt::Write) -> fmt::Result {
+    let targets = targets(words);
+    for (index, &word) in words.iter().enumerate() {
+        if targets.get(index) == Some(&true) {
+            writeln!(out, "l{index}:")?;
+        }
+        Instr::decode(word).write_in_program(out, index, words.len())?;
+        out.write_char('\n')?;
+    }
+    Ok(())
+}
+
+/// Which instructions are named as target by another.
+fn targets(words: &[u64]) -> Vec<bool> {
+    let mut targets = vec![false; words.len()];
+    for (index, &word) in words.iter().enumerate() {
+        if let Some(target) = Instr::decode(word).target(index, words.len()) {
+            targets[target] = true;
+        }
+    }
+    targets
+}
