@@ -1,31 +1,110 @@
 //! `a4emu check`: replay every fixture and compare with its golden files.
 
+mod bless;
+mod case;
+mod report;
+mod verdict;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use indicatif::{ParallelProgressIterator, ProgressBar};
+use rayon::prelude::*;
+
 use crate::options::Shared;
-use crate::status::{Failure, Status};
+use crate::status::Status;
+
+pub use bless::{agree, bless};
+pub use case::{Case, Manifest, Tolerance, find};
+pub use verdict::{Actual, Outcome, PACKETS, STATE, Verdict, judge, replay};
 
 /// Arguments of `check`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// Names of fixtures (default: all)
     pub cases: Vec<String>,
+    /// Folder of the fixtures
+    #[arg(long, value_name = "DIR", default_value = "fixtures")]
+    pub fixtures: PathBuf,
     /// Rewrite the golden files
     #[arg(long)]
     pub bless: bool,
     /// Report as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "bless")]
     pub json: bool,
     /// Only the I-th of N parts of the cases, counted from 0
     #[arg(long, value_name = "I/N")]
-    pub shard: Option<String>,
+    pub shard: Option<Shard>,
     /// Report in JUnit form
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<std::path::PathBuf>,
+    #[arg(long, value_name = "FILE", conflicts_with = "bless")]
+    pub junit: Option<PathBuf>,
+}
+
+/// One of so many parts of the cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    part: usize,
+    of: usize,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not I/N with I below N");
+        let (part, of) = text.split_once('/').ok_or_else(wrong)?;
+        let shard = Self { part: part.parse().map_err(|_| wrong())?, of: of.parse().map_err(|_| wrong())? };
+        if shard.part < shard.of { Ok(shard) } else { Err(wrong()) }
+    }
+}
+
+impl Shard {
+    /// Every N-th case of the sorted list: the parts are disjoint and together all.
+    pub fn of(self, cases: Vec<Case>) -> Vec<Case> {
+        cases.into_iter().skip(self.part).step_by(self.of).collect()
+    }
 }
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, I/O, or that it is not supported yet.
-pub fn run(_args: &Args, _shared: &Shared) -> anyhow::Result<Status> {
-    Err(Failure::unimplemented("check").into())
+/// Wrong use or I/O.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let cases = find(&args.fixtures, &args.cases)?;
+    let cases = args.shard.map_or(cases.clone(), |shard| shard.of(cases));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(shared.threads.map_or(0, usize::from)).build()?;
+    let bar = if shared.quiet { ProgressBar::hidden() } else { ProgressBar::new(cases.len() as u64) };
+    if args.bless {
+        return pool.install(|| bless_all(&cases, shared, bar));
+    }
+    let outcomes: Vec<Outcome> =
+        pool.install(|| cases.par_iter().progress_with(bar).map(|case| judge(case, shared)).collect());
+    if let Some(path) = &args.junit {
+        report::junit(path, &outcomes)?;
+    }
+    let mut out = io::stdout().lock();
+    match args.json {
+        true => report::json(&mut out, &outcomes)?,
+        false => report::text(&mut out, &outcomes)?,
+    }
+    Ok(outcomes.iter().map(Outcome::status).max().unwrap_or_default())
+}
+
+fn bless_all(cases: &[Case], shared: &Shared, bar: ProgressBar) -> anyhow::Result<Status> {
+    let blessed: Vec<anyhow::Result<Vec<String>>> =
+        cases.par_iter().progress_with(bar).map(|case| bless(case, shared)).collect();
+    let mut out = io::stdout().lock();
+    let mut status = Status::Fine;
+    for (case, blessed) in cases.iter().zip(blessed) {
+        match blessed {
+            Ok(changes) if changes.is_empty() => writeln!(out, "{}: unchanged", case.name)?,
+            Ok(changes) => writeln!(out, "{}:\n  {}", case.name, changes.join("\n  "))?,
+            Err(error) => {
+                writeln!(out, "{}: refused: {error:#}", case.name)?;
+                status = status.worse(Status::Differs);
+            }
+        }
+    }
+    Ok(status)
 }

@@ -12,7 +12,7 @@ mod text;
 
 pub use hash::StateHash;
 pub use record::{Recorder, Sink, call_text, kind_name};
-pub use text::{ParseError, RecordText, header, parse};
+pub use text::{MAGIC, ParseError, RecordText, header, parse};
 
 use crate::gpu::Chip;
 
@@ -46,6 +46,13 @@ pub struct Record {
     pub loads: Vec<LoadRecord>,
     /// Hash of all registers, loaded state and command processor state.
     pub hash: u64,
+}
+
+impl Record {
+    /// Whether it is the last one, which stands for no draw.
+    pub fn is_end(&self) -> bool {
+        self.call == "end"
+    }
 }
 
 /// A state file in memory.

@@ -15,7 +15,8 @@ use crate::options::{Shared, open_capture};
 use crate::playback::Playback;
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
-use observe::{Listing, StateFile, Window};
+pub use observe::Window;
+use observe::{Listing, StateFile};
 
 /// Arguments of `replay`.
 #[derive(clap::Args, Clone, Debug)]
@@ -121,7 +122,7 @@ fn times(count: u64) -> String {
 
 /// Damage of the container or the command stream is 3; what we cannot do is 4. Faults of
 /// the program that was recorded, and memory that was not, are its own affair.
-fn status(playback: &Playback, shared: &Shared) -> Status {
+pub fn status(playback: &Playback, shared: &Shared) -> Status {
     let report = &playback.gpu.report;
     let damaged = |fault: &Fault| {
         matches!(fault, Fault::Stream(_) | Fault::NoBuffer { .. } | Fault::Runaway(_) | Fault::NoRegister(_))

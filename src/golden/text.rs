@@ -11,7 +11,7 @@ use super::{LoadRecord, Record, State};
 use crate::gpu::Chip;
 
 /// First words of a state file; the number is that of the format.
-const MAGIC: &str = "a4emu state 1 gpu ";
+pub const MAGIC: &str = "a4emu state 1 gpu ";
 
 /// The first line of a state file, with its newline.
 pub fn header(chip: Chip) -> String {

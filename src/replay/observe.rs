@@ -11,10 +11,12 @@ use crate::options::{Shared, Span};
 /// carries over; the replay ends behind it.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    submits: Span,
-    draws: Span,
+    /// These submits.
+    pub submits: Span,
+    /// And of them these draws.
+    pub draws: Span,
     /// Stop before this draw.
-    stop: u64,
+    pub stop: u64,
 }
 
 impl Window {
@@ -110,8 +112,7 @@ impl<W: Write> StateFile<W> {
 
 impl<W: Write> Sink for StateFile<W> {
     fn record(&mut self, chip: Chip, record: Record) {
-        let end = record.call == "end";
-        if self.error.is_none() && (end || self.window.contains(record.submit, record.number)) {
+        if self.error.is_none() && (record.is_end() || self.window.contains(record.submit, record.number)) {
             self.error = self.write(chip, &record).err();
         }
     }

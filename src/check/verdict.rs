@@ -1,0 +1,166 @@
+//! One case: replay it, and hold what comes out against its golden files.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use serde::Serialize;
+
+use super::case::Case;
+use crate::cp::Tee;
+use crate::diff::{Difference, compare};
+use crate::golden::{self, Recorder, State};
+use crate::options::{Shared, open_capture};
+use crate::playback::Playback;
+use crate::replay::{Window, status};
+use crate::status::Status;
+use crate::trace::{Detail, Trace};
+
+/// Golden file of the state at each draw.
+pub const STATE: &str = "state.txt";
+/// Golden file of the packets as they executed.
+pub const PACKETS: &str = "packets.txt";
+
+/// What a case replays to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actual {
+    /// State in the golden format.
+    pub state: String,
+    /// Packets, one a line.
+    pub packets: String,
+    /// What else the replay had to say.
+    pub status: Status,
+}
+
+/// How a case came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// As the golden files say.
+    Same,
+    /// Not as they say.
+    Differs,
+    /// Not as they say, which is known.
+    KnownFailure,
+    /// As they say, although `known_failure` says otherwise.
+    UnexpectedPass,
+    /// It could not be run.
+    Broken,
+}
+
+/// A case with its verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The case.
+    pub name: String,
+    /// How it came out.
+    pub result: Verdict,
+    /// Why: for a known failure, a broken case, or a difference outside the state.
+    pub notes: Vec<String>,
+    /// Differences in state, the first one first.
+    pub differences: Vec<Difference>,
+    /// What the replay itself had to say.
+    #[serde(skip)]
+    pub status: Status,
+}
+
+impl Outcome {
+    /// What this means for the exit status.
+    pub fn status(&self) -> Status {
+        let verdict = match self.result {
+            Verdict::Same | Verdict::KnownFailure => Status::Fine,
+            Verdict::Differs | Verdict::UnexpectedPass => Status::Differs,
+            Verdict::Broken => Status::Usage,
+        };
+        verdict.worse(self.status)
+    }
+
+    /// A case that could not be run.
+    fn broken(case: &Case, error: &anyhow::Error) -> Self {
+        let notes = vec![format!("{error:#}")];
+        let name = case.name.clone();
+        Self { name, result: Verdict::Broken, notes, differences: Vec::new(), status: Status::Fine }
+    }
+}
+
+/// Replays a case.
+///
+/// # Errors
+/// When its capture cannot be read.
+pub fn replay(case: &Case, shared: &Shared) -> anyhow::Result<Actual> {
+    let mut playback = Playback::default();
+    let window = Window { submits: case.range[0], draws: case.range[1], stop: u64::MAX };
+    let mut ends = window;
+    let mut trace = Trace::new(Vec::new(), Detail::Packets);
+    let mut recorder = Recorder::new(State::default());
+    let quiet = Shared { quiet: true, ..shared.clone() };
+    let sections = open_capture(&case.capture(), &quiet)?;
+    playback.run(sections, &mut Tee(vec![&mut ends, &mut trace, &mut recorder]));
+    let mut state = recorder.end(&mut playback.gpu);
+    state.records.retain(|record| record.is_end() || window.contains(record.submit, record.number));
+    let packets = String::from_utf8(trace.finish()?)?;
+    Ok(Actual { state: state.to_string(), packets, status: status(&playback, shared) })
+}
+
+/// Replays a case and compares.
+pub fn judge(case: &Case, shared: &Shared) -> Outcome {
+    match replay(case, shared).and_then(|actual| hold(case, &actual)) {
+        Ok(outcome) => outcome,
+        Err(error) => Outcome::broken(case, &error),
+    }
+}
+
+fn hold(case: &Case, actual: &Actual) -> anyhow::Result<Outcome> {
+    let (mut notes, differences) = against_golden(case, actual)?;
+    let same = notes.is_empty() && differences.is_empty();
+    let result = match (same, &case.manifest.known_failure) {
+        (true, None) => Verdict::Same,
+        (false, None) => Verdict::Differs,
+        (false, Some(why)) => {
+            notes.insert(0, why.clone());
+            Verdict::KnownFailure
+        }
+        (true, Some(why)) => {
+            notes.push(format!("known_failure does not fail any more: {why}"));
+            Verdict::UnexpectedPass
+        }
+    };
+    Ok(Outcome { name: case.name.clone(), result, notes, differences, status: actual.status })
+}
+
+/// What is not as the golden files say: in words, and in state.
+pub fn against_golden(case: &Case, actual: &Actual) -> anyhow::Result<(Vec<String>, Vec<Difference>)> {
+    let mut notes = Vec::new();
+    let mut differences = Vec::new();
+    let golden = read(&case.dir.join(STATE))?;
+    if golden != actual.state {
+        let old = golden::parse(&golden).with_context(|| format!("{}/{STATE}", case.name))?;
+        differences = compare(&old, &golden::parse(&actual.state)?);
+        if differences.is_empty() {
+            notes.extend(first_line(STATE, &golden, &actual.state));
+        }
+    }
+    notes.extend(first_line(PACKETS, &read(&case.dir.join(PACKETS))?, &actual.packets));
+    Ok((notes, differences))
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path)
+        .with_context(|| format!("cannot read {} (check --bless makes it)", path.display()))
+}
+
+/// The first line in which two texts differ.
+pub fn first_line(file: &str, old: &str, new: &str) -> Option<String> {
+    if old == new {
+        return None;
+    }
+    let (mut olds, mut news) = (old.lines(), new.lines());
+    for number in 1.. {
+        let (old, new) = (olds.next(), news.next());
+        if old != new || old.is_none() {
+            let [old, new] = [old, new].map(|line| line.unwrap_or("(end)").trim());
+            return Some(format!("{file} line {number}: {old} -> {new}"));
+        }
+    }
+    None
+}
