@@ -128,6 +128,11 @@ fn to_half(value: f64, round: Round) -> u16 {
     };
     // `whole` counts up to 2048, which carries into the exponent by itself.
     let bits = ((exponent + 14) as u32 * 1024).wrapping_add(whole as u32);
-    let infinite = size.is_infinite() || (bits >= 0x7c00 && (whole > units || matches!(round, Round::Even)));
+    let grows = match round {
+        Round::Default => false,
+        Round::Even => true,
+        Round::Up | Round::Down => away,
+    };
+    let infinite = size.is_infinite() || (bits >= 0x7c00 && grows);
     sign | if infinite { 0x7c00 } else { bits.min(0x7bff) as u16 }
 }
