@@ -1,4 +1,5 @@
 //! A draw, stage by stage.
 pub mod call;
+pub mod texture;
 
 pub use call::{DispatchCall, DrawCall, IndexSource};

@@ -1,4 +1,8 @@
-//! Compressed formats: what a block covers and holds.
+//! Compressed formats: what a block covers and holds, and decoding one.
+mod atc;
+
+use super::convert::unorm_to_float;
+use super::{Transfer, Type, srgb};
 
 /// How a block of texels is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,3 +70,144 @@ impl Compression {
         Block { width, height, bytes }
     }
 }
+
+/// Lanes of one texel, absent components filled in.
+pub type Lanes4 = [u32; 4];
+
+impl Compression {
+    /// Decodes `block` (as many bytes as [`Compression::block`] says) and gives
+    /// `texel` the lanes x, y, z, w (binary32) of each texel, row by row.
+    ///
+    /// Any bytes are fine: codes without a meaning give the decoder's error colour.
+    pub fn decode(self, block: &[u8], ty: Type, transfer: Transfer, mut texel: impl FnMut(Lanes4)) {
+        use Compression::*;
+        let signed = ty == Type::Snorm;
+        match self {
+            Rgtc1 => rgtc::<1>(block, signed, texel),
+            Rgtc2 => rgtc::<2>(block, signed, texel),
+            EacR => eac::<1>(block, signed, texel),
+            EacRg => eac::<2>(block, signed, texel),
+            BptcFloat => bptc_float(block, true, texel),
+            BptcUfloat => bptc_float(block, false, texel),
+            _ => self.decode_rgba8(block, |rgba| texel(rgba8_to_lanes(rgba, transfer))),
+        }
+    }
+
+    fn decode_rgba8(self, block: &[u8], mut texel: impl FnMut([u8; 4])) {
+        use Compression::*;
+        let mut rgba = [0; 64];
+        let mut bgra = [0; 16];
+        match self {
+            Dxt1 => bcdec_rs::bc1(block, &mut rgba, 16),
+            Dxt3 => bcdec_rs::bc2(block, &mut rgba, 16),
+            Dxt5 => bcdec_rs::bc3(block, &mut rgba, 16),
+            Bptc => bcdec_rs::bc7(block, &mut rgba, 16),
+            Etc2Rgb => texture2ddecoder::decode_etc2_rgb_block(block, &mut bgra),
+            Etc2Rgba => texture2ddecoder::decode_etc2_rgba8_block(block, &mut bgra),
+            Etc2RgbA1 => texture2ddecoder::decode_etc2_rgba1_block(block, &mut bgra),
+            AtcRgb => atc::rgb(block, &mut rgba),
+            AtcExplicit => atc::explicit(block, &mut rgba),
+            AtcInterpolated => atc::interpolated(block, &mut rgba),
+            Astc(width, height) => return astc(block, width, height, texel),
+            Rgtc1 | Rgtc2 | EacR | EacRg | BptcFloat | BptcUfloat => {}
+        }
+        if matches!(self, Etc2Rgb | Etc2Rgba | Etc2RgbA1) {
+            bgra.iter().map(|word| word.to_le_bytes()).for_each(|[b, g, r, a]| texel([r, g, b, a]));
+        } else {
+            rgba.as_chunks().0.iter().for_each(|&it| texel(it));
+        }
+    }
+}
+
+fn rgba8_to_lanes(rgba: [u8; 4], transfer: Transfer) -> Lanes4 {
+    let linear = |v: u8| unorm_to_float(v.into(), 8);
+    let [r, g, b, a] = rgba;
+    let color = match transfer {
+        Transfer::Linear => [r, g, b].map(linear),
+        Transfer::Srgb => [r, g, b].map(srgb::decode),
+    };
+    [color[0], color[1], color[2], linear(a)].map(f32::to_bits)
+}
+
+fn with_defaults(color: [f32; 3]) -> Lanes4 {
+    [color[0], color[1], color[2], 1.0].map(f32::to_bits)
+}
+
+/// `N` interpolated components.
+fn rgtc<const N: usize>(block: &[u8], signed: bool, mut texel: impl FnMut(Lanes4)) {
+    let mut out = [[0.0; 16]; N];
+    for (out, part) in out.iter_mut().zip(block.chunks_exact(8)) {
+        bcdec_rs::bc4_float(part, out, 4, signed);
+    }
+    for i in 0..16 {
+        texel(with_defaults(std::array::from_fn(|c| out.get(c).map_or(0.0, |part| part[i]))));
+    }
+}
+
+fn bptc_float(block: &[u8], signed: bool, mut texel: impl FnMut(Lanes4)) {
+    let mut halves = [0; 48];
+    bcdec_rs::bc6h_half(block, &mut halves, 12, signed);
+    for half in halves.as_chunks::<3>().0 {
+        texel(with_defaults(half.map(|bits| half::f16::from_bits(bits).to_f32())));
+    }
+}
+
+fn astc(block: &[u8], width: u32, height: u32, mut texel: impl FnMut([u8; 4])) {
+    let mut rgba = [[0; 4]; 144];
+    let (Some(block), true) = (block.first_chunk(), width * height <= 144) else { return };
+    let footprint = astc_decode::Footprint::new(width, height);
+    astc_decode::astc_decode_block(block, footprint, |x, y, color| {
+        if let Some(texel) = rgba.get_mut((y * width + x) as usize) {
+            *texel = color;
+        }
+    });
+    rgba[..(width * height) as usize].iter().for_each(|&color| texel(color));
+}
+
+/// `N` components of 11 bits. Own code: the crates give 8 bits.
+/// Source: OpenGL ES 3.0, appendix C.1.5 and C.1.6.
+fn eac<const N: usize>(block: &[u8], signed: bool, mut texel: impl FnMut(Lanes4)) {
+    let parts: [[f32; 16]; N] = std::array::from_fn(|c| eac_part(&block[c * 8..], signed));
+    for y in 0..4 {
+        for x in 0..4 {
+            texel(with_defaults(std::array::from_fn(|c| parts.get(c).map_or(0.0, |part| part[x * 4 + y]))));
+        }
+    }
+}
+
+/// Texels in the block's own order, column by column.
+fn eac_part(block: &[u8], signed: bool) -> [f32; 16] {
+    const MODIFIERS: [[i32; 4]; 16] = [
+        [-3, -6, -9, -15],
+        [-3, -7, -10, -13],
+        [-2, -5, -8, -13],
+        [-2, -4, -6, -13],
+        [-3, -6, -8, -12],
+        [-3, -7, -9, -11],
+        [-4, -7, -8, -11],
+        [-3, -5, -8, -11],
+        [-2, -6, -8, -10],
+        [-2, -5, -8, -10],
+        [-2, -4, -8, -10],
+        [-2, -5, -7, -10],
+        [-3, -4, -7, -10],
+        [-1, -2, -3, -10],
+        [-4, -6, -8, -9],
+        [-3, -5, -7, -9],
+    ];
+    let bytes = block.first_chunk::<8>().copied().unwrap_or_default();
+    let base = if signed { i32::from(bytes[0] as i8).max(-127) * 8 } else { i32::from(bytes[0]) * 8 + 4 };
+    let step = (i32::from(bytes[1] >> 4) * 8).max(1);
+    let modifiers = MODIFIERS[usize::from(bytes[1] & 0xf)];
+    let indices = u64::from_be_bytes(bytes);
+    std::array::from_fn(|i| {
+        let index = (indices >> (45 - 3 * i)) as usize & 7;
+        // The upper four are the lower ones, negated and less one.
+        let modifier = if index < 4 { modifiers[index] } else { -modifiers[index - 4] - 1 };
+        let value = base + modifier * step;
+        if signed { value.clamp(-1023, 1023) as f32 / 1023.0 } else { value.clamp(0, 2047) as f32 / 2047.0 }
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -138,12 +138,56 @@ impl Codec {
 
     /// 32 texels of at most 4 bytes each, to lanes `[component][texel]`.
     pub fn decode_words(&self, words: &[u32; 32]) -> [[u32; 32]; 4] {
-        std::array::from_fn(|c| match self.kernel(c) {
-            Kernel::Absent => [self.absent(c); 32],
+        std::array::from_fn(|c| self.decode_component_of(c, words))
+    }
+
+    /// The little-endian dword of a texel that holds all bits of `component`.
+    #[inline(always)]
+    pub const fn dword(&self, component: usize) -> u32 {
+        // No field of any format crosses a dword.
+        self.fields[component].shift / 32
+    }
+
+    /// One component of 32 texels, from the dword that [`Codec::dword`] names.
+    #[inline(always)]
+    pub fn decode_component_of(&self, component: usize, words: &[u32; 32]) -> [u32; 32] {
+        let field = self.fields[component];
+        let field = Field { shift: field.shift % 32, ..field };
+        match self.kernel(component) {
+            Kernel::Absent => [self.absent(component); 32],
             Kernel::Copy => *words,
-            Kernel::Unorm => decode_unorm(words, self.fields[c]),
-            Kernel::Other => words.map(|word| self.decode(u128::from(word))[c]),
+            Kernel::Unorm => decode_unorm(words, field),
+            Kernel::Half => decode_half(words, field),
+            Kernel::Other => self.decode_slowly(component, words),
+        }
+    }
+
+    #[inline(never)]
+    fn decode_slowly(&self, component: usize, words: &[u32; 32]) -> [u32; 32] {
+        let shift = 32 * self.dword(component);
+        std::array::from_fn(|i| self.decode(u128::from(words[i]) << shift)[component])
+    }
+
+    /// Values that stand in memory order (of the first, second, .. component in
+    /// memory), as lanes x, y, z, w. Border colours are stored like that.
+    ///
+    /// Integers read backwards keep their order: Mesa stores the border of
+    /// stencil views, which are that, in the first place (freedreno_texture.c).
+    pub fn border_lanes(&self, values: [u32; 4]) -> [u32; 4] {
+        let backwards = self.is_integer() && self.fields[3].width != 0 && self.fields[3].shift == 0;
+        if backwards {
+            return values;
+        }
+        std::array::from_fn(|c| match self.fields[c].width {
+            0 => self.absent(c),
+            _ => values[self.rank(c)],
         })
+    }
+
+    /// Number of components that lie below `component`.
+    fn rank(&self, component: usize) -> usize {
+        let here = self.fields[component].shift;
+        self.fields.iter().filter(|field| field.width != 0 && field.shift < here).count()
     }
 
     /// The inverse: lanes `[component][texel]` to 32 texels of at most 4 bytes.
@@ -157,12 +201,15 @@ impl Codec {
                 Kernel::Absent => {}
                 Kernel::Copy => words = *lanes,
                 Kernel::Unorm => encode_unorm(lanes, self.fields[c], &mut words),
-                Kernel::Other => merge(&mut words, lanes, |lane| self.encode_component(c, lane) as u32),
+                Kernel::Half | Kernel::Other => {
+                    merge(&mut words, lanes, |lane| self.encode_component(c, lane) as u32)
+                }
             }
         }
         words
     }
 
+    #[inline(always)]
     fn kernel(&self, component: usize) -> Kernel {
         let linear = self.transfer == Transfer::Linear || component == 3;
         match (self.packing, self.ty, self.fields[component].width) {
@@ -170,6 +217,7 @@ impl Codec {
             (Packing::SharedExponent, _, _) => Kernel::Other,
             (_, Type::Float | Type::Uint | Type::Sint, 32) => Kernel::Copy,
             (_, Type::Unorm, 1..=16) if linear => Kernel::Unorm,
+            (_, Type::Float, 10..=16) => Kernel::Half,
             _ => Kernel::Other,
         }
     }
@@ -206,14 +254,34 @@ enum Kernel {
     Absent,
     Copy,
     Unorm,
+    /// Floats of 16, 11 or 10 bits.
+    Half,
     Other,
 }
 
+#[inline(always)]
 fn decode_unorm(words: &[u32; 32], field: Field) -> [u32; 32] {
     let (step, mask) = (convert::unorm_step(field.width), mask(field.width));
-    words.map(|word| (((word >> field.shift) & mask) as f32 * step).to_bits())
+    let mut out = [0; 32];
+    for (out, word) in out.iter_mut().zip(words) {
+        // At most 16 bits: the signed conversion is the same, and has an instruction.
+        *out = (((word >> field.shift) & mask) as i32 as f32 * step).to_bits();
+    }
+    out
 }
 
+#[inline(always)]
+fn decode_half(words: &[u32; 32], field: Field) -> [u32; 32] {
+    let mask = mask(field.width);
+    let mut out = [0; 32];
+    for (out, word) in out.iter_mut().zip(words) {
+        let half = convert::widen_to_half((word >> field.shift) & mask, field.width);
+        *out = convert::half_to_float(half).to_bits();
+    }
+    out
+}
+
+#[inline(always)]
 fn encode_unorm(lanes: &[u32; 32], field: Field, words: &mut [u32; 32]) {
     /// Adding it to a float in 0..2^23 leaves the integer nearest to it (ties to
     /// even) in the low bits; unlike a call of `round` every CPU does that in a vector.

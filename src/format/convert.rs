@@ -94,10 +94,27 @@ fn saturate(value: i32, width: u32) -> u32 {
 fn small_to_float(raw: u32, width: u32) -> f32 {
     match width {
         32 => f32::from_bits(raw),
-        16 => f16::from_bits(raw as u16).to_f32(),
-        // 11 and 10 bits are a half without sign and low mantissa bits.
-        _ => f16::from_bits((raw << (15 - width)) as u16).to_f32(),
+        _ => half_to_float(widen_to_half(raw, width)),
     }
+}
+
+/// Floats of 11 and 10 bits are a half without sign and low mantissa bits.
+#[inline(always)]
+pub fn widen_to_half(raw: u32, width: u32) -> u32 {
+    if width == 16 { raw } else { raw << (15 - width) }
+}
+
+/// The value of the half in the low 16 bits; NaN payloads survive. Without
+/// branches or calls, so that loops over it become vectors.
+#[inline(always)]
+pub fn half_to_float(half: u32) -> f32 {
+    // 2^112: the difference of the exponent biases. Subnormals come out right too.
+    const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
+    let magnitude = (half & 0x7fff) << 13;
+    let finite = (f32::from_bits(magnitude) * REBIAS).to_bits();
+    let special = magnitude | 0x7f80_0000;
+    let bits = if half & 0x7c00 == 0x7c00 { special } else { finite };
+    f32::from_bits(bits | (half & 0x8000) << 16)
 }
 
 fn float_to_small(value: f32, width: u32) -> u32 {
@@ -204,6 +221,14 @@ mod tests {
         assert_eq!([half(1.0), half(65504.0), half(65520.0), half(-0.0)], [0x3c00, 0x7bff, 0x7c00, 0x8000]);
         assert_eq!([half(2049.0), half(2051.0)], [0x6800, 0x6802]);
         assert_eq!(half(5.960_464_5e-8), 1);
+    }
+
+    #[test]
+    fn halves_widen_exactly() {
+        for bits in 0..=0xffffu16 {
+            let (ours, theirs) = (half_to_float(bits.into()), f16::from_bits(bits).to_f32());
+            assert!(ours.to_bits() == theirs.to_bits() || (ours.is_nan() && theirs.is_nan()), "{bits:x}");
+        }
     }
 
     #[test]

@@ -1,0 +1,185 @@
+//! The textures and samplers of a shader stage during a draw.
+use std::borrow::Cow;
+
+use super::descriptor::{Bytes, Texture, TextureError};
+use super::query;
+use super::sampler::{Border, Sampler};
+use super::unit::Unit;
+use crate::fault::{Client, Miss};
+use crate::memory::Memory;
+use crate::shader::{Lanes, Mask, QueryRequest, Slots, TexRequest, lanes_of};
+
+/// Texture slots that a bank keeps apart when it says which were used.
+const SLOTS: usize = 128;
+
+/// Descriptors of one stage, resolved. Holds no memory.
+#[derive(Clone, Debug, Default)]
+pub struct TextureBank {
+    textures: Vec<Result<Texture, TextureError>>,
+    samplers: Vec<Sampler>,
+    /// What a slot without a descriptor is.
+    unset: Sampler,
+    border_misses: Vec<Miss>,
+}
+
+/// A bank with the memory behind its textures, for draws that only read it.
+/// Workers share it.
+#[derive(Clone, Debug)]
+pub struct BoundBank<'a> {
+    bank: &'a TextureBank,
+    bytes: Vec<Bytes<'a>>,
+}
+
+/// Texture slots that a request read, one bit each; merge with `|`. Hand the
+/// sum of a draw to [`BoundBank::problems`].
+pub type Used = u128;
+
+/// What is to be reported about the textures that a draw used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problems {
+    /// Slot and why it read as zero.
+    pub unsupported: Vec<(usize, TextureError)>,
+    /// What the capture does not hold.
+    pub missing: Vec<Miss>,
+}
+
+impl TextureBank {
+    /// Resolves the descriptors of a stage; border colours lie at `border_base`
+    /// (TPL1_TP_xS_BORDER_COLOR_BASE_ADDR).
+    pub fn new(textures: &[[u32; 8]], samplers: &[[u32; 2]], border_base: u32, memory: &Memory) -> Self {
+        let mut bank = Self { textures: textures.iter().map(Texture::new).collect(), ..Self::default() };
+        for (slot, words) in samplers.iter().enumerate() {
+            bank.push_sampler(words, border_base, slot as u32, memory);
+        }
+        bank
+    }
+
+    fn push_sampler(&mut self, words: &[u32; 2], border_base: u32, slot: u32, memory: &Memory) {
+        let sampler = Sampler::new(words, Border::default());
+        if !sampler.uses_border() {
+            self.samplers.push(sampler);
+            return;
+        }
+        let (border, known) = Border::read(memory, border_base, slot);
+        if !known {
+            let address = Border::address(border_base, slot);
+            self.border_misses.push(Miss { client: Client::BorderColor, address, len: Border::BYTES });
+        }
+        self.samplers.push(Sampler { border, ..sampler });
+    }
+
+    /// Views of the memory behind all textures.
+    pub fn bind<'a>(&'a self, memory: &'a Memory) -> BoundBank<'a> {
+        let nothing = || Bytes { bytes: Cow::Borrowed(&[]), missing: None };
+        let bytes =
+            |texture: &Result<Texture, _>| texture.as_ref().map_or_else(|_| nothing(), |it| it.bytes(memory));
+        BoundBank { bank: self, bytes: self.textures.iter().map(bytes).collect() }
+    }
+
+    /// As [`BoundBank::sample`], for draws that write memory between requests:
+    /// looks the texels up anew each time.
+    pub fn sample(&self, memory: &Memory, request: &TexRequest<'_>, out: &mut [Lanes; 4]) -> Used {
+        self.sample_with(request, out, |slot| match self.textures.get(slot) {
+            Some(Ok(texture)) => texture.bytes(memory).bytes,
+            _ => Cow::Borrowed(&[]),
+        })
+    }
+
+    /// getsize and its relatives.
+    pub fn query(&self, request: &QueryRequest<'_>, out: &mut [Lanes; 4]) -> Used {
+        each_pair(&request.slots, request.mask, |_, slot, mask| {
+            let answer =
+                self.texture(slot).map_or([Lanes::ZERO; 4], |texture| query::answer(texture, &request.query));
+            merge(out, &answer, mask);
+        })
+    }
+
+    fn texture(&self, slot: u32) -> Option<&Texture> {
+        self.textures.get(slot as usize)?.as_ref().ok()
+    }
+
+    fn sample_with<'m>(
+        &self,
+        request: &TexRequest<'_>,
+        out: &mut [Lanes; 4],
+        bytes: impl Fn(usize) -> Cow<'m, [u8]>,
+    ) -> Used {
+        each_pair(&request.slots, request.mask, |sampler, slot, mask| {
+            if mask == Mask::MAX {
+                return self.answer(sampler, slot, request, &bytes, out);
+            }
+            let mut answer = [Lanes::ZERO; 4];
+            self.answer(sampler, slot, request, &bytes, &mut answer);
+            merge(out, &answer, mask);
+        })
+    }
+
+    fn answer<'m>(
+        &self,
+        sampler: u32,
+        slot: u32,
+        request: &TexRequest<'_>,
+        bytes: &impl Fn(usize) -> Cow<'m, [u8]>,
+        out: &mut [Lanes; 4],
+    ) {
+        let sampler = self.samplers.get(sampler as usize).unwrap_or(&self.unset);
+        match self.texture(slot) {
+            Some(texture) => Unit { texture, sampler, bytes: &bytes(slot as usize) }.sample(request, out),
+            None => *out = [Lanes::ZERO; 4],
+        }
+    }
+}
+
+impl BoundBank<'_> {
+    /// Answers a texture request in the lanes of its mask.
+    pub fn sample(&self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) -> Used {
+        let bytes = |slot: usize| Cow::Borrowed(self.bytes.get(slot).map_or(&[][..], |it| &it.bytes));
+        self.bank.sample_with(request, out, bytes)
+    }
+
+    /// getsize and its relatives.
+    pub fn query(&self, request: &QueryRequest<'_>, out: &mut [Lanes; 4]) -> Used {
+        self.bank.query(request, out)
+    }
+
+    /// What was wrong with the slots in `used`, in the order of the slots.
+    pub fn problems(&self, used: Used) -> Problems {
+        let mut problems = Problems::default();
+        for slot in (0..SLOTS.min(self.bytes.len())).filter(|slot| used >> slot & 1 != 0) {
+            problems.missing.extend(self.bytes[slot].missing);
+            if let Err(error) = self.bank.textures[slot] {
+                problems.unsupported.push((slot, error));
+            }
+        }
+        if used != 0 {
+            problems.missing.extend(&self.bank.border_misses);
+        }
+        problems
+    }
+}
+
+/// Calls `run(sampler, texture, mask)` once for every pair of slots among the lanes.
+fn each_pair(slots: &Slots<'_>, mask: Mask, mut run: impl FnMut(u32, u32, Mask)) -> Used {
+    if let Slots::Uniform { sampler, texture } = *slots {
+        run(sampler, texture, mask);
+        return bit(texture);
+    }
+    let (mut rest, mut used) = (mask, 0);
+    while rest != 0 {
+        let pair = slots.of(rest.trailing_zeros() as usize);
+        let same =
+            lanes_of(rest).filter(|&lane| slots.of(lane) == pair).fold(0, |same, lane| same | 1 << lane);
+        run(pair.0, pair.1, same);
+        used |= bit(pair.1);
+        rest &= !same;
+    }
+    used
+}
+
+fn bit(slot: u32) -> Used {
+    if (slot as usize) < SLOTS { 1 << slot } else { 0 }
+}
+
+fn merge(out: &mut [Lanes; 4], answer: &[Lanes; 4], mask: Mask) {
+    out.iter_mut().zip(answer).for_each(|(out, answer)| out.merge(answer, mask));
+}

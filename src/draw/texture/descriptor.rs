@@ -1,0 +1,181 @@
+//! Texture descriptors, resolved once per draw.
+use std::borrow::Cow;
+use std::fmt;
+
+use a4emu_decoder::regs::enums::{ColorSwap, TexFmt, TexSwiz, TexType};
+use a4emu_decoder::regs::tex::*;
+
+use super::layout::{Level, Shape};
+use crate::fault::{Client, Miss};
+use crate::format::{Codec, Compression, Format, Layout, Transfer};
+use crate::memory::Memory;
+
+/// A texture as the sampling loops want it. Holds addresses, not memory.
+#[derive(Clone, Debug)]
+pub struct Texture {
+    pub(super) kind: Kind,
+    /// At least one.
+    pub(super) levels: Vec<Level>,
+    pub(super) texels: Texels,
+    pub(super) swizzle: [TexSwiz; 4],
+    /// The format's number, for getinfo.
+    pub(super) fmt: TexFmt,
+    pub(super) swap: ColorSwap,
+    pub(super) transfer: Transfer,
+    /// The DEPTH and MIPLVLS fields as they stand.
+    pub(super) depth_field: u32,
+    pub(super) miplvls: u32,
+    base: u32,
+    extent: u64,
+}
+
+/// What coordinates mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Rows, and layers with `.a`. 1D textures are one row high.
+    Planar,
+    /// Six faces, times the number of cubes.
+    Cube,
+    /// Slices.
+    Volume,
+    /// Elements one after the other, `levels[0].width` of them.
+    Buffer,
+}
+
+/// How bytes become components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Texels {
+    Plain(Codec),
+    Block { compression: Compression, format: Format, transfer: Transfer },
+}
+
+/// Why a descriptor cannot be sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextureError {
+    /// The order of texels in memory is not public.
+    Tiled,
+    /// A number that names no format.
+    Format(u32),
+    /// A number that names no texture type.
+    Type(u32),
+}
+
+impl fmt::Display for TextureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tiled => write!(f, "tiled texture (TEX_CONST_0.TILED): layout unknown"),
+            Self::Format(fmt) => write!(f, "texture format {fmt:#x} (TEX_CONST_0.FMT)"),
+            Self::Type(ty) => write!(f, "texture type {ty} (TEX_CONST_0.TYPE)"),
+        }
+    }
+}
+
+impl std::error::Error for TextureError {}
+
+/// The bytes behind a texture.
+#[derive(Clone, Debug)]
+pub(super) struct Bytes<'m> {
+    pub bytes: Cow<'m, [u8]>,
+    /// What the capture does not hold of it.
+    pub missing: Option<Miss>,
+}
+
+impl Texture {
+    /// Resolves the eight dwords of a descriptor.
+    pub fn new(words: &[u32; 8]) -> Result<Self, TextureError> {
+        let (c0, c2, c3) = (TEX_CONST_0(words[0]), TEX_CONST_2(words[2]), TEX_CONST_3(words[3]));
+        if c0.TILED() {
+            return Err(TextureError::Tiled);
+        }
+        let format = Format::texture(c0.FMT()).ok_or(TextureError::Format(c0.FMT().to_bits()))?;
+        let transfer = if c0.SRGB() { Transfer::Srgb } else { Transfer::Linear };
+        let kind = Kind::of(c0.TYPE(), c2.BUFFER())?;
+        let shape = shape(words, format, kind);
+        let levels = match kind {
+            Kind::Volume => shape.level_first(),
+            Kind::Planar | Kind::Cube | Kind::Buffer => shape.layer_first(),
+        };
+        Ok(Self {
+            kind,
+            extent: shape.extent(&levels),
+            levels,
+            texels: Texels::new(format, c2.SWAP(), transfer),
+            swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()],
+            fmt: c0.FMT(),
+            swap: c2.SWAP(),
+            transfer,
+            depth_field: c3.DEPTH(),
+            miplvls: c0.MIPLVLS(),
+            base: TEX_CONST_4(words[4]).BASE(),
+        })
+    }
+
+    /// Bytes behind it: a view where memory has them in one piece, else a copy
+    /// with zeros for what is not known (never larger than the buffer at its base).
+    pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> Bytes<'m> {
+        let wanted = self.extent.min(u64::from(u32::MAX)) as u32;
+        let held = wanted.min(memory.room(self.base));
+        let missing = |len| Some(Miss { client: Client::Texture, address: self.base, len });
+        if let Some(bytes) = memory.slice(self.base, held as usize) {
+            let missing = if held < wanted { missing(wanted) } else { None };
+            return Bytes { bytes: Cow::Borrowed(bytes), missing };
+        }
+        let mut copy = vec![0; held as usize];
+        let complete = memory.read(self.base, &mut copy) && held == wanted;
+        Bytes { bytes: Cow::Owned(copy), missing: if complete { None } else { missing(wanted) } }
+    }
+}
+
+impl Kind {
+    fn of(ty: TexType, buffer: bool) -> Result<Self, TextureError> {
+        Ok(match ty {
+            TexType::A4XX_TEX_BUFFER => Self::Buffer,
+            TexType::A4XX_TEX_1D | TexType::A4XX_TEX_2D if buffer => Self::Buffer,
+            TexType::A4XX_TEX_1D | TexType::A4XX_TEX_2D => Self::Planar,
+            TexType::A4XX_TEX_CUBE => Self::Cube,
+            TexType::A4XX_TEX_3D => Self::Volume,
+            TexType::Other(ty) => return Err(TextureError::Type(ty)),
+        })
+    }
+}
+
+impl Texels {
+    fn new(format: Format, swap: ColorSwap, transfer: Transfer) -> Self {
+        match (format.codec(swap, transfer), format.layout) {
+            (Some(codec), _) => Self::Plain(codec),
+            (None, Layout::Block(compression)) => Self::Block { compression, format, transfer },
+            (None, _) => unreachable!("only compressed formats lack a codec"),
+        }
+    }
+
+    /// Whether lanes hold integers.
+    pub(super) fn is_integer(&self) -> bool {
+        matches!(self, Self::Plain(codec) if codec.is_integer())
+    }
+}
+
+fn shape(words: &[u32; 8], format: Format, kind: Kind) -> Shape {
+    let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
+    let (c3, c4) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]));
+    let depth = c3.DEPTH().max(1);
+    let plain = Shape {
+        width: c1.WIDTH().max(1),
+        height: c1.HEIGHT().max(1),
+        depth: if kind == Kind::Cube { depth * 6 } else { depth },
+        levels: c0.MIPLVLS() + 1,
+        block: format.block(),
+        pitch: c2.PITCH(),
+        pitch_align: 32 << c2.PITCHALIGN(),
+        layer_size: c3.LAYERSZ(),
+        min_layer_size: c4.LAYERSZ(),
+    };
+    match kind {
+        Kind::Buffer => Shape { width: elements(c1), height: 1, depth: 1, levels: 1, ..plain },
+        Kind::Planar | Kind::Cube | Kind::Volume => plain,
+    }
+}
+
+/// Elements of a buffer texture: the low 15 bits stand in WIDTH.
+fn elements(size: TEX_CONST_1) -> u32 {
+    size.WIDTH() + size.HEIGHT() * 0x8000
+}

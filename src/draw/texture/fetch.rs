@@ -1,0 +1,283 @@
+//! From texel positions to components.
+use bytemuck::Pod;
+
+use super::block_cache::BlockCache;
+use super::descriptor::{Texels, Texture};
+use super::layout::Level;
+use super::wrap::Pair;
+use super::{Color, Floats, Ints, simd};
+use crate::format::Codec;
+use crate::shader::{LANES, Lanes, Mask};
+
+/// The level that each lane reads, field by field.
+pub(super) struct Images {
+    pub width: Ints,
+    pub height: Ints,
+    pub depth: Ints,
+    offset: [u32; LANES],
+    pitch: [u32; LANES],
+    slice: [u32; LANES],
+}
+
+/// One texel per lane; `z` is a slice, layer or face.
+#[derive(Clone, Copy)]
+pub(super) struct Texel<'a> {
+    pub x: &'a Ints,
+    pub y: &'a Ints,
+    pub z: &'a Ints,
+}
+
+impl Images {
+    /// Level `index[lane]` for each lane; indices beyond the last level mean the last.
+    pub fn new(levels: &[Level], index: &Ints) -> Self {
+        let at = |i: usize| &levels[(index[i].max(0) as usize).min(levels.len() - 1)];
+        let mut images = Self::uniform(at(0));
+        if index.iter().any(|it| *it != index[0]) {
+            (1..LANES).for_each(|i| images.set(i, at(i)));
+        }
+        images
+    }
+
+    /// The same level for all lanes.
+    pub fn uniform(level: &Level) -> Self {
+        Self {
+            width: [level.width as i32; LANES],
+            height: [level.height as i32; LANES],
+            depth: [level.depth as i32; LANES],
+            offset: [level.offset; LANES],
+            pitch: [level.pitch; LANES],
+            slice: [level.slice; LANES],
+        }
+    }
+
+    fn set(&mut self, lane: usize, level: &Level) {
+        self.width[lane] = level.width as i32;
+        self.height[lane] = level.height as i32;
+        self.depth[lane] = level.depth as i32;
+        self.offset[lane] = level.offset;
+        self.pitch[lane] = level.pitch;
+        self.slice[lane] = level.slice;
+    }
+
+    /// The lanes whose texel does not exist.
+    pub fn outside(&self, at: &Texel<'_>) -> Lanes {
+        let mut outside = Lanes::ZERO;
+        for i in 0..LANES {
+            let inside = (at.x[i] as u32) < self.width[i] as u32
+                && (at.y[i] as u32) < self.height[i] as u32
+                && (at.z[i] as u32) < self.depth[i] as u32;
+            outside.0[i] = u32::from(!inside);
+        }
+        outside
+    }
+}
+
+/// Reads texels of one texture during one request.
+pub(super) struct Fetcher<'a> {
+    texels: &'a Texels,
+    bytes: &'a [u8],
+    /// Components that are wanted: bit 0 is x.
+    need: u32,
+    blocks: Option<BlockCache>,
+}
+
+impl<'a> Fetcher<'a> {
+    pub fn new(texture: &'a Texture, bytes: &'a [u8], need: u32) -> Self {
+        let blocks = match texture.texels {
+            Texels::Plain(_) => None,
+            Texels::Block { compression, format, transfer } => {
+                Some(BlockCache::new(compression, format, transfer))
+            }
+        };
+        Self { texels: &texture.texels, bytes, need, blocks }
+    }
+
+    /// Components of `at`. What is not in memory is 0; a texel that does not
+    /// exist gives something: whoever cares looks at [`Images::outside`].
+    pub fn texels(&mut self, images: &Images, at: &Texel<'_>) -> Color {
+        match self.texels {
+            Texels::Plain(codec) => plain(codec, self.bytes, self.need, images, at),
+            Texels::Block { .. } => self.compressed(images, at),
+        }
+    }
+
+    /// The blend of the four texels around a position, if the texels are plain.
+    /// Gives what blending the results of [`Fetcher::texels`] would.
+    pub fn bilinear(&self, images: &Images, x: &Pair, y: &Pair, z: &Ints) -> Option<Color> {
+        match self.texels {
+            Texels::Plain(codec) => Some(bilinear(codec, self.bytes, self.need, images, x, y, z)),
+            Texels::Block { .. } => None,
+        }
+    }
+
+    fn compressed(&mut self, images: &Images, at: &Texel<'_>) -> Color {
+        let mut out = [[0; LANES]; 4];
+        let Some(blocks) = &mut self.blocks else { return out };
+        let block = blocks.block();
+        for i in 0..LANES {
+            let (x, y, z) = (at.x[i].max(0) as u32, at.y[i].max(0) as u32, at.z[i].max(0) as u32);
+            let start =
+                (x / block.width).wrapping_mul(block.bytes).wrapping_add(row(images, i, y / block.height, z));
+            let texel = blocks.texel(self.bytes, start, x % block.width, y % block.height);
+            for (out, lane) in out.iter_mut().zip(texel) {
+                out[i] = lane;
+            }
+        }
+        out
+    }
+}
+
+simd! {
+    fn plain(codec: &Codec, bytes: &[u8], need: u32, images: &Images, at: &Texel<'_>) -> Color {
+        let at = offsets(codec, at.x, &rows(images, at.y, at.z));
+        let mut out = [[0; LANES]; 4];
+        let (mut words, mut held) = ([0; LANES], None);
+        for c in 0..4 {
+            if need >> c & 1 == 0 {
+                continue;
+            }
+            if held != Some(codec.dword(c)) {
+                held = Some(codec.dword(c));
+                gather(codec, c, bytes, &at, &mut words);
+            }
+            out[c] = codec.decode_component_of(c, &words);
+        }
+        out
+    }
+}
+
+simd! {
+    fn bilinear(codec: &Codec, bytes: &[u8], need: u32, images: &Images, x: &Pair, y: &Pair, z: &Ints) -> Color {
+        let (top, bottom) = (rows(images, &y.near, z), rows(images, &y.far, z));
+        let at = [
+            offsets(codec, &x.near, &top),
+            offsets(codec, &x.far, &top),
+            offsets(codec, &x.near, &bottom),
+            offsets(codec, &x.far, &bottom),
+        ];
+        let mut out = [[0; LANES]; 4];
+        let (mut words, mut held) = ([[0; LANES]; 4], None);
+        for c in 0..4 {
+            if need >> c & 1 == 0 {
+                continue;
+            }
+            if held != Some(codec.dword(c)) {
+                held = Some(codec.dword(c));
+                for tap in 0..4 {
+                    gather(codec, c, bytes, &at[tap], &mut words[tap]);
+                }
+            }
+            mix_taps(codec, c, &words, &x.weight, &y.weight, &mut out[c]);
+        }
+        out
+    }
+}
+
+/// One component of four texels, mixed in x and then in y.
+#[inline(always)]
+fn mix_taps(
+    codec: &Codec,
+    c: usize,
+    words: &[[u32; LANES]; 4],
+    x: &Floats,
+    y: &Floats,
+    out: &mut [u32; LANES],
+) {
+    let left_top = codec.decode_component_of(c, &words[0]);
+    let right_top = codec.decode_component_of(c, &words[1]);
+    let left_bottom = codec.decode_component_of(c, &words[2]);
+    let right_bottom = codec.decode_component_of(c, &words[3]);
+    for i in 0..LANES {
+        let top = mix(f32::from_bits(left_top[i]), f32::from_bits(right_top[i]), x[i]);
+        let bottom = mix(f32::from_bits(left_bottom[i]), f32::from_bits(right_bottom[i]), x[i]);
+        out[i] = mix(top, bottom, y[i]).to_bits();
+    }
+}
+
+/// The blend of every linear filter.
+#[inline(always)]
+pub(super) fn mix(a: f32, b: f32, weight: f32) -> f32 {
+    a + weight * (b - a)
+}
+
+/// Offset of row of blocks `y` in slice `z`. Wraps on hostile sizes: where that
+/// leads to is checked against the bytes.
+#[inline(always)]
+fn row(images: &Images, lane: usize, y: u32, z: u32) -> u32 {
+    let slice = z.wrapping_mul(images.slice[lane]);
+    images.offset[lane].wrapping_add(slice).wrapping_add(y.wrapping_mul(images.pitch[lane]))
+}
+
+#[inline(always)]
+fn rows(images: &Images, y: &Ints, z: &Ints) -> [u32; LANES] {
+    let mut out = [0; LANES];
+    for i in 0..LANES {
+        out[i] = row(images, i, y[i] as u32, z[i] as u32);
+    }
+    out
+}
+
+#[inline(always)]
+fn offsets(codec: &Codec, x: &Ints, rows: &[u32; LANES]) -> [u32; LANES] {
+    let size = codec.bytes();
+    let mut at = [0; LANES];
+    for i in 0..LANES {
+        at[i] = rows[i].wrapping_add((x[i] as u32).wrapping_mul(size));
+    }
+    at
+}
+
+/// The dwords that hold component `c` of the texels at these offsets; what is not
+/// in `bytes` is 0.
+#[inline(always)]
+fn gather(codec: &Codec, c: usize, bytes: &[u8], at: &[u32; LANES], out: &mut [u32; LANES]) {
+    match codec.bytes() {
+        1 => gather_units::<u8>(bytes, 0, at, out),
+        2 => gather_units::<u16>(bytes, 0, at, out),
+        _ => gather_units::<u32>(bytes, codec.dword(c), at, out),
+    }
+}
+
+/// The `T` that is `plus` beyond each offset, all multiples of its size. The host
+/// is little-endian like the chip.
+#[inline(always)]
+fn gather_units<T: Pod + Into<u32>>(bytes: &[u8], plus: u32, at: &[u32; LANES], out: &mut [u32; LANES]) {
+    let size = size_of::<T>();
+    let whole = bytes.len() - bytes.len() % size;
+    let units: &[T] = bytemuck::try_cast_slice(&bytes[..whole]).unwrap_or_default();
+    for i in 0..LANES {
+        let index = (at[i] / size as u32).wrapping_add(plus) as usize;
+        // Leaving early keeps this from becoming a vector gather, which is slower
+        // than 32 loads on the CPUs that we measured.
+        match units.get(index) {
+            Some(&unit) => out[i] = unit.into(),
+            None => return gather_bytes(bytes, plus, at, size, out),
+        }
+    }
+}
+
+/// As [`gather_units`], for memory that the host has at an odd address and for
+/// texels that are not in it.
+#[cold]
+fn gather_bytes(bytes: &[u8], plus: u32, at: &[u32; LANES], size: usize, out: &mut [u32; LANES]) {
+    for (out, &at) in out.iter_mut().zip(at) {
+        let mut word = [0; 4];
+        let index = (at / size as u32).wrapping_add(plus) as usize;
+        if let Some(unit) = bytes.get(index.saturating_mul(size)..).and_then(|rest| rest.get(..size)) {
+            word[..size].copy_from_slice(unit);
+        }
+        *out = u32::from_le_bytes(word);
+    }
+}
+
+/// Replaces the lanes of `which` (nonzero) by one colour.
+pub(super) fn replace(color: &mut Color, which: &Lanes, by: &[u32; 4]) {
+    if which.nonzero() == Mask::default() {
+        return;
+    }
+    for (out, &by) in color.iter_mut().zip(by) {
+        for i in 0..LANES {
+            out[i] = if which[i] != 0 { by } else { out[i] };
+        }
+    }
+}

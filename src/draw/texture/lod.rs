@@ -1,0 +1,140 @@
+//! Level of detail.
+//!
+//! Isotropic, as softpipe and llvmpipe have it: the logarithm of the largest
+//! single derivative in texels (not of the length of the gradient; what the chip
+//! does is not known). Derivatives are coarse: one pair per quad.
+use super::sampler::{Filter, Sampler};
+use super::wrap::whole;
+use super::{Floats, Ints, simd};
+use crate::shader::{LANES, Lanes};
+
+/// Derivatives along screen x and screen y of each coordinate.
+pub(super) struct Gradients<'a> {
+    pub ddx: [&'a Floats; 3],
+    pub ddy: [&'a Floats; 3],
+}
+
+/// Levels to read for each lane.
+pub(super) struct Levels {
+    pub near: Ints,
+    /// Next smaller level; equal to `near` where only that one counts.
+    pub far: Ints,
+    /// Weight of `far`.
+    pub weight: Floats,
+    /// Nonzero where the magnification filter applies.
+    pub magnified: Lanes,
+}
+
+simd! {
+    /// log2 of the footprint in texels; `size` is that of level 0.
+    pub(super) fn lambda(gradients: &Gradients<'_>, size: [f32; 3]) -> Floats {
+        let mut rho = [0.0f32; LANES];
+        for axis in 0..3 {
+            let (ddx, ddy) = (gradients.ddx[axis], gradients.ddy[axis]);
+            for i in 0..LANES {
+                let (dx, dy) = (ddx[i].abs() * size[axis], ddy[i].abs() * size[axis]);
+                // Comparisons with NaN are false: NaN does not count.
+                rho[i] = if dx > rho[i] { dx } else { rho[i] };
+                rho[i] = if dy > rho[i] { dy } else { rho[i] };
+            }
+        }
+        log2(&rho)
+    }
+}
+
+/// Base-2 logarithm of non-negative numbers to about 1e-7, the same on every
+/// machine (the library's is not). 0 gives -127.
+#[inline(always)]
+fn log2(values: &Floats) -> Floats {
+    const TWO_OVER_LN_2: f32 = 2.885_39;
+    let mut out = [0.0; LANES];
+    for i in 0..LANES {
+        let bits = values[i].to_bits();
+        // Centred so that the mantissa lies in 0.707..1.414.
+        let exponent = (bits.wrapping_sub(0x3f35_04f3) as i32) >> 23;
+        let mantissa = f32::from_bits(bits.wrapping_sub((exponent as u32) << 23));
+        let z = (mantissa - 1.0) / (mantissa + 1.0);
+        let z2 = z * z;
+        let series = 1.0 + z2 * (1.0 / 3.0 + z2 * (1.0 / 5.0 + z2 * (1.0 / 7.0)));
+        out[i] = if bits == 0 { -127.0 } else { exponent as f32 + z * series * TWO_OVER_LN_2 };
+    }
+    out
+}
+
+/// `lod` within the sampler's limits; NaN gives the lower one.
+pub(super) fn clamp(lod: &Floats, sampler: &Sampler) -> Floats {
+    let mut out = [0.0; LANES];
+    for i in 0..LANES {
+        let raised = if lod[i] > sampler.min_lod { lod[i] } else { sampler.min_lod };
+        out[i] = if raised < sampler.max_lod { raised } else { sampler.max_lod };
+    }
+    out
+}
+
+simd! {
+    /// Which of `count` levels a clamped `lod` reads.
+    pub(super) fn select(lod: &Floats, mip: Filter, count: usize) -> Levels {
+        let last = (count - 1) as f32;
+        let (mut near, mut far, mut weight) = ([0; LANES], [0; LANES], [0.0; LANES]);
+        let mut magnified = Lanes::ZERO;
+        let mut level = [0.0; LANES];
+        for i in 0..LANES {
+            magnified.0[i] = u32::from(lod[i] <= 0.0);
+            let raised = if lod[i] > 0.0 { lod[i] } else { 0.0 };
+            level[i] = if raised < last { raised } else { last };
+        }
+        match mip {
+            // Halfway goes down: ceil(level + 0.5) - 1.
+            Filter::Nearest => (0..LANES).for_each(|i| near[i] = whole((level[i] + 0.5).ceil()) - 1),
+            Filter::Linear => (0..LANES).for_each(|i| {
+                near[i] = whole(level[i].floor());
+                weight[i] = level[i] - near[i] as f32;
+            }),
+        }
+        for i in 0..LANES {
+            far[i] = near[i] + i32::from(weight[i] > 0.0);
+        }
+        Levels { near, far, weight, magnified }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithm_is_exact_at_powers_of_two_and_close_between() {
+        for exponent in -20..20 {
+            let power = 2f32.powi(exponent);
+            assert_eq!(log2(&[power; LANES])[0], exponent as f32);
+            for step in 1..16 {
+                let value = power * (1.0 + step as f32 / 16.0);
+                let error = f64::from(log2(&[value; LANES])[0]) - f64::from(value).log2();
+                assert!(error.abs() < 2e-6, "{value}: {error}");
+            }
+        }
+        assert_eq!(log2(&[0.0; LANES])[0], -127.0);
+        assert!(log2(&[f32::INFINITY; LANES])[0] > 100.0);
+    }
+
+    #[test]
+    fn nearest_level_rounds_half_down() {
+        let near = |lod: f32| select(&[lod; LANES], Filter::Nearest, 5).near[0];
+        assert_eq!(
+            [near(0.125), near(0.5), near(0.51), near(1.5), near(9.0), near(-3.0)],
+            [0, 0, 1, 1, 4, 0]
+        );
+    }
+
+    #[test]
+    fn linear_levels_blend_and_stop_at_the_last() {
+        let at = |lod: f32| {
+            let levels = select(&[lod; LANES], Filter::Linear, 3);
+            (levels.near[0], levels.far[0], levels.weight[0], levels.magnified[0] != 0)
+        };
+        assert_eq!(at(0.0), (0, 0, 0.0, true));
+        assert_eq!(at(1.25), (1, 2, 0.25, false));
+        assert_eq!(at(2.0), (2, 2, 0.0, false));
+        assert_eq!(at(7.0), (2, 2, 0.0, false));
+    }
+}

@@ -1,0 +1,117 @@
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+/// 8x8 with four levels whose texels are all 10, 20, 30, 40.
+fn pyramid() -> Scene {
+    let mut bytes = vec![];
+    for (level, rows) in [8usize, 4, 2, 1].into_iter().enumerate() {
+        bytes.extend(std::iter::repeat_n(level as u8 * 10 + 10, rows * 32));
+    }
+    Scene { pitch: 32, levels: 4, ..Scene::new(TexFmt::TFMT4_8_UNORM, 8, 8, 1, bytes) }
+}
+
+/// Coordinates that step by `texels` of level 0 from pixel to pixel.
+fn ramp(texels: f32) -> [[f32; LANES]; 2] {
+    let s = std::array::from_fn(|i| (i % 2) as f32 * texels / 8.0);
+    [s, [0.3; LANES]]
+}
+
+fn implicit(scene: &Scene, texels: f32) -> f32 {
+    steps(scene.colors(&ramp(texels))[0][0])
+}
+
+fn with_lod(scene: &Scene, lod: Lod<'_>) -> f32 {
+    let (s, t) = (Lanes::from([0.3; LANES]), Lanes::from([0.3; LANES]));
+    steps(by_lane(&scene.ask(&TexRequest { lod, ..request(&[&s, &t]) }))[0][0])
+}
+
+fn explicit(scene: &Scene, lod: f32) -> f32 {
+    with_lod(scene, Lod::Explicit(&Lanes::from([lod; LANES])))
+}
+
+#[test]
+fn implicit_level_is_the_logarithm_of_the_step() {
+    let nearest = pyramid();
+    assert_eq!(
+        [0.5, 1.0, 1.9, 2.0, 4.0, 100.0].map(|t| implicit(&nearest, t)),
+        [10., 10., 20., 20., 30., 40.]
+    );
+    let linear = pyramid().sampler(&[("MIPFILTER_LINEAR_NEAR", 1)], &[]);
+    assert_eq!([1.0, 2.0, 4.0, 8.0, 64.0].map(|t| implicit(&linear, t)), [10., 20., 30., 40., 40.]);
+    assert!((implicit(&linear, 2f32.powf(0.5)) - 15.0).abs() < 0.01);
+}
+
+#[test]
+fn steps_down_the_screen_count_as_well() {
+    let t = std::array::from_fn(|i| (i / 2 % 2) as f32 * 4.0 / 8.0);
+    assert_eq!(steps(pyramid().colors(&[[0.3; LANES], t])[0][0]), 30.0);
+}
+
+#[test]
+fn explicit_level_bias_and_limits() {
+    let scene = pyramid();
+    assert_eq!([-1.0, 0.5, 0.6, 2.0, 9.0].map(|lod| explicit(&scene, lod)), [10., 10., 20., 30., 40.]);
+    let biased = pyramid().sampler(&[("LOD_BIAS", 1 << 8)], &[]);
+    assert_eq!([0.0, 1.0].map(|lod| explicit(&biased, lod)), [20.0, 30.0]);
+    let negative = pyramid().sampler(&[("LOD_BIAS", (-256i32) as u32 & 0x1fff)], &[]);
+    assert_eq!(explicit(&negative, 2.0), 20.0);
+    let raised = pyramid().sampler(&[], &[("MIN_LOD", 2 << 8)]);
+    assert_eq!([0.0, 3.0].map(|lod| explicit(&raised, lod)), [30.0, 40.0]);
+    let capped = Scene { sampler1: vec![("MAX_LOD", 1 << 8)], ..pyramid() };
+    assert_eq!([0.0, 3.0].map(|lod| explicit(&capped, lod)), [10.0, 20.0]);
+    assert_eq!(explicit(&scene, f32::NAN), 10.0);
+}
+
+#[test]
+fn bias_adds_to_the_implicit_level() {
+    let bias = Lanes::from([1.0; LANES]);
+    let [s, t] = ramp(2.0).map(Lanes::from);
+    let out = pyramid().ask(&TexRequest { lod: Lod::Bias(&bias), ..request(&[&s, &t]) });
+    assert_eq!(steps(by_lane(&out)[0][0]), 30.0);
+}
+
+#[test]
+fn gradients_replace_the_quad() {
+    let (zero, step) = (Lanes::ZERO, Lanes::from([0.5; LANES]));
+    let lod = Lod::Gradients([&zero, &zero, &zero], [&zero, &step, &zero]);
+    assert_eq!(with_lod(&pyramid(), lod), 30.0);
+}
+
+#[test]
+fn without_mipmaps_an_eighth_tells_small_from_large() {
+    // What the driver writes for GL_LINEAR over GL_NEAREST without mipmaps.
+    let scene = Scene { sampler1: vec![("MAX_LOD", 0x20)], ..Scene::row(&[0, 100]) };
+    let scene = scene.sampler(&[("XY_MIN", 1)], &[]).wrapped(TexClamp::A4XX_TEX_CLAMP_TO_EDGE);
+    let at = |step: f32| {
+        let s = std::array::from_fn(|i| 0.45 + (i % 2) as f32 * step);
+        steps(scene.colors(&[s, [0.5; LANES]])[0][0])
+    };
+    assert_eq!(at(0.1), 0.0);
+    assert!((at(0.9) - 40.0).abs() < 0.1);
+}
+
+#[test]
+fn lanes_of_one_request_may_use_different_levels_and_filters() {
+    let lods: [f32; LANES] = std::array::from_fn(|i| i as f32 * 0.11 - 0.4);
+    let lanes = Lanes::from(lods);
+    let (s, t) = (Lanes::from([0.3; LANES]), Lanes::from([0.3; LANES]));
+    for scene in [
+        pyramid().sampler(&[("XY_MIN", 1)], &[]),
+        pyramid().sampler(&[("MIPFILTER_LINEAR_NEAR", 1), ("XY_MAG", 1)], &[]),
+    ] {
+        let out = by_lane(&scene.ask(&TexRequest { lod: Lod::Explicit(&lanes), ..request(&[&s, &t]) }));
+        for i in 0..LANES {
+            assert_eq!(steps(out[i][0]), explicit(&scene, lods[i]), "lane {i}");
+        }
+    }
+}
+
+#[test]
+fn the_level_can_be_asked_for() {
+    let [s, t] = ramp(8.0).map(Lanes::from);
+    let scene = Scene { sampler1: vec![("MAX_LOD", 2 << 8)], ..pyramid() };
+    let out =
+        scene.ask(&TexRequest { kind: SampleKind::QueryLod, number: Number::Sint, ..request(&[&s, &t]) });
+    assert_eq!((out[0][0], out[1][0]), (2 * 256, 3 * 256));
+}

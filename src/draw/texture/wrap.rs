@@ -1,0 +1,155 @@
+//! From a coordinate to texel positions along one axis.
+//!
+//! Formulas follow softpipe's, except that whole periods are taken off before
+//! scaling, so that large coordinates stay exact and infinite ones finite. NaN
+//! becomes position 0.
+use super::sampler::Wrap;
+use super::{Floats, Ints, simd};
+use crate::shader::LANES;
+
+/// The two texels on both sides of a position, and the weight of the second.
+pub(super) struct Pair {
+    pub near: Ints,
+    pub far: Ints,
+    pub weight: Floats,
+}
+
+/// One axis of a request, at one level.
+pub(super) struct Axis<'a> {
+    pub wrap: Wrap,
+    pub coord: &'a Floats,
+    /// Texels at this level.
+    pub size: &'a Ints,
+    /// Texel offset.
+    pub offset: Option<&'a Ints>,
+    /// Coordinates are texels, not 0 to 1.
+    pub unnormalized: bool,
+}
+
+simd! {
+    /// The texel that a coordinate falls into. With borders -1 or `size` may
+    /// come out, otherwise always a texel.
+    pub(super) fn nearest(axis: &Axis<'_>) -> Ints {
+        let at = positions(axis);
+        let mut texel = [0; LANES];
+        for i in 0..LANES {
+            texel[i] = whole(at[i].floor());
+        }
+        close(axis, &mut texel);
+        texel
+    }
+}
+
+simd! {
+    /// The texels to blend between.
+    pub(super) fn linear(axis: &Axis<'_>) -> Pair {
+        let at = positions(axis);
+        let mut pair = Pair { near: [0; LANES], far: [0; LANES], weight: [0.0; LANES] };
+        for i in 0..LANES {
+            let centre = at[i] - 0.5;
+            let floor = centre.floor();
+            pair.weight[i] = centre - floor;
+            pair.near[i] = whole(floor);
+            pair.far[i] = pair.near[i] + 1;
+        }
+        close(axis, &mut pair.near);
+        close(axis, &mut pair.far);
+        pair
+    }
+}
+
+/// A whole number in -2^22..2^22 as an integer: that of a cast, which does not
+/// become a vector because it has to mind the rest. Beyond, anything.
+#[inline(always)]
+pub(super) fn whole(value: f32) -> i32 {
+    /// Its last mantissa bit is worth 1, and it can grow and shrink.
+    const MAGIC: f32 = 12_582_912.0;
+    (value + MAGIC).to_bits().wrapping_sub(MAGIC.to_bits()) as i32
+}
+
+/// Coordinates in texels, wrapped but for a texel at either end.
+#[inline(always)]
+fn positions(axis: &Axis<'_>) -> Floats {
+    // In units of the size, or of texels; a period is then 1, or the size.
+    let (size, coord) = (axis.size, axis.coord);
+    let offset = |i: usize| axis.offset.map_or(0.0, |offset| offset[i] as f32);
+    let texels = |i: usize| {
+        let scale = if axis.unnormalized { 1.0 } else { size[i] as f32 };
+        coord[i] * scale + offset(i)
+    };
+    let periods = |i: usize| {
+        let scale = if axis.unnormalized { size[i] as f32 } else { 1.0 };
+        coord[i] / scale
+    };
+    match (axis.wrap, axis.unnormalized) {
+        (Wrap::Repeat, false) => each(|i| period(coord[i]) * size[i] as f32),
+        (Wrap::Repeat, true) => each(|i| period(periods(i)) * size[i] as f32),
+        (Wrap::MirrorRepeat, _) => each(|i| mirror(periods(i) + offset(i) / size[i] as f32) * size[i] as f32),
+        (Wrap::ClampToEdge, _) => each(|i| clamp(texels(i), 0.0, size[i] as f32)),
+        (Wrap::ClampToBorder, _) => each(|i| clamp(texels(i), -1.0, size[i] as f32 + 1.0)),
+        (Wrap::MirrorClamp, _) => each(|i| clamp(texels(i).abs(), 0.0, size[i] as f32)),
+    }
+}
+
+#[inline(always)]
+fn each(lane: impl Fn(usize) -> f32) -> Floats {
+    let mut out = [0.0; LANES];
+    for i in 0..LANES {
+        out[i] = lane(i);
+    }
+    out
+}
+
+/// Brings texels that lie just outside where the mode wants them.
+#[inline(always)]
+fn close(axis: &Axis<'_>, texel: &mut Ints) {
+    match (axis.wrap, axis.offset) {
+        (Wrap::ClampToBorder, _) => {}
+        (Wrap::Repeat, Some(offset)) => repeat_far(texel, offset, axis.size),
+        (Wrap::Repeat, None) => repeat_near(texel, axis.size),
+        (Wrap::ClampToEdge | Wrap::MirrorRepeat | Wrap::MirrorClamp, _) => clamp_to_edge(texel, axis.size),
+    }
+}
+
+/// `low..=high`; NaN gives `low`.
+#[inline(always)]
+fn clamp(value: f32, low: f32, high: f32) -> f32 {
+    let value = if value > low { value } else { low };
+    if value < high { value } else { high }
+}
+
+/// Fraction, in 0..=1; 0 for what has none.
+#[inline(always)]
+fn period(value: f32) -> f32 {
+    clamp(value - value.floor(), 0.0, 1.0)
+}
+
+/// Distance to the nearest even number.
+#[inline(always)]
+fn mirror(value: f32) -> f32 {
+    let within = clamp(value - 2.0 * (value * 0.5).floor(), 0.0, 2.0);
+    if within > 1.0 { 2.0 - within } else { within }
+}
+
+#[inline(always)]
+fn clamp_to_edge(texel: &mut Ints, size: &Ints) {
+    for i in 0..LANES {
+        texel[i] = texel[i].min(size[i] - 1).max(0);
+    }
+}
+
+/// For texels in -1..=size.
+#[inline(always)]
+fn repeat_near(texel: &mut Ints, size: &Ints) {
+    for i in 0..LANES {
+        let low = if texel[i] < 0 { texel[i] + size[i] } else { texel[i] };
+        texel[i] = if low >= size[i] { low - size[i] } else { low };
+    }
+}
+
+#[inline(always)]
+fn repeat_far(texel: &mut Ints, offset: &Ints, size: &Ints) {
+    for i in 0..LANES {
+        texel[i] = texel[i].wrapping_add(offset[i]).rem_euclid(size[i]);
+    }
+}

@@ -1,0 +1,124 @@
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+const ALL: [Compression; 19] = [
+    Compression::Dxt1,
+    Compression::Dxt3,
+    Compression::Dxt5,
+    Compression::Rgtc1,
+    Compression::Rgtc2,
+    Compression::Bptc,
+    Compression::BptcFloat,
+    Compression::BptcUfloat,
+    Compression::AtcRgb,
+    Compression::AtcExplicit,
+    Compression::AtcInterpolated,
+    Compression::Etc2Rgb,
+    Compression::Etc2Rgba,
+    Compression::Etc2RgbA1,
+    Compression::EacR,
+    Compression::EacRg,
+    Compression::Astc(4, 4),
+    Compression::Astc(8, 5),
+    Compression::Astc(12, 12),
+];
+
+fn texels(compression: Compression, block: &[u8], ty: Type) -> Vec<[f32; 4]> {
+    let mut out = Vec::new();
+    compression.decode(block, ty, Transfer::Linear, |lanes| out.push(lanes.map(f32::from_bits)));
+    out
+}
+
+fn bytes8(texels: &[[f32; 4]]) -> Vec<[u8; 4]> {
+    texels.iter().map(|t| t.map(|v| (v * 255.0).round() as u8)).collect()
+}
+
+#[test]
+fn any_bytes_decode_to_a_full_block() {
+    let mut state = 1u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u8
+    };
+    for compression in ALL {
+        let size = compression.block();
+        for _ in 0..3000 {
+            let block: Vec<u8> = (0..size.bytes).map(|_| random()).collect();
+            for ty in [Type::Unorm, Type::Snorm] {
+                assert_eq!(texels(compression, &block, ty).len() as u32, size.width * size.height);
+            }
+        }
+        for fill in [0, 0xff] {
+            texels(compression, &vec![fill; size.bytes as usize], Type::Unorm);
+        }
+    }
+}
+
+#[test]
+fn s3tc_blends_between_its_endpoints() {
+    // Red and blue; indices 0 1 2 3 in the first row.
+    let block = [0x00, 0xf8, 0x1f, 0x00, 0b11_10_01_00, 0, 0, 0];
+    let out = bytes8(&texels(Compression::Dxt1, &block, Type::Unorm));
+    assert_eq!(out[0], [255, 0, 0, 255]);
+    assert_eq!(out[1], [0, 0, 255, 255]);
+    assert_eq!([out[2], out[3]], [[170, 0, 85, 255], [85, 0, 170, 255]]);
+    let explicit = [[0x0f, 0, 0, 0, 0, 0, 0, 0], block].concat();
+    assert_eq!(
+        bytes8(&texels(Compression::Dxt3, &explicit, Type::Unorm))[..2],
+        [[255, 0, 0, 255], [0, 0, 255, 0]]
+    );
+}
+
+#[test]
+fn rgtc_is_signed_on_demand() {
+    let block = [255, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(texels(Compression::Rgtc1, &block, Type::Unorm)[0], [1.0, 0.0, 0.0, 1.0]);
+    let signed = [0x81, 0x7f, 0, 0, 0, 0, 0, 0];
+    assert_eq!(texels(Compression::Rgtc1, &signed, Type::Snorm)[0], [-1.0, 0.0, 0.0, 1.0]);
+    let two = [block, [0; 8]].concat();
+    assert_eq!(texels(Compression::Rgtc2, &two, Type::Unorm)[0], [1.0, 0.0, 0.0, 1.0]);
+}
+
+#[test]
+fn eac_has_eleven_bits() {
+    // Base 100, multiplier 1, table 13 (-1, -2, -3, -10); index 0 everywhere.
+    let value = texels(Compression::EacR, &[100, 0x1d, 0, 0, 0, 0, 0, 0], Type::Unorm)[0][0];
+    assert_eq!(value, (100.0 * 8.0 + 4.0 - 8.0) / 2047.0);
+    // Multiplier 0 means an eighth; index 7 is +9.
+    let fine = texels(Compression::EacR, &[100, 0x0d, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], Type::Unorm)[5][0];
+    assert_eq!(fine, (804.0 + 9.0) / 2047.0);
+    let signed = texels(Compression::EacRg, &[[0x80, 0xf0, 0, 0, 0, 0, 0, 0]; 2].concat(), Type::Snorm)[0];
+    assert_eq!(signed, [-1.0, -1.0, 0.0, 1.0]);
+}
+
+#[test]
+fn etc_individual_mode_gives_two_flat_halves() {
+    // Red left (f00), green right (0f0), no flip, table 0, index bits 0: + 2.
+    let block = [0xf0, 0x0f, 0x00, 0x00, 0, 0, 0, 0];
+    let out = bytes8(&texels(Compression::Etc2Rgb, &block, Type::Unorm));
+    assert_eq!([out[0], out[3]], [[255, 2, 2, 255], [2, 255, 2, 255]]);
+}
+
+#[test]
+fn atc_with_the_mode_bit_has_black_and_a_darker_colour() {
+    let block = [0xff, 0xff, 0xff, 0xff, 0b11_10_01_00, 0, 0, 0];
+    let out = bytes8(&texels(Compression::AtcRgb, &block, Type::Unorm));
+    assert_eq!(out[..4], [[0, 0, 0, 255], [192, 192, 192, 255], [255; 4], [255; 4]]);
+}
+
+#[test]
+fn astc_void_extent_is_one_colour() {
+    let block = [0xfc, 0xfd, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0x80, 0xff, 0xff];
+    let out = bytes8(&texels(Compression::Astc(6, 6), &block, Type::Unorm));
+    assert_eq!((out.len(), out[35]), (36, [255, 0, 128, 255]));
+}
+
+#[test]
+fn srgb_applies_to_decoded_colours_but_not_alpha() {
+    let mut out = [0.0; 4];
+    let block = [0xfc, 0xfd, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x80, 0, 0x80, 0, 0x80, 0, 0x80];
+    Compression::Astc(4, 4)
+        .decode(&block, Type::Unorm, Transfer::Srgb, |lanes| out = lanes.map(f32::from_bits));
+    assert!((out[0] - 0.215_86).abs() < 1e-4 && (out[3] - 0.502).abs() < 1e-3, "{out:?}");
+}
