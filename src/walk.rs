@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 
 use a4emu_decoder::capture::{AddressRecord, Body, Section, SectionId, Sections};
+use a4emu_decoder::error::CaptureError;
 use a4emu_decoder::packet::{Packet, Packets};
 use a4emu_decoder::pm4::{DrawStateGroup, IndirectBufferCall, Pm4, row};
 use hashbrown::HashSet;
@@ -95,13 +96,9 @@ pub trait Visitor {
 /// # Errors
 /// Those of the visitor; damage of the capture goes to [`Visitor::problem`].
 pub fn walk<R: Read>(sections: Sections<R>, visitor: &mut impl Visitor) -> io::Result<()> {
-    let mut capture = Capture::default();
+    let mut walker = Walker::default();
     for section in sections {
-        let flow = match section {
-            Ok(section) => capture.section(section, visitor),
-            Err(error) => capture.problem(error.into(), visitor),
-        };
-        if flow?.is_break() {
+        if walker.section(section, visitor)?.is_break() {
             break;
         }
     }
@@ -112,9 +109,9 @@ type Flow = io::Result<ControlFlow<()>>;
 
 const CONTINUE: Flow = Ok(ControlFlow::Continue(()));
 
-/// The state of a capture between its sections.
+/// A walk that is fed section by section: its state between them.
 #[derive(Default)]
-struct Capture {
+pub struct Walker {
     buffers: Buffers,
     announced: Option<AddressRecord>,
     /// The last execution-type section was a command stream: the next buffer begins a group.
@@ -124,13 +121,24 @@ struct Capture {
     stream: Stream,
 }
 
-impl Capture {
+impl Walker {
+    /// The next section, or what stands in its place. `Break` if the visitor wants no more.
+    ///
+    /// # Errors
+    /// Those of the visitor.
+    pub fn section(&mut self, section: Result<Section, CaptureError>, visitor: &mut impl Visitor) -> Flow {
+        match section {
+            Ok(section) => self.read(section, visitor),
+            Err(error) => self.problem(error.into(), visitor),
+        }
+    }
+
     fn problem(&self, problem: Problem, visitor: &mut impl Visitor) -> Flow {
         visitor.problem(&self.stream.at, &problem)?;
         CONTINUE
     }
 
-    fn section(&mut self, section: Section, visitor: &mut impl Visitor) -> Flow {
+    fn read(&mut self, section: Section, visitor: &mut impl Visitor) -> Flow {
         if section.id == SectionId::BUFFER_CONTENTS {
             return self.contents(section, visitor);
         }

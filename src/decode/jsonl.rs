@@ -188,14 +188,14 @@ pub enum Shaders {
 }
 
 /// The `jsonl` format.
-pub struct Jsonl {
-    out: Output,
+pub struct Jsonl<'a> {
+    out: Output<'a>,
     shaders: Shaders,
 }
 
-impl Jsonl {
+impl<'a> Jsonl<'a> {
     /// Writes to `out`.
-    pub fn new(out: Output, shaders: Shaders) -> Self {
+    pub fn new(out: Output<'a>, shaders: Shaders) -> Self {
         Self { out, shaders }
     }
 
@@ -228,7 +228,7 @@ impl Jsonl {
     }
 }
 
-impl Sink for Jsonl {
+impl Sink for Jsonl<'_> {
     fn gpu(&mut self, _: u32) -> io::Result<()> {
         Ok(())
     }

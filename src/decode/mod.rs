@@ -1,5 +1,9 @@
 //! `a4emu decode`: annotate the command stream, run nothing.
 
+use std::io::Read;
+
+use a4emu_decoder::capture::Sections;
+
 mod jsonl;
 mod output;
 mod query;
@@ -11,11 +15,14 @@ mod tracker;
 mod work;
 
 use jsonl::{Jsonl, Shaders};
-use output::{Output, Palette};
+pub use output::Output;
+use output::Palette;
 use query::Query;
 use session::{Repeats, Session};
 use sink::Sink;
 use text::{Detail, Text};
+pub use tracker::{Change, Tracker, writes};
+pub use work::Work;
 
 use crate::options::{Shared, open_capture};
 use crate::status::Status;
@@ -67,18 +74,25 @@ pub enum QueryMode {
 }
 
 impl Args {
-    fn sink(&self, shared: &Shared) -> anyhow::Result<Box<dyn Sink>> {
+    fn sink<'a>(&self, out: Output<'a>, shared: &Shared) -> anyhow::Result<Box<dyn Sink + 'a>> {
         let palette = Palette::new(shared.color);
         if !self.query.is_empty() {
             let registers = query::registers(&self.query)?;
-            return Ok(Box::new(Query::new(Output::paged(), palette, registers, self.query_mode)));
+            return Ok(Box::new(Query::new(out, palette, registers, self.query_mode)));
         }
         let shaders = if self.shaders { Shaders::Show } else { Shaders::Hide };
         Ok(match self.format {
-            Format::Text => Box::new(Text::new(Output::paged(), palette, Detail::Full)),
-            Format::Summary => Box::new(Text::new(Output::paged(), palette, Detail::Summary)),
-            Format::Jsonl => Box::new(Jsonl::new(Output::stdout(), shaders)),
+            Format::Text => Box::new(Text::new(out, palette, Detail::Full)),
+            Format::Summary => Box::new(Text::new(out, palette, Detail::Summary)),
+            Format::Jsonl => Box::new(Jsonl::new(out, shaders)),
         })
+    }
+
+    fn output(&self) -> Output<'static> {
+        match self.format {
+            Format::Text | Format::Summary => Output::paged(),
+            Format::Jsonl => Output::stdout(),
+        }
     }
 
     fn repeats(&self) -> Repeats {
@@ -86,18 +100,32 @@ impl Args {
     }
 }
 
-/// Decodes every capture to stdout.
+/// Decodes the capture called `name` into `out`; the worst status met.
 ///
 /// # Errors
 /// Wrong use, or output that cannot be written.
+pub fn decode<R: Read>(
+    sections: Sections<R>,
+    name: &str,
+    args: &Args,
+    shared: &Shared,
+    out: Output<'_>,
+) -> anyhow::Result<Status> {
+    let mut session = Session::new(args.sink(out, shared)?, shared, name.to_owned(), args.repeats());
+    walk(sections, &mut session)?;
+    Ok(session.finish()?)
+}
+
+/// Decodes every capture to stdout.
+///
+/// # Errors
+/// As [`decode`].
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut status = Status::Fine;
     for path in &args.captures {
         let sections = open_capture(path, shared)?;
-        let mut session =
-            Session::new(args.sink(shared)?, shared, path.display().to_string(), args.repeats());
-        walk(sections, &mut session)?;
-        status = status.worse(session.finish()?);
+        let name = path.display().to_string();
+        status = status.worse(decode(sections, &name, args, shared, args.output())?);
     }
     Ok(status)
 }

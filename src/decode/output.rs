@@ -47,25 +47,27 @@ impl Palette {
 }
 
 /// The sink of a listing; the pager, if any, is waited for at the end.
-pub struct Output {
-    writer: BufWriter<Box<dyn Write>>,
+pub struct Output<'a> {
+    writer: BufWriter<Box<dyn Write + 'a>>,
     pager: Option<Child>,
 }
 
-impl Output {
-    /// Stdout, through a pager if stdout is a terminal and `paged` formats are for reading.
-    pub fn stdout() -> Self {
-        Self { writer: BufWriter::with_capacity(BUFFER, Box::new(io::stdout().lock())), pager: None }
+impl<'a> Output<'a> {
+    /// Into `writer`.
+    pub fn new(writer: Box<dyn Write + 'a>) -> Self {
+        Self { writer: BufWriter::with_capacity(BUFFER, writer), pager: None }
     }
 
-    /// As [`Output::stdout`], but on a terminal through the user's pager.
+    /// To stdout.
+    pub fn stdout() -> Self {
+        Self::new(Box::new(io::stdout().lock()))
+    }
+
+    /// To stdout; on a terminal through the user's pager.
     pub fn paged() -> Self {
-        let pager = io::stdout().is_terminal().then(spawn_pager).flatten();
-        match pager {
+        match io::stdout().is_terminal().then(spawn_pager).flatten() {
             None => Self::stdout(),
-            Some((pager, stdin)) => {
-                Self { writer: BufWriter::with_capacity(BUFFER, stdin), pager: Some(pager) }
-            }
+            Some((pager, stdin)) => Self { pager: Some(pager), ..Self::new(stdin) },
         }
     }
 
@@ -84,7 +86,7 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writer.write(bytes)
     }

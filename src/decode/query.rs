@@ -14,8 +14,8 @@ use crate::status::{Failure, Status};
 use crate::walk::{At, Problem, Seen, Submit};
 
 /// The listing of a query.
-pub struct Query {
-    out: Output,
+pub struct Query<'a> {
+    out: Output<'a>,
     palette: Palette,
     registers: Vec<u32>,
     mode: QueryMode,
@@ -33,9 +33,9 @@ pub fn registers(names: &[String]) -> anyhow::Result<Vec<u32>> {
     names.iter().map(|name| by_name(name).ok_or_else(|| unknown(name).into())).collect()
 }
 
-impl Query {
+impl<'a> Query<'a> {
     /// Writes to `out`.
-    pub fn new(out: Output, palette: Palette, registers: Vec<u32>, mode: QueryMode) -> Self {
+    pub fn new(out: Output<'a>, palette: Palette, registers: Vec<u32>, mode: QueryMode) -> Self {
         Self { out, palette, registers, mode }
     }
 
@@ -66,7 +66,7 @@ impl Query {
     }
 }
 
-impl Sink for Query {
+impl Sink for Query<'_> {
     fn gpu(&mut self, _: u32) -> io::Result<()> {
         Ok(())
     }

@@ -31,8 +31,8 @@ pub enum Detail {
 }
 
 /// The `text` and `summary` formats.
-pub struct Text {
-    out: Output,
+pub struct Text<'a> {
+    out: Output<'a>,
     palette: Palette,
     detail: Detail,
 }
@@ -47,9 +47,9 @@ pub(super) fn value_text(offset: u32, word: u32) -> WordText {
     WordText { rows: rows_of(offset), word, show: Show::Full }
 }
 
-impl Text {
+impl<'a> Text<'a> {
     /// Writes to `out`.
-    pub fn new(out: Output, palette: Palette, detail: Detail) -> Self {
+    pub fn new(out: Output<'a>, palette: Palette, detail: Detail) -> Self {
         Self { out, palette, detail }
     }
 
@@ -187,7 +187,7 @@ fn marker(dwords: &[u32]) -> Option<String> {
     bytes[..end].iter().all(printable).then(|| String::from_utf8_lossy(&bytes[..end]).into_owned())
 }
 
-impl Sink for Text {
+impl Sink for Text<'_> {
     fn gpu(&mut self, id: u32) -> io::Result<()> {
         writeln!(self.out, "gpu {id}")
     }
