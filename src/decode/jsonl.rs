@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::output::Output;
-use super::sink::{Loaded, Sink, disassemble};
+use super::sink::{Code, Loaded, Sink};
 use super::tracker::{Tracker, writes};
 use super::work::{Primitive, Work, primitive};
 use crate::walk::{At, Problem, Seen, Submit};
@@ -49,7 +49,7 @@ enum Event<'a> {
         index: usize,
         hi: u32,
         lo: u32,
-        text: String,
+        text: Shown<Code>,
     },
     Draw {
         submit: u64,
@@ -218,11 +218,11 @@ impl<'a> Jsonl<'a> {
 
     fn instructions(&mut self, at: &At, loaded: &Loaded) -> io::Result<()> {
         let StateKind::Instructions(stage) = loaded.kind else { return Ok(()) };
-        for (index, word) in loaded.instructions().enumerate() {
+        for code in loaded.instructions() {
+            let Code { index, hi, lo, .. } = code;
             let address = loaded.address.wrapping_add(index as u32 * 8);
-            let text = disassemble(word);
-            let [lo, hi] = word;
-            self.put(&Event::Instr { submit: at.submit, stage: stage.name(), address, index, hi, lo, text })?;
+            let (submit, stage, text) = (at.submit, stage.name(), Shown(code));
+            self.put(&Event::Instr { submit, stage, address, index, hi, lo, text })?;
         }
         Ok(())
     }

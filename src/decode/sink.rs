@@ -57,14 +57,30 @@ impl Loaded {
     }
 
     /// The instructions of a program without its padding: up to the last one that is not zero.
-    pub fn instructions(&self) -> impl Iterator<Item = [u32; 2]> {
+    pub fn instructions(&self) -> impl Iterator<Item = Code> {
         let (words, _) = self.dwords.as_chunks();
-        let length = words.iter().rposition(|word| *word != [0; 2]).map_or(0, |last| last + 1);
-        words[..length].iter().copied()
+        let shown = words.iter().rposition(|word| *word != [0; 2]).map_or(0, |last| last + 1);
+        let len = words.len();
+        words[..shown].iter().enumerate().map(move |(index, &[lo, hi])| Code { index, hi, lo, len })
     }
 }
 
-/// The text of the instruction in two dwords, low first.
-pub fn disassemble([lo, hi]: [u32; 2]) -> String {
-    format!("{:?}", Instr::decode(u64::from(hi) << 32 | u64::from(lo)))
+/// An instruction of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Code {
+    /// From 0 at the first one loaded.
+    pub index: usize,
+    /// Its high dword.
+    pub hi: u32,
+    /// Its low dword.
+    pub lo: u32,
+    /// Instructions in the program: targets behind its end have no label.
+    len: usize,
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let instr = Instr::decode(u64::from(self.hi) << 32 | u64::from(self.lo));
+        instr.write_in_program(f, self.index, self.len)
+    }
 }

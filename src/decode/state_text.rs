@@ -4,7 +4,7 @@ use a4emu_decoder::bits::WordRow;
 use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::load_state::StateKind;
 
-use super::sink::{Loaded, disassemble};
+use super::sink::Loaded;
 
 /// Dwords on a line where nothing is known about them.
 const RAW: usize = 4;
@@ -21,8 +21,7 @@ pub fn lines(loaded: &Loaded) -> Box<dyn Iterator<Item = String> + '_> {
 }
 
 fn code(loaded: &Loaded) -> impl Iterator<Item = String> {
-    let instructions = loaded.instructions().enumerate();
-    instructions.map(|(index, [lo, hi])| format!("{index:4}: {hi:08x}_{lo:08x}  {}", disassemble([lo, hi])))
+    loaded.instructions().map(|code| format!("{:4}: {:08x}_{:08x}  {code}", code.index, code.hi, code.lo))
 }
 
 fn constants(loaded: &Loaded) -> impl Iterator<Item = String> {
