@@ -5,6 +5,7 @@ use std::io::Read;
 use a4emu_decoder::capture::Sections;
 
 mod jsonl;
+mod memo;
 mod output;
 mod query;
 mod session;

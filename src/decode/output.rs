@@ -1,6 +1,7 @@
 //! Where decoded text goes: one buffered writer to stdout or to a pager, with colour if wanted.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
 
 use anstyle::{AnsiColor, Style};
@@ -47,15 +48,30 @@ impl Palette {
 }
 
 /// The sink of a listing; the pager, if any, is waited for at the end.
+///
+/// Text is gathered here rather than in a [`io::BufWriter`], because formatting
+/// into one asks after an error for every piece of a line.
 pub struct Output<'a> {
-    writer: BufWriter<Box<dyn Write + 'a>>,
+    text: Bytes,
+    writer: Box<dyn Write + 'a>,
     pager: Option<Child>,
+}
+
+/// Bytes that formatting can append to.
+struct Bytes(Vec<u8>);
+
+impl fmt::Write for Bytes {
+    #[inline]
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
 }
 
 impl<'a> Output<'a> {
     /// Into `writer`.
     pub fn new(writer: Box<dyn Write + 'a>) -> Self {
-        Self { writer: BufWriter::with_capacity(BUFFER, writer), pager: None }
+        Self { text: Bytes(Vec::with_capacity(2 * BUFFER)), writer, pager: None }
     }
 
     /// To stdout.
@@ -75,27 +91,47 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// When the reader is gone or the disk is full.
-    pub fn finish(self) -> io::Result<()> {
-        let Self { mut writer, pager } = self;
-        let flushed = writer.flush();
+    pub fn finish(mut self) -> io::Result<()> {
+        let flushed = self.flush();
+        let Self { writer, pager, .. } = self;
         drop(writer);
         if let Some(mut pager) = pager {
             pager.wait()?;
         }
         flushed
     }
+
+    fn drain(&mut self) -> io::Result<()> {
+        self.writer.write_all(&self.text.0)?;
+        self.text.0.clear();
+        Ok(())
+    }
+
+    #[inline]
+    fn drain_if_full(&mut self) -> io::Result<()> {
+        if self.text.0.len() < BUFFER { Ok(()) } else { self.drain() }
+    }
 }
 
 impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.write(bytes)
+        self.write_all(bytes).map(|()| bytes.len())
     }
 
+    #[inline]
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.writer.write_all(bytes)
+        self.text.0.extend_from_slice(bytes);
+        self.drain_if_full()
+    }
+
+    #[inline]
+    fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
+        fmt::Write::write_fmt(&mut self.text, text).map_err(io::Error::other)?;
+        self.drain_if_full()
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.drain()?;
         self.writer.flush()
     }
 }

@@ -1,5 +1,7 @@
 //! What CP_LOAD_STATE4 loads, as lines of text.
 
+use std::fmt;
+
 use a4emu_decoder::bits::WordRow;
 use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::load_state::StateKind;
@@ -25,11 +27,18 @@ fn code(loaded: &Loaded) -> impl Iterator<Item = String> {
 }
 
 fn constants(loaded: &Loaded) -> impl Iterator<Item = String> {
-    (loaded.first..).zip(loaded.dwords.chunks(RAW)).map(|(index, vec4)| {
-        let hex: Vec<_> = vec4.iter().map(|dword| format!("{dword:08x}")).collect();
-        let floats: Vec<_> = vec4.iter().map(|&dword| format!("{:?}", f32::from_bits(dword))).collect();
-        format!("c{index}: {}  {}", hex.join(" "), floats.join(" "))
-    })
+    (loaded.first..).zip(loaded.dwords.chunks(RAW)).map(|(index, vec4)| format!("c{index}:{}", Vec4(vec4)))
+}
+
+/// Four dwords in hexadecimal, then as floats.
+struct Vec4<'a>(&'a [u32]);
+
+impl fmt::Display for Vec4<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|dword| write!(f, " {dword:08x}"))?;
+        f.write_str(" ")?;
+        self.0.iter().try_for_each(|&dword| write!(f, " {:?}", f32::from_bits(dword)))
+    }
 }
 
 fn descriptors<'a>(loaded: &'a Loaded, words: &'static [WordRow]) -> impl Iterator<Item = String> + 'a {

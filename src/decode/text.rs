@@ -8,6 +8,7 @@ use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::{PacketRow, Pm4, row};
 use a4emu_decoder::regs::{RegName, lookup};
 
+use super::memo::Memo;
 use super::output::{Output, Palette};
 use super::sink::{Loaded, Sink};
 use super::state_text;
@@ -35,6 +36,7 @@ pub struct Text<'a> {
     out: Output<'a>,
     palette: Palette,
     detail: Detail,
+    memo: Memo,
 }
 
 /// Fields of a register; none where it has no row.
@@ -50,7 +52,7 @@ pub(super) fn value_text(offset: u32, word: u32) -> WordText {
 impl<'a> Text<'a> {
     /// Writes to `out`.
     pub fn new(out: Output<'a>, palette: Palette, detail: Detail) -> Self {
-        Self { out, palette, detail }
+        Self { out, palette, detail, memo: Memo::default() }
     }
 
     fn indent(&mut self, at: &At) -> io::Result<()> {
@@ -75,8 +77,11 @@ impl<'a> Text<'a> {
 
     fn register(&mut self, offset: u32, value: u32) -> io::Result<()> {
         let Palette { address, name, .. } = self.palette;
-        let (text, reg) = (value_text(offset, value), RegName { offset });
-        writeln!(self.out, "{address}{offset:04x}{address:#} {name}{reg}{name:#} = {value:08x} {text}")
+        let line = self.memo.get(offset, value, |line| {
+            let (text, reg) = (value_text(offset, value), RegName { offset });
+            writeln!(line, "{address}{offset:04x}{address:#} {name}{reg}{name:#} = {value:08x} {text}")
+        })?;
+        self.out.write_all(line)
     }
 
     fn registers(&mut self, at: &At, seen: &Seen<'_>) -> io::Result<()> {

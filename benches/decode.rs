@@ -1,0 +1,82 @@
+//! Speed of decoding: MB of command stream and packets per second, and each form of output.
+
+use std::hint::black_box;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use a4emu::decode::{Args, Output, decode};
+use a4emu::options::Shared;
+use a4emu_decoder::capture::{Body, Sections};
+use a4emu_decoder::packet::Packets;
+use clap::Parser;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use flate2::read::GzDecoder;
+
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    args: Args,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// The recorded seconds of glxgears, unpacked; `None` where the shared captures are absent.
+fn glxgears() -> Option<Vec<u8>> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let shared = std::env::var_os("A4EMU_SHARED").map_or(beside, PathBuf::from);
+    let path = shared.join("captures/hardware/glxgears-a420.rd.gz");
+    let Ok(file) = std::fs::File::open(&path) else {
+        eprintln!("SKIPPED: no {}", path.display());
+        return None;
+    };
+    let mut bytes = Vec::new();
+    GzDecoder::new(file).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// The command buffers of a capture, as dwords.
+fn streams(capture: &[u8]) -> Vec<Vec<u32>> {
+    let sections = Sections::new(capture).into_iter().flatten().flatten();
+    let contents = sections.filter_map(|section| match section.body() {
+        Ok(Body::BufferContents(bytes)) => {
+            let (dwords, _) = bytes.as_chunks();
+            Some(dwords.iter().map(|&dword| u32::from_le_bytes(dword)).collect())
+        }
+        _ => None,
+    });
+    contents.collect()
+}
+
+fn framing(criterion: &mut Criterion) {
+    let Some(capture) = glxgears() else { return };
+    let streams = streams(&capture);
+    let bytes: usize = streams.iter().map(|stream| stream.len() * 4).sum();
+    let packets = |stream: &Vec<u32>| {
+        Packets::new(stream).map(|packet| u64::from(black_box(packet).is_ok())).sum::<u64>()
+    };
+    let count = streams.iter().map(packets).sum();
+    let mut group = criterion.benchmark_group("packets");
+    for throughput in [Throughput::Bytes(bytes as u64), Throughput::Elements(count)] {
+        let name = if matches!(throughput, Throughput::Bytes(_)) { "bytes" } else { "packets" };
+        group.throughput(throughput);
+        group.bench_function(name, |bencher| bencher.iter(|| streams.iter().map(packets).sum::<u64>()));
+    }
+}
+
+fn formats(criterion: &mut Criterion) {
+    let Some(capture) = glxgears() else { return };
+    let mut group = criterion.benchmark_group("decode");
+    group.sample_size(20).throughput(Throughput::Bytes(capture.len() as u64));
+    for format in ["text", "jsonl", "summary"] {
+        let Cli { args, shared } = Cli::parse_from(["decode", "--format", format, "x"]);
+        group.bench_function(format, |bencher| {
+            bencher.iter(|| {
+                let sections = Sections::new(capture.as_slice()).expect("in memory");
+                decode(sections, "x", &args, &shared, Output::new(Box::new(std::io::sink())))
+            });
+        });
+    }
+}
+
+criterion_group!(benches, framing, formats);
+criterion_main!(benches);
