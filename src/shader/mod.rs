@@ -20,11 +20,23 @@
 //! ```
 //!
 //! A compiled back end replaces `run` and what is private to `Program`.
+mod alu;
+mod builder;
+mod effect;
 mod environment;
+mod flow;
 mod lanes;
+mod liveness;
+mod lower;
+mod memory;
 mod program;
+mod rowmap;
+mod rows;
 mod run;
 mod sample;
+#[cfg(test)]
+mod tests;
+mod texture;
 mod warp;
 
 pub use environment::{

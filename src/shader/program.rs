@@ -1,11 +1,51 @@
 //! A shader in the form that runs.
 use std::fmt;
 
+use super::alu::Alu;
+use super::alu::Row;
+use super::effect::Effect;
+use super::lower;
+use super::rowmap;
+
 /// A lowered program, independent of constants and lanes. Cache it by the
 /// contents of its instruction words.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    instructions: usize,
+    pub(super) alus: Vec<Alu>,
+    pub(super) steps: Vec<Step>,
+    pub(super) uniforms: Vec<Uniform>,
+    /// Rows that may be read before they are written.
+    pub(super) zeroed: Vec<Row>,
+    pub(super) instructions: usize,
+}
+
+/// A run of operations and the effect that ends it. Control flow moves from
+/// step to step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// First operation.
+    pub first: u32,
+    /// Behind the last operation.
+    pub end: u32,
+    /// Instructions of the source that this step stands for.
+    pub instructions: u32,
+    /// Index of the instruction behind the effect.
+    pub at: u32,
+    /// What happens after the operations.
+    pub effect: Effect,
+}
+
+/// A value that is the same in every lane for as long as constants stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Uniform {
+    /// An immediate.
+    Bits(u32),
+    /// A scalar of the constant file.
+    Constant(u16),
+    /// Its f32 value rounded to f16.
+    HalfFloat(u16),
+    /// Its low 16 bits.
+    HalfInteger(u16),
 }
 
 /// Why words cannot be a program at all. A single instruction that cannot be
@@ -30,28 +70,44 @@ impl fmt::Display for ProgramError {
 impl std::error::Error for ProgramError {}
 
 impl Program {
-    /// Instructions accepted at most; lengths in registers are 8 bits of 16
-    /// instructions, so real programs are far below.
-    pub const MAX_INSTRUCTIONS: usize = 1 << 16;
+    /// Instructions accepted at most. Lengths in registers count 16
+    /// instructions in 8 bits, so real programs are below half of it.
+    pub const MAX_INSTRUCTIONS: usize = 1 << 13;
 
-    /// Lowers ir3 instruction words. Words after the last reachable `end` do
-    /// not matter.
+    /// Lowers ir3 instruction words. Words that are never reached do not
+    /// matter, and those that are no instruction fault when reached.
     pub fn new(code: &[u64]) -> Result<Self, ProgramError> {
-        match code.len() {
-            0 => Err(ProgramError::Empty),
-            len if len > Self::MAX_INSTRUCTIONS => Err(ProgramError::TooLong(len)),
-            instructions => Ok(Self { instructions }),
-        }
+        lower::lower(code, lower::SyncFlag::Scheduling)
     }
 
     /// As [`Program::new`] for a hull shader, where an (ss) after a store is a
-    /// barrier between the invocations of a patch.
+    /// barrier between the invocations of a patch (hardware page, 10.3).
     pub fn new_hull(code: &[u64]) -> Result<Self, ProgramError> {
-        Self::new(code)
+        lower::lower(code, lower::SyncFlag::Barrier)
     }
 
     /// Instructions before lowering.
     pub fn instructions(&self) -> usize {
         self.instructions
+    }
+
+    /// Rows that a warp of this program has.
+    pub(super) fn rows(&self) -> usize {
+        rowmap::UNIFORMS as usize + self.uniforms.len()
+    }
+}
+
+impl Uniform {
+    /// The value, given the constant file; beyond its end constants are 0.
+    pub(super) fn resolve(self, constants: &[u32]) -> u32 {
+        let constant = |index: u16| constants.get(index as usize).copied().unwrap_or(0);
+        match self {
+            Self::Bits(bits) => bits,
+            Self::Constant(index) => constant(index),
+            Self::HalfFloat(index) => {
+                u32::from(half::f16::from_f32(f32::from_bits(constant(index))).to_bits())
+            }
+            Self::HalfInteger(index) => constant(index) & 0xffff,
+        }
     }
 }

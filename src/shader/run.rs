@@ -1,8 +1,14 @@
 //! Running a warp.
 use std::fmt;
 
+use super::alu::Row;
+use super::effect::{Axis, Condition, Effect, File, Gather, Region, Test, Vote};
 use super::environment::Environment;
-use super::program::Program;
+use super::flow::Next;
+use super::lanes::{ALL, Lanes, Mask, lanes_of};
+use super::program::{Program, Step};
+use super::rowmap::{ADDRESS, REGISTERS};
+use super::rows;
 use super::warp::Warp;
 
 /// Why `run` came back.
@@ -28,7 +34,7 @@ pub enum ShaderFault {
     },
     /// Control went past the last instruction or before the first.
     OutOfProgram {
-        /// The instruction that went there.
+        /// How many instructions there are.
         at: u32,
     },
     /// More nested calls than the chip's branch stack holds, or a return
@@ -55,7 +61,7 @@ impl fmt::Display for ShaderFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Endless { limit } => write!(f, "shader cut off after {limit} instructions"),
-            Self::OutOfProgram { at } => write!(f, "instruction {at} leads out of the shader"),
+            Self::OutOfProgram { at } => write!(f, "control leaves the shader's {at} instructions"),
             Self::CallStack { at } => write!(f, "call stack broken at instruction {at}"),
             Self::Invalid { at } => write!(f, "instruction {at} is not valid"),
             Self::Unsupported { at, what } => write!(f, "instruction {at}: {what} is not supported"),
@@ -65,6 +71,172 @@ impl fmt::Display for ShaderFault {
 
 /// Runs `warp` until it ends, waits at a barrier, or faults.
 pub fn run(program: &Program, warp: &mut Warp, environment: &mut impl Environment) -> Outcome {
-    let _ = (program, warp, environment);
-    Outcome::Ended
+    loop {
+        let flow = &warp.flow;
+        if flow.active == 0 || flow.step >= flow.meet {
+            match warp.flow.schedule() {
+                Next::Run => {}
+                Next::Barrier => return Outcome::Barrier,
+                Next::Ended => return Outcome::Ended,
+            }
+        }
+        let step = &program.steps[warp.flow.step as usize];
+        let executing = warp.flow.executing();
+        warp.executed += u64::from(step.instructions);
+        if warp.executed > warp.limit {
+            return Outcome::Fault(ShaderFault::Endless { limit: warp.limit });
+        }
+        rows::run(
+            &program.alus[step.first as usize..step.end as usize],
+            &mut warp.rows,
+            executing | warp.idle,
+        );
+        if let Err(fault) = apply(step, warp, executing, environment) {
+            return Outcome::Fault(fault);
+        }
+    }
+}
+
+/// Does what `step` ends with, and moves on.
+fn apply(
+    step: &Step,
+    warp: &mut Warp,
+    executing: Mask,
+    environment: &mut impl Environment,
+) -> Result<(), ShaderFault> {
+    let at = step.at;
+    match &step.effect {
+        Effect::Continue => {}
+        Effect::End => {
+            warp.flow.end(warp.flow.active);
+            return Ok(());
+        }
+        Effect::Branch(branch) => {
+            let taken = vote(branch.vote, warp.holds(branch.condition) & executing, executing);
+            warp.flow.branch(taken, branch.target);
+            return Ok(());
+        }
+        Effect::Call { target } => {
+            warp.flow.call(executing).ok_or(ShaderFault::CallStack { at })?;
+            warp.flow.branch(executing, *target);
+            return Ok(());
+        }
+        Effect::Return => return warp.flow.ret(executing).ok_or(ShaderFault::CallStack { at }),
+        Effect::Kill(condition) => warp.kill(warp.holds(*condition) & executing),
+        Effect::Region(region) => warp.region(*region),
+        Effect::Barrier => {
+            warp.flow.wait();
+            return Ok(());
+        }
+        Effect::Gather(gather) => warp.gather(gather, executing),
+        Effect::Scatter { base, offset, src } => warp.scatter(*base, *offset, *src, executing),
+        Effect::Derivative { axis, dst, src } => warp.derivative(*axis, *dst, *src, executing),
+        Effect::Load(access) => warp.load(access, executing, environment),
+        Effect::Store(access) => warp.store(access, executing, environment),
+        Effect::ImageLoad(image) => warp.image_load(image, executing, environment),
+        Effect::ImageStore(image) => warp.image_store(image, executing, environment),
+        Effect::ImageSize { dst, slot } => warp.image_size(*dst, *slot, executing, environment),
+        Effect::Atomic(atomic) => warp.atomic(atomic, executing, environment),
+        Effect::Sample(sample) => warp.sample(sample, executing, environment),
+        Effect::Query(query) => warp.query(query, executing, environment),
+        Effect::Varying { dst, location, ij } => warp.varying(*dst, *location, *ij, executing, environment),
+        Effect::FlatVarying { dst, location, components } => {
+            warp.flat_varying(*dst, *location, *components, executing, environment);
+        }
+        Effect::LeftProgram => return Err(ShaderFault::OutOfProgram { at }),
+        Effect::Invalid => return Err(ShaderFault::Invalid { at }),
+        Effect::Unsupported(what) => return Err(ShaderFault::Unsupported { at, what }),
+    }
+    warp.flow.step += 1;
+    Ok(())
+}
+
+/// The lanes that go, given those that `want` to among those that run.
+fn vote(vote: Vote, want: Mask, running: Mask) -> Mask {
+    let all_if = |condition: bool| if condition { running } else { 0 };
+    match vote {
+        Vote::Each => want,
+        Vote::Any => all_if(want != 0),
+        Vote::All => all_if(want == running),
+        Vote::One => want & want.wrapping_neg(),
+    }
+}
+
+impl Warp {
+    /// The lanes in which `condition` holds.
+    fn holds(&self, condition: Condition) -> Mask {
+        let test = |test: Test| match test.sense {
+            true => self.row(test.row).nonzero(),
+            false => !self.row(test.row).nonzero(),
+        };
+        match condition {
+            Condition::Always => ALL,
+            Condition::If(a) => test(a),
+            Condition::Both(a, b) => test(a) & test(b),
+            Condition::Either(a, b) => test(a) | test(b),
+        }
+    }
+
+    /// Makes helpers of `lanes`. When nobody's outputs count any more, the warp ends.
+    fn kill(&mut self, lanes: Mask) {
+        self.killed |= lanes & self.live;
+        if lanes != 0 && self.covered() == 0 {
+            self.flow.restart(0);
+        }
+    }
+
+    fn region(&mut self, region: Region) {
+        match region {
+            Region::Begin(test) => self.flow.enter_region(self.holds(Condition::If(test))),
+            Region::Again(test) => self.flow.renew_region(self.holds(Condition::If(test))),
+            Region::End => self.flow.leave_region(),
+        }
+    }
+
+    /// Reads a register or constant chosen by a0.x; out of range reads 0
+    /// (guess: what the chip does is not documented).
+    fn gather(&mut self, gather: &Gather, mask: Mask) {
+        let address = *self.row(ADDRESS);
+        let value = std::array::from_fn(|lane| {
+            let index = (address[lane] as i32).wrapping_add(gather.offset);
+            match gather.file {
+                File::Constants => usize::try_from(index).ok().and_then(|i| self.constants.get(i).copied()),
+                File::Registers(base) => indexed(base, index).map(|row| self.row(row)[lane]),
+            }
+            .unwrap_or(0)
+        });
+        self.write(gather.dst, &Lanes(value), mask);
+    }
+
+    /// Writes a register chosen by a0.x; out of range is dropped (guess).
+    fn scatter(&mut self, base: Row, offset: i32, src: Row, mask: Mask) {
+        let (address, value) = (*self.row(ADDRESS), *self.row(src));
+        for lane in lanes_of(mask) {
+            let index = (address[lane] as i32).wrapping_add(offset);
+            if let Some(row) = indexed(base, index) {
+                self.rows[row as usize][lane] = value[lane];
+            }
+        }
+    }
+
+    fn derivative(&mut self, axis: Axis, dst: Row, src: Row, mask: Mask) {
+        let value = self.row(src).floats();
+        let (from, to): ([usize; 4], [usize; 4]) = match axis {
+            Axis::X => ([0; 4], [1; 4]),
+            Axis::Y => ([0; 4], [2; 4]),
+            Axis::FineX => ([0, 0, 2, 2], [1, 1, 3, 3]),
+            Axis::FineY => ([0, 1, 0, 1], [2, 3, 2, 3]),
+        };
+        let result = std::array::from_fn(|lane| {
+            let (quad, corner) = (lane & !3, lane & 3);
+            value[quad + to[corner]] - value[quad + from[corner]]
+        });
+        self.write(dst, &Lanes(result.map(rows::float_bits)), mask);
+    }
+}
+
+/// The row of a relative access to register `index` of the file at `base`.
+fn indexed(base: Row, index: i32) -> Option<Row> {
+    let index = Row::try_from(index).ok().filter(|&index| index < REGISTERS)?;
+    Some(base + index)
 }

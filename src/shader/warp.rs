@@ -1,22 +1,27 @@
 //! The state of 32 lanes.
-use super::lanes::{Lanes, Mask};
+use std::sync::Arc;
+
+use super::alu::Row;
+use super::flow::Flow;
+use super::lanes::{ALL, Lanes, Mask};
 use super::program::Program;
+use super::rowmap::{FULL, HALF, REGISTERS, SINK, ZERO};
 
 /// Warp instructions after which a shader counts as endless.
 pub const INSTRUCTION_LIMIT: u64 = 1 << 22;
 
-/// Scalar full registers r0.x to r47.w; as many half registers.
-const REGISTERS: usize = 192;
-
 /// Registers, control flow and constants of 32 lanes running one program.
+/// Clone it for each further warp of a group: the constants are shared.
 #[derive(Clone, Debug)]
 pub struct Warp {
-    full: Vec<Lanes>,
-    half: Vec<Lanes>,
-    live: Mask,
-    helpers: Mask,
-    killed: Mask,
-    executed: u64,
+    pub(super) rows: Vec<Lanes>,
+    pub(super) constants: Arc<[u32]>,
+    pub(super) flow: Flow,
+    pub(super) live: Mask,
+    pub(super) killed: Mask,
+    /// Lanes that were never started: what their registers hold is of no interest.
+    pub(super) idle: Mask,
+    pub(super) executed: u64,
     /// Instructions until the warp is cut off ([`INSTRUCTION_LIMIT`] at first).
     pub limit: u64,
 }
@@ -25,24 +30,31 @@ impl Warp {
     /// Registers for `program`, with the constant file as this launch sees it
     /// (scalars; c448.. holds the SSBO mirror; beyond the slice reads 0).
     pub fn new(program: &Program, constants: &[u32]) -> Self {
-        let _ = (program, constants);
+        let mut rows = vec![Lanes::ZERO; program.rows()];
+        let uniforms = rows.iter_mut().rev().zip(program.uniforms.iter().rev());
+        uniforms.for_each(|(row, uniform)| *row = Lanes::splat(uniform.resolve(constants)));
         Self {
-            full: vec![Lanes::ZERO; REGISTERS + 1],
-            half: vec![Lanes::ZERO; REGISTERS + 1],
+            rows,
+            constants: constants.into(),
+            flow: Flow::default(),
             live: 0,
-            helpers: 0,
             killed: 0,
+            idle: ALL,
             executed: 0,
             limit: INSTRUCTION_LIMIT,
         }
     }
 
-    /// Back to instruction 0 with all registers zero. `live` lanes count;
-    /// `helpers` run as well, for derivatives, but store nothing.
+    /// Back to the first instruction, with the registers that the program
+    /// touches zero in effect. `live` lanes count; `helpers` run as well, for
+    /// derivatives, but store nothing.
     pub fn restart(&mut self, program: &Program, live: Mask, helpers: Mask) {
-        let _ = program;
+        for &row in &program.zeroed {
+            self.rows[row as usize] = Lanes::ZERO;
+        }
+        self.flow.restart(live | helpers);
         self.live = live;
-        self.helpers = helpers & !live;
+        self.idle = !(live | helpers);
         self.killed = 0;
         self.executed = 0;
     }
@@ -50,22 +62,23 @@ impl Warp {
     /// Full register with this id (number * 4 + component). Ids that name no
     /// register (r63.x) read zero.
     pub fn full(&self, id: u32) -> &Lanes {
-        &self.full[(id as usize).min(REGISTERS)]
+        self.row(register(FULL, id).unwrap_or(ZERO))
     }
 
-    /// The same, to write inputs. What is written to ids that name no register is lost.
+    /// The same, to write inputs after a restart. What is written to ids that
+    /// name no register is lost.
     pub fn full_mut(&mut self, id: u32) -> &mut Lanes {
-        &mut self.full[(id as usize).min(REGISTERS)]
+        &mut self.rows[register(FULL, id).unwrap_or(SINK) as usize]
     }
 
     /// Half register with this id: 16 bits, zero-extended, per lane.
     pub fn half(&self, id: u32) -> &Lanes {
-        &self.half[(id as usize).min(REGISTERS)]
+        self.row(register(HALF, id).unwrap_or(ZERO))
     }
 
-    /// The same, to write inputs.
+    /// The same, to write inputs after a restart.
     pub fn half_mut(&mut self, id: u32) -> &mut Lanes {
-        &mut self.half[(id as usize).min(REGISTERS)]
+        &mut self.rows[register(HALF, id).unwrap_or(SINK) as usize]
     }
 
     /// Lanes that executed a kill.
@@ -82,4 +95,22 @@ impl Warp {
     pub fn executed(&self) -> u64 {
         self.executed
     }
+
+    pub(super) fn row(&self, row: Row) -> &Lanes {
+        &self.rows[row as usize]
+    }
+
+    /// Takes `value` in the lanes of `mask`; lanes that never started may change too.
+    pub(super) fn write(&mut self, row: Row, value: &Lanes, mask: Mask) {
+        let row = &mut self.rows[row as usize];
+        match mask | self.idle {
+            ALL => *row = *value,
+            _ => row.merge(value, mask),
+        }
+    }
+}
+
+/// The row of register `id` in the file that begins at `base`.
+fn register(base: Row, id: u32) -> Option<Row> {
+    (id < u32::from(REGISTERS)).then(|| base + id as Row)
 }

@@ -1,0 +1,139 @@
+//! Putting a program together: the part of lowering that every front end shares.
+use a4emu_decoder::isa::ir3::Cond;
+use hashbrown::{HashMap, HashSet};
+
+use super::alu::{Alu, Row};
+use super::effect::Effect;
+use super::liveness::cleared_rows;
+use super::program::{Program, Step, Uniform};
+use super::rowmap;
+use super::rows::AluOp;
+
+/// A source of an operation: a row and what is done to its bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// The row.
+    pub row: Row,
+    /// Bits that are kept.
+    pub and: u32,
+    /// Bits that are then flipped.
+    pub xor: u32,
+}
+
+impl From<Row> for Operand {
+    fn from(row: Row) -> Self {
+        Self { row, and: u32::MAX, xor: 0 }
+    }
+}
+
+/// Collects operations and effects in program order. Targets of branches are
+/// source instructions until [`Builder::finish`].
+#[derive(Default)]
+pub struct Builder {
+    alus: Vec<Alu>,
+    steps: Vec<Step>,
+    uniforms: Vec<Uniform>,
+    uniform_rows: HashMap<Uniform, Row>,
+    /// Source instruction -> step that begins with it.
+    starts: HashMap<u32, u32>,
+    /// Operations before this one belong to finished steps.
+    taken: u32,
+    /// Source instruction being lowered, and those since the last step.
+    at: u32,
+    pending: u32,
+}
+
+impl Builder {
+    /// Begins source instruction `at`; `target` says whether control can
+    /// arrive here other than from the one before.
+    pub fn instruction(&mut self, at: u32, targets: &HashSet<u32>) {
+        if targets.contains(&at) {
+            if self.pending > 0 || (self.taken as usize) < self.alus.len() {
+                self.effect(Effect::Continue);
+            }
+            self.starts.insert(at, self.steps.len() as u32);
+        }
+        self.at = at;
+        self.pending += 1;
+    }
+
+    /// The row of a value that is the same in every lane.
+    pub fn uniform(&mut self, uniform: Uniform) -> Row {
+        let uniforms = &mut self.uniforms;
+        *self.uniform_rows.entry(uniform).or_insert_with(|| {
+            uniforms.push(uniform);
+            rowmap::UNIFORMS + (uniforms.len() - 1) as Row
+        })
+    }
+
+    /// Adds an operation on 32 bits.
+    pub fn alu(&mut self, op: AluOp, dst: Row, sources: &[Operand]) {
+        self.alu_with(op, dst, sources, Cond::Lt, 32);
+    }
+
+    /// Adds an operation on one plain source of `width` bits.
+    pub fn alu_narrow(&mut self, op: AluOp, dst: Row, src: Row, width: u32) {
+        self.alu_with(op, dst, &[src.into()], Cond::Lt, width);
+    }
+
+    /// Adds an operation with a condition (compares) and a width (integers).
+    pub fn alu_with(&mut self, op: AluOp, dst: Row, sources: &[Operand], cond: Cond, width: u32) {
+        let source = |n: usize| sources.get(n).copied().unwrap_or(Operand::from(rowmap::ZERO));
+        let src = [source(0), source(1), source(2)];
+        self.alus.push(Alu {
+            op,
+            dst,
+            src: src.map(|operand| operand.row),
+            and: src.map(|operand| operand.and),
+            xor: src.map(|operand| operand.xor),
+            cond,
+            width,
+        });
+    }
+
+    /// Copies `sources` to rows that follow each other.
+    pub fn copies(&mut self, first: Row, sources: &[Row]) {
+        for (dst, &source) in (first..).zip(sources) {
+            self.alu(AluOp::Copy, dst, &[source.into()]);
+        }
+    }
+
+    /// Adds an effect, which ends the step.
+    pub fn effect(&mut self, effect: Effect) {
+        let end = self.alus.len() as u32;
+        self.steps.push(Step { first: self.taken, end, instructions: self.pending, at: self.at, effect });
+        self.taken = end;
+        self.pending = 0;
+    }
+
+    /// The program, with branch targets resolved. Control that leaves the
+    /// source goes to a last step that faults.
+    pub fn finish(mut self, instructions: usize) -> Program {
+        self.at = instructions as u32;
+        self.effect(Effect::LeftProgram);
+        let last = self.steps.len() as u32 - 1;
+        for step in &mut self.steps {
+            if let Some(target) = step.effect.target_mut() {
+                *target = self.starts.get(target).copied().unwrap_or(last);
+            }
+        }
+        let zeroed = cleared_rows(&self.alus, &self.steps);
+        Program { alus: self.alus, steps: self.steps, uniforms: self.uniforms, zeroed, instructions }
+    }
+}
+
+impl Effect {
+    /// The step that this effect may go to.
+    fn target_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            Self::Branch(branch) => Some(&mut branch.target),
+            Self::Call { target } => Some(target),
+            Self::Continue | Self::End | Self::Return | Self::Kill(_) | Self::Region(_) => None,
+            Self::Barrier | Self::Gather(_) | Self::Scatter { .. } | Self::Derivative { .. } => None,
+            Self::Load(_) | Self::Store(_) | Self::ImageLoad(_) | Self::ImageStore(_) => None,
+            Self::ImageSize { .. } | Self::Atomic(_) | Self::Sample(_) | Self::Query(_) => None,
+            Self::Varying { .. } | Self::FlatVarying { .. } => None,
+            Self::LeftProgram | Self::Invalid | Self::Unsupported(_) => None,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Categories 1 to 4.
+use a4emu_decoder::isa::ir3::{
+    Cat1, Cat1Dst, Cat1Op, Cat1Src, Cat2, Cat2Class, Cat2Op, Cat3, Cat3Class, Cat4, Cond, Operand, Reg,
+    Round, Type,
+};
+
+use super::Lowerer;
+use super::operands::{Bank, Numbers, step};
+use crate::shader::alu::Row;
+use crate::shader::builder;
+use crate::shader::effect::Effect;
+use crate::shader::program::Uniform;
+use crate::shader::rowmap::{ADDRESS, SINK};
+use crate::shader::rows::{AluOp, Halving, Saturating};
+
+/// A computation on 32-bit sources whose result still has to find its place.
+struct Computation<'a> {
+    op: AluOp,
+    sources: &'a [builder::Operand],
+    cond: Cond,
+    /// Width of integer sources.
+    width: u32,
+    /// Is the result a float?
+    numbers: Numbers,
+    /// (sat) on a float.
+    saturate: bool,
+}
+
+impl Lowerer {
+    pub(super) fn cat1(&mut self, instr: &Cat1) {
+        if instr.op == Cat1Op::Movmsk {
+            return self.builder.effect(Effect::Unsupported("movmsk"));
+        }
+        for repetition in 0..=instr.repeat {
+            self.used = 0;
+            let src = self.move_source(&instr.src, instr.src_type, repetition);
+            self.move_to(instr, src, repetition);
+        }
+    }
+
+    /// The row with the bits of category 1's source.
+    fn move_source(&mut self, src: &Cat1Src, ty: Type, repetition: u8) -> Row {
+        let numbers = if ty.is_float() { Numbers::Float } else { Numbers::Bits };
+        match src {
+            Cat1Src::Operand(operand) => self.raw(operand, numbers, Bank::of(ty.is_half()), repetition),
+            Cat1Src::Immediate(bits) => self.builder.uniform(Uniform::Bits(*bits)),
+        }
+    }
+
+    fn move_to(&mut self, instr: &Cat1, src: Row, repetition: u8) {
+        let bank = Bank::of(instr.dst_type.is_half());
+        match instr.dst {
+            Cat1Dst::Reg(Reg::A0) => self.builder.alu_narrow(AluOp::Extend, ADDRESS, src, 16),
+            Cat1Dst::Reg(reg) => self.convert(instr, bank.destination(step(reg, repetition)), src),
+            Cat1Dst::Relative(offset) => {
+                let value = self.temporaries(1);
+                self.convert(instr, value, src);
+                let offset = i32::from(offset) + i32::from(repetition);
+                self.builder.effect(Effect::Scatter { base: bank.base(), offset, src: value });
+            }
+        }
+    }
+
+    /// `dst` = `src` converted as a cov says.
+    fn convert(&mut self, instr: &Cat1, dst: Row, src: Row) {
+        let (op, width) = conversion(instr.src_type, instr.dst_type, instr.round);
+        self.builder.alu_narrow(op, dst, src, width);
+    }
+
+    pub(super) fn cat2(&mut self, instr: &Cat2) {
+        let Some(numbers) = numbers_of(instr.op.class()) else {
+            return self.effect2(instr);
+        };
+        let bank = Bank::of(instr.half);
+        for repetition in 0..=instr.repeat {
+            self.used = 0;
+            let src1 = self.source(&instr.src1, numbers, bank, repetition);
+            let src2 = instr.src2.as_ref().map(|src2| self.source(src2, numbers, bank, repetition));
+            let sources = [src1, src2.unwrap_or(src1)];
+            let computation = Computation {
+                op: flagged(instr),
+                sources: &sources[..1 + usize::from(src2.is_some())],
+                cond: instr.cond.unwrap_or(Cond::Lt),
+                width: if instr.half { 16 } else { 32 },
+                numbers: if instr.cond.is_some() { Numbers::Bits } else { numbers },
+                saturate: instr.sat && instr.op.class().is_float() && instr.cond.is_none(),
+            };
+            self.compute(&computation, step(instr.dst, repetition), instr.dst_half);
+        }
+    }
+
+    /// Category 2's ops without arithmetic.
+    fn effect2(&mut self, instr: &Cat2) {
+        match instr.op {
+            Cat2Op::BaryF => self.bary(instr),
+            op => self.builder.effect(Effect::Unsupported(op.name())),
+        }
+    }
+
+    fn bary(&mut self, instr: &Cat2) {
+        let bank = Bank::of(instr.half);
+        for repetition in 0..=instr.repeat {
+            self.used = 0;
+            let location = self.raw(&instr.src1, Numbers::Bits, Bank::Full, repetition);
+            let first = instr.src2.unwrap_or_default();
+            let ij = [0, 1].map(|n| self.coordinate_source(&first, n, bank, repetition));
+            let dst = Bank::of(instr.dst_half).destination(step(instr.dst, repetition));
+            if dst == SINK {
+                continue;
+            }
+            self.builder.effect(Effect::Varying { dst, location, ij });
+            if instr.sat {
+                self.builder.alu(AluOp::Saturate, dst, &[dst.into()]);
+            }
+            if instr.dst_half {
+                self.builder.alu(AluOp::FloatToHalf, dst, &[dst.into()]);
+            }
+        }
+    }
+
+    /// The `n`th of the registers from `operand`, as f32.
+    fn coordinate_source(&mut self, operand: &Operand, n: u8, bank: Bank, repetition: u8) -> Row {
+        let steps = n + if operand.step { repetition } else { 0 };
+        let stepped = Operand { step: true, ..*operand };
+        let raw = self.raw(&stepped, Numbers::Float, bank, steps);
+        self.widen(raw, Numbers::Float, bank)
+    }
+
+    pub(super) fn cat3(&mut self, instr: &Cat3) {
+        let (numbers, bank) = shape_of(instr.op.class());
+        for repetition in 0..=instr.repeat {
+            self.used = 0;
+            let sources = [instr.src1, instr.src2, instr.src3];
+            let sources = sources.map(|operand| self.source(&operand, numbers, bank, repetition));
+            let computation = Computation {
+                op: instr.op.into(),
+                sources: &sources,
+                cond: Cond::Lt,
+                width: if bank == Bank::Half { 16 } else { 32 },
+                numbers,
+                saturate: instr.sat && numbers == Numbers::Float,
+            };
+            self.compute(&computation, step(instr.dst, repetition), instr.dst_half);
+        }
+    }
+
+    pub(super) fn cat4(&mut self, instr: &Cat4) {
+        for repetition in 0..=instr.repeat {
+            self.used = 0;
+            let source = self.source(&instr.src, Numbers::Float, Bank::of(instr.half), repetition);
+            let computation = Computation {
+                op: instr.op.into(),
+                sources: &[source],
+                cond: Cond::Lt,
+                width: 32,
+                numbers: Numbers::Float,
+                saturate: instr.sat,
+            };
+            self.compute(&computation, step(instr.dst, repetition), instr.dst_half);
+        }
+    }
+
+    /// Computes into register `dst`, clamping and narrowing on the way.
+    fn compute(&mut self, computation: &Computation<'_>, dst: Reg, half: bool) {
+        let bank = Bank::of(half);
+        let row = bank.destination(dst);
+        if row == SINK {
+            return;
+        }
+        let Computation { op, sources, cond, width, numbers, saturate } = *computation;
+        self.builder.alu_with(op, row, sources, cond, width);
+        if saturate {
+            self.builder.alu(AluOp::Saturate, row, &[row.into()]);
+        }
+        let register = !dst.is_predicate() && !dst.is_address();
+        match (bank, numbers) {
+            (Bank::Half, Numbers::Float) if register => {
+                self.builder.alu(AluOp::FloatToHalf, row, &[row.into()])
+            }
+            (Bank::Half, Numbers::Uint | Numbers::Sint | Numbers::Bits) if register => self.cut(row, row),
+            (Bank::Half, _) | (Bank::Full, _) => {}
+        }
+    }
+}
+
+/// The operation of `instr`, with (sat) and (ei) on integers.
+fn flagged(instr: &Cat2) -> AluOp {
+    let saturating = Saturating::of(instr.op).filter(|_| instr.sat).map(AluOp::Saturating);
+    let halving = Halving::of(instr.op).filter(|_| instr.end_input).map(AluOp::Halving);
+    saturating.or(halving).unwrap_or(instr.op.into())
+}
+
+/// How a class reads its sources; nothing for effects.
+fn numbers_of(class: Cat2Class) -> Option<Numbers> {
+    Some(match class {
+        Cat2Class::Float2 | Cat2Class::Float1 | Cat2Class::CmpF => Numbers::Float,
+        Cat2Class::Uint2 | Cat2Class::CmpU => Numbers::Uint,
+        Cat2Class::Sint2 | Cat2Class::Sint1 | Cat2Class::CmpS => Numbers::Sint,
+        Cat2Class::Bits2 | Cat2Class::Bits1 => Numbers::Bits,
+        Cat2Class::Effect2 | Cat2Class::Effect1 => return None,
+    })
+}
+
+/// How a class reads its sources, and from which registers.
+fn shape_of(class: Cat3Class) -> (Numbers, Bank) {
+    match class {
+        Cat3Class::Float32 => (Numbers::Float, Bank::Full),
+        Cat3Class::Float16 => (Numbers::Float, Bank::Half),
+        Cat3Class::Uint32 => (Numbers::Uint, Bank::Full),
+        Cat3Class::Uint16 => (Numbers::Uint, Bank::Half),
+        Cat3Class::Sint32 => (Numbers::Sint, Bank::Full),
+        Cat3Class::Sint16 | Cat3Class::SintAsHalf => (Numbers::Sint, Bank::Half),
+        Cat3Class::Bits32 => (Numbers::Bits, Bank::Full),
+        Cat3Class::Bits16 => (Numbers::Bits, Bank::Half),
+    }
+}
+
+/// The operation that converts between two types, and its width. The ones with
+/// rows of their own give what [`AluOp::Convert`] would, in loops that vectorise.
+fn conversion(from: Type, to: Type, round: Round) -> (AluOp, u32) {
+    let plain = round == Round::Default;
+    match (from, to) {
+        _ if from.bytes() == 4 && to.bytes() == 4 && from.is_float() == to.is_float() => (AluOp::Copy, 32),
+        (Type::U16, Type::U16) | (Type::S16, Type::S16) | (Type::F16, Type::F16) => (AluOp::Copy, 32),
+        (Type::U16, Type::U32 | Type::S32) => (AluOp::Copy, 32),
+        (Type::S16, Type::U32 | Type::S32) => (AluOp::Extend, 16),
+        (Type::U32 | Type::S32, Type::U16 | Type::S16) => (AluOp::Cut, 16),
+        (Type::F16, Type::F32) => (AluOp::HalfToFloat, 32),
+        (Type::U32, Type::F32) if plain => (AluOp::UintToFloat, 32),
+        (Type::S32, Type::F32) if plain => (AluOp::SintToFloat, 32),
+        (Type::F32, Type::U32) if plain => (AluOp::FloatToUint, 32),
+        (Type::F32, Type::S32) if plain => (AluOp::FloatToSint, 32),
+        _ => (AluOp::Convert(from, to, round), 32),
+    }
+}

@@ -1,0 +1,130 @@
+//! ir3 instructions to steps.
+//!
+//! Instructions are lowered one by one, each repetition of a (rptN) on its
+//! own. What the compact operations cannot express in their operands (half
+//! precision, integer modifiers, relative addresses) becomes further
+//! operations on temporaries. Only instructions that control can reach are
+//! looked at: what follows `end` in an instruction store is of no interest.
+mod computing;
+mod flow;
+mod memory;
+mod operands;
+mod texture;
+
+use a4emu_decoder::isa::ir3::{Body, Cat0Op, Instr};
+use hashbrown::HashSet;
+
+use super::alu::Row;
+use super::builder::Builder;
+use super::effect::{Effect, Test};
+use super::program::{Program, ProgramError};
+use super::rowmap::{TEMPORARIES, TEMPORARY_COUNT};
+
+/// What an (ss) flag means to the stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncFlag {
+    /// Only when results arrive: nothing here.
+    Scheduling,
+    /// After a store, a barrier (hull shaders).
+    Barrier,
+}
+
+/// The program of `code`.
+pub fn lower(code: &[u64], sync: SyncFlag) -> Result<Program, ProgramError> {
+    match code.len() {
+        0 => return Err(ProgramError::Empty),
+        len if len > Program::MAX_INSTRUCTIONS => return Err(ProgramError::TooLong(len)),
+        _ => {}
+    }
+    let instrs: Vec<Instr> = code.iter().map(|&word| Instr::decode(word)).collect();
+    let targets = targets(&instrs);
+    let reached = reached(&instrs);
+    let mut lowerer =
+        Lowerer { builder: Builder::default(), sync, stored: false, region: None, at: 0, used: 0 };
+    for (at, instr) in instrs.iter().enumerate().filter(|(at, _)| reached[*at]) {
+        lowerer.builder.instruction(at as u32, &targets);
+        lowerer.at = at as u32;
+        lowerer.instruction(instr);
+    }
+    Ok(lowerer.builder.finish(code.len()))
+}
+
+/// The instruction that `instr` at `at` names as its target.
+fn target(at: usize, instr: &Instr) -> Option<u32> {
+    match &instr.body {
+        Body::Cat0(flow) if flow.op.class().has_target() => {
+            Some((at as u32).wrapping_add_signed(flow.offset))
+        }
+        _ => None,
+    }
+}
+
+/// Every instruction that another one names, and those that calls return to.
+fn targets(instrs: &[Instr]) -> HashSet<u32> {
+    instrs.iter().enumerate().filter_map(|(at, instr)| target(at, instr)).collect()
+}
+
+/// Which instructions control can come to.
+fn reached(instrs: &[Instr]) -> Vec<bool> {
+    let mut reached = vec![false; instrs.len()];
+    let mut open = vec![0];
+    while let Some(at) = open.pop() {
+        if at >= instrs.len() || reached[at] {
+            continue;
+        }
+        reached[at] = true;
+        open.extend(target(at, &instrs[at]).map(|target| target as usize));
+        if !stops(&instrs[at]) {
+            open.push(at + 1);
+        }
+    }
+    reached
+}
+
+/// Does control never go to the next instruction?
+fn stops(instr: &Instr) -> bool {
+    match &instr.body {
+        Body::Cat0(flow) => matches!(flow.op, Cat0Op::End | Cat0Op::Jump | Cat0Op::Ret),
+        _ => false,
+    }
+}
+
+/// Lowering in progress.
+struct Lowerer {
+    builder: Builder,
+    sync: SyncFlag,
+    /// A store came after the last (ss).
+    stored: bool,
+    /// The test of the predicated region that the instruction is in.
+    region: Option<Test>,
+    /// Index of the instruction.
+    at: u32,
+    /// Temporaries taken by the current repetition.
+    used: Row,
+}
+
+impl Lowerer {
+    fn instruction(&mut self, instr: &Instr) {
+        self.used = 0;
+        self.synchronise(instr);
+        match &instr.body {
+            Body::Cat0(instr) => self.cat0(instr),
+            Body::Cat1(instr) => self.cat1(instr),
+            Body::Cat2(instr) => self.cat2(instr),
+            Body::Cat3(instr) => self.cat3(instr),
+            Body::Cat4(instr) => self.cat4(instr),
+            Body::Cat5(instr) => self.cat5(instr),
+            Body::Cat6(instr) => self.cat6(instr),
+            Body::Cat7(instr) => self.cat7(instr),
+            Body::Unknown => self.builder.effect(Effect::Invalid),
+        }
+    }
+
+    /// `count` temporaries that follow each other. No instruction needs more
+    /// than there are; were it so, the last would be shared.
+    fn temporaries(&mut self, count: Row) -> Row {
+        let first = self.used.min(TEMPORARY_COUNT - count);
+        self.used = first + count;
+        TEMPORARIES + first
+    }
+}

@@ -1,0 +1,187 @@
+//! Registers, constants and immediates as rows.
+use a4emu_decoder::isa::ir3::convert::convert;
+use a4emu_decoder::isa::ir3::{FLUT, Operand, Reg, Round, Src, Type};
+
+use super::Lowerer;
+use crate::shader::alu::Row;
+use crate::shader::builder;
+use crate::shader::effect::{Effect, File, Gather};
+use crate::shader::program::Uniform;
+use crate::shader::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
+use crate::shader::rows::AluOp;
+
+/// How an operation reads its sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// Floats; neg and abs act on the sign bit.
+    Float,
+    /// Zero-extended integers; neg is two's complement.
+    Uint,
+    /// Sign-extended integers.
+    Sint,
+    /// Bits; neg is NOT.
+    Bits,
+}
+
+/// A register file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bank {
+    /// 32-bit registers.
+    Full,
+    /// 16-bit registers.
+    Half,
+}
+
+impl Bank {
+    /// The half registers if `half`.
+    pub fn of(half: bool) -> Self {
+        if half { Self::Half } else { Self::Full }
+    }
+
+    /// Row of register 0.
+    pub fn base(self) -> Row {
+        match self {
+            Self::Full => FULL,
+            Self::Half => HALF,
+        }
+    }
+
+    /// Row of register `reg`, if it is one.
+    fn row(self, reg: Reg) -> Option<Row> {
+        match reg {
+            Reg(id) if Row::from(id) < REGISTERS => Some(self.base() + Row::from(id)),
+            Reg::A0 => Some(ADDRESS),
+            _ if reg.is_predicate() => Some(PREDICATES + Row::from(reg.component())),
+            _ => None,
+        }
+    }
+
+    /// Row that a source register is read from: what is none reads 0.
+    pub fn source(self, reg: Reg) -> Row {
+        self.row(reg).unwrap_or(ZERO)
+    }
+
+    /// Row that a destination register is written to: what is none is lost.
+    pub fn destination(self, reg: Reg) -> Row {
+        self.row(reg).unwrap_or(SINK)
+    }
+}
+
+/// The register `steps` further on.
+pub fn step(reg: Reg, steps: u8) -> Reg {
+    Reg(reg.0.saturating_add(steps))
+}
+
+impl Lowerer {
+    /// A source in its 32-bit form, modifiers applied, in repetition `repetition`.
+    pub fn source(
+        &mut self,
+        operand: &Operand,
+        numbers: Numbers,
+        bank: Bank,
+        repetition: u8,
+    ) -> builder::Operand {
+        let raw = self.raw(operand, numbers, bank, repetition);
+        let wide = self.widen(raw, numbers, bank);
+        self.modified(operand, wide, numbers, bank)
+    }
+
+    /// The row that holds the source's bits.
+    pub fn raw(&mut self, operand: &Operand, numbers: Numbers, bank: Bank, repetition: u8) -> Row {
+        let steps = if operand.step { repetition } else { 0 };
+        let forward = i32::from(steps);
+        match operand.src {
+            Src::Gpr(reg) => bank.source(step(reg, steps)),
+            Src::Const(index) => self.constant(index.wrapping_add(steps.into()), numbers, bank),
+            Src::RelativeGpr(offset) => {
+                self.gather(File::Registers(bank.base()), i32::from(offset) + forward)
+            }
+            Src::RelativeConst(offset) => {
+                let row = self.gather(File::Constants, i32::from(offset) + forward);
+                self.narrow_in_place(row, numbers, bank)
+            }
+            Src::Immediate(value) => {
+                let bits = (i32::from(value) + forward) as u32;
+                self.builder.uniform(Uniform::Bits(if bank == Bank::Half { bits & 0xffff } else { bits }))
+            }
+            Src::Flut { index, .. } => self.float_immediate(FLUT[index as usize % FLUT.len()], bank),
+        }
+    }
+
+    /// A constant: half sources convert it (floats) or take its low bits.
+    fn constant(&mut self, index: u16, numbers: Numbers, bank: Bank) -> Row {
+        self.builder.uniform(match (bank, numbers) {
+            (Bank::Full, _) => Uniform::Constant(index),
+            (Bank::Half, Numbers::Float) => Uniform::HalfFloat(index),
+            (Bank::Half, Numbers::Uint | Numbers::Sint | Numbers::Bits) => Uniform::HalfInteger(index),
+        })
+    }
+
+    fn float_immediate(&mut self, bits: u32, bank: Bank) -> Row {
+        self.builder.uniform(Uniform::Bits(match bank {
+            Bank::Full => bits,
+            Bank::Half => convert(bits, Type::F32, Type::F16, Round::Even),
+        }))
+    }
+
+    /// A temporary with the register or constant at a0.x + `offset`.
+    fn gather(&mut self, file: File, offset: i32) -> Row {
+        let dst = self.temporaries(1);
+        self.builder.effect(Effect::Gather(Gather { dst, file, offset }));
+        dst
+    }
+
+    /// Makes the 32 bits in the temporary `row` the value of a half source.
+    fn narrow_in_place(&mut self, row: Row, numbers: Numbers, bank: Bank) -> Row {
+        match (bank, numbers) {
+            (Bank::Full, _) => {}
+            (Bank::Half, Numbers::Float) => self.builder.alu(AluOp::FloatToHalf, row, &[row.into()]),
+            (Bank::Half, _) => self.cut(row, row),
+        }
+        row
+    }
+
+    /// The low 16 bits of `src`.
+    pub fn cut(&mut self, dst: Row, src: Row) {
+        self.builder.alu_narrow(AluOp::Cut, dst, src, 16);
+    }
+
+    /// The row with the 32-bit form of what `row` holds.
+    pub fn widen(&mut self, row: Row, numbers: Numbers, bank: Bank) -> Row {
+        let op = match (bank, numbers) {
+            (Bank::Full, _) | (Bank::Half, Numbers::Uint | Numbers::Bits) => return row,
+            (Bank::Half, Numbers::Float) => AluOp::HalfToFloat,
+            (Bank::Half, Numbers::Sint) => AluOp::Extend,
+        };
+        let wide = self.temporaries(1);
+        self.builder.alu_narrow(op, wide, row, 16);
+        wide
+    }
+
+    /// Applies (neg) and (abs).
+    fn modified(&mut self, operand: &Operand, row: Row, numbers: Numbers, bank: Bank) -> builder::Operand {
+        let sign = 1 << 31;
+        let ones = if bank == Bank::Half { 0xffff } else { u32::MAX };
+        let flip = |bits: u32| if operand.neg { bits } else { 0 };
+        match numbers {
+            Numbers::Float => {
+                let and = if operand.abs { !sign } else { u32::MAX };
+                builder::Operand { row, and, xor: flip(sign) }
+            }
+            Numbers::Bits => builder::Operand { row, and: u32::MAX, xor: flip(ones) },
+            Numbers::Uint | Numbers::Sint => self.integer_modified(operand, row).into(),
+        }
+    }
+
+    fn integer_modified(&mut self, operand: &Operand, row: Row) -> Row {
+        let op = match (operand.abs, operand.neg) {
+            (false, false) => return row,
+            (false, true) => AluOp::Negate,
+            (true, false) => AluOp::Absolute,
+            (true, true) => AluOp::AbsoluteNegate,
+        };
+        let dst = self.temporaries(1);
+        self.builder.alu(op, dst, &[row.into()]);
+        dst
+    }
+}

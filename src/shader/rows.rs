@@ -1,0 +1,361 @@
+//! The pure operations, made from the decoder's rows: an enumerator, a loop
+//! over lanes and a scalar reference per row.
+//!
+//! A row's semantics is a scalar function; its class says how the bits of a
+//! register become its arguments. Operations here work on full registers.
+//! Half operands are widened before and results narrowed after, which gives the
+//! same values as the half forms (computed in f32 and rounded once, or in 32
+//! bits and cut); on A4xx they are rare enough that this costs nothing.
+//!
+//! A float result that is NaN is the canonical one: which of two NaNs an
+//! addition returns is not the same on every path of every machine.
+use a4emu_decoder::isa::ir3::Cat2Op;
+use a4emu_decoder::isa::ir3::Cat3Op;
+use a4emu_decoder::isa::ir3::Cat4Op;
+use a4emu_decoder::isa::ir3::convert::convert;
+use a4emu_decoder::isa::ir3::float;
+use a4emu_decoder::isa::ir3::{Cond, Round, Type};
+use a4emu_decoder::{
+    for_each_cat2, for_each_cat2_halving, for_each_cat2_saturating, for_each_cat3, for_each_cat4,
+};
+use multiversion::multiversion;
+
+use super::alu::{Alu, keep, lanewise, one_by_one};
+use super::lanes::{ALL, Lanes, Mask};
+
+/// Operations that no instruction set names, for lowering: moves, widening,
+/// narrowing, and the common conversions in a form that vectorises.
+macro_rules! for_each_extra {
+    ($callback:ident, $($arg:tt)*) => {
+        $callback! { $($arg)*;
+            { 0, Copy, "copy", Bits1, |a, _w| a }
+            { 1, Negate, "negate", Sint1, |a, _w| a.wrapping_neg() }
+            { 2, Absolute, "absolute", Sint1, |a, _w| a.wrapping_abs() }
+            { 3, AbsoluteNegate, "absolute negate", Sint1, |a, _w| a.wrapping_abs().wrapping_neg() }
+            { 4, Saturate, "saturate", Float1, |a| float::saturate(a) }
+            { 5, Cut, "low bits", Bits1, |a, w| a & (u32::MAX >> (32 - w)) }
+            { 6, Extend, "sign-extend", Sint1, |a, w| a << (32 - w) >> (32 - w) }
+            { 7, HalfToFloat, "half to float", Bits1, |a, _w| convert(a, Type::F16, Type::F32, Round::Default) }
+            { 8, FloatToHalf, "float to half", Bits1, |a, _w| convert(a, Type::F32, Type::F16, Round::Even) }
+            { 9, UintToFloat, "u32 to float", Bits1, |a, _w| (a as f32).to_bits() }
+            { 10, SintToFloat, "s32 to float", Sint1, |a, _w| (a as f32).to_bits() as i32 }
+            { 11, FloatToUint, "float to u32", Bits1, |a, _w| f32::from_bits(a) as u32 }
+            { 12, FloatToSint, "float to s32", Bits1, |a, _w| f32::from_bits(a) as i32 as u32 }
+        }
+    };
+}
+
+/// The bits of a float result.
+#[inline(always)]
+pub fn float_bits(value: f32) -> u32 {
+    if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() }
+}
+
+/// The f16 nearest to the f32 in `bits`, ties to even.
+#[inline(always)]
+pub fn to_half(bits: u32) -> u32 {
+    convert(bits, Type::F32, Type::F16, Round::Even)
+}
+
+/// Gives a row's closure its argument types.
+macro_rules! typed {
+    ($name:ident, $($arg:ident: $ty:ty),* => $result:ty) => {
+        #[inline(always)]
+        fn $name(f: impl Fn($($ty),*) -> $result, $($arg: $ty),*) -> $result {
+            f($($arg),*)
+        }
+    };
+}
+typed!(float1, a: f32 => f32);
+typed!(float2, a: f32, b: f32 => f32);
+typed!(float3, a: f32, b: f32, c: f32 => f32);
+typed!(uint1, a: u32, w: u32 => u32);
+typed!(uint2, a: u32, b: u32, w: u32 => u32);
+typed!(uint3, a: u32, b: u32, c: u32 => u32);
+typed!(sint1, a: i32, w: u32 => i32);
+typed!(sint2, a: i32, b: i32, w: u32 => i32);
+typed!(sint3, a: i32, b: i32, c: i32 => i32);
+typed!(truth, hit: bool => u32);
+
+/// The element function of a row: bits in, bits out.
+macro_rules! element {
+    (Float1, $f:expr, $w:expr) => {
+        |[a]: [u32; 1]| float_bits(float1($f, f32::from_bits(a)))
+    };
+    (Float2, $f:expr, $w:expr) => {
+        |[a, b]: [u32; 2]| float_bits(float2($f, f32::from_bits(a), f32::from_bits(b)))
+    };
+    (Float3, $f:expr, $w:expr) => {
+        |[a, b, c]: [u32; 3]| float_bits(float3($f, f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)))
+    };
+    (Uint1, $f:expr, $w:expr) => {
+        |[a]: [u32; 1]| uint1($f, a, $w)
+    };
+    (Uint2, $f:expr, $w:expr) => {
+        |[a, b]: [u32; 2]| uint2($f, a, b, $w)
+    };
+    (Uint3, $f:expr, $w:expr) => {
+        |[a, b, c]: [u32; 3]| uint3($f, a, b, c)
+    };
+    (Sint1, $f:expr, $w:expr) => {
+        |[a]: [u32; 1]| sint1($f, a as i32, $w) as u32
+    };
+    (Sint2, $f:expr, $w:expr) => {
+        |[a, b]: [u32; 2]| sint2($f, a as i32, b as i32, $w) as u32
+    };
+    (Sint3, $f:expr, $w:expr) => {
+        |[a, b, c]: [u32; 3]| sint3($f, a as i32, b as i32, c as i32) as u32
+    };
+    (Bits1, $f:expr, $w:expr) => {
+        element!(Uint1, $f, $w)
+    };
+    (Bits2, $f:expr, $w:expr) => {
+        element!(Uint2, $f, $w)
+    };
+    (Float32, $f:expr, $w:expr) => {
+        element!(Float3, $f, $w)
+    };
+    (Float16, $f:expr, $w:expr) => {
+        element!(Float3, $f, $w)
+    };
+    (Uint32, $f:expr, $w:expr) => {
+        element!(Uint3, $f, $w)
+    };
+    (Uint16, $f:expr, $w:expr) => {
+        element!(Uint3, $f, $w)
+    };
+    (Bits32, $f:expr, $w:expr) => {
+        element!(Uint3, $f, $w)
+    };
+    (Bits16, $f:expr, $w:expr) => {
+        element!(Uint3, $f, $w)
+    };
+    (Sint32, $f:expr, $w:expr) => {
+        element!(Sint3, $f, $w)
+    };
+    (Sint16, $f:expr, $w:expr) => {
+        element!(Sint3, $f, $w)
+    };
+    (SintAsHalf, $f:expr, $w:expr) => {
+        element!(Sint3, $f, $w)
+    };
+    (CmpF, $f:expr, $cond:expr) => {
+        |[a, b]: [u32; 2]| truth($f, $cond.test(f32::from_bits(a), f32::from_bits(b)))
+    };
+    (CmpU, $f:expr, $cond:expr) => {
+        |[a, b]: [u32; 2]| truth($f, $cond.test(a, b))
+    };
+    (CmpS, $f:expr, $cond:expr) => {
+        |[a, b]: [u32; 2]| truth($f, $cond.test(a as i32, b as i32))
+    };
+}
+
+/// The loop of a row. A compare has one per condition. Rows that programs
+/// hardly use have none of their own: each loop is compiled for every kind of CPU.
+macro_rules! lane_loop {
+    ($rows:ident, $alu:ident, CmpvF $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, CmpvU $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, CmpvS $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, BfrevB $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, ClzS $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, ClzB $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, CbitsB $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, MgenB $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, GetbitB $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, Shb $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, Msad $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, MadshU16 $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, SelS16 $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, SelS32 $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, SelF16 $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, SelF32 $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, SadS16 $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, SadS32 $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, Hrsq $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, Hlog2 $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, Hexp2 $($rest:tt)*) => { one_by_one($rows, $alu) };
+    ($rows:ident, $alu:ident, $op:ident, Effect1) => { {} };
+    ($rows:ident, $alu:ident, $op:ident, Effect2) => { {} };
+    ($rows:ident, $alu:ident, $op:ident, CmpF, $f:expr) => { lane_loop!(@each $rows, $alu, CmpF, $f) };
+    ($rows:ident, $alu:ident, $op:ident, CmpU, $f:expr) => { lane_loop!(@each $rows, $alu, CmpU, $f) };
+    ($rows:ident, $alu:ident, $op:ident, CmpS, $f:expr) => { lane_loop!(@each $rows, $alu, CmpS, $f) };
+    (@each $rows:ident, $alu:ident, $class:ident, $f:expr) => {
+        match $alu.cond {
+            Cond::Lt => lanewise($rows, $alu, element!($class, $f, Cond::Lt)),
+            Cond::Le => lanewise($rows, $alu, element!($class, $f, Cond::Le)),
+            Cond::Gt => lanewise($rows, $alu, element!($class, $f, Cond::Gt)),
+            Cond::Ge => lanewise($rows, $alu, element!($class, $f, Cond::Ge)),
+            Cond::Eq => lanewise($rows, $alu, element!($class, $f, Cond::Eq)),
+            Cond::Ne => lanewise($rows, $alu, element!($class, $f, Cond::Ne)),
+        }
+    };
+    ($rows:ident, $alu:ident, $op:ident, $class:ident, $f:expr) => {
+        lanewise($rows, $alu, element!($class, $f, $alu.width))
+    };
+}
+
+/// The value of a row for one lane.
+macro_rules! scalar {
+    ($alu:ident, $src:ident, Effect1) => {
+        0
+    };
+    ($alu:ident, $src:ident, Effect2) => {
+        0
+    };
+    ($alu:ident, $src:ident, CmpF, $f:expr) => {
+        apply(element!(CmpF, $f, $alu.cond), $src)
+    };
+    ($alu:ident, $src:ident, CmpU, $f:expr) => {
+        apply(element!(CmpU, $f, $alu.cond), $src)
+    };
+    ($alu:ident, $src:ident, CmpS, $f:expr) => {
+        apply(element!(CmpS, $f, $alu.cond), $src)
+    };
+    ($alu:ident, $src:ident, $class:ident, $f:expr) => {
+        apply(element!($class, $f, $alu.width), $src)
+    };
+}
+
+fn apply<const N: usize>(f: impl Fn([u32; N]) -> u32, src: [u32; 3]) -> u32 {
+    f(std::array::from_fn(|n| src[n]))
+}
+
+/// Makes everything from all rows.
+macro_rules! operations {
+    ($({ $opcode:literal, $op:ident, $text:literal, $class:ident $(, $f:expr)? })*) => {
+        /// A pure operation.
+        #[allow(missing_docs)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum AluOp {
+            $($op,)*
+            /// (sat) on integers.
+            Saturating(Saturating),
+            /// (ei) on integers.
+            Halving(Halving),
+            /// A conversion without a row of its own.
+            Convert(Type, Type, Round),
+        }
+
+        #[cfg(test)]
+        impl AluOp {
+            /// Every operation that has a row.
+            pub const ALL: &[Self] = &[$(Self::$op,)*];
+        }
+
+        impl Alu {
+            /// The scalar reference: the result for one lane's sources, modifiers applied.
+            #[inline(never)]
+            pub fn scalar(&self, src: [u32; 3]) -> u32 {
+                match self.op {
+                    $(AluOp::$op => scalar!(self, src, $class $(, $f)?),)*
+                    AluOp::Saturating(op) => op.scalar(self, src),
+                    AluOp::Halving(op) => op.scalar(self, src),
+                    AluOp::Convert(from, to, round) => convert(src[0], from, to, round),
+                }
+            }
+        }
+
+        /// Runs operations on all lanes, or on those of `mask`.
+        #[inline(always)]
+        pub(super) fn run_all(alus: &[Alu], rows: &mut [Lanes], mask: Option<&Lanes>) {
+            for alu in alus {
+                let old = mask.map(|_| rows[alu.dst as usize]);
+                match alu.op {
+                    $(AluOp::$op => lane_loop!(rows, alu, $op, $class $(, $f)?),)*
+                    AluOp::Saturating(_) | AluOp::Halving(_) | AluOp::Convert(..) => one_by_one(rows, alu),
+                }
+                if let (Some(mask), Some(old)) = (mask, old) {
+                    keep(&mut rows[alu.dst as usize], &old, mask);
+                }
+            }
+        }
+    };
+}
+
+/// Makes the operations that a flag makes of others.
+macro_rules! flagged {
+    ($(#[$meta:meta])* $name:ident; $({ $op:ident, $class:ident, $f:expr })*) => {
+        $(#[$meta])*
+        #[allow(missing_docs)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($op,)* }
+
+        impl $name {
+            /// The flagged form of `op`, if it has one.
+            pub fn of(op: Cat2Op) -> Option<Self> {
+                match op {
+                    $(Cat2Op::$op => Some(Self::$op),)*
+                    _ => None,
+                }
+            }
+
+            fn scalar(self, alu: &Alu, src: [u32; 3]) -> u32 {
+                match self {
+                    $(Self::$op => scalar!(alu, src, $class, $f),)*
+                }
+            }
+        }
+    };
+}
+
+for_each_cat2_saturating!(
+    flagged,
+    /// Integer operations that clamp to the range of their width.
+    Saturating
+);
+for_each_cat2_halving!(
+    flagged,
+    /// Adds that halve the sum.
+    Halving
+);
+
+/// Makes the operation of an instruction set's op.
+macro_rules! from_rows {
+    ($set:ident; $({ $opcode:literal, $op:ident $($rest:tt)* })*) => {
+        impl From<$set> for AluOp {
+            fn from(op: $set) -> Self {
+                match op {
+                    $($set::$op => Self::$op,)*
+                }
+            }
+        }
+    };
+}
+for_each_cat2!(from_rows, Cat2Op);
+for_each_cat3!(from_rows, Cat3Op);
+for_each_cat4!(from_rows, Cat4Op);
+
+macro_rules! and_cat3 {
+    ($($row:tt)*) => { for_each_cat3!(and_cat4, $($row)*); };
+}
+macro_rules! and_cat4 {
+    ($({ $($a:tt)* })*; $({ $($b:tt)* })*) => {
+        for_each_cat4!(and_extra, $({ $($a)* })* $({ $($b)* })*);
+    };
+}
+macro_rules! and_extra {
+    ($({ $($a:tt)* })*; $({ $($b:tt)* })*) => {
+        for_each_extra!(all, $({ $($a)* })* $({ $($b)* })*);
+    };
+}
+macro_rules! all {
+    ($({ $($a:tt)* })*; $({ $($b:tt)* })*) => { operations! { $({ $($a)* })* $({ $($b)* })* } };
+}
+for_each_cat2!(and_cat3);
+
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+lzcnt+popcnt",
+    "x86_64+avx2+fma+bmi1+bmi2+lzcnt+popcnt"
+))]
+fn run_best(alus: &[Alu], rows: &mut [Lanes], mask: Option<&Lanes>) {
+    run_all(alus, rows, mask);
+}
+
+/// Runs operations on the lanes of `mask`, with the widest vectors that this CPU has.
+pub fn run(alus: &[Alu], rows: &mut [Lanes], mask: Mask) {
+    match (alus, mask) {
+        ([], _) => {}
+        (_, ALL) => run_best(alus, rows, None),
+        _ => run_best(alus, rows, Some(&Lanes::from_mask(mask))),
+    }
+}
