@@ -1,0 +1,26 @@
+//! One test for each fixture, as `a4emu check` judges it.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use a4emu::check::{Case, Verdict, find, judge};
+use a4emu::options::Shared;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let cases = find(&folder, &[]).expect("the fixtures");
+    let trials = cases.into_iter().map(|case| Trial::test(case.name.clone(), move || test(&case))).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn test(case: &Case) -> Result<(), Failed> {
+    let outcome = judge(case, &Shared::default());
+    match outcome.result {
+        Verdict::Same | Verdict::KnownFailure => Ok(()),
+        _ => {
+            let differences = outcome.differences.iter().map(ToString::to_string);
+            Err(differences.chain(outcome.notes).collect::<Vec<_>>().join("\n").into())
+        }
+    }
+}

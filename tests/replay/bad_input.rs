@@ -1,0 +1,108 @@
+//! Any bytes: no panic, no hang, no allocation that the bytes do not pay for.
+
+use a4emu::cp::Silent;
+use a4emu::playback::Playback;
+use a4emu_decoder::capture::Sections;
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+
+use super::stream::{STREAM, bytes, capture, draw, packet, section, write};
+
+fn play(bytes: &[u8]) -> Playback {
+    let mut playback = Playback::default();
+    if let Ok(sections) = Sections::new(bytes) {
+        playback.run(sections, &mut Silent);
+    }
+    playback
+}
+
+fn small() -> Vec<u8> {
+    let call = 0x3000_0000;
+    let first = [packet(0x3f, &[call, 9]), vec![0x8000_0000], draw(3)].concat();
+    capture(&[(STREAM, first), (call, [write(0x2000, &[1, 2]), packet(0x46, &[6]), draw(3)].concat())])
+}
+
+#[test]
+fn a_capture_cut_at_any_byte_runs_as_far_as_it_goes() {
+    let whole = small();
+    assert_eq!(play(&whole).gpu.at.draws, 2);
+    for end in 0..whole.len() {
+        let playback = play(&whole[..end]);
+        assert!(playback.gpu.at.draws <= 2);
+        assert!(end == 0 || playback.gpu.at.submit == 0, "the submit comes last");
+    }
+}
+
+#[test]
+fn lengths_that_lie_allocate_nothing() {
+    let huge = [
+        section(13, &420u32.to_le_bytes()),
+        bytes(&[3, 8, STREAM, u32::MAX]),
+        bytes(&[12, 0x7fff_fff0, 1, 2]),
+    ];
+    let playback = play(&huge.concat());
+    assert_eq!(playback.damage.len(), 1);
+    let announced = [section(3, &bytes(&[0, u32::MAX])), section(6, &bytes(&[STREAM, u32::MAX]))].concat();
+    let playback = play(&announced);
+    assert_eq!(super::stream::faults(&playback.gpu).len(), 1);
+}
+
+#[test]
+fn odd_sections_are_warned_of() {
+    let orphan = section(12, &[1; 16]);
+    let far = section(3, &bytes(&[STREAM, 16, 1]));
+    let wrong = section(13, &630u32.to_le_bytes());
+    let playback = play(&[wrong, orphan, far, section(6, &bytes(&[STREAM, 4, 9]))].concat());
+    assert_eq!(
+        playback.warnings,
+        [
+            "gpu 630 is not an A4xx; taken for one",
+            "16 bytes of contents belong to no buffer",
+            "buffer at 0x110000000 is out of the reach of an A4xx",
+            "submit at 0x910000000 is out of the reach of an A4xx",
+        ]
+    );
+}
+
+#[test]
+fn a_count_past_the_end_ends_the_buffer() {
+    let playback = play(&capture(&[(STREAM, [write(0x2000, &[1]), vec![0x3fff_2001, 5]].concat())]));
+    assert_eq!((playback.gpu.regs.read(0x2000), playback.gpu.regs.written(0x2001)), (1, None));
+    assert_eq!(super::stream::faults(&playback.gpu).len(), 1);
+}
+
+/// Dwords that are mostly headers of packets that do something.
+fn stream() -> impl Strategy<Value = Vec<u32>> {
+    let opcodes = prop_oneof![0x10u32..0x80, Just(0x3f), Just(0x30), Just(0x43), Just(0x73), Just(0x38)];
+    let address = prop_oneof![Just(STREAM), Just(STREAM + 64), Just(0xffff_fff0u32), any::<u32>()];
+    let small = (opcodes, proptest::collection::vec(prop_oneof![address, 0u32..64, any::<u32>()], 1..9))
+        .prop_map(|(opcode, payload)| packet(opcode, &payload));
+    let registers =
+        (0u32..0x8000, proptest::collection::vec(any::<u32>(), 1..5)).prop_map(|(r, v)| write(r, &v));
+    let noise = any::<u32>().prop_map(|word| vec![word]);
+    let packets = prop_oneof![8 => small, 3 => registers, 1 => noise];
+    proptest::collection::vec(packets, 1..40).prop_map(|packets| packets.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_stream_ends(words in stream()) {
+        let playback = play(&capture(&[(STREAM, words)]));
+        prop_assert_eq!(playback.gpu.at.submit, 1);
+    }
+
+    #[test]
+    fn any_bytes_end(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+        play(&bytes);
+    }
+
+    #[test]
+    fn a_damaged_capture_ends(at in 0usize..200, value: u8) {
+        let mut bytes = small();
+        let at = at % bytes.len();
+        bytes[at] = value;
+        play(&bytes);
+    }
+}

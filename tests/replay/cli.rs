@@ -1,0 +1,215 @@
+//! The command: check, diff and replay as people and scripts use them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use pretty_assertions::assert_eq;
+
+use super::walk::unpacked;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn a4emu(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_a4emu")).args(arguments).current_dir(root()).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// A folder of this test's own, empty.
+fn scratch(name: &str) -> PathBuf {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// Folder `cases` with the fixture `name` in it, whose capture is `bytes`.
+fn fixture(cases: &Path, name: &str, bytes: &[u8], extra: &str) {
+    let dir = cases.join(name);
+    fs::create_dir_all(&dir).unwrap();
+    for file in ["state.txt", "packets.txt"] {
+        fs::copy(root().join("fixtures").join(name).join(file), dir.join(file)).unwrap();
+    }
+    fs::write(dir.join("capture.rd"), bytes).unwrap();
+    fs::write(dir.join("case.toml"), format!("capture = \"capture.rd\"\n{extra}")).unwrap();
+}
+
+fn triangle() -> Vec<u8> {
+    unpacked(&root().join("captures/triangle.rd.gz"))
+}
+
+/// The triangle with one register value changed: the colour mask of target 0 at draw 1 loses
+/// its blue and alpha.
+fn one_value_changed() -> Vec<u8> {
+    let mut bytes = triangle();
+    let write: Vec<u8> = [0x20a4u32, 0x0f00_0c00].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let places: Vec<usize> = (0..bytes.len() - 8)
+        .step_by(4)
+        .filter(|at| bytes[*at + 4..*at + 8] == write[4..] && is_write(&bytes[*at..]))
+        .collect();
+    let at = places[1];
+    bytes[at + 4..at + 8].copy_from_slice(&0x0300_0c00u32.to_le_bytes());
+    bytes
+}
+
+/// A type-0 header for RB_MRT[0].CONTROL.
+fn is_write(bytes: &[u8]) -> bool {
+    let header = u32::from_le_bytes(bytes[..4].try_into().unwrap());
+    header & 0x7fff == 0x20a4 && header >> 30 == 0
+}
+
+#[test]
+fn check_names_the_draw_register_and_field_of_one_changed_value() {
+    let cases = scratch("one-value");
+    fixture(&cases, "triangle", &one_value_changed(), "");
+    let output = a4emu(&["check", "--fixtures", cases.to_str().unwrap()]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    let expected = "triangle: differs\n  \
+        draw 1 submit 0: RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x3\n  packets.txt line ";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.ends_with("1 cases, 1 failed\n"), "{text}");
+}
+
+#[test]
+fn diff_names_the_same_on_captures_and_state_files() {
+    let dir = scratch("diff");
+    let (a, b) = (dir.join("a.rd"), dir.join("b.rd"));
+    fs::write(&a, triangle()).unwrap();
+    fs::write(&b, one_value_changed()).unwrap();
+    let [a, b] = [a, b].map(|path| path.to_str().unwrap().to_owned());
+    let output = a4emu(&["diff", &a, &b]);
+    let expected = "first: draw 1 submit 0: RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x3\n";
+    assert_eq!((stdout(&output).as_str(), output.status.code()), (expected, Some(1)));
+    let state = format!("{b}.txt");
+    assert_eq!(a4emu(&["replay", &b, "--state", &state]).status.code(), Some(0));
+    let output = a4emu(&["diff", "fixtures/triangle/state.txt", &state]);
+    assert_eq!((stdout(&output).as_str(), output.status.code()), (expected, Some(1)));
+    let same = a4emu(&["diff", &b, &state]);
+    assert_eq!((stdout(&same).as_str(), same.status.code()), ("", Some(0)));
+    assert_eq!(a4emu(&["diff", &a, "/nonexistent"]).status.code(), Some(2));
+}
+
+#[test]
+fn known_failures_fail_when_they_pass() {
+    let cases = scratch("known");
+    let known = "known_failure = \"the mask is wrong\"\n";
+    fixture(&cases, "triangle", &one_value_changed(), known);
+    let output = a4emu(&["check", "--fixtures", cases.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stdout(&output).starts_with("triangle: known failure\n"), "{}", stdout(&output));
+    fixture(&cases, "triangle", &triangle(), known);
+    let output = a4emu(&["check", "--fixtures", cases.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).starts_with("triangle: unexpected pass\n"), "{}", stdout(&output));
+}
+
+#[test]
+fn bless_rewrites_and_says_what_changed() {
+    let cases = scratch("bless");
+    fixture(&cases, "triangle", &one_value_changed(), "");
+    let arguments = ["check", "--fixtures", cases.to_str().unwrap(), "--bless"];
+    let first = stdout(&a4emu(&arguments));
+    assert!(first.contains("RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x3"), "{first}");
+    assert_eq!(stdout(&a4emu(&arguments)), "triangle: unchanged\n");
+    assert_eq!(a4emu(&arguments[..3]).status.code(), Some(0));
+}
+
+#[test]
+fn bless_refuses_what_is_not_the_same_twice() {
+    use a4emu::check::{Actual, agree};
+    let actual = |state: &str| Actual {
+        state: state.to_owned(),
+        packets: String::new(),
+        status: a4emu::status::Status::Fine,
+    };
+    assert!(agree(&actual("a\nb"), &actual("a\nb")).is_ok());
+    let refused = agree(&actual("a\nb"), &actual("a\nc")).unwrap_err().to_string();
+    assert_eq!(refused, "two runs disagree, nothing written: state.txt line 2: b -> c");
+}
+
+#[test]
+fn json_and_junit_report_every_case() {
+    let cases = scratch("reports");
+    fixture(&cases, "triangle", &one_value_changed(), "");
+    fixture(&cases, "blend", &unpacked(&root().join("captures/blend.rd.gz")), "");
+    let junit = cases.join("report.xml");
+    let (dir, xml) = (cases.to_str().unwrap(), junit.to_str().unwrap());
+    let output = a4emu(&["check", "--fixtures", dir, "--json", "--junit", xml]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((json["failed"].as_u64(), json["cases"][0]["name"].as_str()), (Some(1), Some("blend")));
+    assert_eq!(json["cases"][0]["result"], "same");
+    let difference = &json["cases"][1]["differences"][0];
+    assert_eq!((difference["draw"].as_u64(), difference["new"].as_str()), (Some(1), Some("0x3")));
+    let xml = fs::read_to_string(junit).unwrap();
+    assert!(xml.contains(r#"<testsuite name="a4emu check" tests="2" failures="1">"#), "{xml}");
+    assert!(xml.contains("0xf -&gt; 0x3"), "{xml}");
+}
+
+#[test]
+fn shards_are_disjoint_and_together_all() {
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let text = stdout(&a4emu(&[&["check"], arguments].concat()));
+        text.lines().filter_map(|line| line.strip_suffix(": same")).map(str::to_owned).collect()
+    };
+    let all = names(&[]);
+    assert!(all.len() >= 15);
+    let mut parts: Vec<String> = (0..4).flat_map(|part| names(&["--shard", &format!("{part}/4")])).collect();
+    parts.sort();
+    assert_eq!(parts, all);
+    assert_eq!(a4emu(&["check", "--shard", "4/4"]).status.code(), Some(2));
+    assert_eq!(a4emu(&["check", "no-such-case"]).status.code(), Some(2));
+}
+
+#[test]
+fn any_number_of_threads_and_any_run_give_the_same_bytes() {
+    let outputs: Vec<Vec<u8>> = ["1", "2", "5", "5"]
+        .iter()
+        .map(|threads| {
+            let check = a4emu(&["check", "--json", "--threads", threads]);
+            let state = a4emu(&["replay", "captures/fbo.rd.gz", "--state", "-", "--threads", threads]);
+            assert_eq!((check.status.code(), state.status.code()), (Some(0), Some(0)));
+            [check.stdout, state.stdout].concat()
+        })
+        .collect();
+    assert!(outputs.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn draws_are_listed_with_their_pass() {
+    let output = a4emu(&["replay", "captures/triangle.rd.gz", "--list-draws"]);
+    let expected = "draw 0 submit 0 gmem RECTLIST count 2 instances 1 auto\n\
+        draw 1 submit 0 gmem TRILIST count 3 instances 1 auto\n\
+        draw 2 submit 0 resolve RECTLIST count 2 instances 1 auto\n\
+        draw 3 submit 0 resolve RECTLIST count 2 instances 1 auto\n";
+    assert_eq!(stdout(&output), expected);
+    let some = a4emu(&["replay", "captures/triangle.rd.gz", "--list-draws", "--draw", "1..3"]);
+    assert_eq!(stdout(&some).lines().collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>()[1..3]);
+}
+
+/// The state where a replay stops is the sum of the records up to there.
+#[test]
+fn stop_dumps_the_whole_state_before_a_draw() {
+    let text = stdout(&a4emu(&["replay", "captures/triangle.rd.gz", "--state", "-", "--stop", "2"]));
+    let stopped = a4emu::golden::parse(&text).unwrap();
+    let all = fs::read_to_string(root().join("fixtures/triangle/state.txt")).unwrap();
+    let all = a4emu::golden::parse(&all).unwrap();
+    let sum: std::collections::BTreeMap<u32, u32> =
+        all.records[..3].iter().flat_map(|record| record.registers.iter().copied()).collect();
+    assert_eq!(stopped.records.len(), 1);
+    assert_eq!(stopped.records[0].registers, sum.into_iter().collect::<Vec<_>>());
+    assert_eq!(stopped.records[0].hash, all.records[2].hash);
+}
+
+#[test]
+fn a_trace_shows_packets_and_what_they_changed() {
+    let text = stdout(&a4emu(&["replay", "captures/triangle.rd.gz", "--trace"]));
+    assert!(text.starts_with("submit 0 fff66000 dwords 342\nfff66000  write RBBM_PERFCTR_CTL 00000001\n"));
+    assert!(text.contains("\n    RB_MODE_CONTROL 0x0 -> "), "{text}");
+    assert!(text.contains("\n  draw 1 gmem TRILIST count 3 instances 1 auto\n"));
+}

@@ -1,0 +1,97 @@
+//! Command streams and captures by hand.
+
+use a4emu::cp::{Call, Cp, Flow, Observer};
+use a4emu::gpu::{Chip, Gpu};
+
+/// Where the command stream of a test lies.
+pub const STREAM: u32 = 0x1000_0000;
+/// Memory for a test to read and write, [`DATA_BYTES`] of zeros.
+pub const DATA: u32 = 0x2000_0000;
+/// Size of [`DATA`].
+pub const DATA_BYTES: u32 = 0x1000;
+/// A register without any meaning of its own: CP_SCRATCH_REG5.
+pub const SCRATCH: u32 = 0x57d;
+
+/// Type-0 packet: `values` to consecutive registers.
+pub fn write(reg: u32, values: &[u32]) -> Vec<u32> {
+    let header = ((values.len() as u32 - 1) << 16) | reg;
+    [&[header], values].concat()
+}
+
+/// Type-3 packet.
+pub fn packet(opcode: u32, payload: &[u32]) -> Vec<u32> {
+    let header = 0xc000_0000 | ((payload.len() as u32 - 1) << 16) | (opcode << 8);
+    [&[header], payload].concat()
+}
+
+/// CP_DRAW_INDX_OFFSET of `count` vertices, triangles, no index buffer.
+pub fn draw(count: u32) -> Vec<u32> {
+    packet(0x38, &[0x84, 1, count])
+}
+
+/// Dwords as bytes.
+pub fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A chip with [`DATA`] mapped.
+pub fn gpu() -> Gpu {
+    let mut gpu = Gpu::new(Chip::default());
+    gpu.mem.announce(DATA, DATA_BYTES, Some(&[0; DATA_BYTES as usize]));
+    gpu
+}
+
+/// Collects calls without running them.
+#[derive(Default)]
+pub struct Calls(pub Vec<Call>);
+
+impl Observer for Calls {
+    fn call(&mut self, _: &mut Gpu, call: &Call) -> Flow {
+        self.0.push(call.clone());
+        Flow::Skip
+    }
+}
+
+/// Runs `packets` on `gpu`; gives the draws and dispatches, which do not run.
+pub fn run_on(gpu: &mut Gpu, packets: &[Vec<u32>]) -> Vec<Call> {
+    let words = packets.concat();
+    gpu.mem.begin_group();
+    gpu.mem.announce(STREAM, words.len() as u32 * 4, Some(&bytes(&words)));
+    let mut calls = Calls::default();
+    Cp::new(gpu, &mut calls).submit(STREAM, words.len() as u32);
+    calls.0
+}
+
+/// Runs `packets` on a new chip.
+pub fn run(packets: &[Vec<u32>]) -> Gpu {
+    let mut gpu = gpu();
+    run_on(&mut gpu, packets);
+    gpu
+}
+
+/// What was reported, as text.
+pub fn faults(gpu: &Gpu) -> Vec<String> {
+    gpu.report.faults.iter().map(|(fault, ..)| fault.to_string()).collect()
+}
+
+/// What was not supported, as text.
+pub fn unsupported(gpu: &Gpu) -> Vec<String> {
+    gpu.report.unsupported.iter().map(|(what, ..)| what.what.clone()).collect()
+}
+
+/// A section of a raw capture.
+pub fn section(id: u32, payload: &[u8]) -> Vec<u8> {
+    [&id.to_le_bytes(), &(payload.len() as u32).to_le_bytes(), payload].concat()
+}
+
+/// A raw capture of one submit: buffers (address, dwords), the first of which is executed.
+pub fn capture(buffers: &[(u32, Vec<u32>)]) -> Vec<u8> {
+    let mut out = section(13, &420u32.to_le_bytes());
+    for (address, words) in buffers {
+        out.extend(section(3, &bytes(&[*address, words.len() as u32 * 4])));
+        out.extend(section(12, &bytes(words)));
+    }
+    let (address, words) = &buffers[0];
+    out.extend(section(6, &bytes(&[*address, words.len() as u32])));
+    out
+}
