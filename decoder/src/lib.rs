@@ -5,6 +5,7 @@
 
 #[macro_use]
 pub mod bits;
+pub mod asm;
 pub mod capture;
 pub mod error;
 pub mod isa;

@@ -1,0 +1,218 @@
+//! Sections of the capture.
+
+use super::super::ast::{Block, Buffer, Expr, ExprKind, Kind, Name, Span};
+use super::body::Body;
+use super::{Emitter, Extent, MAX_CAPTURE, Result};
+use crate::capture::SectionId;
+
+/// Buffers without an address start at multiples of this.
+const PAGE: u64 = 0x1000;
+
+/// What a buffer held when it was dumped last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dump {
+    address: u64,
+    size: u32,
+    /// Offset of the contents in the capture; none if only announced.
+    contents: Option<(usize, usize)>,
+}
+
+impl Emitter<'_, '_> {
+    pub(super) fn container(&mut self, span: Span, kind: &Kind) -> Result<()> {
+        if self.body.is_some() {
+            return self.fail(span, "this does not belong inside a buffer or a section");
+        }
+        match kind {
+            Kind::GpuId(id) => {
+                let id = self.dword(id)?;
+                self.section(span, SectionId::GPU_ID.to_bits(), &id.to_le_bytes())
+            }
+            Kind::ChipId(id) => {
+                let id = self.address(id)?;
+                self.section(span, SectionId::CHIP_ID.to_bits(), &id.to_le_bytes())
+            }
+            Kind::Text(id, text) => self.section(span, *id, text),
+            Kind::Form(bytes) => self.set_form(bytes),
+            Kind::Origin(address) => {
+                self.origin = self.address(address)?;
+                Ok(())
+            }
+            Kind::Marker(count) => self.markers(span, count.as_ref()),
+            Kind::Section(id, block) => {
+                let id = self.section_id(id)?;
+                let payload = self.payload(span, 0, Vec::new(), block)?;
+                self.section(span, id, &payload)
+            }
+            Kind::Raw(block) => {
+                let payload = self.payload(span, 0, Vec::new(), block)?;
+                self.append(span, &[&payload])
+            }
+            Kind::Buffer(buffer) => self.buffer(buffer),
+            Kind::Again(name, changes) => self.again(name, changes.as_ref()),
+            Kind::Submit(target, dwords) => self.submit(span, target, dwords.as_ref()),
+            _ => unreachable!("the caller passes sections only"),
+        }
+    }
+
+    /// Appends to the capture.
+    fn append(&mut self, span: Span, parts: &[&[u8]]) -> Result<()> {
+        let more: usize = parts.iter().map(|part| part.len()).sum();
+        if self.capture.len() + more > MAX_CAPTURE {
+            return self.fail(span, format!("more than {MAX_CAPTURE:#x} bytes in one capture"));
+        }
+        parts.iter().for_each(|part| self.capture.extend_from_slice(part));
+        Ok(())
+    }
+
+    fn section(&mut self, span: Span, id: u32, payload: &[u8]) -> Result<()> {
+        let size = payload.len() as u32;
+        self.append(span, &[&id.to_le_bytes(), &size.to_le_bytes(), payload])
+    }
+
+    /// Runs `block` over a payload that starts as `bytes`.
+    fn payload(&mut self, span: Span, base: u64, bytes: Vec<u8>, block: &Block) -> Result<Vec<u8>> {
+        self.body = Some(Body { base, bytes, ..Body::default() });
+        self.block(block)?;
+        match self.body.take() {
+            Some(body) => Ok(body.bytes),
+            None => self.fail(span, "a section ended inside another"),
+        }
+    }
+
+    fn section_id(&self, id: &Expr) -> Result<u32> {
+        let by_name = match &id.kind {
+            ExprKind::Name(name) => SectionId::TABLE.value_of(name),
+            _ => None,
+        };
+        by_name.map_or_else(|| self.dword(id), Ok)
+    }
+
+    /// An address of 64 bits.
+    fn address(&self, expr: &Expr) -> Result<u64> {
+        let value = self.whole(expr)?;
+        u64::try_from(value).or_else(|_| self.fail(expr.span, format!("{value} is not an address")))
+    }
+
+    fn set_form(&mut self, bytes: &Expr) -> Result<()> {
+        self.form = match self.size(bytes)? {
+            form @ (super::super::NARROW_RECORD | super::super::WIDE_RECORD) => form,
+            _ => return self.fail(bytes.span, "address records have 8 or 12 bytes"),
+        };
+        Ok(())
+    }
+
+    fn markers(&mut self, span: Span, count: Option<&Expr>) -> Result<()> {
+        let count = count.map_or(Ok(1), |count| self.size(count))?;
+        if count.saturating_mul(8) > MAX_CAPTURE {
+            return self.fail(span, "too many markers");
+        }
+        self.append(span, &[&vec![0xff; 8 * count]])
+    }
+
+    /// An address record; one of 8 bytes holds no high half.
+    fn record(&mut self, span: Span, id: SectionId, address: u64, length: u32) -> Result<()> {
+        let (low, high) = (address as u32, (address >> 32) as u32);
+        if self.form == super::super::NARROW_RECORD && high != 0 {
+            return self.fail(span, format!("{address:#x} needs the 12-byte form"));
+        }
+        let words = [low, length, high].map(u32::to_le_bytes);
+        let bytes = words.as_flattened();
+        self.section(span, id.to_bits(), &bytes[..self.form])
+    }
+
+    fn buffer(&mut self, buffer: &Buffer) -> Result<()> {
+        let span = buffer.name.span;
+        let address = match &buffer.address {
+            Some(address) => self.address(address)?,
+            None => self.origin.next_multiple_of(PAGE),
+        };
+        let size = buffer.size.as_ref().map(|size| self.size(size)).transpose()?;
+        // The label is there for the buffer's own contents; its size comes after them.
+        self.define(&buffer.name, Extent { address, bytes: size.map(|size| size as u64) })?;
+        let contents = match &buffer.contents {
+            Some(block) => Some(self.sized_payload(span, address, size, block)?),
+            None => None,
+        };
+        let bytes = contents.as_ref().map(Vec::len).or(size);
+        let Some(bytes) = bytes else {
+            return self.fail(span, "a buffer wants `size` or contents");
+        };
+        let extent = Extent { address, bytes: Some(bytes as u64) };
+        self.labels.insert(buffer.name.text.clone(), extent);
+        if buffer.address.is_none() {
+            self.origin = address.saturating_add(bytes as u64);
+        }
+        self.dump(&buffer.name, address, bytes as u32, contents.as_deref())
+    }
+
+    /// The contents, filled with zeros to `size`.
+    fn sized_payload(
+        &mut self,
+        span: Span,
+        base: u64,
+        size: Option<usize>,
+        block: &Block,
+    ) -> Result<Vec<u8>> {
+        let mut payload = self.payload(span, base, Vec::new(), block)?;
+        let Some(size) = size else { return Ok(payload) };
+        if payload.len() > size {
+            let message = format!("{:#x} bytes of contents for a size of {size:#x}", payload.len());
+            return self.fail(span, message);
+        }
+        if size > super::MAX_SECTION {
+            return self.fail(span, format!("more than {:#x} bytes in one section", super::MAX_SECTION));
+        }
+        payload.resize(size, 0);
+        Ok(payload)
+    }
+
+    /// Announces a buffer and stores its contents.
+    fn dump(&mut self, name: &Name, address: u64, size: u32, contents: Option<&[u8]>) -> Result<()> {
+        self.record(name.span, SectionId::GPUADDR, address, size)?;
+        let place = match contents {
+            None => None,
+            Some(bytes) => {
+                self.section(name.span, SectionId::BUFFER_CONTENTS.to_bits(), bytes)?;
+                Some((self.capture.len() - bytes.len(), bytes.len()))
+            }
+        };
+        self.dumps.insert(name.text.clone(), Dump { address, size, contents: place });
+        Ok(())
+    }
+
+    /// The buffer as it was dumped last, with changes.
+    fn again(&mut self, name: &Name, changes: Option<&Block>) -> Result<()> {
+        let Some(&Dump { address, size, contents }) = self.dumps.get(&name.text) else {
+            return self.fail(name.span, format!("no buffer `{}` so far", name.text));
+        };
+        let old = contents.map(|(start, length)| self.capture[start..start + length].to_vec());
+        let new = match (changes, old) {
+            (None, old) => old,
+            (Some(changes), old) => {
+                let old = old.unwrap_or_default();
+                let length = old.len();
+                let new = self.payload(name.span, address, old, changes)?;
+                if new.len() > length.max(size as usize) {
+                    return self.fail(name.span, format!("`{}` has {size:#x} bytes", name.text));
+                }
+                Some(new)
+            }
+        };
+        self.dump(name, address, size, new.as_deref())
+    }
+
+    fn submit(&mut self, span: Span, target: &Expr, dwords: Option<&Expr>) -> Result<()> {
+        let address = self.address(target)?;
+        let dwords = match dwords {
+            Some(dwords) => self.size(dwords)? as u32,
+            None => self.label_dwords(target)?,
+        };
+        self.record(span, SectionId::CMDSTREAM_ADDR, address, dwords)
+    }
+
+    /// Dwords of the label that an expression is.
+    pub(super) fn label_dwords(&self, target: &Expr) -> Result<u32> {
+        let bytes = self.extent(target)?.as_float() as u64;
+        self.at(target.span, u32::try_from(bytes / 4))
+    }
+}

@@ -1,0 +1,169 @@
+//! Expressions to values.
+
+use std::cmp::Ordering;
+
+use super::super::ast::{Expr, ExprKind, Name, Span};
+use super::value::{Value, literal};
+use super::{Emitter, Extent, MAX_STEPS, Pass, Result};
+use crate::regs;
+
+/// Bytes of the units in which shaders are counted: 16 instructions.
+const GROUP_BYTES: u64 = 128;
+
+impl Emitter<'_, '_> {
+    /// Fails when loops have run for too long.
+    pub(super) fn bounded(&self, span: Span) -> Result<()> {
+        match self.steps > MAX_STEPS {
+            true => self.fail(span, format!("more than {MAX_STEPS} statements: this does not end")),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn value(&self, expr: &Expr) -> Result<Value> {
+        match &expr.kind {
+            ExprKind::Number(text) => match literal(text) {
+                Some(value) => Ok(value),
+                None => self.fail(expr.span, format!("`{text}` is no number of 64 bits")),
+            },
+            ExprKind::Name(name) => self.named(expr.span, name),
+            ExprKind::Element(name, index, sub) => {
+                let index = self.whole(index)?;
+                self.register_offset(expr.span, &format!("{name}[{index}].{sub}"))
+            }
+            ExprKind::Unary(sign, inner) => {
+                let value = self.value(inner)?;
+                self.at(expr.span, Value::unary(*sign, value))
+            }
+            ExprKind::Binary(op, left, right) => {
+                let (left, right) = (self.value(left)?, self.value(right)?);
+                self.at(expr.span, Value::binary(*op, left, right))
+            }
+            ExprKind::Call(name, arguments) => self.function(expr.span, name, arguments),
+        }
+    }
+
+    /// A constant, a label or the offset of a register.
+    fn named(&self, span: Span, name: &str) -> Result<Value> {
+        if let Some(&value) = self.scopes.iter().rev().find_map(|scope| scope.get(name)) {
+            return Ok(value);
+        }
+        if let Some(extent) = self.label(name) {
+            return Ok(Value::Int(extent.address.into()));
+        }
+        self.register_offset(span, name)
+    }
+
+    fn register_offset(&self, span: Span, name: &str) -> Result<Value> {
+        match (regs::by_name(name), self.pass) {
+            (Some(offset), _) => Ok(Value::Int(offset.into())),
+            (None, Pass::Layout) => Ok(Value::Unknown),
+            (None, Pass::Final) => self.fail(span, format!("nothing is called `{name}`")),
+        }
+    }
+
+    fn label(&self, name: &str) -> Option<Extent> {
+        self.labels.get(name).or_else(|| self.known.get(name)).copied()
+    }
+
+    /// The bytes of the label that `argument` names.
+    pub(super) fn extent(&self, argument: &Expr) -> Result<Value> {
+        let ExprKind::Name(name) = &argument.kind else {
+            return self.fail(argument.span, "expected a label");
+        };
+        // An open block has no size yet; the pass before may know it.
+        let bytes = |extent: Option<&Extent>| extent.and_then(|extent| extent.bytes);
+        let found = bytes(self.labels.get(name)).or_else(|| bytes(self.known.get(name)));
+        match (found, self.pass) {
+            (Some(bytes), _) => Ok(Value::Int(bytes.into())),
+            (None, Pass::Layout) => Ok(Value::Unknown),
+            (None, Pass::Final) if self.label(name).is_some() => {
+                self.fail(argument.span, format!("`{name}` has no size: write `{name}: {{ .. }}`"))
+            }
+            (None, Pass::Final) => self.fail(argument.span, format!("no label `{name}`")),
+        }
+    }
+
+    fn function(&self, span: Span, name: &Name, arguments: &[Expr]) -> Result<Value> {
+        let values = |count: usize| -> Result<Vec<Value>> {
+            if arguments.len() != count {
+                return self.fail(span, format!("`{}` wants {count} values", name.text));
+            }
+            arguments.iter().map(|argument| self.value(argument)).collect()
+        };
+        let per = |bytes: u64| -> Result<Value> {
+            let [argument] = arguments else {
+                return self.fail(span, format!("`{}` wants a label", name.text));
+            };
+            Ok(match self.extent(argument)? {
+                Value::Int(size) => Value::Int((size + i128::from(bytes) - 1) / i128::from(bytes)),
+                other => other,
+            })
+        };
+        match name.text.as_str() {
+            "bytes" => per(1),
+            "dwords" => per(4),
+            "groups" => per(GROUP_BYTES),
+            "here" => values(0).map(|_| self.here()),
+            "bits" => values(1)
+                .map(|values| map_float(values[0], |value| Value::Int((value as f32).to_bits().into()))),
+            "half" => values(1).map(|values| {
+                map_float(values[0], |value| Value::Int(half::f16::from_f64(value).to_bits().into()))
+            }),
+            "float" => values(1).map(|values| map_float(values[0], Value::Float)),
+            "int" => values(1).map(|values| map_float(values[0], |value| Value::Int(value as i64 as i128))),
+            "sqrt" => values(1).map(|values| map_float(values[0], |value| Value::Float(value.sqrt()))),
+            "min" => values(2).map(|values| pick(values[0], values[1], Ordering::Less)),
+            "max" => values(2).map(|values| pick(values[0], values[1], Ordering::Greater)),
+            other => self.fail(name.span, format!("no function `{other}`")),
+        }
+    }
+
+    /// The address of the next byte.
+    fn here(&self) -> Value {
+        self.body.as_ref().map_or(Value::Unknown, |body| Value::Int(body.address().into()))
+    }
+
+    /// A whole number; 0 where a label is not known yet.
+    pub(super) fn whole(&self, expr: &Expr) -> Result<i128> {
+        match self.value(expr)? {
+            Value::Unknown => Ok(0),
+            Value::Int(value) => Ok(value),
+            Value::Float(value) => self.fail(expr.span, format!("{value} is not a whole number")),
+        }
+    }
+
+    /// A whole number of at most 32 bits that counts something.
+    pub(super) fn size(&self, expr: &Expr) -> Result<usize> {
+        let value = self.whole(expr)?;
+        match u32::try_from(value) {
+            Ok(size) => Ok(size as usize),
+            Err(_) => self.fail(expr.span, format!("{value} is not a size of 32 bits")),
+        }
+    }
+
+    /// A dword: a whole number, negative or not.
+    pub(super) fn dword(&self, expr: &Expr) -> Result<u32> {
+        let value = self.whole(expr)?;
+        let dword = u32::try_from(value).ok().or_else(|| i32::try_from(value).ok().map(|value| value as u32));
+        dword.map_or_else(|| self.fail(expr.span, format!("{value:#x} does not fit 32 bits")), Ok)
+    }
+}
+
+fn map_float(value: Value, map: impl Fn(f64) -> Value) -> Value {
+    match value {
+        Value::Unknown => Value::Unknown,
+        known => map(known.as_float()),
+    }
+}
+
+/// The one of two values that compares as `wanted` with the other.
+fn pick(left: Value, right: Value, wanted: Ordering) -> Value {
+    match (left, right) {
+        (Value::Unknown, _) | (_, Value::Unknown) => Value::Unknown,
+        (Value::Int(a), Value::Int(b)) => Value::Int(if a.cmp(&b) == wanted { a } else { b }),
+        _ => {
+            let chosen = left.as_float().partial_cmp(&right.as_float()) == Some(wanted);
+            if chosen { left } else { right }
+        }
+    }
+}

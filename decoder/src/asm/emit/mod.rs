@@ -1,0 +1,264 @@
+//! Statements to bytes.
+//!
+//! The whole source is evaluated until the addresses of its labels stand still
+//! (two passes, unless a size depends on a later label): the first pass takes
+//! labels that it has not met as [`Value::Unknown`], the last as errors.
+
+mod body;
+mod container;
+mod eval;
+mod language;
+mod state;
+mod stream;
+mod value;
+mod words;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::ast::{Block, Kind, Macro, Span, Statement};
+use super::diagnostic::Diagnostic;
+use super::{Files, Image, grammar};
+use body::Body;
+use container::Dump;
+use value::Value;
+
+/// Bytes that one section may hold.
+const MAX_SECTION: usize = crate::capture::MAX_PAYLOAD as usize;
+/// Bytes that one capture may hold.
+const MAX_CAPTURE: usize = 1 << 30;
+/// Statements that one pass may evaluate: loops end.
+const MAX_STEPS: usize = 20_000_000;
+/// Macros and includes inside each other.
+const MAX_DEPTH: usize = 48;
+/// Passes until labels stand still.
+const MAX_PASSES: usize = 8;
+
+/// An error before its file is looked up.
+#[derive(Debug)]
+pub(super) struct Fail {
+    file: usize,
+    span: Span,
+    message: String,
+}
+
+type Result<T> = std::result::Result<T, Box<Fail>>;
+
+/// What a label stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    address: u64,
+    /// Bytes, if the label has a block.
+    bytes: Option<u64>,
+}
+
+/// A file of the source.
+struct Source {
+    name: String,
+    text: String,
+    block: Rc<Block>,
+}
+
+/// What survives from pass to pass.
+struct Project<'f> {
+    files: &'f mut dyn Files,
+    sources: Vec<Source>,
+    /// Number of each file by name.
+    by_name: BTreeMap<String, usize>,
+    images: BTreeMap<String, Rc<Image>>,
+}
+
+/// How certain labels are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    /// Labels may be missing.
+    Layout,
+    /// All labels are known.
+    Final,
+}
+
+/// One pass over the source.
+struct Emitter<'p, 'f> {
+    project: &'p mut Project<'f>,
+    pass: Pass,
+    /// Labels of the pass before.
+    known: &'p BTreeMap<String, Extent>,
+    /// Labels of this pass.
+    labels: BTreeMap<String, Extent>,
+    /// Constants: of the whole source first, then of each macro and loop.
+    scopes: Vec<BTreeMap<String, Value>>,
+    /// Where each macro was defined.
+    macros: BTreeMap<String, (usize, Rc<Macro>)>,
+    /// The files that are being evaluated, innermost last.
+    open: Vec<usize>,
+    depth: usize,
+    steps: usize,
+    capture: Vec<u8>,
+    /// The section payload that statements add to, inside one.
+    body: Option<Body>,
+    /// What each buffer held last.
+    dumps: BTreeMap<String, Dump>,
+    /// Where the next buffer without an address goes.
+    origin: u64,
+    /// Bytes of an address record.
+    form: usize,
+}
+
+/// Assembles `main`, whose text is `text`.
+pub(super) fn assemble(
+    main: &str,
+    text: &str,
+    files: &mut dyn Files,
+) -> std::result::Result<Vec<u8>, Box<Diagnostic>> {
+    let mut project =
+        Project { files, sources: Vec::new(), by_name: BTreeMap::new(), images: BTreeMap::new() };
+    let result = project.add(main.into(), text.into()).and_then(|main| project.passes(main));
+    result.map_err(|fail| Box::new(project.diagnostic(*fail)))
+}
+
+impl Project<'_> {
+    /// Parses a file; its number.
+    fn add(&mut self, name: String, text: String) -> Result<usize> {
+        let parsed = grammar::parse(&text);
+        let file = self.sources.len();
+        self.by_name.insert(name.clone(), file);
+        let (block, trouble) = match parsed {
+            Ok(block) => (block, None),
+            Err(trouble) => (Vec::new(), Some(trouble)),
+        };
+        self.sources.push(Source { name, text, block: Rc::new(block) });
+        match trouble {
+            None => Ok(file),
+            Some(trouble) => {
+                let span = Span { start: trouble.left, end: trouble.left };
+                Err(Box::new(Fail { file, span, message: trouble.message }))
+            }
+        }
+    }
+
+    fn passes(&mut self, main: usize) -> Result<Vec<u8>> {
+        let (_, mut known) = self.pass(main, Pass::Layout, &BTreeMap::new())?;
+        for _ in 0..MAX_PASSES {
+            let (capture, labels) = self.pass(main, Pass::Final, &known)?;
+            if labels == known {
+                return Ok(capture);
+            }
+            known = labels;
+        }
+        let message = "the addresses of labels depend on each other and never stand still".into();
+        Err(Box::new(Fail { file: main, span: Span::default(), message }))
+    }
+
+    fn pass(
+        &mut self,
+        main: usize,
+        pass: Pass,
+        known: &BTreeMap<String, Extent>,
+    ) -> Result<(Vec<u8>, BTreeMap<String, Extent>)> {
+        let block = self.sources[main].block.clone();
+        let mut emitter = Emitter::new(self, pass, known, main);
+        emitter.block(&block)?;
+        Ok((emitter.capture, emitter.labels))
+    }
+
+    fn diagnostic(&self, fail: Fail) -> Diagnostic {
+        let source = &self.sources[fail.file];
+        let at = |left: usize| source.text.len().saturating_sub(left);
+        Diagnostic {
+            file: source.name.clone(),
+            range: at(fail.span.start)..at(fail.span.end),
+            source: source.text.clone(),
+            message: fail.message,
+        }
+    }
+}
+
+impl<'p, 'f> Emitter<'p, 'f> {
+    fn new(
+        project: &'p mut Project<'f>,
+        pass: Pass,
+        known: &'p BTreeMap<String, Extent>,
+        main: usize,
+    ) -> Self {
+        Self {
+            project,
+            pass,
+            known,
+            labels: BTreeMap::new(),
+            scopes: vec![BTreeMap::new()],
+            macros: BTreeMap::new(),
+            open: vec![main],
+            depth: 0,
+            steps: 0,
+            capture: Vec::new(),
+            body: None,
+            dumps: BTreeMap::new(),
+            origin: super::DEFAULT_ORIGIN,
+            form: super::WIDE_RECORD,
+        }
+    }
+
+    fn file(&self) -> usize {
+        self.open.last().copied().unwrap_or(0)
+    }
+
+    fn fail<T>(&self, span: Span, message: impl Into<String>) -> Result<T> {
+        Err(Box::new(Fail { file: self.file(), span, message: message.into() }))
+    }
+
+    /// `result`, with its message placed at `span`.
+    fn at<T, E: std::fmt::Display>(&self, span: Span, result: std::result::Result<T, E>) -> Result<T> {
+        result.or_else(|error| self.fail(span, error.to_string()))
+    }
+
+    fn block(&mut self, block: &[Statement]) -> Result<()> {
+        block.iter().try_for_each(|statement| self.statement(statement))
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result<()> {
+        let span = statement.span;
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            return self.fail(span, format!("more than {MAX_STEPS} statements: this does not end"));
+        }
+        match &statement.kind {
+            Kind::Include(path) => self.include(span, path),
+            Kind::Const(name, value) => self.constant(name, value),
+            Kind::Macro(name, body) => self.definition(name, body),
+            Kind::Use(name, arguments) => self.invocation(name, arguments),
+            Kind::For(name, first, end, block) => self.for_each(name, first, end, block),
+            Kind::Repeat(count, block) => self.repeat(count, block),
+            Kind::If(condition, then, otherwise) => {
+                let holds = self.value(condition)?.holds();
+                self.block(if holds { then } else { otherwise })
+            }
+            Kind::GpuId(_)
+            | Kind::ChipId(_)
+            | Kind::Text(..)
+            | Kind::Form(_)
+            | Kind::Origin(_)
+            | Kind::Marker(_)
+            | Kind::Section(..)
+            | Kind::Raw(_)
+            | Kind::Buffer(_)
+            | Kind::Again(..)
+            | Kind::Submit(..) => self.container(span, &statement.kind),
+            Kind::Label(..)
+            | Kind::Numbers(..)
+            | Kind::Bytes(_)
+            | Kind::Zero(_)
+            | Kind::Fill(..)
+            | Kind::Align(_)
+            | Kind::At(_)
+            | Kind::Png(..)
+            | Kind::Shader(_) => self.data(span, &statement.kind),
+            Kind::Write(..)
+            | Kind::More(..)
+            | Kind::OneReg(..)
+            | Kind::Packet(_)
+            | Kind::Load(..)
+            | Kind::Call(_)
+            | Kind::Pad => self.stream(span, &statement.kind),
+        }
+    }
+}

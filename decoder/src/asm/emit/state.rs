@@ -1,0 +1,47 @@
+//! `load`: CP_LOAD_STATE4 by what it loads.
+
+use super::super::ast::{Expr, LoadSource, Name};
+use super::super::pack;
+use super::{Emitter, Result};
+use crate::load_state::StateKind;
+
+impl Emitter<'_, '_> {
+    pub(super) fn load(&mut self, target: &Name, first: Option<&Expr>, source: &LoadSource) -> Result<()> {
+        let Some(target_state) = pack::StateTarget::by_name(&target.text) else {
+            let message = format!(
+                "nothing is loaded by the name `{}`: try FS.constants, VS.shader, FS.textures, FS.samplers, SSBO.addresses",
+                target.text
+            );
+            return self.fail(target.span, message);
+        };
+        let first = first.map_or(Ok(0), |first| self.size(first))? as u32;
+        let unit = target_state.kind().unit_dwords();
+        match source {
+            LoadSource::Inline(data) => {
+                let mut dwords = self.inner_dwords(target.span, data)?;
+                pad(&mut dwords, target_state.kind());
+                let units = (dwords.len() as u32).div_ceil(unit);
+                let head = pack::load_state_inline(target_state, first, units);
+                let head = self.at(target.span, head)?;
+                dwords.splice(0..0, head);
+                self.type3(target.span, pack::LOAD_STATE4, false, &dwords)
+            }
+            LoadSource::Memory(address, units) => {
+                let units = match units {
+                    Some(units) => self.size(units)? as u32,
+                    None => self.label_dwords(address)?.div_ceil(unit),
+                };
+                let place = self.dword(address)?;
+                let head = pack::load_state_memory(target_state, first, units, place);
+                let head = self.at(address.span, head)?;
+                self.type3(target.span, pack::LOAD_STATE4, false, &head)
+            }
+        }
+    }
+}
+
+/// Instruction stores are loaded in whole groups, constants in whole vectors.
+fn pad(dwords: &mut Vec<u32>, kind: StateKind) {
+    let unit = kind.unit_dwords() as usize;
+    dwords.resize(dwords.len().next_multiple_of(unit), 0);
+}

@@ -1,0 +1,84 @@
+//! Values of registers and dwords: fields by name.
+
+use super::super::ast::{Expr, ExprKind, Part, RegName, Word};
+use super::value::Value;
+use super::{Emitter, Result};
+use crate::bits::value::is_bare;
+use crate::bits::{FieldRow, Kind, parse};
+use crate::regs;
+
+/// The text of an expression that is one token: a literal or a name, with a minus or not.
+fn token(expr: &Expr) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Number(text) | ExprKind::Name(text) => Some(text.clone()),
+        ExprKind::Unary('-', inner) => token(inner).map(|text| format!("-{text}")),
+        _ => None,
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// The dword that `word` is under the fields `rows`.
+    pub(super) fn word(&self, rows: &'static [FieldRow], word: &Word) -> Result<u32> {
+        match (word, rows) {
+            (Word::Fields(parts), _) => parts.iter().try_fold(0, |word, part| self.part(rows, word, part)),
+            (Word::Plain(value), [row]) if is_bare(rows) || row.width() == 32 => self.field(row, value),
+            (Word::Plain(value), _) => self.dword(value),
+        }
+    }
+
+    fn part(&self, rows: &'static [FieldRow], word: u32, part: &Part) -> Result<u32> {
+        match part {
+            Part::Set(name, value) => match parse::field(rows, &name.text) {
+                Some(row) => Ok(row.insert(word, self.field(row, value)?)),
+                None => self.fail(name.span, no_field(rows, &name.text)),
+            },
+            Part::Bare(value) => {
+                let flag = match &value.kind {
+                    ExprKind::Name(name) => parse::field(rows, name),
+                    _ => None,
+                };
+                match flag {
+                    Some(row) if matches!(row.kind, Kind::Bool) => Ok(row.insert(word, 1)),
+                    Some(row) => self.fail(value.span, format!("field `{}` wants a value", row.name)),
+                    None => Ok(word | self.dword(value)?),
+                }
+            }
+        }
+    }
+
+    /// The bits of one field: in the field's own notation, or from a value.
+    pub(super) fn field(&self, row: &'static FieldRow, expr: &Expr) -> Result<u32> {
+        let direct = token(expr).map(|text| row.parse(&text));
+        if let Some(Ok(raw)) = direct {
+            return Ok(raw);
+        }
+        let value = match (self.value(expr), direct) {
+            (Ok(value), _) => value,
+            // The field's own message says more than "nothing is called so".
+            (Err(_), Some(direct)) => return self.at(expr.span, direct),
+            (Err(error), None) => return Err(error),
+        };
+        match value {
+            Value::Unknown => Ok(0),
+            Value::Int(value) => self.at(expr.span, row.parse(&value.to_string())),
+            Value::Float(value) => self.at(expr.span, row.parse(&format!("{value:?}"))),
+        }
+    }
+
+    /// The offset of a register.
+    pub(super) fn register(&self, reg: &RegName) -> Result<u32> {
+        let text = match &reg.element {
+            None => reg.name.clone(),
+            Some((index, sub)) => format!("{}[{}].{sub}", reg.name, self.whole(index)?),
+        };
+        match regs::by_name(&text) {
+            Some(offset) => Ok(offset),
+            None => self.fail(reg.span, format!("no register, packet or statement is called `{text}`")),
+        }
+    }
+}
+
+fn no_field(rows: &[FieldRow], name: &str) -> String {
+    let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
+    format!("no field `{name}`; there are {}", names.join(", "))
+}

@@ -1,0 +1,174 @@
+//! The grammar, in nom: source text to statements.
+//!
+//! A statement is told by its first word, so nothing backtracks and an error
+//! stands exactly where the text stops making sense.
+
+mod expr;
+mod statement;
+mod stream;
+mod text;
+
+use nom::error::{ErrorKind, ParseError};
+use nom::{IResult, Parser};
+
+use super::ast::{Block, Name, Span};
+
+/// What was expected, and how many bytes from the end of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// Bytes from the offending text to the end of the source.
+    pub left: usize,
+    /// One lower-case line.
+    pub message: String,
+}
+
+impl ParseError<&str> for Trouble {
+    fn from_error_kind(input: &str, _: ErrorKind) -> Self {
+        Self { left: input.len(), message: "unexpected text".into() }
+    }
+    fn append(_: &str, _: ErrorKind, other: Self) -> Self {
+        other
+    }
+}
+
+type Parsed<'s, T> = IResult<&'s str, T, Trouble>;
+
+/// Blocks, parentheses and operators inside each other; more is refused so
+/// that no source can exhaust the stack.
+const MAX_DEPTH: usize = 64;
+
+/// The statements of a whole source.
+///
+/// # Errors
+/// What was expected, where the text stops making sense.
+pub fn parse(source: &str) -> Result<Block, Trouble> {
+    deep_enough(source)?;
+    let (rest, block) = statement::statements(source).map_err(trouble)?;
+    match rest.is_empty() {
+        true => Ok(block),
+        false => Err(Trouble { left: rest.len(), message: "unmatched `}`".into() }),
+    }
+}
+
+fn trouble(error: nom::Err<Trouble>) -> Trouble {
+    match error {
+        nom::Err::Error(trouble) | nom::Err::Failure(trouble) => trouble,
+        nom::Err::Incomplete(_) => Trouble { left: 0, message: "unexpected end".into() },
+    }
+}
+
+/// The parser recurses once per open bracket: this bounds them beforehand.
+fn deep_enough(source: &str) -> Result<(), Trouble> {
+    let mut depth = 0usize;
+    for (at, byte) in source.bytes().enumerate() {
+        match byte {
+            b'{' | b'(' | b'[' => depth += 1,
+            b'}' | b')' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            let message = format!("more than {MAX_DEPTH} brackets inside each other");
+            return Err(Trouble { left: source.len() - at, message });
+        }
+    }
+    Ok(())
+}
+
+fn expected<T>(input: &str, what: impl std::fmt::Display) -> Parsed<'_, T> {
+    let found = match input.split_whitespace().next() {
+        None => "the end of the file".into(),
+        Some(word) => format!("`{}`", word.chars().take(40).collect::<String>()),
+    };
+    let message = format!("expected {what}, found {found}");
+    Err(nom::Err::Failure(Trouble { left: input.len(), message }))
+}
+
+/// Spaces and tabs.
+fn space(input: &str) -> &str {
+    input.trim_start_matches([' ', '\t'])
+}
+
+/// Spaces, line ends and comments (`// ..` and `; ..`).
+fn blank(mut input: &str) -> &str {
+    loop {
+        input = input.trim_start();
+        if !input.starts_with("//") && !input.starts_with(';') {
+            return input;
+        }
+        input = input.find('\n').map_or("", |end| &input[end..]);
+    }
+}
+
+fn is_start(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_'
+}
+
+fn is_inside(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '.'
+}
+
+/// The identifier at the start of `input`; empty if there is none.
+fn peek_name(input: &str) -> &str {
+    if !input.starts_with(is_start) {
+        return "";
+    }
+    let end = input.find(|c| !is_inside(c)).unwrap_or(input.len());
+    // A range such as `a..b` ends the name; so does a final point.
+    let name = &input[..end];
+    let name = name.find("..").map_or(name, |end| &name[..end]);
+    name.trim_end_matches('.')
+}
+
+fn name(input: &str) -> Parsed<'_, Name> {
+    let text = peek_name(input);
+    if text.is_empty() {
+        return expected(input, "a name");
+    }
+    let rest = &input[text.len()..];
+    Ok((rest, Name { text: text.into(), span: Span { start: input.len(), end: rest.len() } }))
+}
+
+/// `token`, which must be there.
+fn token<'s>(token: &str, input: &'s str) -> Parsed<'s, ()> {
+    match input.strip_prefix(token) {
+        Some(rest) => Ok((rest, ())),
+        None => expected(input, format!("`{token}`")),
+    }
+}
+
+/// `word`, if it is the next whole word.
+fn keyword<'s>(word: &str, input: &'s str) -> Option<&'s str> {
+    (peek_name(input) == word).then(|| &input[word.len()..])
+}
+
+/// One or more `item`s with commas between; a line may end after a comma.
+fn list<'s, T>(
+    mut item: impl Parser<&'s str, Output = T, Error = Trouble>,
+    input: &'s str,
+) -> Parsed<'s, Vec<T>> {
+    let mut items = Vec::new();
+    let mut rest = input;
+    loop {
+        let (after, value) = item.parse(rest)?;
+        items.push(value);
+        match space(after).strip_prefix(',') {
+            Some(after) => rest = blank(after),
+            None => return Ok((after, items)),
+        }
+    }
+}
+
+/// `( .. )` around zero or more `item`s.
+fn arguments<'s, T>(
+    item: impl Parser<&'s str, Output = T, Error = Trouble>,
+    input: &'s str,
+) -> Parsed<'s, Vec<T>> {
+    let (rest, ()) = token("(", input)?;
+    let rest = blank(rest);
+    if let Some(rest) = rest.strip_prefix(')') {
+        return Ok((rest, Vec::new()));
+    }
+    let (rest, items) = list(item, rest)?;
+    let (rest, ()) = token(")", blank(rest))?;
+    Ok((rest, items))
+}

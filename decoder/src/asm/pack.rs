@@ -1,0 +1,167 @@
+//! Packet headers and CP_LOAD_STATE4 heads from their parts: the way back from
+//! [`crate::packet`] and [`crate::load_state`].
+
+use std::fmt;
+
+use crate::bits::{FieldRow, parse};
+use crate::load_state::{Pipe, StateKind, state_kind};
+use crate::packet::{PKT0, PKT3};
+use crate::pm4::{CP_LOAD_STATE4_0, CP_LOAD_STATE4_1};
+use crate::regs::enums::{StateBlock, StateSrc, StateType};
+
+/// Most dwords that a packet holds.
+pub const MAX_COUNT: u32 = 0x4000;
+/// Opcode of CP_LOAD_STATE4.
+pub const LOAD_STATE4: u8 = 0x30;
+
+/// A word from the values of its fields.
+fn assemble(rows: &'static [FieldRow], values: &[(&str, u32)]) -> u32 {
+    values.iter().fold(0, |word, (name, value)| match parse::field(rows, name) {
+        Some(row) => row.insert(word, *value),
+        None => word,
+    })
+}
+
+/// Header of `count` (1 to [`MAX_COUNT`]) register writes from `reg` on.
+pub fn type0(reg: u32, count: u32) -> u32 {
+    assemble(PKT0::FIELDS, &[("REG", reg), ("COUNT", count.wrapping_sub(1))])
+}
+
+/// Header of `count` writes to `reg`.
+pub fn type0_one_reg(reg: u32, count: u32) -> u32 {
+    assemble(PKT0::FIELDS, &[("REG", reg), ("ONE_REG", 1), ("COUNT", count.wrapping_sub(1))])
+}
+
+/// Header of a command of `count` (1 to [`MAX_COUNT`]) dwords.
+pub fn type3(opcode: u8, predicated: bool, count: u32) -> u32 {
+    let fields = [
+        ("PREDICATED", predicated.into()),
+        ("OPCODE", opcode.into()),
+        ("COUNT", count.wrapping_sub(1)),
+        ("TYPE", 3),
+    ];
+    assemble(PKT3::FIELDS, &fields)
+}
+
+/// Block and type of a state load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateTarget {
+    block: StateBlock,
+    kind: StateType,
+}
+
+impl StateTarget {
+    /// Every target that has a name.
+    fn all() -> impl Iterator<Item = Self> {
+        let kinds = [StateType::ST4_SHADER, StateType::ST4_CONSTANTS, StateType::ST4_UBO];
+        let targets = (0..16)
+            .flat_map(move |block| kinds.map(|kind| Self { block: StateBlock::from_bits(block), kind }));
+        targets.filter(|target| target.kind() != StateKind::Unknown)
+    }
+
+    /// What is loaded.
+    pub fn kind(self) -> StateKind {
+        state_kind(self.block, self.kind)
+    }
+
+    /// The target called so, e.g. `FS.constants`.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::all().find(|target| target.to_string() == name)
+    }
+}
+
+impl fmt::Display for StateTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut write = |owner: &dyn fmt::Debug, what: &str| write!(f, "{owner:?}.{what}");
+        match self.kind() {
+            StateKind::Instructions(stage) => write(&stage, "shader"),
+            StateKind::Constants(stage) => write(&stage, "constants"),
+            StateKind::Samplers(stage) => write(&stage, "samplers"),
+            StateKind::Textures(stage) => write(&stage, "textures"),
+            StateKind::Ubos(stage) => match self.block.to_bits() < SHADER_BLOCKS {
+                true => write(&stage, "texture_ubos"),
+                false => write(&stage, "ubos"),
+            },
+            StateKind::SsboDescriptors(pipe) => {
+                f.write_str(ssbo(pipe)).and_then(|()| f.write_str("descriptors"))
+            }
+            StateKind::SsboSizes(pipe) => f.write_str(ssbo(pipe)).and_then(|()| f.write_str("sizes")),
+            StateKind::SsboAddresses(pipe) => f.write_str(ssbo(pipe)).and_then(|()| f.write_str("addresses")),
+            StateKind::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+/// Blocks from here on are those of shaders.
+const SHADER_BLOCKS: u32 = StateBlock::SB4_VS_SHADER.to_bits();
+
+fn ssbo(pipe: Pipe) -> &'static str {
+    match pipe {
+        Pipe::Graphics => "SSBO.",
+        Pipe::Compute => "CS_SSBO.",
+    }
+}
+
+/// Why a load cannot be encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// NUM_UNIT has 10 bits.
+    #[error("{0} units; a load has at most 1023")]
+    Units(u32),
+    /// DST_OFF has 14 bits.
+    #[error("unit {0} is out of reach; a load starts at most at 16383")]
+    First(u32),
+    /// EXT_SRC_ADDR has no low bits.
+    #[error("{0:#x} is not a multiple of 4")]
+    Unaligned(u32),
+}
+
+fn head(
+    target: StateTarget,
+    src: StateSrc,
+    first: u32,
+    units: u32,
+    address: u32,
+) -> Result<[u32; 2], LoadError> {
+    match (first, units, address) {
+        (_, 0x400.., _) => return Err(LoadError::Units(units)),
+        (0x4000.., _, _) => return Err(LoadError::First(first)),
+        _ if !address.is_multiple_of(4) => return Err(LoadError::Unaligned(address)),
+        _ => {}
+    }
+    let dst = [
+        ("DST_OFF", first),
+        ("STATE_SRC", src.to_bits()),
+        ("STATE_BLOCK", target.block.to_bits()),
+        ("NUM_UNIT", units),
+    ];
+    let src = assemble(CP_LOAD_STATE4_1::FIELDS, &[("STATE_TYPE", target.kind.to_bits())]);
+    Ok([assemble(CP_LOAD_STATE4_0::FIELDS, &dst), src | address])
+}
+
+/// The first two dwords of a load of data that follows.
+///
+/// # Errors
+/// When a number does not fit its field.
+pub fn load_state_inline(target: StateTarget, first: u32, units: u32) -> Result<[u32; 2], LoadError> {
+    head(target, StateSrc::SS4_DIRECT, first, units, 0)
+}
+
+/// The dwords of a load from memory.
+///
+/// # Errors
+/// When a number does not fit its field.
+pub fn load_state_memory(
+    target: StateTarget,
+    first: u32,
+    units: u32,
+    address: u32,
+) -> Result<[u32; 2], LoadError> {
+    head(target, StateSrc::SS4_INDIRECT, first, units, address)
+}
+
+impl From<(StateBlock, StateType)> for StateTarget {
+    fn from((block, kind): (StateBlock, StateType)) -> Self {
+        Self { block, kind }
+    }
+}

@@ -1,0 +1,174 @@
+//! Sources to bytes: what each statement makes, and where errors are seen.
+
+use a4emu_decoder::asm::{Files, Image, assemble};
+use pretty_assertions::assert_eq;
+
+/// Files by name.
+struct Given(&'static [(&'static str, &'static str)]);
+
+impl Files for Given {
+    fn resolve(&mut self, _: &str, path: &str) -> String {
+        path.into()
+    }
+    fn text(&mut self, name: &str) -> Result<String, String> {
+        let found = self.0.iter().find(|file| file.0 == name);
+        found.map(|file| file.1.into()).ok_or_else(|| format!("no file `{name}`"))
+    }
+    fn image(&mut self, name: &str) -> Result<Image, String> {
+        match name {
+            "dot.png" => Ok(Image { width: 1, height: 2, rgba: vec![1, 2, 3, 4, 5, 6, 7, 8] }),
+            _ => Err(format!("no file `{name}`")),
+        }
+    }
+}
+
+fn capture(source: &str) -> Vec<u8> {
+    let files = &mut Given(&[("inc.a4", "const FROM_FILE = 7\nmacro twice(x) { u8 x, x }")]);
+    assemble("main.a4", source, files).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The payload of `section 0 { .. }`.
+fn payload(source: &str) -> Vec<u8> {
+    capture(&format!("section 0 {{\n{source}\n}}")).split_off(8)
+}
+
+fn dwords(source: &str) -> Vec<u32> {
+    let bytes = payload(source);
+    let (dwords, rest) = bytes.as_chunks::<4>();
+    assert_eq!(rest, &[] as &[u8]);
+    dwords.iter().map(|&dword| u32::from_le_bytes(dword)).collect()
+}
+
+fn error(source: &str) -> String {
+    let files = &mut Given(&[
+        ("loop.a4", "include \"back.a4\""),
+        ("back.a4", "include \"loop.a4\""),
+        ("bad.a4", "\n  u8 256"),
+    ]);
+    match assemble("main.a4", source, files) {
+        Ok(_) => "no error".into(),
+        Err(diagnostic) => diagnostic.to_string(),
+    }
+}
+
+#[test]
+fn data() {
+    assert_eq!(payload("u8 1, 0xff\n i8 -1 \n u16 0x1234"), [1, 0xff, 0xff, 0x34, 0x12]);
+    assert_eq!(
+        payload("hex 00 1122 // comment\n zero 2\n text \"a\\0\\xff\""),
+        [0, 0x11, 0x22, 0, 0, b'a', 0, 0xff]
+    );
+    assert_eq!(
+        dwords("f32 1.0, -0.5, 0x7fc00001, 2 * 3"),
+        [0x3f80_0000, 0xbf00_0000, 0x7fc0_0001, 0x40c0_0000]
+    );
+    assert_eq!(dwords("words 1 deadbeef\n fill 2, 3\n i32 -2"), [1, 0xdead_beef, 3, 3, -2i32 as u32]);
+    assert_eq!(payload("u8 1\n align 4\n u8 2\n at 6\n u8 3"), [1, 0, 0, 0, 2, 0, 3]);
+    assert_eq!(payload("png \"dot.png\" pitch 6"), [1, 2, 3, 4, 0, 0, 5, 6, 7, 8, 0, 0]);
+    assert_eq!(payload("f16 1.0 \n u64 0xffffffffffffffff")[..3], [0, 0x3c, 0xff]);
+}
+
+#[test]
+fn language() {
+    assert_eq!(
+        payload("const A = 2\n u8 A + 3 * (1 | 4), A << 3, 7 % 4, 1 == 1, ~0 & 0xf"),
+        [17, 16, 3, 1, 15]
+    );
+    assert_eq!(payload("include \"inc.a4\"\n use twice(FROM_FILE)"), [7, 7]);
+    assert_eq!(
+        payload("for i in 0..3 { if i == 1 { u8 9 } else { u8 i } }\n repeat 2 { u8 5 }"),
+        [0, 9, 2, 5, 5]
+    );
+}
+
+#[test]
+fn streams() {
+    assert_eq!(dwords("RB_MODE_CONTROL { WIDTH = 320 | ENABLE_GMEM | 0x80000000 }"), [0x20a0, 0x8001_000a]);
+    assert_eq!(dwords("RB_MRT[0].CONTROL = 1\n + RB_MRT[0].BUF_INFO = 2"), [0x0001_20a4, 1, 2]);
+    assert_eq!(dwords("one_reg UNKNOWN_0CC5 1, 2"), [0x0001_8cc5, 1, 2]);
+    assert_eq!(
+        dwords("pad \n CP_WAIT_FOR_IDLE \n pred CP_NOP(7)"),
+        [0x8000_0000, 0xc000_2600, 0, 0xc000_1001, 7]
+    );
+    assert_eq!(dwords("CP_EXEC_CS(NGROUPS_X = 1, NGROUPS_Y = 2, NGROUPS_Z = 3)"), [0xc003_3300, 0, 1, 2, 3]);
+    assert_eq!(dwords("opcode_7f(1) { u32 2 }"), [0xc001_7f00, 1, 2]);
+    assert_eq!(dwords("GRAS_CL_VPORT_XSCALE_0 = 3 / 2.0"), [0x2009, 0x3fc0_0000]);
+}
+
+#[test]
+fn loads() {
+    let constants = dwords("load FS.constants at 2 { f32 1.0 }");
+    assert_eq!(constants, [0xc005_3000, 0x0070_0002, 1, 0x3f80_0000, 0, 0, 0]);
+    let shader = dwords("load VS.shader {\n nop\n end\n }");
+    assert_eq!(shader.len(), 3 + 32);
+    assert_eq!(shader[1], 1 << 22 | 8 << 18);
+    assert_eq!(shader[5..7], [0, 0x0300_0000]);
+    assert_eq!(dwords("load VS.textures from 0x1000 units 3"), [0xc001_3000, 3 << 22 | 2 << 16, 0x1001]);
+}
+
+#[test]
+fn containers() {
+    let buffer = capture("form 8\n buffer b @ 0x2000 size 8 { u32 5 }\n submit b\n again b { at 4 u32 6 }");
+    let words: Vec<u32> = buffer.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+    let dump = [3, 8, 0x2000, 8, 12, 8, 5];
+    assert_eq!(words, [&dump[..], &[0, 6, 8, 0x2000, 2], &dump, &[6]].concat());
+    assert_eq!(capture("marker\n raw { u8 1 }"), [&[0xff; 8][..], &[1]].concat());
+    assert_eq!(capture("gpu_id 420")[8..], 420u32.to_le_bytes());
+}
+
+#[test]
+fn labels_stand_before_their_definition() {
+    let source = "buffer a @ 0x1000 { u32 late, bytes(late), b, dwords(b)\n late: { u32 1 } }\n buffer b { u32 here() }";
+    let bytes = capture(source);
+    let at = |offset: usize| u32::from_le_bytes(bytes[offset..offset + 4].try_into().unwrap());
+    assert_eq!([28, 32, 36, 40].map(at), [0x1010, 4, 0x1000_0000, 1]);
+}
+
+#[test]
+fn errors_say_where() {
+    let expected = [
+        ("section 0 {\n  RB_FOO 3 }", "main.a4:2:3: no register, packet or statement is called `RB_FOO`"),
+        ("section 0 { u8 1,\n 256 }", "main.a4:2:2: 256 is not between 0 and 255"),
+        ("u8 1", "main.a4:1:4: this belongs inside a buffer or a section"),
+        ("include \"loop.a4\"", "back.a4:1:1: `loop.a4` includes itself"),
+        ("include \"bad.a4\"", "bad.a4:2:6: 256 is not between 0 and 255"),
+        ("include \"none.a4\"", "main.a4:1:1: no file `none.a4`"),
+        ("macro m { use m }\n use m", "main.a4:1:15: macros and includes 48 deep: do they use themselves?"),
+        ("section 0 { zero 0x7fffffff }", "main.a4:1:13: more than 0x20000000 bytes in one section"),
+        (
+            "section 0 { repeat 0xffffffff { repeat 0xffffffff { } } }",
+            "main.a4:1:40: more than 20000000 statements: this does not end",
+        ),
+        ("section 0 { u32 nothing }", "main.a4:1:17: nothing is called `nothing`"),
+        ("section 0 { u32 1 / 0 }", "main.a4:1:17: division by zero"),
+        ("section 0 {\n shader {\n  nop\n  bogus r0.x\n } }", "main.a4:4:3: expected a mnemonic"),
+        (
+            "section 0 { RB_MODE_CONTROL { WIDTH = 33 } }",
+            "main.a4:1:39: field WIDTH: `33` is not a multiple of 32",
+        ),
+        (
+            "section 0 { RB_MODE_CONTROL { COLOUR = 1 } }",
+            "main.a4:1:31: no field `COLOUR`; there are WIDTH, HEIGHT, ENABLE_GMEM, BYPASS",
+        ),
+        (
+            "section 0 { CP_DRAW_INDX_OFFSET({ PRIM_TYPE = DI_PT_BLOB }, 1, 3) }",
+            "main.a4:1:47: field PRIM_TYPE: `DI_PT_BLOB` is no value of pc_di_primtype",
+        ),
+        ("section 0 { CP_DRAW_INDX_OFFSET(1) }", "main.a4:1:13: `CP_DRAW_INDX_OFFSET` wants 3 dwords, not 1"),
+        ("section 0 { load FS.cake { } }", "main.a4:1:18: nothing is loaded by the name `FS.cake`"),
+        ("section 0 { GPU_ID 1", "main.a4:1:11: expected a `}` for this `{`, found `{`"),
+        ("const A = 1 const A = 2", "main.a4:1:19: `A` has a value already"),
+        ("submit", "main.a4:1:7: expected a value, found the end of the file"),
+        ("section 0 { u8 (1 }", "main.a4:1:19: expected `)`, found `}`"),
+    ];
+    let mut wrong = Vec::new();
+    for (source, message) in expected {
+        let got = error(source);
+        if !got.starts_with(message) {
+            wrong.push(format!("{source}\n  got: {got}\n want: {message}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let deep = "(".repeat(1000);
+    assert!(error(&format!("const A = {deep}")).contains("brackets inside each other"));
+}
