@@ -35,7 +35,7 @@ fn spanned<'s>(input: &'s str, rest: &'s str, kind: ExprKind) -> (&'s str, Expr)
     (rest, Expr { span: Span { start: input.len(), end: rest.len() }, kind })
 }
 
-fn operator<'s>(strength: usize, input: &'s str) -> Option<(&'s str, Op)> {
+fn operator(strength: usize, input: &str) -> Option<(&str, Op)> {
     let (text, op) = LEVELS[strength].iter().find(|(text, _)| input.starts_with(text))?;
     let rest = &input[text.len()..];
     // `//` is a comment; `<` before `<` belongs to a stronger level.
