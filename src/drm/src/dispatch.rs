@@ -1,0 +1,195 @@
+//! From ioctl numbers to what serves them. Arguments are moved as the kernel does: as many
+//! bytes as the number says, zeros for what an older program does not know of.
+
+use bytemuck::from_bytes_mut;
+use rustix::io::Errno;
+
+use crate::device::Call;
+use crate::ffi::user;
+use crate::{fence, gem, param, prime, queue, submit, syncobj, uapi, version};
+
+/// What sort of descriptor an ioctl is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The node.
+    File,
+    /// An exported buffer.
+    DmaBuf,
+    /// A fence.
+    Fence,
+    /// A sync object.
+    Syncobj,
+}
+
+/// An ioctl number taken apart (`asm-generic/ioctl.h`).
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    number: u8,
+    kind: u8,
+    size: usize,
+    /// The program writes the argument.
+    input: bool,
+    /// We write it.
+    output: bool,
+}
+
+impl Request {
+    fn new(request: u64) -> Self {
+        let [number, kind, low, high] = (request as u32).to_le_bytes();
+        let size = usize::from(u16::from_le_bytes([low, high & 0x3f]));
+        Self { number, kind, size, input: high & 0x40 != 0, output: high & 0x80 != 0 }
+    }
+}
+
+/// Whether an ioctl can be one of ours at all.
+pub fn is_known_type(request: u64) -> bool {
+    matches!(Request::new(request).kind, uapi::TYPE_DRM | uapi::TYPE_SYNC | uapi::TYPE_DMA_BUF)
+}
+
+/// Room for the largest argument (14 bits of size), aligned for all.
+type Argument = [u64; 2048];
+
+/// One ioctl: its number, which ways its argument goes, how long it is, and who serves it.
+struct Row {
+    number: u8,
+    input: bool,
+    output: bool,
+    size: usize,
+    serve: fn(&Call, &mut [u8]) -> Result<(), Errno>,
+}
+
+/// Which ways an argument goes: `_IOW`, `_IOR`, `_IOWR`.
+mod way {
+    pub const W: (bool, bool) = (true, false);
+    pub const WR: (bool, bool) = (true, true);
+}
+
+macro_rules! rows {
+    ($(#[$doc:meta])* $table:ident: $($number:literal $way:ident $argument:ident => $serve:path;)*) => {
+        $(#[$doc])*
+        const $table: &[Row] = &[$(Row {
+            number: $number,
+            input: way::$way.0,
+            output: way::$way.1,
+            size: size_of::<uapi::$argument>(),
+            serve: |call, bytes| $serve(call, from_bytes_mut::<uapi::$argument>(bytes)),
+        }),*];
+    };
+}
+
+rows! {
+    /// Those of the node: `drm.h`, then `msm_drm.h` from 0x40 on.
+    FILE:
+    0x00 WR Version => version::version;
+    0x09 W GemClose => gem::close;
+    0x0c WR GetCap => version::get_cap;
+    0x2d WR PrimeHandle => prime::handle_to_fd;
+    0x2e WR PrimeHandle => prime::fd_to_handle;
+    0xbf WR SyncobjCreate => syncobj::create;
+    0xc0 WR SyncobjDestroy => syncobj::destroy;
+    0xc1 WR SyncobjHandle => syncobj::handle_to_fd;
+    0xc2 WR SyncobjHandle => syncobj::fd_to_handle;
+    0xc3 WR SyncobjWait => syncobj::wait;
+    0xc4 WR SyncobjArray => syncobj::reset;
+    0xc5 WR SyncobjArray => syncobj::signal;
+    0xca WR SyncobjTimelineWait => syncobj::timeline_wait;
+    0xcb WR SyncobjTimelineArray => syncobj::query;
+    0xcc WR SyncobjTransfer => syncobj::transfer;
+    0xcd WR SyncobjTimelineArray => syncobj::timeline_signal;
+    0x40 WR Param => param::get;
+    0x41 W Param => param::set;
+    0x42 WR GemNew => gem::new;
+    0x43 WR GemInfo => gem::info;
+    0x44 W GemCpuPrep => gem::cpu_prep;
+    0x45 W GemCpuFini => gem::cpu_fini;
+    0x46 WR GemSubmit => submit::submit;
+    0x47 W WaitFence => queue::wait_fence;
+    0x48 WR GemMadvise => gem::madvise;
+    0x4a WR Submitqueue => queue::new;
+    0x4b W SubmitqueueClose => queue::close;
+    0x4c W SubmitqueueQuery => queue::query;
+}
+
+rows! {
+    /// Those of fences: `sync_file.h`.
+    FENCE:
+    0x03 WR SyncMerge => fence::merge;
+    0x04 WR SyncFileInfo => fence::info;
+}
+
+/// Numbers of `drm.h` that only primary nodes serve: authentication, legacy names of
+/// buffers, mode setting. On a render node they are denied.
+fn is_denied(number: u8) -> bool {
+    matches!(number, 0x01..=0x08 | 0x0a | 0x0b | 0x0d..=0x1f | 0xa0..=0xbe | 0xc6..=0xc9)
+}
+
+/// Serves one.
+///
+/// # Errors
+/// As the kernel: `EACCES`, `EINVAL`, `ENOTTY`, `EFAULT`, and those of the one asked for.
+pub fn ioctl(call: &Call, kind: Kind, request: u64, address: u64) -> Result<(), Errno> {
+    let request = Request::new(request);
+    let rows = match (kind, request.kind) {
+        (Kind::File, uapi::TYPE_DRM) => FILE,
+        (Kind::Fence, uapi::TYPE_SYNC) => FENCE,
+        // Begin and end of CPU access: nothing to flush.
+        (Kind::DmaBuf, uapi::TYPE_DMA_BUF) if request.number == 0 => return Ok(()),
+        _ => return Err(Errno::NOTTY),
+    };
+    match rows.iter().find(|row| row.number == request.number) {
+        Some(row) => serve(call, row, request, address),
+        None if kind == Kind::File && is_denied(request.number) => Err(Errno::ACCESS),
+        None => Err(Errno::INVAL),
+    }
+}
+
+fn serve(call: &Call, row: &Row, request: Request, address: u64) -> Result<(), Errno> {
+    let mut argument: Argument = [0; 2048];
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut argument);
+    let moved = |ways: bool| if ways { request.size } else { 0 };
+    let (input, output) = (moved(request.input && row.input), moved(request.output && row.output));
+    user::read_bytes(address, &mut bytes[..input])?;
+    let served = (row.serve)(call, &mut bytes[..row.size]);
+    // Also of a failed call: some say why in their argument.
+    user::write_bytes(address, &bytes[..output])?;
+    served
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_apart() {
+        // DRM_IOCTL_MSM_GEM_SUBMIT: _IOWR('d', 0x46, 72 bytes).
+        let submit = Request::new(0xc048_6446);
+        assert_eq!((submit.number, submit.kind, submit.size), (0x46, b'd', 72));
+        assert!(submit.input && submit.output);
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_c_structures() {
+        let size = |number| FILE.iter().find(|row| row.number == number).map(|row| row.size);
+        let expect = [
+            (0x00, 64),
+            (0x2d, 12),
+            (0x40, 24),
+            (0x42, 16),
+            (0x43, 24),
+            (0x44, 24),
+            (0x46, 72),
+            (0x47, 32),
+            (0x48, 12),
+            (0x4a, 12),
+            (0x4b, 4),
+            (0x4c, 24),
+            (0xc1, 16),
+            (0xc3, 32),
+            (0xca, 40),
+            (0xcc, 32),
+        ];
+        for (number, bytes) in expect {
+            assert_eq!(size(number), Some(bytes), "{number:#x}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Entry points that take a path: those of our devices lead into the stand-in tree.
+
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+
+use super::next::interpose;
+use crate::tree;
+
+/// Calls `with` with the path to use in place of `path`.
+///
+/// # Safety
+/// `path` is null or a C string.
+pub(super) unsafe fn translated<R>(path: *const c_char, with: impl FnOnce(*const c_char) -> R) -> R {
+    // SAFETY: the caller's promise.
+    match unsafe { stand_in(path) } {
+        Some(path) => with(path.as_ptr()),
+        None => with(path),
+    }
+}
+
+/// # Safety
+/// `path` is null or a C string.
+unsafe fn stand_in(path: *const c_char) -> Option<CString> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: not null, and the caller's promise.
+    let path = unsafe { CStr::from_ptr(path) };
+    let path = tree::stand_in(OsStr::from_bytes(path.to_bytes()).as_ref())?;
+    CString::new(path.into_os_string().into_encoded_bytes()).ok()
+}
+
+/// Takes the tree's root off the front of the path at `resolved`, in place.
+///
+/// # Safety
+/// `resolved` is null or a C string that may be written.
+unsafe fn without_root(resolved: *mut c_char) {
+    if resolved.is_null() {
+        return;
+    }
+    // SAFETY: not null, and the caller's promise.
+    let bytes = unsafe { CStr::from_ptr(resolved) }.to_bytes_with_nul();
+    if let Some(rest) = tree::without_root(bytes) {
+        // SAFETY: moves the tail of the string, with its NUL, to its front.
+        unsafe { std::ptr::copy(rest.as_ptr().cast(), resolved, rest.len()) };
+    }
+}
+
+/// Entry points that do what libc does, at the path that stands in for the one asked for.
+macro_rules! redirect {
+    ($(fn $name:ident([$($before:ident: $bty:ty),*] path [$($after:ident: $aty:ty),*]) -> $ret:ty;)*) => {
+        interpose! {$(
+            /// libc's, at the path that stands in for the one asked for.
+            fn $name($($before: $bty,)* path: *const c_char, $($after: $aty),*) -> $ret = |next| {
+                // SAFETY: the caller keeps libc's contract, which the new path satisfies too.
+                unsafe { translated(path, |path| next($($before,)* path, $($after),*)) }
+            };
+        )*}
+    };
+}
+
+redirect! {
+    fn fopen([] path [mode: *const c_char]) -> *mut c_void;
+    fn fopen64([] path [mode: *const c_char]) -> *mut c_void;
+    fn opendir([] path []) -> *mut c_void;
+    fn scandir([] path [list: *mut c_void, filter: *mut c_void, compare: *mut c_void]) -> c_int;
+    fn scandir64([] path [list: *mut c_void, filter: *mut c_void, compare: *mut c_void]) -> c_int;
+    fn access([] path [mode: c_int]) -> c_int;
+    fn faccessat([directory: c_int] path [mode: c_int, flags: c_int]) -> c_int;
+    fn euidaccess([] path [mode: c_int]) -> c_int;
+    fn eaccess([] path [mode: c_int]) -> c_int;
+    fn readlink([] path [buffer: *mut c_char, size: usize]) -> isize;
+    fn readlinkat([directory: c_int] path [buffer: *mut c_char, size: usize]) -> isize;
+    fn __readlink_chk([] path [buffer: *mut c_char, size: usize, room: usize]) -> isize;
+    fn __readlinkat_chk([directory: c_int] path [buffer: *mut c_char, size: usize, room: usize]) -> isize;
+}
+
+/// Entry points that give back a whole path, which is then one of the real tree's again.
+macro_rules! resolve {
+    ($(fn $name:ident(path $(, $after:ident: $aty:ty)*);)*) => {
+        interpose! {$(
+            /// libc's, at the path that stands in, giving the path that it stands in for.
+            fn $name(path: *const c_char $(, $after: $aty)*) -> *mut c_char = |next| {
+                // SAFETY: as in `redirect`; the result is null or a C string that the caller may
+                // write, since it is the caller's buffer or allocated for the caller.
+                unsafe {
+                    let resolved = translated(path, |path| next(path $(, $after)*));
+                    without_root(resolved);
+                    resolved
+                }
+            };
+        )*}
+    };
+}
+
+resolve! {
+    fn realpath(path, resolved: *mut c_char);
+    fn __realpath_chk(path, resolved: *mut c_char, room: usize);
+    fn canonicalize_file_name(path);
+}

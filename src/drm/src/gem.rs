@@ -1,0 +1,185 @@
+//! Buffers: `MSM_GEM_x`.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::io::Errno;
+
+use crate::arena::{self, Arena};
+use crate::clock::Deadline;
+use crate::device::{Call, DrmFile, MMAP_OFFSET};
+use crate::ffi::user;
+use crate::uapi::{self, info};
+
+/// Longest name of a buffer, in bytes.
+const MAX_NAME: u32 = 31;
+
+/// A buffer object. Its memory is given back when its last owner goes: handles, mappings,
+/// exports, running submits.
+pub struct Bo {
+    /// GPU address.
+    pub address: u32,
+    /// Bytes, whole pages.
+    pub size: u64,
+    /// The file that holds it, at the offset that is its address.
+    pub store: Arc<OwnedFd>,
+    name: Mutex<String>,
+    /// The program said that the contents may go.
+    unneeded: AtomicBool,
+    /// Number of the last submit that uses it.
+    used: AtomicU64,
+    /// Number of the last submit that writes it.
+    written: AtomicU64,
+    arena: Arc<Mutex<Arena>>,
+}
+
+impl Drop for Bo {
+    fn drop(&mut self) {
+        arena::lock(&self.arena).release(self.address, self.size, &self.store);
+    }
+}
+
+impl Bo {
+    /// A buffer of at least `size` bytes.
+    fn new(arena: &Arc<Mutex<Arena>>, size: u64) -> Result<Self, Errno> {
+        let size = size.checked_next_multiple_of(arena::PAGE).ok_or(Errno::NOMEM)?;
+        let (address, store) = arena::lock(arena).allocate(size)?;
+        Ok(Self {
+            address,
+            size,
+            store,
+            name: Mutex::default(),
+            unneeded: AtomicBool::new(false),
+            used: AtomicU64::new(0),
+            written: AtomicU64::new(0),
+            arena: arena.clone(),
+        })
+    }
+
+    /// Submit `number` uses it, and may write it.
+    pub fn mark_used(&self, number: u64, access: u32) {
+        self.used.fetch_max(number, Ordering::Relaxed);
+        if access & uapi::submit::BO_WRITE != 0 {
+            self.written.fetch_max(number, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the program said that it does not need the contents.
+    pub fn is_unneeded(&self) -> bool {
+        self.unneeded.load(Ordering::Relaxed)
+    }
+}
+
+/// `MSM_GEM_NEW`.
+///
+/// # Errors
+/// `EINVAL` for size 0, unknown flags or a cache mode that this chip lacks; `ENOMEM`.
+pub fn new(call: &Call, new: &mut uapi::GemNew) -> Result<(), Errno> {
+    let mode = new.flags & uapi::BO_CACHE_MASK;
+    if new.size == 0 || new.flags & !uapi::BO_FLAGS != 0 || !uapi::BO_CACHE_MODES.contains(&mode) {
+        return Err(Errno::INVAL);
+    }
+    let bo = Arc::new(Bo::new(&call.device.arena, new.size)?);
+    new.handle = call.file(|file| Ok(file.buffers.add(bo)))?;
+    Ok(())
+}
+
+/// `DRM_IOCTL_GEM_CLOSE`.
+///
+/// # Errors
+/// `EINVAL` for a bad handle.
+pub fn close(call: &Call, close: &mut uapi::GemClose) -> Result<(), Errno> {
+    call.file(|file| file.buffers.remove(close.handle).ok_or(Errno::INVAL)).map(drop)
+}
+
+fn buffer(call: &Call, handle: u32) -> Result<Arc<Bo>, Errno> {
+    call.file(|file: &mut DrmFile| file.buffer(handle).cloned())
+}
+
+/// `MSM_GEM_INFO`.
+///
+/// # Errors
+/// `EINVAL`, `ENOENT`, `EFAULT`; `EOPNOTSUPP` for choosing addresses, which needs an address
+/// space for each process.
+pub fn info(call: &Call, ask: &mut uapi::GemInfo) -> Result<(), Errno> {
+    if ask.pad != 0 {
+        return Err(Errno::INVAL);
+    }
+    match ask.info {
+        info::GET_OFFSET | info::GET_IOVA | info::SET_IOVA if ask.len != 0 => return Err(Errno::INVAL),
+        info::GET_OFFSET | info::GET_IOVA | info::SET_IOVA | info::SET_NAME | info::GET_NAME => {}
+        _ => return Err(Errno::INVAL),
+    }
+    let bo = buffer(call, ask.handle)?;
+    match ask.info {
+        info::GET_OFFSET => ask.value = u64::from(bo.address) + MMAP_OFFSET,
+        info::GET_IOVA => ask.value = u64::from(bo.address),
+        info::SET_NAME => set_name(&bo, ask)?,
+        info::GET_NAME => get_name(&bo, ask)?,
+        _ => return Err(Errno::OPNOTSUPP),
+    }
+    Ok(())
+}
+
+fn set_name(bo: &Bo, ask: &uapi::GemInfo) -> Result<(), Errno> {
+    if ask.len > MAX_NAME {
+        return Err(Errno::INVAL);
+    }
+    let bytes = user::read_array::<u8>(ask.value, ask.len, MAX_NAME)?;
+    let printable = bytes.iter().take_while(|byte| byte.is_ascii_graphic() || **byte == b' ');
+    *bo.name.lock().unwrap_or_else(PoisonError::into_inner) =
+        printable.map(|byte| char::from(*byte)).collect();
+    Ok(())
+}
+
+fn get_name(bo: &Bo, ask: &mut uapi::GemInfo) -> Result<(), Errno> {
+    let name = bo.name.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let room = std::mem::replace(&mut ask.len, name.len() as u32);
+    match ask.value {
+        0 => Ok(()),
+        _ if (room as usize) < name.len() => Err(Errno::INVAL),
+        address => user::write_bytes(address, name.as_bytes()),
+    }
+}
+
+/// `MSM_GEM_CPU_PREP`: waits until the GPU is done with a buffer.
+///
+/// # Errors
+/// `EINVAL`, `ENOENT`; `EBUSY` when told not to wait; `ETIMEDOUT`.
+pub fn cpu_prep(call: &Call, prep: &mut uapi::GemCpuPrep) -> Result<(), Errno> {
+    if prep.op & !(uapi::PREP_READ | uapi::PREP_WRITE | uapi::PREP_NOSYNC) != 0 {
+        return Err(Errno::INVAL);
+    }
+    let bo = buffer(call, prep.handle)?;
+    let last = if prep.op & uapi::PREP_WRITE != 0 { &bo.used } else { &bo.written };
+    let deadline = if prep.op & uapi::PREP_NOSYNC != 0 {
+        Deadline::NOW
+    } else {
+        Deadline::at(prep.timeout.tv_sec, prep.timeout.tv_nsec)
+    };
+    let late = if deadline.has_passed() { Errno::BUSY } else { Errno::TIMEDOUT };
+    let last = last.load(Ordering::Relaxed);
+    call.device.wait(deadline, |state| (state.completed >= last).then_some(())).ok_or(late)
+}
+
+/// `MSM_GEM_CPU_FINI`: nothing to flush.
+///
+/// # Errors
+/// `ENOENT`.
+pub fn cpu_fini(call: &Call, fini: &mut uapi::GemCpuFini) -> Result<(), Errno> {
+    buffer(call, fini.handle).map(drop)
+}
+
+/// `MSM_GEM_MADVISE`: memory is never short enough here to take contents away.
+///
+/// # Errors
+/// `EINVAL`, `ENOENT`.
+pub fn madvise(call: &Call, advise: &mut uapi::GemMadvise) -> Result<(), Errno> {
+    if advise.madv > 1 {
+        return Err(Errno::INVAL);
+    }
+    buffer(call, advise.handle)?.unneeded.store(advise.madv == 1, Ordering::Relaxed);
+    advise.retained = 1;
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! A virtual A4xx for programs that want a real driver: preloaded into a process, this
+//! library makes one render node of driver `msm` appear, and runs what is submitted to it.
+//!
+//! The path of one submit: the program's `ioctl` arrives in [`ffi`]'s hooks, which know the
+//! descriptor for one of ours ([`device::ioctl`]); [`dispatch`] finds who serves the number;
+//! [`submit`] turns the program's tables into a job; the [`engine`] runs it on the buffers'
+//! own memory, which is the [`arena`]'s file; then its fence has signalled.
+//!
+//! Rules:
+//! - `unsafe` is in [`ffi`] and nowhere else; that module says why.
+//! - A descriptor of ours is a small memory file, known by its inode, so that `dup`, `fork`
+//!   and passing it over a socket need no help.
+//! - Nothing that a program does in good faith to descriptors and files of its own may
+//!   change: every hook goes on to libc unless the file is ours.
+
+#![deny(unsafe_code)]
+
+pub mod arena;
+pub mod clock;
+pub mod device;
+pub mod dispatch;
+pub mod engine;
+pub mod fence;
+#[allow(unsafe_code, reason = "the wall: see its documentation")]
+pub mod ffi;
+pub mod gem;
+pub mod ids;
+pub mod mappings;
+pub mod param;
+pub mod prime;
+pub mod queue;
+pub mod record;
+pub mod settings;
+pub mod submit;
+pub mod syncobj;
+pub mod tree;
+pub mod uapi;
+pub mod version;

@@ -1,0 +1,87 @@
+//! What the chip is: `MSM_GET_PARAM` and `MSM_SET_PARAM`.
+
+use a4emu::gpu::Chip;
+use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::device::Call;
+use crate::ffi::user;
+use crate::uapi::{self, param};
+
+/// Clock of the GPU in Hz (that of an APQ8084), which time stamps count in.
+const FREQUENCY: u64 = 600_000_000;
+/// Where tile memory is, as the kernel has it for every chip before the A6xx.
+const GMEM_BASE: u64 = 0x10_0000;
+/// Priority levels: three for each ring, and this chip has one.
+pub const PRIORITIES: u32 = 3;
+/// Longest process name or command line that is taken.
+const MAX_TEXT: u32 = 4096;
+
+/// `chip`'s id in the kernel's form: core, major, minor, patch level, a byte each.
+///
+/// Patch levels: the A420's is not known to matter; A430 as in the capture-format page.
+pub fn chip_id(chip: Chip) -> u32 {
+    let digit = |place: u32| (chip.id / place % 10) as u8;
+    let patch = if chip.id == 430 { 2 } else { 0 };
+    u32::from_be_bytes([digit(100), digit(10), digit(1), patch])
+}
+
+fn check(request: &uapi::Param) -> Result<(), Errno> {
+    if request.pipe == uapi::PIPE_3D0 && request.pad == 0 { Ok(()) } else { Err(Errno::INVAL) }
+}
+
+/// `MSM_GET_PARAM`.
+///
+/// # Errors
+/// `EINVAL` for another pipe, and for what this chip does not have: an address space for
+/// each process.
+pub fn get(call: &Call, get: &mut uapi::Param) -> Result<(), Errno> {
+    check(get)?;
+    let chip = call.device.chip;
+    get.value = match get.param {
+        param::GPU_ID => u64::from(chip.id),
+        param::GMEM_SIZE => chip.gmem_bytes() as u64,
+        param::CHIP_ID => u64::from(chip_id(chip)),
+        param::MAX_FREQ => FREQUENCY,
+        param::TIMESTAMP => timestamp(),
+        param::GMEM_BASE => GMEM_BASE,
+        param::PRIORITIES => u64::from(PRIORITIES),
+        param::PP_PGTABLE | param::FAULTS | param::SUSPENDS => 0,
+        _ => return Err(Errno::INVAL),
+    };
+    Ok(())
+}
+
+/// Ticks since the machine started.
+fn timestamp() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    (now.tv_sec as u64)
+        .wrapping_mul(FREQUENCY)
+        .wrapping_add(now.tv_nsec as u64 * (FREQUENCY / 1_000_000) / 1000)
+}
+
+/// `MSM_SET_PARAM`.
+///
+/// # Errors
+/// `EINVAL`, `EFAULT`; `EPERM` for what only an administrator may.
+pub fn set(_: &Call, set: &mut uapi::Param) -> Result<(), Errno> {
+    check(set)?;
+    match set.param {
+        param::COMM | param::CMDLINE if set.len > MAX_TEXT => Err(Errno::INVAL),
+        // For crash dumps of the kernel's: there are none here, but the text must be there.
+        param::COMM | param::CMDLINE => user::read_array::<u8>(set.value, set.len, MAX_TEXT).map(|_| ()),
+        param::SYSPROF => Err(Errno::PERM),
+        _ => Err(Errno::INVAL),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chip_ids() {
+        assert_eq!(chip_id(Chip { id: 420 }), 0x0402_0000);
+        assert_eq!(chip_id(Chip { id: 430 }), 0x0403_0002);
+    }
+}

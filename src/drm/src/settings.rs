@@ -1,0 +1,63 @@
+//! What the environment asks of the device. `a4emu run` sets these variables from its
+//! arguments; they work as well with `LD_PRELOAD` alone.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use a4emu::gpu::Chip;
+use a4emu::options::Span;
+
+/// The settings, read once.
+#[derive(Debug)]
+pub struct Settings {
+    /// `A4EMU_GPU`: 420 (the default) or 430.
+    pub chip: Chip,
+    /// `A4EMU_RECORD`: the capture to write.
+    pub record: Option<PathBuf>,
+    /// `A4EMU_RECORD_RANGE`: which submits go into it, from 0; all by default.
+    pub record_range: Span,
+    /// `A4EMU_FOLDER`: where device files and summaries go; the launcher's to remove.
+    pub folder: Option<PathBuf>,
+    /// `A4EMU_STRICT=1`: a submit that faults or meets something unsupported fails.
+    pub strict: bool,
+}
+
+/// The settings of this process.
+pub fn get() -> &'static Settings {
+    static SETTINGS: OnceLock<Settings> = OnceLock::new();
+    SETTINGS.get_or_init(|| Settings::from(|name| std::env::var_os(name)))
+}
+
+impl Settings {
+    fn from(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Self {
+        let text = |name| variable(name).and_then(|value| value.into_string().ok()).unwrap_or_default();
+        Self {
+            chip: text("A4EMU_GPU").parse().map_or_else(|_| Chip::default(), |id| Chip { id }),
+            record: variable("A4EMU_RECORD").map(PathBuf::from),
+            record_range: text("A4EMU_RECORD_RANGE").parse().unwrap_or(Span::ALL),
+            folder: variable("A4EMU_FOLDER").map(PathBuf::from),
+            strict: text("A4EMU_STRICT") == "1",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_and_values() {
+        let none = Settings::from(|_| None);
+        assert_eq!((none.chip.id, none.strict, none.record_range), (420, false, Span::ALL));
+        let some = Settings::from(|name| {
+            let value = match name {
+                "A4EMU_GPU" => "430",
+                "A4EMU_RECORD_RANGE" => "2..4",
+                "A4EMU_STRICT" => "1",
+                _ => return None,
+            };
+            Some(value.into())
+        });
+        assert_eq!((some.chip.id, some.strict, some.record_range), (430, true, Span { start: 2, end: 4 }));
+    }
+}

@@ -1,0 +1,237 @@
+//! `MSM_GEM_SUBMIT`: from the program's tables to a job for the engine.
+
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use crate::device::Call;
+use crate::engine::{Job, Span};
+use crate::fence;
+use crate::ffi::user;
+use crate::gem::Bo;
+use crate::syncobj::{self, Syncobj};
+use crate::uapi::{self, submit as flag};
+
+/// Most buffers, commands or relocations of one submit: more is taken for a mistake.
+const MAX: u32 = 1 << 20;
+
+/// A buffer of a submit.
+struct Entry {
+    bo: Arc<Bo>,
+    flags: u32,
+    presumed: u64,
+}
+
+/// Sync objects to signal afterwards, each with a point.
+type Signals = Vec<(Arc<Syncobj>, u64)>;
+
+/// Runs a submit to its end.
+///
+/// # Errors
+/// As the kernel: `EINVAL` for tables that make no sense, such as a bad handle, a command
+/// outside its buffer or a relocation out of order; `ENOENT` for a bad queue or sync
+/// object; `EBUSY` for a buffer that was declared unneeded; `EFAULT`, `ENOMEM`. `EIO` in
+/// strict mode if the GPU faulted.
+pub fn submit(call: &Call, submit: &mut uapi::GemSubmit) -> Result<(), Errno> {
+    check(submit)?;
+    call.file(|file| file.queues.get(submit.queueid).map(|_| ()))?;
+    if submit.flags & flag::FENCE_FD_IN != 0 {
+        fence::wait(call, submit.fence_fd)?;
+    }
+    wait_syncobjs(call, submit)?;
+    let signals = signals(call, submit)?;
+    let entries = entries(call, submit)?;
+    let job = job(call, submit, &entries)?;
+    let outcome = run(call, submit, &entries, job);
+    signals.iter().for_each(|(object, point)| object.signal(*point));
+    call.device.announce_progress();
+    outcome?;
+    tell_addresses(submit, &entries)?;
+    if submit.flags & flag::FENCE_FD_OUT != 0 {
+        submit.fence_fd = fence::new(call)?;
+    }
+    Ok(())
+}
+
+fn check(submit: &uapi::GemSubmit) -> Result<(), Errno> {
+    let flags = submit.flags & !uapi::PIPE_ID_MASK;
+    let pipe = submit.flags & uapi::PIPE_ID_MASK;
+    if submit.pad != 0 || pipe != uapi::PIPE_3D0 || flags & !flag::FLAGS != 0 {
+        return Err(Errno::INVAL);
+    }
+    if flags & flag::SUDO != 0 { Err(Errno::PERM) } else { Ok(()) }
+}
+
+/// The rows of a table of sync objects, whose stride the program says.
+fn syncobj_rows(
+    submit: &uapi::GemSubmit,
+    address: u64,
+    count: u32,
+) -> Result<Vec<uapi::SubmitSyncobj>, Errno> {
+    let stride = submit.syncobj_stride as usize;
+    let size = size_of::<uapi::SubmitSyncobj>();
+    if count > 0 && stride == 0 || count > syncobj::MAX {
+        return Err(Errno::INVAL);
+    }
+    let row = |index: u32| {
+        let mut row = uapi::SubmitSyncobj::default();
+        let bytes = &mut bytemuck::bytes_of_mut(&mut row)[..stride.min(size)];
+        user::read_bytes(address.wrapping_add(u64::from(index) * stride as u64), bytes).map(|()| row)
+    };
+    (0..count).map(row).collect()
+}
+
+fn wait_syncobjs(call: &Call, submit: &uapi::GemSubmit) -> Result<(), Errno> {
+    if submit.flags & flag::SYNCOBJ_IN == 0 {
+        return Ok(());
+    }
+    for row in syncobj_rows(submit, submit.in_syncobjs, submit.nr_in_syncobjs)? {
+        let object = syncobj::find(call, row.handle)?;
+        if row.flags & !flag::SYNCOBJ_RESET != 0 || !object.has(row.point) {
+            return Err(Errno::INVAL);
+        }
+        if row.flags & flag::SYNCOBJ_RESET != 0 {
+            object.reset();
+        }
+    }
+    Ok(())
+}
+
+fn signals(call: &Call, submit: &uapi::GemSubmit) -> Result<Signals, Errno> {
+    if submit.flags & flag::SYNCOBJ_OUT == 0 {
+        return Ok(Vec::new());
+    }
+    let rows = syncobj_rows(submit, submit.out_syncobjs, submit.nr_out_syncobjs)?;
+    let signal = |row: uapi::SubmitSyncobj| match row.flags {
+        0 => syncobj::find(call, row.handle).map(|object| (object, row.point)),
+        _ => Err(Errno::INVAL),
+    };
+    rows.into_iter().map(signal).collect()
+}
+
+/// The buffers; each at most once.
+fn entries(call: &Call, submit: &uapi::GemSubmit) -> Result<Vec<Entry>, Errno> {
+    let rows: Vec<uapi::SubmitBo> = user::read_array(submit.bos, submit.nr_bos, MAX)?;
+    let mut handles: Vec<u32> = rows.iter().map(|row| row.handle).collect();
+    handles.sort_unstable();
+    if handles.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Errno::INVAL);
+    }
+    call.file(|file| {
+        let entry = |row: &uapi::SubmitBo| {
+            let known = row.flags & !flag::BO_FLAGS == 0 && row.flags & (flag::BO_READ | flag::BO_WRITE) != 0;
+            let bo = file.buffers.get(row.handle).filter(|_| known).ok_or(Errno::INVAL)?;
+            let entry = Entry { bo: bo.clone(), flags: row.flags, presumed: row.presumed };
+            if bo.is_unneeded() { Err(Errno::BUSY) } else { Ok(entry) }
+        };
+        rows.iter().map(entry).collect()
+    })
+}
+
+/// What the engine is to do: the commands checked, the relocations computed.
+fn job(call: &Call, submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<Job, Errno> {
+    let buffers = entries.iter().map(|entry| Span { address: entry.bo.address, len: entry.bo.size });
+    let mut job = Job { file: call.identity(), buffers: buffers.collect(), ..Job::default() };
+    for command in user::read_array::<uapi::SubmitCmd>(submit.cmds, submit.nr_cmds, MAX)? {
+        let entry = entry_at(entries, command.submit_idx)?;
+        let end = u64::from(command.submit_offset) + u64::from(command.size);
+        if command.size == 0 || !command.size.is_multiple_of(4) || end > entry.bo.size {
+            return Err(Errno::INVAL);
+        }
+        if !command.submit_offset.is_multiple_of(4) {
+            return Err(Errno::INVAL);
+        }
+        let span = Span { address: entry.bo.address + command.submit_offset, len: u64::from(command.size) };
+        match command.kind {
+            flag::CMD_BUF => job.commands.push((span, false)),
+            flag::CMD_CTX_RESTORE_BUF => job.commands.push((span, true)),
+            flag::CMD_IB_TARGET_BUF => {}
+            _ => return Err(Errno::INVAL),
+        }
+        relocate(&command, entry, entries, &mut job.patches)?;
+    }
+    Ok(job)
+}
+
+fn entry_at(entries: &[Entry], index: u32) -> Result<&Entry, Errno> {
+    entries.get(index as usize).ok_or(Errno::INVAL)
+}
+
+/// Adds the words of `command`'s buffer that become addresses. Offsets must ascend.
+///
+/// Words of buffers whose presumed address is right are in place already.
+fn relocate(
+    command: &uapi::SubmitCmd,
+    entry: &Entry,
+    entries: &[Entry],
+    patches: &mut Vec<(u32, u32)>,
+) -> Result<(), Errno> {
+    let mut next = 0;
+    for reloc in user::read_array::<uapi::Reloc>(command.relocs, command.nr_relocs, MAX)? {
+        let offset = reloc.submit_offset;
+        if !offset.is_multiple_of(4) || u64::from(offset) + 4 > entry.bo.size || offset < next {
+            return Err(Errno::INVAL);
+        }
+        next = offset;
+        let target = entry_at(entries, reloc.reloc_idx)?;
+        let address = u64::from(target.bo.address);
+        if target.presumed != address {
+            patches.push((entry.bo.address + offset, relocated(&reloc, address)));
+        }
+    }
+    Ok(())
+}
+
+/// The word that a relocation against `address` becomes.
+fn relocated(reloc: &uapi::Reloc, address: u64) -> u32 {
+    let address = address.wrapping_add(reloc.reloc_offset);
+    let shift = reloc.shift.unsigned_abs();
+    let shifted = if reloc.shift < 0 { address.checked_shr(shift) } else { address.checked_shl(shift) };
+    shifted.unwrap_or(0) as u32 | reloc.or
+}
+
+/// Has the engine do it, and counts it as running meanwhile.
+fn run(call: &Call, submit: &mut uapi::GemSubmit, entries: &[Entry], mut job: Job) -> Result<(), Errno> {
+    let mut engine = call.device.engine();
+    let chosen = (submit.flags & flag::FENCE_SN_IN != 0).then_some(submit.fence);
+    let number = {
+        let mut state = call.device.state();
+        submit.fence = state.file(call)?.queues.get(submit.queueid)?.begin(chosen)?;
+        state.submitted += 1;
+        state.submitted
+    };
+    job.fence = submit.fence;
+    entries.iter().for_each(|entry| entry.bo.mark_used(number, entry.flags));
+    let outcome = engine.run(&call.device.arena, &job);
+    let mut state = call.device.state();
+    state.completed = number;
+    // The file or the queue can be gone: another thread closed it while we ran.
+    if let Ok(queue) = state.file(call).and_then(|file| file.queues.get(submit.queueid)) {
+        queue.end(submit.fence);
+    }
+    outcome
+}
+
+/// Tells the program the addresses that it did not presume.
+fn tell_addresses(submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<(), Errno> {
+    let wrong = entries.iter().enumerate().filter(|(_, entry)| entry.presumed != u64::from(entry.bo.address));
+    for (index, entry) in wrong {
+        let row = submit.bos + (index * size_of::<uapi::SubmitBo>()) as u64;
+        let field = std::mem::offset_of!(uapi::SubmitBo, presumed) as u64;
+        user::write(row + field, &u64::from(entry.bo.address))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relocations_shift_both_ways() {
+        let reloc = |shift, or| uapi::Reloc { shift, or, reloc_offset: 0x10, ..Default::default() };
+        let word = |shift, or| relocated(&reloc(shift, or), 0x8000_0000);
+        assert_eq!([word(0, 1), word(-5, 0), word(1, 0)], [0x8000_0011, 0x0400_0000, 0x20]);
+        assert_eq!([word(-32, 7), word(-64, 7), word(64, 7), word(i32::MIN, 7)], [7; 4]);
+    }
+}

@@ -1,0 +1,259 @@
+//! Sync objects: `DRM_IOCTL_SYNCOBJ_x`. A fence that is put into one has signalled already
+//! (see [`crate::fence`]), so an object either has none or has reached some point.
+
+use std::os::fd::IntoRawFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::io::Errno;
+
+use crate::clock::Deadline;
+use crate::device::{Call, Device, Object};
+use crate::fence;
+use crate::ffi::user;
+use crate::uapi::{self, syncobj as flag};
+
+/// Most objects in one call.
+pub const MAX: u32 = 1 << 16;
+
+/// A sync object, with a time line or without.
+#[derive(Debug, Default)]
+pub struct Syncobj {
+    /// The point reached; none if no fence was put in. One without a time line is at 0.
+    reached: Mutex<Option<u64>>,
+}
+
+impl Syncobj {
+    /// Signals `point`; 0 for one without a time line.
+    pub fn signal(&self, point: u64) {
+        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        *reached = Some(reached.map_or(point, |before| before.max(point)));
+    }
+
+    /// Takes the fence out.
+    pub fn reset(&self) {
+        *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn reached(&self) -> Option<u64> {
+        *self.reached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether `point` has signalled.
+    pub fn has(&self, point: u64) -> bool {
+        self.reached().is_some_and(|reached| reached >= point)
+    }
+}
+
+impl Device {
+    /// Wakes who waits; after sync objects changed.
+    pub fn announce_progress(&self) {
+        // Who checks, does so with the lock held, so it either sees the change or the call.
+        drop(self.state());
+        self.progress.notify_all();
+    }
+}
+
+/// The object of a handle.
+///
+/// # Errors
+/// `ENOENT`.
+pub fn find(call: &Call, handle: u32) -> Result<Arc<Syncobj>, Errno> {
+    call.file(|file| file.syncobjs.get(handle).cloned().ok_or(Errno::NOENT))
+}
+
+fn find_all(call: &Call, handles: u64, count: u32) -> Result<Vec<Arc<Syncobj>>, Errno> {
+    user::read_array(handles, count, MAX)?.into_iter().map(|handle| find(call, handle)).collect()
+}
+
+/// As many points as objects: 0 each where the program gives none.
+fn points(address: u64, count: u32) -> Result<Vec<u64>, Errno> {
+    if address == 0 { Ok(vec![0; count as usize]) } else { user::read_array(address, count, MAX) }
+}
+
+/// `SYNCOBJ_CREATE`.
+///
+/// # Errors
+/// `EINVAL`.
+pub fn create(call: &Call, create: &mut uapi::SyncobjCreate) -> Result<(), Errno> {
+    if create.flags & !flag::CREATE_SIGNALED != 0 {
+        return Err(Errno::INVAL);
+    }
+    let object = Syncobj::default();
+    if create.flags != 0 {
+        object.signal(0);
+    }
+    create.handle = call.file(|file| Ok(file.syncobjs.add(object.into())))?;
+    Ok(())
+}
+
+/// `SYNCOBJ_DESTROY`.
+///
+/// # Errors
+/// `EINVAL`.
+pub fn destroy(call: &Call, destroy: &mut uapi::SyncobjDestroy) -> Result<(), Errno> {
+    if destroy.pad != 0 {
+        return Err(Errno::INVAL);
+    }
+    call.file(|file| file.syncobjs.remove(destroy.handle).ok_or(Errno::INVAL)).map(drop)
+}
+
+fn check(handle: &uapi::SyncobjHandle) -> Result<(), Errno> {
+    if handle.pad == 0 && handle.flags <= flag::SYNC_FILE { Ok(()) } else { Err(Errno::INVAL) }
+}
+
+/// `SYNCOBJ_HANDLE_TO_FD`: the object itself, or its fence.
+///
+/// # Errors
+/// `EINVAL`, also if there is no fence; `ENOENT`.
+pub fn handle_to_fd(call: &Call, handle: &mut uapi::SyncobjHandle) -> Result<(), Errno> {
+    check(handle)?;
+    let object = find(call, handle.handle)?;
+    handle.fd = if handle.flags == 0 {
+        call.device.add("a4emu-syncobj", true, 0, Object::Syncobj(object))?.into_raw_fd()
+    } else if object.has(0) {
+        fence::new(call)?
+    } else {
+        return Err(Errno::INVAL);
+    };
+    Ok(())
+}
+
+/// `SYNCOBJ_FD_TO_HANDLE`: the object itself, or a fence into one that exists.
+///
+/// # Errors
+/// `EINVAL`, `ENOENT`.
+pub fn fd_to_handle(call: &Call, handle: &mut uapi::SyncobjHandle) -> Result<(), Errno> {
+    check(handle)?;
+    if handle.flags != 0 {
+        let object = find(call, handle.handle)?;
+        fence::wait(call, handle.fd)?;
+        object.signal(0);
+        call.device.announce_progress();
+        return Ok(());
+    }
+    let object = |object: &Object| match object {
+        Object::Syncobj(object) => Some(object.clone()),
+        _ => None,
+    };
+    let object = call.object(handle.fd, object).ok_or(Errno::INVAL)?;
+    handle.handle = call.file(|file| Ok(file.syncobjs.add(object)))?;
+    Ok(())
+}
+
+/// `SYNCOBJ_WAIT`.
+///
+/// # Errors
+/// As [`timeline_wait`].
+pub fn wait(call: &Call, wait: &mut uapi::SyncobjWait) -> Result<(), Errno> {
+    let objects = find_all(call, wait.handles, wait.count_handles)?;
+    let points = vec![0; objects.len()];
+    wait.first_signaled = wait_for(call, &objects, &points, wait.flags, wait.timeout_nsec)?;
+    Ok(())
+}
+
+/// `SYNCOBJ_TIMELINE_WAIT`.
+///
+/// # Errors
+/// `EINVAL`, also for an object without fence unless waiting for one was asked for;
+/// `ENOENT`, `EFAULT`, `ETIME`.
+pub fn timeline_wait(call: &Call, wait: &mut uapi::SyncobjTimelineWait) -> Result<(), Errno> {
+    let objects = find_all(call, wait.handles, wait.count_handles)?;
+    let points = points(wait.points, wait.count_handles)?;
+    wait.first_signaled = wait_for(call, &objects, &points, wait.flags, wait.timeout_nsec)?;
+    Ok(())
+}
+
+/// Waits; gives the index of the first that had signalled.
+fn wait_for(
+    call: &Call,
+    objects: &[Arc<Syncobj>],
+    points: &[u64],
+    flags: u32,
+    until: i64,
+) -> Result<u32, Errno> {
+    if flags & !flag::WAIT_FLAGS != 0 {
+        return Err(Errno::INVAL);
+    }
+    let mut each = objects.iter().zip(points);
+    if flags & flag::WAIT_FOR_SUBMIT == 0 && !each.all(|(object, point)| object.has(*point)) {
+        return Err(Errno::INVAL);
+    }
+    let done = || {
+        let mut each = objects.iter().zip(points);
+        let all = flags & flag::WAIT_ALL == 0 || each.clone().all(|(object, point)| object.has(*point));
+        let first = each.position(|(object, point)| object.has(*point));
+        if objects.is_empty() { Some(0) } else { first.filter(|_| all) }
+    };
+    let deadline = Deadline::at(0, until);
+    call.device.wait(deadline, |_| done()).map(|first| first as u32).ok_or(Errno::TIME)
+}
+
+/// `SYNCOBJ_RESET`.
+///
+/// # Errors
+/// `EINVAL`, `ENOENT`, `EFAULT`.
+pub fn reset(call: &Call, array: &mut uapi::SyncobjArray) -> Result<(), Errno> {
+    for_each(call, array, |object| object.reset())
+}
+
+/// `SYNCOBJ_SIGNAL`.
+///
+/// # Errors
+/// As [`reset`].
+pub fn signal(call: &Call, array: &mut uapi::SyncobjArray) -> Result<(), Errno> {
+    for_each(call, array, |object| object.signal(0))
+}
+
+fn for_each(call: &Call, array: &uapi::SyncobjArray, change: impl Fn(&Syncobj)) -> Result<(), Errno> {
+    if array.pad != 0 || array.count_handles == 0 {
+        return Err(Errno::INVAL);
+    }
+    find_all(call, array.handles, array.count_handles)?.iter().for_each(|object| change(object));
+    call.device.announce_progress();
+    Ok(())
+}
+
+/// `SYNCOBJ_TIMELINE_SIGNAL`.
+///
+/// # Errors
+/// As [`reset`].
+pub fn timeline_signal(call: &Call, array: &mut uapi::SyncobjTimelineArray) -> Result<(), Errno> {
+    if array.flags != 0 || array.count_handles == 0 {
+        return Err(Errno::INVAL);
+    }
+    let points = points(array.points, array.count_handles)?;
+    let objects = find_all(call, array.handles, array.count_handles)?;
+    objects.iter().zip(points).for_each(|(object, point)| object.signal(point));
+    call.device.announce_progress();
+    Ok(())
+}
+
+/// `SYNCOBJ_QUERY`: the points reached.
+///
+/// # Errors
+/// As [`reset`].
+pub fn query(call: &Call, array: &mut uapi::SyncobjTimelineArray) -> Result<(), Errno> {
+    if array.flags & !flag::QUERY_LAST_SUBMITTED != 0 || array.count_handles == 0 {
+        return Err(Errno::INVAL);
+    }
+    let objects = find_all(call, array.handles, array.count_handles)?;
+    let points: Vec<u64> = objects.iter().map(|object| object.reached().unwrap_or(0)).collect();
+    user::write_bytes(array.points, bytemuck::cast_slice(&points))
+}
+
+/// `SYNCOBJ_TRANSFER`: a fence from one to another.
+///
+/// # Errors
+/// `EINVAL`, also if the first has not reached its point; `ENOENT`.
+pub fn transfer(call: &Call, transfer: &mut uapi::SyncobjTransfer) -> Result<(), Errno> {
+    if transfer.pad != 0 || transfer.flags & !flag::WAIT_FOR_SUBMIT != 0 {
+        return Err(Errno::INVAL);
+    }
+    let (from, to) = (find(call, transfer.src_handle)?, find(call, transfer.dst_handle)?);
+    if !from.has(transfer.src_point) {
+        return Err(Errno::INVAL);
+    }
+    to.signal(transfer.dst_point);
+    call.device.announce_progress();
+    Ok(())
+}

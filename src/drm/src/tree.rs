@@ -1,0 +1,170 @@
+//! The files through which libdrm finds a device: `/dev/dri`, and the parts of `/sys` that
+//! describe it. They stand, as ordinary files and links, in a folder of the temporary
+//! directory; whoever asks for one of them is led there.
+//!
+//! Inside the process the folder takes the place of the machine's own `/dev/dri`: a program
+//! on the virtual chip should not pick another GPU.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::ffi::Inode;
+use crate::settings;
+
+/// File name of the render node.
+pub const NODE: &str = "renderD128";
+/// Device numbers of the render node.
+pub const MAJOR: u32 = 226;
+/// Device numbers of the render node.
+pub const MINOR: u32 = 128;
+
+/// Paths, and everything below them, that lead into the tree.
+const PREFIXES: [&str; 3] = ["/dev/dri", "/sys/class/drm", "/sys/devices/platform/a4emu.gpu"];
+/// Devices by number: every DRM minor, so that none but ours is found.
+const BY_NUMBER: &str = "/sys/dev/char/226:";
+
+/// The device's folder, from the root of the tree.
+const DEVICE: &str = "sys/devices/platform/a4emu.gpu";
+
+struct Tree {
+    root: PathBuf,
+    node: Inode,
+}
+
+static TREE: OnceLock<Option<Tree>> = OnceLock::new();
+
+/// Where the file that stands in for `path` is; `None` if `path` is none of our business.
+pub fn stand_in(path: &Path) -> Option<PathBuf> {
+    let text = path.as_os_str().as_encoded_bytes();
+    let ours = text.starts_with(BY_NUMBER.as_bytes()) || PREFIXES.iter().any(|prefix| is_below(text, prefix));
+    let tree = ours.then(tree).flatten()?;
+    Some(tree.root.join(path.strip_prefix("/").ok()?))
+}
+
+fn is_below(path: &[u8], prefix: &str) -> bool {
+    let rest = path.strip_prefix(prefix.as_bytes());
+    rest.is_some_and(|rest| rest.first().is_none_or(|next| *next == b'/'))
+}
+
+/// The part of the path `bytes` after the tree's root, if it is in the tree.
+pub fn without_root(bytes: &[u8]) -> Option<&[u8]> {
+    let tree = TREE.get()?.as_ref()?;
+    let rest = bytes.strip_prefix(tree.root.as_os_str().as_encoded_bytes())?;
+    rest.starts_with(b"/").then_some(rest)
+}
+
+/// Whether `inode` is the file that stands in for the node.
+pub fn is_node(inode: Inode) -> bool {
+    TREE.get().and_then(Option::as_ref).is_some_and(|tree| tree.node == inode)
+}
+
+fn tree() -> Option<&'static Tree> {
+    let create = || {
+        let made = settings::get().folder.clone().map_or_else(own_root, Ok).and_then(|root| Tree::new(&root));
+        made.inspect_err(|error| eprintln!("a4emu: no device files: {error}")).ok()
+    };
+    TREE.get_or_init(create).as_ref()
+}
+
+/// A folder for this process alone, which goes when it exits.
+fn own_root() -> io::Result<PathBuf> {
+    let root = std::env::temp_dir().join(format!("a4emu.{}", std::process::id()));
+    // One that is there is from a process of this number that was killed.
+    let _ = fs::remove_dir_all(&root);
+    fs::create_dir(&root)?;
+    crate::ffi::process::at_exit();
+    Ok(root)
+}
+
+/// Removes the folder, if it is for this process alone.
+pub fn remove_own() {
+    if settings::get().folder.is_none()
+        && let Some(Some(tree)) = TREE.get()
+        && tree.root.to_string_lossy().contains(&format!("/a4emu.{}/", std::process::id()))
+    {
+        let _ = tree.root.parent().map(fs::remove_dir_all);
+    }
+}
+
+impl Tree {
+    /// The tree in `folder`, made if it is not there. Several processes may do so at once.
+    fn new(folder: &Path) -> io::Result<Self> {
+        let root = folder.join("tree");
+        if !root.exists() {
+            let draft = folder.join(format!("draft.{}", std::process::id()));
+            build(&draft)?;
+            if fs::rename(&draft, &root).is_err() {
+                fs::remove_dir_all(&draft)?;
+            }
+        }
+        let root = root.canonicalize()?;
+        let node = fs::symlink_metadata(root.join("dev/dri").join(NODE))?;
+        Ok(Self { node: Inode::new(node.dev(), node.ino()), root })
+    }
+}
+
+/// Makes all files and links below `root`.
+fn build(root: &Path) -> io::Result<()> {
+    let number = format!("{MAJOR}:{MINOR}");
+    let minor = format!("{DEVICE}/drm/{NODE}");
+    for folder in ["dev/dri", &minor, "sys/dev/char", "sys/class/drm", "sys/bus/platform/drivers/msm"] {
+        fs::create_dir_all(root.join(folder))?;
+    }
+    let file = |path: &str, text: &str| fs::write(root.join(path), text);
+    let link = |path: &str, target: &str| symlink(target, root.join(path));
+    file(&format!("dev/dri/{NODE}"), "")?;
+    file(
+        &format!("{minor}/uevent"),
+        &format!("MAJOR={MAJOR}\nMINOR={MINOR}\nDEVNAME=dri/{NODE}\nDEVTYPE=drm_minor\n"),
+    )?;
+    file(&format!("{minor}/dev"), &format!("{number}\n"))?;
+    file(&format!("{DEVICE}/uevent"), &device_uevent())?;
+    link(&format!("{minor}/device"), "../../../a4emu.gpu")?;
+    link(&format!("{minor}/subsystem"), "../../../../../class/drm")?;
+    link(&format!("{DEVICE}/subsystem"), "../../../bus/platform")?;
+    link(&format!("{DEVICE}/driver"), "../../../bus/platform/drivers/msm")?;
+    link(&format!("sys/dev/char/{number}"), &format!("../../devices/platform/a4emu.gpu/drm/{NODE}"))?;
+    link(&format!("sys/class/drm/{NODE}"), &format!("../../devices/platform/a4emu.gpu/drm/{NODE}"))
+}
+
+/// What the platform bus says of the GPU of an APQ8084.
+fn device_uevent() -> String {
+    let lines = [
+        "DRIVER=msm",
+        "OF_NAME=gpu",
+        "OF_FULLNAME=/soc/gpu@fdb00000",
+        "OF_COMPATIBLE_0=qcom,adreno-420.0",
+        "OF_COMPATIBLE_1=qcom,adreno",
+        "OF_COMPATIBLE_N=2",
+        "MODALIAS=of:NgpuT(null)Cqcom,adreno-420.0Cqcom,adreno",
+    ];
+    lines.map(|line| format!("{line}\n")).concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_of_devices_lead_into_the_tree() {
+        assert!(is_below(b"/dev/dri", "/dev/dri") && is_below(b"/dev/dri/card0", "/dev/dri"));
+        assert!(!is_below(b"/dev/drill", "/dev/dri") && !is_below(b"/dev", "/dev/dri"));
+        assert_eq!(stand_in(Path::new("/dev/null")), None);
+    }
+
+    #[test]
+    fn links_lead_where_libdrm_follows_them() {
+        let folder = std::env::temp_dir().join(format!("a4emu-tree-test.{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let tree = Tree::new(&folder).unwrap();
+        let device = tree.root.join("sys/dev/char/226:128/device");
+        assert!(device.join("drm").join(NODE).is_dir());
+        assert!(device.join("subsystem").canonicalize().unwrap().ends_with("sys/bus/platform"));
+        assert!(fs::read_to_string(device.join("uevent")).unwrap().contains("OF_COMPATIBLE_N=2"));
+        assert_eq!(device.canonicalize().unwrap(), tree.root.join(DEVICE));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

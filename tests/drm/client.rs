@@ -1,0 +1,246 @@
+//! A client of the device: raw ioctls through libc, as any driver makes them.
+//!
+//! This file is a wall, too: it is the C side that the library's hooks stand in front of,
+//! so it has to call libc's functions themselves. Nothing else in the tests is `unsafe`.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::ptr;
+
+/// `_IOW('d', number, size)`.
+const fn write(number: u64, size: u64) -> u64 {
+    1 << 30 | size << 16 | 0x64 << 8 | number
+}
+
+/// `_IOWR('d', number, size)`.
+const fn both(number: u64, size: u64) -> u64 {
+    3 << 30 | size << 16 | 0x64 << 8 | number
+}
+
+// From drm.h and msm_drm.h, sizes of the C structures written out.
+pub const VERSION: u64 = both(0x00, 64);
+pub const GEM_CLOSE: u64 = write(0x09, 8);
+pub const GEM_FLINK: u64 = both(0x0a, 8);
+pub const GET_CAP: u64 = both(0x0c, 16);
+pub const PRIME_HANDLE_TO_FD: u64 = both(0x2d, 12);
+pub const PRIME_FD_TO_HANDLE: u64 = both(0x2e, 12);
+pub const GET_PARAM: u64 = both(0x40, 24);
+pub const GEM_NEW: u64 = both(0x42, 16);
+pub const GEM_INFO: u64 = both(0x43, 24);
+pub const GEM_CPU_PREP: u64 = write(0x44, 24);
+pub const GEM_SUBMIT: u64 = both(0x46, 72);
+pub const WAIT_FENCE: u64 = write(0x47, 32);
+pub const GEM_MADVISE: u64 = both(0x48, 12);
+pub const SUBMITQUEUE_NEW: u64 = both(0x4a, 12);
+pub const SUBMITQUEUE_CLOSE: u64 = write(0x4b, 4);
+pub const SYNCOBJ_CREATE: u64 = both(0xbf, 8);
+pub const SYNCOBJ_HANDLE_TO_FD: u64 = both(0xc1, 16);
+pub const SYNCOBJ_WAIT: u64 = both(0xc3, 32);
+pub const SYNCOBJ_RESET: u64 = both(0xc4, 16);
+pub const SYNCOBJ_SIGNAL: u64 = both(0xc5, 16);
+
+/// `MSM_BO_WC`.
+pub const WC: u32 = 0x20000;
+/// Pipe and queue flags of a submit.
+pub const PIPE_3D0: u32 = 0x10;
+/// `MSM_SUBMIT_FENCE_FD_OUT`.
+pub const FENCE_FD_OUT: u32 = 0x2000_0000;
+/// `MSM_SUBMIT_SYNCOBJ_OUT`.
+pub const SYNCOBJ_OUT: u32 = 0x0400_0000;
+/// `MSM_SUBMIT_BO_READ | MSM_SUBMIT_BO_WRITE`.
+pub const READ_WRITE: u32 = 3;
+
+/// Opens the render node.
+pub fn open() -> File {
+    OpenOptions::new().read(true).write(true).open("/dev/dri/renderD128").expect("the node opens")
+}
+
+/// One ioctl; the argument may be any plain words.
+pub fn ioctl<T: Copy>(fd: &File, request: u64, argument: &mut T) -> Result<(), i32> {
+    // SAFETY: the tests pass arrays and structures at least as long as the request says.
+    let status = unsafe { libc::ioctl(fd.as_raw_fd(), request as libc::Ioctl, ptr::from_mut(argument)) };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error().raw_os_error().unwrap_or(0)) }
+}
+
+/// An ioctl with a pointer to nowhere.
+pub fn ioctl_nowhere(fd: &File, request: u64) -> Option<i32> {
+    // SAFETY: that it is not dereferenced is what the test is about.
+    let status = unsafe { libc::ioctl(fd.as_raw_fd(), request as libc::Ioctl, 8usize) };
+    (status != 0).then(|| io::Error::last_os_error().raw_os_error().unwrap_or(0))
+}
+
+/// The file behind a descriptor that an ioctl gave us.
+pub fn file(fd: i32) -> File {
+    // SAFETY: the ioctl made it for us.
+    unsafe { File::from_raw_fd(fd) }
+}
+
+/// A mapping.
+pub struct Mapping {
+    at: *mut u32,
+    bytes: usize,
+}
+
+// SAFETY: memory of the process.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    /// Of `bytes` of `fd` at `offset`.
+    pub fn new(fd: &File, bytes: usize, offset: u64) -> Result<Self, i32> {
+        let prot = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: at an address that the system chooses.
+        let at = unsafe {
+            libc::mmap(ptr::null_mut(), bytes, prot, libc::MAP_SHARED, fd.as_raw_fd(), offset as i64)
+        };
+        match at {
+            libc::MAP_FAILED => Err(io::Error::last_os_error().raw_os_error().unwrap_or(0)),
+            at => Ok(Self { at: at.cast(), bytes }),
+        }
+    }
+
+    /// Word `index`.
+    pub fn get(&self, index: usize) -> u32 {
+        assert!(index < self.bytes / 4);
+        // SAFETY: inside the mapping; volatile because the GPU writes it.
+        unsafe { self.at.add(index).read_volatile() }
+    }
+
+    /// Stores `words` from word `index` on.
+    pub fn put(&self, index: usize, words: &[u32]) {
+        assert!(index + words.len() <= self.bytes / 4);
+        for (at, word) in words.iter().enumerate() {
+            // SAFETY: inside the mapping.
+            unsafe { self.at.add(index + at).write_volatile(*word) }
+        }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: our own, and nobody has a pointer into it.
+        unsafe { libc::munmap(self.at.cast(), self.bytes) };
+    }
+}
+
+/// Runs `child` in a forked process; its exit status.
+pub fn fork(child: impl FnOnce() -> i32) -> i32 {
+    // SAFETY: the child runs what the test gives it and ends there; the test runs alone in
+    // its process, so no lock is lost with a thread.
+    unsafe {
+        match libc::fork() {
+            0 => libc::_exit(child()),
+            pid => {
+                let mut status = 0;
+                libc::waitpid(pid, &mut status, 0);
+                libc::WEXITSTATUS(status)
+            }
+        }
+    }
+}
+
+/// A buffer and its mapping.
+pub struct Buffer {
+    pub handle: u32,
+    pub address: u32,
+    pub map: Mapping,
+}
+
+/// `MSM_GEM_NEW`.
+pub fn gem_new(fd: &File, size: u64) -> Result<u32, i32> {
+    let mut new = [size, u64::from(WC)];
+    ioctl(fd, GEM_NEW, &mut new).map(|()| (new[1] >> 32) as u32)
+}
+
+/// `MSM_GEM_INFO`: `what` is 0 for the offset, 1 for the address.
+pub fn gem_info(fd: &File, handle: u32, what: u32) -> Result<u64, i32> {
+    let mut info = [u64::from(what) << 32 | u64::from(handle), 0, 0];
+    ioctl(fd, GEM_INFO, &mut info).map(|()| info[1])
+}
+
+/// `GEM_CLOSE`.
+pub fn gem_close(fd: &File, handle: u32) -> Result<(), i32> {
+    ioctl(fd, GEM_CLOSE, &mut [handle, 0])
+}
+
+impl Buffer {
+    /// A new one of `bytes`.
+    pub fn new(fd: &File, bytes: usize) -> Self {
+        let handle = gem_new(fd, bytes as u64).expect("room");
+        let address = gem_info(fd, handle, 1).unwrap() as u32;
+        let map = Mapping::new(fd, bytes, gem_info(fd, handle, 0).unwrap()).expect("maps");
+        Self { handle, address, map }
+    }
+}
+
+/// A command of a submit: buffer index, offset and size in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Cmd {
+    pub kind: u32,
+    pub index: u32,
+    pub offset: u32,
+    pub size: u32,
+    pub pad: u32,
+    pub relocs_len: u32,
+    pub relocs: u64,
+}
+
+/// A relocation.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Reloc {
+    pub offset: u32,
+    pub or: u32,
+    pub shift: i32,
+    pub index: u32,
+    pub target_offset: u64,
+}
+
+/// A buffer of a submit.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Bo {
+    pub flags: u32,
+    pub handle: u32,
+    pub presumed: u64,
+}
+
+/// `drm_msm_gem_submit`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Submit {
+    pub flags: u32,
+    pub fence: u32,
+    pub bos_len: u32,
+    pub cmds_len: u32,
+    pub bos: u64,
+    pub cmds: u64,
+    pub fence_fd: i32,
+    pub queue: u32,
+    pub in_syncobjs: u64,
+    pub out_syncobjs: u64,
+    pub in_len: u32,
+    pub out_len: u32,
+    pub stride: u32,
+    pub pad: u32,
+}
+
+impl Submit {
+    /// Of `bos` and `cmds`, which must live until it is submitted.
+    pub fn new(bos: &mut [Bo], cmds: &[Cmd]) -> Self {
+        Self {
+            flags: PIPE_3D0,
+            bos_len: bos.len() as u32,
+            cmds_len: cmds.len() as u32,
+            bos: bos.as_mut_ptr() as u64,
+            cmds: cmds.as_ptr() as u64,
+            ..Self::default()
+        }
+    }
+
+    /// Submits it; its fence.
+    pub fn go(mut self, fd: &File) -> Result<Self, i32> {
+        ioctl(fd, GEM_SUBMIT, &mut self).map(|()| self)
+    }
+}

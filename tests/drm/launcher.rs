@@ -1,0 +1,106 @@
+//! `a4emu run`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use a4emu::playback::Playback;
+use a4emu_decoder::capture::Sections;
+
+use crate::client::*;
+use crate::{INSIDE, library};
+
+/// Runs a test of this program under `a4emu run` with `options`.
+fn run(options: &[&str], test: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    command.arg("run").args(options).arg("--").arg(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    command.env("A4EMU_LIBRARY", library()).env(INSIDE, "1").env_remove("LD_LIBRARY_PATH");
+    command.env("LIBGL_DRIVERS_PATH", "/nonexistent").output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The program that the tests run: two submits, the first with a fault.
+#[test]
+fn program() {
+    if std::env::var_os(INSIDE).is_none() {
+        return;
+    }
+    let node = open();
+    let buffer = Buffer::new(&node, 4096);
+    for (address, value) in [(0x0200_0000, 1), (buffer.address + 64, 2)] {
+        buffer.map.put(0, &[0xc001_3d00, address, value]);
+        let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
+        Submit::new(&mut bos, &[Cmd { kind: 1, size: 12, ..Cmd::default() }]).go(&node).unwrap();
+    }
+    assert_eq!(buffer.map.get(16), 2);
+}
+
+/// A program that fails.
+#[test]
+fn failing_program() {
+    assert!(std::env::var_os(INSIDE).is_none(), "on purpose");
+}
+
+#[test]
+fn a_summary_and_a_hint_come_out() {
+    let output = run(&[], "launcher::program");
+    let text = stderr(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains(": 2 submits, 0 draws"), "{text}");
+    assert_eq!(text.matches("in no buffer (1 times").count(), 1, "{text}");
+    let hints: Vec<&str> = text.lines().filter(|line| line.contains("LIBGL_DRIVERS_PATH")).collect();
+    assert_eq!(hints.len(), 1, "{text}");
+}
+
+#[test]
+fn the_status_is_the_programs() {
+    let output = run(&["--gpu", "430"], "launcher::failing_program");
+    assert_eq!(output.status.code(), Some(101), "{}", stderr(&output));
+    assert!(stderr(&output).contains("never opened the device"));
+}
+
+#[test]
+fn strict_and_stats() {
+    let output = run(&["--strict", "--stats"], "launcher::program");
+    assert_eq!(output.status.code(), Some(101), "{}", stderr(&output));
+    let line = stderr(&output).lines().find(|line| line.starts_with('{')).expect("an object").to_owned();
+    let stats: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&stats["submits"], &stats["faults"][0]["count"]), (&1.into(), &1.into()));
+}
+
+fn scratch(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("a4emu-{}-{name}", std::process::id()))
+}
+
+fn replay(capture: &Path) -> Playback {
+    let sections = Sections::new(std::fs::File::open(capture).unwrap()).unwrap();
+    let mut playback = Playback::default();
+    playback.run(sections, &mut a4emu::cp::Silent);
+    playback
+}
+
+#[test]
+fn what_is_recorded_replays() {
+    let capture = scratch("record.rd.gz");
+    let output = run(&["--record", capture.to_str().unwrap()], "launcher::program");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let playback = replay(&capture);
+    let base = 0xffff_f000;
+    assert_eq!((playback.gpu.at.submit, playback.gpu.mem.read_u32(base + 64)), (2, Some(2)));
+    assert!(playback.damage.is_empty() && playback.warnings.is_empty());
+    std::fs::remove_file(&capture).unwrap();
+}
+
+#[test]
+fn only_a_range_is_recorded() {
+    let capture = scratch("range.rd");
+    let output = run(&["--record", capture.to_str().unwrap(), "--record-range", "1"], "launcher::program");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let playback = replay(&capture);
+    assert_eq!(playback.gpu.at.submit, 1);
+    assert!(playback.gpu.report.faults.is_empty(), "the fault was in submit 0");
+    std::fs::remove_file(&capture).unwrap();
+}

@@ -1,0 +1,54 @@
+//! The virtual device from outside: a client of our own, no Mesa.
+//!
+//! Each test runs twice. First, in the test runner, it starts this program again with the
+//! library preloaded and only that test; the second time it is the client.
+
+mod buffers;
+mod client;
+mod launcher;
+mod node;
+mod processes;
+mod submits;
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// Set in the process that has the device.
+const INSIDE: &str = "A4EMU_TEST_CLIENT";
+
+/// The library, which cargo builds beside the tests because we depend on its package.
+fn library() -> PathBuf {
+    let tests = std::env::current_exe().expect("a path").parent().expect("a folder").to_path_buf();
+    let places = [tests.clone(), tests.join("..")].map(|folder| folder.join("liba4emu_drm.so"));
+    places.into_iter().find(|place| place.exists()).expect("liba4emu_drm.so is built with the tests")
+}
+
+/// A command that runs `test` of this program alone.
+fn only(test: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("a path"));
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(INSIDE, "1");
+    command
+}
+
+/// Runs `test` with the device and the environment `variables`.
+fn run(test: &str, variables: &[(&str, &str)]) -> Output {
+    let mut command = only(test);
+    command.env("LD_PRELOAD", library()).envs(variables.iter().copied());
+    command.output().expect("runs")
+}
+
+/// Runs `body`, the body of `test`, in a process with the device.
+fn with_device(test: &str, body: impl FnOnce()) {
+    with_variables(test, &[], body);
+}
+
+/// [`with_device`], with environment `variables`.
+fn with_variables(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
+    if std::env::var_os(INSIDE).is_some() {
+        return body();
+    }
+    let output = run(test, variables);
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && text.contains("1 passed"), "{}:\n{text}", output.status);
+}
