@@ -1,5 +1,6 @@
 //! The textures and samplers of a shader stage during a draw.
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use super::descriptor::{Bytes, Texture, TextureError};
 use super::query;
@@ -24,10 +25,12 @@ pub struct TextureBank {
 
 /// A bank with the memory behind its textures, for draws that only read it.
 /// Workers share it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct BoundBank<'a> {
     bank: &'a TextureBank,
-    bytes: Vec<Bytes<'a>>,
+    memory: &'a Memory,
+    /// By slot; looked up when it is first used.
+    bytes: Vec<OnceLock<Bytes<'a>>>,
 }
 
 /// Texture slots that a request read, one bit each; merge with `|`. Hand the
@@ -70,10 +73,7 @@ impl TextureBank {
 
     /// Views of the memory behind all textures.
     pub fn bind<'a>(&'a self, memory: &'a Memory) -> BoundBank<'a> {
-        let nothing = || Bytes { bytes: Cow::Borrowed(&[]), missing: None };
-        let bytes =
-            |texture: &Result<Texture, _>| texture.as_ref().map_or_else(|_| nothing(), |it| it.bytes(memory));
-        BoundBank { bank: self, bytes: self.textures.iter().map(bytes).collect() }
+        BoundBank { bank: self, memory, bytes: self.textures.iter().map(|_| OnceLock::new()).collect() }
     }
 
     /// As [`BoundBank::sample`], for draws that write memory between requests:
@@ -133,8 +133,13 @@ impl TextureBank {
 impl BoundBank<'_> {
     /// Answers a texture request in the lanes of its mask.
     pub fn sample(&self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) -> Used {
-        let bytes = |slot: usize| Cow::Borrowed(self.bytes.get(slot).map_or(&[][..], |it| &it.bytes));
-        self.bank.sample_with(request, out, bytes)
+        self.bank
+            .sample_with(request, out, |slot| Cow::Borrowed(self.bytes(slot).map_or(&[][..], |it| &it.bytes)))
+    }
+
+    fn bytes(&self, slot: usize) -> Option<&Bytes<'_>> {
+        let texture = self.bank.texture(slot as u32)?;
+        Some(self.bytes.get(slot)?.get_or_init(|| texture.bytes(self.memory)))
     }
 
     /// getsize and its relatives.
@@ -146,7 +151,7 @@ impl BoundBank<'_> {
     pub fn problems(&self, used: Used) -> Problems {
         let mut problems = Problems::default();
         for slot in (0..SLOTS.min(self.bytes.len())).filter(|slot| used >> slot & 1 != 0) {
-            problems.missing.extend(self.bytes[slot].missing);
+            problems.missing.extend(self.bytes(slot).and_then(|bytes| bytes.missing));
             if let Err(error) = self.bank.textures[slot] {
                 problems.unsupported.push((slot, error));
             }

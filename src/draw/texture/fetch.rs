@@ -94,25 +94,29 @@ impl<'a> Fetcher<'a> {
 
     /// Components of `at`. What is not in memory is 0; a texel that does not
     /// exist gives something: whoever cares looks at [`Images::outside`].
-    pub fn texels(&mut self, images: &Images, at: &Texel<'_>) -> Color {
+    pub fn texels(&mut self, images: &Images, at: &Texel<'_>, out: &mut Color) {
         match self.texels {
-            Texels::Plain(codec) => plain(codec, self.bytes, self.need, images, at),
-            Texels::Block { .. } => self.compressed(images, at),
+            Texels::Plain(codec) => plain(codec, self.bytes, self.need, images, at, out),
+            Texels::Block { .. } => self.compressed(images, at, out),
         }
     }
 
-    /// The blend of the four texels around a position, if the texels are plain.
-    /// Gives what blending the results of [`Fetcher::texels`] would.
-    pub fn bilinear(&self, images: &Images, x: &Pair, y: &Pair, z: &Ints) -> Option<Color> {
+    /// How to read texels one by one, if they are not compressed.
+    pub fn codec(&self) -> Option<&'a Codec> {
         match self.texels {
-            Texels::Plain(codec) => Some(bilinear(codec, self.bytes, self.need, images, x, y, z)),
+            Texels::Plain(codec) => Some(codec),
             Texels::Block { .. } => None,
         }
     }
 
-    fn compressed(&mut self, images: &Images, at: &Texel<'_>) -> Color {
-        let mut out = [[0; LANES]; 4];
-        let Some(blocks) = &mut self.blocks else { return out };
+    /// The blend of the four texels around a position: what blending the results
+    /// of [`Fetcher::texels`] gives.
+    pub fn bilinear(&self, codec: &Codec, images: &Images, [x, y]: [&Pair; 2], z: &Ints, out: &mut Color) {
+        bilinear(codec, self.bytes, self.need, images, [x, y], z, out);
+    }
+
+    fn compressed(&mut self, images: &Images, at: &Texel<'_>, out: &mut Color) {
+        let Some(blocks) = &mut self.blocks else { return };
         let block = blocks.block();
         for i in 0..LANES {
             let (x, y, z) = (at.x[i].max(0) as u32, at.y[i].max(0) as u32, at.z[i].max(0) as u32);
@@ -123,14 +127,12 @@ impl<'a> Fetcher<'a> {
                 out[i] = lane;
             }
         }
-        out
     }
 }
 
 simd! {
-    fn plain(codec: &Codec, bytes: &[u8], need: u32, images: &Images, at: &Texel<'_>) -> Color {
+    fn plain(codec: &Codec, bytes: &[u8], need: u32, images: &Images, at: &Texel<'_>, out: &mut Color) {
         let at = offsets(codec, at.x, &rows(images, at.y, at.z));
-        let mut out = [[0; LANES]; 4];
         let (mut words, mut held) = ([0; LANES], None);
         for c in 0..4 {
             if need >> c & 1 == 0 {
@@ -142,12 +144,19 @@ simd! {
             }
             out[c] = codec.decode_component_of(c, &words);
         }
-        out
     }
 }
 
 simd! {
-    fn bilinear(codec: &Codec, bytes: &[u8], need: u32, images: &Images, x: &Pair, y: &Pair, z: &Ints) -> Color {
+    fn bilinear(
+        codec: &Codec,
+        bytes: &[u8],
+        need: u32,
+        images: &Images,
+        [x, y]: [&Pair; 2],
+        z: &Ints,
+        out: &mut Color,
+    ) {
         let (top, bottom) = (rows(images, &y.near, z), rows(images, &y.far, z));
         let at = [
             offsets(codec, &x.near, &top),
@@ -155,7 +164,6 @@ simd! {
             offsets(codec, &x.near, &bottom),
             offsets(codec, &x.far, &bottom),
         ];
-        let mut out = [[0; LANES]; 4];
         let (mut words, mut held) = ([[0; LANES]; 4], None);
         for c in 0..4 {
             if need >> c & 1 == 0 {
@@ -169,7 +177,6 @@ simd! {
             }
             mix_taps(codec, c, &words, &x.weight, &y.weight, &mut out[c]);
         }
-        out
     }
 }
 

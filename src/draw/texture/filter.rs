@@ -30,42 +30,48 @@ pub(super) struct Footprint<'a> {
 }
 
 impl Footprint<'_> {
-    pub fn filtered(&self, filter: Filter, fetcher: &mut Fetcher<'_>, images: &Images) -> Color {
+    /// Components that are not wanted keep what is in `out`.
+    pub fn filtered(&self, filter: Filter, fetcher: &mut Fetcher<'_>, images: &Images, out: &mut Color) {
         match filter {
-            Filter::Nearest => self.nearest(fetcher, images),
-            Filter::Linear => self.linear(fetcher, images),
+            Filter::Nearest => self.nearest(fetcher, images, out),
+            Filter::Linear => self.linear(fetcher, images, out),
         }
     }
 
-    fn nearest(&self, fetcher: &mut Fetcher<'_>, images: &Images) -> Color {
+    fn nearest(&self, fetcher: &mut Fetcher<'_>, images: &Images, out: &mut Color) {
         let x = wrap::nearest(&self.axis(0, &images.width));
         let y = wrap::nearest(&self.axis(1, &images.height));
         let z = self.volume.then(|| wrap::nearest(&self.axis(2, &images.depth)));
         let z = z.as_ref().unwrap_or(self.layer);
-        self.tap(fetcher, images, &Texel { x: &x, y: &y, z })
+        self.tap(fetcher, images, &Texel { x: &x, y: &y, z }, out);
     }
 
-    fn linear(&self, fetcher: &mut Fetcher<'_>, images: &Images) -> Color {
-        let (x, y) = self.pairs(images);
+    fn linear(&self, fetcher: &mut Fetcher<'_>, images: &Images, out: &mut Color) {
+        let pairs = &self.pairs(images);
         if !self.volume {
-            return self.plane(fetcher, images, &x, &y, self.layer);
+            return self.plane(fetcher, images, pairs, self.layer, out);
         }
         let z = wrap::linear(&self.axis(2, &images.depth));
-        let near = self.plane(fetcher, images, &x, &y, &z.near);
-        let far = self.plane(fetcher, images, &x, &y, &z.far);
-        blend(&near, &far, &z.weight, self.need)
+        let mut far = [[0; LANES]; 4];
+        self.plane(fetcher, images, pairs, &z.near, out);
+        self.plane(fetcher, images, pairs, &z.far, &mut far);
+        blend(out, &far, &z.weight, self.need);
     }
 
     /// The four taps of the bilinear footprint, in the order of textureGather:
     /// (0,1), (1,1), (1,0), (0,0).
     pub fn corners(&self, fetcher: &mut Fetcher<'_>, images: &Images) -> [Color; 4] {
-        let (x, y) = self.pairs(images);
+        let [x, y] = self.pairs(images);
         let taps = [(&x.near, &y.far), (&x.far, &y.far), (&x.far, &y.near), (&x.near, &y.near)];
-        taps.map(|(x, y)| self.tap(fetcher, images, &Texel { x, y, z: self.layer }))
+        let mut out = [[[0; LANES]; 4]; 4];
+        for (out, (x, y)) in out.iter_mut().zip(taps) {
+            self.tap(fetcher, images, &Texel { x, y, z: self.layer }, out);
+        }
+        out
     }
 
-    fn pairs(&self, images: &Images) -> (Pair, Pair) {
-        (wrap::linear(&self.axis(0, &images.width)), wrap::linear(&self.axis(1, &images.height)))
+    fn pairs(&self, images: &Images) -> [Pair; 2] {
+        [wrap::linear(&self.axis(0, &images.width)), wrap::linear(&self.axis(1, &images.height))]
     }
 
     fn axis<'a>(&'a self, axis: usize, size: &'a Ints) -> Axis<'a> {
@@ -78,59 +84,76 @@ impl Footprint<'_> {
         }
     }
 
-    fn plane(&self, fetcher: &mut Fetcher<'_>, images: &Images, x: &Pair, y: &Pair, z: &Ints) -> Color {
+    fn plane(
+        &self,
+        fetcher: &mut Fetcher<'_>,
+        images: &Images,
+        pairs: &[Pair; 2],
+        z: &Ints,
+        out: &mut Color,
+    ) {
+        let [x, y] = pairs.each_ref();
         let plain = !self.seamless && self.compare.is_none() && self.border.is_none();
-        if plain && let Some(color) = fetcher.bilinear(images, x, y, z) {
-            return color;
+        if let (true, Some(codec)) = (plain, fetcher.codec()) {
+            return fetcher.bilinear(codec, images, [x, y], z, out);
         }
-        let top = self.row(fetcher, images, x, &y.near, z);
-        let bottom = self.row(fetcher, images, x, &y.far, z);
-        blend(&top, &bottom, &y.weight, self.need)
+        let mut bottom = [[0; LANES]; 4];
+        self.row(fetcher, images, x, (&y.near, z), out);
+        self.row(fetcher, images, x, (&y.far, z), &mut bottom);
+        blend(out, &bottom, &y.weight, self.need);
     }
 
-    fn row(&self, fetcher: &mut Fetcher<'_>, images: &Images, x: &Pair, y: &Ints, z: &Ints) -> Color {
-        let left = self.tap(fetcher, images, &Texel { x: &x.near, y, z });
-        let right = self.tap(fetcher, images, &Texel { x: &x.far, y, z });
-        blend(&left, &right, &x.weight, self.need)
+    fn row(
+        &self,
+        fetcher: &mut Fetcher<'_>,
+        images: &Images,
+        x: &Pair,
+        (y, z): (&Ints, &Ints),
+        out: &mut Color,
+    ) {
+        let mut right = [[0; LANES]; 4];
+        self.tap(fetcher, images, &Texel { x: &x.near, y, z }, out);
+        self.tap(fetcher, images, &Texel { x: &x.far, y, z }, &mut right);
+        blend(out, &right, &x.weight, self.need);
     }
 
     /// One texel, as the filter sees it.
-    fn tap(&self, fetcher: &mut Fetcher<'_>, images: &Images, at: &Texel<'_>) -> Color {
+    fn tap(&self, fetcher: &mut Fetcher<'_>, images: &Images, at: &Texel<'_>, out: &mut Color) {
         if self.seamless {
-            return self.cube_tap(fetcher, images, at);
+            return self.cube_tap(fetcher, images, at, out);
         }
-        let mut color = fetcher.texels(images, at);
+        fetcher.texels(images, at, out);
         if let Some(border) = &self.border {
-            replace(&mut color, &images.outside(at), border);
+            replace(out, &images.outside(at), border);
         }
-        self.compared(color)
+        self.compared(out);
     }
 
     /// A texel that may lie on the next face; at a corner of the cube, where
     /// there is none, the mean of the three around it.
-    fn cube_tap(&self, fetcher: &mut Fetcher<'_>, images: &Images, at: &Texel<'_>) -> Color {
-        let outside = images.outside(at);
-        if outside.nonzero() == 0 {
-            let color = fetcher.texels(images, at);
-            return self.compared(color);
+    fn cube_tap(&self, fetcher: &mut Fetcher<'_>, images: &Images, at: &Texel<'_>, out: &mut Color) {
+        if images.outside(at).nonzero() == 0 {
+            fetcher.texels(images, at, out);
+            return self.compared(out);
         }
         let [inner, across_x, across_y] = seam(images, at);
-        let mut fetch = |(x, y, z): &Position| {
-            let color = fetcher.texels(images, &Texel { x, y, z });
-            self.compared(color)
+        let mut fetch = |(x, y, z): &Position, out: &mut Color| {
+            fetcher.texels(images, &Texel { x, y, z }, out);
+            self.compared(out);
         };
-        let mut color = fetch(&across_x);
+        fetch(&across_x, out);
         let corner = corners(images, at);
         if corner.nonzero() != 0 {
-            mean(&mut color, [&fetch(&across_y), &fetch(&inner)], &corner);
+            let mut others = [[[0; LANES]; 4]; 2];
+            fetch(&across_y, &mut others[0]);
+            fetch(&inner, &mut others[1]);
+            mean(out, &others, &corner);
         }
-        color
     }
 
-    fn compared(&self, color: Color) -> Color {
-        match self.compare {
-            None => color,
-            Some((function, reference)) => compare(function, reference, &color),
+    fn compared(&self, color: &mut Color) {
+        if let Some((function, reference)) = self.compare {
+            compare(function, reference, color);
         }
     }
 }
@@ -171,7 +194,7 @@ fn corners(images: &Images, at: &Texel<'_>) -> Lanes {
     Lanes(std::array::from_fn(|i| u32::from(off(at.x[i], images.width[i]) && off(at.y[i], images.height[i]))))
 }
 
-fn mean(color: &mut Color, others: [&Color; 2], lanes: &Lanes) {
+fn mean(color: &mut Color, others: &[Color; 2], lanes: &Lanes) {
     for (c, out) in color.iter_mut().enumerate() {
         for i in (0..LANES).filter(|&i| lanes[i] != 0) {
             let sum =
@@ -182,30 +205,28 @@ fn mean(color: &mut Color, others: [&Color; 2], lanes: &Lanes) {
 }
 
 simd! {
-    /// The components in `need` of `a` and `b`, mixed.
-    pub(super) fn blend(a: &Color, b: &Color, weight: &Floats, need: u32) -> Color {
-        let mut out = [[0; LANES]; 4];
+    /// Mixes the components in `need` of `b` into `a`.
+    pub(super) fn blend(a: &mut Color, b: &Color, weight: &Floats, need: u32) {
         for c in 0..4 {
             if need >> c & 1 == 0 {
                 continue;
             }
-            let (a, b, out) = (&a[c], &b[c], &mut out[c]);
+            let (a, b) = (&mut a[c], &b[c]);
             for i in 0..LANES {
-                out[i] = mix(f32::from_bits(a[i]), f32::from_bits(b[i]), weight[i]).to_bits();
+                a[i] = mix(f32::from_bits(a[i]), f32::from_bits(b[i]), weight[i]).to_bits();
             }
         }
-        out
     }
 }
 
 /// 1 where reference FUNC texel, else 0, in x, y and z.
-fn compare(function: CompareFunc, reference: &Floats, color: &Color) -> Color {
+fn compare(function: CompareFunc, reference: &Floats, color: &mut Color) {
     let mut out = [0; LANES];
     for i in 0..LANES {
         let pass = passes(function, reference[i], f32::from_bits(color[0][i]));
         out[i] = if pass { 1f32.to_bits() } else { 0 };
     }
-    [out, out, out, [1f32.to_bits(); LANES]]
+    *color = [out, out, out, [1f32.to_bits(); LANES]];
 }
 
 fn passes(function: CompareFunc, reference: f32, texel: f32) -> bool {

@@ -54,13 +54,14 @@ impl Unit<'_> {
         let need = self.need(request);
         let footprint = self.footprint(&place, need);
         let mut fetcher = Fetcher::new(self.texture, self.bytes, need);
-        let color = match self.levels(request, &place) {
-            Some(levels) => self.levels_filtered(&footprint, &mut fetcher, &levels),
+        let mut color = [[0; LANES]; 4];
+        match self.levels(request, &place) {
+            Some(levels) => self.levels_filtered(&footprint, &mut fetcher, &levels, &mut color),
             None => {
                 let images = Images::uniform(&self.texture.levels[0]);
-                footprint.filtered(self.filter(self.sampler.min), &mut fetcher, &images)
+                footprint.filtered(self.filter(self.sampler.min), &mut fetcher, &images, &mut color);
             }
-        };
+        }
         self.finish(&color, request, out);
     }
 
@@ -69,13 +70,15 @@ impl Unit<'_> {
         footprint: &Footprint<'_>,
         fetcher: &mut Fetcher<'_>,
         levels: &Levels,
-    ) -> Color {
-        let near = self.chosen_filter(footprint, fetcher, &self.images(&levels.near), &levels.magnified);
+        out: &mut Color,
+    ) {
+        self.chosen_filter(footprint, fetcher, &self.images(&levels.near), &levels.magnified, out);
         if levels.weight == [0.0; LANES] {
-            return near;
+            return;
         }
-        let far = footprint.filtered(self.filter(self.sampler.min), fetcher, &self.images(&levels.far));
-        blend(&near, &far, &levels.weight, footprint.need)
+        let mut far = [[0; LANES]; 4];
+        footprint.filtered(self.filter(self.sampler.min), fetcher, &self.images(&levels.far), &mut far);
+        blend(out, &far, &levels.weight, footprint.need);
     }
 
     /// The minification or magnification filter, as each lane needs it.
@@ -85,16 +88,19 @@ impl Unit<'_> {
         fetcher: &mut Fetcher<'_>,
         images: &Images,
         magnified: &Lanes,
-    ) -> Color {
+        out: &mut Color,
+    ) {
         let (min, mag) = (self.filter(self.sampler.min), self.filter(self.sampler.mag));
         match magnified.nonzero() {
-            ALL => footprint.filtered(mag, fetcher, images),
-            some if min == mag || some == 0 => footprint.filtered(min, fetcher, images),
+            ALL => footprint.filtered(mag, fetcher, images, out),
+            some if min == mag || some == 0 => footprint.filtered(min, fetcher, images, out),
             _ => {
-                let large = footprint.filtered(mag, fetcher, images);
-                let small = footprint.filtered(min, fetcher, images);
-                let pick = |c: usize, i: usize| if magnified[i] != 0 { large[c][i] } else { small[c][i] };
-                std::array::from_fn(|c| std::array::from_fn(|i| pick(c, i)))
+                let mut large = [[0; LANES]; 4];
+                footprint.filtered(mag, fetcher, images, &mut large);
+                footprint.filtered(min, fetcher, images, out);
+                for (out, large) in out.iter_mut().zip(&large) {
+                    (0..LANES).for_each(|i| out[i] = if magnified[i] != 0 { large[i] } else { out[i] });
+                }
             }
         }
     }
@@ -145,7 +151,8 @@ impl Unit<'_> {
         for (outside, &level) in outside.iter_mut().zip(&level) {
             *outside |= u32::from(level < 0 || level as usize >= self.texture.levels.len());
         }
-        let mut color = Fetcher::new(self.texture, self.bytes, self.need(request)).texels(&images, &texel);
+        let mut color = [[0; LANES]; 4];
+        Fetcher::new(self.texture, self.bytes, self.need(request)).texels(&images, &texel, &mut color);
         // Robust: what does not exist is 0 (GL leaves it open).
         replace(&mut color, &outside, &[0; 4]);
         self.finish(&color, request, out);
