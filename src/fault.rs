@@ -18,7 +18,7 @@ const MAX_RANGES: usize = 4096;
 pub struct Place {
     /// Submit, counted from 0 over the capture.
     pub submit: u32,
-    /// Draws and dispatches begun before it; the running one's index is one less.
+    /// Number of the draw or dispatch that runs, or of the next one between two.
     pub draws: u32,
     /// GPU address of the packet.
     pub address: u32,

@@ -1,0 +1,49 @@
+//! Speed of a replay without rendering: the command processor alone, and with golden state.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use a4emu::cp::Silent;
+use a4emu::golden::{RecordText, Recorder, State};
+use a4emu::playback::Playback;
+use a4emu_decoder::capture::Sections;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use flate2::read::GzDecoder;
+
+/// The recorded seconds of glxgears, unpacked; `None` where the shared captures are absent.
+fn glxgears() -> Option<Vec<u8>> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let shared = std::env::var_os("A4EMU_SHARED").map_or(beside, PathBuf::from);
+    let path = shared.join("captures/hardware/glxgears-a420.rd.gz");
+    let Ok(file) = std::fs::File::open(&path) else {
+        eprintln!("SKIPPED: no {}", path.display());
+        return None;
+    };
+    let mut bytes = Vec::new();
+    GzDecoder::new(file).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// All state at all draws, as text.
+fn state_text(capture: &[u8]) -> String {
+    let mut playback = Playback::default();
+    let mut recorder = Recorder::new(State::default());
+    playback.run(Sections::new(capture).expect("a capture"), &mut recorder);
+    let state = recorder.end(&mut playback.gpu);
+    state.records.iter().map(|record| RecordText(record).to_string()).collect()
+}
+
+fn replay(criterion: &mut Criterion) {
+    let Some(capture) = glxgears() else { return };
+    let mut group = criterion.benchmark_group("replay");
+    group.throughput(Throughput::Bytes(capture.len() as u64));
+    group.bench_function("execute", |bencher| {
+        bencher
+            .iter(|| Playback::default().run(Sections::new(&capture[..]).expect("a capture"), &mut Silent));
+    });
+    group.bench_function("state text", |bencher| bencher.iter(|| state_text(&capture)));
+    group.finish();
+}
+
+criterion_group!(benches, replay);
+criterion_main!(benches);
