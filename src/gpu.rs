@@ -166,6 +166,8 @@ pub struct Gpu {
     pub report: Report,
     /// Where execution is.
     pub at: Place,
+    /// What the draw pipeline keeps between draws.
+    pub pipeline: crate::draw::Pipeline,
 }
 
 impl Gpu {
@@ -183,6 +185,7 @@ impl Gpu {
             counters: Counters::default(),
             report: Report::default(),
             at: Place::default(),
+            pipeline: crate::draw::Pipeline::default(),
         }
     }
 

@@ -19,6 +19,7 @@ pub mod gpu;
 pub mod info;
 pub mod memory;
 pub mod options;
+pub mod output;
 pub mod pico;
 pub mod playback;
 pub mod progress;

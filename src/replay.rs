@@ -12,6 +12,7 @@ use crate::cp::{Observer, Tee};
 use crate::fault::{Fault, Miss};
 use crate::golden::Recorder;
 use crate::options::{Shared, open_capture};
+use crate::output::{self, Renderer};
 use crate::playback::Playback;
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
@@ -55,12 +56,48 @@ pub struct Args {
 /// Wrong use, I/O, or that it is not supported yet.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut playback = Playback::default();
-    observed(args, shared, &mut playback)?;
+    let mut renderer = Renderer::default();
+    in_threads(shared, || {
+        observed(args, shared, &mut playback, &mut renderer)?;
+        put_out(args, &mut playback, &renderer)
+    })?;
     Ok(tell(&playback, shared))
 }
 
+/// Runs `work` with as many worker threads as asked for.
+fn in_threads<R: Send>(shared: &Shared, work: impl FnOnce() -> R + Send) -> R {
+    let threads = shared.threads.map_or(0, usize::from);
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
+    }
+}
+
+/// Pictures, summary, times.
+fn put_out(args: &Args, playback: &mut Playback, renderer: &Renderer) -> anyhow::Result<()> {
+    if let Some(path) = &args.png {
+        output::write_last(&playback.gpu, path)?;
+    }
+    if let Some(directory) = &args.out {
+        output::write_all(&playback.gpu, directory)?;
+    }
+    if args.stats {
+        writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.stats)?)?;
+    }
+    if let (Some(runs), Some(submit)) = (args.repeat, renderer.last_that_drew()) {
+        let times = output::repeat(&mut playback.gpu, submit, runs.get());
+        writeln!(stdout(), "{}", serde_json::to_string(&times)?)?;
+    }
+    Ok(())
+}
+
 /// Replays with the observers that the arguments ask for.
-fn observed(args: &Args, shared: &Shared, playback: &mut Playback) -> anyhow::Result<()> {
+fn observed(
+    args: &Args,
+    shared: &Shared,
+    playback: &mut Playback,
+    renderer: &mut Renderer,
+) -> anyhow::Result<()> {
     let window = Window::new(shared, args.stop);
     let mut ends = window;
     let mut trace = args.trace.then(|| Trace::new(stdout(), Detail::Changes));
@@ -73,6 +110,7 @@ fn observed(args: &Args, shared: &Shared, playback: &mut Playback) -> anyhow::Re
     tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     tee.0.extend(listing.as_mut().map(|listing| listing as &mut dyn Observer));
     tee.0.extend(state.as_mut().filter(|_| args.stop.is_none()).map(|state| state as &mut dyn Observer));
+    tee.0.push(renderer);
     playback.run(open_capture(&args.capture, shared)?, &mut tee);
     if let Some(trace) = trace {
         trace.finish()?.flush()?;

@@ -1,5 +1,31 @@
 //! A draw, stage by stage.
+//!
+//! [`run`] reads as the block diagram: registers become a [`state::DrawState`], indices
+//! become shaded vertices, these become primitives, and these become pixels. Each
+//! stage takes values and returns values; only `run` touches the machine.
+pub mod blend;
 pub mod call;
+pub mod clip;
+pub mod compute;
+pub mod depth;
+pub mod fragment;
+pub mod interpolate;
+pub mod lines;
+pub mod merge;
+pub mod pipeline;
+pub mod plane;
+pub mod primitive;
+pub mod program;
+pub mod raster;
+pub mod resolve;
+pub mod stage;
+pub mod state;
+pub mod surfaces;
+pub mod targets;
 pub mod texture;
+pub mod topology;
+pub mod vertex;
+pub mod vertices;
 
 pub use call::{DispatchCall, DrawCall, IndexSource};
+pub use pipeline::{Pipeline, dispatch, run};

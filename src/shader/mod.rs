@@ -36,6 +36,7 @@ mod run;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod summary;
 mod texture;
 mod warp;
 
@@ -47,4 +48,5 @@ pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
 pub use program::{Program, ProgramError};
 pub use run::{Outcome, ShaderFault, run};
 pub use sample::{Lod, Query, QueryRequest, SampleKind, Slots, TexRequest};
+pub use summary::Summary;
 pub use warp::{INSTRUCTION_LIMIT, Warp};

@@ -15,6 +15,7 @@ use crate::bits::{Certainty, FieldRow, RegRow};
 pub mod cp;
 pub mod enums;
 pub mod gras;
+pub mod groups;
 pub mod hlsq;
 pub mod pc;
 pub mod rb;

@@ -1,0 +1,263 @@
+//! Depth and stencil: 32 pixels at a time, whatever they lie in.
+
+use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
+use multiversion::multiversion;
+
+use super::primitive::Face;
+
+/// 32 values, one per pixel.
+pub type Words = [u32; 32];
+
+/// Stencil test and update of one face.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StencilFace {
+    /// How the reference compares with the buffer.
+    pub func: CompareFunc,
+    /// The test failed.
+    pub fail: StencilOp,
+    /// Both tests passed.
+    pub zpass: StencilOp,
+    /// The depth test failed.
+    pub zfail: StencilOp,
+    /// Reference value.
+    pub reference: u32,
+    /// Bits that are compared.
+    pub mask: u32,
+    /// Bits that are written.
+    pub write_mask: u32,
+}
+
+/// Whether a passed test stores its depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DepthWrite {
+    /// The buffer keeps its value.
+    Keep,
+    /// The buffer takes the new value.
+    Store,
+}
+
+/// All depth and stencil state of a draw.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DepthStencil {
+    /// Layout of the depth buffer.
+    pub format: DepthFormat,
+    /// Test and what it stores; `None` when the test is off.
+    pub depth: Option<(CompareFunc, DepthWrite)>,
+    /// Depth limits, as window z.
+    pub limits: [f32; 2],
+    /// By [`Face`].
+    pub stencil: Option<[StencilFace; 2]>,
+}
+
+/// The stored values of 32 pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Depth as the format has it: unorm or float bits.
+    pub depth: Words,
+    /// Stencil.
+    pub stencil: Words,
+}
+
+impl DepthStencil {
+    /// Window z as the buffer stores it.
+    pub fn quantise(&self, z: &[f32; 32]) -> Words {
+        match self.format {
+            DepthFormat::DEPTH4_16 => quantise(z, self.limits, 65535.0),
+            DepthFormat::DEPTH4_24_8 => quantise(z, self.limits, 16_777_215.0),
+            _ => z.map(|z| z.max(self.limits[0]).min(self.limits[1]).to_bits()),
+        }
+    }
+
+    /// Tests the pixels of `mask`; returns those that pass. `stored` becomes what the
+    /// buffer holds afterwards.
+    pub fn test(&self, face: Face, z: &Words, stored: &mut Stored, mask: u32) -> u32 {
+        let Some(faces) = &self.stencil else { return self.test_depth(z, stored, mask) };
+        let face = &faces[face as usize];
+        let passed_stencil = face.compare(&stored.stencil) & mask;
+        let passed = self.test_depth(z, stored, passed_stencil);
+        face.update(face.fail, &mut stored.stencil, mask & !passed_stencil);
+        face.update(face.zfail, &mut stored.stencil, passed_stencil & !passed);
+        face.update(face.zpass, &mut stored.stencil, passed);
+        passed
+    }
+
+    fn test_depth(&self, z: &Words, stored: &mut Stored, mask: u32) -> u32 {
+        let Some((func, write)) = self.depth else { return mask };
+        let passed = compare(func, z, &stored.depth) & mask;
+        if write == DepthWrite::Store {
+            select(&mut stored.depth, z, passed);
+        }
+        passed
+    }
+}
+
+impl StencilFace {
+    fn compare(&self, stored: &Words) -> u32 {
+        let reference = [self.reference & self.mask; 32];
+        compare(self.func, &reference, &stored.map(|s| s & self.mask))
+    }
+
+    /// Applies `op` to the pixels of `mask`.
+    fn update(&self, op: StencilOp, stored: &mut Words, mask: u32) {
+        if mask == 0 || op == StencilOp::STENCIL_KEEP {
+            return;
+        }
+        let new = stored.map(|s| (apply(op, s, self.reference) & self.write_mask) | (s & !self.write_mask));
+        select(stored, &new, mask);
+    }
+}
+
+/// The stencil value that `op` makes of `s`.
+fn apply(op: StencilOp, s: u32, reference: u32) -> u32 {
+    match op {
+        StencilOp::STENCIL_ZERO => 0,
+        StencilOp::STENCIL_REPLACE => reference,
+        StencilOp::STENCIL_INCR_CLAMP => (s + 1).min(255),
+        StencilOp::STENCIL_DECR_CLAMP => s.saturating_sub(1),
+        StencilOp::STENCIL_INVERT => !s & 255,
+        StencilOp::STENCIL_INCR_WRAP => (s + 1) & 255,
+        StencilOp::STENCIL_DECR_WRAP => s.wrapping_sub(1) & 255,
+        StencilOp::STENCIL_KEEP | StencilOp::Other(_) => s,
+    }
+}
+
+/// Which of the outcomes less, equal, greater pass `func`, as all-ones words.
+fn outcomes(func: CompareFunc) -> [u32; 3] {
+    let bits = match func {
+        CompareFunc::FUNC_NEVER | CompareFunc::Other(_) => [false, false, false],
+        CompareFunc::FUNC_LESS => [true, false, false],
+        CompareFunc::FUNC_EQUAL => [false, true, false],
+        CompareFunc::FUNC_LEQUAL => [true, true, false],
+        CompareFunc::FUNC_GREATER => [false, false, true],
+        CompareFunc::FUNC_NOTEQUAL => [true, false, true],
+        CompareFunc::FUNC_GEQUAL => [false, true, true],
+        CompareFunc::FUNC_ALWAYS => [true, true, true],
+    };
+    bits.map(|b| if b { u32::MAX } else { 0 })
+}
+
+/// Whether `a func b` holds, for one pair of floats (alpha test).
+pub fn compare_floats(func: CompareFunc, a: f32, b: f32) -> bool {
+    let [less, equal, greater] = outcomes(func).map(|w| w != 0);
+    (a < b && less) || (a == b && equal) || (a > b && greater) || (a.is_nan() && less && greater)
+}
+
+/// The lanes where `a func b` holds.
+fn compare(func: CompareFunc, a: &Words, b: &Words) -> u32 {
+    match func {
+        CompareFunc::FUNC_ALWAYS => u32::MAX,
+        _ => compare_lanes(outcomes(func), a, b),
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn compare_lanes(pass: [u32; 3], a: &Words, b: &Words) -> u32 {
+    let [less, equal, greater] = pass;
+    let mut bytes = [0u8; 32];
+    for i in 0..32 {
+        let lt = if a[i] < b[i] { less } else { 0 };
+        let eq = if a[i] == b[i] { equal } else { 0 };
+        let gt = if a[i] > b[i] { greater } else { 0 };
+        bytes[i] = ((lt | eq | gt) & 1) as u8;
+    }
+    super::raster::bits_of(&bytes)
+}
+
+/// Takes `new` in the lanes of `mask`.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn select(old: &mut Words, new: &Words, mask: u32) {
+    for i in 0..32 {
+        let lane = 0u32.wrapping_sub((mask >> i) & 1);
+        old[i] = (new[i] & lane) | (old[i] & !lane);
+    }
+}
+
+/// `z` within `limits` as an unsigned integer of `scale`, nearest (ties to even).
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn quantise(z: &[f32; 32], limits: [f32; 2], scale: f32) -> Words {
+    let mut out = [0; 32];
+    for i in 0..32 {
+        let limited = z[i].max(limits[0]).min(limits[1]);
+        out[i] = (limited * scale).round_ties_even() as i32 as u32;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depth(func: CompareFunc, write: DepthWrite) -> DepthStencil {
+        let format = DepthFormat::DEPTH4_24_8;
+        DepthStencil { format, depth: Some((func, write)), limits: [0.0, 1.0], stencil: None }
+    }
+
+    fn stored(depth: u32, stencil: u32) -> Stored {
+        Stored { depth: [depth; 32], stencil: [stencil; 32] }
+    }
+
+    #[test]
+    fn every_function_agrees_with_its_name() {
+        let cases = [
+            (CompareFunc::FUNC_NEVER, [false, false, false]),
+            (CompareFunc::FUNC_LESS, [true, false, false]),
+            (CompareFunc::FUNC_EQUAL, [false, true, false]),
+            (CompareFunc::FUNC_LEQUAL, [true, true, false]),
+            (CompareFunc::FUNC_GREATER, [false, false, true]),
+            (CompareFunc::FUNC_NOTEQUAL, [true, false, true]),
+            (CompareFunc::FUNC_GEQUAL, [false, true, true]),
+            (CompareFunc::FUNC_ALWAYS, [true, true, true]),
+        ];
+        for (func, want) in cases {
+            for (z, want) in [4, 5, 6].into_iter().zip(want) {
+                let got = depth(func, DepthWrite::Keep).test(Face::Front, &[z; 32], &mut stored(5, 0), 0xffff);
+                assert_eq!(got, if want { 0xffff } else { 0 }, "{z} {func:?} 5");
+            }
+        }
+    }
+
+    #[test]
+    fn only_passed_lanes_of_the_mask_are_stored() {
+        let mut z = [3; 32];
+        z[0] = 9;
+        let mut buffer = stored(5, 0);
+        let passed = depth(CompareFunc::FUNC_LESS, DepthWrite::Store).test(Face::Front, &z, &mut buffer, 0b111);
+        assert_eq!(passed, 0b110);
+        assert_eq!(buffer.depth[..4], [5, 3, 3, 5]);
+    }
+
+    #[test]
+    fn depth_is_rounded_to_nearest_and_limited() {
+        let state = depth(CompareFunc::FUNC_LESS, DepthWrite::Store);
+        let mut z = [0.5; 32];
+        z[0] = 1.5;
+        z[1] = -0.5;
+        z[2] = 1.0;
+        assert_eq!(state.quantise(&z)[..4], [0xff_ffff, 0, 0xff_ffff, 0x80_0000]);
+        let float = DepthStencil { format: DepthFormat::DEPTH4_32, ..state };
+        assert_eq!(float.quantise(&z)[3], 0.5f32.to_bits());
+    }
+
+    #[test]
+    fn stencil_operations_follow_the_outcome() {
+        let face = StencilFace {
+            func: CompareFunc::FUNC_EQUAL,
+            fail: StencilOp::STENCIL_ZERO,
+            zpass: StencilOp::STENCIL_INCR_WRAP,
+            zfail: StencilOp::STENCIL_INVERT,
+            reference: 0xff,
+            mask: 0x0f,
+            write_mask: 0xff,
+        };
+        let state = DepthStencil {
+            stencil: Some([face; 2]),
+            ..depth(CompareFunc::FUNC_LESS, DepthWrite::Keep)
+        };
+        let mut buffer = stored(5, 0x2f);
+        buffer.stencil[1] = 0x20;
+        buffer.depth[2] = 1;
+        let passed = state.test(Face::Back, &[3; 32], &mut buffer, 0b111);
+        assert_eq!(passed, 0b001);
+        assert_eq!(buffer.stencil[..4], [0x30, 0, 0xd0, 0x2f]);
+    }
+}

@@ -1,0 +1,333 @@
+//! Fragments of one band of rows: test early, gather quads, shade eight at a time, merge.
+
+use crate::fault::Fault;
+use crate::shader::{LANES, Lanes, Number, Outcome, Warp, run};
+
+use super::depth::{Words, compare_floats};
+use super::interpolate::{WarpQuads, Weights, depth_rows};
+use super::merge::{ColorOutput, Precision, QUADS, Quad, fill_rows};
+use super::plane::Plane;
+use super::primitive::{Face, ScreenPrimitive};
+use super::raster::Rect;
+use super::stage::{Access, Port, Reports, StageEnvironment};
+use super::state::{Barycentrics, DrawState};
+use super::targets::TestOrder;
+use super::vertices::Vertices;
+
+/// A draw ready for its bands.
+pub struct Frame<'a> {
+    /// Its state.
+    pub state: &'a DrawState,
+    /// Its vertices.
+    pub vertices: &'a Vertices,
+    /// Its primitives, in order.
+    pub primitives: &'a [ScreenPrimitive],
+    /// How fragments are handled.
+    pub plan: Plan,
+}
+
+/// What can be done without running the shader for every pixel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Depth and stencil before or after the shader.
+    pub order: TestOrder,
+    /// What covered pixels get.
+    pub color: Coloring,
+}
+
+/// Where colours come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Coloring {
+    /// Nothing is written: the shader has no effect.
+    None,
+    /// All pixels get the same dword, one per target.
+    Solid(Vec<u32>),
+    /// The shader says.
+    Shaded,
+}
+
+/// What a band reports.
+#[derive(Default)]
+pub struct BandResult {
+    /// Samples that passed.
+    pub samples: u64,
+    /// What the shader reported.
+    pub reports: Reports,
+}
+
+/// Draws the primitives `order` (indices, ascending) within `area`.
+pub fn shade(
+    frame: &Frame<'_>,
+    area: Rect,
+    planes: &mut [Plane<'_>],
+    port: Port<'_>,
+    order: impl Iterator<Item = u32>,
+) -> BandResult {
+    let mut band = Band::new(frame, planes, port);
+    for index in order {
+        if band.access.reports.fault.is_some() {
+            break;
+        }
+        let primitive = &frame.primitives[index as usize];
+        primitive.shape.cover(area, |x, y, mask| band.block(index, primitive, [x, y], mask));
+    }
+    band.flush();
+    band.finish()
+}
+
+/// The colours that a shader without inputs gives every pixel: one run, all outputs.
+pub fn run_once(state: &DrawState, port: Port<'_>) -> Option<Vec<[Words; 4]>> {
+    let stage = &state.fragment.stage;
+    let mut warp = Warp::new(&stage.program, &stage.constants);
+    warp.restart(&stage.program, u32::MAX, 0);
+    let mut access = Access::new(port, stage);
+    let mut environment = StageEnvironment { access: &mut access, pieces: None };
+    match run(&stage.program, &mut warp, &mut environment) {
+        Outcome::Ended => {}
+        Outcome::Barrier | Outcome::Fault(_) => return None,
+    }
+    Some(state.targets.color.iter().map(|target| colors(&warp, &target.output)).collect())
+}
+
+struct Band<'a, 'p, 'b> {
+    frame: &'a Frame<'a>,
+    planes: &'p mut [Plane<'b>],
+    warp: Warp,
+    access: Access<'a>,
+    queue: [Quad; QUADS],
+    queued: usize,
+    samples: u64,
+}
+
+impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
+    fn new(frame: &'a Frame<'a>, planes: &'p mut [Plane<'b>], port: Port<'a>) -> Self {
+        let stage = &frame.state.fragment.stage;
+        Self {
+            frame,
+            planes,
+            warp: Warp::new(&stage.program, &stage.constants),
+            access: Access::new(port, stage),
+            queue: [Quad::default(); QUADS],
+            queued: 0,
+            samples: 0,
+        }
+    }
+
+    fn finish(self) -> BandResult {
+        BandResult { samples: self.samples, reports: self.access.finish() }
+    }
+
+    /// The covered pixels of an 8x8 block: two halves of 8x4.
+    fn block(&mut self, index: u32, primitive: &ScreenPrimitive, [x, y]: [i32; 2], mask: u64) {
+        for half in 0..2 {
+            let mask = (mask >> (32 * half)) as u32;
+            if mask != 0 {
+                self.half_block(index, primitive, [x, y + 4 * half], mask);
+            }
+        }
+    }
+
+    fn half_block(&mut self, index: u32, primitive: &ScreenPrimitive, at: [i32; 2], mut mask: u32) {
+        if self.frame.plan.order == TestOrder::Early {
+            if let Some(depth) = &self.frame.state.targets.depth {
+                let z = depth_rows(primitive, at);
+                mask = depth.test_rows(self.planes, at, primitive.face, &z, mask);
+            }
+            self.samples += u64::from(mask.count_ones());
+        }
+        match &self.frame.plan.color {
+            Coloring::None => {}
+            Coloring::Solid(words) => {
+                for (target, word) in self.frame.state.targets.color.iter().zip(words) {
+                    fill_rows(&mut self.planes[target.plane], at, mask, *word);
+                }
+            }
+            Coloring::Shaded => self.enqueue(index, at, quad_order(mask)),
+        }
+    }
+
+    /// Adds the quads of 8x4 pixels to the queue.
+    fn enqueue(&mut self, primitive: u32, [x, y]: [i32; 2], mask: u32) {
+        for q in 0..QUADS {
+            let bits = (mask >> (4 * q)) & 15;
+            if bits != 0 {
+                let (column, row) = ((q % 4) as i32, (q / 4) as i32);
+                self.push(Quad { x: x + 2 * column, y: y + 2 * row, mask: bits, primitive });
+            }
+        }
+    }
+
+    /// Two quads of a warp must not share a pixel, or their order would be lost.
+    fn push(&mut self, quad: Quad) {
+        let clash =
+            |other: &Quad| other.x == quad.x && other.y == quad.y && other.mask & quad.mask != 0;
+        if self.queue[..self.queued].iter().any(clash) {
+            self.flush();
+        }
+        self.queue[self.queued] = quad;
+        self.queued += 1;
+        if self.queued == QUADS {
+            self.flush();
+        }
+    }
+
+    /// Shades the quads in the queue.
+    fn flush(&mut self) {
+        let count = std::mem::take(&mut self.queued);
+        if count > 0 && self.access.reports.fault.is_none() {
+            let quads = self.queue;
+            self.warp(&quads[..count]);
+        }
+    }
+
+    fn warp(&mut self, quads: &[Quad]) {
+        let fragment = &self.frame.state.fragment;
+        let pieces = WarpQuads {
+            quads,
+            primitives: self.frame.primitives,
+            vertices: self.frame.vertices,
+            interpolation: &fragment.interpolation,
+            replacement: &fragment.replacement,
+        };
+        let weights = pieces.weights();
+        let live = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
+        let all = if quads.len() == QUADS { u32::MAX } else { (1 << (4 * quads.len())) - 1 };
+        self.warp.restart(&fragment.stage.program, live, all & !live);
+        self.inputs(&pieces, &weights, live);
+        if let Some(fault) = self.run(&pieces) {
+            self.access.reports.fault = Some(fault);
+            return;
+        }
+        let covered = self.warp.covered();
+        self.merge(&pieces, &weights, covered);
+    }
+
+    fn run(&mut self, pieces: &WarpQuads<'_>) -> Option<Fault> {
+        let program = &self.frame.state.fragment.stage.program;
+        let mut environment = StageEnvironment { access: &mut self.access, pieces: Some(pieces) };
+        let outcome = loop {
+            match run(program, &mut self.warp, &mut environment) {
+                Outcome::Ended => break None,
+                Outcome::Barrier => {}
+                Outcome::Fault(fault) => break Some(Fault::Shader(format!("fragment {fault}"))),
+            }
+        };
+        self.access.reports.warps += 1;
+        self.access.reports.instructions += self.warp.executed();
+        outcome
+    }
+
+    /// Puts what the fragment starts with into registers.
+    fn inputs(&mut self, pieces: &WarpQuads<'_>, weights: &Weights, live: u32) {
+        let fragment = &self.frame.state.fragment;
+        for (id, kind) in &fragment.ij {
+            let pair = match kind {
+                Barycentrics::Perspective => &weights.perspective,
+                Barycentrics::Linear => &weights.linear,
+            };
+            *self.warp.full_mut(*id) = Lanes::from(pair[0]);
+            *self.warp.full_mut(id + 1) = Lanes::from(pair[1]);
+        }
+        if let Some(id) = fragment.xy {
+            *self.warp.full_mut(id) = Lanes(weights.x.map(|x| (x * 16.0) as u32));
+            *self.warp.full_mut(id + 1) = Lanes(weights.y.map(|y| (y * 16.0) as u32));
+        }
+        if let Some(id) = fragment.zw {
+            *self.warp.full_mut(id) = Lanes::from(weights.z);
+            *self.warp.full_mut(id + 1) = Lanes::from(weights.inv_w);
+        }
+        if let Some(id) = fragment.face {
+            let lanes = self.warp.half_mut(id);
+            for (lanes, quad) in lanes.chunks_exact_mut(4).zip(pieces.quads) {
+                let back = pieces.primitives[quad.primitive as usize].face == Face::Back;
+                lanes.fill(if back { 0xffff } else { 0 });
+            }
+        }
+        if let Some(id) = fragment.sample_id {
+            *self.warp.half_mut(id) = Lanes::ZERO;
+        }
+        if let Some(id) = fragment.sample_mask {
+            *self.warp.full_mut(id) = Lanes(std::array::from_fn(|lane| (live >> lane) & 1));
+        }
+    }
+
+    /// What comes after the shader: alpha test, late tests, colours.
+    fn merge(&mut self, pieces: &WarpQuads<'_>, weights: &Weights, mut covered: u32) {
+        let targets = &self.frame.state.targets;
+        if let Some((func, reference)) = targets.alpha_test {
+            let alpha = colors(&self.warp, &targets.outputs[0])[3];
+            covered &= (0..LANES).fold(0, |mask, lane| {
+                let passes = compare_floats(func, f32::from_bits(alpha[lane]), reference);
+                mask | u32::from(passes) << lane
+            });
+        }
+        if self.frame.plan.order == TestOrder::Late {
+            covered = self.late_test(pieces, weights, covered);
+            self.samples += u64::from(covered.count_ones());
+        }
+        if covered == 0 {
+            return;
+        }
+        let dual = colors(&self.warp, &targets.outputs[1]);
+        for target in &targets.color {
+            let src = colors(&self.warp, &target.output);
+            target.write(&mut self.planes[target.plane], pieces.quads, covered, &src, &dual);
+        }
+    }
+
+    fn late_test(&mut self, pieces: &WarpQuads<'_>, weights: &Weights, covered: u32) -> u32 {
+        let targets = &self.frame.state.targets;
+        let Some(depth) = &targets.depth else { return covered };
+        let z = targets.depth_output.map_or(weights.z, |id| self.warp.full(id).floats());
+        let mut passed = 0;
+        for face in [Face::Front, Face::Back] {
+            let mask = pieces.quads.iter().enumerate().fold(0u32, |mask, (q, quad)| {
+                let same = pieces.primitives[quad.primitive as usize].face == face;
+                if same { mask | 15 << (4 * q) } else { mask }
+            });
+            if mask & covered != 0 {
+                passed |= depth.test_quads(self.planes, pieces.quads, face, &z, mask & covered);
+            }
+        }
+        passed
+    }
+}
+
+/// Row-by-row 8x4 pixels to quads: bits y1 y0 x2 x1 x0 of the index become y1 x2 x1 y0 x0.
+fn quad_order(mask: u32) -> u32 {
+    let swap = |v: u32, shift: u32, keep: u32| {
+        let t = ((v >> shift) ^ v) & keep;
+        v ^ t ^ (t << shift)
+    };
+    swap(swap(mask, 4, 0x00f0_00f0), 2, 0x0c0c_0c0c)
+}
+
+/// Four registers as 32-bit colours.
+fn colors(warp: &Warp, output: &ColorOutput) -> [Words; 4] {
+    std::array::from_fn(|c| {
+        let id = output.regid + c as u32;
+        match (output.precision, output.number) {
+            (Precision::Full, _) => warp.full(id).0,
+            (Precision::Half, Number::Float) => {
+                warp.half(id).0.map(|h| half::f16::from_bits(h as u16).to_f32().to_bits())
+            }
+            (Precision::Half, Number::Uint) => warp.half(id).0,
+            (Precision::Half, Number::Sint) => warp.half(id).0.map(|h| h as u16 as i16 as u32),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quad_order_moves_every_pixel_into_its_quad() {
+        for bit in 0..32u32 {
+            let (x, y) = (bit % 8, bit / 8);
+            let quad = x / 2 + 4 * (y / 2);
+            let lane = 4 * quad + (x & 1) + 2 * (y & 1);
+            assert_eq!(quad_order(1 << bit), 1 << lane, "pixel ({x}, {y})");
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The order of the stages, and what outlives a draw.
+
+use std::time::Instant;
+
+use a4emu_decoder::regs::rb::{RB_FRAME_BUFFER_DIMENSION, RB_RENDER_CONTROL};
+use rayon::prelude::*;
+
+use crate::fault::{Client, Fault, Miss};
+use crate::gpu::Gpu;
+use crate::memory::Memory;
+
+use super::call::{DispatchCall, DrawCall};
+use super::fragment::{self, BandResult, Coloring, Frame, Plan};
+use super::plane::{Location, Outside, Plane, with_planes};
+use super::primitive::{self, ScreenPrimitive};
+use super::program::Programs;
+use super::raster::Rect;
+use super::stage::{Port, Reports};
+use super::state::{DrawState, Purpose, VertexState, purpose, topology};
+use super::surfaces::{Surfaces, Written};
+use super::targets::{TestOrder, is_bypass};
+use super::vertex::{self, Shaded, Stores};
+use super::{compute, resolve};
+
+/// Rows of a band: the unit of work of a thread. Fixed, so that nothing depends on the
+/// number of threads.
+const BAND_ROWS: i32 = 32;
+
+/// Pixels below which a draw is not worth waking other threads.
+const SMALL_DRAW: u64 = 1 << 13;
+
+/// What the pipeline keeps between draws.
+#[derive(Default)]
+pub struct Pipeline {
+    /// Lowered shaders.
+    pub programs: Programs,
+    /// Surfaces that were rendered, in the order of their last write.
+    pub surfaces: Surfaces,
+    /// Counts and times.
+    pub stats: Stats,
+}
+
+/// Counts and times of everything drawn so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Stats {
+    /// Draws and dispatches run.
+    pub draws: u64,
+    /// Vertices shaded.
+    pub vertices: u64,
+    /// Primitives that reached the rasteriser.
+    pub primitives: u64,
+    /// Warps run.
+    pub warps: u64,
+    /// Warp instructions run.
+    pub instructions: u64,
+    /// Samples that passed depth and stencil.
+    pub pixels: u64,
+    /// Milliseconds by stage.
+    pub ms: StageTimes,
+}
+
+/// Milliseconds by stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct StageTimes {
+    /// Registers to state.
+    pub snapshot: f64,
+    /// Fetch and vertex shader.
+    pub vertex: f64,
+    /// Clipping and set-up.
+    pub primitive: f64,
+    /// Rasteriser, fragment shader, merge.
+    pub fragment: f64,
+    /// Copies to memory.
+    pub resolve: f64,
+    /// Dispatches.
+    pub compute: f64,
+}
+
+/// Runs `work` and adds its milliseconds to `total`.
+pub fn timed<R>(total: &mut f64, work: impl FnOnce() -> R) -> R {
+    let start = Instant::now();
+    let result = work();
+    *total += start.elapsed().as_secs_f64() * 1e3;
+    result
+}
+
+/// Runs a draw.
+pub fn run(gpu: &mut Gpu, call: &DrawCall) {
+    gpu.pipeline.stats.draws += 1;
+    if call.count == 0 || call.instances == 0 {
+        return;
+    }
+    let result = match purpose(&gpu.regs) {
+        Purpose::Binning => Ok(()),
+        Purpose::Resolve => resolve::run(gpu, call),
+        Purpose::Draw if gpu.regs.get::<RB_RENDER_CONTROL>().DISABLE_COLOR_PIPE() => vertices_only(gpu, call),
+        Purpose::Draw => render(gpu, call),
+    };
+    if let Err(fault) = result {
+        gpu.report.fault(fault, gpu.at);
+    }
+}
+
+/// Runs a dispatch.
+pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
+    gpu.pipeline.stats.draws += 1;
+    let start = Instant::now();
+    if let Err(fault) = compute::run(gpu, call) {
+        gpu.report.fault(fault, gpu.at);
+    }
+    gpu.pipeline.stats.ms.compute += start.elapsed().as_secs_f64() * 1e3;
+}
+
+/// Rasteriser discard: what the vertex shader stores is all that is left.
+fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
+    let state = VertexState::snapshot(gpu, call)?;
+    shade_vertices(gpu, &state)?;
+    Ok(())
+}
+
+fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
+    let start = Instant::now();
+    let state = DrawState::snapshot(gpu, call)?;
+    gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
+    let mut shaded = shade_vertices(gpu, &state.vertex)?;
+    let start = Instant::now();
+    let Some(primitives) = primitive::assemble(&state.primitive, &mut shaded.vertices, &shaded.list) else {
+        let what = format!("draw {}: primitive type {:?}", call.number, topology(call));
+        gpu.report.unsupported(what, gpu.at);
+        return Ok(());
+    };
+    gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
+    gpu.pipeline.stats.primitives += primitives.len() as u64;
+    let start = Instant::now();
+    shade_fragments(gpu, &state, &shaded, &primitives);
+    gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
+    note_targets(gpu, &state, call);
+    Ok(())
+}
+
+/// Runs the vertex stage and records what it reports.
+pub fn shade_vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Fault> {
+    let start = Instant::now();
+    let stores = if state.stage.stores() { Stores::Some } else { Stores::None };
+    let mut shaded = vertex::shade(state, &mut gpu.mem, stores)?;
+    gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
+    note_reports(gpu, std::mem::take(&mut shaded.reports));
+    gpu.pipeline.stats.ms.vertex += start.elapsed().as_secs_f64() * 1e3;
+    Ok(shaded)
+}
+
+/// Records what shaders reported.
+pub fn note_reports(gpu: &mut Gpu, reports: Reports) {
+    gpu.pipeline.stats.warps += reports.warps;
+    gpu.pipeline.stats.instructions += reports.instructions;
+    gpu.report.missing.extend(reports.misses);
+    for page in reports.lost {
+        gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
+    }
+    for what in reports.unsupported {
+        gpu.report.unsupported(what, gpu.at);
+    }
+    if let Some(fault) = reports.fault {
+        gpu.report.fault(fault, gpu.at);
+    }
+}
+
+fn shade_fragments(gpu: &mut Gpu, state: &DrawState, shaded: &Shaded, primitives: &[ScreenPrimitive]) {
+    let Some(area) = primitives.iter().map(|p| p.shape.bounds).reduce(Rect::union) else { return };
+    let plan = plan(state, &gpu.mem);
+    let frame = Frame { state, vertices: &shaded.vertices, primitives, plan };
+    let surfaces = &state.targets.surfaces;
+    let (results, outside) = with_planes(surfaces, area, &mut gpu.gmem, &mut gpu.mem, |planes, mem| {
+        draw_bands(&frame, area, planes, mem)
+    });
+    for Outside { surface, address, len } in outside {
+        gpu.report.missing.note(Miss { client: Client::RenderTarget, address, len });
+        let page = address - address % crate::memory::PAGE;
+        if matches!(surfaces[surface].location, Location::Memory(_)) {
+            gpu.report.fault(Fault::Store { client: Client::RenderTarget, page }, gpu.at);
+        }
+    }
+    for result in results {
+        add_result(gpu, result);
+    }
+}
+
+fn add_result(gpu: &mut Gpu, result: BandResult) {
+    gpu.pipeline.stats.pixels += result.samples;
+    gpu.counters.samples_passed += result.samples;
+    note_reports(gpu, result.reports);
+}
+
+/// Decides what can be done without running the shader for every pixel.
+fn plan(state: &DrawState, memory: &Memory) -> Plan {
+    let stage = &state.fragment.stage;
+    let late = state.targets.order == TestOrder::Late || stage.kills();
+    let order = if late { TestOrder::Late } else { TestOrder::Early };
+    let color = if order == TestOrder::Late || stage.stores() {
+        Coloring::Shaded
+    } else if state.targets.color.is_empty() {
+        Coloring::None
+    } else {
+        solid(state, memory).map_or(Coloring::Shaded, Coloring::Solid)
+    };
+    Plan { order, color }
+}
+
+/// The dword of every target if all pixels get the same.
+fn solid(state: &DrawState, memory: &Memory) -> Option<Vec<u32>> {
+    if !state.fragment.is_uniform() {
+        return None;
+    }
+    let colors = fragment::run_once(state, Port::Shared(memory))?;
+    state.targets.color.iter().zip(&colors).map(|(target, colors)| target.solid(colors)).collect()
+}
+
+/// Draws band by band; a shader that stores sees its fragments in primitive order instead.
+fn draw_bands(frame: &Frame<'_>, area: Rect, planes: Vec<Plane<'_>>, mem: &mut Memory) -> Vec<BandResult> {
+    if frame.state.fragment.stage.stores() {
+        let mut planes = planes;
+        let all = 0..frame.primitives.len() as u32;
+        return vec![fragment::shade(frame, area, &mut planes, Port::Exclusive(mem), all)];
+    }
+    let mem = &*mem;
+    let work = |(rect, mut planes, list): (Rect, Vec<Plane<'_>>, Vec<u32>)| {
+        fragment::shade(frame, rect, &mut planes, Port::Shared(mem), list.into_iter())
+    };
+    let bands = split(frame, area, planes);
+    let pixels: u64 = frame.primitives.iter().map(|p| p.shape.bounds.area()).sum();
+    match pixels < SMALL_DRAW || bands.len() == 1 {
+        true => bands.into_iter().map(work).collect(),
+        false => bands.into_par_iter().map(work).collect(),
+    }
+}
+
+/// Cuts the area into bands that start at multiples of [`BAND_ROWS`], each with its rows
+/// of every plane and the primitives that touch it.
+fn split<'p>(frame: &Frame<'_>, area: Rect, planes: Vec<Plane<'p>>) -> Vec<(Rect, Vec<Plane<'p>>, Vec<u32>)> {
+    let first = area.y0.div_euclid(BAND_ROWS);
+    let count = (area.y1 - 1).div_euclid(BAND_ROWS) - first + 1;
+    let mut lists = vec![Vec::new(); count as usize];
+    for (index, primitive) in frame.primitives.iter().enumerate() {
+        let bounds = primitive.shape.bounds;
+        let (from, to) = (bounds.y0.div_euclid(BAND_ROWS), (bounds.y1 - 1).div_euclid(BAND_ROWS));
+        lists[(from - first) as usize..=(to - first) as usize].iter_mut().for_each(|l| l.push(index as u32));
+    }
+    let mut rest = planes;
+    let mut bands = Vec::with_capacity(lists.len());
+    for (i, list) in lists.into_iter().enumerate() {
+        let end = (first + i as i32 + 1) * BAND_ROWS;
+        let (above, below): (Vec<_>, Vec<_>) = rest.into_iter().map(|plane| plane.split_above(end)).unzip();
+        rest = below;
+        let rect = Rect { y0: area.y0.max(end - BAND_ROWS), y1: area.y1.min(end), ..area };
+        bands.push((rect, above, list));
+    }
+    bands
+}
+
+/// Notes the targets in memory as rendered.
+fn note_targets(gpu: &mut Gpu, state: &DrawState, call: &DrawCall) {
+    if !is_bypass(&gpu.regs) {
+        return;
+    }
+    let size = gpu.regs.get::<RB_FRAME_BUFFER_DIMENSION>();
+    for (target, format) in state.targets.color.iter().zip(&state.targets.color_format) {
+        let surface = &state.targets.surfaces[target.plane];
+        let Location::Memory(address) = surface.location else { continue };
+        gpu.pipeline.surfaces.note(Written {
+            submit: call.submit,
+            draw: call.number,
+            address,
+            width: size.WIDTH(),
+            height: size.HEIGHT(),
+            pitch: surface.pitch,
+            format: format.0,
+            swap: format.1,
+            content: super::surfaces::Content::Color,
+        });
+    }
+}
+

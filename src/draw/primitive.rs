@@ -1,0 +1,502 @@
+//! Primitive assembly and set-up: clip, cull, viewport, and the planes from which
+//! depth and barycentrics are interpolated.
+
+use a4emu_decoder::regs::enums::PrimType;
+
+use super::clip::{ClipVolume, DepthClip, Viewport};
+use super::lines;
+use super::raster::{Rect, Shape, Snapped, signed_area, snap};
+use super::topology::{Primitive, Provoking, primitives};
+use super::vertices::{HEADER, Vertices};
+
+/// Which side of a triangle is seen. Everything but triangles shows its front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// Front.
+    Front,
+    /// Back.
+    Back,
+}
+
+/// What becomes of a triangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolygonMode {
+    /// Its corners are drawn.
+    Points,
+    /// Its edges are drawn.
+    Lines,
+    /// It is filled.
+    Fill,
+}
+
+/// GL's polygon offset, in terms of window z.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PolygonOffset {
+    /// Times the greatest slope.
+    pub scale: f32,
+    /// Added, in window z already for unorm depth.
+    pub units: f32,
+    /// `units` counts in the exponent of the primitive's greatest z (float depth).
+    pub float_depth: Option<FloatDepth>,
+    /// Limit; none when zero.
+    pub clamp: f32,
+}
+
+/// Marker of a floating-point depth buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FloatDepth;
+
+/// Everything that set-up needs of the registers.
+#[derive(Clone, Debug)]
+pub struct PrimitiveState {
+    /// What the vertex list means.
+    pub topology: PrimType,
+    /// Vertex of flat varyings.
+    pub provoking: Provoking,
+    /// Viewport transform.
+    pub viewport: Viewport,
+    /// Clipping; `None` when it is disabled as a whole.
+    pub depth_clip: Option<DepthClip>,
+    /// Drop front, back faces.
+    pub cull: [Option<Face>; 2],
+    /// Clockwise on the screen is front.
+    pub front_winding: Winding,
+    /// Of front and back faces.
+    pub polygon_mode: [PolygonMode; 2],
+    /// Added to the depth of triangles.
+    pub offset: Option<PolygonOffset>,
+    /// Width of lines in pixels.
+    pub line_width: f32,
+    /// Size of points in pixels when the vertices do not say.
+    pub point_size: f32,
+    /// Least and greatest size when they do.
+    pub point_range: [f32; 2],
+    /// What may be drawn to.
+    pub scissor: Rect,
+}
+
+/// The winding on the screen (y down) of front faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Winding {
+    /// Clockwise.
+    Clockwise,
+    /// Counter-clockwise.
+    CounterClockwise,
+}
+
+/// A value that changes evenly over the screen: at the primitive's origin, and per pixel.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Affine {
+    /// At the origin.
+    pub at: f32,
+    /// Change per pixel to the right.
+    pub dx: f32,
+    /// Change per pixel down.
+    pub dy: f32,
+}
+
+/// A primitive ready for the rasteriser.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScreenPrimitive {
+    /// What it covers.
+    pub shape: Shape,
+    /// Which side is seen.
+    pub face: Face,
+    /// Whether sprite coordinates replace varyings, and where they start.
+    pub sprite: Option<Sprite>,
+    /// Rows of the vertices that varyings are interpolated between.
+    pub vertices: [u32; 3],
+    /// Row of the vertex of flat varyings.
+    pub provoking: u32,
+    /// Window position that `z`, `i` and `j` count from.
+    pub origin: [f32; 2],
+    /// Window depth.
+    pub z: Affine,
+    /// Weight of vertex 1, linear on the screen.
+    pub i: Affine,
+    /// Weight of vertex 2, linear on the screen.
+    pub j: Affine,
+    /// 1/w at the vertices.
+    pub inv_w: [f32; 3],
+}
+
+/// The square of a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sprite {
+    /// Upper left corner.
+    pub corner: [f32; 2],
+    /// 1 / side.
+    pub inv_size: f32,
+}
+
+/// A vertex after the viewport transform.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    xy: [f32; 2],
+    z: f32,
+    inv_w: f32,
+    snapped: Snapped,
+    outcode: u32,
+}
+
+/// Makes the primitives of `list` (vertex numbers with restarts) out of `vertices`, to
+/// which clipping adds. `None` for a primitive type that cannot be assembled here.
+pub fn assemble(
+    state: &PrimitiveState,
+    vertices: &mut Vertices,
+    list: &[u32],
+) -> Option<Vec<ScreenPrimitive>> {
+    let primitives = primitives(state.topology, state.provoking, list)?;
+    let mut setup = Setup::new(state, vertices, primitives.len());
+    for primitive in primitives {
+        setup.add(primitive);
+    }
+    Some(setup.out)
+}
+
+struct Setup<'a> {
+    state: &'a PrimitiveState,
+    vertices: &'a mut Vertices,
+    volume: ClipVolume,
+    windows: Vec<Window>,
+    out: Vec<ScreenPrimitive>,
+}
+
+impl<'a> Setup<'a> {
+    fn new(state: &'a PrimitiveState, vertices: &'a mut Vertices, count: usize) -> Self {
+        let depth = state.depth_clip.unwrap_or(DepthClip { near: false, far: false, zero_to_one: false });
+        let volume = ClipVolume::new(depth, &state.viewport);
+        let mut setup = Self { state, vertices, volume, windows: Vec::new(), out: Vec::with_capacity(count) };
+        setup.transform_new();
+        setup
+    }
+
+    /// Viewport transform of the vertices that have none yet.
+    fn transform_new(&mut self) {
+        for v in self.windows.len()..self.vertices.len() {
+            let p = self.vertices.position(v as u32);
+            self.windows.push(window(&self.state.viewport, p, self.volume.outcode(p)));
+        }
+    }
+
+    fn add(&mut self, primitive: Primitive) {
+        match primitive {
+            Primitive::Point(v) => self.point(v, v, Face::Front),
+            Primitive::Line(v, provoking) => self.line(v, provoking, Face::Front),
+            Primitive::Triangle(v, provoking) => self.triangle(v, provoking),
+            Primitive::Corners(v) => self.corners(v),
+            Primitive::Rectangle(v) => self.rectangle(v),
+        }
+    }
+
+    fn codes<const N: usize>(&self, v: [u32; N]) -> [u32; N] {
+        v.map(|v| self.windows[v as usize].outcode)
+    }
+
+    fn triangle(&mut self, v: [u32; 3], provoking: u32) {
+        let codes = self.codes(v);
+        if codes[0] & codes[1] & codes[2] != 0 {
+            return;
+        }
+        if codes[0] | codes[1] | codes[2] == 0 {
+            return self.inside_triangle(v, provoking);
+        }
+        let polygon = self.volume.polygon(self.vertices, &v);
+        self.transform_new();
+        for pair in polygon.get(1..).unwrap_or_default().windows(2) {
+            self.inside_triangle([polygon[0], pair[0], pair[1]], provoking);
+        }
+    }
+
+    /// A triangle that needs no clipping: cull, and fill or outline it.
+    fn inside_triangle(&mut self, v: [u32; 3], provoking: u32) {
+        let area = signed_area(v.map(|v| self.windows[v as usize].snapped));
+        let clockwise = self.state.front_winding == Winding::Clockwise;
+        let face = if (area > 0) == clockwise { Face::Front } else { Face::Back };
+        if area == 0 || self.state.cull.contains(&Some(face)) {
+            return;
+        }
+        match self.state.polygon_mode[face as usize] {
+            PolygonMode::Fill => self.fill(v, provoking, face, area),
+            PolygonMode::Lines => {
+                for edge in [[v[0], v[1]], [v[1], v[2]], [v[2], v[0]]] {
+                    self.line(edge, provoking, face);
+                }
+            }
+            PolygonMode::Points => v.iter().for_each(|v| self.point(*v, provoking, face)),
+        }
+    }
+
+    fn fill(&mut self, v: [u32; 3], provoking: u32, face: Face, area: i64) {
+        let w = v.map(|v| self.windows[v as usize]);
+        let [a, b, c] = w.map(|w| w.snapped);
+        let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
+        self.push_planar(shape, v, provoking, face);
+        if let (Some(offset), Some(last)) = (&self.state.offset, self.out.last_mut()) {
+            let top = w.iter().map(|w| w.z.abs()).fold(0.0, f32::max);
+            last.z.at += offset.bias(&last.z, top);
+        }
+    }
+
+    /// A shape whose values come from the plane through three vertices.
+    fn push_planar(&mut self, shape: Shape, v: [u32; 3], provoking: u32, face: Face) {
+        let w = v.map(|v| self.windows[v as usize]);
+        let (i, j) = barycentrics(w.map(|w| w.xy));
+        let z = plane(w.map(|w| w.z), &i, &j);
+        self.push(ScreenPrimitive {
+            shape,
+            face,
+            sprite: None,
+            vertices: v,
+            provoking,
+            origin: w[0].xy,
+            z,
+            i,
+            j,
+            inv_w: w.map(|w| w.inv_w),
+        });
+    }
+
+    fn push(&mut self, mut primitive: ScreenPrimitive) {
+        primitive.shape = primitive.shape.cut(self.state.scissor);
+        if !primitive.shape.bounds.is_empty() {
+            self.out.push(primitive);
+        }
+    }
+
+    fn line(&mut self, v: [u32; 2], provoking: u32, face: Face) {
+        let codes = self.codes(v);
+        let v = if codes[0] | codes[1] == 0 {
+            v
+        } else {
+            let Some(v) = self.volume.line(self.vertices, v) else { return };
+            self.transform_new();
+            v
+        };
+        let [a, b] = v.map(|v| self.windows[v as usize]);
+        let Some(shape) = lines::line(a.xy, b.xy, self.state.line_width) else { return };
+        let i = along(a.xy, b.xy);
+        let dz = b.z - a.z;
+        self.push(ScreenPrimitive {
+            shape,
+            face,
+            sprite: None,
+            vertices: [v[0], v[1], v[0]],
+            provoking,
+            origin: a.xy,
+            z: Affine { at: a.z, dx: dz * i.dx, dy: dz * i.dy },
+            i,
+            j: Affine::default(),
+            inv_w: [a.inv_w, b.inv_w, a.inv_w],
+        });
+    }
+
+    /// Points are dropped with their centre outside near, far or the guard band.
+    fn point(&mut self, v: u32, provoking: u32, face: Face) {
+        let w = self.windows[v as usize];
+        if w.outcode != 0 {
+            return;
+        }
+        let size = self.point_size(v);
+        let corner = w.xy.map(|c| c - size / 2.0);
+        let shape = Shape::between(snap(corner[0], corner[1]), snap(corner[0] + size, corner[1] + size));
+        self.push(ScreenPrimitive {
+            shape,
+            face,
+            sprite: Some(Sprite { corner, inv_size: 1.0 / size }),
+            vertices: [v; 3],
+            provoking,
+            origin: w.xy,
+            z: Affine { at: w.z, ..Affine::default() },
+            i: Affine::default(),
+            j: Affine::default(),
+            inv_w: [w.inv_w; 3],
+        });
+    }
+
+    fn point_size(&self, v: u32) -> f32 {
+        let [min, max] = self.state.point_range;
+        let size = match self.state.topology {
+            PrimType::DI_PT_POINTLIST_PSIZE => self.vertices.point_size(v).clamp(min, max.max(min)),
+            _ => self.state.point_size,
+        };
+        if size.is_nan() { 1.0 } else { size }
+    }
+
+    /// A rectangle from two opposite corners. The other two are made by taking what
+    /// varies to the right (x, even components) from one and what varies down (y, odd
+    /// components) from the other: restores send (s, t) pairs and expect s to follow x.
+    /// Guess beyond that; a stream with other varyings on a rectangle would settle it.
+    fn corners(&mut self, v: [u32; 2]) {
+        let across = self.mixed(v[1], v[0]);
+        let down = self.mixed(v[0], v[1]);
+        self.transform_new();
+        self.rectangle([v[0], across, down]);
+    }
+
+    /// A vertex with x and even varyings of `even`, y and odd varyings of `odd`.
+    fn mixed(&mut self, even: u32, odd: u32) -> u32 {
+        let mut row = self.vertices.row(even).to_vec();
+        let other = self.vertices.row(odd);
+        row[1] = other[1];
+        for component in (1..row.len() - HEADER).step_by(2) {
+            row[HEADER + component] = other[HEADER + component];
+        }
+        self.vertices.push(&row)
+    }
+
+    /// A rectangle with three of its corners given; the plane through them goes on.
+    fn rectangle(&mut self, v: [u32; 3]) {
+        let [a, b, c] = v.map(|v| self.windows[v as usize].snapped);
+        let bounds = Shape::between(a, b).bounds;
+        let other = Shape::between(a, c).bounds;
+        let third = Shape::between(b, c).bounds;
+        let shape = Shape::rectangle(bounds.union(other).union(third));
+        self.push_planar(shape, v, v[2], Face::Front);
+    }
+}
+
+fn window(viewport: &Viewport, p: [f32; 4], outcode: u32) -> Window {
+    let inv_w = 1.0 / p[3];
+    let [x, y, z] = std::array::from_fn(|i| p[i] * inv_w * viewport.scale[i] + viewport.offset[i]);
+    Window { xy: [x, y], z, inv_w, snapped: snap(x, y), outcode }
+}
+
+/// Weights of vertex 1 and 2 over the screen, counted from vertex 0.
+fn barycentrics(p: [[f32; 2]; 3]) -> (Affine, Affine) {
+    let d = |a: usize| [f64::from(p[a][0]) - f64::from(p[0][0]), f64::from(p[a][1]) - f64::from(p[0][1])];
+    let (u, v) = (d(1), d(2));
+    let area = u[0] * v[1] - v[0] * u[1];
+    let inv = if area == 0.0 { 0.0 } else { 1.0 / area };
+    let affine = |dx: f64, dy: f64| Affine { at: 0.0, dx: (dx * inv) as f32, dy: (dy * inv) as f32 };
+    (affine(v[1], -v[0]), affine(-u[1], u[0]))
+}
+
+/// The fraction of the way from `a` to `b`, over the screen, counted from `a`.
+fn along(a: [f32; 2], b: [f32; 2]) -> Affine {
+    let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
+    let square = dx * dx + dy * dy;
+    let inv = if square == 0.0 { 0.0 } else { 1.0 / square };
+    Affine { at: 0.0, dx: dx * inv, dy: dy * inv }
+}
+
+/// The plane through a value at three vertices.
+fn plane(v: [f32; 3], i: &Affine, j: &Affine) -> Affine {
+    let (d1, d2) = (v[1] - v[0], v[2] - v[0]);
+    Affine { at: v[0], dx: i.dx * d1 + j.dx * d2, dy: i.dy * d1 + j.dy * d2 }
+}
+
+impl PolygonOffset {
+    /// What is added to the z of a triangle. `top` is the greatest |z| of its vertices.
+    fn bias(&self, z: &Affine, top: f32) -> f32 {
+        let slope = z.dx.abs().max(z.dy.abs());
+        let unit = match self.float_depth {
+            None => 1.0,
+            Some(FloatDepth) if top == 0.0 => 0.0,
+            Some(FloatDepth) => (top.log2().floor() - 23.0).exp2(),
+        };
+        let bias = slope * self.scale + self.units * unit;
+        match self.clamp {
+            c if c > 0.0 => bias.min(c),
+            c if c < 0.0 => bias.max(c),
+            _ => bias,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(topology: PrimType) -> PrimitiveState {
+        PrimitiveState {
+            topology,
+            provoking: Provoking::Last,
+            viewport: Viewport { scale: [32.0, 32.0, 0.5], offset: [32.0, 32.0, 0.5] },
+            depth_clip: Some(DepthClip { near: true, far: true, zero_to_one: false }),
+            cull: [None, None],
+            front_winding: Winding::CounterClockwise,
+            polygon_mode: [PolygonMode::Fill; 2],
+            offset: None,
+            line_width: 1.0,
+            point_size: 4.0,
+            point_range: [1.0, 64.0],
+            scissor: Rect { x0: 0, y0: 0, x1: 64, y1: 64 },
+        }
+    }
+
+    fn vertices(positions: &[[f32; 4]]) -> Vertices {
+        let mut all = Vertices::new(2, 0);
+        for p in positions {
+            let mut row: Vec<u32> = p.iter().map(|v| v.to_bits()).collect();
+            row.extend([3.0f32.to_bits(), p[0].to_bits(), p[1].to_bits()]);
+            all.push(&row);
+        }
+        all
+    }
+
+    const TRIANGLE: [[f32; 4]; 3] = [[-1.0, -1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0]];
+
+    #[test]
+    fn facing_decides_what_is_culled() {
+        let mut state = state(PrimType::DI_PT_TRILIST);
+        let mut v = vertices(&TRIANGLE);
+        let got = assemble(&state, &mut v, &[0, 1, 2, 0, 2, 1]).expect("triangles");
+        assert_eq!(got.iter().map(|p| p.face).collect::<Vec<_>>(), [Face::Back, Face::Front]);
+        state.cull = [None, Some(Face::Back)];
+        assert_eq!(assemble(&state, &mut v, &[0, 1, 2, 0, 2, 1]).expect("triangles").len(), 1);
+    }
+
+    #[test]
+    fn barycentrics_are_one_at_their_vertex() {
+        let (i, j) = barycentrics([[1.0, 2.0], [9.0, 4.0], [3.0, 12.0]]);
+        assert_eq!(i.dx * 8.0 + i.dy * 2.0, 1.0);
+        assert_eq!(j.dx * 8.0 + j.dy * 2.0, 0.0);
+        assert_eq!(j.dx * 2.0 + j.dy * 10.0, 1.0);
+    }
+
+    #[test]
+    fn two_corners_make_a_rectangle_with_separable_coordinates() {
+        let state = state(PrimType::DI_PT_RECTLIST);
+        let mut v = vertices(&[[-1.0, 1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0]]);
+        let got = assemble(&state, &mut v, &[0, 1]).expect("a rectangle");
+        assert_eq!(got.len(), 1);
+        assert_eq!(got[0].shape.bounds, Rect { x0: 0, y0: 0, x1: 64, y1: 64 });
+        let across = v.varyings(got[0].vertices[1]).to_vec();
+        assert_eq!(across, [1.0f32.to_bits(), 1.0f32.to_bits()], "s follows x, t stays");
+    }
+
+    #[test]
+    fn a_triangle_through_the_eye_is_clipped_and_kept() {
+        let state = state(PrimType::DI_PT_TRILIST);
+        let mut v = vertices(&[[0.0, -1.0, 0.0, -1.0], [1.0, 1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0]]);
+        let got = assemble(&state, &mut v, &[0, 1, 2]).expect("triangles");
+        assert!(!got.is_empty() && got.iter().all(|p| p.inv_w.iter().all(|w| w.is_finite())));
+    }
+
+    #[test]
+    fn points_take_their_size_from_where_the_type_says() {
+        let mut v = vertices(&[[0.0, 0.0, 0.0, 1.0]]);
+        let fixed = assemble(&state(PrimType::DI_PT_POINTLIST), &mut v, &[0]).expect("points");
+        assert_eq!(fixed[0].shape.bounds.area(), 16);
+        let own = assemble(&state(PrimType::DI_PT_POINTLIST_PSIZE), &mut v, &[0]).expect("points");
+        assert_eq!(own[0].shape.bounds.area(), 9);
+    }
+
+    #[test]
+    fn offset_adds_slope_and_units() {
+        let offset = PolygonOffset { scale: 2.0, units: 0.25, float_depth: None, clamp: 0.0 };
+        assert_eq!(offset.bias(&Affine { at: 0.0, dx: -0.5, dy: 0.25 }, 1.0), 1.25);
+        let clamped = PolygonOffset { clamp: 0.5, ..offset };
+        assert_eq!(clamped.bias(&Affine { at: 0.0, dx: -0.5, dy: 0.25 }, 1.0), 0.5);
+    }
+
+    #[test]
+    fn wireframe_draws_the_edges() {
+        let mut state = state(PrimType::DI_PT_TRILIST);
+        state.polygon_mode = [PolygonMode::Lines; 2];
+        let mut v = vertices(&TRIANGLE.map(|p| [p[0] * 0.5, p[1] * 0.5, p[2], p[3]]));
+        let got = assemble(&state, &mut v, &[0, 1, 2]).expect("lines");
+        assert_eq!(got.len(), 3);
+    }
+}

@@ -1,0 +1,88 @@
+//! Shaded vertices: what travels from the last vertex stage to the rasteriser.
+
+/// Words in front of the varyings: position x, y, z, w and point size.
+pub const HEADER: usize = 5;
+
+/// Marks a primitive restart in a list of vertex numbers.
+pub const RESTART: u32 = u32::MAX;
+
+/// Vertices as rows of equal length: clip-space position, point size, then the
+/// varying components by VPC location (as bits: flat ones may be integers).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Vertices {
+    stride: usize,
+    words: Vec<u32>,
+}
+
+impl Vertices {
+    /// `count` zero vertices with `varyings` components each.
+    pub fn new(varyings: usize, count: usize) -> Self {
+        let stride = HEADER + varyings;
+        Self { stride, words: vec![0; stride * count] }
+    }
+
+    /// Words of a vertex.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.words.len() / self.stride.max(1)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// All rows, for a stage to fill in.
+    pub fn rows_mut(&mut self) -> &mut [u32] {
+        &mut self.words
+    }
+
+    /// The row of vertex `v`.
+    pub fn row(&self, v: u32) -> &[u32] {
+        &self.words[v as usize * self.stride..][..self.stride]
+    }
+
+    /// The varying components of vertex `v`.
+    pub fn varyings(&self, v: u32) -> &[u32] {
+        &self.row(v)[HEADER..]
+    }
+
+    /// Clip-space position of vertex `v`.
+    pub fn position(&self, v: u32) -> [f32; 4] {
+        let row = self.row(v);
+        std::array::from_fn(|i| f32::from_bits(row[i]))
+    }
+
+    /// Point size of vertex `v`.
+    pub fn point_size(&self, v: u32) -> f32 {
+        f32::from_bits(self.row(v)[4])
+    }
+
+    /// Puts vertex `v` on the plane where w is `w`, which rounding may have missed.
+    pub fn set_w(&mut self, v: u32, w: f32) {
+        self.words[v as usize * self.stride + 3] = w.to_bits();
+    }
+
+    /// Adds a row and returns its number.
+    pub fn push(&mut self, row: &[u32]) -> u32 {
+        self.words.extend_from_slice(row);
+        self.len() as u32 - 1
+    }
+
+    /// Adds the vertex that is `t` of the way from `a` to `b`, in clip space.
+    ///
+    /// Every word is interpolated as a float; flat components are taken from the
+    /// provoking vertex later and never from here.
+    pub fn push_between(&mut self, a: u32, b: u32, t: f32) -> u32 {
+        for i in 0..self.stride {
+            let from = f32::from_bits(self.words[a as usize * self.stride + i]);
+            let to = f32::from_bits(self.words[b as usize * self.stride + i]);
+            self.words.push((from + (to - from) * t).to_bits());
+        }
+        self.len() as u32 - 1
+    }
+}

@@ -1,0 +1,141 @@
+//! Every shared capture against the pictures of two reference rasterisers.
+//!
+//! A frame is right when its PSNR (RGB) against `NAME.png` is at least 40 dB, or at most
+//! 3 dB below what `NAME.softpipe.png` has. `tests/known_misses.txt` names the frames that
+//! are not, with the cause; such a frame must fail.
+//!
+//! `FRAMES_REPORT=1` prints the figure of every frame.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use a4emu::draw::surfaces::Picture;
+use a4emu::options::{Shared, open_capture};
+use a4emu::output::Renderer;
+use a4emu::playback::Playback;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// Folders of captures that have pictures.
+const FOLDERS: [&str; 4] = ["scenes", "variants", "glmark2", "piglit"];
+
+/// Enough, whatever the other rasteriser says.
+const ENOUGH: f64 = 40.0;
+
+/// How much further from the reference than the other rasteriser a frame may be.
+const MARGIN: f64 = 3.0;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let Some(root) = shared() else {
+        eprintln!("tests/frames: SKIPPED EVERYTHING: no ../shared/captures and no $A4EMU_SHARED");
+        return;
+    };
+    let misses = known_misses();
+    let trials = FOLDERS.iter().flat_map(|folder| captures(&root, folder)).map(|(name, path)| {
+        let miss = misses.get(&name).cloned();
+        Trial::test(name, move || check(&path, miss.as_deref()))
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+/// The shared captures.
+fn shared() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let root = std::env::var_os("A4EMU_SHARED").map_or(beside, PathBuf::from);
+    Some(root.join("captures")).filter(|captures| captures.is_dir())
+}
+
+/// Name and path without suffix of the captures of a folder that have a picture.
+fn captures(root: &Path, folder: &str) -> Vec<(String, PathBuf)> {
+    let entries = std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
+    let mut out: Vec<_> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let stem = name.strip_suffix(".rd.gz")?.to_owned();
+            Some((format!("{folder}/{stem}"), entry.path().with_file_name(stem)))
+        })
+        .filter(|(_, path)| with(path, ".png").is_file())
+        .collect();
+    out.sort();
+    out
+}
+
+fn with(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Name and cause of the frames that are known to be wrong.
+fn known_misses() -> BTreeMap<String, String> {
+    let rows = include_str!("known_misses.txt").lines().filter(|line| !line.starts_with('#'));
+    rows.filter_map(|line| line.split_once(' ')).map(|(name, cause)| (name.into(), cause.into())).collect()
+}
+
+fn check(path: &Path, miss: Option<&str>) -> Result<(), Failed> {
+    match (frame(path), miss) {
+        (Ok(()), Some(cause)) => Err(format!("passes now; take it off the list ({cause})").into()),
+        (Err(_), Some(_)) => Ok(()),
+        (result, None) => result,
+    }
+}
+
+fn frame(path: &Path) -> Result<(), Failed> {
+    let (want, size) = read_png(&with(path, ".png"))?;
+    let got = render(path, size)?;
+    let own = psnr(&got, &want);
+    let other = read_png(&with(path, ".softpipe.png")).ok().map(|(other, _)| psnr(&other, &want));
+    if std::env::var_os("FRAMES_REPORT").is_some() {
+        println!("{} {own:.2} {}", path.display(), other.map_or(String::new(), |o| format!("{o:.2}")));
+    }
+    let enough = other.map_or(ENOUGH, |other| ENOUGH.min(other - MARGIN));
+    match own >= enough {
+        true => Ok(()),
+        false => Err(format!("{own:.2} dB, and {enough:.2} are needed").into()),
+    }
+}
+
+/// RGB bytes of the last colour surface.
+fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, Failed> {
+    let sections = open_capture(&with(path, ".rd.gz"), &Shared { quiet: true, ..Shared::default() })
+        .map_err(|error| error.to_string())?;
+    let mut playback = Playback::default();
+    playback.run(sections, &mut Renderer::default());
+    let gpu = &playback.gpu;
+    let surface = gpu.pipeline.surfaces.last_color().ok_or("nothing was rendered")?;
+    if (surface.width, surface.height) != size {
+        return Err(format!("{}x{}, and {size:?} is wanted", surface.width, surface.height).into());
+    }
+    match surface.picture(&gpu.mem) {
+        Some(Picture::Rgba8(bytes)) => Ok(bytes.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect()),
+        _ => Err("no picture can be made of the surface".into()),
+    }
+}
+
+/// RGB bytes and size of a PNG of 8 bits a channel.
+fn read_png(path: &Path) -> Result<(Vec<u8>, (u32, u32)), Failed> {
+    let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut decoder = png::Decoder::new(BufReader::new(file));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info()?;
+    let mut bytes = vec![0; reader.output_buffer_size().ok_or("too large")?];
+    let info = reader.next_frame(&mut bytes)?;
+    let channels = info.color_type.samples();
+    let rgb = bytes.chunks_exact(channels).flat_map(|p| match channels {
+        1 | 2 => [p[0]; 3],
+        _ => [p[0], p[1], p[2]],
+    });
+    Ok((rgb.collect(), (info.width, info.height)))
+}
+
+/// Peak signal to noise ratio in dB; 99 for equal pictures.
+fn psnr(a: &[u8], b: &[u8]) -> f64 {
+    if a.len() != b.len() {
+        return 0.0;
+    }
+    let square = |(a, b): (&u8, &u8)| (f64::from(*a) - f64::from(*b)).powi(2);
+    let mean = a.iter().zip(b).map(square).sum::<f64>() / a.len().max(1) as f64;
+    if mean == 0.0 { 99.0 } else { 10.0 * (255.0 * 255.0 / mean).log10() }
+}
