@@ -160,7 +160,8 @@ mod tests {
 
     #[test]
     fn equations_and_factors() {
-        let f = |op, src, dst| one(Equation { op, src, dst }, [0.5, 0.25, 1.0, 0.5], [1.0, 0.5, 0.25, 0.25])[0];
+        let f =
+            |op, src, dst| one(Equation { op, src, dst }, [0.5, 0.25, 1.0, 0.5], [1.0, 0.5, 0.25, 0.25])[0];
         use BlendFactor as F;
         use BlendOpcode as O;
         assert_eq!(f(O::BLEND_SRC_MINUS_DST, F::FACTOR_ONE, F::FACTOR_ONE), -0.5);

@@ -38,11 +38,8 @@ struct Injected {
 pub fn run(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Fault> {
     let mut stage = StageState::snapshot(gpu, Stage::CS)?;
     let range = gpu.regs.get::<HLSQ_CL_NDRANGE_0>();
-    let size = call.local_size.unwrap_or([
-        range.LOCALSIZEX() + 1,
-        range.LOCALSIZEY() + 1,
-        range.LOCALSIZEZ() + 1,
-    ]);
+    let size =
+        call.local_size.unwrap_or([range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1]);
     let invocations = size.iter().try_fold(1u32, |product, s| product.checked_mul(*s));
     let groups = call.groups.iter().try_fold(1u64, |product, g| product.checked_mul(u64::from(*g)));
     let (Some(1..=MAX_LOCAL), Some(0..=MAX_GROUPS)) = (invocations, groups) else {

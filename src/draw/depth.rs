@@ -210,7 +210,8 @@ mod tests {
         ];
         for (func, want) in cases {
             for (z, want) in [4, 5, 6].into_iter().zip(want) {
-                let got = depth(func, DepthWrite::Keep).test(Face::Front, &[z; 32], &mut stored(5, 0), 0xffff);
+                let got =
+                    depth(func, DepthWrite::Keep).test(Face::Front, &[z; 32], &mut stored(5, 0), 0xffff);
                 assert_eq!(got, if want { 0xffff } else { 0 }, "{z} {func:?} 5");
             }
         }
@@ -221,7 +222,8 @@ mod tests {
         let mut z = [3; 32];
         z[0] = 9;
         let mut buffer = stored(5, 0);
-        let passed = depth(CompareFunc::FUNC_LESS, DepthWrite::Store).test(Face::Front, &z, &mut buffer, 0b111);
+        let passed =
+            depth(CompareFunc::FUNC_LESS, DepthWrite::Store).test(Face::Front, &z, &mut buffer, 0b111);
         assert_eq!(passed, 0b110);
         assert_eq!(buffer.depth[..4], [5, 3, 3, 5]);
     }
@@ -249,10 +251,8 @@ mod tests {
             mask: 0x0f,
             write_mask: 0xff,
         };
-        let state = DepthStencil {
-            stencil: Some([face; 2]),
-            ..depth(CompareFunc::FUNC_LESS, DepthWrite::Keep)
-        };
+        let state =
+            DepthStencil { stencil: Some([face; 2]), ..depth(CompareFunc::FUNC_LESS, DepthWrite::Keep) };
         let mut buffer = stored(5, 0x2f);
         buffer.stencil[1] = 0x20;
         buffer.depth[2] = 1;

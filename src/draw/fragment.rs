@@ -159,8 +159,7 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
 
     /// Two quads of a warp must not share a pixel, or their order would be lost.
     fn push(&mut self, quad: Quad) {
-        let clash =
-            |other: &Quad| other.x == quad.x && other.y == quad.y && other.mask & quad.mask != 0;
+        let clash = |other: &Quad| other.x == quad.x && other.y == quad.y && other.mask & quad.mask != 0;
         if self.queue[..self.queued].iter().any(clash) {
             self.flush();
         }

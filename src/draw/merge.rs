@@ -83,7 +83,14 @@ impl ColorTarget {
     }
 
     /// Writes the pixels of `mask` (four bits per quad).
-    pub fn write(&self, plane: &mut Plane<'_>, quads: &[Quad], mask: u32, colors: &[Words; 4], src1: &[Words; 4]) {
+    pub fn write(
+        &self,
+        plane: &mut Plane<'_>,
+        quads: &[Quad],
+        mask: u32,
+        colors: &[Words; 4],
+        src1: &[Words; 4],
+    ) {
         if self.codec.bytes() > 4 {
             return self.write_wide(plane, quads, mask, colors, src1);
         }

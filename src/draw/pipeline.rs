@@ -279,4 +279,3 @@ fn note_targets(gpu: &mut Gpu, state: &DrawState, call: &DrawCall) {
         });
     }
 }
-

@@ -111,13 +111,17 @@ pub fn with_planes<R>(
 /// Whether a surface can be worked on in place: in tile memory, and overlapping no other.
 fn is_in_place(surfaces: &[Surface], area: Rect, index: usize) -> bool {
     let range = |s: &Surface| match s.location {
-        Location::Gmem(base) => Some((u64::from(base) + extent(s, area).start, u64::from(base) + extent(s, area).end)),
+        Location::Gmem(base) => {
+            Some((u64::from(base) + extent(s, area).start, u64::from(base) + extent(s, area).end))
+        }
         Location::Memory(_) => None,
     };
     let Some((start, end)) = range(&surfaces[index]) else { return false };
-    surfaces.iter().enumerate().filter(|(i, _)| *i != index).all(|(_, other)| {
-        range(other).is_none_or(|(from, to)| to <= start || end <= from)
-    })
+    surfaces
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| *i != index)
+        .all(|(_, other)| range(other).is_none_or(|(from, to)| to <= start || end <= from))
 }
 
 fn copy_in(

@@ -39,7 +39,8 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
     let control = gpu.regs.get::<RB_COPY_CONTROL>();
     let info = gpu.regs.get::<RB_COPY_DEST_INFO>();
     if control.MODE() == CopyControlMode::RB_COPY_CLEAR || info.TILE() != TileMode::TILE4_LINEAR {
-        let what = format!("RB_COPY_CONTROL = {:#010x}, RB_COPY_DEST_INFO = {:#010x}: copy", control.0, info.0);
+        let what =
+            format!("RB_COPY_CONTROL = {:#010x}, RB_COPY_DEST_INFO = {:#010x}: copy", control.0, info.0);
         gpu.report.unsupported(what, gpu.at);
         return Ok(());
     }
@@ -116,7 +117,9 @@ impl Copy {
 fn note(gpu: &mut Gpu, call: &DrawCall, copy: &Copy, control: RB_COPY_CONTROL, info: RB_COPY_DEST_INFO) {
     let size = gpu.regs.get::<RB_FRAME_BUFFER_DIMENSION>();
     let content = match control.MODE() {
-        CopyControlMode::RB_COPY_DEPTH_STENCIL => Content::Depth(gpu.regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT()),
+        CopyControlMode::RB_COPY_DEPTH_STENCIL => {
+            Content::Depth(gpu.regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT())
+        }
         _ => Content::Color,
     };
     gpu.pipeline.surfaces.note(Written {

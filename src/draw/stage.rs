@@ -336,7 +336,10 @@ impl<'a> Access<'a> {
                     codec.bytes() as usize
                 }
                 _ => {
-                    bytes.chunks_exact_mut(4).zip(lanes).for_each(|(to, v)| to.copy_from_slice(&v.to_le_bytes()));
+                    bytes
+                        .chunks_exact_mut(4)
+                        .zip(lanes)
+                        .for_each(|(to, v)| to.copy_from_slice(&v.to_le_bytes()));
                     4 * values.len().min(4)
                 }
             };

@@ -1,6 +1,5 @@
 //! The only place where a draw reads registers.
 
-
 use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::regs::enums::*;
 use a4emu_decoder::regs::gras::*;
@@ -19,9 +18,7 @@ use crate::regfile::RegFile;
 
 use super::call::{DrawCall, IndexSource};
 use super::clip::{DepthClip, Viewport};
-use super::primitive::{
-    Face, FloatDepth, PolygonMode, PolygonOffset, PrimitiveState, Winding,
-};
+use super::primitive::{Face, FloatDepth, PolygonMode, PolygonOffset, PrimitiveState, Winding};
 use super::raster::Rect;
 use super::stage::StageState;
 use super::targets::Targets;
@@ -400,4 +397,3 @@ fn polygon_offset(regs: &RegFile) -> PolygonOffset {
         clamp: regs.get::<GRAS_SU_POLY_OFFSET_CLAMP>().VALUE(),
     }
 }
-

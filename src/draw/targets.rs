@@ -90,8 +90,10 @@ impl Targets {
         let info = gpu.regs.at::<RB_MRT_BUF_INFO>(i);
         let transfer = if info.COLOR_SRGB() { Transfer::Srgb } else { Transfer::Linear };
         let format = Format::color(info.COLOR_FORMAT());
-        let Some((format, codec)) = format.and_then(|f| Some((f, f.codec(info.COLOR_SWAP(), transfer)?))) else {
-            let what = format!("RB_MRT[{i}].BUF_INFO = {:#010x}: colour format {:?}", info.0, info.COLOR_FORMAT());
+        let Some((format, codec)) = format.and_then(|f| Some((f, f.codec(info.COLOR_SWAP(), transfer)?)))
+        else {
+            let what =
+                format!("RB_MRT[{i}].BUF_INFO = {:#010x}: colour format {:?}", info.0, info.COLOR_FORMAT());
             gpu.report.unsupported(what, gpu.at);
             return;
         };
@@ -104,7 +106,9 @@ impl Targets {
             plane: self.surfaces.len(),
             output: output(&gpu.regs, i),
             codec,
-            blend: (control.BLEND() && !codec.is_integer()).then(|| blend(&gpu.regs, i)).filter(|b| !b.is_copy()),
+            blend: (control.BLEND() && !codec.is_integer())
+                .then(|| blend(&gpu.regs, i))
+                .filter(|b| !b.is_copy()),
             rop: Some(control.ROP_CODE()).filter(|code| control.ROP_ENABLE() && *code != RopCode::ROP_COPY),
             writable: codec.bits(components),
             unorm8: unorm8(format, info.COLOR_SWAP(), transfer),
@@ -285,8 +289,7 @@ fn limits(regs: &RegFile, format: DepthFormat) -> [f32; 2] {
     if !regs.get::<RB_DEPTH_CONTROL>().Z_CLAMP_ENABLE() {
         return [0.0, 1.0];
     }
-    let raw =
-        [regs.at::<RB_VPORT_Z_CLAMP_MIN>(0).VALUE(), regs.at::<RB_VPORT_Z_CLAMP_MAX>(0).VALUE()];
+    let raw = [regs.at::<RB_VPORT_Z_CLAMP_MIN>(0).VALUE(), regs.at::<RB_VPORT_Z_CLAMP_MAX>(0).VALUE()];
     match format {
         DepthFormat::DEPTH4_16 => raw.map(|v| v as f32 / 65535.0),
         DepthFormat::DEPTH4_24_8 => raw.map(|v| v as f32 / 16_777_215.0),

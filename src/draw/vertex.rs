@@ -194,11 +194,7 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     fn new(state: &'a VertexState, port: Port<'a>) -> Self {
         let stage = &state.stage;
-        Self {
-            state,
-            warp: Warp::new(&stage.program, &stage.constants),
-            access: Access::new(port, stage),
-        }
+        Self { state, warp: Warp::new(&stage.program, &stage.constants), access: Access::new(port, stage) }
     }
 
     fn shade(&mut self, jobs: &[Job], rows: &mut [u32], stride: usize) {
@@ -264,13 +260,7 @@ impl<'a> Worker<'a> {
 }
 
 /// Fetches one attribute of a warp's vertices into its registers.
-fn fetch(
-    attribute: &Attribute,
-    state: &VertexState,
-    jobs: &[Job],
-    warp: &mut Warp,
-    access: &mut Access<'_>,
-) {
+fn fetch(attribute: &Attribute, state: &VertexState, jobs: &[Job], warp: &mut Warp, access: &mut Access<'_>) {
     let mut values = [Lanes::ZERO; 4];
     let memory = access.port.memory();
     let whole = memory.slice(attribute.address, attribute.size as usize);

@@ -34,9 +34,9 @@ mod rowmap;
 mod rows;
 mod run;
 mod sample;
+mod summary;
 #[cfg(test)]
 mod tests;
-mod summary;
 mod texture;
 mod warp;
 
