@@ -65,7 +65,8 @@ impl ClipVolume {
 
     /// Bit i: the position is outside plane i.
     pub fn outcode(&self, p: [f32; 4]) -> u32 {
-        (0..self.planes.len()).fold(0, |code, i| code | (u32::from(!(self.distance(i, p) >= 0.0)) << i))
+        let inside = |i| self.distance(i, p) >= 0.0;
+        (0..self.planes.len()).fold(0, |code, i| code | (u32::from(!inside(i)) << i))
     }
 
     /// Distance from plane `i`. The first (w) keeps a little away from the eye.

@@ -64,22 +64,23 @@ impl<'a> WarpQuads<'a> {
             y[4 * q..][..4].copy_from_slice(&[top, top, top + 1.0, top + 1.0]);
         }
         let per_lane = |f: &dyn Fn(&ScreenPrimitive) -> f32| self.spread(f);
+        let wide = |f: &dyn Fn(&ScreenPrimitive) -> f64| self.spread(f);
         let planes = Planes {
             origin: [per_lane(&|p| p.origin[0]), per_lane(&|p| p.origin[1])],
             z: [per_lane(&|p| p.z.at), per_lane(&|p| p.z.dx), per_lane(&|p| p.z.dy)],
-            i: [per_lane(&|p| p.i.dx), per_lane(&|p| p.i.dy)],
-            j: [per_lane(&|p| p.j.dx), per_lane(&|p| p.j.dy)],
+            i: [wide(&|p| p.i.dx), wide(&|p| p.i.dy)],
+            j: [wide(&|p| p.j.dx), wide(&|p| p.j.dy)],
             inv_w: [per_lane(&|p| p.inv_w[0]), per_lane(&|p| p.inv_w[1]), per_lane(&|p| p.inv_w[2])],
         };
         weigh(&planes, x, y)
     }
 
     /// A value of each lane's primitive.
-    fn spread(&self, f: &dyn Fn(&ScreenPrimitive) -> f32) -> Floats {
+    fn spread<T: Copy + Default>(&self, f: &dyn Fn(&ScreenPrimitive) -> T) -> [T; LANES] {
         if let Some(primitive) = self.common() {
             return [f(primitive); LANES];
         }
-        let mut out = [0.0; LANES];
+        let mut out = [T::default(); LANES];
         for (lanes, quad) in out.chunks_exact_mut(4).zip(self.quads) {
             lanes.fill(f(self.primitive(quad)));
         }
@@ -153,8 +154,8 @@ fn sprite_coordinate(mode: ReplMode, sprite: &Sprite, quad: &Quad, k: usize) -> 
 struct Planes {
     origin: [Floats; 2],
     z: [Floats; 3],
-    i: [Floats; 2],
-    j: [Floats; 2],
+    i: [[f64; LANES]; 2],
+    j: [[f64; LANES]; 2],
     inv_w: [Floats; 3],
 }
 
@@ -164,8 +165,10 @@ fn weigh(planes: &Planes, x: Floats, y: Floats) -> Weights {
     let mut out = Weights { x, y, z: zero, inv_w: zero, perspective: [zero; 2], linear: [zero; 2] };
     for l in 0..LANES {
         let (dx, dy) = (x[l] - planes.origin[0][l], y[l] - planes.origin[1][l]);
-        let i = planes.i[0][l] * dx + planes.i[1][l] * dy;
-        let j = planes.j[0][l] * dx + planes.j[1][l] * dy;
+        let wide_x = f64::from(x[l]) - f64::from(planes.origin[0][l]);
+        let wide_y = f64::from(y[l]) - f64::from(planes.origin[1][l]);
+        let i = (planes.i[0][l] * wide_x + planes.i[1][l] * wide_y) as f32;
+        let j = (planes.j[0][l] * wide_x + planes.j[1][l] * wide_y) as f32;
         let [w0, w1, w2] = [planes.inv_w[0][l], planes.inv_w[1][l], planes.inv_w[2][l]];
         let w = w0 + i * (w1 - w0) + j * (w2 - w0);
         let inv = 1.0 / w;
@@ -198,10 +201,10 @@ pub fn depth_rows(primitive: &ScreenPrimitive, [x, y]: [i32; 2]) -> Floats {
 fn rows(primitive: &ScreenPrimitive, first: [f32; 2]) -> Floats {
     let mut out = [0.0; LANES];
     let z = &primitive.z;
-    for l in 0..LANES {
+    for (l, out) in out.iter_mut().enumerate() {
         let dx = first[0] + (l % 8) as f32 - primitive.origin[0];
         let dy = first[1] + (l / 8) as f32 - primitive.origin[1];
-        out[l] = z.at + z.dx * dx + z.dy * dy;
+        *out = z.at + z.dx * dx + z.dy * dy;
     }
     out
 }

@@ -15,12 +15,12 @@ struct End {
 
 impl End {
     /// Offset of the position from its pixel's centre.
-    fn from_centre(self) -> [f32; 2] {
+    fn off_centre(self) -> [f32; 2] {
         [self.major, self.minor].map(|v| v - v.floor() - 0.5)
     }
 
     fn in_diamond(self) -> bool {
-        let [a, b] = self.from_centre();
+        let [a, b] = self.off_centre();
         a.abs() + b.abs() < 0.5
     }
 }
@@ -55,13 +55,13 @@ fn ends(from: End, to: End, direction: f32, slope: f32) -> (End, End) {
 
 /// Whether a line that starts at `at`, outside the diamond, still has to cross it.
 fn before_diamond(at: End, direction: f32, slope: f32) -> bool {
-    let [major, minor] = at.from_centre();
+    let [major, minor] = at.off_centre();
     major * direction < 0.0 && (minor - major * slope).abs() < 0.5
 }
 
 /// Whether a line that ends at `at`, outside the diamond, has crossed it.
 fn past_diamond(at: End, direction: f32, slope: f32) -> bool {
-    let [major, minor] = at.from_centre();
+    let [major, minor] = at.off_centre();
     major * direction > 0.0 && (minor - major * slope).abs() < 0.5
 }
 

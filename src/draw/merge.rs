@@ -193,11 +193,17 @@ fn encode_unorm8(order: [usize; 4], colors: &[Words; 4]) -> Words {
     for (byte, c) in order.into_iter().enumerate() {
         let channel = &colors[c];
         for i in 0..32 {
-            let v = f32::from_bits(channel[i]).max(0.0).min(1.0);
+            let v = at_least_zero(channel[i]).min(1.0);
             out[i] |= ((v * 255.0).round_ties_even() as i32 as u32) << (8 * byte);
         }
     }
     out
+}
+
+/// A float that is not negative; NaN becomes zero.
+#[inline(always)]
+fn at_least_zero(bits: u32) -> f32 {
+    f32::from_bits(bits).max(0.0)
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
@@ -408,8 +414,8 @@ fn load_rows(plane: &mut Plane<'_>, x: i32, y: i32, mask: u32) -> Words {
                 }
             }
             _ => {
-                for i in 0..8 {
-                    lanes[i] = load(plane, x + i as i32, y + row as i32);
+                for (i, lane) in lanes.iter_mut().enumerate() {
+                    *lane = load(plane, x + i as i32, y + row as i32);
                 }
             }
         }
@@ -442,15 +448,15 @@ fn store_rows(plane: &mut Plane<'_>, x: i32, y: i32, mask: u32, words: &Words) {
 
 /// Puts one dword into the pixels of `mask` among the 8x4 at (x, y), row by row.
 pub fn fill_rows(plane: &mut Plane<'_>, [x, y]: [i32; 2], mask: u32, word: u32) {
-    for row in 0..4 {
+    for row in 0..4i32 {
         let bits = (mask >> (8 * row)) & 0xff;
-        match plane.pixels(x, y + row as i32, 8) {
+        match plane.pixels(x, y + row, 8) {
             Some(bytes) if bits == 0xff => {
                 bytes.chunks_exact_mut(4).for_each(|to| to.copy_from_slice(&word.to_le_bytes()));
             }
             _ => {
                 for i in (0..8).filter(|i| bits & (1 << i) != 0) {
-                    store(plane, x + i, y + row as i32, word);
+                    store(plane, x + i, y + row, word);
                 }
             }
         }

@@ -95,6 +95,17 @@ pub struct Affine {
     pub dy: f32,
 }
 
+/// A barycentric weight: zero at the primitive's origin, and its change per pixel. In
+/// binary64, because texel boundaries often fall on pixel centres and a weight that is
+/// off by one in its last place picks the wrong side.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Weight {
+    /// Change per pixel to the right.
+    pub dx: f64,
+    /// Change per pixel down.
+    pub dy: f64,
+}
+
 /// A primitive ready for the rasteriser.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScreenPrimitive {
@@ -113,9 +124,9 @@ pub struct ScreenPrimitive {
     /// Window depth.
     pub z: Affine,
     /// Weight of vertex 1, linear on the screen.
-    pub i: Affine,
+    pub i: Weight,
     /// Weight of vertex 2, linear on the screen.
-    pub j: Affine,
+    pub j: Weight,
     /// 1/w at the vertices.
     pub inv_w: [f32; 3],
 }
@@ -284,9 +295,9 @@ impl<'a> Setup<'a> {
             vertices: [v[0], v[1], v[0]],
             provoking,
             origin: a.xy,
-            z: Affine { at: a.z, dx: dz * i.dx, dy: dz * i.dy },
+            z: Affine { at: a.z, dx: dz * i.dx as f32, dy: dz * i.dy as f32 },
             i,
-            j: Affine::default(),
+            j: Weight::default(),
             inv_w: [a.inv_w, b.inv_w, a.inv_w],
         });
     }
@@ -308,8 +319,8 @@ impl<'a> Setup<'a> {
             provoking,
             origin: w.xy,
             z: Affine { at: w.z, ..Affine::default() },
-            i: Affine::default(),
-            j: Affine::default(),
+            i: Weight::default(),
+            j: Weight::default(),
             inv_w: [w.inv_w; 3],
         });
     }
@@ -363,27 +374,27 @@ fn window(viewport: &Viewport, p: [f32; 4], outcode: u32) -> Window {
 }
 
 /// Weights of vertex 1 and 2 over the screen, counted from vertex 0.
-fn barycentrics(p: [[f32; 2]; 3]) -> (Affine, Affine) {
+fn barycentrics(p: [[f32; 2]; 3]) -> (Weight, Weight) {
     let d = |a: usize| [f64::from(p[a][0]) - f64::from(p[0][0]), f64::from(p[a][1]) - f64::from(p[0][1])];
     let (u, v) = (d(1), d(2));
     let area = u[0] * v[1] - v[0] * u[1];
     let inv = if area == 0.0 { 0.0 } else { 1.0 / area };
-    let affine = |dx: f64, dy: f64| Affine { at: 0.0, dx: (dx * inv) as f32, dy: (dy * inv) as f32 };
-    (affine(v[1], -v[0]), affine(-u[1], u[0]))
+    let weight = |dx: f64, dy: f64| Weight { dx: dx * inv, dy: dy * inv };
+    (weight(v[1], -v[0]), weight(-u[1], u[0]))
 }
 
 /// The fraction of the way from `a` to `b`, over the screen, counted from `a`.
-fn along(a: [f32; 2], b: [f32; 2]) -> Affine {
-    let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
+fn along(a: [f32; 2], b: [f32; 2]) -> Weight {
+    let (dx, dy) = (f64::from(b[0]) - f64::from(a[0]), f64::from(b[1]) - f64::from(a[1]));
     let square = dx * dx + dy * dy;
     let inv = if square == 0.0 { 0.0 } else { 1.0 / square };
-    Affine { at: 0.0, dx: dx * inv, dy: dy * inv }
+    Weight { dx: dx * inv, dy: dy * inv }
 }
 
 /// The plane through a value at three vertices.
-fn plane(v: [f32; 3], i: &Affine, j: &Affine) -> Affine {
-    let (d1, d2) = (v[1] - v[0], v[2] - v[0]);
-    Affine { at: v[0], dx: i.dx * d1 + j.dx * d2, dy: i.dy * d1 + j.dy * d2 }
+fn plane(v: [f32; 3], i: &Weight, j: &Weight) -> Affine {
+    let (d1, d2) = (f64::from(v[1] - v[0]), f64::from(v[2] - v[0]));
+    Affine { at: v[0], dx: (i.dx * d1 + j.dx * d2) as f32, dy: (i.dy * d1 + j.dy * d2) as f32 }
 }
 
 impl PolygonOffset {

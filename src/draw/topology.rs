@@ -100,7 +100,7 @@ fn fan(provoking: Provoking, run: &[u32], out: &mut Vec<Primitive>) {
 
 /// The driver sends two opposite corners; a list that only divides by three holds triples.
 fn rectangles(run: &[u32], out: &mut Vec<Primitive>) {
-    if run.len() % 2 == 0 {
+    if run.len().is_multiple_of(2) {
         out.extend(run.chunks_exact(2).map(|v| Primitive::Corners([v[0], v[1]])));
     } else {
         out.extend(run.chunks_exact(3).map(|v| Primitive::Rectangle([v[0], v[1], v[2]])));

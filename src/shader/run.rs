@@ -222,10 +222,8 @@ impl Warp {
     fn derivative(&mut self, axis: Axis, dst: Row, src: Row, mask: Mask) {
         let value = self.row(src).floats();
         let (from, to): ([usize; 4], [usize; 4]) = match axis {
-            Axis::X => ([0; 4], [1; 4]),
-            Axis::Y => ([0; 4], [2; 4]),
-            Axis::FineX => ([0, 0, 2, 2], [1, 1, 3, 3]),
-            Axis::FineY => ([0, 1, 0, 1], [2, 3, 2, 3]),
+            Axis::X | Axis::FineX => ([0, 0, 2, 2], [1, 1, 3, 3]),
+            Axis::Y | Axis::FineY => ([0, 1, 0, 1], [2, 3, 2, 3]),
         };
         let result = std::array::from_fn(|lane| {
             let (quad, corner) = (lane & !3, lane & 3);
