@@ -13,6 +13,7 @@ use assert_cmd::assert::Assert;
 use clap::Parser;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use proptest::prelude::*;
 
 /// A capture under construction, by the format's description.
 #[derive(Clone, Default)]
@@ -183,6 +184,22 @@ fn cut_at_every_byte_the_rest_is_shown() {
                 );
                 assert!(full.starts_with(&good), "cut at {end} shows what is not there");
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+
+    /// Bytes changed at random: it ends, and what comes out is what was read.
+    #[test]
+    fn changed_bytes_are_answered(changes in proptest::collection::vec((0usize..400, any::<u8>()), 1..6)) {
+        let mut input = small().0;
+        let len = input.len();
+        changes.iter().for_each(|&(at, byte)| input[at % len] = byte);
+        for format in ["jsonl", "text", "summary"] {
+            let (_, shown) = decode_here(&input, format);
+            prop_assert!(shown.is_empty() || shown.ends_with('\n'));
         }
     }
 }

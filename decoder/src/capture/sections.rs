@@ -142,6 +142,7 @@ impl<R: Read> Sections<R> {
     fn section(&mut self, offset: u64, id: u32, size: u32) -> Result<Option<Section>, CaptureError> {
         let mut payload = Vec::new();
         let read = self.read_upto(size as usize, &mut payload);
+        payload.shrink_to_fit();
         let got = payload.len() as u64;
         let section = Section { offset, id: SectionId::from_bits(id), payload };
         self.pending = match read {

@@ -1,0 +1,203 @@
+//! What the options of `decode` and `info` show, on small captures and through the binary.
+
+use assert_cmd::Command;
+use pretty_assertions::assert_eq;
+
+/// Sections of a capture, in the 12-byte address form.
+fn section(id: u32, payload: &[u8]) -> Vec<u8> {
+    [&id.to_le_bytes()[..], &(payload.len() as u32).to_le_bytes(), payload].concat()
+}
+
+fn bytes(dwords: &[u32]) -> Vec<u8> {
+    dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect()
+}
+
+fn buffer(address: u32, dwords: &[u32]) -> Vec<u8> {
+    let record = [address, dwords.len() as u32 * 4, 0];
+    [section(3, &bytes(&record)), section(12, &bytes(dwords))].concat()
+}
+
+fn submit(comm: &str, address: u32, dwords: u32) -> Vec<u8> {
+    [section(2, comm.as_bytes()), section(6, &bytes(&[address, dwords, 0]))].concat()
+}
+
+fn write(register: u32, value: u32) -> Vec<u32> {
+    vec![register, value]
+}
+
+fn call(address: u32, dwords: usize) -> Vec<u32> {
+    vec![0xc001_3f00, address, dwords as u32]
+}
+
+/// A draw of `count` vertices as TRILIST, indices counting up.
+fn draw(count: u32) -> Vec<u32> {
+    vec![0xc002_3800, 0x84, 1, count]
+}
+
+const RENDER_CONTROL: u32 = 0x20a1;
+const DEPTH_CONTROL: u32 = 0x2101;
+
+/// Submit 0 runs one buffer for two tiles: draws 0 to 3. Submit 1: draw 4.
+fn capture() -> Vec<u8> {
+    let inner = [write(DEPTH_CONTROL, 2), draw(3), write(DEPTH_CONTROL, 6), draw(6)].concat();
+    let tile = |offset| [write(0x2121, offset), call(0x2000, inner.len())].concat();
+    let outer = [tile(0), tile(0x100)].concat();
+    let last = [write(RENDER_CONTROL, 8), draw(9)].concat();
+    [
+        section(13, &bytes(&[420])),
+        buffer(0x2000, &inner),
+        buffer(0x1000, &outer),
+        submit("demo/7: fence=1\0", 0x1000, outer.len() as u32),
+        buffer(0x1000, &last),
+        submit("demo/7: fence=2\0", 0x1000, last.len() as u32),
+    ]
+    .concat()
+}
+
+fn a4emu(args: &[&str], input: Vec<u8>) -> String {
+    let mut command = Command::cargo_bin("a4emu").unwrap();
+    let output = command.args(args).arg("-").write_stdin(input).assert().success().get_output().clone();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn jsonl(args: &[&str]) -> Vec<serde_json::Value> {
+    let args = [&["decode", "--format", "jsonl"], args].concat();
+    a4emu(&args, capture()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn draws(events: &[serde_json::Value]) -> Vec<(u64, u64, u64)> {
+    let number = |event: &serde_json::Value, key: &str| event[key].as_u64().unwrap();
+    let draws = events.iter().filter(|event| event["kind"] == "draw");
+    draws.map(|event| (number(event, "submit"), number(event, "draw"), number(event, "count"))).collect()
+}
+
+#[test]
+fn events_have_the_documented_form() {
+    let lines = a4emu(&["decode", "--format", "jsonl", "--submit", "1"], capture());
+    assert_eq!(
+        lines,
+        concat!(
+            r#"{"kind":"submit","submit":1,"comm":"demo","address":4096,"dwords":6}"#,
+            "\n",
+            r#"{"kind":"reg","submit":1,"address":4096,"reg":8353,"name":"RB_RENDER_CONTROL","value":8,"fields":{}}"#,
+            "\n",
+            r#"{"kind":"packet","submit":1,"address":4104,"opcode":56,"name":"CP_DRAW_INDX_OFFSET","dwords":[132,1,9],"fields":{"PRIM_TYPE":"DI_PT_TRILIST","SOURCE_SELECT":"DI_SRC_SEL_AUTO_INDEX","VIS_CULL":"IGNORE_VISIBILITY","INDEX_SIZE":"INDEX4_SIZE_8_BIT","PATCH_TYPE":"TESS_QUADS","TESS_MODE":"TESS_NONE","NUM_INSTANCES":1,"NUM_INDICES":9}}"#,
+            "\n",
+            r#"{"kind":"draw","submit":1,"draw":4,"primitive":"TRILIST","count":9,"instances":1,"pass":"bypass"}"#,
+            "\n"
+        )
+    );
+}
+
+#[test]
+fn ranges_count_over_the_whole_capture() {
+    assert_eq!(draws(&jsonl(&[])), [(0, 0, 3), (0, 1, 6), (0, 2, 3), (0, 3, 6), (1, 4, 9)]);
+    assert_eq!(draws(&jsonl(&["--draw", "3..5"])), [(0, 3, 6), (1, 4, 9)]);
+    assert_eq!(draws(&jsonl(&["--draw", "..1"])), [(0, 0, 3)]);
+    assert_eq!(draws(&jsonl(&["--submit", "1"])), [(1, 4, 9)]);
+}
+
+#[test]
+fn once_shows_a_tile_loop_the_first_time() {
+    let events = jsonl(&["--once"]);
+    assert_eq!(draws(&events), [(0, 0, 3), (0, 1, 6), (1, 4, 9)]);
+    let offsets = events.iter().filter(|event| event["reg"] == 0x2121).count();
+    assert_eq!(offsets, 2, "what the caller writes for each tile stays");
+}
+
+#[test]
+fn queries_by_name_and_offset() {
+    let query = |args: &[&str]| a4emu(&[&["decode", "--color", "never"], args].concat(), capture());
+    let written = query(&["--query", "RB_DEPTH_CONTROL", "--query-mode", "written"]);
+    assert_eq!(written.lines().count(), 4, "{written}");
+    let delta = query(&["--query", "0x2121", "--query-mode", "delta"]);
+    let starts: Vec<_> = delta.lines().map(|line| line.split(" TRILIST").next().unwrap()).collect();
+    assert_eq!(starts, ["submit 0 draw 0", "submit 0 draw 2"]);
+    let all = query(&["--query", "RB_RENDER_CONTROL"]);
+    assert_eq!(all.lines().filter(|line| line.ends_with("was never written")).count(), 4, "{all}");
+    let mut unknown = Command::cargo_bin("a4emu").unwrap();
+    unknown.args(["decode", "--query", "NO_SUCH", "-"]).write_stdin(capture()).assert().code(2);
+}
+
+#[test]
+fn the_listing_says_what_changed() {
+    let text = a4emu(&["decode", "--submit", "0", "--draw", "1"], capture());
+    assert!(text.contains("2101 RB_DEPTH_CONTROL = 00000006 {"), "{text}");
+    assert!(text.contains("draw 1: TRILIST, 6 x 1, bypass; 1 registers written, 1 changed"), "{text}");
+    assert!(text.contains("    RB_DEPTH_CONTROL = { "), "{text}");
+    let summary = a4emu(&["decode", "--format", "summary"], capture());
+    assert!(summary.contains("submit 1: 6 dwords at 00001000, demo/7: fence=2"));
+    assert!(!summary.contains("CP_DRAW_INDX_OFFSET"), "{summary}");
+}
+
+#[test]
+fn colour_only_when_asked_for() {
+    assert!(!a4emu(&["decode"], capture()).contains('\x1b'));
+    assert!(a4emu(&["decode", "--color", "always"], capture()).contains("\x1b[36mRB_DEPTH_CONTROL"));
+}
+
+#[test]
+fn draw_state_groups_run_in_group_order_before_the_next_draw_only() {
+    let groups =
+        [vec![0xc003_4300, 5 << 24 | 2, 0x3000, 1 << 24 | 2, 0x4000], write(RENDER_CONTROL, 1)].concat();
+    let stream = [groups, draw(3), draw(4)].concat();
+    let input = [
+        buffer(0x3000, &write(RENDER_CONTROL, 5)),
+        buffer(0x4000, &write(RENDER_CONTROL, 4)),
+        buffer(0x1000, &stream),
+        submit("x", 0x1000, stream.len() as u32),
+    ]
+    .concat();
+    let lines = a4emu(&["decode", "--format", "jsonl"], input);
+    let order: Vec<String> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .filter_map(|event| match event["kind"].as_str() {
+            Some("reg") => Some(format!("write {}", event["value"])),
+            Some("draw") => Some(format!("draw {}", event["count"])),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(order, ["write 1", "write 4", "write 5", "draw 3", "draw 4"]);
+}
+
+#[test]
+fn shaders_constants_and_samplers_are_shown_where_they_are_loaded() {
+    let end = [0, 0x0300_0000];
+    let code: Vec<u32> = [end.to_vec(), vec![0; 30]].concat();
+    let head = |block: u32, kind: u32, units: u32, dwords: u32| {
+        vec![3 << 30 | (dwords + 1) << 16 | 0x3000, block << 18 | units << 22, kind]
+    };
+    let stream = [
+        [head(0xc, 0, 1, 32), code].concat(),
+        [head(0x8, 1, 1, 4), vec![0x3f80_0000, 0, 0, 0xbf80_0000]].concat(),
+        [head(0x4, 0, 1, 2), vec![0, 0]].concat(),
+    ]
+    .concat();
+    let input = [buffer(0x1000, &stream), submit("x", 0x1000, stream.len() as u32)].concat();
+    let text = a4emu(&["decode"], input.clone());
+    assert!(text.contains("0: 03000000_00000000  end"), "{text}");
+    assert!(text.contains("c0: 3f800000 00000000 00000000 bf800000  1.0 0.0 0.0 -1.0"), "{text}");
+    assert!(text.contains("[0] TEX_SAMP_1"), "{text}");
+    let events = a4emu(&["decode", "--format", "jsonl", "--shaders"], input);
+    assert!(events.contains(
+        r#"{"kind":"instr","submit":0,"stage":"FS","address":4108,"index":0,"hi":50331648,"lo":0,"text":"end"}"#
+    ));
+}
+
+#[test]
+fn info_counts_what_is_there() {
+    let info = a4emu(&["info"], capture());
+    for line in [
+        "gpu              420",
+        "submits          2 (demo 2)",
+        "draws            5 (bypass 5)",
+        "register writes  7",
+    ] {
+        assert!(info.contains(line), "{line} is not in {info}");
+    }
+    let nothing = [section(6, &bytes(&[0x1000, 4, 0]))].concat();
+    let mut command = Command::cargo_bin("a4emu").unwrap();
+    command.args(["info", "-"]).write_stdin(nothing).assert().code(3);
+}
