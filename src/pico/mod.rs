@@ -1,7 +1,14 @@
-//! `a4emu pico`: the PicoGpu front end.
+//! `a4emu pico`: the PicoGpu front end. Same lanes, operands and loops as ir3.
+mod programs;
+pub mod unit;
+mod value;
+
+use std::path::PathBuf;
 
 use crate::options::Shared;
 use crate::status::{Failure, Status};
+
+pub use value::Form;
 
 /// Arguments of `pico`.
 #[derive(clap::Args, Clone, Debug)]
@@ -16,53 +23,52 @@ enum Command {
     /// Assemble a shader to PicoGpu's own bytes
     Asm {
         /// Shader source
-        shader: std::path::PathBuf,
+        shader: PathBuf,
         /// Write bytes here (default: dwords as text on stdout)
         #[arg(short, long)]
-        output: Option<std::path::PathBuf>,
+        output: Option<PathBuf>,
     },
     /// Run a shader on one line of stdin per thread
     Run {
         /// Shader source
-        shader: std::path::PathBuf,
+        shader: PathBuf,
         /// Values of the next uniform
         #[arg(long, value_name = "1.0,2.0")]
         uniform: Vec<String>,
         /// How to print results
-        #[arg(long = "as", default_value = "hex", value_parser = ["hex", "f32", "i32"])]
-        form: String,
+        #[arg(long = "as", default_value = "hex")]
+        form: Form,
     },
     /// Execute a binary stream of StoreIsa and ExecuteIsa commands
     Exec {
         /// The stream
-        stream: std::path::PathBuf,
+        stream: PathBuf,
     },
     /// Render a scene
     Draw {
         /// Scene description (TOML)
-        scene: std::path::PathBuf,
+        scene: PathBuf,
         /// The picture to write
         #[arg(long, value_name = "FILE")]
-        png: std::path::PathBuf,
+        png: PathBuf,
     },
     /// Step through a shader
     Debug {
         /// Shader source
-        shader: std::path::PathBuf,
+        shader: PathBuf,
     },
 }
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, I/O, or that it is not supported yet.
+/// Wrong use, I/O, a source that breaks a rule, or a damaged stream.
 pub fn run(args: &Args, _shared: &Shared) -> anyhow::Result<Status> {
-    let what = match &args.command {
-        Command::Asm { .. } => "pico asm",
-        Command::Run { .. } => "pico run",
-        Command::Exec { .. } => "pico exec",
-        Command::Draw { .. } => "pico draw",
-        Command::Debug { .. } => "pico debug",
-    };
-    Err(Failure::unimplemented(what).into())
+    match &args.command {
+        Command::Asm { shader, output } => programs::asm(shader, output.as_deref()),
+        Command::Run { shader, uniform, form } => programs::run(shader, uniform, *form),
+        Command::Exec { stream } => programs::exec(stream),
+        Command::Draw { .. } => Err(Failure::unimplemented("pico draw").into()),
+        Command::Debug { .. } => Err(Failure::unimplemented("pico debug").into()),
+    }
 }

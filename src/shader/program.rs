@@ -1,10 +1,12 @@
 //! A shader in the form that runs.
 use std::fmt;
 
+use a4emu_decoder::isa::pico;
+
 use super::alu::Alu;
 use super::alu::Row;
 use super::effect::Effect;
-use super::lower;
+use super::lower::{self, Granularity};
 use super::rowmap;
 
 /// A lowered program, independent of constants and lanes. Cache it by the
@@ -84,6 +86,12 @@ impl Program {
     /// barrier between the invocations of a patch (hardware page, 10.3).
     pub fn new_hull(code: &[u64]) -> Result<Self, ProgramError> {
         lower::lower(code, lower::SyncFlag::Barrier)
+    }
+
+    /// Lowers PicoGpu instructions. `uniforms` are the registers that `lduni` loads
+    /// from the constant file, one after the other.
+    pub fn from_pico(code: &[pico::Instr], uniforms: &[pico::Io]) -> Result<Self, ProgramError> {
+        lower::pico::lower(code, uniforms, Granularity::Runs)
     }
 
     /// Instructions before lowering.

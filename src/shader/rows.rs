@@ -15,8 +15,9 @@ use a4emu_decoder::isa::ir3::Cat4Op;
 use a4emu_decoder::isa::ir3::convert::convert;
 use a4emu_decoder::isa::ir3::float;
 use a4emu_decoder::isa::ir3::{Cond, Round, Type};
+use a4emu_decoder::isa::pico;
 use a4emu_decoder::{
-    for_each_cat2, for_each_cat2_halving, for_each_cat2_saturating, for_each_cat3, for_each_cat4,
+    for_each_cat2, for_each_cat2_halving, for_each_cat2_saturating, for_each_cat3, for_each_cat4, for_each_pico,
 };
 use multiversion::multiversion;
 
@@ -75,6 +76,8 @@ typed!(uint3, a: u32, b: u32, c: u32 => u32);
 typed!(sint1, a: i32, w: u32 => i32);
 typed!(sint2, a: i32, b: i32, w: u32 => i32);
 typed!(sint3, a: i32, b: i32, c: i32 => i32);
+typed!(int1, a: i32 => i32);
+typed!(int2, a: i32, b: i32 => i32);
 typed!(truth, hit: bool => u32);
 
 /// The element function of a row: bits in, bits out.
@@ -138,6 +141,12 @@ macro_rules! element {
     };
     (SintAsHalf, $f:expr, $w:expr) => {
         element!(Sint3, $f, $w)
+    };
+    (Int1, $f:expr, $w:expr) => {
+        |[a]: [u32; 1]| int1($f, a as i32) as u32
+    };
+    (Int2, $f:expr, $w:expr) => {
+        |[a, b]: [u32; 2]| int2($f, a as i32, b as i32) as u32
     };
     (CmpF, $f:expr, $cond:expr) => {
         |[a, b]: [u32; 2]| truth($f, $cond.test(f32::from_bits(a), f32::from_bits(b)))
@@ -335,11 +344,47 @@ macro_rules! and_cat4 {
 }
 macro_rules! and_extra {
     ($({ $($a:tt)* })*; $({ $($b:tt)* })*) => {
-        for_each_extra!(all, $({ $($a)* })* $({ $($b)* })*);
+        for_each_extra!(and_pico, $({ $($a)* })* $({ $($b)* })*);
     };
 }
-macro_rules! all {
-    ($({ $($a:tt)* })*; $({ $($b:tt)* })*) => { operations! { $({ $($a)* })* $({ $($b)* })* } };
+macro_rules! and_pico {
+    ($({ $($a:tt)* })*; $({ $($b:tt)* })*) => {
+        for_each_pico!(lanewise_pico, { $({ $($a)* })* $({ $($b)* })* } []);
+    };
+}
+/// Keeps PicoGpu's rows that compute lane by lane, without their form. Rows with
+/// immediates share the operation of those without.
+macro_rules! lanewise_pico {
+    ({ $($ir3:tt)* } [$($kept:tt)*]; $($rows:tt)*) => { lanewise_pico!(@ { $($ir3)* } [$($kept)*] $($rows)*); };
+    (@ $ir3:tt $kept:tt { $n:literal, $op:ident, $text:literal, $form:ident, Vector } $($rest:tt)*) => {
+        lanewise_pico!(@ $ir3 $kept $($rest)*);
+    };
+    (@ $ir3:tt $kept:tt { $n:literal, $op:ident, $text:literal, $form:ident, Effect } $($rest:tt)*) => {
+        lanewise_pico!(@ $ir3 $kept $($rest)*);
+    };
+    (@ $ir3:tt $kept:tt { $n:literal, $op:ident, $text:literal, UnaryImm, $($row:tt)* } $($rest:tt)*) => {
+        lanewise_pico!(@ $ir3 $kept $($rest)*);
+    };
+    (@ $ir3:tt $kept:tt { $n:literal, $op:ident, $text:literal, BinaryImm, $($row:tt)* } $($rest:tt)*) => {
+        lanewise_pico!(@ $ir3 $kept $($rest)*);
+    };
+    (@ $ir3:tt [$($kept:tt)*] { $n:literal, $op:ident, $text:literal, $form:ident, $($row:tt)* } $($rest:tt)*) => {
+        lanewise_pico!(@ $ir3 [$($kept)* { $n, $op, $text, $($row)* }] $($rest)*);
+    };
+    (@ { $($ir3:tt)* } [$({ $n:literal, $op:ident, $($row:tt)* })*]) => {
+        impl AluOp {
+            /// What a PicoGpu op does in each component, unless it mixes components
+            /// or does something else. Forms with immediates are the same operation.
+            pub fn of_pico(op: pico::Op) -> Option<Self> {
+                match op.without_immediates() {
+                    $(pico::Op::$op => Some(Self::$op),)*
+                    _ => None,
+                }
+            }
+        }
+
+        operations! { $($ir3)* $({ $n, $op, $($row)* })* }
+    };
 }
 for_each_cat2!(and_cat3);
 

@@ -9,6 +9,7 @@ mod computing;
 mod flow;
 mod memory;
 mod operands;
+pub(super) mod pico;
 mod texture;
 
 use a4emu_decoder::isa::ir3::{Body, Cat0Op, Instr};
@@ -27,6 +28,15 @@ pub enum SyncFlag {
     Scheduling,
     /// After a store, a barrier (hull shaders).
     Barrier,
+}
+
+/// How much a step holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granularity {
+    /// As many operations as run without an effect between them.
+    Runs,
+    /// One instruction, for stepping.
+    Instructions,
 }
 
 /// The program of `code`.

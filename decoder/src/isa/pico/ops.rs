@@ -132,6 +132,16 @@ impl Op {
         Self::ALL.iter().copied().find(|op| op.name() == name && op.form() == form)
     }
 
+    /// The op that does the same with a register in place of the immediates.
+    pub fn without_immediates(self) -> Self {
+        let form = match self.form() {
+            Form::UnaryImm => return Self::Mov,
+            Form::BinaryImm => Form::Binary,
+            form => form,
+        };
+        Self::from_name(self.name(), form).unwrap_or(self)
+    }
+
     /// Are its immediates integers? Otherwise floats. `init` takes both.
     pub fn takes_integers(self) -> bool {
         self.name().starts_with('i')

@@ -1,0 +1,109 @@
+//! `pico asm`, `pico run`, `pico exec`: programs and streams on their own.
+use std::fs;
+use std::io::{self, BufRead, BufWriter, Write};
+use std::path::Path;
+
+use a4emu_decoder::isa::pico::{Shader, assemble};
+use anyhow::{Context, bail};
+
+use super::unit::{StreamError, Unit, execute};
+use super::value::{Form, parse_list};
+use crate::status::{Failure, Status};
+
+/// Reads and assembles `path`.
+///
+/// # Errors
+/// I/O, or `file:line:column: rule` for a source that breaks one.
+pub fn load(path: &Path) -> anyhow::Result<Shader> {
+    let source = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    assemble(&source).map_err(|error| {
+        let message = format!("{}:{error}", path.display());
+        Failure { status: Status::Usage, message }.into()
+    })
+}
+
+/// One dword a line, eight lower-case hex digits.
+fn print_words(out: &mut impl Write, words: &[u32]) -> io::Result<()> {
+    words.iter().try_for_each(|word| writeln!(out, "{word:08x}"))
+}
+
+/// `pico asm`: little-endian bytes to `output`, or text to stdout.
+pub fn asm(path: &Path, output: Option<&Path>) -> anyhow::Result<Status> {
+    let words = load(path)?.binary();
+    match output {
+        Some(output) => {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            fs::write(output, bytes).with_context(|| format!("cannot write {}", output.display()))?;
+        }
+        None => print_words(&mut io::stdout().lock(), &words)?,
+    }
+    Ok(Status::Fine)
+}
+
+/// `pico run`: a line of stdin per thread, a line of stdout per thread.
+pub fn run(path: &Path, uniforms: &[String], form: Form) -> anyhow::Result<Status> {
+    let shader = load(path)?;
+    let uniforms = parse_uniforms(&shader, uniforms)?;
+    let unit = Unit::new(&shader);
+    let inputs = parse_inputs(io::stdin().lock(), unit.input_dwords())?;
+    let (outputs, _) = unit.run(&uniforms, &inputs);
+    let mut out = BufWriter::new(io::stdout().lock());
+    for thread in outputs.chunks(unit.output_dwords()) {
+        let values: Vec<String> = thread.iter().map(|bits| form.show(*bits)).collect();
+        writeln!(out, "{}", values.join(" "))?;
+    }
+    out.flush()?;
+    Ok(Status::Fine)
+}
+
+/// One `--uniform` per directive, in their order; those left out are zero.
+fn parse_uniforms(shader: &Shader, texts: &[String]) -> anyhow::Result<Vec<u32>> {
+    if texts.len() > shader.uniforms.len() {
+        bail!("{} uniforms given, the shader has {}", texts.len(), shader.uniforms.len());
+    }
+    let mut values = Vec::new();
+    for (n, io) in shader.uniforms.iter().enumerate() {
+        match texts.get(n) {
+            Some(text) => {
+                let list = parse_list(text, |c| c == ',', io.components);
+                values.extend(list.with_context(|| format!("uniform {n} (`{text}`)"))?);
+            }
+            None => values.resize(values.len() + io.components, 0),
+        }
+    }
+    Ok(values)
+}
+
+fn parse_inputs(input: impl BufRead, dwords: usize) -> anyhow::Result<Vec<u32>> {
+    let mut values = Vec::new();
+    for (n, line) in input.lines().enumerate() {
+        let line = line.context("cannot read stdin")?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let thread = parse_list(&line, char::is_whitespace, dwords);
+        values.extend(thread.with_context(|| format!("line {} of the input", n + 1))?);
+    }
+    Ok(values)
+}
+
+/// `pico exec`: the answers of a stream, one dword a line.
+pub fn exec(path: &Path) -> anyhow::Result<Status> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let (dwords, rest) = bytes.as_chunks::<4>();
+    let words: Vec<u32> = dwords.iter().map(|dword| u32::from_le_bytes(*dword)).collect();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut written = Ok(());
+    let result = execute(&words, |answer| {
+        if written.is_ok() {
+            written = print_words(&mut out, answer);
+        }
+    });
+    written.and_then(|()| out.flush())?;
+    let damage = match result {
+        Err(error) => error.to_string(),
+        Ok(()) if rest.is_empty() => return Ok(Status::Fine),
+        Ok(()) => StreamError::Trailing { at: words.len(), dwords: 1 }.to_string(),
+    };
+    Err(Failure { status: Status::Damaged, message: format!("{}: {damage}", path.display()) }.into())
+}

@@ -1,0 +1,183 @@
+//! A shading unit: a program, and threads that run it 32 at a time.
+use a4emu_decoder::isa::pico::command::{COMMAND_DWORDS, Command, Interface};
+use a4emu_decoder::isa::pico::{Io, LANES, Shader, decode_program};
+
+use crate::shader::{Outcome, Program, Warp, run};
+
+/// A program ready to run.
+pub struct Unit {
+    program: Program,
+    inputs: Vec<Io>,
+    outputs: Vec<Io>,
+}
+
+/// Warps and instructions that threads cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Warps run.
+    pub warps: u64,
+    /// Warp instructions executed.
+    pub instructions: u64,
+}
+
+/// What is wrong with a stream of commands.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// A command, a program or inputs end early.
+    #[error("stream ends at dword {at}: {wanted} more dwords wanted for {what}")]
+    Short {
+        /// Where the missing part begins.
+        at: usize,
+        /// How much of it is missing.
+        wanted: usize,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A StoreIsa command that counts more slots than there are.
+    #[error("command at dword {at} names more registers than it has room for")]
+    Slots {
+        /// The command.
+        at: usize,
+    },
+    /// An opcode that does not exist, or immediates that do not fit the program.
+    #[error("dword {at} of the stream is no instruction")]
+    Instruction {
+        /// The dword.
+        at: usize,
+    },
+    /// Nothing to execute.
+    #[error("command at dword {at} executes before a program was stored")]
+    NoProgram {
+        /// The command.
+        at: usize,
+    },
+    /// A program of no dwords.
+    #[error("command at dword {at} stores an empty program")]
+    Empty {
+        /// The command.
+        at: usize,
+    },
+    /// Behind the command that says that it is the last.
+    #[error("{dwords} dwords behind the last command, from dword {at} on")]
+    Trailing {
+        /// Where they begin.
+        at: usize,
+        /// How many.
+        dwords: usize,
+    },
+}
+
+impl Unit {
+    /// A unit that runs `shader`.
+    pub fn new(shader: &Shader) -> Self {
+        let code: Vec<_> = shader.code.iter().map(|(instr, _)| *instr).collect();
+        let program = Program::from_pico(&code, &shader.uniforms).expect("a checked shader has instructions");
+        Self { program, inputs: shader.inputs.clone(), outputs: shader.outputs.clone() }
+    }
+
+    /// Dwords that a thread takes.
+    pub fn input_dwords(&self) -> usize {
+        self.inputs.iter().map(|io| io.components).sum()
+    }
+
+    /// Dwords that a thread gives.
+    pub fn output_dwords(&self) -> usize {
+        self.outputs.iter().map(|io| io.components).sum()
+    }
+
+    /// A warp that this unit's threads can run in, with `uniforms` one after the other.
+    pub fn warp(&self, uniforms: &[u32]) -> Warp {
+        Warp::new(&self.program, uniforms)
+    }
+
+    /// Runs one thread per [`Unit::input_dwords`] of `inputs`; the answer holds
+    /// [`Unit::output_dwords`] per thread. A part of a thread's inputs is left over.
+    pub fn run(&self, uniforms: &[u32], inputs: &[u32]) -> (Vec<u32>, Cost) {
+        let mut warp = self.warp(uniforms);
+        let (mut outputs, mut cost) = (Vec::new(), Cost::default());
+        let whole = inputs.len() - inputs.len() % self.input_dwords().max(1);
+        for threads in inputs[..whole].chunks(LANES * self.input_dwords().max(1)) {
+            self.run_warp(&mut warp, threads, &mut outputs);
+            cost.warps += 1;
+            cost.instructions += warp.executed();
+        }
+        (outputs, cost)
+    }
+
+    fn run_warp(&self, warp: &mut Warp, inputs: &[u32], outputs: &mut Vec<u32>) {
+        let threads = inputs.len() / self.input_dwords().max(1);
+        let live = if threads == LANES { u32::MAX } else { u32::from(threads > 0).wrapping_neg() & ((1 << threads) - 1) };
+        warp.restart(&self.program, live, 0);
+        for (lane, thread) in inputs.chunks(self.input_dwords()).enumerate() {
+            components(&self.inputs).zip(thread).for_each(|(id, value)| warp.full_mut(id)[lane] = *value);
+        }
+        // No op of PicoGpu branches, waits or touches memory: a run always ends.
+        let outcome = run(&self.program, warp, &mut ());
+        debug_assert_eq!(outcome, Outcome::Ended);
+        for lane in 0..threads {
+            outputs.extend(components(&self.outputs).map(|id| warp.full(id)[lane]));
+        }
+    }
+}
+
+/// Scalar register ids of `list`, in order.
+fn components(list: &[Io]) -> impl Iterator<Item = u32> {
+    list.iter().flat_map(|io| (0..io.components as u32).map(|component| u32::from(io.register) * 4 + component))
+}
+
+/// Executes a stream of StoreIsa and ExecuteIsa commands; `answer` gets the outputs of
+/// every execution as they come.
+///
+/// # Errors
+/// Where the stream breaks off or says something impossible; what came before was run.
+pub fn execute(stream: &[u32], mut answer: impl FnMut(&[u32])) -> Result<(), StreamError> {
+    let mut reader = Reader { stream, at: 0 };
+    let mut unit: Option<Unit> = None;
+    loop {
+        let at = reader.at;
+        let words = reader.take(COMMAND_DWORDS, "a command")?;
+        let command = Command::decode([words[0], words[1], words[2]]).ok_or(StreamError::Slots { at })?;
+        match command.0 {
+            Command::Store { interface, dwords } => unit = Some(reader.program(at, interface, dwords)?),
+            Command::Execute { threads } => {
+                let unit = unit.as_ref().ok_or(StreamError::NoProgram { at })?;
+                let inputs = reader.take(threads * unit.input_dwords(), "inputs")?;
+                answer(&unit.run(&[], inputs).0);
+            }
+        }
+        if !command.1 {
+            return reader.end();
+        }
+    }
+}
+
+struct Reader<'a> {
+    stream: &'a [u32],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, dwords: usize, what: &'static str) -> Result<&'a [u32], StreamError> {
+        let rest = &self.stream[self.at..];
+        let taken = rest.get(..dwords).ok_or(StreamError::Short { at: self.at, wanted: dwords - rest.len().min(dwords), what })?;
+        self.at += dwords;
+        Ok(taken)
+    }
+
+    fn program(&mut self, command: usize, interface: Interface, dwords: usize) -> Result<Unit, StreamError> {
+        let start = self.at;
+        let words = self.take(dwords, "a program")?;
+        let code = decode_program(words).map_err(|at| StreamError::Instruction { at: start + at })?;
+        let code: Vec<_> = code.into_iter().map(|(_, instr)| instr).collect();
+        let program = Program::from_pico(&code, &interface.uniforms).map_err(|_| StreamError::Empty { at: command })?;
+        Ok(Unit { program, inputs: interface.inputs, outputs: interface.outputs })
+    }
+
+    /// The last command was read.
+    fn end(&self) -> Result<(), StreamError> {
+        match self.stream.len() - self.at {
+            0 => Ok(()),
+            dwords => Err(StreamError::Trailing { at: self.at, dwords }),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `a4emu pico` as a program: PicoGpu's own shader-unit tests, and bad input.
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use a4emu::pico::unit::{StreamError, Unit, execute};
+use a4emu_decoder::isa::pico::assemble;
+use pretty_assertions::assert_eq;
+
+/// Runs `a4emu pico` with `arguments`, `stdin` and a file for the source.
+fn pico(arguments: &[&str], source: &str, stdin: &str) -> Output {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, source).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_a4emu"))
+        .arg("pico")
+        .arg(arguments[0])
+        .arg(file.path())
+        .args(&arguments[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn check_run(arguments: &[&str], source: &str, stdin: &str, expected: &str) {
+    let output = pico(arguments, source, stdin);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+    assert_eq!(output.status.code(), Some(0));
+}
+
+fn check_refused(arguments: &[&str], source: &str, stdin: &str, status: i32, part: &str) {
+    let output = pico(arguments, source, stdin);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "nothing half-written");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains(part), "{stderr:?} does not say {part:?}");
+    assert_eq!(output.status.code(), Some(status), "{stderr}");
+}
+
+const SIMPLE: &str = "#vertexShader\n#input r0.xyz\n#output r12.xyzw\niadd r4.xy r0 100\niadd r4.z  r0 1000\n\
+                      iadd r4.w  r0 10000\nmov r12 r4\n";
+
+#[test]
+fn simple() {
+    let expected = "110 120 1030 10000\n140 150 1060 10000\n170 180 1090 10000\n";
+    check_run(&["run", "--as", "i32"], SIMPLE, "10 20 30\n40 50 60\n70 80 90\n", expected);
+}
+
+#[test]
+fn assembled_text_is_a_dword_a_line() {
+    let expected = "0c308024\n6180c3cc\n00000030\n00000020\n00000021\n00030112\n00000064\n00008112\n000003e8\n\
+                    00004112\n00002710\n0003d31e\n";
+    check_run(&["asm"], SIMPLE, "", expected);
+}
+
+#[test]
+fn manual() {
+    // The same program as bits, without lduni and initregs, and three threads.
+    let program = ["00030112", "00000064", "00008112", "000003e8", "00004112", "00002710", "0003d31e"];
+    let program = program.map(|hex| u32::from_str_radix(hex, 16).unwrap());
+    let mut stream = vec![0x0c30_801e, 0x6180_c3cc, 0x30];
+    stream.extend(program);
+    stream.extend([1 | 2 << 2, 0, 0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+    let mut answer = Vec::new();
+    execute(&stream, |words| answer.extend_from_slice(words)).unwrap();
+    assert_eq!(answer, [110, 120, 1030, 10000, 140, 150, 1060, 10000, 170, 180, 1090, 10000]);
+}
+
+#[test]
+fn float() {
+    let source = "#vertexShader\n#input r0.x\n#output r12.xyzw\nswizzle r7 r0.xxxx\nfinit r4 2.f 4.f 8.f\n\
+                  fmul r7 r7 r4\nfadd r7 r7 r4\nfinit r4 3.f\nfsub r7 r7 r4\nfinit r4 2.f\nfdiv r7 r7 r4\n\
+                  finit r4 0.25\nfmul r7 r7 r4\nfinit r12.w 0.f\nmov r12.xyz r7\n";
+    let expected = "1.125 2.625 5.625 0.0\n2.375 5.125 10.625 0.0\n3.625 7.625 15.625 0.0\n";
+    check_run(&["run", "--as", "f32"], source, "5.0\n10.0\n15.0\n", expected);
+}
+
+#[test]
+fn negation() {
+    let source = "#vertexShader\n#input r0.xyzw\n#output r12.xyzw\nineg r12.xy r0\nfneg r12.zw r0\n";
+    check_run(&["run"], source, "13 -28 13.0 -28.0", "0xfffffff3 0x0000001c 0xc1500000 0x41e00000\n");
+}
+
+#[test]
+fn vector_products() {
+    let source = "#vertexShader\n#input r0.xyzw\n#input r1.xyzw\n#output r12.xyzw\n#output r13.xyzw\n\
+                  finit r12 13.f\nfinit r13 13.f\nfdot r12.z r0 r1\nfcross r13 r0 r1\n";
+    let expected = "13.0 13.0 70.0 13.0 -4.0 8.0 -4.0 0.0\n";
+    check_run(&["run", "--as", "f32"], source, "1.0 2.0 3.0 4.0 5.0 6.0 7.0 8.0", expected);
+}
+
+#[test]
+fn every_other_op() {
+    let shader = |code: &str| format!("#vertexShader\n#input r0.xyzw\n#input r1.xyzw\n#output r2.xyzw\n{code}\n");
+    let run = |code: &str, form: &str, input: &str, expected: &str| {
+        check_run(&["run", "--as", form], &shader(code), input, &format!("{expected}\n"));
+    };
+    run("imax r2 r0 r1", "i32", "1 -2 3 4 0 5 -9 4", "1 5 3 4");
+    run("imin r2 r0 r1", "i32", "1 -2 3 4 0 5 -9 4", "0 -2 -9 4");
+    run("imul r2 r0 r1", "i32", "3 -2 65536 4 5 6 65536 -1", "15 -12 0 -4");
+    run("idiv r2 r0 r1", "i32", "7 -7 7 -2147483648 2 2 0 -1", "3 -3 0 -2147483648");
+    run("isub r2 r0 1 2", "i32", "7 7 7 7 0 0 0 0", "6 5 5 5");
+    run("fmax r2 r0 r1", "f32", "1.0 2.0 -3.0 4.0 2.0 1.0 -4.0 4.0", "2.0 2.0 -3.0 4.0");
+    run("fmin r2 r0 r1", "f32", "1.0 2.0 -3.0 4.0 2.0 1.0 -4.0 4.0", "1.0 1.0 -4.0 4.0");
+    run("fmad r2 r0 r1 r0", "f32", "1.0 2.0 3.0 4.0 2.0 3.0 4.0 5.0", "3.0 8.0 15.0 24.0");
+    run("frcp r2 r0", "f32", "1.0 2.0 -4.0 0.0 0 0 0 0", "1.0 0.5 -0.25 inf");
+    run("fnorm r2 r0", "f32", "2.0 4.0 4.0 0.0 0 0 0 0", "0.33333334 0.6666667 0.6666667 0.0");
+    run("fcross2 r2.xw r0 r1", "f32", "1.0 2.0 0 0 3.0 4.0 0 0", "-2.0 0.0 0.0 -2.0");
+    run("swizzle r0 r0.wzyx\nmov r2 r0", "i32", "1 2 3 4 0 0 0 0", "4 3 2 1");
+    run("fcross r0 r0 r1\nmov r2 r0", "f32", "1.0 2.0 3.0 0 5.0 6.0 7.0 0", "-4.0 8.0 -4.0 0.0");
+    run("trap\niinit r2 1 2", "i32", "0 0 0 0 0 0 0 0", "1 2 2 2");
+}
+
+#[test]
+fn uniforms_and_zeroed_registers() {
+    let source = "#vertexShader\n#input r0.x\n#output r1.xyzw\n#uniform r2.xy\n#uniform r3.z\nmov r1 r2\n";
+    let source = source.replace("r3.z", "r3.x");
+    check_run(&["run", "--as", "f32", "--uniform", "1.5,2.5"], &source, "0", "1.5 2.5 0.0 0.0\n");
+    check_refused(&["run", "--uniform", "1.5"], &source, "0", 2, "1 values where 2 are wanted");
+    let three = ["run", "--uniform", "1,1", "--uniform", "1", "--uniform", "1"];
+    check_refused(&three, &source, "0", 2, "3 uniforms given, the shader has 2");
+}
+
+#[test]
+fn more_threads_than_lanes() {
+    let input: String = (0..100).map(|n| format!("{n} 0 0\n")).collect();
+    let expected: String = (0..100).map(|n| format!("{} 100 1000 10000\n", n + 100)).collect();
+    check_run(&["run", "--as", "i32"], SIMPLE, &input, &expected);
+}
+
+#[test]
+fn bad_sources_are_refused() {
+    check_refused(&["asm"], "#vertexShader\nfrob r0", "", 2, ":2:1: a vertex shader has at least one input");
+    check_refused(&["asm"], &SIMPLE.replace("iadd r4.xy", "iadd r16"), "", 2, ":4:6: there is no register r16");
+    check_refused(&["asm"], &SIMPLE.replace("r4.xy", "r4.xx"), "", 2, "only once in a mask");
+    let long = SIMPLE.to_owned() + &"trap\n".repeat(513);
+    check_refused(&["asm"], &long, "", 2, "511 at most");
+}
+
+#[test]
+fn bad_inputs_are_refused() {
+    check_refused(&["run"], SIMPLE, "1 2\n", 2, "line 1 of the input: 2 values where 3 are wanted");
+    check_refused(&["run"], SIMPLE, "1 2 3\n1 2 x\n", 2, "line 2 of the input: `x` is not a number");
+    check_refused(&["run"], SIMPLE, "1 2 9999999999\n", 2, "does not fit 32 bits");
+}
+
+#[test]
+fn broken_streams_are_refused_at_every_dword() {
+    let mut stream = assemble(SIMPLE).unwrap().binary();
+    stream[0] |= 2;
+    stream.extend([1 | 31 << 2, 0, 0]);
+    stream.extend(0..96);
+    let whole = stream.len();
+    for len in 0..whole {
+        let result = execute(&stream[..len], |_| panic!("an execution without its inputs"));
+        assert!(matches!(result, Err(StreamError::Short { .. })), "{len}: {result:?}");
+    }
+    stream.push(0);
+    assert_eq!(execute(&stream, |_| {}), Err(StreamError::Trailing { at: whole, dwords: 1 }));
+    assert_eq!(execute(&[1, 0, 0], |_| {}), Err(StreamError::NoProgram { at: 0 }));
+    assert_eq!(execute(&[4, 0, 0, 63], |_| {}), Err(StreamError::Slots { at: 0 }).or(Err(StreamError::Instruction { at: 3 })));
+}
+
+#[test]
+fn all_lane_counts_give_the_same_answers() {
+    let unit = Unit::new(&assemble(SIMPLE).unwrap());
+    let inputs: Vec<u32> = (0..99).collect();
+    let (whole, cost) = unit.run(&[], &inputs);
+    assert_eq!((cost.warps, whole.len()), (2, 33 * 4));
+    for threads in 1..33 {
+        assert_eq!(unit.run(&[], &inputs[..threads * 3]).0, whole[..threads * 4]);
+    }
+}
