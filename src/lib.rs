@@ -8,6 +8,7 @@
 pub mod asm;
 pub mod check;
 pub mod cp;
+pub mod debug;
 pub mod decode;
 pub mod diff;
 pub mod disasm;

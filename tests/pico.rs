@@ -93,7 +93,8 @@ fn vector_products() {
 
 #[test]
 fn every_other_op() {
-    let shader = |code: &str| format!("#vertexShader\n#input r0.xyzw\n#input r1.xyzw\n#output r2.xyzw\n{code}\n");
+    let shader =
+        |code: &str| format!("#vertexShader\n#input r0.xyzw\n#input r1.xyzw\n#output r2.xyzw\n{code}\n");
     let run = |code: &str, form: &str, input: &str, expected: &str| {
         check_run(&["run", "--as", form], &shader(code), input, &format!("{expected}\n"));
     };
@@ -133,7 +134,13 @@ fn more_threads_than_lanes() {
 #[test]
 fn bad_sources_are_refused() {
     check_refused(&["asm"], "#vertexShader\nfrob r0", "", 2, ":2:1: a vertex shader has at least one input");
-    check_refused(&["asm"], &SIMPLE.replace("iadd r4.xy", "iadd r16"), "", 2, ":4:6: there is no register r16");
+    check_refused(
+        &["asm"],
+        &SIMPLE.replace("iadd r4.xy", "iadd r16"),
+        "",
+        2,
+        ":4:6: there is no register r16",
+    );
     check_refused(&["asm"], &SIMPLE.replace("r4.xy", "r4.xx"), "", 2, "only once in a mask");
     let long = SIMPLE.to_owned() + &"trap\n".repeat(513);
     check_refused(&["asm"], &long, "", 2, "511 at most");
@@ -160,7 +167,24 @@ fn broken_streams_are_refused_at_every_dword() {
     stream.push(0);
     assert_eq!(execute(&stream, |_| {}), Err(StreamError::Trailing { at: whole, dwords: 1 }));
     assert_eq!(execute(&[1, 0, 0], |_| {}), Err(StreamError::NoProgram { at: 0 }));
-    assert_eq!(execute(&[4, 0, 0, 63], |_| {}), Err(StreamError::Slots { at: 0 }).or(Err(StreamError::Instruction { at: 3 })));
+    assert_eq!(
+        execute(&[4, 0, 0, 63], |_| {}),
+        Err(StreamError::Slots { at: 0 }).or(Err(StreamError::Instruction { at: 3 }))
+    );
+}
+
+#[test]
+fn the_debugger_stops_at_a_trap() {
+    let source = SIMPLE.replace("mov r12", "trap\nmov r12");
+    let output = pico(&["debug"], &source, "c\nr r4\ns 2\nr r12\nc\n");
+    let out = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].contains("(set-up): lduni"), "{out}");
+    assert!(lines[1].contains(":7: trap") && lines[1].contains("[lanes 0x00000001]"), "{out}");
+    assert!(lines[2].starts_with("r4   00000064") && lines[2].contains("00002710"), "{out}");
+    assert!(lines[4].starts_with("r12  00000064"), "{out}");
+    assert_eq!(lines.last(), Some(&"ended"));
+    assert_eq!(output.status.code(), Some(0));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `a4emu pico`: the PicoGpu front end. Same lanes, operands and loops as ir3.
 mod programs;
+mod stepping;
 pub mod unit;
 mod value;
 
@@ -53,10 +54,7 @@ enum Command {
         png: PathBuf,
     },
     /// Step through a shader
-    Debug {
-        /// Shader source
-        shader: PathBuf,
-    },
+    Debug(stepping::Args),
 }
 
 /// Runs the subcommand.
@@ -69,6 +67,6 @@ pub fn run(args: &Args, _shared: &Shared) -> anyhow::Result<Status> {
         Command::Run { shader, uniform, form } => programs::run(shader, uniform, *form),
         Command::Exec { stream } => programs::exec(stream),
         Command::Draw { .. } => Err(Failure::unimplemented("pico draw").into()),
-        Command::Debug { .. } => Err(Failure::unimplemented("pico debug").into()),
+        Command::Debug(args) => stepping::debug(args),
     }
 }

@@ -57,7 +57,7 @@ pub fn run(path: &Path, uniforms: &[String], form: Form) -> anyhow::Result<Statu
 }
 
 /// One `--uniform` per directive, in their order; those left out are zero.
-fn parse_uniforms(shader: &Shader, texts: &[String]) -> anyhow::Result<Vec<u32>> {
+pub fn parse_uniforms(shader: &Shader, texts: &[String]) -> anyhow::Result<Vec<u32>> {
     if texts.len() > shader.uniforms.len() {
         bail!("{} uniforms given, the shader has {}", texts.len(), shader.uniforms.len());
     }
@@ -74,7 +74,8 @@ fn parse_uniforms(shader: &Shader, texts: &[String]) -> anyhow::Result<Vec<u32>>
     Ok(values)
 }
 
-fn parse_inputs(input: impl BufRead, dwords: usize) -> anyhow::Result<Vec<u32>> {
+/// The threads of `input`: a line each, blank ones left out.
+pub fn parse_inputs(input: impl BufRead, dwords: usize) -> anyhow::Result<Vec<u32>> {
     let mut values = Vec::new();
     for (n, line) in input.lines().enumerate() {
         let line = line.context("cannot read stdin")?;

@@ -85,15 +85,29 @@ impl Unit {
         self.outputs.iter().map(|io| io.components).sum()
     }
 
-    /// A warp that this unit's threads can run in, with `uniforms` one after the other.
-    pub fn warp(&self, uniforms: &[u32]) -> Warp {
-        Warp::new(&self.program, uniforms)
+    /// A warp of `program`, which is this unit's or was lowered from the same code, with
+    /// `uniforms` one after the other and up to 32 threads ready to go.
+    pub fn launch(&self, program: &Program, uniforms: &[u32], inputs: &[u32]) -> Warp {
+        let mut warp = Warp::new(program, uniforms);
+        self.start(program, &mut warp, inputs);
+        warp
+    }
+
+    /// Restarts `warp` with the threads of `inputs`; returns how many there are.
+    fn start(&self, program: &Program, warp: &mut Warp, inputs: &[u32]) -> usize {
+        let threads = (inputs.len() / self.input_dwords().max(1)).min(LANES);
+        let live = (1u64 << threads) - 1;
+        warp.restart(program, live as u32, 0);
+        for (lane, thread) in inputs.chunks_exact(self.input_dwords()).take(threads).enumerate() {
+            components(&self.inputs).zip(thread).for_each(|(id, value)| warp.full_mut(id)[lane] = *value);
+        }
+        threads
     }
 
     /// Runs one thread per [`Unit::input_dwords`] of `inputs`; the answer holds
     /// [`Unit::output_dwords`] per thread. A part of a thread's inputs is left over.
     pub fn run(&self, uniforms: &[u32], inputs: &[u32]) -> (Vec<u32>, Cost) {
-        let mut warp = self.warp(uniforms);
+        let mut warp = Warp::new(&self.program, uniforms);
         let (mut outputs, mut cost) = (Vec::new(), Cost::default());
         let whole = inputs.len() - inputs.len() % self.input_dwords().max(1);
         for threads in inputs[..whole].chunks(LANES * self.input_dwords().max(1)) {
@@ -105,12 +119,7 @@ impl Unit {
     }
 
     fn run_warp(&self, warp: &mut Warp, inputs: &[u32], outputs: &mut Vec<u32>) {
-        let threads = inputs.len() / self.input_dwords().max(1);
-        let live = if threads == LANES { u32::MAX } else { u32::from(threads > 0).wrapping_neg() & ((1 << threads) - 1) };
-        warp.restart(&self.program, live, 0);
-        for (lane, thread) in inputs.chunks(self.input_dwords()).enumerate() {
-            components(&self.inputs).zip(thread).for_each(|(id, value)| warp.full_mut(id)[lane] = *value);
-        }
+        let threads = self.start(&self.program, warp, inputs);
         // No op of PicoGpu branches, waits or touches memory: a run always ends.
         let outcome = run(&self.program, warp, &mut ());
         debug_assert_eq!(outcome, Outcome::Ended);
@@ -122,7 +131,8 @@ impl Unit {
 
 /// Scalar register ids of `list`, in order.
 fn components(list: &[Io]) -> impl Iterator<Item = u32> {
-    list.iter().flat_map(|io| (0..io.components as u32).map(|component| u32::from(io.register) * 4 + component))
+    list.iter()
+        .flat_map(|io| (0..io.components as u32).map(|component| u32::from(io.register) * 4 + component))
 }
 
 /// Executes a stream of StoreIsa and ExecuteIsa commands; `answer` gets the outputs of
@@ -159,7 +169,11 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn take(&mut self, dwords: usize, what: &'static str) -> Result<&'a [u32], StreamError> {
         let rest = &self.stream[self.at..];
-        let taken = rest.get(..dwords).ok_or(StreamError::Short { at: self.at, wanted: dwords - rest.len().min(dwords), what })?;
+        let taken = rest.get(..dwords).ok_or(StreamError::Short {
+            at: self.at,
+            wanted: dwords - rest.len().min(dwords),
+            what,
+        })?;
         self.at += dwords;
         Ok(taken)
     }
@@ -169,7 +183,8 @@ impl<'a> Reader<'a> {
         let words = self.take(dwords, "a program")?;
         let code = decode_program(words).map_err(|at| StreamError::Instruction { at: start + at })?;
         let code: Vec<_> = code.into_iter().map(|(_, instr)| instr).collect();
-        let program = Program::from_pico(&code, &interface.uniforms).map_err(|_| StreamError::Empty { at: command })?;
+        let program =
+            Program::from_pico(&code, &interface.uniforms).map_err(|_| StreamError::Empty { at: command })?;
         Ok(Unit { program, inputs: interface.inputs, outputs: interface.outputs })
     }
 

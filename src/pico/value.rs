@@ -44,7 +44,8 @@ pub fn parse(text: &str) -> anyhow::Result<u32> {
 /// # Errors
 /// Another number of values, or one that cannot be read.
 pub fn parse_list(text: &str, separator: impl Fn(char) -> bool, count: usize) -> anyhow::Result<Vec<u32>> {
-    let values: Vec<u32> = text.split(separator).filter(|item| !item.is_empty()).map(parse).collect::<Result<_, _>>()?;
+    let values: Vec<u32> =
+        text.split(separator).filter(|item| !item.is_empty()).map(parse).collect::<Result<_, _>>()?;
     if values.len() != count {
         bail!("{} values where {count} are wanted", values.len());
     }

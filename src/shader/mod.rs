@@ -46,7 +46,7 @@ pub use environment::{
 };
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
 pub use program::{Program, ProgramError};
-pub use run::{Outcome, ShaderFault, run};
+pub use run::{Outcome, ShaderFault, run, step};
 pub use sample::{Lod, Query, QueryRequest, SampleKind, Slots, TexRequest};
 pub use summary::Summary;
 pub use warp::{INSTRUCTION_LIMIT, Warp};

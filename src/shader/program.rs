@@ -79,19 +79,29 @@ impl Program {
     /// Lowers ir3 instruction words. Words that are never reached do not
     /// matter, and those that are no instruction fault when reached.
     pub fn new(code: &[u64]) -> Result<Self, ProgramError> {
-        lower::lower(code, lower::SyncFlag::Scheduling)
+        lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Runs)
     }
 
     /// As [`Program::new`] for a hull shader, where an (ss) after a store is a
     /// barrier between the invocations of a patch (hardware page, 10.3).
     pub fn new_hull(code: &[u64]) -> Result<Self, ProgramError> {
-        lower::lower(code, lower::SyncFlag::Barrier)
+        lower::lower(code, lower::SyncFlag::Barrier, Granularity::Runs)
     }
 
     /// Lowers PicoGpu instructions. `uniforms` are the registers that `lduni` loads
     /// from the constant file, one after the other.
     pub fn from_pico(code: &[pico::Instr], uniforms: &[pico::Io]) -> Result<Self, ProgramError> {
         lower::pico::lower(code, uniforms, Granularity::Runs)
+    }
+
+    /// As [`Program::new`], with a step for every instruction: for a debugger.
+    pub fn stepwise(code: &[u64]) -> Result<Self, ProgramError> {
+        lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Instructions)
+    }
+
+    /// As [`Program::from_pico`], with a step for every instruction: for a debugger.
+    pub fn pico_stepwise(code: &[pico::Instr], uniforms: &[pico::Io]) -> Result<Self, ProgramError> {
+        lower::pico::lower(code, uniforms, Granularity::Instructions)
     }
 
     /// Instructions before lowering.

@@ -17,7 +17,8 @@ use a4emu_decoder::isa::ir3::float;
 use a4emu_decoder::isa::ir3::{Cond, Round, Type};
 use a4emu_decoder::isa::pico;
 use a4emu_decoder::{
-    for_each_cat2, for_each_cat2_halving, for_each_cat2_saturating, for_each_cat3, for_each_cat4, for_each_pico,
+    for_each_cat2, for_each_cat2_halving, for_each_cat2_saturating, for_each_cat3, for_each_cat4,
+    for_each_pico,
 };
 use multiversion::multiversion;
 

@@ -72,29 +72,27 @@ impl fmt::Display for ShaderFault {
 /// Runs `warp` until it ends, waits at a barrier, or faults.
 pub fn run(program: &Program, warp: &mut Warp, environment: &mut impl Environment) -> Outcome {
     loop {
-        let flow = &warp.flow;
-        if flow.active == 0 || flow.step >= flow.meet {
-            match warp.flow.schedule() {
-                Next::Run => {}
-                Next::Barrier => return Outcome::Barrier,
-                Next::Ended => return Outcome::Ended,
-            }
-        }
-        let step = &program.steps[warp.flow.step as usize];
-        let executing = warp.flow.executing();
-        warp.executed += u64::from(step.instructions);
-        if warp.executed > warp.limit {
-            return Outcome::Fault(ShaderFault::Endless { limit: warp.limit });
-        }
-        rows::run(
-            &program.alus[step.first as usize..step.end as usize],
-            &mut warp.rows,
-            executing | warp.idle,
-        );
-        if let Err(fault) = apply(step, warp, executing, environment) {
-            return Outcome::Fault(fault);
+        if let Some(outcome) = step(program, warp, environment) {
+            return outcome;
         }
     }
+}
+
+/// Runs one step of one group of lanes: one instruction of a program that was lowered
+/// for stepping. `None` while there is more to do.
+#[inline(always)]
+pub fn step(program: &Program, warp: &mut Warp, environment: &mut impl Environment) -> Option<Outcome> {
+    if let Err(outcome) = warp.settle() {
+        return Some(outcome);
+    }
+    let step = &program.steps[warp.flow.step as usize];
+    let executing = warp.flow.executing();
+    warp.executed += u64::from(step.instructions);
+    if warp.executed > warp.limit {
+        return Some(Outcome::Fault(ShaderFault::Endless { limit: warp.limit }));
+    }
+    rows::run(&program.alus[step.first as usize..step.end as usize], &mut warp.rows, executing | warp.idle);
+    apply(step, warp, executing, environment).err().map(Outcome::Fault)
 }
 
 /// Does what `step` ends with, and moves on.
@@ -163,6 +161,26 @@ fn vote(vote: Vote, want: Mask, running: Mask) -> Mask {
 }
 
 impl Warp {
+    /// Makes sure that a group is running, or says why none can.
+    #[inline(always)]
+    fn settle(&mut self) -> Result<(), Outcome> {
+        if self.flow.active != 0 && self.flow.step < self.flow.meet {
+            return Ok(());
+        }
+        match self.flow.schedule() {
+            Next::Run => Ok(()),
+            Next::Barrier => Err(Outcome::Barrier),
+            Next::Ended => Err(Outcome::Ended),
+        }
+    }
+
+    /// Index of the instruction that runs next, and the lanes that will execute it; of a
+    /// step of several, the last. `None` when the warp has ended or waits.
+    pub fn next_instruction(&mut self, program: &Program) -> Option<(u32, Mask)> {
+        self.settle().ok()?;
+        Some((program.steps[self.flow.step as usize].at, self.flow.executing()))
+    }
+
     /// The lanes in which `condition` holds.
     fn holds(&self, condition: Condition) -> Mask {
         let test = |test: Test| match test.sense {

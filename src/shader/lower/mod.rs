@@ -40,14 +40,17 @@ pub enum Granularity {
 }
 
 /// The program of `code`.
-pub fn lower(code: &[u64], sync: SyncFlag) -> Result<Program, ProgramError> {
+pub fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<Program, ProgramError> {
     match code.len() {
         0 => return Err(ProgramError::Empty),
         len if len > Program::MAX_INSTRUCTIONS => return Err(ProgramError::TooLong(len)),
         _ => {}
     }
     let instrs: Vec<Instr> = code.iter().map(|&word| Instr::decode(word)).collect();
-    let targets = targets(&instrs);
+    let targets = match granularity {
+        Granularity::Runs => targets(&instrs),
+        Granularity::Instructions => (0..code.len() as u32).collect(),
+    };
     let reached = reached(&instrs);
     let mut lowerer =
         Lowerer { builder: Builder::default(), sync, stored: false, region: None, at: 0, used: 0 };

@@ -57,7 +57,9 @@ impl Lowerer<'_> {
             }
             Op::Fnorm => self.normalize(instr),
             Op::Swizzle => {
-                (0..4).for_each(|c| self.copy(TEMPORARIES + c, row(instr.src[0], instr.pattern[c as usize].into())));
+                (0..4).for_each(|c| {
+                    self.copy(TEMPORARIES + c, row(instr.src[0], instr.pattern[c as usize].into()))
+                });
                 self.take(instr);
             }
             op => {
