@@ -66,8 +66,10 @@ mod diagnostic;
 mod emit;
 mod grammar;
 pub mod pack;
+mod print;
 
 pub use diagnostic::Diagnostic;
+pub use print::disassemble;
 
 /// Where buffers without an address go.
 pub const DEFAULT_ORIGIN: u64 = 0x1000_0000;

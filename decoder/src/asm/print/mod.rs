@@ -1,0 +1,233 @@
+//! A capture as text that assembles to the same bytes.
+//!
+//! First [`items`] takes the file apart, then [`plan`] follows the submits
+//! through their calls to learn which bytes are commands and which are
+//! shaders, then every item is printed in file order. A form that would not
+//! give the same bytes back is not used: its bytes are printed instead.
+
+mod data;
+mod items;
+mod plan;
+mod state;
+mod stream;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use items::{Dump, Item};
+use plan::{Plan, Region};
+
+use super::WIDE_RECORD;
+use crate::capture::SectionId;
+
+/// Bytes that are compared together in a buffer that changed.
+const LINE: usize = 64;
+
+/// A buffer as the text knows it so far.
+struct Known<'a> {
+    name: String,
+    contents: Option<&'a [u8]>,
+}
+
+/// What has been written, and what later text may refer to.
+struct Printer<'a> {
+    out: String,
+    plan: Plan,
+    /// By address, size, and whether there are contents.
+    buffers: BTreeMap<(u64, u32, bool), Known<'a>>,
+    form: usize,
+}
+
+/// The source of `capture` (unpacked bytes, damaged or not).
+pub fn disassemble(capture: &[u8]) -> String {
+    let items = items::items(capture);
+    let plan = plan::plan(&items);
+    let mut printer = Printer { out: String::new(), plan, buffers: BTreeMap::new(), form: WIDE_RECORD };
+    for (index, item) in items.iter().enumerate() {
+        printer.item(index, item);
+    }
+    printer.out
+}
+
+impl<'a> Printer<'a> {
+    fn line(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.out.write_fmt(text);
+        self.out.push('\n');
+    }
+
+    fn item(&mut self, index: usize, item: &Item<'a>) {
+        match item {
+            Item::Markers(1) => self.line(format_args!("marker")),
+            Item::Markers(count) => self.line(format_args!("marker {count}")),
+            Item::Raw(bytes) => self.block("raw", bytes),
+            Item::Section(id, payload) => self.section(*id, payload),
+            Item::Dump(dump) => self.dump(index, dump),
+            Item::Submit { address, dwords, form } => {
+                self.form(*form);
+                match self.plan.label(*address, u64::from(*dwords) * 4) {
+                    Some(label) => {
+                        let _ = writeln!(self.out, "submit {label}\n");
+                    }
+                    None => self.line(format_args!("submit {address:#x} dwords {dwords}\n")),
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, head: &str, bytes: &[u8]) {
+        self.line(format_args!("{head} {{"));
+        data::data(&mut self.out, "  ", bytes);
+        self.line(format_args!("}}"));
+    }
+
+    fn section(&mut self, id: u32, payload: &[u8]) {
+        match (SectionId::from_bits(id), payload.as_array::<4>(), payload.as_array::<8>()) {
+            (SectionId::TEST, ..) => self.text("test", payload),
+            (SectionId::CMD, ..) => self.text("cmd", payload),
+            (SectionId::GPU_ID, Some(&id), _) => self.line(format_args!("gpu_id {}", u32::from_le_bytes(id))),
+            (SectionId::CHIP_ID, _, Some(&id)) => {
+                self.line(format_args!("chip_id {:#010x}", u64::from_le_bytes(id)));
+            }
+            (SectionId::Other(id), ..) => self.block(&format!("section {id:#x}"), payload),
+            (known, ..) => self.block(&format!("section {known:?}"), payload),
+        }
+    }
+
+    fn text(&mut self, word: &str, text: &[u8]) {
+        let _ = write!(self.out, "{word} \"");
+        for &byte in text {
+            let _ = match byte {
+                b'\n' => self.out.write_str("\\n"),
+                0 => self.out.write_str("\\0"),
+                // Brackets are counted before the text is understood.
+                b'"' | b'\\' | b'{' | b'}' | b'(' | b')' | b'[' | b']' => write!(self.out, "\\x{byte:02x}"),
+                b' '..=b'~' => self.out.write_char(byte.into()),
+                _ => write!(self.out, "\\x{byte:02x}"),
+            };
+        }
+        self.out.push_str("\"\n");
+    }
+
+    fn form(&mut self, form: usize) {
+        if self.form != form {
+            self.form = form;
+            self.line(format_args!("form {form}"));
+        }
+    }
+
+    fn dump(&mut self, index: usize, dump: &Dump<'a>) {
+        self.form(dump.form);
+        let key = (dump.address, dump.size, dump.contents.is_some());
+        let Some(known) = self.buffers.get(&key) else {
+            let name = self.buffer_name(dump);
+            self.new_buffer(index, &name, dump);
+            self.buffers.insert(key, Known { name, contents: dump.contents });
+            return;
+        };
+        let (name, old) = (known.name.clone(), known.contents);
+        match (old, dump.contents) {
+            (Some(old), Some(new)) => self.again(index, &name, dump.address, old, new),
+            _ => self.line(format_args!("again {name}")),
+        }
+        self.buffers.insert(key, Known { name, contents: dump.contents });
+    }
+
+    /// `b_fff66000`; with a number if the address has had another size before.
+    fn buffer_name(&self, dump: &Dump<'_>) -> String {
+        let from = (dump.address, 0, false);
+        let to = (dump.address, u32::MAX, true);
+        match self.buffers.range(from..=to).count() {
+            0 => format!("b_{:x}", dump.address),
+            others => format!("b_{:x}_{}", dump.address, others + 1),
+        }
+    }
+
+    fn new_buffer(&mut self, index: usize, name: &str, dump: &Dump<'_>) {
+        let Dump { address, size, .. } = *dump;
+        let Some(bytes) = dump.contents else {
+            return self.line(format_args!("buffer {name} @ {address:#x} size {size:#x}"));
+        };
+        let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        let regions = self.plan.regions(index).to_vec();
+        let covered = regions.last().map_or(0, |region| region.end());
+        // Whole dwords read better; what is left out are zeros.
+        let used = used.next_multiple_of(4).min(bytes.len()).max(covered);
+        match used < bytes.len() || used == 0 {
+            true => self.line(format_args!("buffer {name} @ {address:#x} size {size:#x} {{")),
+            false => self.line(format_args!("buffer {name} @ {address:#x} {{")),
+        }
+        let mut at = 0;
+        for region in &regions {
+            data::data(&mut self.out, "  ", &bytes[at..region.start]);
+            self.region(region, address, &bytes[region.start..region.end()]);
+            at = region.end();
+        }
+        data::data(&mut self.out, "  ", &bytes[at..used]);
+        self.line(format_args!("}}"));
+    }
+
+    /// What changed since the last dump: whole regions, or lines of data.
+    fn again(&mut self, index: usize, name: &str, address: u64, old: &[u8], new: &[u8]) {
+        let regions = self.plan.regions(index).to_vec();
+        let mut at = 0;
+        let start = self.out.len();
+        for region in &regions {
+            self.changes(at, region.start, old, new);
+            let range = region.start..region.end();
+            if region.defines || old[range.clone()] != new[range.clone()] {
+                self.line(format_args!("  at {:#x}", region.start));
+                self.region(region, address, &new[range]);
+            }
+            at = region.end();
+        }
+        self.changes(at, new.len(), old, new);
+        match self.out.len() == start {
+            true => self.line(format_args!("again {name}")),
+            false => {
+                self.out.insert_str(start, &format!("again {name} {{\n"));
+                self.line(format_args!("}}"));
+            }
+        }
+    }
+
+    /// The lines of `start..end` that differ, neighbours together.
+    fn changes(&mut self, start: usize, end: usize, old: &[u8], new: &[u8]) {
+        let lines = (start..end).step_by(LINE).map(|at| at..(at + LINE).min(end));
+        let mut changed: Option<std::ops::Range<usize>> = None;
+        for line in lines {
+            let differs = old[line.clone()] != new[line.clone()];
+            match (&mut changed, differs) {
+                (Some(run), true) => run.end = line.end,
+                (None, true) => changed = Some(line),
+                (Some(_), false) => self.changed_run(changed.take(), new),
+                (None, false) => {}
+            }
+        }
+        self.changed_run(changed, new);
+    }
+
+    fn changed_run(&mut self, run: Option<std::ops::Range<usize>>, new: &[u8]) {
+        let Some(run) = run else { return };
+        self.line(format_args!("  at {:#x}", run.start));
+        data::data(&mut self.out, "  ", &new[run]);
+    }
+
+    /// Commands or a shader, with a label where the plan says so.
+    fn region(&mut self, region: &Region, base: u64, bytes: &[u8]) {
+        let address = base + region.start as u64;
+        let label = match region.defines {
+            true => self.plan.label(address, bytes.len() as u64).map(str::to_owned),
+            false => None,
+        };
+        match &label {
+            Some(label) => self.line(format_args!("  {label}: {{")),
+            None => self.line(format_args!("  repeat 1 {{")),
+        }
+        match region.kind {
+            plan::Kind::Commands => stream::commands(&mut self.out, &self.plan, bytes),
+            plan::Kind::Shader => data::shader_block(&mut self.out, "    ", bytes),
+        }
+        self.line(format_args!("  }}"));
+    }
+}

@@ -1,0 +1,201 @@
+//! Which bytes are commands and which are shaders, and what they are called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::items::{Dump, Item};
+use crate::load_state::{StateKind, StateSource};
+use crate::packet::{Packet, Packets};
+use crate::pm4::Pm4;
+
+/// What a region holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Commands,
+    Shader,
+}
+
+/// Bytes of a buffer that are more than data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Region {
+    /// Offset in the buffer.
+    pub(super) start: usize,
+    pub(super) bytes: usize,
+    pub(super) kind: Kind,
+    /// The label of its address and size stands here.
+    pub(super) defines: bool,
+}
+
+impl Region {
+    pub(super) fn end(&self) -> usize {
+        self.start + self.bytes
+    }
+}
+
+/// Regions of each item, and labels by address and size.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    regions: BTreeMap<usize, Vec<Region>>,
+    labels: BTreeMap<(u64, u64), String>,
+}
+
+impl Plan {
+    /// The regions of item `index`, in order, apart from each other.
+    pub(super) fn regions(&self, index: usize) -> &[Region] {
+        self.regions.get(&index).map_or(&[], Vec::as_slice)
+    }
+
+    /// The label of these bytes.
+    pub(super) fn label(&self, address: u64, bytes: u64) -> Option<&str> {
+        self.labels.get(&(address, bytes)).map(String::as_str)
+    }
+
+    /// A label that starts at `address`, and its size.
+    pub(super) fn label_at(&self, address: u64) -> Option<(&str, u64)> {
+        let (key, label) = self.labels.range((address, 0)..=(address, u64::MAX)).next()?;
+        Some((label, key.1))
+    }
+
+    fn add(&mut self, index: usize, dump: &Dump<'_>, found: &BTreeSet<Found>) {
+        let mut regions: Vec<Region> = Vec::new();
+        for found in found.iter().filter(|found| found.item == index) {
+            let behind = regions.last().is_none_or(|last| last.end() <= found.start);
+            if !behind {
+                continue;
+            }
+            let key = (dump.address + found.start as u64, found.bytes as u64);
+            let defines = !self.labels.contains_key(&key);
+            if defines {
+                let name = self.name(key, found.kind);
+                self.labels.insert(key, name);
+            }
+            regions.push(Region { start: found.start, bytes: found.bytes, kind: found.kind, defines });
+        }
+        self.regions.insert(index, regions);
+    }
+
+    fn name(&self, (address, bytes): (u64, u64), kind: Kind) -> String {
+        let what = match kind {
+            Kind::Commands => "ib",
+            Kind::Shader => "shader",
+        };
+        match self.label_at(address) {
+            None => format!("{what}_{address:x}"),
+            Some(_) => format!("{what}_{address:x}_{bytes:x}"),
+        }
+    }
+}
+
+/// A region before it is placed. The order is that of items and offsets,
+/// longer regions first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Found {
+    item: usize,
+    start: usize,
+    bytes: usize,
+    kind: Kind,
+}
+
+impl Ord for Found {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let key = |found: &Self| (found.item, found.start, std::cmp::Reverse(found.bytes), found.kind);
+        key(self).cmp(&key(other))
+    }
+}
+
+impl PartialOrd for Found {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The buffers of one group.
+#[derive(Default)]
+struct Group<'a> {
+    /// Item and dump by address.
+    buffers: BTreeMap<u64, (usize, Dump<'a>)>,
+    found: BTreeSet<Found>,
+    /// Dwords that may still be looked at: calls may overlap, but not for ever.
+    fuel: usize,
+}
+
+/// Looks through the whole file.
+pub(super) fn plan(items: &[Item<'_>]) -> Plan {
+    let mut plan = Plan::default();
+    let mut group = Group::default();
+    let mut executed = false;
+    for (index, item) in items.iter().enumerate() {
+        match item {
+            Item::Dump(dump) => {
+                if std::mem::take(&mut executed) {
+                    group.finish(&mut plan);
+                    group = Group::default();
+                }
+                group.fuel += dump.contents.map_or(0, <[u8]>::len);
+                // The same address announced twice keeps what has contents.
+                if dump.contents.is_some() || !group.buffers.contains_key(&dump.address) {
+                    group.buffers.insert(dump.address, (index, *dump));
+                }
+            }
+            Item::Submit { address, dwords, .. } => {
+                executed = true;
+                group.follow(*address, u64::from(*dwords));
+            }
+            _ => {}
+        }
+    }
+    group.finish(&mut plan);
+    plan
+}
+
+impl<'a> Group<'a> {
+    fn finish(&self, plan: &mut Plan) {
+        for (index, dump) in self.buffers.values() {
+            plan.add(*index, dump, &self.found);
+        }
+    }
+
+    /// The captured bytes at `address`, and the region that they would be.
+    fn find(&self, address: u64, bytes: u64, kind: Kind) -> Option<(Found, &'a [u8])> {
+        let (_, (item, dump)) = self.buffers.range(..=address).next_back()?;
+        let start = usize::try_from(address - dump.address).ok()?;
+        let bytes = usize::try_from(bytes).ok().filter(|&bytes| bytes > 0)?;
+        let contents = dump.contents?.get(start..start.checked_add(bytes)?)?;
+        Some((Found { item: *item, start, bytes, kind }, contents))
+    }
+
+    /// Notes a command buffer and all that it reaches.
+    fn follow(&mut self, address: u64, dwords: u64) {
+        let mut calls = vec![(address, dwords)];
+        while let Some((address, dwords)) = calls.pop() {
+            let Some((found, bytes)) = self.find(address, dwords * 4, Kind::Commands) else { continue };
+            if self.fuel < bytes.len() || !self.found.insert(found) {
+                continue;
+            }
+            self.fuel -= bytes.len();
+            let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+            for packet in Packets::new(&words).map_while(Result::ok) {
+                if let Packet::Type3 { opcode, payload, .. } = packet {
+                    self.reach(Pm4::parse(opcode, payload), &mut calls);
+                }
+            }
+        }
+    }
+
+    /// What one packet points to.
+    fn reach(&mut self, packet: Pm4<'_>, calls: &mut Vec<(u64, u64)>) {
+        if let Some(call) = packet.call() {
+            calls.push((call.address.into(), call.dwords.into()));
+        }
+        match packet {
+            Pm4::SetDrawState(groups) => calls
+                .extend(groups.groups().map(|group| (group.address.into(), group.control.COUNT().into()))),
+            Pm4::LoadState4(load) => {
+                if let (StateKind::Instructions(_), StateSource::Memory { address }) = (load.kind(), load.source()) {
+                    let shader = self.find(address.into(), u64::from(load.dwords()) * 4, Kind::Shader);
+                    self.found.extend(shader.map(|(found, _)| found));
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! `load` statements.
+
+use std::fmt::Write;
+
+use super::super::pack::{self, StateTarget};
+use super::plan::Plan;
+use super::{data, stream};
+use crate::bits::WordRow;
+use crate::load_state::{StateKind, StateSource};
+use crate::pm4::LoadState4;
+use crate::regs::tex;
+
+const INDENT: &str = "    ";
+const INNER: &str = "      ";
+
+/// Writes `load ..` for a packet whose dwords it gives back; whether it did.
+pub(super) fn load(out: &mut String, plan: &Plan, load: &LoadState4<'_>, payload: &[u32]) -> bool {
+    let target = StateTarget::from((load.dst.STATE_BLOCK(), load.src.STATE_TYPE()));
+    if target.kind() == StateKind::Unknown {
+        return false;
+    }
+    let (first, units) = (load.dst.DST_OFF(), load.dst.NUM_UNIT());
+    match load.source() {
+        StateSource::Inline(data) => {
+            let head = pack::load_state_inline(target, first, units);
+            let same = head.is_ok_and(|head| payload.starts_with(&head)) && data.len() == load.dwords() as usize;
+            let whole = same && !data.is_empty() && load.rest.len() == data.len();
+            whole && inline(out, target, first, data)
+        }
+        StateSource::Memory { address } => {
+            let head = pack::load_state_memory(target, first, units, address);
+            let same = head.is_ok_and(|head| payload == head);
+            same && memory(out, plan, target, first, units, address)
+        }
+    }
+}
+
+fn head(out: &mut String, target: StateTarget, first: u32) {
+    let _ = match first {
+        0 => write!(out, "{INDENT}load {target}"),
+        _ => write!(out, "{INDENT}load {target} at {first}"),
+    };
+}
+
+fn memory(out: &mut String, plan: &Plan, target: StateTarget, first: u32, units: u32, address: u32) -> bool {
+    head(out, target, first);
+    let unit = u64::from(target.kind().unit_dwords()) * 4;
+    let label = plan.label(address.into(), u64::from(units) * unit);
+    let _ = match label {
+        Some(label) => writeln!(out, " from {label}"),
+        None => writeln!(out, " from {address:#x} units {units}"),
+    };
+    true
+}
+
+fn inline(out: &mut String, target: StateTarget, first: u32, dwords: &[u32]) -> bool {
+    let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+    if let StateKind::Instructions(_) = target.kind() {
+        return shader(out, target, first, &bytes);
+    }
+    head(out, target, first);
+    out.push_str(" {\n");
+    match target.kind() {
+        StateKind::Samplers(_) => descriptors(out, tex::SAMPLER, dwords),
+        StateKind::Textures(_) => descriptors(out, tex::TEXTURE, dwords),
+        StateKind::SsboDescriptors(_) => descriptors(out, tex::SSBO_0, dwords),
+        StateKind::SsboSizes(_) => descriptors(out, tex::SSBO_1, dwords),
+        // Whole vectors, so that lines are constants.
+        StateKind::Constants(_) => bytes.chunks(16).for_each(|vector| data::data(out, INNER, vector)),
+        _ => data::data(out, INNER, &bytes),
+    }
+    let _ = writeln!(out, "{INDENT}}}");
+    true
+}
+
+fn descriptors(out: &mut String, words: &'static [WordRow], dwords: &[u32]) {
+    for (&dword, row) in dwords.iter().zip(words.iter().cycle()) {
+        let _ = write!(out, "{INNER}{} ", row.name);
+        stream::word(out, row.fields, dword);
+        out.push('\n');
+    }
+}
+
+/// The instructions; the zeros behind them come back with the group.
+fn shader(out: &mut String, target: StateTarget, first: u32, bytes: &[u8]) -> bool {
+    let words: Vec<u64> = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
+    let used = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+    let group = target.kind().unit_dwords() as usize / 2;
+    // A load of whole empty groups has to say how many there are.
+    let used = used.max((words.len() / group).saturating_sub(1) * group + 1).min(words.len());
+    let Some(lines) = data::shader_lines(&words[..used]) else { return false };
+    head(out, target, first);
+    out.push_str(" {\n");
+    data::indented(out, INDENT, &lines);
+    let _ = writeln!(out, "{INDENT}}}");
+    true
+}

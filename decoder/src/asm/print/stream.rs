@@ -1,0 +1,158 @@
+//! Packets as statements.
+
+use std::fmt::Write;
+
+use super::plan::Plan;
+use super::{data, state};
+use crate::bits::value::{FieldValue, Show, WordText, is_bare};
+use crate::bits::{FieldRow, parse};
+use crate::packet::{Packet, Packets};
+use crate::pm4::{self, PacketRow, Pm4};
+use crate::regs;
+
+const INDENT: &str = "    ";
+
+/// The packets of a command buffer; what is none, as data.
+pub(super) fn commands(out: &mut String, plan: &Plan, bytes: &[u8]) {
+    let (dwords, tail) = bytes.as_chunks::<4>();
+    let words: Vec<u32> = dwords.iter().map(|&dword| u32::from_le_bytes(dword)).collect();
+    let mut packets = Packets::new(&words);
+    loop {
+        let start = packets.offset();
+        let Some(packet) = packets.next() else { break };
+        let length = packets.offset() - start;
+        match packet {
+            Ok(packet) => statement(out, plan, &packet, &bytes[start * 4..(start + length) * 4]),
+            Err(_) => {
+                data::data(out, INDENT, &bytes[start * 4..words.len() * 4]);
+                break;
+            }
+        }
+    }
+    data::data(out, INDENT, tail);
+}
+
+fn statement(out: &mut String, plan: &Plan, packet: &Packet<'_>, bytes: &[u8]) {
+    match *packet {
+        Packet::Type0 { reg, one_reg, values } => type0(out, reg, one_reg, values, bytes),
+        Packet::Type1 { .. } => data::data(out, INDENT, bytes),
+        Packet::Type2 => {
+            let _ = writeln!(out, "{INDENT}pad");
+        }
+        Packet::Type3 { opcode, predicated, payload } => type3(out, plan, opcode, predicated, payload, bytes),
+    }
+}
+
+fn type0(out: &mut String, reg: u32, one_reg: bool, values: &[u32], bytes: &[u8]) {
+    let last = reg as usize + if one_reg { 0 } else { values.len() - 1 };
+    if last >= regs::SPACE {
+        return data::data(out, INDENT, bytes);
+    }
+    if one_reg {
+        let _ = write!(out, "{INDENT}one_reg {}", regs::RegName { offset: reg });
+        let rows = rows(reg);
+        for (index, &value) in values.iter().enumerate() {
+            let separator = if index == 0 { " " } else { ", " };
+            let _ = match rows {
+                [row] if is_bare(rows) => write!(out, "{separator}{}", FieldValue { row, raw: value }),
+                _ => write!(out, "{separator}{value:#x}"),
+            };
+        }
+        out.push('\n');
+        return;
+    }
+    for (offset, &value) in (reg..).zip(values) {
+        let more = if offset == reg { "" } else { "+ " };
+        let _ = write!(out, "{INDENT}{more}{} ", regs::RegName { offset });
+        let rows = rows(offset);
+        if rows.is_empty() || is_bare(rows) {
+            out.push_str("= ");
+        }
+        word(out, rows, value);
+        out.push('\n');
+    }
+}
+
+fn rows(reg: u32) -> &'static [FieldRow] {
+    regs::lookup(reg).map_or(&[], regs::RegRef::fields)
+}
+
+/// A word by its fields, or as bits if the fields would not give it back.
+pub(super) fn word(out: &mut String, rows: &'static [FieldRow], word: u32) {
+    let text = WordText { rows, word, show: Show::NonZero }.to_string();
+    let _ = match (rows.is_empty(), parse::word(rows, &text)) {
+        (true, _) => write!(out, "{word:#x}"),
+        (false, Ok(same)) if same == word => out.write_str(&text),
+        _ => write!(out, "{{ {word:#x} }}"),
+    };
+}
+
+fn type3(out: &mut String, plan: &Plan, opcode: u8, predicated: bool, payload: &[u32], bytes: &[u8]) {
+    if !predicated && friendly(out, plan, opcode, payload) {
+        return;
+    }
+    let row = pm4::row(opcode);
+    let fixed = row.map_or(0, |row| row.dwords.len() - row.optional);
+    if payload.len() < fixed {
+        return data::data(out, INDENT, bytes);
+    }
+    out.push_str(INDENT);
+    if predicated {
+        out.push_str("pred ");
+    }
+    let _ = match row {
+        Some(row) => out.write_str(row.name),
+        None => write!(out, "opcode_{opcode:02x}"),
+    };
+    if fixed > 0 || payload != [0] {
+        arguments(out, row, payload);
+    }
+    out.push('\n');
+}
+
+/// The statements that say it better than a packet; whether there is one.
+fn friendly(out: &mut String, plan: &Plan, opcode: u8, payload: &[u32]) -> bool {
+    match Pm4::parse(opcode, payload) {
+        Pm4::IndirectBuffer(call) if payload.len() == 2 => {
+            let label = plan.label(call.IB_BASE.into(), u64::from(payload[1]) * 4);
+            label.is_some_and(|label| writeln!(out, "{INDENT}call {label}").is_ok())
+        }
+        Pm4::LoadState4(load) => state::load(out, plan, &load, payload),
+        _ => false,
+    }
+}
+
+/// The dwords with a layout in parentheses, the others in braces.
+fn arguments(out: &mut String, row: Option<&'static PacketRow>, payload: &[u32]) {
+    let repeats = row.is_some_and(|row| !row.repeat.is_empty());
+    let laid_out = row.map_or(0, |row| row.dwords.len()).min(payload.len());
+    let laid_out = if repeats { payload.len() } else { laid_out };
+    if laid_out > 0 {
+        out.push('(');
+        for (index, &dword) in payload[..laid_out].iter().enumerate() {
+            out.push_str(if index == 0 { "" } else { ", " });
+            let fields = row.and_then(|row| row.dword(index)).map_or(&[][..], |dword| dword.fields);
+            argument(out, fields, dword);
+        }
+        out.push(')');
+    }
+    if laid_out < payload.len() {
+        out.push_str(" {\n");
+        let bytes: Vec<u8> = payload[laid_out..].iter().flat_map(|dword| dword.to_le_bytes()).collect();
+        data::data(out, "      ", &bytes);
+        let _ = write!(out, "{INDENT}}}");
+    }
+}
+
+fn argument(out: &mut String, fields: &'static [FieldRow], dword: u32) {
+    match fields {
+        [row] if row.width() == 32 => {
+            let text = FieldValue { row, raw: dword }.to_string();
+            let _ = match row.parse(&text) {
+                Ok(same) if same == dword => write!(out, "{} = {text}", row.name),
+                _ => write!(out, "{{ {dword:#x} }}"),
+            };
+        }
+        _ => word(out, fields, dword),
+    }
+}
