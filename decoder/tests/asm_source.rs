@@ -172,3 +172,25 @@ fn errors_say_where() {
     let deep = "(".repeat(1000);
     assert!(error(&format!("const A = {deep}")).contains("brackets inside each other"));
 }
+
+#[test]
+fn parameters_are_values_or_names() {
+    let source = "
+        macro shade(name, kind, reg, n) {
+            buffer name @ 0x1000 { CP_DRAW_INDX_OFFSET({ PRIM_TYPE = kind }, dwords(name), n + 1)
+                SP_FS_MRT[0].REG { REGID = reg } }
+            submit name
+        }
+        macro outer(name, kind) { use shade(name, kind, r1.y, 2) }
+        use outer(here_it_is, DI_PT_TRILIST)
+        section 0 { u32 here_it_is, bytes(here_it_is) }";
+    let bytes = capture(source);
+    let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+    let buffer = [3, 12, 0x1000, 24, 0, 12, 24, 0xc002_3800, 4, 6, 3, 0x22f1, 5];
+    assert_eq!(words, [&buffer[..], &[6, 12, 0x1000, 6, 0], &[0, 8, 0x1000, 24]].concat());
+}
+
+#[test]
+fn a_parameter_that_names_itself_ends() {
+    assert!(error("macro m(x) { section 0 { u32 x } } use m(x)").contains("nothing is called `x`"));
+}

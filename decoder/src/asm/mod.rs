@@ -57,6 +57,8 @@
 //!   A hexadecimal literal in a float is its bits. Functions: `bytes(label)`, `dwords(label)`,
 //!   `groups(label)` (16 instructions each), `here()`, `bits(f32)`, `half(f16)`, `float`, `int`, `sqrt`,
 //!   `min`, `max`.
+//! * **Macros** take values and names: a parameter can be a label (also one that the macro defines), an
+//!   enumerator or a shader register.
 //! * **`for i in 0..8 { .. }`**, **`repeat n { .. }`**, **`if a == b { .. } else { .. }`** work at any level.
 //!   A `const` inside a macro or loop stays inside.
 //! * Labels may be used before they are defined. Comments run from `//` or `;` to the end of the line.
@@ -69,7 +71,7 @@ pub mod pack;
 mod print;
 
 pub use diagnostic::Diagnostic;
-pub use print::disassemble;
+pub use print::{Disassembly, disassemble};
 
 /// Where buffers without an address go.
 pub const DEFAULT_ORIGIN: u64 = 0x1000_0000;

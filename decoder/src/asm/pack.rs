@@ -14,6 +14,9 @@ pub const MAX_COUNT: u32 = 0x4000;
 /// Opcode of CP_LOAD_STATE4.
 pub const LOAD_STATE4: u8 = 0x30;
 
+/// Opcode of CP_NOP.
+const NOP: u8 = 0x10;
+
 /// A word from the values of its fields.
 fn assemble(rows: &'static [FieldRow], values: &[(&str, u32)]) -> u32 {
     values.iter().fold(0, |word, (name, value)| match parse::field(rows, name) {
@@ -41,6 +44,11 @@ pub fn type3(opcode: u8, predicated: bool, count: u32) -> u32 {
         ("TYPE", 3),
     ];
     assemble(PKT3::FIELDS, &fields)
+}
+
+/// `header`, that of a command, made one that does nothing with as many dwords.
+pub fn silenced(header: u32) -> u32 {
+    type3(NOP, false, PKT3(header).COUNT() + 1)
 }
 
 /// Block and type of a state load.

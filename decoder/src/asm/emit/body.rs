@@ -124,15 +124,17 @@ impl Emitter<'_, '_> {
         let Some(block) = block else { return Ok(()) };
         self.block(block)?;
         let end = self.body(name.span)?.address();
-        self.labels.insert(name.text.clone(), Extent { address, bytes: Some(end.saturating_sub(address)) });
+        let extent = Extent { address, bytes: Some(end.saturating_sub(address)) };
+        self.labels.insert(self.alias(&name.text).to_owned(), extent);
         Ok(())
     }
 
     /// A new label.
     pub(super) fn define(&mut self, name: &Name, extent: Extent) -> Result<()> {
-        match self.labels.insert(name.text.clone(), extent) {
+        let text = self.alias(&name.text).to_owned();
+        match self.labels.insert(text.clone(), extent) {
             None => Ok(()),
-            Some(_) => self.fail(name.span, format!("label `{}` is already defined", name.text)),
+            Some(_) => self.fail(name.span, format!("label `{text}` is already defined")),
         }
     }
 

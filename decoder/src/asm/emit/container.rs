@@ -124,7 +124,10 @@ impl Emitter<'_, '_> {
         let span = buffer.name.span;
         let address = match &buffer.address {
             Some(address) => self.address(address)?,
-            None => self.origin.next_multiple_of(PAGE),
+            None => match self.origin.checked_next_multiple_of(PAGE) {
+                Some(address) => address,
+                None => return self.fail(span, "no address is left"),
+            },
         };
         let size = buffer.size.as_ref().map(|size| self.size(size)).transpose()?;
         // The label is there for the buffer's own contents; its size comes after them.
@@ -138,7 +141,7 @@ impl Emitter<'_, '_> {
             return self.fail(span, "a buffer wants `size` or contents");
         };
         let extent = Extent { address, bytes: Some(bytes as u64) };
-        self.labels.insert(buffer.name.text.clone(), extent);
+        self.labels.insert(self.alias(&buffer.name.text).to_owned(), extent);
         if buffer.address.is_none() {
             self.origin = address.saturating_add(bytes as u64);
         }
@@ -176,13 +179,13 @@ impl Emitter<'_, '_> {
                 Some((self.capture.len() - bytes.len(), bytes.len()))
             }
         };
-        self.dumps.insert(name.text.clone(), Dump { address, size, contents: place });
+        self.dumps.insert(self.alias(&name.text).to_owned(), Dump { address, size, contents: place });
         Ok(())
     }
 
     /// The buffer as it was dumped last, with changes.
     fn again(&mut self, name: &Name, changes: Option<&Block>) -> Result<()> {
-        let Some(&Dump { address, size, contents }) = self.dumps.get(&name.text) else {
+        let Some(&Dump { address, size, contents }) = self.dumps.get(self.alias(&name.text)) else {
             return self.fail(name.span, format!("no buffer `{}` so far", name.text));
         };
         let old = contents.map(|(start, length)| self.capture[start..start + length].to_vec());

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::super::ast::{Expr, ExprKind, Name, Span};
-use super::value::{Value, literal};
+use super::value::{Bound, Value, literal};
 use super::{Emitter, Extent, MAX_STEPS, Pass, Result};
 use crate::regs;
 
@@ -42,11 +42,37 @@ impl Emitter<'_, '_> {
         }
     }
 
+    fn binding(&self, name: &str) -> Option<&Bound> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    /// The name that `name`, perhaps a parameter, stands for.
+    pub(super) fn alias<'a>(&'a self, name: &'a str) -> &'a str {
+        match self.binding(name) {
+            Some(Bound::Token(token)) => token,
+            _ => name,
+        }
+    }
+
+    /// What an argument or the value of a constant is: a name that is neither
+    /// stays a name, because only its use tells an enumerator from a label.
+    pub(super) fn bound(&self, expr: &Expr) -> Result<Bound> {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                let binding = self.binding(name).cloned();
+                Ok(binding.unwrap_or_else(|| Bound::Token(name.clone())))
+            }
+            _ => self.value(expr).map(Bound::Value),
+        }
+    }
+
     /// A constant, a label or the offset of a register.
     fn named(&self, span: Span, name: &str) -> Result<Value> {
-        if let Some(&value) = self.scopes.iter().rev().find_map(|scope| scope.get(name)) {
-            return Ok(value);
-        }
+        let name = match self.binding(name) {
+            Some(Bound::Value(value)) => return Ok(*value),
+            Some(Bound::Token(token)) => token,
+            None => name,
+        };
         if let Some(extent) = self.label(name) {
             return Ok(Value::Int(extent.address.into()));
         }
@@ -70,6 +96,7 @@ impl Emitter<'_, '_> {
         let ExprKind::Name(name) = &argument.kind else {
             return self.fail(argument.span, "expected a label");
         };
+        let name = self.alias(name);
         // An open block has no size yet; the pass before may know it.
         let bytes = |extent: Option<&Extent>| extent.and_then(|extent| extent.bytes);
         let found = bytes(self.labels.get(name)).or_else(|| bytes(self.known.get(name)));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::super::ast::{Block, Expr, Macro, Name, Span};
-use super::value::Value;
+use super::value::{Bound, Value};
 use super::{Emitter, MAX_DEPTH, Result};
 
 impl Emitter<'_, '_> {
@@ -30,7 +30,7 @@ impl Emitter<'_, '_> {
     /// `inside` with its own constants.
     fn in_scope<T>(
         &mut self,
-        scope: BTreeMap<String, Value>,
+        scope: BTreeMap<String, Bound>,
         inside: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         self.scopes.push(scope);
@@ -58,7 +58,7 @@ impl Emitter<'_, '_> {
     }
 
     pub(super) fn constant(&mut self, name: &Name, value: &Expr) -> Result<()> {
-        let value = self.value(value)?;
+        let value = self.bound(value)?;
         let scope = self.scopes.last_mut().expect("the outermost scope is never left");
         match scope.insert(name.text.clone(), value) {
             None => Ok(()),
@@ -83,7 +83,7 @@ impl Emitter<'_, '_> {
         }
         let mut scope = BTreeMap::new();
         for (parameter, argument) in body.parameters.iter().zip(arguments) {
-            scope.insert(parameter.clone(), self.value(argument)?);
+            scope.insert(parameter.clone(), self.bound(argument)?);
         }
         let run = |this: &mut Self| this.in_file(file, |this| this.block(&body.body));
         self.deeper(name.span, |this| this.in_scope(scope, run))
@@ -93,7 +93,7 @@ impl Emitter<'_, '_> {
         let (first, end) = (self.whole(first)?, self.whole(end)?);
         let mut index = first;
         while index < end {
-            let scope = BTreeMap::from([(name.text.clone(), Value::Int(index))]);
+            let scope = BTreeMap::from([(name.text.clone(), Bound::Value(Value::Int(index)))]);
             self.steps += 1;
             self.bounded(name.span)?;
             self.in_scope(scope, |this| this.block(block))?;

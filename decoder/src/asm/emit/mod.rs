@@ -2,7 +2,7 @@
 //!
 //! The whole source is evaluated until the addresses of its labels stand still
 //! (two passes, unless a size depends on a later label): the first pass takes
-//! labels that it has not met as [`Value::Unknown`], the last as errors.
+//! labels that it has not met as [`value::Value::Unknown`], the last as errors.
 
 mod body;
 mod container;
@@ -21,7 +21,7 @@ use super::diagnostic::Diagnostic;
 use super::{Files, Image, grammar};
 use body::Body;
 use container::Dump;
-use value::Value;
+use value::Bound;
 
 /// Bytes that one section may hold.
 const MAX_SECTION: usize = crate::capture::MAX_PAYLOAD as usize;
@@ -86,7 +86,7 @@ struct Emitter<'p, 'f> {
     /// Labels of this pass.
     labels: BTreeMap<String, Extent>,
     /// Constants: of the whole source first, then of each macro and loop.
-    scopes: Vec<BTreeMap<String, Value>>,
+    scopes: Vec<BTreeMap<String, Bound>>,
     /// Where each macro was defined.
     macros: BTreeMap<String, (usize, Rc<Macro>)>,
     /// The files that are being evaluated, innermost last.

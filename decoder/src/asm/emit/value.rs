@@ -13,6 +13,15 @@ pub(super) enum Value {
     Float(f64),
 }
 
+/// What a constant or parameter stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Bound {
+    /// A value.
+    Value(Value),
+    /// A name that is none of ours: a label, an enumerator, a shader register.
+    Token(String),
+}
+
 impl Value {
     pub(super) fn as_float(self) -> f64 {
         match self {

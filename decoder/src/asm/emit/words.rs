@@ -7,16 +7,17 @@ use crate::bits::value::is_bare;
 use crate::bits::{FieldRow, Kind, parse};
 use crate::regs;
 
-/// The text of an expression that is one token: a literal or a name, with a minus or not.
-fn token(expr: &Expr) -> Option<String> {
-    match &expr.kind {
-        ExprKind::Number(text) | ExprKind::Name(text) => Some(text.clone()),
-        ExprKind::Unary('-', inner) => token(inner).map(|text| format!("-{text}")),
-        _ => None,
-    }
-}
-
 impl Emitter<'_, '_> {
+    /// The text of an expression that is one token: a literal or a name, with a minus or not.
+    fn token(&self, expr: &Expr) -> Option<String> {
+        match &expr.kind {
+            ExprKind::Number(text) => Some(text.clone()),
+            ExprKind::Name(name) => Some(self.alias(name).to_owned()),
+            ExprKind::Unary('-', inner) => self.token(inner).map(|text| format!("-{text}")),
+            _ => None,
+        }
+    }
+
     /// The dword that `word` is under the fields `rows`.
     pub(super) fn word(&self, rows: &'static [FieldRow], word: &Word) -> Result<u32> {
         match (word, rows) {
@@ -34,7 +35,7 @@ impl Emitter<'_, '_> {
             },
             Part::Bare(value) => {
                 let flag = match &value.kind {
-                    ExprKind::Name(name) => parse::field(rows, name),
+                    ExprKind::Name(name) => parse::field(rows, self.alias(name)),
                     _ => None,
                 };
                 match flag {
@@ -48,7 +49,7 @@ impl Emitter<'_, '_> {
 
     /// The bits of one field: in the field's own notation, or from a value.
     pub(super) fn field(&self, row: &'static FieldRow, expr: &Expr) -> Result<u32> {
-        let direct = token(expr).map(|text| row.parse(&text));
+        let direct = self.token(expr).map(|text| row.parse(&text));
         if let Some(Ok(raw)) = direct {
             return Ok(raw);
         }

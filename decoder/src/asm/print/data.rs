@@ -26,7 +26,9 @@ pub(super) fn data(out: &mut String, indent: &str, bytes: &[u8]) {
     }
     if !tail.is_empty() {
         let _ = write!(out, "{indent}hex ");
-        tail.iter().for_each(|byte| drop(write!(out, "{byte:02x}")));
+        for byte in tail {
+            let _ = write!(out, "{byte:02x}");
+        }
         out.push('\n');
     }
 }
@@ -38,7 +40,9 @@ fn run_length(dwords: &[[u8; 4]]) -> usize {
 
 /// Dwords up to the next run (or a line, so that lines stay aligned).
 fn plain_length(dwords: &[[u8; 4]]) -> usize {
-    let starts_run = |&at: &usize| dwords[at..].len() >= RUN && dwords[at..at + RUN].iter().all(|dword| *dword == dwords[at]);
+    let starts_run = |&at: &usize| {
+        dwords[at..].len() >= RUN && dwords[at..at + RUN].iter().all(|dword| *dword == dwords[at])
+    };
     (1..dwords.len()).find(starts_run).unwrap_or(dwords.len())
 }
 
@@ -85,7 +89,9 @@ pub(super) fn shader_block(out: &mut String, indent: &str, bytes: &[u8]) {
 }
 
 pub(super) fn indented(out: &mut String, indent: &str, lines: &str) {
-    lines.lines().for_each(|line| drop(writeln!(out, "{indent}  {line}")));
+    for line in lines.lines() {
+        let _ = writeln!(out, "{indent}  {line}");
+    }
 }
 
 /// The text of a program, if it assembles to the same words.

@@ -22,7 +22,11 @@ pub(super) struct Dump<'a> {
 pub(super) enum Item<'a> {
     Markers(usize),
     Dump(Dump<'a>),
-    Submit { address: u64, dwords: u32, form: usize },
+    Submit {
+        address: u64,
+        dwords: u32,
+        form: usize,
+    },
     Section(u32, &'a [u8]),
     /// From where the file stops being one: a cut-off or corrupt section.
     Raw(&'a [u8]),

@@ -38,15 +38,28 @@ struct Printer<'a> {
     form: usize,
 }
 
+/// What a capture reads as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disassembly {
+    /// The source.
+    pub text: String,
+    /// Bytes at the end that are no section: the capture is cut off or corrupt.
+    pub damaged: usize,
+}
+
 /// The source of `capture` (unpacked bytes, damaged or not).
-pub fn disassemble(capture: &[u8]) -> String {
+pub fn disassemble(capture: &[u8]) -> Disassembly {
     let items = items::items(capture);
     let plan = plan::plan(&items);
     let mut printer = Printer { out: String::new(), plan, buffers: BTreeMap::new(), form: WIDE_RECORD };
     for (index, item) in items.iter().enumerate() {
         printer.item(index, item);
     }
-    printer.out
+    let damaged = match items.last() {
+        Some(Item::Raw(bytes)) => bytes.len(),
+        _ => 0,
+    };
+    Disassembly { text: printer.out, damaged }
 }
 
 impl<'a> Printer<'a> {
@@ -175,9 +188,14 @@ impl<'a> Printer<'a> {
         for region in &regions {
             self.changes(at, region.start, old, new);
             let range = region.start..region.end();
-            if region.defines || old[range.clone()] != new[range.clone()] {
+            if region.defines {
                 self.line(format_args!("  at {:#x}", region.start));
                 self.region(region, address, &new[range]);
+            } else if region.kind == plan::Kind::Commands {
+                let changed = stream::Changed { old: &old[range.clone()], start: region.start };
+                stream::changes(&mut self.out, &self.plan, &new[range], changed);
+            } else {
+                self.changes(range.start, range.end, old, new);
             }
             at = region.end();
         }
@@ -220,14 +238,15 @@ impl<'a> Printer<'a> {
             true => self.plan.label(address, bytes.len() as u64).map(str::to_owned),
             false => None,
         };
-        match &label {
-            Some(label) => self.line(format_args!("  {label}: {{")),
-            None => self.line(format_args!("  repeat 1 {{")),
+        if let Some(label) = &label {
+            self.line(format_args!("  {label}: {{"));
         }
         match region.kind {
             plan::Kind::Commands => stream::commands(&mut self.out, &self.plan, bytes),
             plan::Kind::Shader => data::shader_block(&mut self.out, "    ", bytes),
         }
-        self.line(format_args!("  }}"));
+        if label.is_some() {
+            self.line(format_args!("  }}"));
+        }
     }
 }

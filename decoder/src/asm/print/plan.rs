@@ -190,7 +190,9 @@ impl<'a> Group<'a> {
             Pm4::SetDrawState(groups) => calls
                 .extend(groups.groups().map(|group| (group.address.into(), group.control.COUNT().into()))),
             Pm4::LoadState4(load) => {
-                if let (StateKind::Instructions(_), StateSource::Memory { address }) = (load.kind(), load.source()) {
+                if let (StateKind::Instructions(_), StateSource::Memory { address }) =
+                    (load.kind(), load.source())
+                {
                     let shader = self.find(address.into(), u64::from(load.dwords()) * 4, Kind::Shader);
                     self.found.extend(shader.map(|(found, _)| found));
                 }

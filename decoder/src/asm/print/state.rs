@@ -23,7 +23,8 @@ pub(super) fn load(out: &mut String, plan: &Plan, load: &LoadState4<'_>, payload
     match load.source() {
         StateSource::Inline(data) => {
             let head = pack::load_state_inline(target, first, units);
-            let same = head.is_ok_and(|head| payload.starts_with(&head)) && data.len() == load.dwords() as usize;
+            let same =
+                head.is_ok_and(|head| payload.starts_with(&head)) && data.len() == load.dwords() as usize;
             let whole = same && !data.is_empty() && load.rest.len() == data.len();
             whole && inline(out, target, first, data)
         }

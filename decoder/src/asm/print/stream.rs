@@ -14,22 +14,49 @@ const INDENT: &str = "    ";
 
 /// The packets of a command buffer; what is none, as data.
 pub(super) fn commands(out: &mut String, plan: &Plan, bytes: &[u8]) {
-    let (dwords, tail) = bytes.as_chunks::<4>();
-    let words: Vec<u32> = dwords.iter().map(|&dword| u32::from_le_bytes(dword)).collect();
-    let mut packets = Packets::new(&words);
-    loop {
-        let start = packets.offset();
-        let Some(packet) = packets.next() else { break };
-        let length = packets.offset() - start;
-        match packet {
-            Ok(packet) => statement(out, plan, &packet, &bytes[start * 4..(start + length) * 4]),
-            Err(_) => {
-                data::data(out, INDENT, &bytes[start * 4..words.len() * 4]);
-                break;
-            }
+    each(bytes, |packet, range| match packet {
+        Some(packet) => statement(out, plan, packet, &bytes[range]),
+        None => data::data(out, INDENT, &bytes[range]),
+    });
+}
+
+/// What a command buffer held before, and its offset in the buffer object.
+pub(super) struct Changed<'a> {
+    pub(super) old: &'a [u8],
+    pub(super) start: usize,
+}
+
+/// The packets that are not as they were, each run of them at its offset.
+pub(super) fn changes(out: &mut String, plan: &Plan, bytes: &[u8], changed: Changed<'_>) {
+    let mut written = None;
+    each(bytes, |packet, range| {
+        if bytes[range.clone()] == changed.old[range.clone()] {
+            return;
         }
+        if written != Some(range.start) {
+            let _ = writeln!(out, "  at {:#x}", changed.start + range.start);
+        }
+        written = Some(range.end);
+        match packet {
+            Some(packet) => statement(out, plan, packet, &bytes[range]),
+            None => data::data(out, INDENT, &bytes[range]),
+        }
+    });
+}
+
+/// Every packet with the bytes that it covers, then what is none.
+fn each(bytes: &[u8], mut visit: impl FnMut(Option<&Packet<'_>>, std::ops::Range<usize>)) {
+    let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&dword| u32::from_le_bytes(dword)).collect();
+    let mut packets = Packets::new(&words);
+    let mut start = 0;
+    while let Some(Ok(packet)) = packets.next() {
+        let end = packets.offset() * 4;
+        visit(Some(&packet), start..end);
+        start = end;
     }
-    data::data(out, INDENT, tail);
+    if start < bytes.len() {
+        visit(None, start..bytes.len());
+    }
 }
 
 fn statement(out: &mut String, plan: &Plan, packet: &Packet<'_>, bytes: &[u8]) {
@@ -49,16 +76,12 @@ fn type0(out: &mut String, reg: u32, one_reg: bool, values: &[u32], bytes: &[u8]
         return data::data(out, INDENT, bytes);
     }
     if one_reg {
-        let _ = write!(out, "{INDENT}one_reg {}", regs::RegName { offset: reg });
-        let rows = rows(reg);
-        for (index, &value) in values.iter().enumerate() {
-            let separator = if index == 0 { " " } else { ", " };
-            let _ = match rows {
-                [row] if is_bare(rows) => write!(out, "{separator}{}", FieldValue { row, raw: value }),
-                _ => write!(out, "{separator}{value:#x}"),
-            };
+        match one_reg_values(rows(reg), values) {
+            Some(text) => {
+                let _ = writeln!(out, "{INDENT}one_reg {} {text}", regs::RegName { offset: reg });
+            }
+            None => data::data(out, INDENT, bytes),
         }
-        out.push('\n');
         return;
     }
     for (offset, &value) in (reg..).zip(values) {
@@ -71,6 +94,18 @@ fn type0(out: &mut String, reg: u32, one_reg: bool, values: &[u32], bytes: &[u8]
         word(out, rows, value);
         out.push('\n');
     }
+}
+
+/// Values with commas between, if each is read back as the same bits.
+fn one_reg_values(rows: &'static [FieldRow], values: &[u32]) -> Option<String> {
+    let text = |&raw: &u32| match rows {
+        [row] if row.width() == 32 => {
+            let text = FieldValue { row, raw }.to_string();
+            (row.parse(&text) == Ok(raw)).then_some(text)
+        }
+        _ => Some(format!("{raw:#x}")),
+    };
+    values.iter().map(text).collect::<Option<Vec<String>>>().map(|texts| texts.join(", "))
 }
 
 fn rows(reg: u32) -> &'static [FieldRow] {

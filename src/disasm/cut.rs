@@ -1,0 +1,304 @@
+//! A capture cut down to some submits, ending at a draw.
+//!
+//! The capture is run twice: once to learn which draw is where, once up to the
+//! first submit that stays. There the registers, the loaded state and the memory
+//! become a command buffer and buffer contents of the new capture. Draws behind
+//! the last wanted one become CP_NOP; resolves stay, so that what was drawn
+//! still reaches memory.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use a4emu_decoder::asm::pack;
+use a4emu_decoder::capture::{AddressRecord, Body, Section, SectionId, Sections};
+
+use super::prelude;
+use crate::cp::{Call, Flow, Observer, Pass};
+use crate::gpu::Gpu;
+use crate::memory::PAGE;
+use crate::options::Span;
+use crate::playback::Playback;
+
+/// What to keep.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Range {
+    /// These submits; all that hold a wanted draw if not given.
+    pub submits: Option<Span>,
+    /// Draws up to the last of these; all if not given.
+    pub draws: Option<Span>,
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Span { start, end }) = self.submits {
+            write!(f, ", submits {start}..{end}")?;
+        }
+        self.draws.map_or(Ok(()), |draws| write!(f, ", to draw {}", draws.end.saturating_sub(1)))
+    }
+}
+
+/// A draw or dispatch as it was met.
+struct Met {
+    number: u64,
+    submit: u64,
+    address: u32,
+    pass: Pass,
+}
+
+/// Notes all draws, runs none.
+#[derive(Default)]
+struct Survey(Vec<Met>);
+
+impl Observer for Survey {
+    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        self.0.push(Met {
+            number: call.number().into(),
+            submit: gpu.at.submit.into(),
+            address: gpu.at.address,
+            pass: Pass::of(&gpu.regs),
+        });
+        Flow::Skip
+    }
+}
+
+/// The new capture, uncompressed.
+///
+/// # Errors
+/// When the capture is none or has no such submit or draw.
+pub fn cut(capture: &[u8], range: Range) -> Result<Vec<u8>, String> {
+    let mut survey = Survey::default();
+    let mut playback = Playback::default();
+    playback.run(sections(capture)?, &mut survey);
+    let submits = u64::from(playback.gpu.at.submit);
+    let kept = kept(&survey.0, range, submits)?;
+    let groups = groups(capture)?;
+    let silent = silent(&survey.0, &groups, range);
+    let mut scissors = Scissors::new(kept, groups, silent);
+    let mut playback = Playback::default();
+    for section in sections(capture)?.map_while(Result::ok) {
+        if scissors.section(&mut playback, &section) == Flow::Stop {
+            break;
+        }
+    }
+    Ok(scissors.out)
+}
+
+fn sections(capture: &[u8]) -> Result<Sections<&[u8]>, String> {
+    Sections::new(capture).map_err(|error| error.to_string())
+}
+
+/// The submits that stay.
+fn kept(met: &[Met], range: Range, submits: u64) -> Result<Span, String> {
+    let span = range.submits.unwrap_or(Span::ALL);
+    let Some(draws) = range.draws else {
+        let end = span.end.min(submits);
+        let some = span.start < end;
+        return some.then_some(Span { end, ..span }).ok_or_else(|| format!("there are {submits} submits"));
+    };
+    let holds = |met: &&Met| draws.contains(met.number) && span.contains(met.submit);
+    let of = |met: &Met| met.submit;
+    let (first, last) = (met.iter().find(holds).map(of), met.iter().rev().find(holds).map(of));
+    match (first, last) {
+        (Some(start), Some(last)) => Ok(Span { start, end: last + 1 }),
+        _ => Err(format!("no such draw there; the capture has {} in {submits} submits", met.len())),
+    }
+}
+
+/// The group of buffers that each submit runs in.
+fn groups(capture: &[u8]) -> Result<Vec<usize>, String> {
+    let (mut groups, mut group, mut executed) = (Vec::new(), 0, false);
+    for section in sections(capture)?.map_while(Result::ok) {
+        match section.id {
+            SectionId::GPUADDR => group += usize::from(std::mem::take(&mut executed)),
+            SectionId::CMDSTREAM_ADDR => {
+                executed = true;
+                groups.push(group);
+            }
+            _ => {}
+        }
+    }
+    Ok(groups)
+}
+
+/// The draw packets that are left out, by group: those first met behind the last draw.
+fn silent(met: &[Met], groups: &[usize], range: Range) -> BTreeMap<usize, Vec<u32>> {
+    let end = range.draws.map_or(u64::MAX, |draws| draws.end);
+    let mut first: BTreeMap<(usize, u32), u64> = BTreeMap::new();
+    for met in met.iter().filter(|met| matches!(met.pass, Pass::Gmem | Pass::Bypass)) {
+        let group = groups.get(met.submit as usize).copied().unwrap_or_default();
+        first.entry((group, met.address)).or_insert(met.number);
+    }
+    let mut silent: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    for ((group, address), _) in first.into_iter().filter(|(_, number)| *number >= end) {
+        silent.entry(group).or_default().push(address);
+    }
+    silent
+}
+
+/// Writes the new capture while the old one plays.
+struct Scissors {
+    kept: Span,
+    /// By submit.
+    groups: Vec<usize>,
+    /// By group.
+    silent: BTreeMap<usize, Vec<u32>>,
+    out: Vec<u8>,
+    /// Buffers of the group, as announced.
+    buffers: Vec<AddressRecord>,
+    /// Other sections since the last submit.
+    others: Vec<Section>,
+    /// The group's buffers stand in the new capture.
+    dumped: bool,
+    executed: bool,
+    /// Registers and state stand in the new capture.
+    restored: bool,
+}
+
+impl Scissors {
+    fn new(kept: Span, groups: Vec<usize>, silent: BTreeMap<usize, Vec<u32>>) -> Self {
+        Self {
+            kept,
+            groups,
+            silent,
+            out: Vec::new(),
+            buffers: Vec::new(),
+            others: Vec::new(),
+            dumped: false,
+            executed: true,
+            restored: false,
+        }
+    }
+
+    fn section(&mut self, playback: &mut Playback, section: &Section) -> Flow {
+        match section.body() {
+            Ok(Body::GpuId(_) | Body::ChipId(_)) => self.put(section.id, &section.payload),
+            Ok(Body::GpuAddr(record)) => {
+                if std::mem::take(&mut self.executed) {
+                    self.buffers.clear();
+                    self.dumped = false;
+                }
+                self.buffers.push(record);
+            }
+            Ok(Body::BufferContents(_)) => {}
+            Ok(Body::CmdstreamAddr(record)) => return self.submit(playback, section, record),
+            _ => self.others.push(section.clone()),
+        }
+        playback.section(section, &mut *self)
+    }
+
+    /// The observer's part writes the buffers before, the section follows here.
+    fn submit(&mut self, playback: &mut Playback, section: &Section, record: AddressRecord) -> Flow {
+        let number = u64::from(playback.gpu.at.submit);
+        self.executed = true;
+        playback.section(section, self);
+        if self.kept.contains(number) {
+            self.record(SectionId::CMDSTREAM_ADDR, record.address, record.length);
+        }
+        self.others.clear();
+        match number + 1 < self.kept.end {
+            true => Flow::Continue,
+            false => Flow::Stop,
+        }
+    }
+
+    fn put(&mut self, id: SectionId, payload: &[u8]) {
+        self.out.extend_from_slice(&id.to_bits().to_le_bytes());
+        self.out.extend_from_slice(&(payload.len() as u32).to_le_bytes());
+        self.out.extend_from_slice(payload);
+    }
+
+    fn record(&mut self, id: SectionId, address: u64, length: u32) {
+        let payload = [(address as u32).to_le_bytes(), length.to_le_bytes(), [0; 4]];
+        self.put(id, payload.as_flattened());
+    }
+
+    fn dump(&mut self, address: u32, length: u32, contents: Option<&[u8]>) {
+        self.record(SectionId::GPUADDR, address.into(), length);
+        if let Some(contents) = contents {
+            self.put(SectionId::BUFFER_CONTENTS, contents);
+        }
+    }
+
+    /// The group's buffers as they are now; those of earlier groups too when
+    /// nothing of this capture has been restored yet.
+    fn buffers(&mut self, gpu: &Gpu) {
+        let mut ranges: Vec<(u32, u32)> = Vec::new();
+        for record in &self.buffers {
+            let range = u32::try_from(record.address).ok().map(|address| (address, record.length));
+            ranges.extend(range.filter(|range| !ranges.contains(range)));
+        }
+        if !self.restored {
+            let apart =
+                |&(base, length): &(u32, u32)| !ranges.iter().any(|range| overlap(*range, (base, length)));
+            let earlier: Vec<(u32, u32)> = gpu.mem.buffers().filter(apart).collect();
+            ranges.extend(earlier);
+        }
+        for (address, length) in ranges {
+            let contents = self.contents(gpu, address, length);
+            self.dump(address, length, contents.as_deref());
+        }
+    }
+
+    /// What memory holds, without the draws that are left out; nothing if the
+    /// capture knows nothing.
+    fn contents(&self, gpu: &Gpu, address: u32, length: u32) -> Option<Vec<u8>> {
+        let length = length.min(gpu.mem.room(address)) as usize;
+        let mut bytes = vec![0; length];
+        let known = gpu.mem.read(address, &mut bytes);
+        if !known && bytes.iter().all(|&byte| byte == 0) {
+            return None;
+        }
+        let group = self.groups.get(gpu.at.submit as usize);
+        for &packet in group.and_then(|group| self.silent.get(group)).into_iter().flatten() {
+            let at = packet.wrapping_sub(address) as usize;
+            if let Some(header) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<4>()) {
+                *header = pack::silenced(u32::from_le_bytes(*header)).to_le_bytes();
+            }
+        }
+        Some(bytes)
+    }
+
+    /// A command buffer that brings back registers and loaded state.
+    fn restore(&mut self, gpu: &Gpu) {
+        let words = prelude::commands(gpu);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        if let (Some(address), false) = (free_address(gpu, bytes.len() as u32), bytes.is_empty()) {
+            self.dump(address, bytes.len() as u32, Some(&bytes));
+            self.record(SectionId::CMDSTREAM_ADDR, address.into(), words.len() as u32);
+        }
+    }
+}
+
+fn overlap(a: (u32, u32), b: (u32, u32)) -> bool {
+    let end = |(base, length)| u64::from(base) + u64::from(length);
+    u64::from(a.0) < end(b) && u64::from(b.0) < end(a)
+}
+
+/// The first pages between the buffers that have room.
+fn free_address(gpu: &Gpu, bytes: u32) -> Option<u32> {
+    let mut candidate = PAGE;
+    for (base, length) in gpu.mem.buffers() {
+        if overlap((candidate, bytes), (base, length)) {
+            candidate = base.checked_add(length)?.checked_next_multiple_of(PAGE)?;
+        }
+    }
+    candidate.checked_add(bytes).map(|_| candidate)
+}
+
+impl Observer for Scissors {
+    fn submit(&mut self, gpu: &mut Gpu, _: u32, _: u32) -> Flow {
+        if !self.kept.contains(gpu.at.submit.into()) {
+            return Flow::Continue;
+        }
+        for section in std::mem::take(&mut self.others) {
+            self.put(section.id, &section.payload);
+        }
+        if !std::mem::replace(&mut self.dumped, true) {
+            self.buffers(gpu);
+        }
+        if !std::mem::replace(&mut self.restored, true) {
+            self.restore(gpu);
+        }
+        Flow::Continue
+    }
+}
