@@ -255,7 +255,7 @@ fn three_source_ops_at_their_edges() {
         (MadU16, [0xffff, 0xffff, 1], 0xfffe_0002),
         (MadshU16, [2, 3, 1], 0x0006_0001),
         (MadS16, [u32::MAX, 2, 5], 3),
-        (MadshM16, [0x0003_ffff, 0xffff_0002, 9], 0x0006_0009),
+        (MadshM16, [0x0007_0003, 0x0005_0002, 9], 0x000f_0009),
         (MadU24, [0xff00_0002, 3, u32::MAX], 5),
         (MadS24, [0x00ff_ffff, 2, 0], 2u32.wrapping_neg()),
         // 1 + 2^-12 squared is 1 + 2^-11 + 2^-24: fused would keep the last bit.

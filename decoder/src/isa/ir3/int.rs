@@ -78,10 +78,16 @@ fn clamp(a: i32, w: u32) -> i32 {
     a.clamp(i32::MIN >> (32 - w), i32::MAX >> (32 - w))
 }
 
-/// `madsh.m16`: the cross product of a 32x32 multiply, shifted and added.
+/// `madsh.m16`: a cross product of a 32x32 multiply, shifted and added.
+///
+/// Which half of which source: a 32-bit product uses both orders, but where one
+/// half is known to be zero the compiler keeps only one, and what it keeps is
+/// right only for low times high. `x * 97` becomes `mull.u t, x, 97` and
+/// `madsh.m16 dst, 97, x, t`, which is wrong for large x the other way round (as
+/// Mesa's comment on the op, and the hardware page, have it). scenes/inttex shows it.
 #[inline(always)]
 pub fn madsh_m16(a: u32, b: u32, c: u32) -> u32 {
-    ((a >> 16).wrapping_mul(b & 0xffff) << 16).wrapping_add(c)
+    ((a & 0xffff).wrapping_mul(b >> 16) << 16).wrapping_add(c)
 }
 
 /// `sad.*`: |a - b| + c. Guess from the name; never emitted, a run would settle it.
