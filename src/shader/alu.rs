@@ -16,9 +16,14 @@ const PASS: usize = 16;
 /// Index of a register row of a warp: see [`super::rowmap`].
 pub type Row = u16;
 
+/// The loop of an operation, compiled for this CPU.
+pub type Kernel = fn(&mut [Lanes], &Alu);
+
 /// An operation that reads up to three rows and writes one, lane by lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Alu {
+    /// The loop over lanes of `op`.
+    pub kernel: Kernel,
     /// What it does.
     pub op: AluOp,
     /// Row that is written.
@@ -35,39 +40,103 @@ pub struct Alu {
     pub width: u32,
 }
 
-/// `f` over all lanes, sources through their modifiers.
+/// A condition as the outcomes of a comparison that it accepts: what
+/// [`Cond::test`] says, without a branch per lane.
+#[derive(Clone, Copy)]
+pub struct Relation {
+    less: bool,
+    equal: bool,
+    greater: bool,
+    inverted: bool,
+}
+
+impl Relation {
+    /// The outcomes for `cond`. `ne` is not `eq`, which a NaN makes true.
+    pub fn of(cond: Cond) -> Self {
+        Self {
+            less: matches!(cond, Cond::Lt | Cond::Le),
+            equal: matches!(cond, Cond::Le | Cond::Ge | Cond::Eq | Cond::Ne),
+            greater: matches!(cond, Cond::Gt | Cond::Ge),
+            inverted: matches!(cond, Cond::Ne),
+        }
+    }
+
+    /// Does the condition hold between `a` and `b`?
+    #[inline(always)]
+    pub fn holds<T: PartialOrd>(self, a: T, b: T) -> bool {
+        ((self.less & (a < b)) | (self.equal & (a == b)) | (self.greater & (a > b))) ^ self.inverted
+    }
+}
+
+/// `f` over all lanes.
 #[inline(always)]
 pub fn lanewise<const N: usize>(rows: &mut [Lanes], alu: &Alu, f: impl Fn([u32; N]) -> u32) {
     for pass in 0..LANES / PASS {
         let mut src = [[0; PASS]; N];
-        for (n, src) in src.iter_mut().enumerate() {
-            let row = &rows[alu.src[n] as usize].0.as_chunks::<PASS>().0[pass];
+        for n in 0..N {
+            src[n] = rows[alu.src[n] as usize].0.as_chunks::<PASS>().0[pass];
+        }
+        elementwise(rows, alu, pass, &src, &f);
+    }
+}
+
+/// As [`lanewise`], with sign modifiers.
+#[inline(always)]
+pub fn lanewise_signed<const N: usize>(rows: &mut [Lanes], alu: &Alu, f: impl Fn([u32; N]) -> u32) {
+    for pass in 0..LANES / PASS {
+        let mut src = [[0; PASS]; N];
+        for n in 0..N {
+            let row = rows[alu.src[n] as usize].0.as_chunks::<PASS>().0[pass];
+            let (and, xor) = (alu.and[n], alu.xor[n]);
             for lane in 0..PASS {
-                src[lane] = (row[lane] & alu.and[n]) ^ alu.xor[n];
+                src[n][lane] = (row[lane] & and) ^ xor;
             }
         }
-        let mut out = [0; PASS];
-        for (lane, out) in out.iter_mut().enumerate() {
-            *out = f(std::array::from_fn(|n| src[n][lane]));
-        }
-        rows[alu.dst as usize].0.as_chunks_mut::<PASS>().0[pass] = out;
+        elementwise(rows, alu, pass, &src, &f);
     }
+}
+
+/// One pass: `f` of the elements of `src` to the destination.
+#[inline(always)]
+fn elementwise<const N: usize>(
+    rows: &mut [Lanes],
+    alu: &Alu,
+    pass: usize,
+    src: &[[u32; PASS]; N],
+    f: &impl Fn([u32; N]) -> u32,
+) {
+    let mut out = [0; PASS];
+    for lane in 0..PASS {
+        let mut element = [0; N];
+        for n in 0..N {
+            element[n] = src[n][lane];
+        }
+        out[lane] = f(element);
+    }
+    rows[alu.dst as usize].0.as_chunks_mut::<PASS>().0[pass] = out;
 }
 
 /// The scalar row, lane after lane.
 #[inline(never)]
 pub fn one_by_one(rows: &mut [Lanes], alu: &Alu) {
-    let out = std::array::from_fn(|lane| {
+    let mut out = Lanes::ZERO;
+    for lane in 0..LANES {
         let source = |n: usize| (rows[alu.src[n] as usize][lane] & alu.and[n]) ^ alu.xor[n];
-        alu.scalar(std::array::from_fn(source))
-    });
-    rows[alu.dst as usize] = Lanes(out);
+        out[lane] = alu.scalar([source(0), source(1), source(2)]);
+    }
+    rows[alu.dst as usize] = out;
 }
 
 /// Puts `old` back in the lanes whose word in `mask` is zero.
 #[inline(always)]
 pub fn keep(row: &mut Lanes, old: &Lanes, mask: &Lanes) {
-    for lane in 0..LANES {
-        row[lane] = (row[lane] & mask[lane]) | (old[lane] & !mask[lane]);
+    for pass in 0..LANES / PASS {
+        let of = |lanes: &Lanes| lanes.0.as_chunks::<PASS>().0[pass];
+        let (new, old, mask) = (of(row), of(old), of(mask));
+        let mut out = [0; PASS];
+        for lane in 0..PASS {
+            out[lane] = old[lane] ^ ((new[lane] ^ old[lane]) & mask[lane]);
+        }
+        row.0.as_chunks_mut::<PASS>().0[pass] = out;
     }
 }

@@ -7,7 +7,7 @@ use super::effect::Effect;
 use super::liveness::cleared_rows;
 use super::program::{Program, Step, Uniform};
 use super::rowmap;
-use super::rows::AluOp;
+use super::rows::{AluOp, kernel};
 
 /// A source of an operation: a row and what is done to its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,7 @@ impl Builder {
         let source = |n: usize| sources.get(n).copied().unwrap_or(Operand::from(rowmap::ZERO));
         let src = [source(0), source(1), source(2)];
         self.alus.push(Alu {
+            kernel: kernel(op),
             op,
             dst,
             src: src.map(|operand| operand.row),

@@ -11,7 +11,7 @@ use super::rowmap;
 
 /// A lowered program, independent of constants and lanes. Cache it by the
 /// contents of its instruction words.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Program {
     pub(super) alus: Vec<Alu>,
     pub(super) steps: Vec<Step>,

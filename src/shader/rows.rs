@@ -7,6 +7,10 @@
 //! same values as the half forms (computed in f32 and rounded once, or in 32
 //! bits and cut); on A4xx they are rare enough that this costs nothing.
 //!
+//! Each loop is a function of its own, chosen when a program is lowered. (As
+//! arms of one big match, LLVM merges what their loops have in common before it
+//! vectorises, and they run two to four times slower.)
+//!
 //! A float result that is NaN is the canonical one: which of two NaNs an
 //! addition returns is not the same on every path of every machine.
 use a4emu_decoder::isa::ir3::Cat2Op;
@@ -20,9 +24,9 @@ use a4emu_decoder::{
     for_each_cat2, for_each_cat2_halving, for_each_cat2_saturating, for_each_cat3, for_each_cat4,
     for_each_pico,
 };
-use multiversion::multiversion;
+use multiversion::{inherit_target, multiversion};
 
-use super::alu::{Alu, keep, lanewise, one_by_one};
+use super::alu::{Alu, Kernel, Relation, keep, lanewise, lanewise_signed, one_by_one};
 use super::lanes::{ALL, Lanes, Mask};
 
 /// Operations that no instruction set names, for lowering: moves, widening,
@@ -143,6 +147,7 @@ macro_rules! element {
     (SintAsHalf, $f:expr, $w:expr) => {
         element!(Sint3, $f, $w)
     };
+<<<<<<< HEAD
     (Int1, $f:expr, $w:expr) => {
         |[a]: [u32; 1]| int1($f, a as i32) as u32
     };
@@ -151,53 +156,110 @@ macro_rules! element {
     };
     (CmpF, $f:expr, $cond:expr) => {
         |[a, b]: [u32; 2]| truth($f, $cond.test(f32::from_bits(a), f32::from_bits(b)))
+=======
+    (CmpF, $f:expr, $r:expr) => {
+        |[a, b]: [u32; 2]| truth($f, $r.holds(f32::from_bits(a), f32::from_bits(b)))
+>>>>>>> 33dec8b (Shader loops as functions chosen at lowering, tests of every operation and of control flow)
     };
-    (CmpU, $f:expr, $cond:expr) => {
-        |[a, b]: [u32; 2]| truth($f, $cond.test(a, b))
+    (CmpU, $f:expr, $r:expr) => {
+        |[a, b]: [u32; 2]| truth($f, $r.holds(a, b))
     };
-    (CmpS, $f:expr, $cond:expr) => {
-        |[a, b]: [u32; 2]| truth($f, $cond.test(a as i32, b as i32))
+    (CmpS, $f:expr, $r:expr) => {
+        |[a, b]: [u32; 2]| truth($f, $r.holds(a as i32, b as i32))
     };
 }
 
-/// The loop of a row. A compare has one per condition. Rows that programs
-/// hardly use have none of their own: each loop is compiled for every kind of CPU.
+/// The loop of a row. Rows that programs hardly use have none of their own:
+/// each loop is compiled for every kind of CPU.
 macro_rules! lane_loop {
-    ($rows:ident, $alu:ident, CmpvF $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, CmpvU $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, CmpvS $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, BfrevB $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, ClzS $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, ClzB $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, CbitsB $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, MgenB $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, GetbitB $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, Shb $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, Msad $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, MadshU16 $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, SelS16 $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, SelS32 $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, SelF16 $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, SelF32 $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, SadS16 $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, SadS32 $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, Hrsq $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, Hlog2 $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, Hexp2 $($rest:tt)*) => { one_by_one($rows, $alu) };
-    ($rows:ident, $alu:ident, $op:ident, Effect1) => { {} };
-    ($rows:ident, $alu:ident, $op:ident, Effect2) => { {} };
-    ($rows:ident, $alu:ident, $op:ident, CmpF, $f:expr) => { lane_loop!(@each $rows, $alu, CmpF, $f) };
-    ($rows:ident, $alu:ident, $op:ident, CmpU, $f:expr) => { lane_loop!(@each $rows, $alu, CmpU, $f) };
-    ($rows:ident, $alu:ident, $op:ident, CmpS, $f:expr) => { lane_loop!(@each $rows, $alu, CmpS, $f) };
-    (@each $rows:ident, $alu:ident, $class:ident, $f:expr) => {
-        match $alu.cond {
-            Cond::Lt => lanewise($rows, $alu, element!($class, $f, Cond::Lt)),
-            Cond::Le => lanewise($rows, $alu, element!($class, $f, Cond::Le)),
-            Cond::Gt => lanewise($rows, $alu, element!($class, $f, Cond::Gt)),
-            Cond::Ge => lanewise($rows, $alu, element!($class, $f, Cond::Ge)),
-            Cond::Eq => lanewise($rows, $alu, element!($class, $f, Cond::Eq)),
-            Cond::Ne => lanewise($rows, $alu, element!($class, $f, Cond::Ne)),
-        }
+    ($rows:ident, $alu:ident, CmpvF $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, CmpvU $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, CmpvS $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, BfrevB $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, ClzS $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, ClzB $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, CbitsB $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, MgenB $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, GetbitB $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, Shb $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, Msad $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, MadshU16 $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, SelS16 $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, SelS32 $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, SelF16 $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, SelF32 $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, SadS16 $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, SadS32 $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, Hrsq $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, Hlog2 $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, Hexp2 $($rest:tt)*) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, $op:ident, Effect1) => {{}};
+    ($rows:ident, $alu:ident, $op:ident, Effect2) => {{}};
+    ($rows:ident, $alu:ident, $op:ident, CmpF, $f:expr) => {{
+        let relation = Relation::of($alu.cond);
+        lanewise_signed($rows, $alu, element!(CmpF, $f, relation))
+    }};
+    ($rows:ident, $alu:ident, $op:ident, CmpU, $f:expr) => {{
+        let relation = Relation::of($alu.cond);
+        lanewise($rows, $alu, element!(CmpU, $f, relation))
+    }};
+    ($rows:ident, $alu:ident, $op:ident, CmpS, $f:expr) => {{
+        let relation = Relation::of($alu.cond);
+        lanewise($rows, $alu, element!(CmpS, $f, relation))
+    }};
+    ($rows:ident, $alu:ident, $op:ident, Float1, $f:expr) => {
+        lanewise_signed($rows, $alu, element!(Float1, $f, 32))
+    };
+    ($rows:ident, $alu:ident, $op:ident, Float2, $f:expr) => {
+        lanewise_signed($rows, $alu, element!(Float2, $f, 32))
+    };
+    ($rows:ident, $alu:ident, $op:ident, Float16, $f:expr) => {
+        lanewise_signed($rows, $alu, element!(Float3, $f, 32))
+    };
+    ($rows:ident, $alu:ident, $op:ident, Float32, $f:expr) => {
+        lanewise_signed($rows, $alu, element!(Float3, $f, 32))
     };
     ($rows:ident, $alu:ident, $op:ident, $class:ident, $f:expr) => {
         lanewise($rows, $alu, element!($class, $f, $alu.width))
@@ -213,13 +275,13 @@ macro_rules! scalar {
         0
     };
     ($alu:ident, $src:ident, CmpF, $f:expr) => {
-        apply(element!(CmpF, $f, $alu.cond), $src)
+        apply(element!(CmpF, $f, Exactly($alu.cond)), $src)
     };
     ($alu:ident, $src:ident, CmpU, $f:expr) => {
-        apply(element!(CmpU, $f, $alu.cond), $src)
+        apply(element!(CmpU, $f, Exactly($alu.cond)), $src)
     };
     ($alu:ident, $src:ident, CmpS, $f:expr) => {
-        apply(element!(CmpS, $f, $alu.cond), $src)
+        apply(element!(CmpS, $f, Exactly($alu.cond)), $src)
     };
     ($alu:ident, $src:ident, $class:ident, $f:expr) => {
         apply(element!($class, $f, $alu.width), $src)
@@ -250,6 +312,16 @@ macro_rules! operations {
         impl AluOp {
             /// Every operation that has a row.
             pub const ALL: &[Self] = &[$(Self::$op,)*];
+
+            /// Does it apply sign modifiers?
+            pub fn is_float(self) -> bool {
+                match self {
+                    $(Self::$op => {
+                        matches!(stringify!($class), "Float1" | "Float2" | "Float16" | "Float32" | "CmpF")
+                    })*
+                    Self::Saturating(_) | Self::Halving(_) | Self::Convert(..) => false,
+                }
+            }
         }
 
         impl Alu {
@@ -264,19 +336,24 @@ macro_rules! operations {
                 }
             }
         }
+    };
+}
 
-        /// Runs operations on all lanes, or on those of `mask`.
-        #[inline(always)]
-        pub(super) fn run_all(alus: &[Alu], rows: &mut [Lanes], mask: Option<&Lanes>) {
-            for alu in alus {
-                let old = mask.map(|_| rows[alu.dst as usize]);
-                match alu.op {
-                    $(AluOp::$op => lane_loop!(rows, alu, $op, $class $(, $f)?),)*
-                    AluOp::Saturating(_) | AluOp::Halving(_) | AluOp::Convert(..) => one_by_one(rows, alu),
-                }
-                if let (Some(mask), Some(old)) = (mask, old) {
-                    keep(&mut rows[alu.dst as usize], &old, mask);
-                }
+/// Makes the function that finds the loop of an operation, compiled for `targets`.
+macro_rules! kernels {
+    ($name:ident, [$($target:literal),*];
+     $({ $opcode:literal, $op:ident, $text:literal, $class:ident $(, $f:expr)? })*) => {
+        #[multiversion(targets($($target),*))]
+        pub(super) fn $name(op: AluOp) -> Kernel {
+            match op {
+                $(AluOp::$op => {
+                    #[inherit_target]
+                    fn lanes(rows: &mut [Lanes], alu: &Alu) {
+                        lane_loop!(rows, alu, $op, $class $(, $f)?)
+                    }
+                    lanes
+                })*
+                AluOp::Saturating(_) | AluOp::Halving(_) | AluOp::Convert(..) => one_by_one,
             }
         }
     };
@@ -348,6 +425,7 @@ macro_rules! and_extra {
         for_each_extra!(and_pico, $({ $($a)* })* $({ $($b)* })*);
     };
 }
+<<<<<<< HEAD
 macro_rules! and_pico {
     ($({ $($a:tt)* })*; $({ $($b:tt)* })*) => {
         for_each_pico!(lanewise_pico, { $({ $($a)* })* $({ $($b)* })* } []);
@@ -385,23 +463,67 @@ macro_rules! lanewise_pico {
         }
 
         operations! { $($ir3)* $({ $n, $op, $($row)* })* }
+=======
+macro_rules! all {
+    ($({ $($a:tt)* })*; $({ $($b:tt)* })*) => {
+        operations! { $({ $($a)* })* $({ $($b)* })* }
+        kernels! {
+            kernel,
+            ["x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2", "x86_64+avx2+fma+bmi1+bmi2"];
+            $({ $($a)* })* $({ $($b)* })*
+        }
+        #[cfg(test)]
+        kernels! { kernel_avx2, ["x86_64+avx2+fma+bmi1+bmi2"]; $({ $($a)* })* $({ $($b)* })* }
+>>>>>>> 33dec8b (Shader loops as functions chosen at lowering, tests of every operation and of control flow)
     };
 }
 for_each_cat2!(and_cat3);
 
-#[multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+lzcnt+popcnt",
-    "x86_64+avx2+fma+bmi1+bmi2+lzcnt+popcnt"
-))]
-fn run_best(alus: &[Alu], rows: &mut [Lanes], mask: Option<&Lanes>) {
-    run_all(alus, rows, mask);
+/// The condition of a compare, tested with a function call's worth of branches.
+struct Exactly(Cond);
+
+impl Exactly {
+    fn holds<T: PartialOrd>(&self, a: T, b: T) -> bool {
+        self.0.test(a, b)
+    }
 }
 
-/// Runs operations on the lanes of `mask`, with the widest vectors that this CPU has.
+/// Does `each` to all operations, from four call sites: every one of them
+/// remembers its own history of kernels, which halves the time of a shader
+/// whose operations follow no pattern.
+#[inline(always)]
+fn unrolled(alus: &[Alu], mut each: impl FnMut(&Alu)) {
+    let (fours, rest) = alus.as_chunks::<4>();
+    for [a, b, c, d] in fours {
+        each(a);
+        each(b);
+        each(c);
+        each(d);
+    }
+    for alu in rest {
+        each(alu);
+    }
+}
+
+/// Runs operations on the lanes whose word in `mask` is all ones.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2", "x86_64+avx2"))]
+fn run_masked(alus: &[Alu], rows: &mut [Lanes], mask: &Lanes) {
+    unrolled(
+        alus,
+        #[inline(always)]
+        |alu| {
+            let old = rows[alu.dst as usize];
+            (alu.kernel)(rows, alu);
+            keep(&mut rows[alu.dst as usize], &old, mask);
+        },
+    );
+}
+
+/// Runs operations on the lanes of `mask`.
 pub fn run(alus: &[Alu], rows: &mut [Lanes], mask: Mask) {
     match (alus, mask) {
         ([], _) => {}
-        (_, ALL) => run_best(alus, rows, None),
-        _ => run_best(alus, rows, Some(&Lanes::from_mask(mask))),
+        (_, ALL) => unrolled(alus, |alu| (alu.kernel)(rows, alu)),
+        _ => run_masked(alus, rows, &Lanes::from_mask(mask)),
     }
 }

@@ -59,6 +59,12 @@ impl Warp {
         self.executed = 0;
     }
 
+    /// Lets `lanes` end before the first instruction: their registers stay as
+    /// they are, as if the program had been left there.
+    pub fn stop_lanes(&mut self, lanes: Mask) {
+        self.flow.end(lanes);
+    }
+
     /// Full register with this id (number * 4 + component). Ids that name no
     /// register (r63.x) read zero.
     pub fn full(&self, id: u32) -> &Lanes {

@@ -158,30 +158,34 @@ impl Lowerer {
         wide
     }
 
-    /// Applies (neg) and (abs).
+    /// Applies (neg) and (abs): to floats as masks of the sign bit, to
+    /// integers and bits by an operation of their own.
     fn modified(&mut self, operand: &Operand, row: Row, numbers: Numbers, bank: Bank) -> builder::Operand {
         let sign = 1 << 31;
-        let ones = if bank == Bank::Half { 0xffff } else { u32::MAX };
-        let flip = |bits: u32| if operand.neg { bits } else { 0 };
-        match numbers {
-            Numbers::Float => {
-                let and = if operand.abs { !sign } else { u32::MAX };
-                builder::Operand { row, and, xor: flip(sign) }
+        let op = match (numbers, operand.abs, operand.neg) {
+            (Numbers::Float, abs, neg) => {
+                let and = if abs { !sign } else { u32::MAX };
+                return builder::Operand { row, and, xor: if neg { sign } else { 0 } };
             }
-            Numbers::Bits => builder::Operand { row, and: u32::MAX, xor: flip(ones) },
-            Numbers::Uint | Numbers::Sint => self.integer_modified(operand, row).into(),
-        }
-    }
-
-    fn integer_modified(&mut self, operand: &Operand, row: Row) -> Row {
-        let op = match (operand.abs, operand.neg) {
-            (false, false) => return row,
-            (false, true) => AluOp::Negate,
-            (true, false) => AluOp::Absolute,
-            (true, true) => AluOp::AbsoluteNegate,
+            (_, false, false) | (Numbers::Bits, true, false) => return row.into(),
+            (Numbers::Bits, _, true) => AluOp::NotB,
+            (_, false, true) => AluOp::Negate,
+            (_, true, false) => AluOp::Absolute,
+            (_, true, true) => AluOp::AbsoluteNegate,
         };
         let dst = self.temporaries(1);
         self.builder.alu(op, dst, &[row.into()]);
-        dst
+        if bank == Bank::Half {
+            self.trim(dst, numbers);
+        }
+        dst.into()
+    }
+
+    /// Brings the 32-bit value in `row` back to the range of a half source.
+    fn trim(&mut self, row: Row, numbers: Numbers) {
+        match numbers {
+            Numbers::Sint => self.builder.alu_narrow(AluOp::Extend, row, row, 16),
+            Numbers::Uint | Numbers::Bits | Numbers::Float => self.cut(row, row),
+        }
     }
 }

@@ -1,27 +1,68 @@
-//! Whole programs on one warp.
+//! Whole programs, in assembly, on one warp.
+mod effects;
+mod flow;
+mod operands;
+mod random;
 mod reference;
 
-use super::{ALL, Lanes, Outcome, Program, Warp, run};
+use a4emu_decoder::isa::ir3::program::assemble;
 
-/// Instruction words of the hardware page's test vectors.
-const END: u64 = 0x0300_0000_0000_0000;
+use super::{ALL, Environment, Lanes, Mask, Outcome, Program, Warp, run};
 
-fn lanes(f: impl Fn(usize) -> f32) -> Lanes {
-    Lanes::from(std::array::from_fn(f))
+/// The program of an assembly text.
+fn program(source: &str) -> Program {
+    Program::new(&assemble(source).unwrap()).unwrap()
+}
+
+/// A register with a float per lane.
+fn floats(f: impl Fn(f32) -> f32) -> Lanes {
+    Lanes::from(std::array::from_fn(|lane| f(lane as f32)))
+}
+
+/// A register with an integer per lane.
+fn integers(f: impl Fn(u32) -> u32) -> Lanes {
+    Lanes(std::array::from_fn(|lane| f(lane as u32)))
+}
+
+/// A warp that ran `source` to its end in `environment`, with lane numbers in
+/// r0.x (integer) and r0.y (float).
+fn ran_in(source: &str, live: Mask, environment: &mut impl Environment) -> Warp {
+    let program = program(source);
+    let mut warp = Warp::new(&program, &constants());
+    warp.restart(&program, live, 0);
+    *warp.full_mut(0) = integers(|lane| lane);
+    *warp.full_mut(1) = floats(|lane| lane);
+    assert_eq!(run(&program, &mut warp, environment), Outcome::Ended, "{source}");
+    warp
+}
+
+/// The same without an environment, all lanes live.
+fn ran(source: &str) -> Warp {
+    ran_in(source, ALL, &mut ())
+}
+
+/// Constant n is the float n, up to c15.w.
+fn constants() -> [u32; 64] {
+    std::array::from_fn(|n| (n as f32).to_bits())
 }
 
 #[test]
 fn straight_line_arithmetic_reads_constants_and_registers() {
-    // mul.f r0.x, r0.z, c0.x; add.f r0.z, c8.y, r0.z; mad.f32 r0.x, c1.x, r0.w, r0.x; end
-    let code = [0x4070_0000_1000_0002, 0x4010_0002_0002_1021, 0x6381_8000_0000_1004, END];
-    let program = Program::new(&code).unwrap();
-    let mut constants = [0; 64];
-    (constants[0], constants[33], constants[4]) = (2f32.to_bits(), 0.5f32.to_bits(), 10f32.to_bits());
-    let mut warp = Warp::new(&program, &constants);
-    warp.restart(&program, ALL, 0);
-    *warp.full_mut(2) = lanes(|lane| lane as f32);
-    *warp.full_mut(3) = lanes(|lane| lane as f32 + 1.0);
-    assert_eq!(run(&program, &mut warp, &mut ()), Outcome::Ended);
-    assert_eq!(*warp.full(2), lanes(|lane| lane as f32 + 0.5));
-    assert_eq!(*warp.full(0), lanes(|lane| 2.0 * lane as f32 + 10.0 * (lane as f32 + 1.0)));
+    let warp = ran("mul.f r0.z, r0.y, c0.z\nadd.f r1.x, c1.x, r0.z\nmad.f32 r1.y, c0.y, r1.x, r0.y\nend");
+    assert_eq!(*warp.full(2), floats(|lane| 2.0 * lane));
+    assert_eq!(*warp.full(4), floats(|lane| 2.0 * lane + 4.0));
+    assert_eq!(*warp.full(5), floats(|lane| 3.0 * lane + 4.0));
+    assert_eq!(warp.executed(), 4);
+}
+
+#[test]
+fn a_warp_is_clean_after_a_restart() {
+    let program = program("add.f r0.z, r0.z, r0.y\nmov.f32f32 r1.x, r0.z\nend");
+    let mut warp = Warp::new(&program, &[]);
+    for _ in 0..3 {
+        warp.restart(&program, ALL, 0);
+        *warp.full_mut(1) = floats(|lane| lane + 1.0);
+        run(&program, &mut warp, &mut ());
+        assert_eq!(*warp.full(4), floats(|lane| lane + 1.0));
+    }
 }

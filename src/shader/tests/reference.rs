@@ -1,9 +1,8 @@
 //! Every operation's loops against its scalar reference, bit for bit, on each
 //! kind of CPU that this machine can play.
 use a4emu_decoder::isa::ir3::{Cat2Op, Cond, Round, Type};
-use multiversion::multiversion;
 
-use crate::shader::alu::Alu;
+use crate::shader::alu::{Alu, Kernel};
 use crate::shader::lanes::{ALL, LANES, Lanes, Mask};
 use crate::shader::rows::{self, AluOp, Halving, Saturating};
 
@@ -37,18 +36,9 @@ const EDGES: [u32; 24] = [
 
 const MASKS: [Mask; 4] = [ALL, 0x5555_0f01, 1 << 31, 0];
 
-/// How a run of operations is done.
-type Path = fn(&[Alu], &mut [Lanes], Mask);
-
-/// The best path of this CPU, and AVX2's. The baseline is what the scalar
+/// The best loops of this CPU, and AVX2's. The baseline is what the scalar
 /// reference itself is compiled for.
-const PATHS: [Path; 2] = [rows::run, avx2];
-
-#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt+popcnt"))]
-fn avx2(alus: &[Alu], rows: &mut [Lanes], mask: Mask) {
-    let words = Lanes::from_mask(mask);
-    rows::run_all(alus, rows, (mask != ALL).then_some(&words));
-}
+const PATHS: [fn(AluOp) -> Kernel; 2] = [rows::kernel, rows::kernel_avx2];
 
 fn operations() -> Vec<AluOp> {
     let flagged = [Cat2Op::AddU, Cat2Op::AddS, Cat2Op::SubU, Cat2Op::SubS];
@@ -63,8 +53,12 @@ fn operations() -> Vec<AluOp> {
 }
 
 fn alu(op: AluOp, cond: Cond, width: u32) -> Alu {
-    let (and, xor) = ([u32::MAX, 0x7fff_ffff, u32::MAX], [0, 0, 0x8000_0000]);
-    Alu { op, dst: 3, src: [0, 1, 2], and, xor, cond, width }
+    let kernel = rows::kernel(op);
+    let (and, xor) = match op.is_float() {
+        true => ([u32::MAX, 0x7fff_ffff, u32::MAX], [0, 0, 0x8000_0000]),
+        false => ([u32::MAX; 3], [0; 3]),
+    };
+    Alu { kernel, op, dst: 3, src: [0, 1, 2], and, xor, cond, width }
 }
 
 /// Sources that bring every pair of edge values together.
@@ -79,14 +73,14 @@ fn sources() -> Vec<[Lanes; 3]> {
     (0..pairs).step_by(LANES).map(warp).collect()
 }
 
-fn check(alu: &Alu, sources: &[Lanes; 3], mask: Mask, path: Path) {
+fn check(alu: &Alu, sources: &[Lanes; 3], mask: Mask) {
     let old = Lanes::splat(0xdead_beef);
-    let mut rows = [sources[0], sources[1], sources[2], old];
-    path(&[*alu], &mut rows, mask);
+    let mut file = [sources[0], sources[1], sources[2], old];
+    rows::run(&[*alu], &mut file, mask);
     for lane in 0..LANES {
         let src = std::array::from_fn(|n| (sources[n][lane] & alu.and[n]) ^ alu.xor[n]);
         let expected = if mask >> lane & 1 != 0 { alu.scalar(src) } else { old[lane] };
-        assert_eq!(rows[3][lane], expected, "{alu:x?} of {src:x?}, lane {lane}, mask {mask:x}");
+        assert_eq!(file[3][lane], expected, "{alu:x?} of {src:x?}, lane {lane}, mask {mask:x}");
     }
 }
 
@@ -96,11 +90,13 @@ fn loops_give_what_the_scalar_rows_give() {
     for op in operations() {
         let conds: &[Cond] = if is_compare(op) { Cond::ALL } else { &[Cond::Lt] };
         for (&cond, width) in conds.iter().flat_map(|cond| [(cond, 32), (cond, 16)]) {
-            let alu = alu(op, cond, width);
-            for (n, sources) in sources.iter().enumerate() {
-                PATHS.iter().for_each(|&path| check(&alu, sources, MASKS[n % MASKS.len()], path));
+            for path in PATHS {
+                let alu = Alu { kernel: path(op), ..alu(op, cond, width) };
+                for (n, sources) in sources.iter().enumerate() {
+                    check(&alu, sources, MASKS[n % MASKS.len()]);
+                }
+                check(&alu, &sources[1], ALL);
             }
-            PATHS.iter().for_each(|&path| check(&alu, &sources[0], ALL, path));
         }
     }
 }

@@ -1,0 +1,243 @@
+//! Memory, atomics, textures, varyings and derivatives as an environment sees them.
+use super::*;
+use crate::shader::{
+    AtomicRequest, AtomicTarget, ImageRequest, Lod, MemoryRequest, Space, TexRequest,
+    VaryingRequest, lanes_of,
+};
+
+/// A little memory of dwords, and notes of what was asked.
+#[derive(Default)]
+struct Machine {
+    words: Vec<u32>,
+    notes: Vec<String>,
+}
+
+impl Machine {
+    fn new() -> Self {
+        Self { words: (0..256).collect(), notes: Vec::new() }
+    }
+
+    fn word(&mut self, address: u32) -> &mut u32 {
+        &mut self.words[address as usize / 4]
+    }
+}
+
+impl Environment for Machine {
+    fn load(&mut self, request: &MemoryRequest<'_>, out: &mut [Lanes]) {
+        self.notes.push(format!("load {:?} {:x} x{}", request.space, request.mask, request.components));
+        for (n, out) in out.iter_mut().enumerate() {
+            for lane in lanes_of(request.mask) {
+                out[lane] = *self.word(request.address[lane] + n as u32 * request.width.bytes());
+            }
+        }
+    }
+
+    fn store(&mut self, request: &MemoryRequest<'_>, values: &[Lanes]) {
+        self.notes.push(format!("store {:?} {:x} x{}", request.space, request.mask, values.len()));
+        for (n, value) in values.iter().enumerate() {
+            for lane in lanes_of(request.mask) {
+                *self.word(request.address[lane] + n as u32 * 4) = value[lane];
+            }
+        }
+    }
+
+    fn image_load(&mut self, request: &ImageRequest<'_>, out: &mut [Lanes]) {
+        self.notes.push(format!("image {:?} {}", request.layout, request.dimensions));
+        for lane in lanes_of(request.mask) {
+            out[0][lane] = *self.word(request.address[lane]) + request.slot[lane] + request.position[0][lane];
+        }
+    }
+
+    fn atomic(&mut self, request: &AtomicRequest<'_>, old: &mut Lanes) {
+        let (address, mask) = match &request.target {
+            AtomicTarget::Local { address, mask } => (*address, *mask),
+            AtomicTarget::Image(image) => (image.address, image.mask),
+        };
+        for lane in lanes_of(mask) {
+            old[lane] = *self.word(address[lane]);
+            *self.word(address[lane]) = request.apply(lane, old[lane]);
+        }
+    }
+
+    fn sample(&mut self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
+        let lod = match request.lod {
+            Lod::Implicit => "implicit".to_owned(),
+            Lod::Bias(value) => format!("bias {}", value.floats()[1]),
+            Lod::Explicit(value) => format!("explicit {}", value.floats()[1]),
+            Lod::Level(value) => format!("level {}", value[1]),
+            Lod::Gradients(x, y) => format!("gradients {} {}", x[0].floats()[1], y[1].floats()[1]),
+            Lod::Zero => "zero".to_owned(),
+        };
+        let extras = [request.reference, request.layer, request.sample].map(|row| row.map(|row| row[1]));
+        let offsets =
+            request.offsets.map(|offsets| offsets.iter().map(|row| row[1] as i32).collect::<Vec<_>>());
+        let coords: Vec<u32> = request.coords.iter().map(|row| row[1]).collect();
+        self.notes.push(format!(
+            "{:?} {lod} {:?} {:?} {coords:?} {extras:?} {offsets:?}",
+            request.kind,
+            request.number,
+            request.slots.of(1)
+        ));
+        *out = std::array::from_fn(|n| Lanes::splat(n as u32 + 1));
+    }
+
+    fn varying(&mut self, request: &VaryingRequest<'_>, out: &mut Lanes) {
+        for lane in lanes_of(request.mask) {
+            let value = request.i.floats()[lane] + request.location[lane] as f32;
+            out[lane] = value.to_bits();
+        }
+    }
+
+    fn flat_varying(&mut self, location: u32, _: Mask, out: &mut [Lanes]) {
+        (location..).zip(out).for_each(|(location, out)| *out = Lanes::splat(location));
+    }
+}
+
+#[test]
+fn loads_and_stores_move_components() {
+    let mut machine = Machine::new();
+    let warp = ran_in(
+        "shl.b r1.x, r0.x, 2\nldg.u32 r2.x, g[r1.x+8], 2\nstl.u32 l[r1.x+512], r2.y, 1\nend",
+        ALL,
+        &mut machine,
+    );
+    assert_eq!(*warp.full(9), integers(|lane| lane + 3));
+    assert_eq!(machine.words[128..160], *integers(|lane| lane + 3).as_slice());
+    assert_eq!(machine.notes, ["load Global ffffffff x2", "store Local ffffffff x1"]);
+}
+
+#[test]
+fn long_loads_are_taken_in_pieces() {
+    let mut machine = Machine::new();
+    let warp = ran_in("mov.u32u32 r1.x, 16\nldp.u32 r2.x, p[r1.x], 6\nend", ALL, &mut machine);
+    assert_eq!(*warp.full(13), Lanes::splat(9));
+    assert_eq!(machine.notes, ["load Private ffffffff x4", "load Private ffffffff x2"]);
+}
+
+#[test]
+fn helpers_and_killed_lanes_do_not_store() {
+    let source = "cmps.u.lt p0.x, r0.x, 4\nkill p0.x\nshl.b r1.x, r0.x, 2\nstg.u32 g[r1.x], r0.y, 1\nend";
+    let program = program(source);
+    let mut machine = Machine::new();
+    let mut warp = Warp::new(&program, &[]);
+    warp.restart(&program, 0xff, 0xf00);
+    *warp.full_mut(0) = integers(|lane| lane);
+    run(&program, &mut warp, &mut machine);
+    assert_eq!(machine.notes, ["store Global f0 x1"]);
+    assert_eq!(machine.words[0..16], [0, 1, 2, 3, 0, 0, 0, 0, 8, 9, 10, 11, 12, 13, 14, 15]);
+}
+
+#[test]
+fn atomics_act_lane_after_lane() {
+    let source =
+        "mov.u32u32 r1.x, 400\nmov.u32u32 r1.y, 2\natomic.add.untyped.1d.u32.1.l r2.x, l[r1.x], r1.y\nend";
+    let mut machine = Machine::new();
+    let warp = ran_in(source, ALL, &mut machine);
+    assert_eq!(*warp.full(8), integers(|lane| 100 + 2 * lane));
+    assert_eq!(machine.words[100], 164);
+}
+
+#[test]
+fn storage_loads_name_slot_and_position() {
+    let source = "mov.u32u32 r1.x, 40\nmov.u32u32 r1.y, 5\nldgb.untyped.4d.u32.1 r2.x, g[3], r1.x, r1.y\nend";
+    let mut machine = Machine::new();
+    let warp = ran_in(source, ALL, &mut machine);
+    assert_eq!(*warp.full(8), Lanes::splat(10 + 3 + 5));
+    assert_eq!(machine.notes, ["image Untyped 4"]);
+}
+
+/// What the environment is asked for by one texture instruction.
+fn asked(instruction: &str) -> String {
+    let set = "(rpt3)mov.u32u32 r1.x, 7\n(rpt3)mov.u32u32 r2.x, 8\n(rpt3)mov.u32u32 r3.x, 9\n";
+    let mut machine = Machine::new();
+    ran_in(&format!("{set}{instruction}\nend"), ALL, &mut machine);
+    machine.notes.join("; ")
+}
+
+#[test]
+fn texture_operands_are_sorted() {
+    let tiny = |bits: u32| f32::from_bits(bits);
+    assert_eq!(
+        asked("sam (f32)(xyzw)r8.x, r1.x, s#2, t#3"),
+        "Filter implicit Float (2, 3) [7, 7] [None, None, None] None"
+    );
+    assert_eq!(
+        asked("sam.a.s (f32)(x)r8.x, r1.z, s#0, t#1"),
+        "Filter implicit Float (0, 1) [7, 7] [Some(8), Some(8), None] None"
+    );
+    assert_eq!(
+        asked("sam.o (f32)(y)r8.x, r1.x, r2.x, s#0, t#0"),
+        "Filter implicit Float (0, 0) [7, 7] [None, None, None] Some([8, 8])"
+    );
+    assert_eq!(
+        asked("saml.3d (f32)(xyzw)r8.x, r1.x, r3.x, s#0, t#0"),
+        format!("Filter explicit {} Float (0, 0) [7, 7, 7] [None, None, None] None", tiny(9))
+    );
+    assert_eq!(
+        asked("isaml (s32)(xy)r8.x, r1.x, r2.x, s#0, t#0"),
+        "Fetch level 8 Sint (0, 0) [7, 7] [None, None, None] None"
+    );
+    assert_eq!(
+        asked("samgq (f32)(xyzw)r8.x, r1.x, s#0, t#0"),
+        format!("Filter gradients {0} {0} Float (0, 0) [7, 7] [None, None, None] None", tiny(8))
+    );
+    assert_eq!(
+        asked("gather4g (f32)(xyzw)r8.x, r1.x, s#0, t#1"),
+        "Gather(1) zero Float (0, 1) [7, 7] [None, None, None] None"
+    );
+}
+
+#[test]
+fn texture_results_obey_the_write_mask_and_the_execution_mask() {
+    let source = "cmps.u.lt p0.x, r0.x, 4\nbr !p0.x, #out\nsam (u32)(yw)r4.x, r0.x, s#0, t#0\nout:\nend";
+    let warp = ran_in(source, ALL, &mut Machine::new());
+    let few = |value: u32| integers(move |lane| if lane < 4 { value } else { 0 });
+    assert_eq!([16, 17, 18, 19].map(|id| *warp.full(id)), [few(0), few(2), few(0), few(4)]);
+}
+
+#[test]
+fn half_texture_results_are_converted() {
+    let warp = ran_in(
+        "sam (f16)(x)hr4.x, r0.x, s#0, t#0\nisam (u16)(y)hr5.x, r0.x, s#0, t#0\nend",
+        ALL,
+        &mut Machine::new(),
+    );
+    assert_eq!((*warp.half(16), *warp.half(21)), (Lanes::ZERO, Lanes::splat(2)));
+}
+
+#[test]
+fn varyings_are_interpolated_and_flat_ones_read() {
+    let warp = ran_in("(rpt1)bary.f r1.x, (r)3, r0.y\nldlv.u32 r2.x, l[5], 2\nend", ALL, &mut Machine::new());
+    assert_eq!((*warp.full(4), *warp.full(5)), (floats(|lane| lane + 3.0), floats(|lane| lane + 4.0)));
+    assert_eq!((*warp.full(8), *warp.full(9)), (Lanes::splat(5), Lanes::splat(6)));
+}
+
+#[test]
+fn derivatives_are_differences_within_a_quad() {
+    let warp = ran(
+        "mul.f r1.x, r0.y, r0.y\ndsx (f32)(x)r1.y, r1.x\ndsy (f32)(x)r1.z, r1.x\ndsxpp.1 (x)r1.w, r1.x\nend",
+    );
+    let square = |lane: u32| (lane * lane) as f32;
+    let quad = |lane: u32| lane & !3;
+    assert_eq!(*warp.full(5), integers(|lane| (square(quad(lane) + 1) - square(quad(lane))).to_bits()));
+    assert_eq!(*warp.full(6), integers(|lane| (square(quad(lane) + 2) - square(quad(lane))).to_bits()));
+    assert_eq!(*warp.full(7), integers(|lane| (square(lane | 1) - square(lane & !1)).to_bits()));
+}
+
+#[test]
+fn derivatives_over_their_own_source_see_the_old_values() {
+    let warp = ran("mul.f r1.x, r0.y, c0.z\nmul.f r1.y, r0.y, c0.w\ndsx (f32)(xy)r1.y, r1.x\nend");
+    assert_eq!((*warp.full(5), *warp.full(6)), (floats(|_| 2.0), floats(|_| 3.0)));
+}
+
+#[test]
+fn a_hull_shader_waits_at_ss_after_a_store() {
+    let words = a4emu_decoder::isa::ir3::program::assemble("stp.u32 p[r1.x], r0.x, 1\n(ss)nop\nend").unwrap();
+    let mut machine = Machine::new();
+    let program = Program::new_hull(&words).unwrap();
+    let mut warp = Warp::new(&program, &[]);
+    warp.restart(&program, 7, 0);
+    assert_eq!(run(&program, &mut warp, &mut machine), Outcome::Barrier);
+    assert_eq!(run(&program, &mut warp, &mut machine), Outcome::Ended);
+    assert_eq!(machine.notes, [format!("store {:?} 7 x1", Space::Private)]);
+}

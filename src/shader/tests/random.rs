@@ -1,0 +1,91 @@
+//! Random programs: the vector path against one lane at a time, and hostile words.
+use proptest::prelude::*;
+
+use super::*;
+use crate::shader::LANES;
+use crate::shader::lanes::lanes_of;
+
+/// What the operations of `program` do to one lane, by the scalar rows.
+fn scalar(program: &Program, rows: &mut [Lanes], lane: usize) {
+    for alu in &program.alus {
+        let source = |n: usize| (rows[alu.src[n] as usize][lane] & alu.and[n]) ^ alu.xor[n];
+        rows[alu.dst as usize][lane] = alu.scalar([source(0), source(1), source(2)]);
+    }
+}
+
+/// A word of category 2, 3 or 4 that only computes, on r0 to r3 mostly.
+fn computing_word() -> impl Strategy<Value = u64> {
+    let word = (2u64..=4, any::<u64>()).prop_map(|(category, bits)| {
+        let small = bits & !(0x00f0_00f0_0000_0000 | 0xf0 | 0xf0 << 16);
+        category << 61 | small & !(7 << 61)
+    });
+    word.prop_filter("has an effect", |&word| Program::new(&[word]).unwrap().steps.len() == 1)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn vectors_compute_what_single_lanes_compute(
+        words in prop::collection::vec(computing_word(), 1..40),
+        values in prop::collection::vec(any::<u32>(), 16 * LANES),
+        live in any::<u32>(),
+    ) {
+        let program = Program::new(&words).unwrap();
+        let mut warp = Warp::new(&program, &constants());
+        warp.restart(&program, live, 0);
+        for id in 0..16u32 {
+            *warp.full_mut(id) = integers(|lane| values[id as usize * LANES + lane as usize]);
+        }
+        let mut rows = warp.rows.clone();
+        run(&program, &mut warp, &mut ());
+        for lane in lanes_of(live) {
+            scalar(&program, &mut rows, lane);
+            for (row, expected) in warp.rows.iter().zip(&rows) {
+                prop_assert_eq!(row[lane], expected[lane]);
+            }
+        }
+    }
+
+    #[test]
+    fn any_words_run_to_an_outcome(words in prop::collection::vec(any::<u64>(), 1..60), live in any::<u32>()) {
+        let program = Program::new(&words).unwrap();
+        let mut warp = Warp::new(&program, &constants());
+        warp.limit = 500;
+        warp.restart(&program, live, !live & 0xff);
+        for _ in 0..4 {
+            run(&program, &mut warp, &mut ());
+        }
+    }
+
+    #[test]
+    fn any_control_flow_runs_to_an_outcome(words in prop::collection::vec(flow_word(), 1..40)) {
+        let program = Program::new(&words).unwrap();
+        let mut warp = Warp::new(&program, &constants());
+        warp.limit = 2000;
+        warp.restart(&program, ALL, 0);
+        *warp.full_mut(0) = integers(|lane| lane);
+        for _ in 0..4 {
+            run(&program, &mut warp, &mut ());
+        }
+    }
+}
+
+/// Mostly category 0 with short branches, some compares that set predicates.
+fn flow_word() -> impl Strategy<Value = u64> {
+    let branch = (any::<u32>(), -10i32..10)
+        .prop_map(|(high, offset)| u64::from(high & 0x1fff_ffff) << 32 | u64::from(offset as u32));
+    let compare = (0u64..6, 0u64..32, 0u64..4).prop_map(|(cond, immediate, component)| {
+        // cmps.u.COND p0.component, r0.x, immediate
+        2 << 61 | 20 << 53 | 1 << 52 | cond << 48 | (0xf8 + component) << 32 | (0x2000 | immediate) << 16
+    });
+    prop_oneof![3 => branch, 1 => compare]
+}
+
+#[test]
+fn programs_that_are_no_programs_are_refused() {
+    use crate::shader::ProgramError;
+    assert_eq!(Program::new(&[]).unwrap_err(), ProgramError::Empty);
+    let long = vec![0; Program::MAX_INSTRUCTIONS + 1];
+    assert_eq!(Program::new(&long).unwrap_err(), ProgramError::TooLong(long.len()));
+}
