@@ -147,19 +147,14 @@ macro_rules! element {
     (SintAsHalf, $f:expr, $w:expr) => {
         element!(Sint3, $f, $w)
     };
-<<<<<<< HEAD
     (Int1, $f:expr, $w:expr) => {
         |[a]: [u32; 1]| int1($f, a as i32) as u32
     };
     (Int2, $f:expr, $w:expr) => {
         |[a, b]: [u32; 2]| int2($f, a as i32, b as i32) as u32
     };
-    (CmpF, $f:expr, $cond:expr) => {
-        |[a, b]: [u32; 2]| truth($f, $cond.test(f32::from_bits(a), f32::from_bits(b)))
-=======
     (CmpF, $f:expr, $r:expr) => {
         |[a, b]: [u32; 2]| truth($f, $r.holds(f32::from_bits(a), f32::from_bits(b)))
->>>>>>> 33dec8b (Shader loops as functions chosen at lowering, tests of every operation and of control flow)
     };
     (CmpU, $f:expr, $r:expr) => {
         |[a, b]: [u32; 2]| truth($f, $r.holds(a, b))
@@ -425,7 +420,6 @@ macro_rules! and_extra {
         for_each_extra!(and_pico, $({ $($a)* })* $({ $($b)* })*);
     };
 }
-<<<<<<< HEAD
 macro_rules! and_pico {
     ($({ $($a:tt)* })*; $({ $($b:tt)* })*) => {
         for_each_pico!(lanewise_pico, { $({ $($a)* })* $({ $($b)* })* } []);
@@ -463,18 +457,17 @@ macro_rules! lanewise_pico {
         }
 
         operations! { $($ir3)* $({ $n, $op, $($row)* })* }
-=======
-macro_rules! all {
-    ($({ $($a:tt)* })*; $({ $($b:tt)* })*) => {
-        operations! { $({ $($a)* })* $({ $($b)* })* }
         kernels! {
             kernel,
             ["x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2", "x86_64+avx2+fma+bmi1+bmi2"];
-            $({ $($a)* })* $({ $($b)* })*
+            $($ir3)* $({ $n, $op, $($row)* })*
         }
         #[cfg(test)]
-        kernels! { kernel_avx2, ["x86_64+avx2+fma+bmi1+bmi2"]; $({ $($a)* })* $({ $($b)* })* }
->>>>>>> 33dec8b (Shader loops as functions chosen at lowering, tests of every operation and of control flow)
+        kernels! {
+            kernel_avx2,
+            ["x86_64+avx2+fma+bmi1+bmi2"];
+            $($ir3)* $({ $n, $op, $($row)* })*
+        }
     };
 }
 for_each_cat2!(and_cat3);

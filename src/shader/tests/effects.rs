@@ -1,8 +1,8 @@
 //! Memory, atomics, textures, varyings and derivatives as an environment sees them.
 use super::*;
 use crate::shader::{
-    AtomicRequest, AtomicTarget, ImageRequest, Lod, MemoryRequest, Space, TexRequest,
-    VaryingRequest, lanes_of,
+    AtomicRequest, AtomicTarget, ImageRequest, Lod, MemoryRequest, Space, TexRequest, VaryingRequest,
+    lanes_of,
 };
 
 /// A little memory of dwords, and notes of what was asked.
