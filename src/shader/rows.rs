@@ -230,8 +230,12 @@ macro_rules! lane_loop {
     ($rows:ident, $alu:ident, Hexp2 $($rest:tt)*) => {
         one_by_one($rows, $alu)
     };
-    ($rows:ident, $alu:ident, $op:ident, Effect1) => {{}};
-    ($rows:ident, $alu:ident, $op:ident, Effect2) => {{}};
+    ($rows:ident, $alu:ident, $op:ident, Effect1) => {
+        one_by_one($rows, $alu)
+    };
+    ($rows:ident, $alu:ident, $op:ident, Effect2) => {
+        one_by_one($rows, $alu)
+    };
     ($rows:ident, $alu:ident, $op:ident, CmpF, $f:expr) => {{
         let relation = Relation::of($alu.cond);
         lanewise_signed($rows, $alu, element!(CmpF, $f, relation))
