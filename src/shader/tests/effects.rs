@@ -232,7 +232,7 @@ fn derivatives_over_their_own_source_see_the_old_values() {
 
 #[test]
 fn a_hull_shader_waits_at_ss_after_a_store() {
-    let words = a4emu_decoder::isa::ir3::program::assemble("stp.u32 p[r1.x], r0.x, 1\n(ss)nop\nend").unwrap();
+    let words = assemble("stp.u32 p[r1.x], r0.x, 1\n(ss)nop\nend").unwrap();
     let mut machine = Machine::new();
     let program = Program::new_hull(&words).unwrap();
     let mut warp = Warp::new(&program, &[]);
