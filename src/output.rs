@@ -143,7 +143,7 @@ struct ReportRow {
 pub fn write_last(gpu: &Gpu, path: &Path) -> anyhow::Result<()> {
     let surface = gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
     let picture = surface.picture(&gpu.mem).context("no picture can be made of the surface's format")?;
-    write_png(path, surface, &picture)
+    write_png(path, [surface.width, surface.height], &picture)
 }
 
 /// Writes every surface and `summary.json` into `directory`.
@@ -191,7 +191,7 @@ fn write_surface(gpu: &Gpu, directory: &Path, index: usize, surface: &Written) -
     let name = format!("{index:03}-{kind}-{:08x}.png", surface.address);
     let png = match surface.picture(&gpu.mem) {
         Some(picture) => {
-            write_png(&directory.join(&name), surface, &picture)?;
+            write_png(&directory.join(&name), [surface.width, surface.height], &picture)?;
             Some(name)
         }
         None => None,
@@ -204,9 +204,13 @@ fn write_surface(gpu: &Gpu, directory: &Path, index: usize, surface: &Written) -
     Ok(SurfaceRow { submit, draw, address, width, height, format, png })
 }
 
-fn write_png(path: &Path, surface: &Written, picture: &Picture) -> anyhow::Result<()> {
+/// Writes a picture of `width` and `height` as PNG.
+///
+/// # Errors
+/// I/O, or a picture of another size.
+pub fn write_png(path: &Path, [width, height]: [u32; 2], picture: &Picture) -> anyhow::Result<()> {
     let file = fs::File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), surface.width, surface.height);
+    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), width, height);
     let bytes = match picture {
         Picture::Rgba8(bytes) => {
             encoder.set_color(png::ColorType::Rgba);

@@ -197,3 +197,65 @@ fn all_lane_counts_give_the_same_answers() {
         assert_eq!(unit.run(&[], &inputs[..threads * 3]).0, whole[..threads * 4]);
     }
 }
+
+/// The picture that `pico draw` makes of a scene in captures/.
+fn draw(scene: &str) -> (png::OutputInfo, Vec<u8>) {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.png");
+    let scene = root.join("captures/pico").join(scene).with_extension("toml");
+    let status = Command::new(env!("CARGO_BIN_EXE_a4emu"))
+        .arg("pico")
+        .arg("draw")
+        .arg(scene)
+        .arg("--png")
+        .arg(&out)
+        .status();
+    assert!(status.unwrap().success());
+    pixels(&out)
+}
+
+fn pixels(path: &std::path::Path) -> (png::OutputInfo, Vec<u8>) {
+    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut bytes).unwrap();
+    (info, bytes)
+}
+
+#[test]
+fn scenes_look_as_blessed() {
+    for scene in ["triangle", "depth", "floor"] {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let blessed = pixels(&root.join("fixtures/pico").join(scene).with_extension("png"));
+        assert!(draw(scene) == blessed, "{scene}: the picture has changed");
+    }
+}
+
+#[test]
+fn a_triangle_covers_its_pixels_and_no_others() {
+    let (info, bytes) = draw("triangle");
+    assert_eq!((info.width, info.height), (256, 256));
+    let pixel = |x: usize, y: usize| [0, 1, 2, 3].map(|c| bytes[4 * (256 * y + x) + c]);
+    assert_eq!(pixel(0, 0), [26, 26, 51, 255]);
+    assert_eq!(pixel(128, 230), [26, 26, 51, 255]);
+    let [r, g, b, a] = pixel(128, 154);
+    assert!(r.abs_diff(85) < 4 && g.abs_diff(85) < 4 && b.abs_diff(85) < 4 && a == 255, "{r} {g} {b} {a}");
+}
+
+#[test]
+fn broken_scenes_are_refused() {
+    let draws = |body: &str| {
+        let scene = format!("width = 4\nheight = 4\n{body}");
+        let output = pico(&["draw", "--png", "/nonexistent/out.png"], &scene, "");
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(draws("draw = []\nfrob = 1").contains("frob"));
+    assert!(
+        draws("[[draw]]\nvertex_shader = 'a'\nfragment_shader = 'b'\nvertices = []").contains("cannot read")
+    );
+    assert!(draws("draw = []").contains("cannot create"));
+    let huge = pico(&["draw", "--png", "out.png"], "width = 99999\nheight = 4\ndraw = []", "");
+    assert!(String::from_utf8_lossy(&huge.stderr).contains("is no framebuffer"));
+}

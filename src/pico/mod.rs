@@ -1,5 +1,7 @@
 //! `a4emu pico`: the PicoGpu front end. Same lanes, operands and loops as ir3.
+mod draw;
 mod programs;
+mod scene;
 mod stepping;
 pub mod unit;
 mod value;
@@ -7,7 +9,7 @@ mod value;
 use std::path::PathBuf;
 
 use crate::options::Shared;
-use crate::status::{Failure, Status};
+use crate::status::Status;
 
 pub use value::Form;
 
@@ -66,7 +68,7 @@ pub fn run(args: &Args, _shared: &Shared) -> anyhow::Result<Status> {
         Command::Asm { shader, output } => programs::asm(shader, output.as_deref()),
         Command::Run { shader, uniform, form } => programs::run(shader, uniform, *form),
         Command::Exec { stream } => programs::exec(stream),
-        Command::Draw { .. } => Err(Failure::unimplemented("pico draw").into()),
+        Command::Draw { scene, png } => draw::draw(scene, png),
         Command::Debug(args) => stepping::debug(args),
     }
 }

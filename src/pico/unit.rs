@@ -2,7 +2,7 @@
 use a4emu_decoder::isa::pico::command::{COMMAND_DWORDS, Command, Interface};
 use a4emu_decoder::isa::pico::{Io, LANES, Shader, decode_program};
 
-use crate::shader::{Outcome, Program, Warp, run};
+use crate::shader::{Lanes, Outcome, Program, Warp, run};
 
 /// A program ready to run.
 pub struct Unit {
@@ -116,6 +116,18 @@ impl Unit {
             cost.instructions += warp.executed();
         }
         (outputs, cost)
+    }
+
+    /// Runs one full warp whose input components stand in `inputs`, in order; returns the
+    /// first output.
+    pub fn run_lanes(&self, uniforms: &[u32], inputs: &[Lanes]) -> [Lanes; 4] {
+        let mut warp = Warp::new(&self.program, uniforms);
+        warp.restart(&self.program, u32::MAX, 0);
+        components(&self.inputs).zip(inputs).for_each(|(id, value)| *warp.full_mut(id) = *value);
+        let outcome = run(&self.program, &mut warp, &mut ());
+        debug_assert_eq!(outcome, Outcome::Ended);
+        let first = u32::from(self.outputs[0].register) * 4;
+        std::array::from_fn(|component| *warp.full(first + component as u32))
     }
 
     fn run_warp(&self, warp: &mut Warp, inputs: &[u32], outputs: &mut Vec<u32>) {

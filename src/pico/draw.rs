@@ -1,0 +1,226 @@
+//! PicoGpu's pipeline on the A4xx's stages: vertex shader, perspective division,
+//! rasteriser, interpolation, fragment shader, depth test, framebuffer.
+//!
+//! Positions are in pixels after the division by w (there is no viewport), y down.
+//! Unlike PicoGpu, which tests and interpolates at whole numbers, pixels have their
+//! centre at .5 and attributes are interpolated with perspective by w: the page
+//! asks for pixel centres and leaves the weights open.
+use std::path::Path;
+
+use a4emu_decoder::isa::pico::Io;
+use a4emu_decoder::regs::enums::{
+    ColorFmt, ColorSwap, CompareFunc, DepthFormat, IntpMode, PrimType, ReplMode,
+};
+
+use super::scene::{Loaded, Scene};
+use super::unit::Unit;
+use crate::draw::clip::Viewport;
+use crate::draw::depth::{DepthStencil, DepthWrite, Words};
+use crate::draw::interpolate::WarpQuads;
+use crate::draw::merge::{ColorOutput, ColorTarget, DepthLayout, DepthTarget, Precision, QUADS, Quad};
+use crate::draw::plane::Plane;
+use crate::draw::primitive::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
+use crate::draw::raster::Rect;
+use crate::draw::state::MAX_VARYINGS;
+use crate::draw::surfaces::Picture;
+use crate::draw::topology::Provoking;
+use crate::draw::vertices::{HEADER, Vertices};
+use crate::format::{Codec, Format, Transfer};
+use crate::output::write_png;
+use crate::shader::{Lanes, Number};
+use crate::status::Status;
+
+/// `pico draw`: renders `scene` to `png`.
+///
+/// # Errors
+/// A scene or shader that cannot be used, or I/O.
+pub fn draw(scene: &Path, png: &Path) -> anyhow::Result<Status> {
+    let folder = scene.parent().unwrap_or(Path::new("."));
+    let scene = Scene::read(scene)?;
+    let draws: Vec<_> = scene.draw.iter().map(|draw| draw.load(folder)).collect::<Result<_, _>>()?;
+    let mut framebuffer = Framebuffer::new(&scene);
+    for (draw, loaded) in scene.draw.iter().zip(&draws) {
+        framebuffer.draw(loaded, if draw.depth { CompareFunc::FUNC_LESS } else { CompareFunc::FUNC_ALWAYS });
+    }
+    write_png(png, [scene.width, scene.height], &Picture::Rgba8(framebuffer.color))?;
+    Ok(Status::Fine)
+}
+
+/// Colour and depth of every pixel.
+struct Framebuffer {
+    width: u32,
+    height: u32,
+    color: Vec<u8>,
+    depth: Vec<u8>,
+}
+
+/// RGBA8, red first.
+fn rgba8() -> Codec {
+    let format = Format::color(ColorFmt::RB4_R8G8B8A8_UNORM);
+    format.and_then(|format| format.codec(ColorSwap::WZYX, Transfer::Linear)).expect("a format of the table")
+}
+
+/// The state of a draw that PicoGpu has no say in.
+fn set_up(width: u32, height: u32) -> PrimitiveState {
+    PrimitiveState {
+        topology: PrimType::DI_PT_TRILIST,
+        provoking: Provoking::First,
+        viewport: Viewport { scale: [1.0; 3], offset: [0.0; 3] },
+        depth_clip: None,
+        cull: [None, None],
+        front_winding: Winding::Clockwise,
+        polygon_mode: [PolygonMode::Fill; 2],
+        offset: None,
+        line_width: 1.0,
+        point_size: 1.0,
+        point_range: [1.0; 2],
+        scissor: Rect { x0: 0, y0: 0, x1: width as i32, y1: height as i32 },
+    }
+}
+
+/// Runs the vertex shader; rows of position, point size and attributes.
+fn shade_vertices(loaded: &Loaded) -> Vertices {
+    let unit = Unit::new(&loaded.vertex);
+    let (outputs, _) = unit.run(&loaded.vertex_uniforms, &loaded.vertices);
+    let stride = unit.output_dwords();
+    let mut vertices = Vertices::new(stride - 4, outputs.len() / stride);
+    let row = vertices.stride();
+    for (row, vertex) in vertices.rows_mut().chunks_exact_mut(row).zip(outputs.chunks_exact(stride)) {
+        row[..4].copy_from_slice(&vertex[..4]);
+        row[HEADER..].copy_from_slice(&vertex[4..]);
+    }
+    vertices
+}
+
+impl Framebuffer {
+    fn new(scene: &Scene) -> Self {
+        let pixels = scene.width as usize * scene.height as usize;
+        let color = scene.clear.map(|value| (value.clamp(0.0, 1.0) * 255.0).round_ties_even() as u8);
+        Self {
+            width: scene.width,
+            height: scene.height,
+            color: color.repeat(pixels),
+            depth: scene.clear_depth.to_le_bytes().repeat(pixels),
+        }
+    }
+
+    fn draw(&mut self, loaded: &Loaded, func: CompareFunc) {
+        let mut vertices = shade_vertices(loaded);
+        let list: Vec<u32> = (0..vertices.len() as u32).collect();
+        let state = set_up(self.width, self.height);
+        let primitives =
+            primitive::assemble(&state, &mut vertices, &list).expect("triangles can be assembled");
+        let mut fragments = Fragments::new(loaded, &vertices, &primitives, func);
+        let pitch = self.width * 4;
+        let mut planes =
+            [Plane::new(&mut self.color, pitch, 4, [0, 0]), Plane::new(&mut self.depth, pitch, 4, [0, 0])];
+        for (n, primitive) in primitives.iter().enumerate() {
+            primitive
+                .shape
+                .cover(state.scissor, |x, y, mask| fragments.block(n as u32, [x, y], mask, &mut planes));
+            // Pixels of later triangles must find the depth of this one.
+            fragments.flush(&mut planes);
+        }
+    }
+}
+
+/// The fragment shader and the quads that wait for it.
+struct Fragments<'a> {
+    unit: Unit,
+    inputs: &'a [Io],
+    uniforms: &'a [u32],
+    vertices: &'a Vertices,
+    primitives: &'a [ScreenPrimitive],
+    color: ColorTarget,
+    depth: DepthTarget,
+    queue: Vec<Quad>,
+}
+
+impl<'a> Fragments<'a> {
+    fn new(
+        loaded: &'a Loaded,
+        vertices: &'a Vertices,
+        primitives: &'a [ScreenPrimitive],
+        func: CompareFunc,
+    ) -> Self {
+        let regid = u32::from(loaded.fragment.outputs[0].register) * 4;
+        let codec = rgba8();
+        let write = if func == CompareFunc::FUNC_ALWAYS { DepthWrite::Keep } else { DepthWrite::Store };
+        Self {
+            unit: Unit::new(&loaded.fragment),
+            inputs: &loaded.fragment.inputs,
+            uniforms: &loaded.fragment_uniforms,
+            vertices,
+            primitives,
+            color: ColorTarget {
+                plane: 0,
+                output: ColorOutput { regid, precision: Precision::Full, number: Number::Float },
+                codec,
+                blend: None,
+                rop: None,
+                writable: codec.bits(0xf),
+                unorm8: Some([0, 1, 2, 3]),
+            },
+            depth: DepthTarget {
+                state: DepthStencil {
+                    format: DepthFormat::DEPTH4_32,
+                    depth: Some((func, write)),
+                    limits: [f32::MIN, f32::MAX],
+                    stencil: None,
+                },
+                layout: DepthLayout::Separate { depth: Some(1), stencil: None },
+            },
+            queue: Vec::with_capacity(QUADS),
+        }
+    }
+
+    /// The quads of an 8x8 block whose first pixel is `first`.
+    fn block(&mut self, primitive: u32, first: [i32; 2], mask: u64, planes: &mut [Plane<'_>; 2]) {
+        for (row, column) in (0..4).flat_map(|row| (0..4).map(move |column| (row, column))) {
+            let bit = |x: i32, y: i32| (mask >> (8 * (2 * row + y) + 2 * column + x)) as u32 & 1;
+            let covered = bit(0, 0) | bit(1, 0) << 1 | bit(0, 1) << 2 | bit(1, 1) << 3;
+            if covered != 0 {
+                let (x, y) = (first[0] + 2 * column, first[1] + 2 * row);
+                self.queue.push(Quad { x, y, mask: covered, primitive });
+            }
+            if self.queue.len() == QUADS {
+                self.flush(planes);
+            }
+        }
+    }
+
+    /// Tests, shades and writes what waits.
+    fn flush(&mut self, planes: &mut [Plane<'_>; 2]) {
+        let quads = std::mem::take(&mut self.queue);
+        if quads.is_empty() {
+            return;
+        }
+        let pieces = WarpQuads {
+            quads: &quads,
+            primitives: self.primitives,
+            vertices: self.vertices,
+            interpolation: &[IntpMode::SMOOTH; MAX_VARYINGS],
+            replacement: &[ReplMode::Other(0); MAX_VARYINGS],
+        };
+        let covered = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
+        let z = pieces.weights().z;
+        let passed = self.depth.test_quads(planes, &quads, Face::Front, &z, covered);
+        let colors = self.shade(&pieces);
+        self.color.write(&mut planes[0], &quads, passed, &colors, &colors);
+    }
+
+    /// Position and attributes of every pixel through the fragment shader.
+    fn shade(&self, pieces: &WarpQuads<'_>) -> [Words; 4] {
+        let weights = pieces.weights();
+        let [i, j] = weights.perspective.map(Lanes::from);
+        let w = weights.inv_w.map(|inv_w| 1.0 / inv_w);
+        let mut inputs = vec![Lanes::from(weights.x), weights.y.into(), weights.z.into(), w.into()];
+        let attributes: usize = self.inputs[1..].iter().map(|io| io.components).sum();
+        for location in 0..attributes {
+            let mut value = Lanes::ZERO;
+            pieces.varying(location, &i, &j, &mut value);
+            inputs.push(value);
+        }
+        self.unit.run_lanes(self.uniforms, &inputs).map(|lanes| lanes.0)
+    }
+}

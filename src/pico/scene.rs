@@ -1,0 +1,134 @@
+//! A scene for `pico draw`: what PicoGpu's draw state and memory would hold (TOML).
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use a4emu_decoder::isa::pico::{Io, Kind, Shader};
+use anyhow::{Context, bail};
+use serde::Deserialize;
+
+use super::programs::load;
+
+/// The largest side of a framebuffer, as RB_FRAME_BUFFER_DIMENSION could say it.
+const MAX_SIDE: u32 = 4096;
+
+/// A framebuffer and what is drawn into it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scene {
+    /// Pixels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Colour before the first draw: red, green, blue, alpha in 0..1.
+    #[serde(default)]
+    pub clear: [f32; 4],
+    /// Depth before the first draw.
+    #[serde(default = "far")]
+    pub clear_depth: f32,
+    /// The draws, in order.
+    pub draw: Vec<Draw>,
+}
+
+/// One draw.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draw {
+    /// Source of the vertex shader, beside the scene.
+    vertex_shader: PathBuf,
+    /// Source of the fragment shader, beside the scene.
+    fragment_shader: PathBuf,
+    /// One row of input components per vertex; three vertices a triangle.
+    vertices: Vec<Vec<f32>>,
+    /// One list per uniform.
+    #[serde(default)]
+    vertex_uniforms: Vec<Vec<f32>>,
+    /// One list per uniform.
+    #[serde(default)]
+    fragment_uniforms: Vec<Vec<f32>>,
+    /// Test and write depth: nearer passes.
+    #[serde(default)]
+    pub depth: bool,
+}
+
+/// A draw with everything loaded and checked.
+pub struct Loaded {
+    /// The vertex shader.
+    pub vertex: Shader,
+    /// The fragment shader.
+    pub fragment: Shader,
+    /// Inputs of all vertices, one after the other.
+    pub vertices: Vec<u32>,
+    /// Uniforms of the vertex shader, one after the other.
+    pub vertex_uniforms: Vec<u32>,
+    /// Uniforms of the fragment shader, one after the other.
+    pub fragment_uniforms: Vec<u32>,
+}
+
+fn far() -> f32 {
+    1.0
+}
+
+impl Scene {
+    /// Reads a scene.
+    ///
+    /// # Errors
+    /// I/O, TOML that is no scene, or a framebuffer of an impossible size.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let scene: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        let sides = 1..=MAX_SIDE;
+        if !sides.contains(&scene.width) || !sides.contains(&scene.height) {
+            bail!("{}: {}x{} is no framebuffer (1 to {MAX_SIDE})", path.display(), scene.width, scene.height);
+        }
+        Ok(scene)
+    }
+}
+
+impl Draw {
+    /// Loads the shaders from `folder` and checks that everything fits together.
+    ///
+    /// # Errors
+    /// A source that breaks a rule, shaders that do not match, or wrong counts.
+    pub fn load(&self, folder: &Path) -> anyhow::Result<Loaded> {
+        let vertex = load(&folder.join(&self.vertex_shader))?;
+        let fragment = load(&folder.join(&self.fragment_shader))?;
+        check_pair(&vertex, &fragment)?;
+        if self.vertices.is_empty() || !self.vertices.len().is_multiple_of(3) {
+            bail!("{} vertices: whole triangles are drawn", self.vertices.len());
+        }
+        let wanted = vertex.inputs.iter().map(|io| io.components).sum::<usize>();
+        if let Some(n) = self.vertices.iter().position(|row| row.len() != wanted) {
+            bail!("vertex {n} has {} components, the shader takes {wanted}", self.vertices[n].len());
+        }
+        Ok(Loaded {
+            vertices: self.vertices.iter().flatten().map(|value| value.to_bits()).collect(),
+            vertex_uniforms: uniforms(&self.vertex_uniforms, &vertex.uniforms).context("vertex_uniforms")?,
+            fragment_uniforms: uniforms(&self.fragment_uniforms, &fragment.uniforms)
+                .context("fragment_uniforms")?,
+            vertex,
+            fragment,
+        })
+    }
+}
+
+/// The page: a fragment shader's inputs match what the vertex shader puts out.
+fn check_pair(vertex: &Shader, fragment: &Shader) -> anyhow::Result<()> {
+    if vertex.kind != Kind::Vertex || fragment.kind != Kind::Fragment {
+        bail!("a draw takes a #vertexShader and a #fragmentShader, in this order");
+    }
+    let sizes = |list: &[Io]| list.iter().map(|io| io.components).collect::<Vec<_>>();
+    let (out, taken) = (sizes(&vertex.outputs), sizes(&fragment.inputs));
+    if out != taken {
+        bail!("the vertex shader puts out {out:?} components, the fragment shader takes {taken:?}");
+    }
+    Ok(())
+}
+
+fn uniforms(given: &[Vec<f32>], declared: &[Io]) -> anyhow::Result<Vec<u32>> {
+    let (have, want): (Vec<_>, Vec<_>) =
+        (given.iter().map(Vec::len).collect(), declared.iter().map(|io| io.components).collect());
+    if have != want {
+        bail!("{have:?} components given, the shader declares {want:?}");
+    }
+    Ok(given.iter().flatten().map(|value| value.to_bits()).collect())
+}
