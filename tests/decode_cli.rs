@@ -116,6 +116,11 @@ fn queries_by_name_and_offset() {
     assert_eq!(starts, ["submit 0 draw 0", "submit 0 draw 2"]);
     let all = query(&["--query", "RB_RENDER_CONTROL"]);
     assert_eq!(all.lines().filter(|line| line.ends_with("was never written")).count(), 4, "{all}");
+    let json = query(&["--query", "RB_DEPTH_CONTROL", "--format", "jsonl", "--draw", "1"]);
+    assert!(json.starts_with(
+        r#"{"kind":"query","submit":0,"draw":1,"reg":8449,"name":"RB_DEPTH_CONTROL","value":6,"#
+    ));
+    assert_eq!(json.lines().count(), 1);
     let mut unknown = Command::cargo_bin("a4emu").unwrap();
     unknown.args(["decode", "--query", "NO_SUCH", "-"]).write_stdin(capture()).assert().code(2);
 }

@@ -7,12 +7,13 @@ use a4emu_decoder::bits::value::{FieldValue, Value, fields};
 use a4emu_decoder::load_state::StateKind;
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::{PacketRow, Pm4, row};
-use a4emu_decoder::regs::{RegName, lookup};
+use a4emu_decoder::regs::RegName;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::output::Output;
 use super::sink::{Code, Loaded, Sink};
+use super::text::rows_of;
 use super::tracker::{Tracker, writes};
 use super::work::{Primitive, Work, primitive};
 use crate::walk::{At, Problem, Seen, Submit};
@@ -63,6 +64,14 @@ enum Event<'a> {
         submit: u64,
         draw: u64,
         groups: Option<[u32; 3]>,
+    },
+    Query {
+        submit: u64,
+        draw: u64,
+        reg: u32,
+        name: Shown<RegName>,
+        value: Option<u32>,
+        fields: Option<Fields>,
     },
     Error {
         submit: u64,
@@ -205,14 +214,13 @@ impl<'a> Jsonl<'a> {
     }
 
     fn reg(&mut self, at: &At, reg: u32, value: u32) -> io::Result<()> {
-        let rows = lookup(reg).map_or(&[][..], |reg| reg.fields());
         self.put(&Event::Reg {
             submit: at.submit,
             address: at.address,
             reg,
             name: Shown(RegName { offset: reg }),
             value,
-            fields: Fields { rows, word: value },
+            fields: Fields { rows: rows_of(reg), word: value },
         })
     }
 
@@ -226,6 +234,17 @@ impl<'a> Jsonl<'a> {
         }
         Ok(())
     }
+}
+
+/// Puts out what a register holds at a draw; `null` if nobody has written it.
+///
+/// # Errors
+/// Those of `out`.
+pub fn put_query(out: &mut Output<'_>, at: &At, reg: u32, value: Option<u32>) -> io::Result<()> {
+    let (submit, draw, name) = (at.submit, at.draw, Shown(RegName { offset: reg }));
+    let fields = value.map(|word| Fields { rows: rows_of(reg), word });
+    serde_json::to_writer(&mut *out, &Event::Query { submit, draw, reg, name, value, fields })?;
+    out.write_all(b"\n")
 }
 
 impl Sink for Jsonl<'_> {

@@ -78,8 +78,7 @@ impl Args {
     fn sink<'a>(&self, out: Output<'a>, shared: &Shared) -> anyhow::Result<Box<dyn Sink + 'a>> {
         let palette = Palette::new(shared.color);
         if !self.query.is_empty() {
-            let registers = query::registers(&self.query)?;
-            return Ok(Box::new(Query::new(out, palette, registers, self.query_mode)));
+            return Ok(Box::new(Query::new(out, palette, self)?));
         }
         let shaders = if self.shaders { Shaders::Show } else { Shaders::Hide };
         Ok(match self.format {

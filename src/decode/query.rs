@@ -4,12 +4,13 @@ use std::io::{self, Write};
 
 use a4emu_decoder::regs::{RegName, by_name};
 
-use super::QueryMode;
+use super::jsonl::put_query;
 use super::output::{Output, Palette};
 use super::sink::Sink;
 use super::text::value_text;
 use super::tracker::Tracker;
 use super::work::{Work, primitive};
+use super::{Args, Format, QueryMode};
 use crate::status::{Failure, Status};
 use crate::walk::{At, Problem, Seen, Submit};
 
@@ -19,13 +20,14 @@ pub struct Query<'a> {
     palette: Palette,
     registers: Vec<u32>,
     mode: QueryMode,
+    format: Format,
 }
 
 /// The registers called `names`: database names or offsets.
 ///
 /// # Errors
 /// When one is neither.
-pub fn registers(names: &[String]) -> anyhow::Result<Vec<u32>> {
+fn registers(names: &[String]) -> anyhow::Result<Vec<u32>> {
     let unknown = |name: &String| Failure {
         status: Status::Usage,
         message: format!("`{name}` is no register: give a name of the database or an offset"),
@@ -34,9 +36,13 @@ pub fn registers(names: &[String]) -> anyhow::Result<Vec<u32>> {
 }
 
 impl<'a> Query<'a> {
-    /// Writes to `out`.
-    pub fn new(out: Output<'a>, palette: Palette, registers: Vec<u32>, mode: QueryMode) -> Self {
-        Self { out, palette, registers, mode }
+    /// What `args` ask for, to `out`.
+    ///
+    /// # Errors
+    /// When a register is unknown.
+    pub fn new(out: Output<'a>, palette: Palette, args: &Args) -> anyhow::Result<Self> {
+        let registers = registers(&args.query)?;
+        Ok(Self { out, palette, registers, mode: args.query_mode, format: args.format })
     }
 
     fn shows(&self, offset: u32, tracker: &Tracker) -> bool {
@@ -82,7 +88,10 @@ impl Sink for Query<'_> {
     fn work(&mut self, at: &At, work: &Work, tracker: &Tracker) -> io::Result<()> {
         let shown: Vec<u32> =
             self.registers.iter().copied().filter(|&offset| self.shows(offset, tracker)).collect();
-        shown.into_iter().try_for_each(|offset| self.line(at, work, tracker, offset))
+        shown.into_iter().try_for_each(|offset| match self.format {
+            Format::Jsonl => put_query(&mut self.out, at, offset, tracker.regs().written(offset)),
+            Format::Text | Format::Summary => self.line(at, work, tracker, offset),
+        })
     }
 
     fn problem(&mut self, _: &At, _: &Problem) -> io::Result<()> {
