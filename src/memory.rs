@@ -215,6 +215,11 @@ impl Memory {
         self.group += 1;
     }
 
+    /// How many groups have begun.
+    pub fn group(&self) -> u32 {
+        self.group
+    }
+
     /// Announces the buffer at `base` of `len` bytes, with the `contents` that the
     /// capture holds of it. Lengths past the end of the address space are cut.
     ///

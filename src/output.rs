@@ -27,6 +27,8 @@ pub struct Submit {
     pub dwords: u32,
     /// Draws and dispatches in it.
     pub draws: u32,
+    /// Buffers were announced before it as often as this.
+    pub group: u32,
 }
 
 impl Observer for Renderer {
@@ -41,16 +43,19 @@ impl Observer for Renderer {
         Flow::Continue
     }
 
-    fn submit(&mut self, _: &mut Gpu, address: u32, dwords: u32) -> Flow {
-        self.submits.push(Submit { address, dwords, draws: 0 });
+    fn submit(&mut self, gpu: &mut Gpu, address: u32, dwords: u32) -> Flow {
+        self.submits.push(Submit { address, dwords, draws: 0, group: gpu.mem.group() });
         Flow::Continue
     }
 }
 
 impl Renderer {
-    /// The last submit that drew something.
-    pub fn last_that_drew(&self) -> Option<Submit> {
-        self.submits.iter().rev().find(|submit| submit.draws > 0).copied()
+    /// The submits of the last group of which one drew something: what the driver gave
+    /// the kernel in one call.
+    pub fn last_that_drew(&self) -> Vec<Submit> {
+        let last = self.submits.iter().rev().find(|submit| submit.draws > 0);
+        let group = last.map(|submit| submit.group);
+        self.submits.iter().filter(|submit| Some(submit.group) == group).copied().collect()
     }
 }
 
@@ -73,17 +78,23 @@ struct Spread {
     max: f64,
 }
 
-/// Runs `submit` again `runs` times, as it would run next, and times it.
-pub fn repeat(gpu: &mut Gpu, submit: Submit, runs: u32) -> LoopTimes {
+/// Dwords that a submit may execute when it runs again: more than a real one does.
+const CREDIT: u64 = 1 << 24;
+
+/// Runs `submits` again `runs` times and times it. Nothing is kept from run to run that a
+/// new frame would not find as well.
+pub fn repeat(gpu: &mut Gpu, submits: &[Submit], runs: u32) -> LoopTimes {
     let mut times = Vec::with_capacity(runs as usize);
     let before = gpu.pipeline.stats;
     let at = gpu.at;
     for _ in 0..runs {
         gpu.at = at;
-        gpu.cp.credit(u64::from(submit.dwords));
+        gpu.pipeline.reuse.clear();
         let start = Instant::now();
-        let mut renderer = Renderer::default();
-        Cp::new(gpu, &mut renderer).submit(submit.address, submit.dwords);
+        for submit in submits {
+            gpu.cp.credit(CREDIT);
+            Cp::new(gpu, &mut Renderer::default()).submit(submit.address, submit.dwords);
+        }
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     times.sort_by(f64::total_cmp);

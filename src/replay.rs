@@ -84,8 +84,8 @@ fn put_out(args: &Args, playback: &mut Playback, renderer: &Renderer) -> anyhow:
     if args.stats {
         writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.stats)?)?;
     }
-    if let (Some(runs), Some(submit)) = (args.repeat, renderer.last_that_drew()) {
-        let times = output::repeat(&mut playback.gpu, submit, runs.get());
+    if let Some(runs) = args.repeat {
+        let times = output::repeat(&mut playback.gpu, &renderer.last_that_drew(), runs.get());
         writeln!(stdout(), "{}", serde_json::to_string(&times)?)?;
     }
     Ok(())

@@ -172,13 +172,20 @@ fn select(old: &mut Words, new: &Words, mask: u32) {
     }
 }
 
-/// `z` within `limits` as an unsigned integer of `scale`, nearest (ties to even).
+/// From here on every float is an integer.
+const INTEGERS: f32 = 8_388_608.0;
+
+/// `z` within `limits` as an unsigned integer of `scale` (below 2^24), nearest (ties to
+/// even). Adding 2^23 rounds and leaves the integer in the mantissa; from 2^23 on the value
+/// is an integer already. That is faster than a conversion that saturates.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn quantise(z: &[f32; 32], limits: [f32; 2], scale: f32) -> Words {
     let mut out = [0; 32];
     for i in 0..32 {
-        let limited = z[i].max(limits[0]).min(limits[1]);
-        out[i] = (limited * scale).round_ties_even() as i32 as u32;
+        let scaled = z[i].max(limits[0]).min(limits[1]) * scale;
+        let large = scaled >= INTEGERS;
+        let aligned = if large { scaled } else { scaled + INTEGERS };
+        out[i] = (aligned.to_bits() & 0x7f_ffff) | if large { 0x80_0000 } else { 0 };
     }
     out
 }

@@ -18,6 +18,7 @@ pub mod primitive;
 pub mod program;
 pub mod raster;
 pub mod resolve;
+pub mod reuse;
 pub mod stage;
 pub mod state;
 pub mod surfaces;

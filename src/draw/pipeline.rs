@@ -1,5 +1,6 @@
 //! The order of the stages, and what outlives a draw.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use a4emu_decoder::regs::rb::{RB_FRAME_BUFFER_DIMENSION, RB_RENDER_CONTROL};
@@ -12,9 +13,10 @@ use crate::memory::Memory;
 use super::call::{DispatchCall, DrawCall};
 use super::fragment::{self, BandResult, Coloring, Frame, Plan};
 use super::plane::{Location, Outside, Plane, with_planes};
-use super::primitive::{self, ScreenPrimitive};
+use super::primitive;
 use super::program::Programs;
 use super::raster::Rect;
+use super::reuse::{Geometry, Reuse};
 use super::stage::{Port, Reports};
 use super::state::{DrawState, Purpose, VertexState, purpose, topology};
 use super::surfaces::{Surfaces, Written};
@@ -36,6 +38,8 @@ pub struct Pipeline {
     pub programs: Programs,
     /// Surfaces that were rendered, in the order of their last write.
     pub surfaces: Surfaces,
+    /// Primitives of draws that run again for the next tile.
+    pub reuse: Reuse,
     /// Counts and times.
     pub stats: Stats,
 }
@@ -76,14 +80,6 @@ pub struct StageTimes {
     pub compute: f64,
 }
 
-/// Runs `work` and adds its milliseconds to `total`.
-pub fn timed<R>(total: &mut f64, work: impl FnOnce() -> R) -> R {
-    let start = Instant::now();
-    let result = work();
-    *total += start.elapsed().as_secs_f64() * 1e3;
-    result
-}
-
 /// Runs a draw.
 pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     gpu.pipeline.stats.draws += 1;
@@ -120,22 +116,40 @@ fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
 
 fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
     let start = Instant::now();
+    let vertex = VertexState::snapshot(gpu, call)?;
     let state = DrawState::snapshot(gpu, call)?;
     gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
-    let mut shaded = shade_vertices(gpu, &state.vertex)?;
+    let Some(geometry) = geometry(gpu, call, vertex, &state)? else { return Ok(()) };
     let start = Instant::now();
-    let Some(primitives) = primitive::assemble(&state.primitive, &mut shaded.vertices, &shaded.list) else {
-        let what = format!("draw {}: primitive type {:?}", call.number, topology(call));
-        gpu.report.unsupported(what, gpu.at);
-        return Ok(());
-    };
-    gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
-    gpu.pipeline.stats.primitives += primitives.len() as u64;
-    let start = Instant::now();
-    shade_fragments(gpu, &state, &shaded, &primitives);
+    shade_fragments(gpu, &state, &geometry);
     gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
     note_targets(gpu, &state, call);
     Ok(())
+}
+
+/// The front half of the pipeline, unless the previous tile left its result. `None` when
+/// the primitive type is not supported.
+fn geometry(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    vertex: VertexState,
+    state: &DrawState,
+) -> Result<Option<Arc<Geometry>>, Fault> {
+    if let Some(known) = gpu.pipeline.reuse.find(gpu.at.address, &vertex, &state.primitive, &gpu.mem) {
+        return Ok(Some(known));
+    }
+    let Shaded { mut vertices, list, .. } = shade_vertices(gpu, &vertex)?;
+    let start = Instant::now();
+    let Some(primitives) = primitive::assemble(&state.primitive, &mut vertices, &list) else {
+        let what = format!("draw {}: primitive type {:?}", call.number, topology(call));
+        gpu.report.unsupported(what, gpu.at);
+        return Ok(None);
+    };
+    gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
+    gpu.pipeline.stats.primitives += primitives.len() as u64;
+    let geometry = Arc::new(Geometry { vertices, primitives });
+    gpu.pipeline.reuse.keep(gpu.at.address, vertex, state.primitive.clone(), &gpu.mem, &geometry);
+    Ok(Some(geometry))
 }
 
 /// Runs the vertex stage and records what it reports.
@@ -165,10 +179,12 @@ pub fn note_reports(gpu: &mut Gpu, reports: Reports) {
     }
 }
 
-fn shade_fragments(gpu: &mut Gpu, state: &DrawState, shaded: &Shaded, primitives: &[ScreenPrimitive]) {
-    let Some(area) = primitives.iter().map(|p| p.shape.bounds).reduce(Rect::union) else { return };
+fn shade_fragments(gpu: &mut Gpu, state: &DrawState, geometry: &Geometry) {
+    let Geometry { vertices, primitives } = geometry;
+    let visible = primitives.iter().map(|p| p.shape.bounds.intersect(state.targets.scissor));
+    let Some(area) = visible.filter(|rect| !rect.is_empty()).reduce(Rect::union) else { return };
     let plan = plan(state, &gpu.mem);
-    let frame = Frame { state, vertices: &shaded.vertices, primitives, plan };
+    let frame = Frame { state, vertices, primitives, plan };
     let surfaces = &state.targets.surfaces;
     let (results, outside) = with_planes(surfaces, area, &mut gpu.gmem, &mut gpu.mem, |planes, mem| {
         draw_bands(&frame, area, planes, mem)
@@ -227,7 +243,7 @@ fn draw_bands(frame: &Frame<'_>, area: Rect, planes: Vec<Plane<'_>>, mem: &mut M
         fragment::shade(frame, rect, &mut planes, Port::Shared(mem), list.into_iter())
     };
     let bands = split(frame, area, planes);
-    let pixels: u64 = frame.primitives.iter().map(|p| p.shape.bounds.area()).sum();
+    let pixels: u64 = frame.primitives.iter().map(|p| p.shape.bounds.intersect(area).area()).sum();
     match pixels < SMALL_DRAW || bands.len() == 1 {
         true => bands.into_iter().map(work).collect(),
         false => bands.into_par_iter().map(work).collect(),
@@ -241,7 +257,10 @@ fn split<'p>(frame: &Frame<'_>, area: Rect, planes: Vec<Plane<'p>>) -> Vec<(Rect
     let count = (area.y1 - 1).div_euclid(BAND_ROWS) - first + 1;
     let mut lists = vec![Vec::new(); count as usize];
     for (index, primitive) in frame.primitives.iter().enumerate() {
-        let bounds = primitive.shape.bounds;
+        let bounds = primitive.shape.bounds.intersect(area);
+        if bounds.is_empty() {
+            continue;
+        }
         let (from, to) = (bounds.y0.div_euclid(BAND_ROWS), (bounds.y1 - 1).div_euclid(BAND_ROWS));
         lists[(from - first) as usize..=(to - first) as usize].iter_mut().for_each(|l| l.push(index as u32));
     }

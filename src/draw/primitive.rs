@@ -47,7 +47,7 @@ pub struct PolygonOffset {
 pub struct FloatDepth;
 
 /// Everything that set-up needs of the registers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PrimitiveState {
     /// What the vertex list means.
     pub topology: PrimType,
@@ -71,8 +71,8 @@ pub struct PrimitiveState {
     pub point_size: f32,
     /// Least and greatest size when they do.
     pub point_range: [f32; 2],
-    /// What may be drawn to.
-    pub scissor: Rect,
+    /// The inside of the view volume's sides: clipping as a scissor.
+    pub sides: Rect,
 }
 
 /// The winding on the screen (y down) of front faces.
@@ -269,7 +269,7 @@ impl<'a> Setup<'a> {
     }
 
     fn push(&mut self, mut primitive: ScreenPrimitive) {
-        primitive.shape = primitive.shape.cut(self.state.scissor);
+        primitive.shape = primitive.shape.cut(self.state.sides);
         if !primitive.shape.bounds.is_empty() {
             self.out.push(primitive);
         }
@@ -432,7 +432,7 @@ mod tests {
             line_width: 1.0,
             point_size: 4.0,
             point_range: [1.0, 64.0],
-            scissor: Rect { x0: 0, y0: 0, x1: 64, y1: 64 },
+            sides: Rect { x0: 0, y0: 0, x1: 64, y1: 64 },
         }
     }
 

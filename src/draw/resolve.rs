@@ -70,13 +70,14 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
 fn covered(gpu: &mut Gpu, call: &DrawCall) -> Rect {
     let [x0, y0] = bin_origin(&gpu.regs);
     let scissor = scissor(&gpu.regs).intersect(Rect { x0, y0, ..Rect::ALL });
-    let state = primitive_state(&gpu.regs, call, scissor);
+    let state = primitive_state(&gpu.regs, call);
     let Ok(vertex) = VertexState::snapshot(gpu, call) else { return scissor };
     let Ok(mut shaded) = shade_vertices(gpu, &vertex) else { return scissor };
     primitive::assemble(&state, &mut shaded.vertices, &shaded.list)
         .unwrap_or_default()
         .iter()
-        .map(|p| p.shape.bounds)
+        .map(|p| p.shape.bounds.intersect(scissor))
+        .filter(|rect| !rect.is_empty())
         .reduce(Rect::union)
         .unwrap_or(Rect { x1: scissor.x0, ..scissor })
 }

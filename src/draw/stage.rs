@@ -69,6 +69,11 @@ impl StageState {
         self.summary.stores
     }
 
+    /// Whether its results depend on memory other than attributes.
+    pub fn reads_memory(&self) -> bool {
+        self.summary.loads || self.summary.samples || self.summary.stores
+    }
+
     /// Whether it discards lanes.
     pub fn kills(&self) -> bool {
         self.summary.kills

@@ -1,5 +1,7 @@
 //! The only place where a draw reads registers.
 
+use std::sync::Arc;
+
 use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::regs::enums::*;
 use a4emu_decoder::regs::gras::*;
@@ -27,10 +29,8 @@ use super::topology::Provoking;
 /// Varying components that the VPC can hold.
 pub const MAX_VARYINGS: usize = 128;
 
-/// Everything a draw depends on, apart from memory.
+/// Everything that set-up, fragments and merging depend on, apart from memory.
 pub struct DrawState {
-    /// Vertices to fetch.
-    pub vertex: VertexState,
     /// Assembly and set-up.
     pub primitive: PrimitiveState,
     /// Fragment inputs.
@@ -113,7 +113,7 @@ pub enum Rate {
 }
 
 /// One vertex attribute.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
     /// Address of element 0.
     pub address: u32,
@@ -182,8 +182,7 @@ impl DrawState {
     pub fn snapshot(gpu: &mut Gpu, call: &DrawCall) -> Result<Self, Fault> {
         let targets = Targets::snapshot(gpu);
         Ok(Self {
-            vertex: VertexState::snapshot(gpu, call)?,
-            primitive: primitive_state(&gpu.regs, call, targets.scissor),
+            primitive: primitive_state(&gpu.regs, call),
             fragment: FragmentState::snapshot(gpu)?,
             targets,
         })
@@ -217,6 +216,21 @@ impl VertexState {
             stage,
             outputs: VertexOutputs::snapshot(regs),
         })
+    }
+}
+
+impl VertexState {
+    /// Whether the other state makes the same vertices of the same memory.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let numbers = |s: &Self| (s.count, s.instances, s.restart, s.index_offset, s.first_instance);
+        let registers = |s: &Self| (s.vertex_id, s.instance_id, s.vertex_count);
+        numbers(self) == numbers(other)
+            && registers(self) == registers(other)
+            && self.indices == other.indices
+            && self.attributes == other.attributes
+            && self.outputs == other.outputs
+            && Arc::ptr_eq(&self.stage.program, &other.stage.program)
+            && self.stage.constants == other.stage.constants
     }
 }
 
@@ -313,7 +327,7 @@ pub fn topology(call: &DrawCall) -> PrimType {
 }
 
 /// Set-up's share of the registers.
-pub fn primitive_state(regs: &RegFile, call: &DrawCall, scissor: Rect) -> PrimitiveState {
+pub fn primitive_state(regs: &RegFile, call: &DrawCall) -> PrimitiveState {
     let mode = regs.get::<GRAS_SU_MODE_CONTROL>();
     let clip = regs.get::<GRAS_CL_CLIP_CNTL>();
     let viewport = viewport(regs);
@@ -327,7 +341,7 @@ pub fn primitive_state(regs: &RegFile, call: &DrawCall, scissor: Rect) -> Primit
     PrimitiveState {
         topology: topology(call),
         provoking: if last { Provoking::Last } else { Provoking::First },
-        scissor: if depth_clip.is_some() { scissor.intersect(sides(call, &viewport)) } else { scissor },
+        sides: if depth_clip.is_some() { sides(call, &viewport) } else { Rect::ALL },
         viewport,
         depth_clip,
         cull: [mode.CULL_FRONT().then_some(Face::Front), mode.CULL_BACK().then_some(Face::Back)],

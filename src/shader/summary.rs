@@ -10,6 +10,8 @@ pub struct Summary {
     pub kills: bool,
     /// It writes memory that outlives the warp.
     pub stores: bool,
+    /// It reads memory through pointers or descriptors.
+    pub loads: bool,
     /// It asks for textures.
     pub samples: bool,
     /// It does something that can differ between lanes although their registers
@@ -28,18 +30,24 @@ impl Summary {
             Body::Cat0(i) => self.kills |= i.op == Cat0Op::Kill,
             Body::Cat2(i) => self.varies |= i.op == Cat2Op::BaryF,
             Body::Cat5(_) => (self.samples, self.varies) = (true, true),
-            Body::Cat6(i) => match i.op.class() {
-                Cat6Class::StoreGlobal | Cat6Class::BufferStore | Cat6Class::Atomic => self.stores = true,
-                Cat6Class::LoadLocal
-                | Cat6Class::LoadPrivate
-                | Cat6Class::StoreLocal
-                | Cat6Class::StorePrivate
-                | Cat6Class::Varying
-                | Cat6Class::BufferLoad
-                | Cat6Class::Info => self.varies = true,
-                Cat6Class::LoadGlobal => {}
-            },
+            Body::Cat6(i) => return self.with_memory(i.op.class()),
             Body::Cat1(_) | Body::Cat3(_) | Body::Cat4(_) | Body::Cat7(_) | Body::Unknown => {}
+        }
+        self
+    }
+
+    fn with_memory(mut self, class: Cat6Class) -> Self {
+        match class {
+            Cat6Class::StoreGlobal | Cat6Class::BufferStore => self.stores = true,
+            Cat6Class::Atomic => (self.stores, self.loads) = (true, true),
+            Cat6Class::LoadLocal
+            | Cat6Class::LoadPrivate
+            | Cat6Class::StoreLocal
+            | Cat6Class::StorePrivate
+            | Cat6Class::Varying
+            | Cat6Class::Info => self.varies = true,
+            Cat6Class::BufferLoad => (self.varies, self.loads) = (true, true),
+            Cat6Class::LoadGlobal => self.loads = true,
         }
         self
     }
