@@ -462,3 +462,112 @@ pub fn fill_rows(plane: &mut Plane<'_>, [x, y]: [i32; 2], mask: u32, word: u32) 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::regs::enums::{
+        BlendFactor, BlendOpcode, ColorFmt, ColorSwap, CompareFunc, DepthFormat,
+    };
+
+    use super::*;
+    use crate::draw::blend::Equation;
+    use crate::draw::depth::DepthWrite;
+    use crate::format::{Format, Transfer};
+
+    fn target(fmt: ColorFmt, swap: ColorSwap, unorm8: Option<[usize; 4]>) -> ColorTarget {
+        let codec = Format::color(fmt).and_then(|f| f.codec(swap, Transfer::Linear)).expect("a pixel format");
+        let output = ColorOutput { regid: 0, precision: Precision::Full, number: Number::Float };
+        ColorTarget { plane: 0, output, codec, blend: None, rop: None, writable: codec.bits(15), unorm8 }
+    }
+
+    fn color(c: [f32; 4]) -> [Words; 4] {
+        c.map(|v| [v.to_bits(); 32])
+    }
+
+    const QUAD: Quad = Quad { x: 2, y: 0, mask: 15, primitive: 0 };
+
+    #[test]
+    fn the_fast_path_agrees_with_the_codec() {
+        for (swap, order) in [(ColorSwap::WZYX, [0, 1, 2, 3]), (ColorSwap::WXYZ, [2, 1, 0, 3])] {
+            let fast = target(ColorFmt::RB4_R8G8B8A8_UNORM, swap, Some(order));
+            let slow = target(ColorFmt::RB4_R8G8B8A8_UNORM, swap, None);
+            for c in [[0.0, 1.0, 0.5, 0.25], [-1.0, 2.0, f32::NAN, 0.1], [0.501_96, 0.498_04, 0.9999, 1e-9]] {
+                assert_eq!(fast.encode(&color(c)), slow.encode(&color(c)), "{c:?}");
+                let words = fast.encode(&color(c));
+                assert_eq!(fast.decode(&words), slow.decode(&words));
+            }
+        }
+    }
+
+    #[test]
+    fn only_covered_pixels_and_enabled_components_change() {
+        let mut bytes = [9; 4 * 4 * 2];
+        let mut target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WZYX, Some([0, 1, 2, 3]));
+        target.writable = target.codec.bits(0b0001);
+        let c = color([1.0; 4]);
+        target.write(&mut Plane::new(&mut bytes, 16, 4, [0, 0]), &[QUAD], 0b0110, &c, &c);
+        let changed: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] != 9).collect();
+        assert_eq!(changed, [12, 24], "red of the upper right and the lower left pixel");
+    }
+
+    #[test]
+    fn wide_formats_blend_like_narrow_ones() {
+        let blend = Blend {
+            rgb: Equation {
+                op: BlendOpcode::BLEND_DST_PLUS_SRC,
+                src: BlendFactor::FACTOR_ONE,
+                dst: BlendFactor::FACTOR_ONE,
+            },
+            alpha: Equation {
+                op: BlendOpcode::BLEND_DST_PLUS_SRC,
+                src: BlendFactor::FACTOR_ONE,
+                dst: BlendFactor::FACTOR_ZERO,
+            },
+            constant: [0.0; 4],
+        };
+        let mut bytes = [0; 16 * 4 * 2];
+        let mut target = target(ColorFmt::RB4_R32G32B32A32_FLOAT, ColorSwap::WZYX, None);
+        target.blend = Some(blend);
+        let c = color([1.5, 0.25, 0.0, 0.5]);
+        for _ in 0..2 {
+            target.write(&mut Plane::new(&mut bytes, 64, 16, [0, 0]), &[QUAD], 1, &c, &c);
+        }
+        let pixel: [f32; 4] =
+            std::array::from_fn(|i| f32::from_le_bytes(std::array::from_fn(|k| bytes[2 * 16 + 4 * i + k])));
+        assert_eq!(pixel, [3.0, 0.5, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn rows_and_quads_test_alike() {
+        let state = DepthStencil {
+            format: DepthFormat::DEPTH4_24_8,
+            depth: Some((CompareFunc::FUNC_LESS, DepthWrite::Store)),
+            limits: [0.0, 1.0],
+            stencil: None,
+        };
+        let target = DepthTarget { state, layout: DepthLayout::Packed(0) };
+        let mut by_rows = [0x40; 8 * 4 * 4];
+        let mut by_quads = by_rows;
+        let z = [0.125; 32];
+        let rows = target.test_rows(
+            &mut [Plane::new(&mut by_rows, 32, 4, [0, 0])],
+            [0, 0],
+            Face::Front,
+            &z,
+            0b0000_1100_0000_1100,
+        );
+        let quads =
+            target.test_quads(&mut [Plane::new(&mut by_quads, 32, 4, [0, 0])], &[QUAD], Face::Front, &z, 15);
+        assert_eq!((rows, quads), (0b0000_1100_0000_1100, 15));
+        assert_eq!(by_rows, by_quads);
+        assert_eq!(by_rows[8..12], [0, 0, 0x20, 0x40], "stencil stays");
+    }
+
+    #[test]
+    fn a_fill_leaves_its_surroundings() {
+        let mut bytes = [0; 8 * 4 * 4];
+        fill_rows(&mut Plane::new(&mut bytes, 32, 4, [0, 0]), [0, 0], 0x00ff_0001, 7);
+        let filled: Vec<usize> = (0..32).filter(|i| bytes[4 * i] == 7).collect();
+        assert_eq!(filled, [0, 16, 17, 18, 19, 20, 21, 22, 23]);
+    }
+}

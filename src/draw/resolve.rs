@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use a4emu_decoder::regs::enums::{CopyControlMode, TileMode};
+use a4emu_decoder::regs::enums::{CopyControlMode, DepthFormat, TileMode};
 use a4emu_decoder::regs::rb::*;
 
 use crate::fault::{Client, Fault};
@@ -115,13 +115,25 @@ impl Copy {
     }
 }
 
+/// Whether the copy is of the depth buffer. The open driver copies it like a colour, so
+/// its place in tile memory decides, unless a colour target is there.
+fn is_depth(gpu: &Gpu, control: RB_COPY_CONTROL) -> bool {
+    let base = control.GMEM_BASE();
+    let depth = gpu.regs.get::<RB_DEPTH_INFO>();
+    let color = (0..8).any(|i| {
+        let format = Format::color(gpu.regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT());
+        format.is_some() && gpu.regs.at::<RB_MRT_BASE>(i).VALUE() == base
+    });
+    let copied = depth.DEPTH_FORMAT() != DepthFormat::DEPTH4_NONE && depth.DEPTH_BASE() == base && !color;
+    copied || control.MODE() == CopyControlMode::RB_COPY_DEPTH_STENCIL
+}
+
 fn note(gpu: &mut Gpu, call: &DrawCall, copy: &Copy, control: RB_COPY_CONTROL, info: RB_COPY_DEST_INFO) {
     let size = gpu.regs.get::<RB_FRAME_BUFFER_DIMENSION>();
-    let content = match control.MODE() {
-        CopyControlMode::RB_COPY_DEPTH_STENCIL => {
-            Content::Depth(gpu.regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT())
-        }
-        _ => Content::Color,
+    let depth = gpu.regs.get::<RB_DEPTH_INFO>();
+    let content = match is_depth(gpu, control) {
+        true => Content::Depth(depth.DEPTH_FORMAT()),
+        false => Content::Color,
     };
     gpu.pipeline.surfaces.note(Written {
         submit: call.submit,
