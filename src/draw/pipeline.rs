@@ -12,7 +12,7 @@ use crate::memory::Memory;
 
 use super::call::{DispatchCall, DrawCall};
 use super::fragment::{self, BandResult, Coloring, Frame, Plan};
-use super::plane::{Location, Outside, Plane, with_planes};
+use super::plane::{Location, Outside, Plane, Surface, with_planes};
 use super::primitive;
 use super::program::Programs;
 use super::raster::Rect;
@@ -181,7 +181,8 @@ pub fn note_reports(gpu: &mut Gpu, reports: Reports) {
 
 fn shade_fragments(gpu: &mut Gpu, state: &DrawState, geometry: &Geometry) {
     let Geometry { vertices, primitives } = geometry;
-    let visible = primitives.iter().map(|p| p.shape.bounds.intersect(state.targets.scissor));
+    let inside = state.targets.scissor.intersect(reachable(gpu, &state.targets.surfaces));
+    let visible = primitives.iter().map(|p| p.shape.bounds.intersect(inside));
     let Some(area) = visible.filter(|rect| !rect.is_empty()).reduce(Rect::union) else { return };
     let plan = plan(state, &gpu.mem);
     let frame = Frame { state, vertices, primitives, plan };
@@ -199,6 +200,23 @@ fn shade_fragments(gpu: &mut Gpu, state: &DrawState, geometry: &Geometry) {
     for result in results {
         add_result(gpu, result);
     }
+}
+
+/// The pixels for which some surface has memory: whatever scissors say, no more than
+/// these are worth drawing. Without surfaces there are only samples to count.
+fn reachable(gpu: &Gpu, surfaces: &[Surface]) -> Rect {
+    let extent = |surface: &Surface| {
+        let room = match surface.location {
+            Location::Gmem(base) => (gpu.gmem.len() as u64).saturating_sub(base.into()),
+            Location::Memory(base) => gpu.mem.room(base).into(),
+        };
+        let side = |pixels: u64| pixels.min(Rect::ALL.x1 as u64) as i32;
+        let columns = side(u64::from(surface.pitch / surface.cpp.max(1)));
+        let rows = side(room.div_ceil(u64::from(surface.pitch.max(1))));
+        let [x0, y0] = surface.origin;
+        Rect { x0, y0, x1: x0 + columns, y1: y0 + rows }
+    };
+    surfaces.iter().map(extent).reduce(Rect::union).unwrap_or(Rect::ALL)
 }
 
 fn add_result(gpu: &mut Gpu, result: BandResult) {

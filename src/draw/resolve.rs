@@ -5,6 +5,8 @@ use std::time::Instant;
 use a4emu_decoder::regs::enums::{CopyControlMode, DepthFormat, TileMode};
 use a4emu_decoder::regs::rb::*;
 
+use rayon::prelude::*;
+
 use crate::fault::{Client, Fault};
 use crate::format::Format;
 use crate::gpu::Gpu;
@@ -16,6 +18,9 @@ use super::raster::Rect;
 use super::state::{VertexState, primitive_state};
 use super::surfaces::{Content, Written};
 use super::targets::{bin_origin, scissor};
+
+/// Rows that one job copies.
+const ROWS: usize = 32;
 
 /// A copy of the pixels of `area`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,14 +103,20 @@ impl Copy {
         let all = (offset(self.area.y1 - 1) - first) as usize + len;
         let address = self.base.wrapping_add(first as u32);
         let lost = Fault::Store { client: Client::Resolve, page: address - address % crate::memory::PAGE };
-        let Some(to) = gpu.mem.slice_mut(address, all) else { return Err(lost) };
-        for y in self.area.y0..self.area.y1 {
-            let at = (offset(y) - first) as usize;
-            let from = self.source(y);
-            let Some(row) = gpu.gmem.get(from..from + len) else { return Err(lost) };
-            to[at..at + len].copy_from_slice(row);
-        }
-        Ok(())
+        let (mem, gmem) = (&mut gpu.mem, &gpu.gmem);
+        let Some(to) = mem.slice_mut(address, all) else { return Err(lost) };
+        let pitch = (self.pitch as usize).max(1);
+        let rows = to.par_chunks_mut(pitch * ROWS).enumerate();
+        let copied = rows.try_for_each(|(index, rows)| {
+            let first = self.area.y0 + (index * ROWS) as i32;
+            for y in first..self.area.y1.min(first + ROWS as i32) {
+                let from = self.source(y);
+                let at = (y - first) as usize * pitch;
+                rows.get_mut(at..at + len)?.copy_from_slice(gmem.get(from..from + len)?);
+            }
+            Some(())
+        });
+        copied.ok_or(lost)
     }
 
     /// Byte of tile memory where the row at screen row `y` starts.

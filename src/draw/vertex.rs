@@ -14,6 +14,9 @@ use super::vertices::{HEADER, RESTART, Vertices};
 /// Vertices (over all instances) that a draw may have; no real one comes near.
 const MAX_VERTICES: u64 = 1 << 24;
 
+/// Words of shaded vertices that a draw may have.
+const MAX_WORDS: usize = 1 << 27;
+
 /// Warps that one job of a parallel loop shades.
 const WARPS_PER_JOB: usize = 8;
 
@@ -53,6 +56,12 @@ pub fn shade(state: &VertexState, memory: &mut Memory, stores: Stores) -> Result
     let indices = fetch_indices(state, memory, &mut shaded.reports.misses);
     let (jobs, list) = jobs(state, &indices);
     shaded.list = list;
+    if jobs.len() * (HEADER + state.outputs.components) > MAX_WORDS {
+        return Err(Fault::Draw(format!(
+            "draw of {total} vertices with {} varyings is cut",
+            state.outputs.components
+        )));
+    }
     shaded.vertices = Vertices::new(state.outputs.components, jobs.len());
     match stores {
         Stores::None => shade_parallel(state, memory, &jobs, &mut shaded),
@@ -295,5 +304,35 @@ fn fetch(attribute: &Attribute, state: &VertexState, jobs: &[Job], warp: &mut Wa
     }
     for c in (0..4).filter(|c| attribute.write_mask & (1 << c) != 0) {
         *warp.full_mut(attribute.regid + c) = values[c as usize];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_little_endian_of_any_width() {
+        assert_eq!(little_endian(&[0x34]), 0x34);
+        assert_eq!(little_endian(&[0x34, 0x12]), 0x1234);
+        assert_eq!(little_endian(&[0x78, 0x56, 0x34, 0x12]), 0x1234_5678);
+    }
+
+    #[test]
+    fn slots_are_reused_whether_indices_are_close_or_far_apart() {
+        for indices in [[Some(7), Some(9), Some(7)], [Some(0), Some(u32::MAX - 1), Some(0)]] {
+            let mut slots = Slots::new(&indices);
+            let got = [0, 1, 2].map(|next| slots.get_or_insert(indices[next as usize].expect("set"), next));
+            assert_eq!(got, [0, 1, 0]);
+            slots.clear();
+            assert_eq!(slots.get_or_insert(indices[0].expect("set"), 5), 5);
+        }
+    }
+
+    #[test]
+    fn no_indices_need_no_slots() {
+        let mut slots = Slots::new(&[None, None]);
+        slots.clear();
+        assert!(matches!(slots, Slots::Table { .. } | Slots::Map(_)));
     }
 }
