@@ -174,7 +174,7 @@ impl Gpu {
     /// A chip after power-on: registers zero and unwritten, nothing mapped.
     pub fn new(chip: Chip) -> Self {
         let mut cp = CpState::default();
-        cp.credit(1024);
+        cp.credit(4096);
         Self {
             chip,
             regs: RegFile::default(),

@@ -11,7 +11,7 @@
 //! buffer's previous snapshot was not touched by the CPU and keeps what the
 //! emulated GPU wrote there.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
@@ -65,20 +65,16 @@ struct Block {
     before: HashMap<u32, Box<[u8]>>,
 }
 
-/// Which blocks lie in a page.
-#[derive(Clone, Copy)]
-enum Owner {
-    /// This block alone (its base).
-    One(u32),
-    /// Several: buffers of partial dumps have byte lengths and share pages.
-    Many,
-}
-
 /// The address space. Blocks never overlap.
 #[derive(Default)]
 pub struct Memory {
-    blocks: BTreeMap<u32, Block>,
-    pages: HashMap<u32, Owner>,
+    /// By base.
+    blocks: HashMap<u32, Block>,
+    /// The bases, ascending.
+    bases: BTreeSet<u32>,
+    /// Base of one block with bytes in a page: the short way to most blocks. Blank blocks
+    /// are not in it, since a length alone must not cost an entry for each page.
+    pages: HashMap<u32, u32>,
     group: u32,
 }
 
@@ -96,6 +92,10 @@ impl Block {
     /// One past the last byte.
     fn end(&self) -> u64 {
         u64::from(self.base) + u64::from(self.len)
+    }
+
+    fn holds(&self, addr: u32) -> bool {
+        addr >= self.base && self.end() > u64::from(addr)
     }
 
     /// Bytes `range` if all of them are known.
@@ -331,20 +331,19 @@ impl Memory {
         if block.len == 0 {
             return;
         }
-        for page in pages_of(&block) {
-            let owner = self.pages.entry(page).or_insert(Owner::One(block.base));
-            if !matches!(owner, Owner::One(base) if *base == block.base) {
-                *owner = Owner::Many;
-            }
+        if !matches!(block.backing, Backing::Blank { .. }) {
+            self.pages.extend(pages_of(&block).map(|page| (page, block.base)));
         }
+        self.bases.insert(block.base);
         self.blocks.insert(block.base, block);
     }
 
     /// Takes out the block at `base`, which must be there.
     fn remove(&mut self, base: u32) -> Block {
         let block = self.blocks.remove(&base).expect("a base from `overlapping`");
-        for page in pages_of(&block) {
-            if let Some(Owner::One(_)) = self.pages.get(&page) {
+        self.bases.remove(&base);
+        if !matches!(block.backing, Backing::Blank { .. }) {
+            for page in pages_of(&block) {
                 self.pages.remove(&page);
             }
         }
@@ -356,9 +355,9 @@ impl Memory {
         if start >= end {
             return Vec::new();
         }
-        let last = (end - 1) as u32;
-        let below = self.blocks.range(..=last).rev().take_while(|(_, block)| block.end() > start);
-        let mut bases: Vec<u32> = below.map(|(base, _)| *base).collect();
+        let below = self.bases.range(..=(end - 1) as u32).rev();
+        let mut bases: Vec<u32> =
+            below.take_while(|base| self.blocks[*base].end() > start).copied().collect();
         bases.reverse();
         bases
     }
@@ -432,22 +431,36 @@ impl Memory {
 
     /// `count` dwords at `addr`, if all of them are known.
     pub fn read_dwords(&self, addr: u32, count: usize) -> Option<Vec<u32>> {
-        let len = count.checked_mul(4)?;
-        if let Some(bytes) = self.slice(addr, len) {
-            return Some(
-                bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
-            );
-        }
-        (0..count).map(|i| self.read_u32(addr.checked_add(i as u32 * 4)?)).collect()
+        Some(self.known_dwords(addr, count)).filter(|words| words.len() == count)
     }
 
     /// Up to `count` dwords at `addr`: those before the first that is not known.
     pub fn known_dwords(&self, addr: u32, count: usize) -> Vec<u32> {
-        if let Some(words) = self.read_dwords(addr, count) {
-            return words;
+        let mut words = Vec::new();
+        while words.len() < count {
+            let Some(at) =
+                (words.len() as u64 * 4).checked_add(addr.into()).and_then(|at| u32::try_from(at).ok())
+            else {
+                break;
+            };
+            // As much as the buffer holds at once, then page by page, then what is left over.
+            let left = count - words.len();
+            let steps =
+                [left, left.min(self.room(at) as usize / 4), left.min((PAGE - at % PAGE) as usize / 4), 1];
+            let found = steps.into_iter().filter(|step| *step > 0).find_map(|step| self.read_run(at, step));
+            let Some(found) = found else { break };
+            words.extend(found);
         }
-        let word = |i: u32| self.read_u32(addr.checked_add(i.checked_mul(4)?)?);
-        (0..count as u32).map_while(word).collect()
+        words
+    }
+
+    /// `count` dwords out of one buffer; a single one may stand across two.
+    fn read_run(&self, addr: u32, count: usize) -> Option<Vec<u32>> {
+        match self.slice(addr, count * 4) {
+            Some(bytes) => Some(bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()),
+            None if count == 1 => self.read_u32(addr).map(|word| vec![word]),
+            None => None,
+        }
     }
 
     /// Stores `bytes` at `addr`; false if some of it is in no buffer (the rest is stored).
@@ -486,23 +499,22 @@ impl Memory {
 
     /// The buffers, by address: base and length in bytes.
     pub fn buffers(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.blocks.values().map(|block| (block.base, block.len))
+        self.bases.iter().map(|base| (*base, self.blocks[base].len))
     }
 
     fn block(&self, addr: u32) -> Option<&Block> {
-        self.blocks.get(&self.base_of(addr)?).filter(|block| block.end() > u64::from(addr))
+        let near = self.pages.get(&(addr / PAGE)).and_then(|base| self.blocks.get(base));
+        near.filter(|block| block.holds(addr)).or_else(|| self.far_block(addr))
+    }
+
+    /// The block that holds `addr`, by order: for blank ones and where buffers share a page.
+    fn far_block(&self, addr: u32) -> Option<&Block> {
+        let base = self.bases.range(..=addr).next_back()?;
+        self.blocks.get(base).filter(|block| block.holds(addr))
     }
 
     fn block_mut(&mut self, addr: u32) -> Option<&mut Block> {
-        let base = self.base_of(addr)?;
-        self.blocks.get_mut(&base).filter(|block| block.end() > u64::from(addr))
-    }
-
-    /// Base of the only block that can hold `addr`.
-    fn base_of(&self, addr: u32) -> Option<u32> {
-        match self.pages.get(&(addr / PAGE))? {
-            Owner::One(base) => Some(*base).filter(|base| *base <= addr),
-            Owner::Many => self.blocks.range(..=addr).next_back().map(|(base, _)| *base),
-        }
+        let base = self.block(addr)?.base;
+        self.blocks.get_mut(&base)
     }
 }

@@ -32,6 +32,9 @@ impl Cp<'_> {
     /// The dwords that an indirect load names, up to the first that is missing: what is not
     /// there leaves the slots as they were.
     fn fetch_state(&mut self, client: Client, address: u32, dwords: u32) -> Vec<u32> {
+        if !self.afford(address, dwords) {
+            return Vec::new();
+        }
         let data = self.gpu.mem.known_dwords(address, dwords as usize);
         let known = data.len() as u32;
         if known < dwords {

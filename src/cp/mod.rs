@@ -82,12 +82,12 @@ impl CpState {
     /// Allows work for `dwords` of command stream that a capture really holds.
     ///
     /// Nested calls multiply: a few kilobytes can ask for years of work. A frame runs a
-    /// buffer once per tile (at most some hundreds), so each dword held pays for 1024.
+    /// buffer once per tile, at most some hundreds of times, so each dword held pays for 256.
     pub fn credit(&mut self, dwords: u64) {
-        self.fuel = self.fuel.saturating_add(dwords.saturating_mul(1024));
+        self.fuel = self.fuel.saturating_add(dwords.saturating_mul(256));
     }
 
-    /// Takes the work of one command buffer; false when none is left.
+    /// Takes the work of reading that many dwords; false when none is left.
     fn burn(&mut self, dwords: u64) -> bool {
         let left = self.fuel.checked_sub(dwords + 1);
         self.fuel = left.unwrap_or(0);

@@ -55,16 +55,27 @@ impl Cp<'_> {
             self.gpu.report.fault(Fault::Runaway("buffers call each other without end"), at);
             return Step::Next;
         }
-        let words = self.fetch_stream(address, dwords, client);
-        if !self.gpu.cp.burn(words.len() as u64) {
-            self.gpu.report.fault(Fault::Runaway("more dwords to execute than any frame has"), at);
+        if !self.afford(address, dwords) {
             return Step::Next;
         }
+        let words = self.fetch_stream(address, dwords, client);
         self.depth += 1;
         let step = self.run(address, &words);
         self.depth -= 1;
         self.gpu.at.address = at.address;
         step
+    }
+
+    /// Whether `dwords` at `address` may be read, as far as they are there; a capture that
+    /// asks for more than any frame does is faulty.
+    pub(super) fn afford(&mut self, address: u32, dwords: u32) -> bool {
+        let held = dwords.min(self.gpu.mem.room(address) / 4);
+        let affords = self.gpu.cp.burn(held.into());
+        if !affords {
+            let fault = Fault::Runaway("more dwords to execute than any frame has");
+            self.gpu.report.fault(fault, self.gpu.at);
+        }
+        affords
     }
 
     /// The dwords of a buffer, as far as they are known. A copy: packets may store

@@ -47,6 +47,24 @@ fn lengths_that_lie_allocate_nothing() {
     assert_eq!(super::stream::faults(&playback.gpu).len(), 1);
 }
 
+/// Four gigabytes announced over and over, each time elsewhere: records of 16 bytes.
+#[test]
+fn announcing_all_addresses_again_and_again_is_cheap() {
+    let record = |at: u32| [section(3, &bytes(&[at, u32::MAX])), section(6, &bytes(&[STREAM, 1]))].concat();
+    let many: Vec<u8> = (0..2000).flat_map(|n| record(n * 4)).collect();
+    assert_eq!(play(&many).gpu.at.submit, 2000);
+}
+
+/// Every packet asks for 128 KB to be copied.
+#[test]
+fn loads_are_paid_for() {
+    let load = packet(0x30, &[2 << 16 | 0xc << 18 | 1023 << 22, 0x3000_0000]);
+    let words = [load.repeat(20_000), packet(0x3f, &[STREAM, 60_000]).repeat(100)].concat();
+    let playback = play(&capture(&[(STREAM, words), (0x3000_0000, vec![1; 1023 * 32])]));
+    let found = super::stream::faults(&playback.gpu);
+    assert_eq!(found, ["more dwords to execute than any frame has"]);
+}
+
 #[test]
 fn odd_sections_are_warned_of() {
     let orphan = section(12, &[1; 16]);
