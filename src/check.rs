@@ -2,6 +2,7 @@
 
 mod bless;
 mod case;
+mod frame;
 mod report;
 mod verdict;
 
@@ -17,7 +18,8 @@ use crate::status::Status;
 
 pub use bless::{agree, bless};
 pub use case::{Case, Manifest, Tolerance, find};
-pub use verdict::{Actual, Outcome, PACKETS, STATE, Verdict, judge, replay};
+pub use frame::{FRAME, Frame};
+pub use verdict::{Actual, Depth, Outcome, PACKETS, STATE, Verdict, judge, replay};
 
 /// Arguments of `check`.
 #[derive(clap::Args, Clone, Debug)]

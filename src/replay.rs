@@ -50,6 +50,17 @@ pub struct Args {
     pub stop: Option<u32>,
 }
 
+impl Args {
+    /// Whether draws run. Lists, traces and state alone need only the command processor:
+    /// what shaders write reaches registers through memory at most, which no driver does
+    /// but for indirect draw parameters.
+    fn renders(&self) -> bool {
+        let pictures = self.png.is_some() || self.out.is_some() || self.stats || self.repeat.is_some();
+        let hooks = self.state.is_some() || self.trace || self.list_draws || self.stop.is_some();
+        pictures || !hooks
+    }
+}
+
 /// Runs the subcommand.
 ///
 /// # Errors
@@ -110,7 +121,9 @@ fn observed(
     tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     tee.0.extend(listing.as_mut().map(|listing| listing as &mut dyn Observer));
     tee.0.extend(state.as_mut().filter(|_| args.stop.is_none()).map(|state| state as &mut dyn Observer));
-    tee.0.push(renderer);
+    if args.renders() {
+        tee.0.push(renderer);
+    }
     playback.run(open_capture(&args.capture, shared)?, &mut tee);
     if let Some(trace) = trace {
         trace.finish()?.flush()?;

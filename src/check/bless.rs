@@ -5,7 +5,8 @@ use std::fs;
 use anyhow::{Context, bail};
 
 use super::case::Case;
-use super::verdict::{Actual, PACKETS, STATE, against_golden, first_line, replay};
+use super::frame::FRAME;
+use super::verdict::{Actual, Depth, PACKETS, STATE, against_golden, first_line, replay};
 use crate::options::Shared;
 
 /// Rewrites the golden files of a case; gives what changed, in lines.
@@ -13,12 +14,15 @@ use crate::options::Shared;
 /// # Errors
 /// When the case cannot be run, a file cannot be written, or two runs disagree.
 pub fn bless(case: &Case, shared: &Shared) -> anyhow::Result<Vec<String>> {
-    let actual = replay(case, shared)?;
-    agree(&actual, &replay(case, shared)?)?;
+    let actual = replay(case, Depth::Frame, shared)?;
+    agree(&actual, &replay(case, Depth::Frame, shared)?)?;
     let changes = changes(case, &actual);
     for (file, text) in [(STATE, &actual.state), (PACKETS, &actual.packets)] {
         let path = case.dir.join(file);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if let Some(frame) = &actual.frame {
+        frame.write(&case.dir.join(FRAME))?;
     }
     Ok(changes)
 }
@@ -30,6 +34,9 @@ pub fn agree(first: &Actual, second: &Actual) -> anyhow::Result<()> {
         if let Some(line) = first_line(file, first, second) {
             bail!("two runs disagree, nothing written: {line}");
         }
+    }
+    if first.frame != second.frame {
+        bail!("two runs disagree, nothing written: {FRAME}");
     }
     Ok(())
 }

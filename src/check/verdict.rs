@@ -7,10 +7,12 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::case::Case;
+use super::frame::{FRAME, Frame};
 use crate::cp::Tee;
 use crate::diff::{Difference, compare};
 use crate::golden::{self, Recorder, State};
 use crate::options::{Shared, open_capture};
+use crate::output::Renderer;
 use crate::playback::Playback;
 use crate::replay::{Window, status};
 use crate::status::Status;
@@ -28,6 +30,8 @@ pub struct Actual {
     pub state: String,
     /// Packets, one a line.
     pub packets: String,
+    /// The last colour surface, if the case was rendered.
+    pub frame: Option<Frame>,
     /// What else the replay had to say.
     pub status: Status,
 }
@@ -83,11 +87,27 @@ impl Outcome {
     }
 }
 
+/// How much of a replay to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Draws are listed but do not run.
+    State,
+    /// Draws run.
+    Frame,
+}
+
+impl Depth {
+    /// Rendering takes long: only for cases whose folder holds a frame.
+    pub fn of(case: &Case) -> Self {
+        if case.dir.join(FRAME).exists() { Self::Frame } else { Self::State }
+    }
+}
+
 /// Replays a case.
 ///
 /// # Errors
 /// When its capture cannot be read.
-pub fn replay(case: &Case, shared: &Shared) -> anyhow::Result<Actual> {
+pub fn replay(case: &Case, depth: Depth, shared: &Shared) -> anyhow::Result<Actual> {
     let mut playback = Playback::default();
     let window = Window { submits: case.range[0], draws: case.range[1], stop: u64::MAX };
     let mut ends = window;
@@ -95,16 +115,22 @@ pub fn replay(case: &Case, shared: &Shared) -> anyhow::Result<Actual> {
     let mut recorder = Recorder::new(State::default());
     let quiet = Shared { quiet: true, ..shared.clone() };
     let sections = open_capture(&case.capture(), &quiet)?;
-    playback.run(sections, &mut Tee(vec![&mut ends, &mut trace, &mut recorder]));
+    let mut renderer = Renderer::default();
+    let mut tee = Tee(vec![&mut ends, &mut trace, &mut recorder]);
+    if depth == Depth::Frame {
+        tee.0.push(&mut renderer);
+    }
+    playback.run(sections, &mut tee);
     let mut state = recorder.end(&mut playback.gpu);
     state.records.retain(|record| record.is_end() || window.contains(record.submit, record.number));
     let packets = String::from_utf8(trace.finish()?)?;
-    Ok(Actual { state: state.to_string(), packets, status: status(&playback, shared) })
+    let frame = Frame::of(&playback.gpu);
+    Ok(Actual { state: state.to_string(), packets, frame, status: status(&playback, shared) })
 }
 
 /// Replays a case and compares.
 pub fn judge(case: &Case, shared: &Shared) -> Outcome {
-    match replay(case, shared).and_then(|actual| hold(case, &actual)) {
+    match replay(case, Depth::of(case), shared).and_then(|actual| hold(case, &actual)) {
         Ok(outcome) => outcome,
         Err(error) => Outcome::broken(case, &error),
     }
@@ -139,6 +165,13 @@ pub fn against_golden(case: &Case, actual: &Actual) -> anyhow::Result<(Vec<Strin
         differences = compare(&old, &golden::parse(&actual.state)?);
     }
     notes.extend(first_line(PACKETS, &read(&case.dir.join(PACKETS))?, &actual.packets));
+    if Depth::of(case) == Depth::Frame {
+        let golden = Frame::read(&case.dir.join(FRAME))?;
+        notes.extend(match &actual.frame {
+            Some(frame) => frame.against(&golden, case.manifest.frame),
+            None => Some(format!("{FRAME}: nothing was rendered")),
+        });
+    }
     Ok((notes, differences))
 }
 

@@ -126,6 +126,7 @@ fn bless_refuses_what_is_not_the_same_twice() {
     let actual = |state: &str| Actual {
         state: state.to_owned(),
         packets: String::new(),
+        frame: None,
         status: a4emu::status::Status::Fine,
     };
     assert!(agree(&actual("a\nb"), &actual("a\nb")).is_ok());
