@@ -4,6 +4,7 @@
 //! library preloaded and only that test; the second time it is the client.
 
 mod buffers;
+mod captures;
 mod client;
 mod launcher;
 mod node;

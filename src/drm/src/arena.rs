@@ -1,8 +1,8 @@
 //! The memory of buffers: one file, as large as the GPU's address space, in which a
 //! buffer lies at the offset that is its GPU address.
 //!
-//! The application maps its pieces of the file; the emulator maps all of it once (the
-//! [`Window`]). So both see the same pages and nothing is copied.
+//! The application maps its pieces of the file, and so does the emulator ([`Pages`]): both
+//! see the same memory and nothing is copied.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 
-use crate::ffi::window::Window;
+use crate::ffi::pages::Pages;
 
 /// Bytes in a page.
 pub const PAGE: u64 = 4096;
@@ -22,14 +22,13 @@ pub const START: u64 = 16 << 20;
 pub const END: u64 = 1 << 32;
 
 /// What happened to the address space since the emulator last looked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A buffer of `len` bytes appeared at `address`.
+    /// A buffer appeared at `address`.
     Map {
         /// Where.
         address: u32,
-        /// How long, in bytes.
-        len: u64,
+        /// Its memory.
+        pages: Pages,
     },
     /// The buffer there is gone.
     Unmap {
@@ -42,8 +41,6 @@ pub enum Change {
 
 /// The memory file and who has which part of it.
 pub struct Arena {
-    /// The emulator's view of all of it.
-    pub window: Window,
     store: Arc<OwnedFd>,
     free: FreeRanges,
     changes: Vec<Change>,
@@ -58,20 +55,21 @@ impl Arena {
     /// An empty address space in a new memory file.
     ///
     /// # Errors
-    /// What the system says when it has no room for the file or the mapping.
+    /// What the system says when it has no room for the file.
     pub fn new() -> Result<Self, Errno> {
-        let store = Arc::new(new_store()?);
-        let window = Window::new(&store, END)?;
-        Ok(Self { window, store, free: FreeRanges::new(START..END), changes: Vec::new() })
+        Ok(Self { store: Arc::new(new_store()?), free: FreeRanges::new(START..END), changes: Vec::new() })
     }
 
     /// Room for `size` bytes: the address and the file. Contents are zero.
     ///
     /// # Errors
-    /// `ENOMEM` when no gap is that large.
+    /// `ENOMEM` when no gap is that large, or the process may not map more.
     pub fn allocate(&mut self, size: u64) -> Result<(u32, Arc<OwnedFd>), Errno> {
-        let address = self.free.take(size).ok_or(Errno::NOMEM)? as u32;
-        self.changes.push(Change::Map { address, len: size });
+        let start = self.free.take(size).ok_or(Errno::NOMEM)?;
+        let pages =
+            Pages::new(&self.store, start, size).inspect_err(|_| self.free.give(start..start + size))?;
+        let address = start as u32;
+        self.changes.push(Change::Map { address, pages });
         Ok((address, self.store.clone()))
     }
 
@@ -86,11 +84,14 @@ impl Arena {
                 range.start,
                 size,
             );
-        } else if self.window.remap(&self.store, range.clone()).is_err() {
-            return;
         }
-        self.changes.push(Change::Unmap { address, len: size });
         self.free.give(range);
+        // One that came and went between two submits, the emulator never hears of.
+        let unseen = |change: &Change| matches!(change, Change::Map { address: at, .. } if *at == address);
+        match self.changes.iter().rposition(unseen) {
+            Some(index) => _ = self.changes.remove(index),
+            None => self.changes.push(Change::Unmap { address, len: size }),
+        }
     }
 
     /// What changed since the last call.
@@ -105,8 +106,7 @@ impl Arena {
     /// What the system says when it has no room.
     pub fn part_from_parent(&mut self) -> Result<(), Errno> {
         self.store = Arc::new(new_store()?);
-        let gaps: Vec<_> = self.free.iter().collect();
-        gaps.into_iter().try_for_each(|gap| self.window.remap(&self.store, gap))
+        Ok(())
     }
 }
 
@@ -147,10 +147,6 @@ impl FreeRanges {
             _ => _ = self.gaps.insert(range.start, end),
         }
     }
-
-    fn iter(&self) -> impl Iterator<Item = std::ops::Range<u64>> {
-        self.gaps.iter().map(|(start, end)| *start..*end)
-    }
 }
 
 #[cfg(test)]
@@ -172,14 +168,19 @@ mod tests {
     fn memory_comes_back_zeroed_and_full_is_enomem() {
         let mut arena = Arena::new().unwrap();
         let (address, store) = arena.allocate(PAGE).unwrap();
-        arena.window.pages(address, PAGE).as_mut().fill(7);
+        let mut changes = arena.take_changes();
+        let Some(Change::Map { address: mapped, pages }) = changes.first_mut() else {
+            panic!("it is mapped")
+        };
+        assert_eq!((*mapped, pages.as_ref()[5]), (address, 0));
+        pages.as_mut().fill(7);
         arena.release(address, PAGE, &store);
         assert_eq!(arena.allocate(PAGE).unwrap().0, address);
-        assert!(arena.window.pages(address, PAGE).as_ref().iter().all(|byte| *byte == 0));
+        assert!(pages.as_ref().iter().all(|byte| *byte == 0), "the pages went back");
+        assert!(matches!(arena.take_changes()[..], [Change::Unmap { .. }, Change::Map { .. }]));
+        let (unseen, _) = arena.allocate(PAGE).unwrap();
+        arena.release(unseen, PAGE, &store);
+        assert!(arena.take_changes().is_empty());
         assert_eq!(arena.allocate(END).unwrap_err(), Errno::NOMEM);
-        let len = PAGE;
-        let changes =
-            [Change::Map { address, len }, Change::Unmap { address, len }, Change::Map { address, len }];
-        assert_eq!(arena.take_changes(), changes);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use a4emu::cp::{Call, Cp, Flow, Observer};
+use a4emu::draw;
 use a4emu::fault::Report;
 use a4emu::gpu::{Chip, Gpu};
 use a4emu::run::summary::Summary;
@@ -55,7 +56,7 @@ pub struct Engine {
     forked: bool,
 }
 
-/// Counts calls.
+/// Has draws and dispatches run, and counts them.
 #[derive(Default)]
 struct Counts {
     draws: u64,
@@ -63,10 +64,16 @@ struct Counts {
 }
 
 impl Observer for Counts {
-    fn call(&mut self, _: &mut Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         match call {
-            Call::Draw(_) => self.draws += 1,
-            Call::Dispatch(_) => self.dispatches += 1,
+            Call::Draw(call) => {
+                self.draws += 1;
+                draw::run(gpu, call);
+            }
+            Call::Dispatch(call) => {
+                self.dispatches += 1;
+                draw::dispatch(gpu, call);
+            }
         }
         Flow::Continue
     }
@@ -143,9 +150,7 @@ impl Engine {
     fn follow(&mut self, arena: &mut Arena) {
         for change in arena.take_changes() {
             match change {
-                Change::Map { address, len } => {
-                    self.gpu.mem.map_shared(address, Box::new(arena.window.pages(address, len)));
-                }
+                Change::Map { address, pages } => self.gpu.mem.map_shared(address, Box::new(pages)),
                 Change::Unmap { address, len } => {
                     self.gpu.mem.unmap(u64::from(address), u64::from(address) + len);
                 }

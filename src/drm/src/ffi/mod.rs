@@ -6,7 +6,7 @@
 //! - [`hooks`] and [`paths`]: C entry points that take the place of libc's. They get C pointers from a
 //!   program we know nothing about, and hand safe values to the rest of the crate.
 //! - [`next`]: finding libc's own functions behind ours, which is a cast of an address.
-//! - [`window`]: the emulator's view of buffer memory, which the application maps too.
+//! - [`pages`]: the emulator's view of buffer memory, which the application maps too.
 //! - [`process`]: functions that libc calls around a fork and at exit.
 //! - [`user`]: copies from and to addresses that the program names in ioctl arguments.
 //!
@@ -17,11 +17,11 @@
 mod hooks;
 #[cfg(not(test))]
 mod next;
+pub mod pages;
 #[cfg(not(test))]
 mod paths;
 pub mod process;
 pub mod user;
-pub mod window;
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 

@@ -1,0 +1,96 @@
+//! Recorded command streams on the device: they must do to its memory what `replay` does.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+
+use a4emu::output::Renderer;
+use a4emu::playback::Playback;
+use a4emu_decoder::capture::{AddressRecord, Body, Sections};
+
+use crate::client::*;
+use crate::with_device;
+
+/// A capture of one submit: buffers by address, and the command buffers.
+#[derive(Default)]
+struct Capture {
+    buffers: BTreeMap<u32, Vec<u8>>,
+    commands: Vec<AddressRecord>,
+}
+
+fn sections(name: &str) -> Sections<File> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures").join(format!("{name}.rd.gz"));
+    Sections::new(File::open(path).unwrap()).unwrap()
+}
+
+impl Capture {
+    fn read(name: &str) -> Self {
+        let (mut capture, mut announced) = (Self::default(), 0);
+        for section in sections(name) {
+            match section.unwrap().body().unwrap() {
+                Body::GpuAddr(record) => announced = record.address as u32,
+                Body::BufferContents(bytes) => _ = capture.buffers.insert(announced, bytes.to_vec()),
+                Body::CmdstreamAddr(record) => capture.commands.push(record),
+                _ => {}
+            }
+        }
+        capture
+    }
+
+    /// The lowest address.
+    fn base(&self) -> u32 {
+        *self.buffers.first_key_value().unwrap().0
+    }
+}
+
+/// Uploads the capture into one buffer, which lies where its buffers lay because both end
+/// at the top of the address space, and submits it.
+fn run(capture: &Capture) -> Mapping {
+    let node = open();
+    let base = capture.base();
+    let buffer = Buffer::new(&node, ((1u64 << 32) - u64::from(base)) as usize);
+    assert_eq!(buffer.address, base);
+    for (address, bytes) in &capture.buffers {
+        let words: Vec<u32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+        buffer.map.put((address - base) as usize / 4, &words);
+    }
+    let cmd = |record: &AddressRecord| Cmd {
+        kind: 1,
+        offset: record.address as u32 - base,
+        size: record.length * 4,
+        ..Cmd::default()
+    };
+    let cmds: Vec<Cmd> = capture.commands.iter().map(cmd).collect();
+    let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
+    Submit::new(&mut bos, &cmds).go(&node).unwrap();
+    buffer.map
+}
+
+/// Every byte of every buffer, the frame among them.
+fn same_as_replay(name: &str) {
+    let capture = Capture::read(name);
+    let map = run(&capture);
+    let mut playback = Playback::default();
+    playback.run(sections(name), &mut Renderer::default());
+    let mut changed = 0;
+    for (address, before) in &capture.buffers {
+        let replayed = playback.gpu.mem.slice(*address, before.len()).unwrap();
+        let first = (address - capture.base()) as usize / 4;
+        for (index, word) in replayed.chunks_exact(4).enumerate() {
+            let word: u32 = bytemuck::pod_read_unaligned(word);
+            assert_eq!(map.get(first + index), word, "{name}: word {index} of the buffer at {address:#x}");
+        }
+        changed += replayed.iter().zip(before).filter(|(now, before)| now != before).count();
+    }
+    assert!(changed > 0, "{name}: nothing was drawn");
+}
+
+#[test]
+fn a_triangle() {
+    with_device("captures::a_triangle", || same_as_replay("triangle"));
+}
+
+#[test]
+fn blending() {
+    with_device("captures::blending", || same_as_replay("blend"));
+}
