@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use a4emu_decoder::asm::assemble;
+use a4emu_decoder::asm::{Files, assemble};
 use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -47,13 +47,13 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 /// # Errors
 /// A [`a4emu_decoder::asm::Diagnostic`], or I/O.
 pub fn capture_of(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let name = path.display().to_string();
-    let text = match path == Path::new("-") {
+    let given = path.display().to_string();
+    let (name, text) = match path == Path::new("-") {
         true => {
             let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map(|_| text)
+            (given, std::io::stdin().read_to_string(&mut text).map(|_| text))
         }
-        false => fs::read_to_string(path),
+        false => (Disk.resolve("", &given), fs::read_to_string(path)),
     };
     let text = text.with_context(|| format!("cannot read {name}"))?;
     assemble(&name, &text, &mut Disk).map_err(|diagnostic| (*diagnostic).into())

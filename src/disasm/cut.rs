@@ -4,7 +4,8 @@
 //! first submit that stays. There the registers, the loaded state and the memory
 //! become a command buffer and buffer contents of the new capture. Draws behind
 //! the last wanted one become CP_NOP; resolves stay, so that what was drawn
-//! still reaches memory.
+//! still reaches memory. Tile memory is not carried over: no driver counts on it
+//! from submit to submit.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +14,11 @@ use a4emu_decoder::asm::pack;
 use a4emu_decoder::capture::{AddressRecord, Body, Section, SectionId, Sections};
 
 use super::prelude;
-use crate::cp::{Call, Flow, Observer, Pass};
+use crate::cp::{Call, Flow, Observer, Pass, Tee};
 use crate::gpu::Gpu;
 use crate::memory::PAGE;
 use crate::options::Span;
+use crate::output::Renderer;
 use crate::playback::Playback;
 
 /// What to keep.
@@ -75,8 +77,13 @@ pub fn cut(capture: &[u8], range: Range) -> Result<Vec<u8>, String> {
     let silent = silent(&survey.0, &groups, range);
     let mut scissors = Scissors::new(kept, groups, silent);
     let mut playback = Playback::default();
+    let mut renderer = Renderer::default();
     for section in sections(capture)?.map_while(Result::ok) {
-        if scissors.section(&mut playback, &section) == Flow::Stop {
+        let flow = scissors.section(&section, |scissors| {
+            playback.section(&section, &mut Tee(vec![scissors, &mut renderer]));
+            u64::from(playback.gpu.at.submit)
+        });
+        if flow == Flow::Stop {
             break;
         }
     }
@@ -169,7 +176,9 @@ impl Scissors {
         }
     }
 
-    fn section(&mut self, playback: &mut Playback, section: &Section) -> Flow {
+    /// Notes a section, and has it played by `play`, which tells how many
+    /// submits there have been.
+    fn section(&mut self, section: &Section, play: impl FnOnce(&mut Self) -> u64) -> Flow {
         match section.body() {
             Ok(Body::GpuId(_) | Body::ChipId(_)) => self.put(section.id, &section.payload),
             Ok(Body::GpuAddr(record)) => {
@@ -180,22 +189,24 @@ impl Scissors {
                 self.buffers.push(record);
             }
             Ok(Body::BufferContents(_)) => {}
-            Ok(Body::CmdstreamAddr(record)) => return self.submit(playback, section, record),
+            Ok(Body::CmdstreamAddr(record)) => {
+                self.executed = true;
+                let submits = play(self);
+                return self.submitted(record, submits);
+            }
             _ => self.others.push(section.clone()),
         }
-        playback.section(section, &mut *self)
+        play(self);
+        Flow::Continue
     }
 
-    /// The observer's part writes the buffers before, the section follows here.
-    fn submit(&mut self, playback: &mut Playback, section: &Section, record: AddressRecord) -> Flow {
-        let number = u64::from(playback.gpu.at.submit);
-        self.executed = true;
-        playback.section(section, self);
-        if self.kept.contains(number) {
+    /// The observer has written the buffers; the submit follows them.
+    fn submitted(&mut self, record: AddressRecord, submits: u64) -> Flow {
+        if submits.checked_sub(1).is_some_and(|number| self.kept.contains(number)) {
             self.record(SectionId::CMDSTREAM_ADDR, record.address, record.length);
         }
         self.others.clear();
-        match number + 1 < self.kept.end {
+        match submits < self.kept.end {
             true => Flow::Continue,
             false => Flow::Stop,
         }
@@ -286,6 +297,14 @@ fn free_address(gpu: &Gpu, bytes: u32) -> Option<u32> {
 }
 
 impl Observer for Scissors {
+    /// Nothing reads what the last submit draws.
+    fn call(&mut self, gpu: &mut Gpu, _: &Call) -> Flow {
+        match u64::from(gpu.at.submit) + 1 < self.kept.end {
+            true => Flow::Continue,
+            false => Flow::Skip,
+        }
+    }
+
     fn submit(&mut self, gpu: &mut Gpu, _: u32, _: u32) -> Flow {
         if !self.kept.contains(gpu.at.submit.into()) {
             return Flow::Continue;

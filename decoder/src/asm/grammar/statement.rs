@@ -58,7 +58,7 @@ fn kind(input: &str) -> Parsed<'_, Kind> {
         return label(input);
     }
     if let Some(ty) = number_type(word) {
-        return list(expr, rest).map(|(rest, values)| (rest, Kind::Numbers(ty, values)));
+        return list(expr, blank(rest)).map(|(rest, values)| (rest, Kind::Numbers(ty, values)));
     }
     match word {
         "include" | "const" | "macro" | "use" | "for" | "repeat" | "if" => language(word, rest),

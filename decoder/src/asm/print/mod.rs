@@ -23,6 +23,9 @@ use crate::capture::SectionId;
 /// Bytes that are compared together in a buffer that changed.
 const LINE: usize = 64;
 
+/// What ends a string, and brackets, which are counted before the text is understood.
+const ESCAPED: &[u8] = b"\"\\{}()[]";
+
 /// A buffer as the text knows it so far.
 struct Known<'a> {
     name: String,
@@ -113,8 +116,7 @@ impl<'a> Printer<'a> {
             let _ = match byte {
                 b'\n' => self.out.write_str("\\n"),
                 0 => self.out.write_str("\\0"),
-                // Brackets are counted before the text is understood.
-                b'"' | b'\\' | b'{' | b'}' | b'(' | b')' | b'[' | b']' => write!(self.out, "\\x{byte:02x}"),
+                _ if ESCAPED.contains(&byte) => write!(self.out, "\\x{byte:02x}"),
                 b' '..=b'~' => self.out.write_char(byte.into()),
                 _ => write!(self.out, "\\x{byte:02x}"),
             };

@@ -1,0 +1,226 @@
+//! The assembler with files, pictures of hand-written frames, and cut captures.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use a4emu::asm::{Disk, capture_of};
+use a4emu::cp::{Call, Flow, Observer, Tee};
+use a4emu::disasm::{Range, cut};
+use a4emu::gpu::{CodeSource, Gpu, STAGES};
+use a4emu::options::Span;
+use a4emu::output::Renderer;
+use a4emu::playback::Playback;
+use a4emu_decoder::asm::{assemble, disassemble};
+use a4emu_decoder::capture::Sections;
+use pretty_assertions::assert_eq;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn a4emu(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_a4emu")).args(arguments).current_dir(root()).output().unwrap()
+}
+
+fn scratch(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+fn unpacked(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).unwrap();
+    std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(file), &mut bytes).unwrap();
+    bytes
+}
+
+/// A capture: scenes are in the project, others in the shared folder, if that is there.
+fn shared(name: &str) -> Option<Vec<u8>> {
+    if let Some(scene) = name.strip_prefix("scenes/") {
+        return Some(unpacked(&root().join("captures").join(scene)));
+    }
+    let folder = std::env::var_os("A4EMU_SHARED").map_or(root().join("../shared"), PathBuf::from);
+    let path = folder.join("captures").join(name);
+    match path.exists() {
+        true => Some(unpacked(&path)),
+        false => {
+            eprintln!("\n*** SKIPPED: no {}: cutting it was NOT tested ***\n", path.display());
+            None
+        }
+    }
+}
+
+fn play(capture: &[u8], observer: &mut dyn Observer) -> Playback {
+    let mut playback = Playback::default();
+    playback.run(Sections::new(capture).unwrap(), observer);
+    playback
+}
+
+/// What a draw can see, kept at draw `number`.
+struct At {
+    number: u32,
+    seen: Option<Seen>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Seen {
+    registers: Vec<(u32, u32)>,
+    constants: Vec<Vec<[u32; 4]>>,
+    textures: Vec<Vec<[u32; 8]>>,
+    code: Vec<Option<Vec<u64>>>,
+    memory: Vec<(u32, Vec<u8>)>,
+}
+
+impl Observer for At {
+    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        if call.number() != self.number {
+            return Flow::Continue;
+        }
+        let stages = || STAGES.iter().map(|stage| gpu.loaded.stage(*stage));
+        let memory = gpu.mem.buffers().collect::<Vec<_>>().into_iter().map(|(base, length)| {
+            let mut bytes = vec![0; length as usize];
+            let _ = gpu.mem.read(base, &mut bytes);
+            (base, bytes)
+        });
+        self.seen = Some(Seen {
+            registers: gpu.regs.iter().collect(),
+            constants: stages().map(|stage| stage.constants.clone()).collect(),
+            textures: stages().map(|stage| stage.textures.clone()).collect(),
+            code: stages()
+                .map(|stage| (stage.source == CodeSource::Store).then(|| stage.code.clone()))
+                .collect(),
+            memory: memory.collect(),
+        });
+        Flow::Stop
+    }
+}
+
+fn seen(capture: &[u8], number: u32) -> Seen {
+    let mut at = At { number, seen: None };
+    play(capture, &mut Tee(vec![&mut at, &mut Renderer::default()]));
+    at.seen.unwrap_or_else(|| panic!("no draw {number}"))
+}
+
+/// Draws before each submit.
+#[derive(Default)]
+struct Submits(Vec<u32>, u32);
+
+impl Observer for Submits {
+    fn submit(&mut self, _: &mut Gpu, _: u32, _: u32) -> Flow {
+        self.0.push(self.1);
+        Flow::Continue
+    }
+    fn call(&mut self, _: &mut Gpu, call: &Call) -> Flow {
+        self.1 = call.number() + 1;
+        Flow::Skip
+    }
+}
+
+/// Cuts `name` at the draw `within` draws after the start of `submit`, through
+/// text, and compares what the draw sees. Buffers and registers that only the
+/// cut has hold the commands that restore the state.
+fn check_cut(name: &str, submit: usize, within: u32) {
+    let Some(capture) = shared(name) else { return };
+    let mut submits = Submits::default();
+    play(&capture, &mut submits);
+    let number = submits.0[submit] + within;
+    // The cut starts with the submit that holds the draw.
+    let first = submits.0.iter().rev().find(|first| **first <= number).copied().unwrap_or(0);
+    let span = Span { start: number.into(), end: u64::from(number) + 1 };
+    let smaller = cut(&capture, Range { submits: None, draws: Some(span) }).unwrap();
+    let source = disassemble(&smaller).text;
+    let smaller = assemble("cut", &source, &mut Disk).unwrap();
+    let (before, mut after) = (seen(&capture, number), seen(&smaller, number - first));
+    let silenced = |base: u32| before.memory.iter().find(|(other, _)| *other == base);
+    after.memory.retain(|(base, _)| silenced(*base).is_some());
+    let differing = before.memory.iter().zip(&after.memory).filter(|(a, b)| a != b);
+    // Only command buffers may differ, where draws were taken out.
+    for ((base, old), (_, new)) in differing {
+        let changed = old.as_chunks::<4>().0.iter().zip(new.as_chunks::<4>().0).filter(|(a, b)| a != b);
+        for (old, new) in changed {
+            assert_eq!((old[1] & 0x7f != 0, new[1]), (true, 0x10), "{name}: buffer {base:#x}");
+        }
+    }
+    assert_eq!(before.registers, after.registers, "{name}");
+    assert!(before.constants == after.constants, "{name}: constants");
+    assert!(before.textures == after.textures, "{name}: textures");
+    assert!(before.code == after.code, "{name}: code");
+    let bases = |seen: &Seen| seen.memory.iter().map(|(base, _)| *base).collect::<Vec<_>>();
+    assert_eq!(bases(&before), bases(&after), "{name}");
+}
+
+#[test]
+fn a_cut_capture_shows_the_draw_what_the_whole_one_does() {
+    check_cut("scenes/cube.rd.gz", 0, 1);
+    check_cut("scenes/fbo.rd.gz", 0, 3);
+    check_cut("scenes/xfb.rd.gz", 0, 1);
+    check_cut("variants/cube-1600x900-nobin.rd.gz", 0, 7);
+    check_cut("piglit/mesa_shader_integer_functions@execution@built-in-functions@fs-findMSB.rd.gz", 7, 1);
+}
+
+#[test]
+fn draws_behind_the_cut_are_gone() {
+    let Some(capture) = shared("scenes/many.rd.gz") else { return };
+    let range = Range { submits: None, draws: Some(Span { start: 5, end: 6 }) };
+    let mut submits = Submits::default();
+    play(&cut(&capture, range).unwrap(), &mut submits);
+    assert_eq!(submits.1, 6 + 2, "draws 0 to 5 and two resolves");
+    assert!(cut(&capture, Range { submits: None, draws: Some(Span { start: 9999, end: 10000 }) }).is_err());
+    assert!(cut(&capture, Range { submits: Some(Span { start: 4, end: 5 }), draws: None }).is_err());
+}
+
+#[test]
+fn the_triangle_by_hand_renders() {
+    let capture = capture_of(&root().join("captures/triangle-by-hand.a4")).unwrap();
+    let playback = play(&capture, &mut Renderer::default());
+    let report = &playback.gpu.report;
+    assert!(report.missing.is_empty(), "memory is missing");
+    assert_eq!(report.faults.iter().count() + report.unsupported.iter().count(), 0, "{report:?}");
+    let pixel = |x: u32, y: u32| {
+        let mut rgba = [0; 4];
+        assert!(playback.gpu.mem.read(0x1000_0000 + (y * 256 + x) * 4, &mut rgba));
+        rgba
+    };
+    for corner in [(0, 0), (255, 0), (0, 255), (255, 255)] {
+        assert_eq!(pixel(corner.0, corner.1), [51, 51, 64, 255]);
+    }
+    // Row 0 is the top of the screen; the red corner is at the lower left.
+    let near = |rgba: [u8; 4], wanted: [u8; 3]| rgba.iter().zip(wanted).all(|(&a, b)| a.abs_diff(b) <= 12);
+    assert!(near(pixel(30, 226), [248, 4, 4]), "{:?}", pixel(30, 226));
+    assert!(near(pixel(225, 226), [4, 248, 4]), "{:?}", pixel(225, 226));
+    assert!(near(pixel(128, 30), [4, 4, 248]), "{:?}", pixel(128, 30));
+    assert!(near(pixel(128, 162), [85, 85, 85]), "{:?}", pixel(128, 162));
+}
+
+#[test]
+fn a_broken_source_shows_its_line_and_exits_with_2() {
+    let source = scratch("broken.a4");
+    fs::write(&source, "gpu_id 420\nbuffer b {\n    RB_MODE_CONTROL { WIDTH = 3 }\n}\n").unwrap();
+    let output = a4emu(&["asm", source.to_str().unwrap(), "-o", scratch("broken.rd").to_str().unwrap()]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr.contains("broken.a4:3:31"), "{stderr}");
+    assert!(stderr.contains("RB_MODE_CONTROL { WIDTH = 3 }"), "{stderr}");
+    assert!(stderr.contains("`3` is not a multiple of 32"), "{stderr}");
+}
+
+#[test]
+fn the_command_goes_round() {
+    let (text, packed, again) = (scratch("round.a4"), scratch("round.rd.gz"), scratch("round2.a4"));
+    let path = |path: &PathBuf| path.to_str().unwrap().to_owned();
+    assert!(a4emu(&["disasm", "captures/triangle.rd.gz", "-o", &path(&text)]).status.success());
+    assert!(a4emu(&["asm", &path(&text), "-o", &path(&packed)]).status.success());
+    assert_eq!(unpacked(&packed), unpacked(&root().join("captures/triangle.rd.gz")));
+    assert!(a4emu(&["disasm", &path(&packed), "-o", &path(&again)]).status.success());
+    let body = |file: &PathBuf| fs::read_to_string(file).unwrap().split_once('\n').unwrap().1.to_owned();
+    assert_eq!(body(&text), body(&again));
+}
+
+#[test]
+fn includes_that_go_round_in_circles_are_told() {
+    let (one, other) = (scratch("one.a4"), scratch("other.a4"));
+    fs::write(&one, "include \"other.a4\"").unwrap();
+    fs::write(&other, "\ninclude \"./one.a4\"").unwrap();
+    let error = capture_of(&one).unwrap_err().to_string();
+    assert!(error.ends_with("other.a4:2:1: `./one.a4` includes itself"), "{error}");
+}
