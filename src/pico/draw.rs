@@ -74,7 +74,7 @@ fn set_up(width: u32, height: u32) -> PrimitiveState {
         line_width: 1.0,
         point_size: 1.0,
         point_range: [1.0; 2],
-        scissor: Rect { x0: 0, y0: 0, x1: width as i32, y1: height as i32 },
+        sides: Rect { x0: 0, y0: 0, x1: width as i32, y1: height as i32 },
     }
 }
 
@@ -117,7 +117,7 @@ impl Framebuffer {
         for (n, primitive) in primitives.iter().enumerate() {
             primitive
                 .shape
-                .cover(state.scissor, |x, y, mask| fragments.block(n as u32, [x, y], mask, &mut planes));
+                .cover(state.sides, |x, y, mask| fragments.block(n as u32, [x, y], mask, &mut planes));
             // Pixels of later triangles must find the depth of this one.
             fragments.flush(&mut planes);
         }
