@@ -45,8 +45,8 @@ macro_rules! for_each_extra {
             { 8, FloatToHalf, "float to half", Bits1, |a, _w| convert(a, Type::F32, Type::F16, Round::Even) }
             { 9, UintToFloat, "u32 to float", Bits1, |a, _w| (a as f32).to_bits() }
             { 10, SintToFloat, "s32 to float", Sint1, |a, _w| (a as f32).to_bits() as i32 }
-            { 11, FloatToUint, "float to u32", Bits1, |a, _w| f32::from_bits(a) as u32 }
-            { 12, FloatToSint, "float to s32", Bits1, |a, _w| f32::from_bits(a) as i32 as u32 }
+            { 11, FloatToUint, "float to u32", Bits1, |a, _w| truncate(a, 0.0, 4_294_967_295.0) }
+            { 12, FloatToSint, "float to s32", Bits1, |a, _w| truncate(a, -2_147_483_648.0, 2_147_483_647.0) }
         }
     };
 }
@@ -55,6 +55,18 @@ macro_rules! for_each_extra {
 #[inline(always)]
 pub fn float_bits(value: f32) -> u32 {
     if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() }
+}
+
+/// The integer that the f32 in `bits` becomes between two limits; NaN becomes 0.
+/// The same as a saturating cast, but it vectorises: behind 1.5 * 2^52 an f64
+/// has an integer in its low bits.
+#[inline(always)]
+fn truncate(bits: u32, least: f64, greatest: f64) -> u32 {
+    let value = f64::from(f32::from_bits(bits)).trunc();
+    let value = if value > least { value } else { least };
+    let value = if value < greatest { value } else { greatest };
+    let whole = (value + 6_755_399_441_055_744.0).to_bits() as u32;
+    if f32::from_bits(bits).is_nan() { 0 } else { whole }
 }
 
 /// The f16 nearest to the f32 in `bits`, ties to even.

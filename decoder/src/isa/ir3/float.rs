@@ -25,15 +25,10 @@ pub fn max(a: f32, b: f32) -> f32 {
 /// `sign.f`: -1, 1, or the zero itself; 0 for NaN (nir_opcodes.py, `fsign`).
 #[inline(always)]
 pub fn sign(a: f32) -> f32 {
-    if a > 0.0 {
-        1.0
-    } else if a < 0.0 {
-        -1.0
-    } else if a == 0.0 {
-        a
-    } else {
-        0.0
-    }
+    // Selects without a branch, so that loops over lanes vectorise.
+    let sign = a.to_bits() & 1 << 31;
+    let one = if a.abs() > 0.0 { 1f32.to_bits() } else { 0 };
+    f32::from_bits(if a.is_nan() { 0 } else { sign | one })
 }
 
 /// (sat) on a float: clamp to [0, 1]; NaN becomes 0 (guess; D3D's rule).
@@ -104,7 +99,10 @@ pub fn exp2(a: f32) -> f32 {
         1.0 / 40320.0,
         1.0 / 362_880.0,
     ];
-    let scale = f64::from_bits(((n as i32 + 1023) as u64) << 52);
+    // Added to 1.5 * 2^52 an integer stands in the low bits: no conversion, which
+    // would not vectorise.
+    let biased = n + (1023.0 + 6_755_399_441_055_744.0);
+    let scale = f64::from_bits(biased.to_bits() << 52);
     let value = (polynomial(f, terms) * scale) as f32;
     if a.is_nan() { f32::NAN } else { value }
 }
