@@ -115,12 +115,14 @@ impl<'a, E: Environment> Debugger<'a, E> {
         }
     }
 
-    /// One instruction. A barrier is passed at once: there is one warp.
+    /// One instruction, and the outcome if it was the last. A barrier is passed at once:
+    /// there is one warp.
     fn step(&mut self) -> Option<Outcome> {
-        match step(self.program, &mut self.warp, &mut self.environment)? {
-            Outcome::Barrier => None,
-            outcome @ (Outcome::Ended | Outcome::Fault(_)) => Some(outcome),
+        let mut outcome = step(self.program, &mut self.warp, &mut self.environment);
+        if outcome.is_none() && self.warp.next_instruction(self.program).is_none() {
+            outcome = step(self.program, &mut self.warp, &mut self.environment);
         }
+        outcome.filter(|outcome| *outcome != Outcome::Barrier)
     }
 
     fn line(&self, at: u32) -> Option<&Line> {
@@ -194,7 +196,7 @@ mod tests {
         assert_eq!(lines[0], "   0  mov.u32u32 r1.x, r0.x   [lanes 0x00000003]");
         assert_eq!(lines[2], "   2  end   [lanes 0x00000003]");
         assert!(lines[3].starts_with("r1   00000007") && lines[3].contains("0000000e"), "{}", lines[3]);
-        assert_eq!(lines[4], "ended");
+        assert_eq!(lines.last(), Some(&"ended"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, TexFmt, VtxFmt};
 
 pub use block::{Block, Compression};
 pub use codec::Codec;
-pub use convert::{float_to_unorm, unorm_to_float};
+pub use convert::{float_to_unorm, unorm_step, unorm_to_float};
 
 /// How the bits of a component are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -176,8 +176,8 @@ fn select(old: &mut Words, new: &Words, mask: u32) {
 const INTEGERS: f32 = 8_388_608.0;
 
 /// `z` within `limits` as an unsigned integer of `scale` (below 2^24), nearest (ties to
-/// even). Adding 2^23 rounds and leaves the integer in the mantissa; from 2^23 on the value
-/// is an integer already. That is faster than a conversion that saturates.
+/// even). Adding 2^23 rounds and leaves the integer in the low bits (a sum of 2^24 carries
+/// into the exponent, which is right too); from 2^23 on the value is an integer already. That is faster than a conversion that saturates.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn quantise(z: &[f32; 32], limits: [f32; 2], scale: f32) -> Words {
     let mut out = [0; 32];
@@ -185,7 +185,8 @@ fn quantise(z: &[f32; 32], limits: [f32; 2], scale: f32) -> Words {
         let scaled = z[i].max(limits[0]).min(limits[1]) * scale;
         let large = scaled >= INTEGERS;
         let aligned = if large { scaled } else { scaled + INTEGERS };
-        out[i] = (aligned.to_bits() & 0x7f_ffff) | if large { 0x80_0000 } else { 0 };
+        let above = if large { 0x80_0000 } else { 0 };
+        out[i] = aligned.to_bits().wrapping_sub(INTEGERS.to_bits()).wrapping_add(above);
     }
     out
 }

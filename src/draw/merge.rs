@@ -3,7 +3,7 @@
 use a4emu_decoder::regs::enums::RopCode;
 use multiversion::multiversion;
 
-use crate::format::{Codec, Type};
+use crate::format::{Codec, Type, unorm_step};
 use crate::shader::Number;
 
 use super::blend::{Blend, Colors, limit, rop};
@@ -208,11 +208,12 @@ fn at_least_zero(bits: u32) -> f32 {
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn decode_unorm8(order: [usize; 4], words: &Words) -> [Words; 4] {
+    let step = unorm_step(8);
     let mut out = [[0; 32]; 4];
     for (byte, c) in order.into_iter().enumerate() {
         for i in 0..32 {
             let v = (words[i] >> (8 * byte)) & 255;
-            out[c][i] = (v as i32 as f32 / 255.0).to_bits();
+            out[c][i] = (v as i32 as f32 * step).to_bits();
         }
     }
     out
