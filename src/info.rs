@@ -8,10 +8,11 @@ use std::ops::ControlFlow;
 use a4emu_decoder::capture::SectionId;
 use a4emu_decoder::packet::Packet;
 
-use crate::cp::{Pass, Silent};
+use crate::cp::Pass;
 use crate::decode::{Tracker, Work};
 use crate::fault::Missing;
 use crate::options::{Shared, open_capture};
+use crate::output::Renderer;
 use crate::playback::Playback;
 use crate::status::Status;
 use crate::walk::{At, Buffers, Problem, Seen, Submit, Visitor, Walker};
@@ -136,11 +137,13 @@ fn write_missing(out: &mut impl Write, missing: &Missing) -> io::Result<()> {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut info = Info::default();
     let mut walker = Walker::default();
-    let mut playback = Playback::default();
+    // Rendering is what reads vertices, textures and targets: without it the list of
+    // missing memory would be short.
+    let (mut playback, mut renderer) = (Playback::default(), Renderer::default());
     for section in open_capture(&args.capture, shared)? {
         if let Ok(section) = &section {
             info.announced += u64::from(section.id == SectionId::GPUADDR);
-            playback.section(section, &mut Silent);
+            playback.section(section, &mut renderer);
         }
         let _ = walker.section(section, &mut info)?;
     }
