@@ -23,6 +23,7 @@ pub mod stage;
 pub mod state;
 pub mod surfaces;
 pub mod targets;
+pub mod tessellator;
 pub mod texture;
 pub mod topology;
 pub mod vertex;
