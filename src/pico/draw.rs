@@ -16,7 +16,7 @@ use super::scene::{Loaded, Scene};
 use super::unit::Unit;
 use crate::draw::clip::Viewport;
 use crate::draw::depth::{DepthStencil, DepthWrite, Words};
-use crate::draw::interpolate::WarpQuads;
+use crate::draw::interpolate::{WarpQuads, Weights};
 use crate::draw::merge::{ColorOutput, ColorTarget, DepthLayout, DepthTarget, Precision, QUADS, Quad};
 use crate::draw::plane::Plane;
 use crate::draw::primitive::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
@@ -25,9 +25,9 @@ use crate::draw::state::MAX_VARYINGS;
 use crate::draw::surfaces::Picture;
 use crate::draw::topology::Provoking;
 use crate::draw::vertices::{HEADER, Vertices};
-use crate::format::{Codec, Format, Transfer};
+use crate::format::{Codec, Format, Transfer, float_to_unorm};
 use crate::output::write_png;
-use crate::shader::{Lanes, Number};
+use crate::shader::{Lanes, Number, Warp};
 use crate::status::Status;
 
 /// `pico draw`: renders `scene` to `png`.
@@ -95,7 +95,7 @@ fn shade_vertices(loaded: &Loaded) -> Vertices {
 impl Framebuffer {
     fn new(scene: &Scene) -> Self {
         let pixels = scene.width as usize * scene.height as usize;
-        let color = scene.clear.map(|value| (value.clamp(0.0, 1.0) * 255.0).round_ties_even() as u8);
+        let color = scene.clear.map(|value| float_to_unorm(value, 8) as u8);
         Self {
             width: scene.width,
             height: scene.height,
@@ -127,8 +127,8 @@ impl Framebuffer {
 /// The fragment shader and the quads that wait for it.
 struct Fragments<'a> {
     unit: Unit,
+    warp: Warp,
     inputs: &'a [Io],
-    uniforms: &'a [u32],
     vertices: &'a Vertices,
     primitives: &'a [ScreenPrimitive],
     color: ColorTarget,
@@ -145,11 +145,12 @@ impl<'a> Fragments<'a> {
     ) -> Self {
         let regid = u32::from(loaded.fragment.outputs[0].register) * 4;
         let codec = rgba8();
+        let unit = Unit::new(&loaded.fragment);
         let write = if func == CompareFunc::FUNC_ALWAYS { DepthWrite::Keep } else { DepthWrite::Store };
         Self {
-            unit: Unit::new(&loaded.fragment),
+            warp: unit.warp(&loaded.fragment_uniforms),
+            unit,
             inputs: &loaded.fragment.inputs,
-            uniforms: &loaded.fragment_uniforms,
             vertices,
             primitives,
             color: ColorTarget {
@@ -203,15 +204,14 @@ impl<'a> Fragments<'a> {
             replacement: &[ReplMode::Other(0); MAX_VARYINGS],
         };
         let covered = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
-        let z = pieces.weights().z;
-        let passed = self.depth.test_quads(planes, &quads, Face::Front, &z, covered);
-        let colors = self.shade(&pieces);
+        let weights = pieces.weights();
+        let passed = self.depth.test_quads(planes, &quads, Face::Front, &weights.z, covered);
+        let colors = self.shade(&pieces, &weights);
         self.color.write(&mut planes[0], &quads, passed, &colors, &colors);
     }
 
     /// Position and attributes of every pixel through the fragment shader.
-    fn shade(&self, pieces: &WarpQuads<'_>) -> [Words; 4] {
-        let weights = pieces.weights();
+    fn shade(&mut self, pieces: &WarpQuads<'_>, weights: &Weights) -> [Words; 4] {
         let [i, j] = weights.perspective.map(Lanes::from);
         let w = weights.inv_w.map(|inv_w| 1.0 / inv_w);
         let mut inputs = vec![Lanes::from(weights.x), weights.y.into(), weights.z.into(), w.into()];
@@ -221,6 +221,6 @@ impl<'a> Fragments<'a> {
             pieces.varying(location, &i, &j, &mut value);
             inputs.push(value);
         }
-        self.unit.run_lanes(self.uniforms, &inputs).map(|lanes| lanes.0)
+        self.unit.run_lanes(&mut self.warp, &inputs).map(|lanes| lanes.0)
     }
 }

@@ -41,8 +41,7 @@ pub fn debug(args: &Args) -> anyhow::Result<Status> {
         None => vec![0; unit.input_dwords()],
     };
     inputs.truncate(LANES * unit.input_dwords());
-    let code: Vec<_> = shader.code.iter().map(|(instr, _)| *instr).collect();
-    let program = Program::pico_stepwise(&code, &shader.uniforms)?;
+    let program = Program::pico_stepwise(&shader.instrs(), &shader.uniforms)?;
     let warp = unit.launch(&program, &uniforms, &inputs);
     let lines = lines(&shader, &args.shader);
     Debugger::new(&program, &lines, warp, (), args.lane)

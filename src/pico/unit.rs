@@ -70,8 +70,8 @@ pub enum StreamError {
 impl Unit {
     /// A unit that runs `shader`.
     pub fn new(shader: &Shader) -> Self {
-        let code: Vec<_> = shader.code.iter().map(|(instr, _)| *instr).collect();
-        let program = Program::from_pico(&code, &shader.uniforms).expect("a checked shader has instructions");
+        let program = Program::from_pico(&shader.instrs(), &shader.uniforms)
+            .expect("a checked shader has instructions");
         Self { program, inputs: shader.inputs.clone(), outputs: shader.outputs.clone() }
     }
 
@@ -107,7 +107,7 @@ impl Unit {
     /// Runs one thread per [`Unit::input_dwords`] of `inputs`; the answer holds
     /// [`Unit::output_dwords`] per thread. A part of a thread's inputs is left over.
     pub fn run(&self, uniforms: &[u32], inputs: &[u32]) -> (Vec<u32>, Cost) {
-        let mut warp = Warp::new(&self.program, uniforms);
+        let mut warp = self.warp(uniforms);
         let (mut outputs, mut cost) = (Vec::new(), Cost::default());
         let whole = inputs.len() - inputs.len() % self.input_dwords().max(1);
         for threads in inputs[..whole].chunks(LANES * self.input_dwords().max(1)) {
@@ -118,13 +118,17 @@ impl Unit {
         (outputs, cost)
     }
 
-    /// Runs one full warp whose input components stand in `inputs`, in order; returns the
-    /// first output.
-    pub fn run_lanes(&self, uniforms: &[u32], inputs: &[Lanes]) -> [Lanes; 4] {
-        let mut warp = Warp::new(&self.program, uniforms);
+    /// A warp of this unit's program, with `uniforms` one after the other.
+    pub fn warp(&self, uniforms: &[u32]) -> Warp {
+        Warp::new(&self.program, uniforms)
+    }
+
+    /// Runs `warp` in full, with input components as they stand in `inputs`, in order;
+    /// returns the first output.
+    pub fn run_lanes(&self, warp: &mut Warp, inputs: &[Lanes]) -> [Lanes; 4] {
         warp.restart(&self.program, u32::MAX, 0);
         components(&self.inputs).zip(inputs).for_each(|(id, value)| *warp.full_mut(id) = *value);
-        let outcome = run(&self.program, &mut warp, &mut ());
+        let outcome = run(&self.program, warp, &mut ());
         debug_assert_eq!(outcome, Outcome::Ended);
         let first = u32::from(self.outputs[0].register) * 4;
         std::array::from_fn(|component| *warp.full(first + component as u32))

@@ -54,6 +54,11 @@ pub struct Shader {
 }
 
 impl Shader {
+    /// The instructions, without their lines.
+    pub fn instrs(&self) -> Vec<Instr> {
+        self.code.iter().map(|(instr, _)| *instr).collect()
+    }
+
     /// The program's dwords, without the StoreIsa command.
     pub fn program(&self) -> Vec<u32> {
         let mut words = Vec::new();
