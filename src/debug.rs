@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
 
-use crate::shader::{Environment, LANES, Outcome, Program, Warp, step};
+use crate::shader::{Environment, LANES, Lanes, Outcome, Program, Warp, step};
 
 /// The commands, for `h`.
 const HELP: &str = "\
@@ -13,7 +13,7 @@ s [N]    step N instructions (1); an empty line does the same
 c        continue to a trap, a breakpoint or the end
 b N      set or remove a breakpoint at instruction N
 l N      look at lane N
-r [rN]   registers of the lane that are not zero, or all of one
+r [NAME] registers of the lane that are not zero, or one (r0, hr2, a0, p0)
 p        the program
 q        quit";
 
@@ -143,23 +143,36 @@ impl<'a, E: Environment> Debugger<'a, E> {
         self.lines.iter().enumerate().try_for_each(|(at, line)| writeln!(out, "{at:4}  {}", line.text))
     }
 
-    /// `rN`, or all registers that are not zero in the lane.
+    /// `rN`, `hrN`, or all registers that are not zero in the lane.
     fn show_registers(&self, name: &str, out: &mut impl Write) -> io::Result<()> {
-        let chosen = name.strip_prefix('r').and_then(|number| number.parse::<u32>().ok());
-        for register in 0..48 {
-            let values: [u32; 4] =
-                std::array::from_fn(|c| self.warp.full(4 * register + c as u32)[self.lane]);
-            let wanted = chosen.map_or(values != [0; 4], |chosen| chosen == register);
-            if wanted {
-                write!(out, "r{register:<2}")?;
-                values
-                    .iter()
-                    .try_for_each(|bits| write!(out, "  {bits:08x} {:<12?}", f32::from_bits(*bits)))?;
-                writeln!(out)?;
+        let full = (0..48).map(|n| (format!("r{n}"), self.components(n, Warp::full)));
+        let half = (0..48).map(|n| (format!("hr{n}"), self.components(n, Warp::half)));
+        let flow = [("a0".into(), self.warp.a0()), ("p0".into(), self.warp.p0())];
+        let flow = flow.map(|(name, row)| (name, [row[self.lane], 0, 0, 0]));
+        for (register, values) in full.chain(half).chain(flow) {
+            if if name.is_empty() { values != [0; 4] } else { register == name } {
+                show_register(&register, values, out)?;
             }
         }
         Ok(())
     }
+
+    /// The lane's x, y, z and w of register `number` of a file.
+    fn components(&self, number: u32, file: fn(&Warp, u32) -> &Lanes) -> [u32; 4] {
+        std::array::from_fn(|c| file(&self.warp, 4 * number + c as u32)[self.lane])
+    }
+}
+
+/// A line: bits, and what they are as floats.
+fn show_register(name: &str, values: [u32; 4], out: &mut impl Write) -> io::Result<()> {
+    write!(out, "{name:<3}")?;
+    for bits in values {
+        match name.strip_prefix('h') {
+            Some(_) => write!(out, "  {bits:04x} {:<12?}", half::f16::from_bits(bits as u16).to_f32())?,
+            None => write!(out, "  {bits:08x} {:<12?}", f32::from_bits(bits))?,
+        }
+    }
+    writeln!(out)
 }
 
 fn finish(outcome: Outcome, out: &mut impl Write) -> io::Result<Next> {

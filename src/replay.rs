@@ -1,6 +1,7 @@
 //! `a4emu replay`: run a capture; render.
 
 mod observe;
+mod stepping;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -18,6 +19,7 @@ use crate::status::Status;
 use crate::trace::{Detail, Trace};
 pub use observe::Window;
 use observe::{Listing, StateFile};
+use stepping::Stepping;
 
 /// Arguments of `replay`.
 #[derive(clap::Args, Clone, Debug)]
@@ -48,6 +50,9 @@ pub struct Args {
     /// Stop before this draw; with --state, write the whole state there
     #[arg(long, value_name = "DRAW")]
     pub stop: Option<u32>,
+    /// Under the stepper
+    #[command(flatten)]
+    pub debug: stepping::Choice,
 }
 
 impl Args {
@@ -57,7 +62,7 @@ impl Args {
     fn renders(&self) -> bool {
         let pictures = self.png.is_some() || self.out.is_some() || self.stats || self.repeat.is_some();
         let hooks = self.state.is_some() || self.trace || self.list_draws || self.stop.is_some();
-        pictures || !hooks
+        pictures || !hooks || self.debug.debug.is_some()
     }
 }
 
@@ -117,7 +122,9 @@ fn observed(
         Some(path) => Some(Recorder::new(StateFile::new(create(path)?, window))),
         None => None,
     };
+    let mut stepping = Stepping::new(&args.debug, shared)?;
     let mut tee = Tee(vec![&mut ends]);
+    tee.0.extend(stepping.as_mut().map(|stepping| stepping as &mut dyn Observer));
     tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     tee.0.extend(listing.as_mut().map(|listing| listing as &mut dyn Observer));
     tee.0.extend(state.as_mut().filter(|_| args.stop.is_none()).map(|state| state as &mut dyn Observer));
@@ -130,6 +137,9 @@ fn observed(
     }
     if let Some(listing) = listing {
         listing.finish()?;
+    }
+    if let Some(stepping) = stepping {
+        stepping.finish()?;
     }
     state.map_or(Ok(()), |state| state.end(&mut playback.gpu).finish())
 }

@@ -26,6 +26,22 @@ pub struct Frame<'a> {
     pub plan: Plan,
 }
 
+impl<'a> Frame<'a> {
+    /// What `quads` are pieces of.
+    fn pieces<'q>(&self, quads: &'q [Quad]) -> WarpQuads<'q>
+    where
+        'a: 'q,
+    {
+        WarpQuads {
+            quads,
+            primitives: self.primitives,
+            vertices: self.vertices,
+            interpolation: &self.state.fragment.interpolation,
+            replacement: &self.state.fragment.replacement,
+        }
+    }
+}
+
 /// What can be done without running the shader for every pixel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -89,6 +105,99 @@ pub fn run_once(state: &DrawState, port: Port<'_>) -> Option<Vec<[Words; 4]>> {
     Some(state.targets.color.iter().map(|target| colors(&warp, &target.output)).collect())
 }
 
+/// Which pixels of a draw somebody wants to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// The n-th 8x4 pixels that a primitive touches, counted over the draw.
+    Group(u32),
+    /// Those around this pixel, of the first primitive that covers it.
+    Pixel([i32; 2]),
+}
+
+/// 8x4 pixels of one primitive: a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Number of the primitive in the draw.
+    pub primitive: u32,
+    /// The first pixel.
+    pub at: [i32; 2],
+    /// Covered lanes, four to a quad.
+    pub lanes: u32,
+}
+
+impl Group {
+    /// The pixel of `lane`.
+    pub fn pixel(&self, lane: usize) -> [i32; 2] {
+        let (quad, corner) = (lane as i32 / 4, lane as i32 % 4);
+        [self.at[0] + 2 * (quad % 4) + corner % 2, self.at[1] + 2 * (quad / 4) + corner / 2]
+    }
+}
+
+/// Hands over the warp of the chosen pixels of `area` with its inputs in place. Depth and
+/// stencil take no pixels away.
+///
+/// # Errors
+/// A fault when the draw covers no such pixels.
+pub fn launch(
+    frame: &Frame<'_>,
+    area: Rect,
+    chosen: Chosen,
+    port: Port<'_>,
+    look: impl FnOnce(Group, Warp, StageEnvironment<'_, '_, '_>),
+) -> Result<(), Fault> {
+    let nothing = || Fault::Draw("no primitive covers such pixels".into());
+    let group = find(frame, area, chosen).ok_or_else(nothing)?;
+    let quads = quads(group.primitive, group.at, group.lanes);
+    let mut band = Band::new(frame, &mut [], port);
+    let pieces = frame.pieces(&quads);
+    band.launch(&pieces, &pieces.weights());
+    look(group, band.warp, StageEnvironment { access: &mut band.access, pieces: Some(&pieces) });
+    Ok(())
+}
+
+fn find(frame: &Frame<'_>, area: Rect, chosen: Chosen) -> Option<Group> {
+    let (mut skip, place) = match chosen {
+        Chosen::Group(n) => (n, area),
+        Chosen::Pixel([x, y]) => (0, area.intersect(Rect { x0: x, y0: y, x1: x + 1, y1: y + 1 })),
+    };
+    frame.primitives.iter().enumerate().find_map(|(index, primitive)| {
+        let mut found = None;
+        primitive.shape.cover(place, |x, y, mask| {
+            for (at, _) in halves([x, y], mask) {
+                match skip {
+                    0 => found = found.or(Some(at)),
+                    _ => skip -= 1,
+                }
+            }
+        });
+        found.map(|at| Group { primitive: index as u32, at, lanes: lanes(primitive, at, area) })
+    })
+}
+
+/// The lanes of the 8x4 pixels at (x, y) that the primitive covers.
+fn lanes(primitive: &ScreenPrimitive, [x, y]: [i32; 2], area: Rect) -> u32 {
+    let mut lanes = 0;
+    let group = Rect { x0: x, y0: y, x1: x + 8, y1: y + 4 };
+    primitive.shape.cover(area.intersect(group), |x, y, mask| {
+        halves([x, y], mask).for_each(|(_, mask)| lanes |= quad_order(mask));
+    });
+    lanes
+}
+
+/// The two 8x4 halves of an 8x8 block that have covered pixels.
+fn halves([x, y]: [i32; 2], mask: u64) -> impl Iterator<Item = ([i32; 2], u32)> {
+    let half = move |half: i32| ([x, y + 4 * half], (mask >> (32 * half)) as u32);
+    [half(0), half(1)].into_iter().filter(|(_, mask)| *mask != 0)
+}
+
+/// The quads of 8x4 pixels; `mask` is in the order of quads.
+fn quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> [Quad; QUADS] {
+    std::array::from_fn(|q| {
+        let (column, row) = ((q % 4) as i32, (q / 4) as i32);
+        Quad { x: x + 2 * column, y: y + 2 * row, mask: (mask >> (4 * q)) & 15, primitive }
+    })
+}
+
 struct Band<'a, 'p, 'b> {
     frame: &'a Frame<'a>,
     planes: &'p mut [Plane<'b>],
@@ -119,11 +228,8 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
 
     /// The covered pixels of an 8x8 block: two halves of 8x4.
     fn block(&mut self, index: u32, primitive: &ScreenPrimitive, [x, y]: [i32; 2], mask: u64) {
-        for half in 0..2 {
-            let mask = (mask >> (32 * half)) as u32;
-            if mask != 0 {
-                self.half_block(index, primitive, [x, y + 4 * half], mask);
-            }
+        for (at, mask) in halves([x, y], mask) {
+            self.half_block(index, primitive, at, mask);
         }
     }
 
@@ -147,14 +253,8 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
     }
 
     /// Adds the quads of 8x4 pixels to the queue.
-    fn enqueue(&mut self, primitive: u32, [x, y]: [i32; 2], mask: u32) {
-        for q in 0..QUADS {
-            let bits = (mask >> (4 * q)) & 15;
-            if bits != 0 {
-                let (column, row) = ((q % 4) as i32, (q / 4) as i32);
-                self.push(Quad { x: x + 2 * column, y: y + 2 * row, mask: bits, primitive });
-            }
-        }
+    fn enqueue(&mut self, primitive: u32, at: [i32; 2], mask: u32) {
+        quads(primitive, at, mask).into_iter().filter(|quad| quad.mask != 0).for_each(|quad| self.push(quad));
     }
 
     /// Two quads of a warp must not share a pixel, or their order would be lost.
@@ -180,19 +280,9 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
     }
 
     fn warp(&mut self, quads: &[Quad]) {
-        let fragment = &self.frame.state.fragment;
-        let pieces = WarpQuads {
-            quads,
-            primitives: self.frame.primitives,
-            vertices: self.frame.vertices,
-            interpolation: &fragment.interpolation,
-            replacement: &fragment.replacement,
-        };
+        let pieces = self.frame.pieces(quads);
         let weights = pieces.weights();
-        let live = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
-        let all = if quads.len() == QUADS { u32::MAX } else { (1 << (4 * quads.len())) - 1 };
-        self.warp.restart(&fragment.stage.program, live, all & !live);
-        self.inputs(&pieces, &weights, live);
+        self.launch(&pieces, &weights);
         if let Some(fault) = self.run(&pieces) {
             self.access.reports.fault = Some(fault);
             return;
@@ -214,6 +304,15 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
         self.access.reports.warps += 1;
         self.access.reports.instructions += self.warp.executed();
         outcome
+    }
+
+    /// Starts the warp with its inputs in place.
+    fn launch(&mut self, pieces: &WarpQuads<'_>, weights: &Weights) {
+        let quads = pieces.quads;
+        let live = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
+        let all = if quads.len() == QUADS { u32::MAX } else { (1 << (4 * quads.len())) - 1 };
+        self.warp.restart(&self.frame.state.fragment.stage.program, live, all & !live);
+        self.inputs(pieces, weights, live);
     }
 
     /// Puts what the fragment starts with into registers.

@@ -9,6 +9,7 @@ pub mod clip;
 pub mod compute;
 pub mod depth;
 pub mod fragment;
+pub mod inspect;
 pub mod interpolate;
 pub mod lines;
 pub mod merge;

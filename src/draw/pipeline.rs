@@ -129,7 +129,7 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
 
 /// The front half of the pipeline, unless the previous tile left its result. `None` when
 /// the primitive type is not supported.
-fn geometry(
+pub(super) fn geometry(
     gpu: &mut Gpu,
     call: &DrawCall,
     vertex: VertexState,
@@ -204,7 +204,7 @@ fn shade_fragments(gpu: &mut Gpu, state: &DrawState, geometry: &Geometry) {
 
 /// The pixels for which some surface has memory: whatever scissors say, no more than
 /// these are worth drawing. Without surfaces there are only samples to count.
-fn reachable(gpu: &Gpu, surfaces: &[Surface]) -> Rect {
+pub(super) fn reachable(gpu: &Gpu, surfaces: &[Surface]) -> Rect {
     let extent = |surface: &Surface| {
         let room = match surface.location {
             Location::Gmem(base) => (gpu.gmem.len() as u64).saturating_sub(base.into()),
@@ -226,7 +226,7 @@ fn add_result(gpu: &mut Gpu, result: BandResult) {
 }
 
 /// Decides what can be done without running the shader for every pixel.
-fn plan(state: &DrawState, memory: &Memory) -> Plan {
+pub(super) fn plan(state: &DrawState, memory: &Memory) -> Plan {
     let stage = &state.fragment.stage;
     let late = state.targets.order == TestOrder::Late || stage.kills();
     let order = if late { TestOrder::Late } else { TestOrder::Early };

@@ -61,12 +61,21 @@ fn place(regs: &RegFile, stage: Stage) -> (u32, u32) {
     (start, groups.saturating_mul(GROUP).min(Program::MAX_INSTRUCTIONS as u32))
 }
 
-/// The program of `stage`, from memory or the instruction store, whichever was said
-/// last. When the memory is not in the capture, the store has to do.
+/// The program of `stage`, ready to run.
 ///
 /// # Errors
 /// A fault when there are no instructions.
 pub fn load(gpu: &mut Gpu, stage: Stage) -> Result<Loaded, Fault> {
+    let words = words(gpu, stage)?;
+    gpu.pipeline.programs.get(&words)
+}
+
+/// The instructions of `stage`, from memory or the instruction store, whichever was said
+/// last. When the memory is not in the capture, the store has to do.
+///
+/// # Errors
+/// A fault when there are none.
+pub fn words(gpu: &mut Gpu, stage: Stage) -> Result<Vec<u64>, Fault> {
     let (start, length) = place(&gpu.regs, stage);
     let loaded = gpu.loaded.stage(stage);
     let mut bytes = vec![0; length as usize * 8];
@@ -81,5 +90,5 @@ pub fn load(gpu: &mut Gpu, stage: Stage) -> Result<Loaded, Fault> {
         gpu.report.missing.note(Miss { client: Client::ShaderCode, address: start, len: length * 8 });
         return Err(Fault::Shader(format!("{stage:?} program at {start:#010x} is missing")));
     }
-    gpu.pipeline.programs.get(&words)
+    Ok(words)
 }

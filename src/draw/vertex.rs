@@ -75,6 +75,27 @@ pub fn shade(state: &VertexState, memory: &mut Memory, stores: Stores) -> Result
     Ok(shaded)
 }
 
+/// Hands over the warp of the vertices 32 `number` and on, as [`shade`] would start it.
+///
+/// # Errors
+/// A fault when the draw has no such warp.
+pub fn launch(
+    state: &VertexState,
+    memory: &mut Memory,
+    number: u32,
+    look: impl FnOnce(Warp, StageEnvironment<'_, '_, '_>),
+) -> Result<(), Fault> {
+    let indices = fetch_indices(state, memory, &mut Vec::new());
+    let (jobs, _) = jobs(state, &indices);
+    let Some(jobs) = jobs.chunks(LANES).nth(number as usize) else {
+        return Err(Fault::Draw(format!("the draw shades {} vertices", jobs.len())));
+    };
+    let mut worker = Worker::new(state, Port::Exclusive(memory));
+    worker.launch(jobs);
+    look(worker.warp, StageEnvironment { access: &mut worker.access, pieces: None });
+    Ok(())
+}
+
 /// Whether a shader writes memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stores {
@@ -216,7 +237,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn shade_warp(&mut self, jobs: &[Job]) {
+    /// Puts what the vertices start with into registers.
+    fn launch(&mut self, jobs: &[Job]) {
         let program = &self.state.stage.program;
         let live = if jobs.len() == LANES { u32::MAX } else { (1 << jobs.len()) - 1 };
         self.warp.restart(program, live, 0);
@@ -232,6 +254,11 @@ impl<'a> Worker<'a> {
                 self.warp.full_mut(id).iter_mut().zip(jobs).for_each(|(lane, job)| *lane = value(job));
             }
         }
+    }
+
+    fn shade_warp(&mut self, jobs: &[Job]) {
+        self.launch(jobs);
+        let program = &self.state.stage.program;
         let mut environment = StageEnvironment { access: &mut self.access, pieces: None };
         let outcome = loop {
             match run(program, &mut self.warp, &mut environment) {

@@ -5,7 +5,7 @@ use super::alu::Row;
 use super::flow::Flow;
 use super::lanes::{ALL, Lanes, Mask};
 use super::program::Program;
-use super::rowmap::{FULL, HALF, REGISTERS, SINK, ZERO};
+use super::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
 
 /// Warp instructions after which a shader counts as endless.
 pub const INSTRUCTION_LIMIT: u64 = 1 << 22;
@@ -85,6 +85,16 @@ impl Warp {
     /// The same, to write inputs after a restart.
     pub fn half_mut(&mut self, id: u32) -> &mut Lanes {
         &mut self.rows[register(HALF, id).unwrap_or(SINK) as usize]
+    }
+
+    /// The address register a0.x, per lane.
+    pub fn a0(&self) -> &Lanes {
+        self.row(ADDRESS)
+    }
+
+    /// The predicate p0.x: not zero is true.
+    pub fn p0(&self) -> &Lanes {
+        self.row(PREDICATES)
     }
 
     /// Lanes that executed a kill.

@@ -8,5 +8,6 @@ mod draws;
 mod golden;
 mod memory;
 mod packets;
+mod stepping;
 mod stream;
 mod walk;

@@ -1,0 +1,138 @@
+//! `replay --debug`: one warp of a draw's shader under the stepper.
+
+use std::io;
+use std::str::FromStr;
+
+use a4emu_decoder::isa::ir3::Instr;
+use anyhow::{Context, anyhow, bail};
+
+use crate::cp::{Call, Flow, Observer};
+use crate::debug::{Debugger, Line};
+use crate::draw::DrawCall;
+use crate::draw::fragment::Chosen;
+use crate::draw::inspect::{self, Launch};
+use crate::fault::Fault;
+use crate::gpu::Gpu;
+use crate::options::Shared;
+
+/// The shader to step through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Shader {
+    /// Vertex shader
+    Vs,
+    /// Fragment shader
+    Fs,
+}
+
+/// What `--debug` is about.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Choice {
+    /// Step through this shader of the draw that --draw names; commands come from stdin
+    #[arg(long, value_name = "STAGE")]
+    pub debug: Option<Shader>,
+    /// Lane to look at first (default: the first that runs, or that of --pixel)
+    #[arg(long, value_name = "N", requires = "debug", value_parser = clap::value_parser!(u8).range(..32))]
+    pub lane: Option<u8>,
+    /// Which warp: 32 vertices, or the 8x4 pixels of a primitive, counted over the draw
+    #[arg(long, value_name = "N", requires = "debug", default_value_t = 0)]
+    pub warp: u32,
+    /// The first warp that covers this pixel of the render target
+    #[arg(long, value_name = "X,Y", requires = "debug", conflicts_with = "warp")]
+    pub pixel: Option<Pixel>,
+}
+
+/// A pixel: column and row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pixel([u16; 2]);
+
+impl FromStr for Pixel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not X,Y");
+        let (x, y) = text.split_once(',').ok_or_else(wrong)?;
+        Ok(Self([x.parse().map_err(|_| wrong())?, y.parse().map_err(|_| wrong())?]))
+    }
+}
+
+/// Stops at a draw and steps through one of its warps.
+pub struct Stepping {
+    shader: Shader,
+    draw: u64,
+    chosen: Chosen,
+    lane: Option<usize>,
+    result: anyhow::Result<()>,
+}
+
+impl Stepping {
+    /// What the arguments ask for, if they do.
+    ///
+    /// # Errors
+    /// `--draw` names no draw.
+    pub fn new(args: &Choice, shared: &Shared) -> anyhow::Result<Option<Self>> {
+        let Some(shader) = args.debug else { return Ok(None) };
+        let draw = shared.draw.context("--debug needs --draw N")?.start;
+        let chosen = match args.pixel {
+            Some(_) if shader == Shader::Vs => bail!("--pixel is for fragment shaders"),
+            Some(Pixel(at)) => Chosen::Pixel(at.map(i32::from)),
+            None => Chosen::Group(args.warp),
+        };
+        let result = Err(anyhow!("the capture has no draw {draw}"));
+        Ok(Some(Self { shader, draw, chosen, lane: args.lane.map(usize::from), result }))
+    }
+
+    /// How it went.
+    ///
+    /// # Errors
+    /// There was no such draw or warp, or I/O.
+    pub fn finish(self) -> anyhow::Result<()> {
+        self.result
+    }
+
+    fn step(&self, gpu: &mut Gpu, call: &DrawCall) -> anyhow::Result<()> {
+        let mut told = Ok(());
+        let look = |launch: Launch<'_, '_, '_, '_>| told = self.interact(launch);
+        let found = match (self.shader, self.chosen) {
+            (Shader::Vs, Chosen::Group(number)) => inspect::vertices(gpu, call, number, look),
+            (Shader::Vs, Chosen::Pixel(_)) => Err(Fault::Draw("a vertex shader has no pixels".into())),
+            (Shader::Fs, chosen) => inspect::fragments(gpu, call, chosen, look),
+        };
+        found.map_err(|fault| anyhow!("draw {}: {fault}", call.number))?;
+        Ok(told?)
+    }
+
+    fn interact(&self, launch: Launch<'_, '_, '_, '_>) -> io::Result<()> {
+        let Launch { words, program, warp, environment, pixels } = launch;
+        let line = |word: &u64| Line { text: Instr::decode(*word).to_string(), trap: false };
+        let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+        let lines: Vec<Line> = words[..used].iter().map(line).collect();
+        let pixel = |lane: usize| pixels.map(|group| group.pixel(lane));
+        let first = warp.covered().trailing_zeros() as usize;
+        let wanted = match self.chosen {
+            Chosen::Pixel(at) => (0..crate::shader::LANES).find(|lane| pixel(*lane) == Some(at)),
+            Chosen::Group(_) => None,
+        };
+        let lane = self.lane.or(wanted).unwrap_or(first);
+        match (pixel(lane), pixels) {
+            (Some([x, y]), Some(group)) => {
+                eprintln!("primitive {}, lane {lane} is pixel ({x}, {y})", group.primitive);
+            }
+            _ => eprintln!("lane {lane}"),
+        }
+        Debugger::new(program, &lines, warp, environment, lane)
+            .interact(io::stdin().lock(), &mut io::stdout().lock())
+    }
+}
+
+impl Observer for Stepping {
+    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        if u64::from(call.number()) < self.draw {
+            return Flow::Continue;
+        }
+        self.result = match call {
+            Call::Draw(call) => self.step(gpu, call),
+            Call::Dispatch(_) => Err(anyhow!("draw {} is a dispatch", self.draw)),
+        };
+        Flow::Stop
+    }
+}
