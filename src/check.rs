@@ -17,7 +17,7 @@ use crate::options::Shared;
 use crate::status::Status;
 
 pub use bless::{agree, bless};
-pub use case::{Case, Manifest, Tolerance, find};
+pub use case::{Case, Manifest, Tolerance, find, open};
 pub use frame::{FRAME, Frame};
 pub use verdict::{Actual, Depth, Outcome, PACKETS, STATE, Verdict, judge, replay};
 

@@ -1,18 +1,24 @@
 //! A fixture: a folder with `case.toml` and golden files.
 
 use std::fs;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use a4emu_decoder::capture::Sections;
 use anyhow::{Context, bail};
 use serde::Deserialize;
 
-use crate::options::Span;
+use crate::asm::capture_of;
+use crate::options::{Shared, Span, open_capture};
+
+/// How the name of a source of a capture ends.
+const SOURCE: &str = "a4";
 
 /// `case.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The capture, relative to the folder.
+    /// The capture or its source (`.a4`), relative to the folder.
     pub capture: PathBuf,
     /// Only these submits, as `--submit`.
     pub submit: Option<String>,
@@ -75,6 +81,19 @@ impl Case {
     pub fn capture(&self) -> PathBuf {
         self.dir.join(&self.manifest.capture)
     }
+}
+
+/// The sections of the capture at `path`; a source (`.a4`) is assembled, so that what it makes
+/// need not be kept beside it.
+///
+/// # Errors
+/// When it cannot be read, or is no good source.
+pub fn open(path: &Path, shared: &Shared) -> anyhow::Result<Sections<Box<dyn Read>>> {
+    if path.extension().is_none_or(|extension| extension != SOURCE) {
+        return open_capture(path, shared);
+    }
+    let capture: Box<dyn Read> = Box::new(Cursor::new(capture_of(path)?));
+    Sections::new(capture).with_context(|| path.display().to_string())
 }
 
 /// The cases in `fixtures`, by name: those that `names` lists, or all.

@@ -6,12 +6,12 @@ use std::path::Path;
 use anyhow::Context;
 use serde::Serialize;
 
-use super::case::Case;
+use super::case::{Case, open};
 use super::frame::{FRAME, Frame};
 use crate::cp::Tee;
 use crate::diff::{Difference, compare};
 use crate::golden::{self, Recorder, State};
-use crate::options::{Shared, open_capture};
+use crate::options::Shared;
 use crate::output::Renderer;
 use crate::playback::Playback;
 use crate::replay::{Window, status};
@@ -106,7 +106,7 @@ impl Depth {
 /// Replays a case.
 ///
 /// # Errors
-/// When its capture cannot be read.
+/// When its capture cannot be read or assembled.
 pub fn replay(case: &Case, depth: Depth, shared: &Shared) -> anyhow::Result<Actual> {
     let mut playback = Playback::default();
     let window = Window { submits: case.range[0], draws: case.range[1], stop: u64::MAX };
@@ -114,7 +114,7 @@ pub fn replay(case: &Case, depth: Depth, shared: &Shared) -> anyhow::Result<Actu
     let mut trace = Trace::new(Vec::new(), Detail::Packets);
     let mut recorder = Recorder::new(State::default());
     let quiet = Shared { quiet: true, ..shared.clone() };
-    let sections = open_capture(&case.capture(), &quiet)?;
+    let sections = open(&case.capture(), &quiet)?;
     let mut renderer = Renderer::default();
     let mut tee = Tee(vec![&mut ends, &mut trace, &mut recorder]);
     if depth == Depth::Frame {
