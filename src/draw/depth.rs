@@ -81,6 +81,33 @@ impl DepthStencil {
         passed
     }
 
+    /// The bits of depth and of stencil that a pixel of `face` replaces, if it passes
+    /// whatever the buffer holds and the result does not depend on it either.
+    pub fn replaced(&self, face: Face) -> Option<[u32; 2]> {
+        let depth = match self.depth {
+            None | Some((CompareFunc::FUNC_ALWAYS, DepthWrite::Keep)) => 0,
+            Some((CompareFunc::FUNC_ALWAYS, DepthWrite::Store)) => u32::MAX,
+            Some(_) => return None,
+        };
+        let Some(faces) = &self.stencil else { return Some([depth, 0]) };
+        let face = &faces[face as usize];
+        match (face.func, face.zpass) {
+            (CompareFunc::FUNC_ALWAYS, StencilOp::STENCIL_KEEP) => Some([depth, 0]),
+            (CompareFunc::FUNC_ALWAYS, StencilOp::STENCIL_ZERO | StencilOp::STENCIL_REPLACE) => {
+                Some([depth, face.write_mask])
+            }
+            _ => None,
+        }
+    }
+
+    /// The stencil that such a pixel gets.
+    pub fn replacement(&self, face: Face) -> u32 {
+        self.stencil.map_or(0, |faces| {
+            let face = &faces[face as usize];
+            apply(face.zpass, 0, face.reference)
+        })
+    }
+
     fn test_depth(&self, z: &Words, stored: &mut Stored, mask: u32) -> u32 {
         let Some((func, write)) = self.depth else { return mask };
         let passed = compare(func, z, &stored.depth) & mask;

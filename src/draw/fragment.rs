@@ -4,10 +4,13 @@ use crate::fault::Fault;
 use crate::shader::{LANES, Lanes, Number, Outcome, Warp, run};
 
 use super::depth::{Words, compare_floats};
+use super::fill::{Fill, fill_rectangle, fill_rows};
 use super::interpolate::{WarpQuads, Weights, depth_rows};
-use super::merge::{ColorOutput, Precision, QUADS, Quad, fill_rows};
+use super::merge::{ColorOutput, Precision};
+use super::patch::{Quads, Rows};
 use super::plane::Plane;
 use super::primitive::{Face, ScreenPrimitive};
+use super::quad::{QUADS, Quad, halves, quad_order, quads, quads_of};
 use super::raster::Rect;
 use super::stage::{Access, Port, Reports, StageEnvironment};
 use super::state::{Barycentrics, DrawState};
@@ -84,8 +87,7 @@ pub fn shade(
         if band.access.reports.fault.is_some() {
             break;
         }
-        let primitive = &frame.primitives[index as usize];
-        primitive.shape.cover(area, |x, y, mask| band.block(index, primitive, [x, y], mask));
+        band.draw(index, area);
     }
     band.flush();
     band.finish()
@@ -184,20 +186,6 @@ fn lanes(primitive: &ScreenPrimitive, [x, y]: [i32; 2], area: Rect) -> u32 {
     lanes
 }
 
-/// The two 8x4 halves of an 8x8 block that have covered pixels.
-fn halves([x, y]: [i32; 2], mask: u64) -> impl Iterator<Item = ([i32; 2], u32)> {
-    let half = move |half: i32| ([x, y + 4 * half], (mask >> (32 * half)) as u32);
-    [half(0), half(1)].into_iter().filter(|(_, mask)| *mask != 0)
-}
-
-/// The quads of 8x4 pixels; `mask` is in the order of quads.
-fn quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> [Quad; QUADS] {
-    std::array::from_fn(|q| {
-        let (column, row) = ((q % 4) as i32, (q / 4) as i32);
-        Quad { x: x + 2 * column, y: y + 2 * row, mask: (mask >> (4 * q)) & 15, primitive }
-    })
-}
-
 struct Band<'a, 'p, 'b> {
     frame: &'a Frame<'a>,
     planes: &'p mut [Plane<'b>],
@@ -226,7 +214,38 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
         BandResult { samples: self.samples, reports: self.access.finish() }
     }
 
-    /// The covered pixels of an 8x8 block: two halves of 8x4.
+    fn draw(&mut self, index: u32, area: Rect) {
+        let primitive = &self.frame.primitives[index as usize];
+        match self.depth_fill(primitive) {
+            Some(depth) => self.fill(primitive.shape.bounds.intersect(area), depth),
+            None => primitive.shape.cover(area, |x, y, mask| self.block(index, primitive, [x, y], mask)),
+        }
+    }
+
+    /// What happens to the depth and stencil of a rectangle all of whose pixels get the
+    /// same, whatever they hold; that is what clears are.
+    fn depth_fill(&self, primitive: &ScreenPrimitive) -> Option<[Option<Fill>; 2]> {
+        if self.frame.plan.color == Coloring::Shaded || !primitive.shape.is_rectangle() {
+            return None;
+        }
+        let Some(depth) = &self.frame.state.targets.depth else { return Some([None; 2]) };
+        let flat = primitive.z.dx == 0.0 && primitive.z.dy == 0.0;
+        let corner = primitive.shape.bounds;
+        flat.then(|| depth.fill(primitive.face, depth_rows(primitive, [corner.x0, corner.y0])[0]))?
+    }
+
+    /// Fills `area` with what its pixels get.
+    fn fill(&mut self, area: Rect, depth: [Option<Fill>; 2]) {
+        self.samples += area.area();
+        depth.into_iter().flatten().for_each(|fill| fill_rectangle(self.planes, area, fill));
+        if let Coloring::Solid(words) = &self.frame.plan.color {
+            for (target, &value) in self.frame.state.targets.color.iter().zip(words) {
+                fill_rectangle(self.planes, area, Fill { plane: target.plane, value, mask: u32::MAX });
+            }
+        }
+    }
+
+    /// The covered pixels of an 8x8 block.
     fn block(&mut self, index: u32, primitive: &ScreenPrimitive, [x, y]: [i32; 2], mask: u64) {
         for (at, mask) in halves([x, y], mask) {
             self.half_block(index, primitive, at, mask);
@@ -237,7 +256,7 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
         if self.frame.plan.order == TestOrder::Early {
             if let Some(depth) = &self.frame.state.targets.depth {
                 let z = depth_rows(primitive, at);
-                mask = depth.test_rows(self.planes, at, primitive.face, &z, mask);
+                mask = depth.test(self.planes, &Rows(at), primitive.face, &z, mask);
             }
             self.samples += u64::from(mask.count_ones());
         }
@@ -248,13 +267,8 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
                     fill_rows(&mut self.planes[target.plane], at, mask, *word);
                 }
             }
-            Coloring::Shaded => self.enqueue(index, at, quad_order(mask)),
+            Coloring::Shaded => quads_of(index, at, mask).for_each(|quad| self.push(quad)),
         }
-    }
-
-    /// Adds the quads of 8x4 pixels to the queue.
-    fn enqueue(&mut self, primitive: u32, at: [i32; 2], mask: u32) {
-        quads(primitive, at, mask).into_iter().filter(|quad| quad.mask != 0).for_each(|quad| self.push(quad));
     }
 
     /// Two quads of a warp must not share a pixel, or their order would be lost.
@@ -384,20 +398,11 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
                 if same { mask | 15 << (4 * q) } else { mask }
             });
             if mask & covered != 0 {
-                passed |= depth.test_quads(self.planes, pieces.quads, face, &z, mask & covered);
+                passed |= depth.test(self.planes, &Quads(pieces.quads), face, &z, mask & covered);
             }
         }
         passed
     }
-}
-
-/// Row-by-row 8x4 pixels to quads: bits y1 y0 x2 x1 x0 of the index become y1 x2 x1 y0 x0.
-fn quad_order(mask: u32) -> u32 {
-    let swap = |v: u32, shift: u32, keep: u32| {
-        let t = ((v >> shift) ^ v) & keep;
-        v ^ t ^ (t << shift)
-    };
-    swap(swap(mask, 4, 0x00f0_00f0), 2, 0x0c0c_0c0c)
 }
 
 /// Four registers as 32-bit colours.
@@ -413,19 +418,4 @@ fn colors(warp: &Warp, output: &ColorOutput) -> [Words; 4] {
             (Precision::Half, Number::Sint) => warp.half(id).0.map(|h| h as u16 as i16 as u32),
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quad_order_moves_every_pixel_into_its_quad() {
-        for bit in 0..32u32 {
-            let (x, y) = (bit % 8, bit / 8);
-            let quad = x / 2 + 4 * (y / 2);
-            let lane = 4 * quad + (x & 1) + 2 * (y & 1);
-            assert_eq!(quad_order(1 << bit), 1 << lane, "pixel ({x}, {y})");
-        }
-    }
 }

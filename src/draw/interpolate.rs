@@ -5,8 +5,8 @@ use multiversion::multiversion;
 
 use crate::shader::{LANES, Lanes};
 
-use super::merge::Quad;
 use super::primitive::{ScreenPrimitive, Sprite};
+use super::quad::Quad;
 use super::state::MAX_VARYINGS;
 use super::vertices::Vertices;
 

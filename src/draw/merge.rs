@@ -7,26 +7,10 @@ use crate::format::{Codec, Type, unorm_step};
 use crate::shader::Number;
 
 use super::blend::{Blend, Colors, limit, rop};
-use super::depth::{DepthStencil, Stored, Words};
+use super::depth::Words;
+use super::patch::{Patch, Quads};
 use super::plane::Plane;
-use super::primitive::Face;
-
-/// Quads in a warp.
-pub const QUADS: usize = 8;
-
-/// 2x2 pixels of one primitive. Bit 0 of the mask is the upper left pixel, bit 1 the upper
-/// right, bits 2 and 3 the ones below.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Quad {
-    /// Screen column of the left pixels.
-    pub x: i32,
-    /// Screen row of the upper pixels.
-    pub y: i32,
-    /// Covered pixels.
-    pub mask: u32,
-    /// Index of the primitive.
-    pub primitive: u32,
-}
+use super::quad::Quad;
 
 /// The register that holds a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,9 +79,9 @@ impl ColorTarget {
             return self.write_wide(plane, quads, mask, colors, src1);
         }
         if !self.reads_target() {
-            return store_words(plane, quads, mask, &self.encode(colors));
+            return Quads(quads).store(plane, mask, &self.encode(colors));
         }
-        let old = load_words(plane, quads, mask);
+        let old = Quads(quads).load(plane, mask);
         let blended = match &self.blend {
             Some(blend) => self.encode(&self.blended(blend, colors, src1, &self.decode(&old))),
             None => self.encode(colors),
@@ -110,7 +94,7 @@ impl ColorTarget {
             };
             (result & writable) | (old[i] & !writable)
         });
-        store_words(plane, quads, mask, &new);
+        Quads(quads).store(plane, mask, &new);
     }
 
     /// Formats of more than four bytes, pixel by pixel.
@@ -123,7 +107,7 @@ impl ColorTarget {
         src1: &[Words; 4],
     ) {
         let mut old = [0u128; 32];
-        for_pixels(quads, mask, |lane, x, y| {
+        Quads(quads).each_pixel(mask, |lane, x, y| {
             old[lane] = plane.pixels(x, y, 1).map_or(0, |bytes| self.codec.load(bytes));
         });
         let colors = match &self.blend {
@@ -136,7 +120,7 @@ impl ColorTarget {
             }
             None => *colors,
         };
-        for_pixels(quads, mask, |lane, x, y| {
+        Quads(quads).each_pixel(mask, |lane, x, y| {
             let mut new = self.codec.encode(colors.map(|c| c[lane]));
             if let Some(code) = self.rop {
                 new = rop(code, new, old[lane]);
@@ -219,260 +203,12 @@ fn decode_unorm8(order: [usize; 4], words: &Words) -> [Words; 4] {
     out
 }
 
-/// Calls `f` with lane and position of every pixel of `mask`.
-fn for_pixels(quads: &[Quad], mask: u32, mut f: impl FnMut(usize, i32, i32)) {
-    for lane in crate::shader::lanes_of(mask) {
-        let Some(quad) = quads.get(lane / 4) else { return };
-        f(lane, quad.x + (lane & 1) as i32, quad.y + (lane >> 1 & 1) as i32);
-    }
-}
-
-/// Calls `f` with the first lane, position and two-bit mask of every pair of pixels in a row.
-fn for_pairs(quads: &[Quad], mask: u32, mut f: impl FnMut(usize, i32, i32, u32)) {
-    for (q, quad) in quads.iter().enumerate() {
-        for row in 0..2 {
-            let lane = 4 * q + 2 * row;
-            let bits = (mask >> lane) & 3;
-            if bits != 0 {
-                f(lane, quad.x, quad.y + row as i32, bits);
-            }
-        }
-    }
-}
-
-/// The pixels of quads, of at most four bytes each.
-fn load_words(plane: &mut Plane<'_>, quads: &[Quad], mask: u32) -> Words {
-    let mut out = [0; 32];
-    if plane.cpp() == 4 {
-        for_pairs(quads, mask, |lane, x, y, _| {
-            if let Some(&mut [a, b, c, d, e, f, g, h]) = plane.pixels(x, y, 2) {
-                out[lane] = u32::from_le_bytes([a, b, c, d]);
-                out[lane + 1] = u32::from_le_bytes([e, f, g, h]);
-            } else {
-                out[lane] = load(plane, x, y);
-                out[lane + 1] = load(plane, x + 1, y);
-            }
-        });
-    } else {
-        for_pixels(quads, mask, |lane, x, y| out[lane] = load(plane, x, y));
-    }
-    out
-}
-
-/// One pixel of at most four bytes; 0 outside the plane.
-fn load(plane: &mut Plane<'_>, x: i32, y: i32) -> u32 {
-    let mut word = [0; 4];
-    if let Some(bytes) = plane.pixels(x, y, 1) {
-        let len = bytes.len().min(4);
-        word[..len].copy_from_slice(&bytes[..len]);
-    }
-    u32::from_le_bytes(word)
-}
-
-fn store(plane: &mut Plane<'_>, x: i32, y: i32, word: u32) {
-    if let Some(bytes) = plane.pixels(x, y, 1) {
-        let len = bytes.len().min(4);
-        bytes[..len].copy_from_slice(&word.to_le_bytes()[..len]);
-    }
-}
-
-fn store_words(plane: &mut Plane<'_>, quads: &[Quad], mask: u32, words: &Words) {
-    if plane.cpp() != 4 {
-        return for_pixels(quads, mask, |lane, x, y| store(plane, x, y, words[lane]));
-    }
-    for_pairs(quads, mask, |lane, x, y, bits| {
-        if bits != 3 {
-            let right = (bits >> 1) as usize;
-            store(plane, x + right as i32, y, words[lane + right]);
-        } else if let Some(bytes) = plane.pixels(x, y, 2) {
-            let pair = u64::from(words[lane]) | u64::from(words[lane + 1]) << 32;
-            bytes.copy_from_slice(&pair.to_le_bytes());
-        }
-    });
-}
-
-/// Where depth and stencil lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DepthLayout {
-    /// A plane of 16 or 32-bit depth, and one of stencil if there is one.
-    Separate {
-        /// Index of the depth plane.
-        depth: Option<usize>,
-        /// Index of the stencil plane.
-        stencil: Option<usize>,
-    },
-    /// Dwords with depth in bits 23:0 and stencil in 31:24.
-    Packed(usize),
-}
-
-/// Depth and stencil of a draw.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DepthTarget {
-    /// Tests and updates.
-    pub state: DepthStencil,
-    /// Where the values are.
-    pub layout: DepthLayout,
-}
-
-impl DepthTarget {
-    /// Tests quads; returns the lanes that pass.
-    pub fn test_quads(
-        &self,
-        planes: &mut [Plane<'_>],
-        quads: &[Quad],
-        face: Face,
-        z: &[f32; 32],
-        mask: u32,
-    ) -> u32 {
-        let z = self.state.quantise(z);
-        match self.layout {
-            DepthLayout::Packed(plane) => {
-                let old = load_words(&mut planes[plane], quads, mask);
-                let mut stored = unpack(&old);
-                let passed = self.state.test(face, &z, &mut stored, mask);
-                store_words(&mut planes[plane], quads, mask, &pack(&stored));
-                passed
-            }
-            DepthLayout::Separate { depth, stencil } => {
-                let mut values = |plane: Option<usize>| {
-                    plane.map_or([0; 32], |plane| load_words(&mut planes[plane], quads, mask))
-                };
-                let mut stored = Stored { depth: values(depth), stencil: values(stencil) };
-                let passed = self.state.test(face, &z, &mut stored, mask);
-                if let Some(plane) = depth {
-                    store_words(&mut planes[plane], quads, mask, &stored.depth);
-                }
-                if let Some(plane) = stencil {
-                    store_words(&mut planes[plane], quads, mask, &stored.stencil);
-                }
-                passed
-            }
-        }
-    }
-
-    /// Tests 8x4 pixels at (x, y), given and returned row by row.
-    pub fn test_rows(
-        &self,
-        planes: &mut [Plane<'_>],
-        [x, y]: [i32; 2],
-        face: Face,
-        z: &[f32; 32],
-        mask: u32,
-    ) -> u32 {
-        let z = self.state.quantise(z);
-        match self.layout {
-            DepthLayout::Packed(plane) => {
-                let plane = &mut planes[plane];
-                let old = load_rows(plane, x, y, mask);
-                let mut stored = unpack(&old);
-                let passed = self.state.test(face, &z, &mut stored, mask);
-                store_rows(plane, x, y, mask, &pack(&stored));
-                passed
-            }
-            DepthLayout::Separate { depth, stencil } => {
-                let mut values = |plane: Option<usize>| {
-                    plane.map_or([0; 32], |plane| load_rows(&mut planes[plane], x, y, mask))
-                };
-                let mut stored = Stored { depth: values(depth), stencil: values(stencil) };
-                let passed = self.state.test(face, &z, &mut stored, mask);
-                if let Some(plane) = depth {
-                    store_rows(&mut planes[plane], x, y, mask, &stored.depth);
-                }
-                if let Some(plane) = stencil {
-                    store_rows(&mut planes[plane], x, y, mask, &stored.stencil);
-                }
-                passed
-            }
-        }
-    }
-}
-
-fn unpack(words: &Words) -> Stored {
-    Stored { depth: words.map(|w| w & 0xff_ffff), stencil: words.map(|w| w >> 24) }
-}
-
-fn pack(stored: &Stored) -> Words {
-    std::array::from_fn(|i| stored.depth[i] | stored.stencil[i] << 24)
-}
-
-/// 8x4 pixels at (x, y), row by row. Only those of `mask` matter.
-fn load_rows(plane: &mut Plane<'_>, x: i32, y: i32, mask: u32) -> Words {
-    let mut out = [0; 32];
-    for row in 0..4 {
-        let bits = (mask >> (8 * row)) & 0xff;
-        let lanes = &mut out[8 * row..][..8];
-        if bits == 0 {
-            continue;
-        }
-        match (plane.cpp(), plane.pixels(x, y + row as i32, 8)) {
-            (4, Some(bytes)) => {
-                bytemuck::cast_slice_mut::<u32, u8>(lanes).copy_from_slice(bytes);
-                lanes.iter_mut().for_each(|word| *word = u32::from_le(*word));
-            }
-            (2, Some(bytes)) => {
-                for (lane, pair) in lanes.iter_mut().zip(bytes.chunks_exact(2)) {
-                    *lane = u32::from(u16::from_le_bytes([pair[0], pair[1]]));
-                }
-            }
-            _ => {
-                for (i, lane) in lanes.iter_mut().enumerate() {
-                    *lane = load(plane, x + i as i32, y + row as i32);
-                }
-            }
-        }
-    }
-    out
-}
-
-/// Stores 8x4 pixels at (x, y); those outside `mask` were loaded before and are unchanged.
-fn store_rows(plane: &mut Plane<'_>, x: i32, y: i32, mask: u32, words: &Words) {
-    for row in 0..4 {
-        let bits = (mask >> (8 * row)) & 0xff;
-        let lanes = &words[8 * row..][..8];
-        if bits == 0 {
-            continue;
-        }
-        match (plane.cpp(), plane.pixels(x, y + row as i32, 8)) {
-            (4, Some(bytes)) => {
-                for (to, word) in bytes.chunks_exact_mut(4).zip(lanes) {
-                    to.copy_from_slice(&word.to_le_bytes());
-                }
-            }
-            _ => {
-                for i in (0..8).filter(|i| bits & (1 << i) != 0) {
-                    store(plane, x + i as i32, y + row as i32, lanes[i]);
-                }
-            }
-        }
-    }
-}
-
-/// Puts one dword into the pixels of `mask` among the 8x4 at (x, y), row by row.
-pub fn fill_rows(plane: &mut Plane<'_>, [x, y]: [i32; 2], mask: u32, word: u32) {
-    for row in 0..4i32 {
-        let bits = (mask >> (8 * row)) & 0xff;
-        match plane.pixels(x, y + row, 8) {
-            Some(bytes) if bits == 0xff => {
-                bytes.chunks_exact_mut(4).for_each(|to| to.copy_from_slice(&word.to_le_bytes()));
-            }
-            _ => {
-                for i in (0..8).filter(|i| bits & (1 << i) != 0) {
-                    store(plane, x + i, y + row, word);
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::regs::enums::{
-        BlendFactor, BlendOpcode, ColorFmt, ColorSwap, CompareFunc, DepthFormat,
-    };
+    use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, ColorFmt, ColorSwap};
 
     use super::*;
     use crate::draw::blend::Equation;
-    use crate::draw::depth::DepthWrite;
     use crate::format::{Format, Transfer};
 
     fn target(fmt: ColorFmt, swap: ColorSwap, unorm8: Option<[usize; 4]>) -> ColorTarget {
@@ -536,39 +272,5 @@ mod tests {
         let pixel: [f32; 4] =
             std::array::from_fn(|i| f32::from_le_bytes(std::array::from_fn(|k| bytes[2 * 16 + 4 * i + k])));
         assert_eq!(pixel, [3.0, 0.5, 0.0, 0.5]);
-    }
-
-    #[test]
-    fn rows_and_quads_test_alike() {
-        let state = DepthStencil {
-            format: DepthFormat::DEPTH4_24_8,
-            depth: Some((CompareFunc::FUNC_LESS, DepthWrite::Store)),
-            limits: [0.0, 1.0],
-            stencil: None,
-        };
-        let target = DepthTarget { state, layout: DepthLayout::Packed(0) };
-        let mut by_rows = [0x40; 8 * 4 * 4];
-        let mut by_quads = by_rows;
-        let z = [0.125; 32];
-        let rows = target.test_rows(
-            &mut [Plane::new(&mut by_rows, 32, 4, [0, 0])],
-            [0, 0],
-            Face::Front,
-            &z,
-            0b0000_1100_0000_1100,
-        );
-        let quads =
-            target.test_quads(&mut [Plane::new(&mut by_quads, 32, 4, [0, 0])], &[QUAD], Face::Front, &z, 15);
-        assert_eq!((rows, quads), (0b0000_1100_0000_1100, 15));
-        assert_eq!(by_rows, by_quads);
-        assert_eq!(by_rows[8..12], [0, 0, 0x20, 0x40], "stencil stays");
-    }
-
-    #[test]
-    fn a_fill_leaves_its_surroundings() {
-        let mut bytes = [0; 8 * 4 * 4];
-        fill_rows(&mut Plane::new(&mut bytes, 32, 4, [0, 0]), [0, 0], 0x00ff_0001, 7);
-        let filled: Vec<usize> = (0..32).filter(|i| bytes[4 * i] == 7).collect();
-        assert_eq!(filled, [0, 16, 17, 18, 19, 20, 21, 22, 23]);
     }
 }

@@ -118,6 +118,11 @@ impl Shape {
         Self { edges: [Edge::default(); 4], count: 0, bounds }
     }
 
+    /// Whether it is all pixels of its bounds.
+    pub fn is_rectangle(&self) -> bool {
+        self.count == 0
+    }
+
     /// The polygon with these corners, clockwise on the screen.
     pub fn polygon(corners: &[Snapped]) -> Self {
         let mut shape = Self::rectangle(bounds_of(corners));

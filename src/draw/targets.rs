@@ -13,7 +13,8 @@ use crate::shader::Number;
 
 use super::blend::{Blend, Equation};
 use super::depth::{DepthStencil, DepthWrite, StencilFace};
-use super::merge::{ColorOutput, ColorTarget, DepthLayout, DepthTarget, Precision};
+use super::depth_target::{DepthLayout, DepthTarget};
+use super::merge::{ColorOutput, ColorTarget, Precision};
 use super::plane::{Location, Surface};
 use super::raster::Rect;
 

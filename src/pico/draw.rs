@@ -16,10 +16,13 @@ use super::scene::{Loaded, Scene};
 use super::unit::Unit;
 use crate::draw::clip::Viewport;
 use crate::draw::depth::{DepthStencil, DepthWrite, Words};
+use crate::draw::depth_target::{DepthLayout, DepthTarget};
 use crate::draw::interpolate::{WarpQuads, Weights};
-use crate::draw::merge::{ColorOutput, ColorTarget, DepthLayout, DepthTarget, Precision, QUADS, Quad};
+use crate::draw::merge::{ColorOutput, ColorTarget, Precision};
+use crate::draw::patch::Quads;
 use crate::draw::plane::Plane;
 use crate::draw::primitive::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
+use crate::draw::quad::{QUADS, Quad, halves, quads_of};
 use crate::draw::raster::Rect;
 use crate::draw::state::MAX_VARYINGS;
 use crate::draw::surfaces::Picture;
@@ -177,15 +180,12 @@ impl<'a> Fragments<'a> {
 
     /// The quads of an 8x8 block whose first pixel is `first`.
     fn block(&mut self, primitive: u32, first: [i32; 2], mask: u64, planes: &mut [Plane<'_>; 2]) {
-        for (row, column) in (0..4).flat_map(|row| (0..4).map(move |column| (row, column))) {
-            let bit = |x: i32, y: i32| (mask >> (8 * (2 * row + y) + 2 * column + x)) as u32 & 1;
-            let covered = bit(0, 0) | bit(1, 0) << 1 | bit(0, 1) << 2 | bit(1, 1) << 3;
-            if covered != 0 {
-                let (x, y) = (first[0] + 2 * column, first[1] + 2 * row);
-                self.queue.push(Quad { x, y, mask: covered, primitive });
-            }
-            if self.queue.len() == QUADS {
-                self.flush(planes);
+        for (at, mask) in halves(first, mask) {
+            for quad in quads_of(primitive, at, mask) {
+                self.queue.push(quad);
+                if self.queue.len() == QUADS {
+                    self.flush(planes);
+                }
             }
         }
     }
@@ -205,7 +205,7 @@ impl<'a> Fragments<'a> {
         };
         let covered = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
         let weights = pieces.weights();
-        let passed = self.depth.test_quads(planes, &quads, Face::Front, &weights.z, covered);
+        let passed = self.depth.test(planes, &Quads(&quads), Face::Front, &weights.z, covered);
         let colors = self.shade(&pieces, &weights);
         self.color.write(&mut planes[0], &quads, passed, &colors, &colors);
     }

@@ -1,0 +1,69 @@
+//! 2x2 pixels: what fragments are shaded in.
+
+/// Quads in a warp.
+pub const QUADS: usize = 8;
+
+/// 2x2 pixels of one primitive. Bit 0 of the mask is the upper left pixel, bit 1 the upper
+/// right, bits 2 and 3 the ones below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quad {
+    /// Screen column of the left pixels.
+    pub x: i32,
+    /// Screen row of the upper pixels.
+    pub y: i32,
+    /// Covered pixels.
+    pub mask: u32,
+    /// Index of the primitive.
+    pub primitive: u32,
+}
+
+/// The quads of 8x4 pixels at (x, y), of which `mask` are covered, four to a quad.
+pub fn quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> [Quad; QUADS] {
+    std::array::from_fn(|q| {
+        let (column, row) = ((q % 4) as i32, (q / 4) as i32);
+        Quad { x: x + 2 * column, y: y + 2 * row, mask: (mask >> (4 * q)) & 15, primitive }
+    })
+}
+
+/// Those that have covered pixels; here `mask` goes row by row.
+pub fn quads_of(primitive: u32, at: [i32; 2], mask: u32) -> impl Iterator<Item = Quad> {
+    quads(primitive, at, quad_order(mask)).into_iter().filter(|quad| quad.mask != 0)
+}
+
+/// Row-by-row 8x4 pixels to quads: bits y1 y0 x2 x1 x0 of the index become y1 x2 x1 y0 x0.
+pub fn quad_order(mask: u32) -> u32 {
+    let swap = |v: u32, shift: u32, keep: u32| {
+        let t = ((v >> shift) ^ v) & keep;
+        v ^ t ^ (t << shift)
+    };
+    swap(swap(mask, 4, 0x00f0_00f0), 2, 0x0c0c_0c0c)
+}
+
+/// The halves of 8x4 of an 8x8 block at (x, y) that have covered pixels, each with its
+/// first pixel and its mask. Bit `8 * y + x` is a pixel of either.
+pub fn halves([x, y]: [i32; 2], mask: u64) -> impl Iterator<Item = ([i32; 2], u32)> {
+    let half = move |half: i32| ([x, y + 4 * half], (mask >> (32 * half)) as u32);
+    [half(0), half(1)].into_iter().filter(|(_, mask)| *mask != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quad_order_moves_every_pixel_into_its_quad() {
+        for bit in 0..32u32 {
+            let (x, y) = (bit % 8, bit / 8);
+            let quad = x / 2 + 4 * (y / 2);
+            let lane = 4 * quad + (x & 1) + 2 * (y & 1);
+            assert_eq!(quad_order(1 << bit), 1 << lane, "pixel ({x}, {y})");
+        }
+    }
+
+    #[test]
+    fn only_quads_with_pixels_come_out() {
+        let got: Vec<Quad> = quads_of(7, [8, 16], 1 << 31 | 1 << 3).collect();
+        let want = [(10, 16, 0b0010), (14, 18, 0b1000)];
+        assert_eq!(got, want.map(|(x, y, mask)| Quad { x, y, mask, primitive: 7 }));
+    }
+}
