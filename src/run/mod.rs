@@ -4,6 +4,7 @@
 //! found, told what to do through the environment, and its reports are put out at the end.
 
 pub mod driver;
+mod signals;
 pub mod summary;
 
 use std::env;
@@ -52,8 +53,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         shared.warn(missing);
     }
     let folder = Folder::new()?;
-    let status = command(args, shared, &library, &folder.0)?
-        .status()
+    let status = signals::status(&mut command(args, shared, &library, &folder.0)?)
         .with_context(|| format!("cannot run {}", args.program[0].to_string_lossy()))?;
     put_out(args, shared, &folder.summaries());
     drop(folder);

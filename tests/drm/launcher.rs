@@ -71,6 +71,47 @@ fn strict_and_stats() {
     assert_eq!((&stats["submits"], &stats["faults"][0]["count"]), (&1.into(), &1.into()));
 }
 
+/// A program that reads where no buffer is.
+#[test]
+fn reading_outside() {
+    if std::env::var_os(INSIDE).is_none() {
+        return;
+    }
+    let node = open();
+    let buffer = Buffer::new(&node, 4096);
+    // CP_MEM_TO_REG of a register that nobody minds, from an address without buffer.
+    buffer.map.put(0, &[0xc001_4200, 0x0578, 0x0200_0000]);
+    let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
+    Submit::new(&mut bos, &[Cmd { kind: 1, size: 12, ..Cmd::default() }]).go(&node).unwrap();
+}
+
+#[test]
+fn strict_fails_reads_outside_of_all_buffers() {
+    let output = run(&[], "launcher::reading_outside");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("read outside of all buffers"), "{}", stderr(&output));
+    let output = run(&["--strict"], "launcher::reading_outside");
+    assert_eq!(output.status.code(), Some(101), "{}", stderr(&output));
+}
+
+#[test]
+fn a_launcher_that_is_told_to_end_ends_the_program_and_cleans_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    command.args(["run", "--", "sh", "-c", "touch \"$TMPDIR/started\"; exec sleep 60"]);
+    command.env("A4EMU_LIBRARY", library()).env("TMPDIR", folder.path());
+    let mut launcher = command.spawn().unwrap();
+    let started = folder.path().join("started");
+    while !started.exists() {
+        assert!(launcher.try_wait().unwrap().is_none(), "it ended before the program began");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    Command::new("kill").args(["-TERM", &launcher.id().to_string()]).status().unwrap();
+    assert_eq!(launcher.wait().unwrap().code(), Some(128 + 15));
+    std::fs::remove_file(started).unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was left behind");
+}
+
 fn scratch(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("a4emu-{}-{name}", std::process::id()))
 }

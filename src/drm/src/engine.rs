@@ -95,7 +95,8 @@ impl Engine {
     /// Runs a submit to its end.
     ///
     /// # Errors
-    /// `EIO` in strict mode, if the GPU faulted or met something that is not supported.
+    /// `EIO` in strict mode, if the GPU faulted, read outside of all buffers or met something
+    /// that is not supported.
     pub fn run(&mut self, arena: &Mutex<Arena>, job: &Job) -> Result<(), Errno> {
         self.follow(&mut arena::lock(arena));
         for (address, value) in &job.patches {
@@ -104,16 +105,19 @@ impl Engine {
         }
         self.record(job);
         let before = self.complaints();
+        let missing = std::mem::take(&mut self.gpu.report.missing);
         let start = Instant::now();
         self.execute(job);
         self.summary.milliseconds += start.elapsed().as_secs_f64() * 1e3;
         self.summary.submits += 1;
         self.last = Some(job.file);
+        let bad = self.complaints() > before || !self.gpu.report.missing.is_empty();
+        self.gpu.report.missing.extend(missing.iter());
         if self.summary.submits.is_power_of_two() {
             // A process that is killed has then said something.
             self.put_out();
         }
-        if settings::get().strict && self.complaints() > before { Err(Errno::IO) } else { Ok(()) }
+        if settings::get().strict && bad { Err(Errno::IO) } else { Ok(()) }
     }
 
     fn complaints(&self) -> u64 {
