@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::cp::{Observer, Tee};
+use crate::draw::geometry::dispatch::Setting;
 use crate::fault::{Fault, Miss};
 use crate::golden::Recorder;
 use crate::options::{Shared, open_capture};
@@ -44,6 +45,9 @@ pub struct Args {
     /// Write packets as they execute, with the state change that each made, to stdout
     #[arg(long)]
     pub trace: bool,
+    /// How geometry shaders are laid on the lanes of a warp; never visible in a result
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub gs_dispatch: Setting,
     /// List draws and dispatches with their pass on stdout
     #[arg(long)]
     pub list_draws: bool,
@@ -72,6 +76,7 @@ impl Args {
 /// Wrong use, I/O, or that it is not supported yet.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut playback = Playback::default();
+    playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
     let mut renderer = Renderer::default();
     in_threads(shared, || {
         observed(args, shared, &mut playback, &mut renderer)?;
@@ -98,7 +103,7 @@ fn put_out(args: &Args, playback: &mut Playback, renderer: &Renderer) -> anyhow:
         output::write_all(&playback.gpu, directory)?;
     }
     if args.stats {
-        writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.stats)?)?;
+        writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.report())?)?;
     }
     if let Some(runs) = args.repeat {
         let times = output::repeat(&mut playback.gpu, &renderer.last_that_drew(), runs.get());

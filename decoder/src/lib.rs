@@ -13,3 +13,4 @@ pub mod load_state;
 pub mod packet;
 pub mod pm4;
 pub mod regs;
+pub mod stage_words;

@@ -8,6 +8,7 @@ use crate::shader::{Program, Warp};
 
 use super::call::DrawCall;
 use super::fragment::{self, Chosen, Frame, Group};
+use super::front::FrontState;
 use super::pipeline::{geometry, plan, reachable};
 use super::program::words;
 use super::stage::{Port, StageEnvironment};
@@ -61,10 +62,10 @@ pub fn fragments(
         return Err(Fault::Draw("the fragment shader of a resolve or binning pass does not run".into()));
     }
     let (words, program) = stepwise(gpu, Stage::FS)?;
-    let vertex = VertexState::snapshot(gpu, call)?;
-    let mut state = DrawState::snapshot(gpu, call)?;
+    let front = FrontState::snapshot(gpu, call)?;
+    let mut state = DrawState::snapshot(gpu, front.topology())?;
     state.fragment.stage.program = program.clone();
-    let Some(geometry) = geometry(gpu, call, vertex, &state)? else { return Ok(()) };
+    let Some(geometry) = geometry(gpu, call, front, &state)? else { return Ok(()) };
     let area = state.targets.scissor.intersect(reachable(gpu, &state.targets.surfaces));
     let plan = plan(&state, &gpu.mem);
     let frame = Frame { state: &state, vertices: &geometry.vertices, primitives: &geometry.primitives, plan };

@@ -12,13 +12,17 @@ use crate::memory::Memory;
 
 use super::call::{DispatchCall, DrawCall};
 use super::fragment::{self, BandResult, Coloring, Frame, Plan};
+use super::front::{self, FrontState, Stream};
+use super::geometry::Layers;
+use super::geometry::dispatch::{Ledger, Row, Setting};
+use super::layers;
 use super::plane::{Location, Outside, Plane, Surface, with_planes};
 use super::primitive;
 use super::program::Programs;
 use super::raster::Rect;
 use super::reuse::{Geometry, Reuse};
 use super::stage::{Port, Reports};
-use super::state::{DrawState, Purpose, VertexState, purpose, topology};
+use super::state::{DrawState, Purpose, VertexState, purpose};
 use super::surfaces::{Surfaces, Written};
 use super::targets::{TestOrder, is_bypass};
 use super::vertex::{self, Shaded, Stores};
@@ -42,6 +46,26 @@ pub struct Pipeline {
     pub reuse: Reuse,
     /// Counts and times.
     pub stats: Stats,
+    /// How geometry shaders are to be laid on lanes.
+    pub gs_dispatch: Setting,
+    /// How they were, and what that cost.
+    pub dispatches: Ledger,
+}
+
+impl Pipeline {
+    /// What `--stats` prints.
+    pub fn report(&self) -> StatsReport {
+        StatsReport { stats: self.stats, geometry: self.dispatches.rows() }
+    }
+}
+
+/// Counts and times, and what geometry shaders cost in each dispatch mode.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct StatsReport {
+    #[serde(flatten)]
+    stats: Stats,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    geometry: Vec<Row>,
 }
 
 /// Counts and times of everything drawn so far.
@@ -107,23 +131,26 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     gpu.pipeline.stats.ms.compute += start.elapsed().as_secs_f64() * 1e3;
 }
 
-/// Rasteriser discard: what the vertex shader stores is all that is left.
+/// Rasteriser discard: what the stages before it store is all that is left.
 fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
-    let state = VertexState::snapshot(gpu, call)?;
-    shade_vertices(gpu, &state)?;
+    let state = FrontState::snapshot(gpu, call)?;
+    front::run(gpu, &state)?;
     Ok(())
 }
 
 fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
     let start = Instant::now();
-    let vertex = VertexState::snapshot(gpu, call)?;
-    let state = DrawState::snapshot(gpu, call)?;
+    let front = FrontState::snapshot(gpu, call)?;
+    let state = DrawState::snapshot(gpu, front.topology())?;
+    let layers = front.layers();
     gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
-    let Some(geometry) = geometry(gpu, call, vertex, &state)? else { return Ok(()) };
+    let Some(geometry) = geometry(gpu, call, front, &state)? else { return Ok(()) };
     let start = Instant::now();
-    shade_fragments(gpu, &state, &geometry);
+    match layers {
+        Layers::First => draw_layer(gpu, call, &state, 0, &geometry),
+        Layers::Chosen => draw_layers(gpu, call, &state, &geometry),
+    }
     gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
-    note_targets(gpu, &state, call);
     Ok(())
 }
 
@@ -132,23 +159,29 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
 pub(super) fn geometry(
     gpu: &mut Gpu,
     call: &DrawCall,
-    vertex: VertexState,
+    front: FrontState,
     state: &DrawState,
 ) -> Result<Option<Arc<Geometry>>, Fault> {
-    if let Some(known) = gpu.pipeline.reuse.find(gpu.at.address, &vertex, &state.primitive, &gpu.mem) {
+    if front.is_plain()
+        && let Some(known) =
+            gpu.pipeline.reuse.find(gpu.at.address, &front.vertex, &state.primitive, &gpu.mem)
+    {
         return Ok(Some(known));
     }
-    let Shaded { mut vertices, list, .. } = shade_vertices(gpu, &vertex)?;
+    let Some(Stream { mut vertices, list, words }) = front::run(gpu, &front)? else { return Ok(None) };
     let start = Instant::now();
     let Some(primitives) = primitive::assemble(&state.primitive, &mut vertices, &list) else {
-        let what = format!("draw {}: primitive type {:?}", call.number, topology(call));
+        let what = format!("draw {}: primitive type {:?}", call.number, front.topology());
         gpu.report.unsupported(what, gpu.at);
         return Ok(None);
     };
     gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
     gpu.pipeline.stats.primitives += primitives.len() as u64;
-    let geometry = Arc::new(Geometry { vertices, primitives });
-    gpu.pipeline.reuse.keep(gpu.at.address, vertex, state.primitive.clone(), &gpu.mem, &geometry);
+    let geometry = Arc::new(Geometry { vertices, primitives, words });
+    if front.is_plain() {
+        let primitive = state.primitive.clone();
+        gpu.pipeline.reuse.keep(gpu.at.address, front.vertex, primitive, &gpu.mem, &geometry);
+    }
     Ok(Some(geometry))
 }
 
@@ -171,6 +204,9 @@ pub fn note_reports(gpu: &mut Gpu, reports: Reports) {
     for page in reports.lost {
         gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
     }
+    if let Some(stray) = reports.stray {
+        gpu.report.fault(stray.fault(gpu.at.draws), gpu.at);
+    }
     for what in reports.unsupported {
         gpu.report.unsupported(what, gpu.at);
     }
@@ -179,14 +215,29 @@ pub fn note_reports(gpu: &mut Gpu, reports: Reports) {
     }
 }
 
-fn shade_fragments(gpu: &mut Gpu, state: &DrawState, geometry: &Geometry) {
-    let Geometry { vertices, primitives } = geometry;
-    let inside = state.targets.scissor.intersect(reachable(gpu, &state.targets.surfaces));
+/// Draws primitives that choose their layers.
+fn draw_layers(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, geometry: &Geometry) {
+    for layers::Layer { number, primitives } in layers::split(&geometry.primitives, &geometry.words) {
+        let geometry = Geometry { vertices: geometry.vertices.clone(), primitives, words: Vec::new() };
+        draw_layer(gpu, call, state, number, &geometry);
+    }
+}
+
+/// Draws all primitives to one layer of the targets.
+fn draw_layer(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, layer: u32, geometry: &Geometry) {
+    let surfaces: Vec<Surface> =
+        state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
+    shade_fragments(gpu, state, &surfaces, geometry);
+    note_targets(gpu, state, &surfaces, call);
+}
+
+fn shade_fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], geometry: &Geometry) {
+    let Geometry { vertices, primitives, .. } = geometry;
+    let inside = state.targets.scissor.intersect(reachable(gpu, surfaces));
     let visible = primitives.iter().map(|p| p.shape.bounds.intersect(inside));
     let Some(area) = visible.filter(|rect| !rect.is_empty()).reduce(Rect::union) else { return };
     let plan = plan(state, &gpu.mem);
     let frame = Frame { state, vertices, primitives, plan };
-    let surfaces = &state.targets.surfaces;
     let (results, outside) = with_planes(surfaces, area, &mut gpu.gmem, &mut gpu.mem, |planes, mem| {
         draw_bands(&frame, area, planes, mem)
     });
@@ -295,13 +346,13 @@ fn split<'p>(frame: &Frame<'_>, area: Rect, planes: Vec<Plane<'p>>) -> Vec<(Rect
 }
 
 /// Notes the targets in memory as rendered.
-fn note_targets(gpu: &mut Gpu, state: &DrawState, call: &DrawCall) {
+fn note_targets(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], call: &DrawCall) {
     if !is_bypass(&gpu.regs) {
         return;
     }
     let size = gpu.regs.get::<RB_FRAME_BUFFER_DIMENSION>();
     for (target, format) in state.targets.color.iter().zip(&state.targets.color_format) {
-        let surface = &state.targets.surfaces[target.plane];
+        let surface = &surfaces[target.plane];
         let Location::Memory(address) = surface.location else { continue };
         gpu.pipeline.surfaces.note(Written {
             submit: call.submit,

@@ -24,6 +24,20 @@ pub struct Surface {
     pub cpp: u32,
     /// Screen position of its first pixel.
     pub origin: [i32; 2],
+    /// Bytes from one layer to the next.
+    pub layer: u32,
+}
+
+impl Surface {
+    /// Layer `n` of it.
+    pub fn at_layer(&self, n: u32) -> Self {
+        let offset = self.layer.wrapping_mul(n);
+        let location = match self.location {
+            Location::Gmem(base) => Location::Gmem(base.wrapping_add(offset)),
+            Location::Memory(base) => Location::Memory(base.wrapping_add(offset)),
+        };
+        Self { location, ..*self }
+    }
 }
 
 /// The rows of a surface that a worker owns.
@@ -207,7 +221,7 @@ mod tests {
     const AREA: Rect = Rect { x0: 4, y0: 6, x1: 8, y1: 8 };
 
     fn surface(location: Location) -> Surface {
-        Surface { location, pitch: 16, cpp: 2, origin: [2, 4] }
+        Surface { location, pitch: 16, cpp: 2, origin: [2, 4], layer: 0 }
     }
 
     fn write_one(planes: Vec<Plane<'_>>, value: u8) {

@@ -18,6 +18,8 @@ const GROUP: u32 = 16;
 #[derive(Clone, Debug, Default)]
 pub struct Programs {
     lowered: HashMap<Vec<u64>, Loaded>,
+    /// Those of hull shaders, in which (ss) can mean more.
+    hull: HashMap<Vec<u64>, Loaded>,
 }
 
 /// A program and what it can do.
@@ -33,17 +35,19 @@ pub struct Loaded {
 const MAX_PROGRAMS: usize = 4096;
 
 impl Programs {
-    /// The program made of `words`.
-    fn get(&mut self, words: &[u64]) -> Result<Loaded, Fault> {
-        if let Some(loaded) = self.lowered.get(words) {
+    /// The program that `stage` makes of `words`.
+    fn get(&mut self, stage: Stage, words: &[u64]) -> Result<Loaded, Fault> {
+        let known = if stage == Stage::HS { &mut self.hull } else { &mut self.lowered };
+        if let Some(loaded) = known.get(words) {
             return Ok(loaded.clone());
         }
-        let program = Program::new(words).map_err(|error| Fault::Shader(error.to_string()))?;
-        if self.lowered.len() >= MAX_PROGRAMS {
-            self.lowered.clear();
+        let program = if stage == Stage::HS { Program::new_hull(words) } else { Program::new(words) };
+        let program = program.map_err(|error| Fault::Shader(error.to_string()))?;
+        if known.len() >= MAX_PROGRAMS {
+            known.clear();
         }
         let loaded = Loaded { program: Arc::new(program), summary: Summary::of(words) };
-        self.lowered.insert(words.to_vec(), loaded.clone());
+        known.insert(words.to_vec(), loaded.clone());
         Ok(loaded)
     }
 }
@@ -67,7 +71,7 @@ fn place(regs: &RegFile, stage: Stage) -> (u32, u32) {
 /// A fault when there are no instructions.
 pub fn load(gpu: &mut Gpu, stage: Stage) -> Result<Loaded, Fault> {
     let words = words(gpu, stage)?;
-    gpu.pipeline.programs.get(&words)
+    gpu.pipeline.programs.get(stage, &words)
 }
 
 /// The instructions of `stage`, from memory or the instruction store, whichever was said

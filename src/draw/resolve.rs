@@ -15,7 +15,7 @@ use super::call::DrawCall;
 use super::pipeline::shade_vertices;
 use super::primitive;
 use super::raster::Rect;
-use super::state::{VertexState, primitive_state};
+use super::state::{VertexState, primitive_state, topology};
 use super::surfaces::{Content, Written};
 use super::targets::{bin_origin, scissor};
 
@@ -75,7 +75,7 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
 fn covered(gpu: &mut Gpu, call: &DrawCall) -> Rect {
     let [x0, y0] = bin_origin(&gpu.regs);
     let scissor = scissor(&gpu.regs).intersect(Rect { x0, y0, ..Rect::ALL });
-    let state = primitive_state(&gpu.regs, call);
+    let state = primitive_state(&gpu.regs, topology(call));
     let Ok(vertex) = VertexState::snapshot(gpu, call) else { return scissor };
     let Ok(mut shaded) = shade_vertices(gpu, &vertex) else { return scissor };
     primitive::assemble(&state, &mut shaded.vertices, &shaded.list)

@@ -2,10 +2,12 @@
 //!
 //! The same packet draws the same primitives again if nothing that they were made of has
 //! changed: state is compared field by field, and vertices and indices byte by byte. So
-//! this is never wrong, whoever wrote memory in between.
+//! this is never wrong, whoever wrote memory in between. Draws with more stages than the
+//! vertex shader are made anew for every tile.
 
 use std::sync::Arc;
 
+use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 use hashbrown::HashMap;
 
 use crate::memory::Memory;
@@ -27,6 +29,8 @@ pub struct Geometry {
     pub vertices: Vertices,
     /// Set-up primitives.
     pub primitives: Vec<ScreenPrimitive>,
+    /// What a geometry shader said of the vertices; empty without one.
+    pub words: Vec<PRIMITIVE_WORD>,
 }
 
 struct Entry {

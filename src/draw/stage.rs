@@ -170,6 +170,8 @@ pub struct Reports {
     pub unsupported: Vec<String>,
     /// Why a shader gave up.
     pub fault: Option<Fault>,
+    /// The first access outside the local vertex buffer.
+    pub stray: Option<Stray>,
     /// Warps run.
     pub warps: u64,
     /// Warp instructions run.
@@ -183,8 +185,31 @@ impl Reports {
         self.lost.extend(later.lost);
         self.unsupported.extend(later.unsupported);
         self.fault = self.fault.take().or(later.fault);
+        self.stray = self.stray.take().or(later.stray);
         self.warps += later.warps;
         self.instructions += later.instructions;
+    }
+}
+
+/// An access outside the local vertex buffer of a geometry or hull shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stray {
+    /// Whose shader.
+    pub stage: Stage,
+    /// First byte.
+    pub address: u32,
+    /// Bytes.
+    pub len: usize,
+    /// Bytes that the buffer has.
+    pub size: usize,
+}
+
+impl Stray {
+    /// As a fault of draw `draw`.
+    pub fn fault(&self, draw: u32) -> Fault {
+        let Self { stage, address, len, size } = self;
+        let what = format!("{len} bytes at {address:#x} of a local vertex buffer of {size:#x}");
+        Fault::Shader(format!("draw {draw}: {stage:?} reads {what}"))
     }
 }
 
@@ -198,6 +223,8 @@ pub struct Access<'a> {
     used: u128,
     local: Vec<u8>,
     private: Vec<u8>,
+    /// The local vertex buffer, which ldlw reads: as long as there are primitives in it.
+    pub vertices: Vec<u8>,
     /// What is to be reported.
     pub reports: Reports,
 }
@@ -209,8 +236,8 @@ impl<'a> Access<'a> {
             Port::Shared(memory) => Some(stage.textures.bind(memory)),
             Port::Exclusive(_) => None,
         };
-        let (local, private) = (Vec::new(), Vec::new());
-        Self { port, stage, bound, used: 0, local, private, reports: Reports::default() }
+        let (local, private, vertices) = (Vec::new(), Vec::new(), Vec::new());
+        Self { port, stage, bound, used: 0, local, private, vertices, reports: Reports::default() }
     }
 
     /// What was reported, textures included.
@@ -275,8 +302,21 @@ impl<'a> Access<'a> {
     fn read(&mut self, space: Space, lane: usize, address: u32, out: &mut [u8]) {
         match space {
             Space::Global => self.read_global(Client::Global, address, out),
-            Space::Local | Space::Stage => read_array(&self.local, address as usize, out),
+            Space::Local => read_array(&self.local, address as usize, out),
+            Space::Stage => {
+                self.note_stray(address, out.len());
+                read_array(&self.vertices, address as usize, out);
+            }
             Space::Private => read_array(&self.private, private_at(lane, address), out),
+        }
+    }
+
+    /// Notes an access that the local vertex buffer does not hold. It reads zero (guess:
+    /// what lies there on the chip is whatever was there before).
+    fn note_stray(&mut self, address: u32, len: usize) {
+        let size = self.vertices.len();
+        if address as usize + len > size && self.reports.stray.is_none() {
+            self.reports.stray = Some(Stray { stage: self.stage.stage, address, len, size });
         }
     }
 
@@ -289,8 +329,10 @@ impl<'a> Access<'a> {
     fn write(&mut self, space: Space, lane: usize, address: u32, bytes: &[u8]) {
         match space {
             Space::Global => self.write_global(address, bytes),
-            Space::Local | Space::Stage => {
-                write_array(&mut self.local, LOCAL_BYTES, address as usize, bytes);
+            Space::Local => write_array(&mut self.local, LOCAL_BYTES, address as usize, bytes),
+            Space::Stage => {
+                self.note_stray(address, bytes.len());
+                write_array(&mut self.vertices, 0, address as usize, bytes);
             }
             Space::Private => {
                 let limit = PRIVATE_BYTES * crate::shader::LANES;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::regs::enums::*;
 use a4emu_decoder::regs::gras::*;
-use a4emu_decoder::regs::groups::used;
+use a4emu_decoder::regs::groups::{ShaderOutput, used};
 use a4emu_decoder::regs::hlsq::*;
 use a4emu_decoder::regs::pc::*;
 use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::sp::*;
+use a4emu_decoder::regs::sp_geometry::*;
 use a4emu_decoder::regs::vfd::*;
 use a4emu_decoder::regs::vpc::*;
 
@@ -174,15 +175,15 @@ pub struct FragmentState {
 }
 
 impl DrawState {
-    /// Takes what the draw needs out of the registers. What cannot be honoured is
+    /// Takes what a draw whose primitives reach set-up as `topology` needs. What cannot be honoured is
     /// recorded; `Err` means that nothing can be drawn.
     ///
     /// # Errors
     /// A fault: a shader is missing or cannot be one.
-    pub fn snapshot(gpu: &mut Gpu, call: &DrawCall) -> Result<Self, Fault> {
+    pub fn snapshot(gpu: &mut Gpu, topology: PrimType) -> Result<Self, Fault> {
         let targets = Targets::snapshot(gpu);
         Ok(Self {
-            primitive: primitive_state(&gpu.regs, call),
+            primitive: primitive_state(&gpu.regs, topology),
             fragment: FragmentState::snapshot(gpu)?,
             targets,
         })
@@ -214,12 +215,17 @@ impl VertexState {
             instance_id: used(system.REGID4INST()),
             vertex_count: used(regs.get::<VFD_CONTROL_3>().REGID_VTXCNT()),
             stage,
-            outputs: VertexOutputs::snapshot(regs),
+            outputs: VertexOutputs::snapshot(regs, Stage::VS),
         })
     }
 }
 
 impl VertexState {
+    /// Entries of an instance in the list of vertices.
+    pub fn list_len(&self) -> usize {
+        self.count as usize
+    }
+
     /// Whether the other state makes the same vertices of the same memory.
     pub fn is_same(&self, other: &Self) -> bool {
         let numbers = |s: &Self| (s.count, s.instances, s.restart, s.index_offset, s.first_instance);
@@ -235,12 +241,12 @@ impl VertexState {
 }
 
 impl VertexOutputs {
-    fn snapshot(regs: &RegFile) -> Self {
-        let param = regs.get::<SP_VS_PARAM_REG>();
+    /// The output map of `stage`, one of VS, DS and GS.
+    pub fn snapshot(regs: &RegFile, stage: Stage) -> Self {
+        let (position, point_size, total) = outputs_of(regs, stage);
         let mut varyings = Vec::new();
-        for output in 0..param.TOTALVSOUTVAR().min(32) {
-            let source = regs.at::<SP_VS_OUT>(output / 2).outputs()[output as usize % 2];
-            let location = regs.at::<SP_VS_VPC_DST>(output / 4).locations()[output as usize % 4];
+        for output in 0..total.min(32) {
+            let (source, location) = linkage(regs, stage, output);
             for c in (0..4).filter(|c| source.components & (1 << c) != 0) {
                 if let Some(location) = (location + c).checked_sub(8) {
                     varyings.push((source.regid + c, location as usize));
@@ -249,7 +255,46 @@ impl VertexOutputs {
         }
         varyings.retain(|(_, location)| *location < MAX_VARYINGS);
         let components = varyings.iter().map(|(_, location)| location + 1).max().unwrap_or(0);
-        Self { position: param.POSREGID(), point_size: used(param.PSIZEREGID()), varyings, components }
+        Self { position, point_size, varyings, components }
+    }
+}
+
+/// Registers of position and point size, and the number of other outputs. No register is
+/// known to name a domain shader's point size.
+fn outputs_of(regs: &RegFile, stage: Stage) -> (u32, Option<u32>, u32) {
+    match stage {
+        Stage::GS => {
+            let param = regs.get::<SP_GS_PARAM_REG>();
+            let size = used(param.PRIMREGID()).map(|word| word + 1);
+            (param.POSREGID(), size, param.TOTALGSOUTVAR())
+        }
+        Stage::DS => {
+            let param = regs.get::<SP_DS_PARAM_REG>();
+            (param.POSREGID(), None, param.TOTALGSOUTVAR())
+        }
+        Stage::VS | Stage::HS | Stage::FS | Stage::CS => {
+            let param = regs.get::<SP_VS_PARAM_REG>();
+            (param.POSREGID(), used(param.PSIZEREGID()), param.TOTALVSOUTVAR())
+        }
+    }
+}
+
+/// Source of output `j`, and where its first component goes.
+fn linkage(regs: &RegFile, stage: Stage, j: u32) -> (ShaderOutput, u32) {
+    let (half, quarter) = (j as usize % 2, j as usize % 4);
+    match stage {
+        Stage::GS => (
+            regs.at::<SP_GS_OUT>(j / 2).outputs()[half],
+            regs.at::<SP_GS_VPC_DST>(j / 4).locations()[quarter],
+        ),
+        Stage::DS => (
+            regs.at::<SP_DS_OUT>(j / 2).outputs()[half],
+            regs.at::<SP_DS_VPC_DST>(j / 4).locations()[quarter],
+        ),
+        Stage::VS | Stage::HS | Stage::FS | Stage::CS => (
+            regs.at::<SP_VS_OUT>(j / 2).outputs()[half],
+            regs.at::<SP_VS_VPC_DST>(j / 4).locations()[quarter],
+        ),
     }
 }
 
@@ -326,8 +371,16 @@ pub fn topology(call: &DrawCall) -> PrimType {
     VGT_DRAW_INITIATOR_A4XX(call.initiator).PRIM_TYPE()
 }
 
-/// Set-up's share of the registers.
-pub fn primitive_state(regs: &RegFile, call: &DrawCall) -> PrimitiveState {
+/// Which vertex of a primitive gives what all of it shares.
+pub fn provoking(regs: &RegFile) -> Provoking {
+    match regs.get::<PC_PRIM_VTX_CNTL>().PROVOKING_VTX_LAST() {
+        true => Provoking::Last,
+        false => Provoking::First,
+    }
+}
+
+/// Set-up's share of the registers, for primitives of type `topology`.
+pub fn primitive_state(regs: &RegFile, topology: PrimType) -> PrimitiveState {
     let mode = regs.get::<GRAS_SU_MODE_CONTROL>();
     let clip = regs.get::<GRAS_CL_CLIP_CNTL>();
     let viewport = viewport(regs);
@@ -337,11 +390,10 @@ pub fn primitive_state(regs: &RegFile, call: &DrawCall) -> PrimitiveState {
         zero_to_one: clip.ZERO_GB_SCALE_Z(),
     });
     let points = regs.get::<GRAS_SU_POINT_MINMAX>();
-    let last = regs.get::<PC_PRIM_VTX_CNTL>().PROVOKING_VTX_LAST();
     PrimitiveState {
-        topology: topology(call),
-        provoking: if last { Provoking::Last } else { Provoking::First },
-        sides: if depth_clip.is_some() { sides(call, &viewport) } else { Rect::ALL },
+        topology,
+        provoking: provoking(regs),
+        sides: if depth_clip.is_some() { sides(topology, &viewport) } else { Rect::ALL },
         viewport,
         depth_clip,
         cull: [mode.CULL_FRONT().then_some(Face::Front), mode.CULL_BACK().then_some(Face::Back)],
@@ -371,8 +423,8 @@ fn viewport(regs: &RegFile) -> Viewport {
 
 /// The pixels inside the sides of the view volume: clipping against them is a scissor.
 /// Points reach beyond (GL clips their centre; the guard band of the chip is not known).
-fn sides(call: &DrawCall, viewport: &Viewport) -> Rect {
-    if matches!(topology(call), PrimType::DI_PT_POINTLIST | PrimType::DI_PT_POINTLIST_PSIZE) {
+fn sides(topology: PrimType, viewport: &Viewport) -> Rect {
+    if matches!(topology, PrimType::DI_PT_POINTLIST | PrimType::DI_PT_POINTLIST_PSIZE) {
         return Rect::ALL;
     }
     let side = |axis: usize, sign: f32| {

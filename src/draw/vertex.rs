@@ -12,10 +12,10 @@ use super::state::{Attribute, Integers, Rate, VertexState};
 use super::vertices::{HEADER, RESTART, Vertices};
 
 /// Vertices (over all instances) that a draw may have; no real one comes near.
-const MAX_VERTICES: u64 = 1 << 24;
+pub const MAX_VERTICES: u64 = 1 << 24;
 
 /// Words of shaded vertices that a draw may have.
-const MAX_WORDS: usize = 1 << 27;
+pub const MAX_WORDS: usize = 1 << 27;
 
 /// Warps that one job of a parallel loop shades.
 const WARPS_PER_JOB: usize = 8;

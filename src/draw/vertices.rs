@@ -67,6 +67,17 @@ impl Vertices {
         self.words[v as usize * self.stride + 3] = w.to_bits();
     }
 
+    /// Words that they take.
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Adds whole rows.
+    pub fn extend(&mut self, rows: &[u32]) {
+        debug_assert!(rows.len().is_multiple_of(self.stride), "rows are whole");
+        self.words.extend_from_slice(rows);
+    }
+
     /// Adds a row and returns its number.
     pub fn push(&mut self, row: &[u32]) -> u32 {
         self.words.extend_from_slice(row);

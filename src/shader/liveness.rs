@@ -71,7 +71,7 @@ impl Effect {
     }
 
     /// Rows read and rows written.
-    fn rows(&self) -> (Vec<Row>, Vec<Row>) {
+    pub(super) fn rows(&self) -> (Vec<Row>, Vec<Row>) {
         match self {
             Self::Continue | Self::End | Self::Barrier | Self::Return | Self::Call { .. } => {
                 Default::default()

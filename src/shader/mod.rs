@@ -49,4 +49,4 @@ pub use program::{Program, ProgramError};
 pub use run::{Outcome, ShaderFault, run, step};
 pub use sample::{Lod, Query, QueryRequest, SampleKind, Slots, TexRequest};
 pub use summary::Summary;
-pub use warp::{INSTRUCTION_LIMIT, Warp};
+pub use warp::{INSTRUCTION_LIMIT, Killed, Warp};

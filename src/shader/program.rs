@@ -109,6 +109,27 @@ impl Program {
         self.instructions
     }
 
+    /// Vec4 registers that it names: the highest full one, and half of the highest half one.
+    /// A register that is chosen by a0.x counts as all 48.
+    pub fn registers(&self) -> u32 {
+        let highest = |base: Row| {
+            let within = base..base + rowmap::REGISTERS;
+            self.named_rows().filter(|row| within.contains(row)).map(|row| row - base + 1).max()
+        };
+        let vec4s = |base| u32::from(highest(base).unwrap_or(0)).div_ceil(4);
+        vec4s(rowmap::FULL) + vec4s(rowmap::HALF).div_ceil(2)
+    }
+
+    /// Rows that operations and effects read or write.
+    fn named_rows(&self) -> impl Iterator<Item = Row> + '_ {
+        let computed = self.alus.iter().flat_map(|alu| alu.src.into_iter().chain([alu.dst]));
+        let others = self.steps.iter().flat_map(|step| {
+            let (reads, writes) = step.effect.rows();
+            reads.into_iter().chain(writes)
+        });
+        computed.chain(others)
+    }
+
     /// Rows that a warp of this program has.
     pub(super) fn rows(&self) -> usize {
         rowmap::UNIFORMS as usize + self.uniforms.len()

@@ -9,7 +9,7 @@ use super::lanes::{ALL, Lanes, Mask, lanes_of};
 use super::program::{Program, Step};
 use super::rowmap::{ADDRESS, REGISTERS};
 use super::rows;
-use super::warp::Warp;
+use super::warp::{Killed, Warp};
 
 /// Why `run` came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,11 +195,14 @@ impl Warp {
         }
     }
 
-    /// Makes helpers of `lanes`. When nobody's outputs count any more, the warp ends.
+    /// Makes helpers of `lanes`, or ends them. When nobody's outputs count any more, the
+    /// warp ends.
     fn kill(&mut self, lanes: Mask) {
         self.killed |= lanes & self.live;
-        if lanes != 0 && self.covered() == 0 {
-            self.flow.restart(0);
+        match self.on_kill {
+            Killed::End => self.flow.end(lanes),
+            Killed::Help if lanes != 0 && self.covered() == 0 => self.flow.restart(0),
+            Killed::Help => {}
         }
     }
 

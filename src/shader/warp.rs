@@ -24,6 +24,17 @@ pub struct Warp {
     pub(super) executed: u64,
     /// Instructions until the warp is cut off ([`INSTRUCTION_LIMIT`] at first).
     pub limit: u64,
+    /// What becomes of killed lanes ([`Killed::Help`] at first).
+    pub on_kill: Killed,
+}
+
+/// What a lane does after a kill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Killed {
+    /// It runs on for derivatives and stores nothing: fragment shaders.
+    Help,
+    /// It has ended, with its registers as they are: geometry shaders.
+    End,
 }
 
 impl Warp {
@@ -42,6 +53,7 @@ impl Warp {
             idle: ALL,
             executed: 0,
             limit: INSTRUCTION_LIMIT,
+            on_kill: Killed::Help,
         }
     }
 

@@ -1,0 +1,83 @@
+//! What geometry shaders made: rows of vertices, and the strips that they form.
+
+use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+
+use crate::draw::vertices::{RESTART, Vertices};
+
+/// The vertices of one invocation, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Emitted {
+    /// As rows of [`Vertices`].
+    pub rows: Vec<u32>,
+    /// The primitive word of each.
+    pub words: Vec<PRIMITIVE_WORD>,
+}
+
+/// All vertices of a draw, and the list that joins them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Strips {
+    /// The vertices.
+    pub vertices: Vertices,
+    /// The primitive word of each.
+    pub words: Vec<PRIMITIVE_WORD>,
+    /// Their numbers with restarts where strips end; of points those of stream 0 alone,
+    /// because only that stream is drawn.
+    pub list: Vec<u32>,
+}
+
+impl Strips {
+    /// Nothing yet, of vertices with `components` varyings that make a list of `topology`.
+    pub fn new(components: usize) -> Self {
+        Self { vertices: Vertices::new(components, 0), ..Self::default() }
+    }
+
+    /// Adds an invocation: it never goes on with the strip of another.
+    pub fn push(&mut self, topology: PrimType, emitted: &Emitted) {
+        let first = self.words.len() as u32;
+        match topology {
+            PrimType::DI_PT_POINTLIST_PSIZE => {
+                let drawn = (first..).zip(&emitted.words).filter(|(_, word)| word.STREAM() == 0);
+                self.list.extend(drawn.map(|(number, _)| number));
+            }
+            _ => {
+                self.list.push(RESTART);
+                for (number, word) in (first..).zip(&emitted.words) {
+                    if word.CUT() {
+                        self.list.push(RESTART);
+                    }
+                    self.list.push(number);
+                }
+            }
+        }
+        self.vertices.extend(&emitted.rows);
+        self.words.extend_from_slice(&emitted.words);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn emitted(words: &[u32]) -> Emitted {
+        Emitted { rows: vec![0; 5 * words.len()], words: words.iter().map(|w| PRIMITIVE_WORD(*w)).collect() }
+    }
+
+    fn list(topology: PrimType, invocations: &[&[u32]]) -> Vec<u32> {
+        let mut strips = Strips::new(0);
+        invocations.iter().for_each(|words| strips.push(topology, &emitted(words)));
+        assert_eq!(strips.vertices.len(), strips.words.len());
+        strips.list
+    }
+
+    #[test]
+    fn a_vertex_with_the_bit_begins_a_strip_and_so_does_an_invocation() {
+        let got = list(PrimType::DI_PT_TRISTRIP, &[&[0, 0, 4, 0], &[0]]);
+        assert_eq!(got, [RESTART, 0, 1, RESTART, 2, 3, RESTART, 4]);
+    }
+
+    #[test]
+    fn points_of_other_streams_are_not_drawn() {
+        assert_eq!(list(PrimType::DI_PT_POINTLIST_PSIZE, &[&[0, 1, 4, 2], &[3, 0]]), [0, 2, 5]);
+    }
+}
