@@ -13,17 +13,23 @@ use super::geometry::input::Input;
 use super::geometry::launch::Job;
 use super::geometry::{self, GeometryState, Layers};
 use super::pipeline::{note_reports, shade_vertices};
-use super::state::{VertexState, topology};
+use super::state::{VertexState, provoking, topology};
+use super::tessellation::{self, Tessellated, TessellationState};
+use super::topology::Provoking;
 use super::vertices::{HEADER, Vertices};
 
 /// What the stages in front of set-up need of the registers.
 pub struct FrontState {
     /// Vertex fetch and shader.
     pub vertex: VertexState,
+    /// Hull and domain shader.
+    pub tessellation: Option<TessellationState>,
     /// Geometry shader.
     pub geometry: Option<GeometryState>,
     /// Type of what the draw packet lists.
     topology: PrimType,
+    /// Which vertex of a primitive in a strip is kept in its place.
+    provoking: Provoking,
     /// Number of the draw.
     draw: u32,
 }
@@ -47,20 +53,26 @@ impl FrontState {
     pub fn snapshot(gpu: &mut Gpu, call: &DrawCall) -> Result<Self, Fault> {
         Ok(Self {
             vertex: VertexState::snapshot(gpu, call)?,
+            tessellation: TessellationState::snapshot(gpu, call)?,
             geometry: GeometryState::snapshot(gpu)?,
             topology: topology(call),
+            provoking: provoking(&gpu.regs),
             draw: call.number,
         })
     }
 
     /// Type of the list that reaches set-up.
     pub fn topology(&self) -> PrimType {
-        self.geometry.as_ref().map_or(self.topology, |geometry| geometry.topology)
+        match (&self.geometry, &self.tessellation) {
+            (Some(geometry), _) => geometry.topology,
+            (None, Some(tessellation)) => tessellation.topology(),
+            (None, None) => self.topology,
+        }
     }
 
     /// Whether the vertex stage is all there is.
     pub fn is_plain(&self) -> bool {
-        self.geometry.is_none()
+        self.geometry.is_none() && self.tessellation.is_none()
     }
 
     /// What chooses the layer of the targets.
@@ -75,37 +87,47 @@ impl FrontState {
 /// A fault when the draw is larger than any real one.
 pub fn run(gpu: &mut Gpu, state: &FrontState) -> Result<Option<Stream>, Fault> {
     let shaded = shade_vertices(gpu, &state.vertex)?;
-    let stream = Stream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() };
-    match &state.geometry {
-        None => Ok(Some(stream)),
-        Some(geometry) => Ok(shade_geometry(gpu, state, geometry, stream)),
+    if state.is_plain() {
+        return Ok(Some(Stream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() }));
     }
+    let Some(input) = primitives(gpu, state, &shaded.list) else { return Ok(None) };
+    let whole = Tessellated { vertices: shaded.vertices, input };
+    let whole = match &state.tessellation {
+        Some(tessellation) => tessellation::run(gpu, tessellation, &whole.vertices, &whole.input)?,
+        None => whole,
+    };
+    Ok(Some(match &state.geometry {
+        Some(geometry) => shade_geometry(gpu, geometry, &whole, state.draw),
+        None => Stream { vertices: whole.vertices, list: whole.input.vertices, words: Vec::new() },
+    }))
 }
 
-fn shade_geometry(
-    gpu: &mut Gpu,
-    state: &FrontState,
-    geometry: &GeometryState,
-    stream: Stream,
-) -> Option<Stream> {
+/// The whole primitives that the first stage after the vertices takes.
+fn primitives(gpu: &mut Gpu, state: &FrontState, list: &[u32]) -> Option<Input> {
     let per_instance = state.vertex.list_len();
-    let input = Input::assemble(state.topology, geometry.provoking, &stream.list, per_instance);
-    let Some(input) = input else {
+    if let Some(tessellation) = &state.tessellation {
+        return Some(Input::patches(tessellation.vertices_in(), list, per_instance));
+    }
+    let input = Input::assemble(state.topology, state.provoking, list, per_instance);
+    if input.is_none() {
         let what = format!("draw {}: a geometry shader of {:?}", state.draw, state.topology);
         gpu.report.unsupported(what, gpu.at);
-        return None;
-    };
+    }
+    input
+}
+
+fn shade_geometry(gpu: &mut Gpu, geometry: &GeometryState, whole: &Tessellated, draw: u32) -> Stream {
     let demand = Demand {
         registers: geometry.stage.program.registers(),
-        inputs: stream.vertices.stride() - HEADER,
+        inputs: whole.vertices.stride() - HEADER,
         stores: geometry.stage.stores(),
     };
     let setting = gpu.pipeline.gs_dispatch;
     let choice = Choice::new(setting, &demand);
     if let Some(what) = choice.refusal(setting, &demand) {
-        gpu.report.unsupported(format!("draw {}: {what}", state.draw), gpu.at);
+        gpu.report.unsupported(format!("draw {draw}: {what}"), gpu.at);
     }
-    let job = Job { state: geometry, vertices: &stream.vertices, input: &input, choice, draw: state.draw };
+    let job = Job { state: geometry, vertices: &whole.vertices, input: &whole.input, choice, draw };
     let outcome = geometry::shade(&job, &mut gpu.mem);
     gpu.pipeline.dispatches.note(&choice, &outcome.cost);
     note_reports(gpu, outcome.reports);
@@ -113,5 +135,5 @@ fn shade_geometry(
         gpu.report.fault(fault, gpu.at);
     }
     let strips = outcome.strips;
-    Some(Stream { vertices: strips.vertices, list: strips.list, words: strips.words })
+    Stream { vertices: strips.vertices, list: strips.list, words: strips.words }
 }

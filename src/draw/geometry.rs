@@ -29,8 +29,7 @@ use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 
 use super::stage::{Port, Reports, StageState};
-use super::state::{VertexOutputs, provoking};
-use super::topology::Provoking;
+use super::state::VertexOutputs;
 use super::vertex::MAX_WORDS;
 use dispatch::Cost;
 use emitted::Strips;
@@ -50,8 +49,6 @@ pub struct GeometryState {
     pub invocations: u32,
     /// What comes out: points, line strips or triangle strips.
     pub topology: PrimType,
-    /// Which vertex leads a primitive of a strip that comes in.
-    pub provoking: Provoking,
     /// Which layer primitives go to.
     pub layers: Layers,
 }
@@ -85,7 +82,6 @@ impl GeometryState {
             max_vertices: param.MAX_VERTICES() + 1,
             invocations: param.INVOCATIONS() + 1,
             topology: topology(param.PRIMTYPE()),
-            provoking: provoking(&gpu.regs),
             layers: if param.LAYER() { Layers::Chosen } else { Layers::First },
         }))
     }

@@ -32,6 +32,7 @@ pub mod stage;
 pub mod state;
 pub mod surfaces;
 pub mod targets;
+pub mod tessellation;
 pub mod tessellator;
 pub mod texture;
 pub mod topology;

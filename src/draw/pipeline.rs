@@ -26,7 +26,7 @@ use super::state::{DrawState, Purpose, VertexState, purpose};
 use super::surfaces::{Surfaces, Written};
 use super::targets::{TestOrder, is_bypass};
 use super::vertex::{self, Shaded, Stores};
-use super::{compute, resolve};
+use super::{compute, resolve, tessellation};
 
 /// Rows of a band: the unit of work of a thread. Fixed, so that nothing depends on the
 /// number of threads.
@@ -50,12 +50,15 @@ pub struct Pipeline {
     pub gs_dispatch: Setting,
     /// How they were, and what that cost.
     pub dispatches: Ledger,
+    /// What tessellation cost.
+    pub tessellation: tessellation::Cost,
 }
 
 impl Pipeline {
     /// What `--stats` prints.
     pub fn report(&self) -> StatsReport {
-        StatsReport { stats: self.stats, geometry: self.dispatches.rows() }
+        let tessellation = (self.tessellation.patches > 0).then_some(self.tessellation);
+        StatsReport { stats: self.stats, tessellation, geometry: self.dispatches.rows() }
     }
 }
 
@@ -64,6 +67,8 @@ impl Pipeline {
 pub struct StatsReport {
     #[serde(flatten)]
     stats: Stats,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tessellation: Option<tessellation::Cost>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     geometry: Vec<Row>,
 }

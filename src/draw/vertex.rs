@@ -8,7 +8,7 @@ use crate::shader::{LANES, Lanes, Outcome, Warp, run};
 
 use super::call::IndexSource;
 use super::stage::{Access, Port, Reports, StageEnvironment};
-use super::state::{Attribute, Integers, Rate, VertexState};
+use super::state::{Attribute, Integers, Rate, VertexOutputs, VertexState};
 use super::vertices::{HEADER, RESTART, Vertices};
 
 /// Vertices (over all instances) that a draw may have; no real one comes near.
@@ -233,7 +233,7 @@ impl<'a> Worker<'a> {
                 return;
             }
             self.shade_warp(jobs);
-            self.export(rows, stride);
+            self.state.outputs.export(&self.warp, rows, stride);
         }
     }
 
@@ -273,25 +273,26 @@ impl<'a> Worker<'a> {
         reports.instructions += self.warp.executed();
     }
 
-    /// Puts the outputs of a warp into rows.
-    fn export(&self, rows: &mut [u32], stride: usize) {
-        let outputs = &self.state.outputs;
+    fn finish(self) -> Reports {
+        self.access.finish()
+    }
+}
+
+impl VertexOutputs {
+    /// Puts the outputs of a warp into rows of `stride` words.
+    pub fn export(&self, warp: &Warp, rows: &mut [u32], stride: usize) {
         let mut column = |at: usize, values: &Lanes| {
             rows.chunks_exact_mut(stride).zip(values.iter()).for_each(|(row, value)| row[at] = *value);
         };
         for c in 0..4 {
-            column(c as usize, self.warp.full(outputs.position + c));
+            column(c as usize, warp.full(self.position + c));
         }
-        if let Some(id) = outputs.point_size {
-            column(4, self.warp.full(id));
+        if let Some(id) = self.point_size {
+            column(4, warp.full(id));
         }
-        for (id, location) in &outputs.varyings {
-            column(HEADER + location, self.warp.full(*id));
+        for (id, location) in &self.varyings {
+            column(HEADER + location, warp.full(*id));
         }
-    }
-
-    fn finish(self) -> Reports {
-        self.access.finish()
     }
 }
 
