@@ -1,4 +1,5 @@
-//! Every shared capture against the pictures of two reference rasterisers.
+//! Every shared capture, and every scene of `captures/geometry`, against the pictures of two
+//! reference rasterisers.
 //!
 //! A frame is right when its PSNR (RGB) against `NAME.png` is at least 40 dB, or at most
 //! 3 dB below what `NAME.softpipe.png` has. `tests/known_misses.txt` names the frames that
@@ -11,14 +12,18 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use a4emu::check::open;
 use a4emu::draw::surfaces::Picture;
-use a4emu::options::{Shared, open_capture};
+use a4emu::options::Shared;
 use a4emu::output::Renderer;
 use a4emu::playback::Playback;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Folders of captures that have pictures.
 const FOLDERS: [&str; 4] = ["scenes", "variants", "glmark2", "piglit"];
+
+/// Folder of pictures whose command streams are ours: nobody can record them.
+const SOURCES: &str = "geometry";
 
 /// Enough, whatever the other rasteriser says.
 const ENOUGH: f64 = 40.0;
@@ -33,9 +38,10 @@ fn main() {
         return;
     };
     let misses = known_misses();
-    let trials = FOLDERS.iter().flat_map(|folder| captures(&root, folder)).map(|(name, path)| {
-        let miss = misses.get(&name).cloned();
-        Trial::test(name, move || check(&path, miss.as_deref()))
+    let recorded = FOLDERS.iter().flat_map(|folder| captures(&root, folder));
+    let trials = recorded.chain(sources(&root)).map(|scene| {
+        let miss = misses.get(&scene.name).cloned();
+        Trial::test(scene.name.clone(), move || check(&scene, miss.as_deref()))
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }
@@ -47,17 +53,40 @@ fn shared() -> Option<PathBuf> {
     Some(root.join("captures")).filter(|captures| captures.is_dir())
 }
 
-/// Name and path without suffix of the captures of a folder that have a picture.
-fn captures(root: &Path, folder: &str) -> Vec<(String, PathBuf)> {
-    let entries = std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
-    let mut out: Vec<_> = entries
-        .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            let stem = name.strip_suffix(".rd.gz")?.to_owned();
-            Some((format!("{folder}/{stem}"), entry.path().with_file_name(stem)))
-        })
-        .filter(|(_, path)| with(path, ".png").is_file())
-        .collect();
+/// A capture and what it has to look like.
+struct Scene {
+    name: String,
+    /// The capture, or its source.
+    capture: PathBuf,
+    /// Path of the pictures, without suffix.
+    pictures: PathBuf,
+}
+
+/// The captures of a folder that have a picture.
+fn captures(root: &Path, folder: &str) -> Vec<Scene> {
+    let scene = |stem: &str| {
+        let pictures = root.join(folder).join(stem);
+        Scene { name: format!("{folder}/{stem}"), capture: with(&pictures, ".rd.gz"), pictures }
+    };
+    let mut out: Vec<_> = stems(&root.join(folder), ".rd.gz").iter().map(|stem| scene(stem)).collect();
+    out.retain(|scene| with(&scene.pictures, ".png").is_file());
+    out
+}
+
+/// The sources that the pictures want, whether they are there or not.
+fn sources(root: &Path) -> Vec<Scene> {
+    let scene = |stem: &str| {
+        let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("captures/{SOURCES}/{stem}.a4"));
+        Scene { name: format!("{SOURCES}/{stem}"), capture, pictures: root.join(SOURCES).join(stem) }
+    };
+    stems(&root.join(SOURCES), ".png").iter().map(|stem| scene(stem)).collect()
+}
+
+/// What stands before `suffix` in the names of a folder, sorted.
+fn stems(folder: &Path, suffix: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut out: Vec<_> = names.filter_map(|name| Some(name.strip_suffix(suffix)?.to_owned())).collect();
     out.sort();
     out
 }
@@ -74,21 +103,21 @@ fn known_misses() -> BTreeMap<String, String> {
     rows.filter_map(|line| line.split_once(' ')).map(|(name, cause)| (name.into(), cause.into())).collect()
 }
 
-fn check(path: &Path, miss: Option<&str>) -> Result<(), Failed> {
-    match (frame(path), miss) {
+fn check(scene: &Scene, miss: Option<&str>) -> Result<(), Failed> {
+    match (frame(scene), miss) {
         (Ok(()), Some(cause)) => Err(format!("passes now; take it off the list ({cause})").into()),
         (Err(_), Some(_)) => Ok(()),
         (result, None) => result,
     }
 }
 
-fn frame(path: &Path) -> Result<(), Failed> {
-    let (want, size) = read_png(&with(path, ".png"))?;
-    let got = render(path, size)?;
+fn frame(scene: &Scene) -> Result<(), Failed> {
+    let (want, size) = read_png(&with(&scene.pictures, ".png"))?;
+    let got = render(&scene.capture, size)?;
     let own = psnr(&got, &want);
-    let other = read_png(&with(path, ".softpipe.png")).ok().map(|(other, _)| psnr(&other, &want));
+    let other = read_png(&with(&scene.pictures, ".softpipe.png")).ok().map(|(other, _)| psnr(&other, &want));
     if std::env::var_os("FRAMES_REPORT").is_some() {
-        println!("{} {own:.2} {}", path.display(), other.map_or(String::new(), |o| format!("{o:.2}")));
+        println!("{} {own:.2} {}", scene.name, other.map_or(String::new(), |o| format!("{o:.2}")));
     }
     let enough = other.map_or(ENOUGH, |other| ENOUGH.min(other - MARGIN));
     match own >= enough {
@@ -99,8 +128,8 @@ fn frame(path: &Path) -> Result<(), Failed> {
 
 /// RGB bytes of the last colour surface.
 fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, Failed> {
-    let sections = open_capture(&with(path, ".rd.gz"), &Shared { quiet: true, ..Shared::default() })
-        .map_err(|error| error.to_string())?;
+    let sections =
+        open(path, &Shared { quiet: true, ..Shared::default() }).map_err(|error| format!("{error:#}"))?;
     let mut playback = Playback::default();
     playback.run(sections, &mut Renderer::default());
     let gpu = &playback.gpu;
