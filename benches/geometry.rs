@@ -1,0 +1,46 @@
+//! What a vertex of a geometry shader costs, for strips of 4 to 64 vertices: with a shader that
+//! computes the vertex that it is asked for, and with one that counts EmitVertex and so goes
+//! through all vertices before it (wiki page A4xx-Geometry-Shaders).
+
+#[path = "geometry/strips.rs"]
+mod strips;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use strips::{BY_EMIT_VERTEX, BY_NUMBER, SIZES, capture, instructions_per_vertex, replay};
+
+/// Vertices that every case makes.
+const VERTICES: u32 = 5 << 14;
+
+/// What the chip would run, and what that takes on 32 lanes.
+fn table(form: &str) {
+    println!("{form}\n  size  vertices      runs     warps  warp instructions  of them a vertex");
+    for size in SIZES {
+        for row in replay(&capture(form, size, VERTICES)) {
+            println!(
+                "{size:6} {:9} {:9} {:9} {:18} {:17.3}",
+                row.vertices,
+                row.runs,
+                row.warps,
+                row.instructions,
+                instructions_per_vertex(&row)
+            );
+        }
+    }
+}
+
+fn geometry(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("geometry");
+    group.throughput(Throughput::Elements(VERTICES.into()));
+    for form in [BY_NUMBER, BY_EMIT_VERTEX] {
+        table(form);
+        for size in SIZES {
+            let capture = capture(form, size, VERTICES);
+            let id = BenchmarkId::new(form, size);
+            group.bench_with_input(id, &capture, |bencher, capture| bencher.iter(|| replay(capture)));
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, geometry);
+criterion_main!(benches);

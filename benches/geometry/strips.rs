@@ -1,0 +1,49 @@
+//! Captures of strips, for the benchmark and for `tests/geometry.rs`.
+
+use std::path::Path;
+
+use a4emu::asm::Disk;
+use a4emu::draw::geometry::dispatch::Row;
+use a4emu::output::Renderer;
+use a4emu::playback::Playback;
+use a4emu_decoder::asm::assemble;
+use a4emu_decoder::capture::Sections;
+
+/// Vertices of a strip.
+pub const SIZES: [u32; 5] = [4, 8, 16, 32, 64];
+
+/// A shader that computes the vertex that it is asked for: what captures/geometry/many.a4i calls it.
+pub const BY_NUMBER: &str = "many";
+
+/// One that counts EmitVertex.
+pub const BY_EMIT_VERTEX: &str = "many_by_emit_vertex";
+
+/// A capture whose only draw makes `vertices` in strips of `size`, five points at a time, and
+/// does not rasterise them.
+pub fn capture(form: &str, size: u32, vertices: u32) -> Vec<u8> {
+    let name = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/geometry/strips.a4");
+    let instances = vertices / 5 / size;
+    let text = format!(
+        "include \"many.a4i\"
+         use {form}(gs, {size})
+         buffer main {{
+             use frame(target, SIZE, SIZE)
+             RB_RENDER_CONTROL {{ DISABLE_COLOR_PIPE }}
+             use draw_many(gs, {size}, {instances})
+         }}
+         submit main"
+    );
+    assemble(&name.display().to_string(), &text, &mut Disk).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs a capture; gives what its geometry shaders cost.
+pub fn replay(capture: &[u8]) -> Vec<Row> {
+    let mut playback = Playback::default();
+    playback.run(Sections::new(capture).expect("a capture"), &mut Renderer::default());
+    playback.gpu.pipeline.dispatches.rows()
+}
+
+/// Warp instructions for each vertex that came out.
+pub fn instructions_per_vertex(row: &Row) -> f64 {
+    row.instructions as f64 / row.vertices as f64
+}

@@ -1,0 +1,69 @@
+//! Geometry shaders: the two forms of the wiki's page draw the same, and what each costs.
+
+#[path = "../benches/geometry/strips.rs"]
+mod strips;
+
+use std::path::Path;
+
+use a4emu::check::{Frame, open};
+use a4emu::draw::geometry::dispatch::Row;
+use a4emu::options::Shared;
+use a4emu::output::Renderer;
+use a4emu::playback::Playback;
+use pretty_assertions::assert_eq;
+use strips::{BY_EMIT_VERTEX, BY_NUMBER, SIZES, capture, instructions_per_vertex, replay};
+
+/// Enough for every lane of many warps, for strips of any size.
+const VERTICES: u32 = 5 << 8;
+
+/// The frame of a scene, and what its only geometry shader cost.
+fn scene(name: &str) -> (Frame, Row) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("captures/geometry/{name}.a4"));
+    let sections = open(&source, &Shared { quiet: true, ..Shared::default() }).expect("a good source");
+    let mut playback = Playback::default();
+    playback.run(sections, &mut Renderer::default());
+    let rows = playback.gpu.pipeline.dispatches.rows();
+    let [row] = rows[..] else { panic!("{name}: {rows:?}") };
+    (Frame::of(&playback.gpu).expect("a frame"), row)
+}
+
+#[test]
+fn emit_vertex_draws_what_the_vertex_number_draws_and_costs_more() {
+    let (by_number, cost) = scene("gs-explode");
+    let (by_emit_vertex, more) = scene("gs-emit-vertex");
+    assert!(by_number == by_emit_vertex, "the frames differ");
+    assert_eq!((cost.runs, cost.vertices), (more.runs, more.vertices));
+    // The last of 9 vertices goes through the loop 9 times.
+    assert!(more.instructions > 5 * cost.instructions, "{} and {}", cost.instructions, more.instructions);
+}
+
+#[test]
+fn a_scene_reports_a_run_for_each_vertex() {
+    let (_, row) = scene("gs-many");
+    assert_eq!((row.primitives, row.invocations, row.vertices), (5, 5, 5 * 64));
+    assert_eq!(row.runs, row.vertices);
+}
+
+/// Warp instructions for each vertex, for strips of all sizes.
+fn costs(form: &str) -> Vec<f64> {
+    let row = |size| {
+        let rows = replay(&capture(form, size, VERTICES));
+        let [row] = rows[..] else { panic!("{rows:?}") };
+        assert_eq!(row.vertices, u64::from(VERTICES), "strips of {size}");
+        instructions_per_vertex(&row)
+    };
+    SIZES.into_iter().map(row).collect()
+}
+
+#[test]
+fn a_vertex_costs_no_more_in_a_longer_strip() {
+    let costs = costs(BY_NUMBER);
+    assert!(costs.iter().all(|cost| *cost <= costs[0]), "{costs:?}");
+}
+
+#[test]
+fn a_vertex_that_is_counted_to_costs_what_those_before_it_cost() {
+    let costs = costs(BY_EMIT_VERTEX);
+    let (short, long) = (costs[1], costs[4]);
+    assert!(long > 3.0 * short, "{costs:?}");
+}
