@@ -64,12 +64,14 @@ impl ClipVolume {
     }
 
     /// Bit i: the position is outside plane i.
+    #[inline(always)]
     pub fn outcode(&self, p: [f32; 4]) -> u32 {
         let inside = |i| self.distance(i, p) >= 0.0;
         (0..self.planes.len()).fold(0, |code, i| code | (u32::from(!inside(i)) << i))
     }
 
     /// Distance from plane `i`. The first (w) keeps a little away from the eye.
+    #[inline(always)]
     fn distance(&self, i: usize, p: [f32; 4]) -> f32 {
         let plane = &self.planes[i];
         let dot = plane[0] * p[0] + plane[1] * p[1] + plane[2] * p[2] + plane[3] * p[3];

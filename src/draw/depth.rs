@@ -63,7 +63,7 @@ impl DepthStencil {
     pub fn quantise(&self, z: &[f32; 32]) -> Words {
         match self.format {
             DepthFormat::DEPTH4_16 => quantise(z, self.limits, 65535.0),
-            DepthFormat::DEPTH4_24_8 => quantise(z, self.limits, 16_777_215.0),
+            DepthFormat::DEPTH4_24_8 => quantise(z, self.limits, DEPTH24 as f32),
             _ => z.map(|z| z.max(self.limits[0]).min(self.limits[1]).to_bits()),
         }
     }
@@ -106,6 +106,17 @@ impl DepthStencil {
             let face = &faces[face as usize];
             apply(face.zpass, 0, face.reference)
         })
+    }
+
+    /// As [`DepthStencil::test`], of dwords with 24-bit depth below a stencil that neither
+    /// counts nor changes; window z as floats. `None` when this is not such a buffer.
+    pub fn test_packed(&self, z: &[f32; 32], words: &mut Words, mask: u32) -> Option<u32> {
+        let (None, DepthFormat::DEPTH4_24_8, Some((func, write))) = (&self.stencil, self.format, self.depth)
+        else {
+            return None;
+        };
+        let written = if write == DepthWrite::Store { DEPTH24 } else { 0 };
+        Some(test_packed(outcomes(func), written, z, self.limits, words, mask))
     }
 
     fn test_depth(&self, z: &Words, stored: &mut Stored, mask: u32) -> u32 {
@@ -179,13 +190,38 @@ fn compare(func: CompareFunc, a: &Words, b: &Words) -> u32 {
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn compare_lanes(pass: [u32; 3], a: &Words, b: &Words) -> u32 {
-    let [less, equal, greater] = pass;
     let mut bytes = [0u8; 32];
     for i in 0..32 {
-        let lt = if a[i] < b[i] { less } else { 0 };
-        let eq = if a[i] == b[i] { equal } else { 0 };
-        let gt = if a[i] > b[i] { greater } else { 0 };
-        bytes[i] = ((lt | eq | gt) & 1) as u8;
+        bytes[i] = (holds(pass, a[i], b[i]) & 1) as u8;
+    }
+    super::raster::bits_of(&bytes)
+}
+
+/// All ones if the outcome of comparing `a` with `b` is one that passes.
+#[inline(always)]
+fn holds([less, equal, greater]: [u32; 3], a: u32, b: u32) -> u32 {
+    let lt = if a < b { less } else { 0 };
+    let eq = if a == b { equal } else { 0 };
+    let gt = if a > b { greater } else { 0 };
+    lt | eq | gt
+}
+
+/// Tests and stores in one pass; `written` are the bits that a passed pixel takes.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn test_packed(
+    pass: [u32; 3],
+    written: u32,
+    z: &[f32; 32],
+    limits: [f32; 2],
+    words: &mut Words,
+    mask: u32,
+) -> u32 {
+    let mut bytes = [0u8; 32];
+    for i in 0..32 {
+        let z = quantised(z[i], limits, DEPTH24 as f32);
+        let passed = holds(pass, z, words[i] & DEPTH24) & 0u32.wrapping_sub((mask >> i) & 1);
+        words[i] ^= (words[i] ^ z) & (written & passed);
+        bytes[i] = (passed & 1) as u8;
     }
     super::raster::bits_of(&bytes)
 }
@@ -202,20 +238,30 @@ fn select(old: &mut Words, new: &Words, mask: u32) {
 /// From here on every float is an integer.
 const INTEGERS: f32 = 8_388_608.0;
 
-/// `z` within `limits` as an unsigned integer of `scale` (below 2^24), nearest (ties to
-/// even). Adding 2^23 rounds and leaves the integer in the low bits (a sum of 2^24 carries
-/// into the exponent, which is right too); from 2^23 on the value is an integer already. That is faster than a conversion that saturates.
+/// The bits of a 24-bit depth.
+pub const DEPTH24: u32 = 0xff_ffff;
+
+/// All of `z`, [`quantised`].
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn quantise(z: &[f32; 32], limits: [f32; 2], scale: f32) -> Words {
     let mut out = [0; 32];
     for i in 0..32 {
-        let scaled = z[i].max(limits[0]).min(limits[1]) * scale;
-        let large = scaled >= INTEGERS;
-        let aligned = if large { scaled } else { scaled + INTEGERS };
-        let above = if large { 0x80_0000 } else { 0 };
-        out[i] = aligned.to_bits().wrapping_sub(INTEGERS.to_bits()).wrapping_add(above);
+        out[i] = quantised(z[i], limits, scale);
     }
     out
+}
+
+/// `z` within `limits` as an unsigned integer of `scale` (below 2^24), nearest (ties to
+/// even). Adding 2^23 rounds and leaves the integer in the low bits (a sum of 2^24 carries
+/// into the exponent, which is right too); from 2^23 on the value is an integer already.
+/// That is faster than a conversion that saturates.
+#[inline(always)]
+fn quantised(z: f32, limits: [f32; 2], scale: f32) -> u32 {
+    let scaled = z.max(limits[0]).min(limits[1]) * scale;
+    let large = scaled >= INTEGERS;
+    let aligned = if large { scaled } else { scaled + INTEGERS };
+    let above = if large { 0x80_0000 } else { 0 };
+    aligned.to_bits().wrapping_sub(INTEGERS.to_bits()).wrapping_add(above)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The depth and stencil buffers of a draw: where the tests find their values.
 
-use super::depth::{DepthStencil, Stored, Words};
+use super::depth::{DEPTH24, DepthStencil, Stored, Words};
 use super::fill::Fill;
 use super::patch::Patch;
 use super::plane::Plane;
@@ -19,9 +19,6 @@ pub enum DepthLayout {
     /// Dwords with depth in bits 23:0 and stencil in 31:24.
     Packed(usize),
 }
-
-/// Bits of depth in a packed dword.
-const DEPTH: u32 = 0xff_ffff;
 
 /// Depth and stencil of a draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,12 +39,11 @@ impl DepthTarget {
         z: &[f32; 32],
         mask: u32,
     ) -> u32 {
-        let z = self.state.quantise(z);
         match self.layout {
             DepthLayout::Packed(plane) => {
-                let mut stored = unpack(&pixels.load(&mut planes[plane], mask));
-                let passed = self.state.test(face, &z, &mut stored, mask);
-                pixels.store(&mut planes[plane], mask, &pack(&stored));
+                let mut words = pixels.load(&mut planes[plane], mask);
+                let passed = self.test_packed(face, z, &mut words, mask);
+                pixels.store(&mut planes[plane], mask, &words);
                 passed
             }
             DepthLayout::Separate { depth, stencil } => {
@@ -55,13 +51,22 @@ impl DepthTarget {
                     plane.map_or([0; 32], |plane| pixels.load(&mut planes[plane], mask))
                 };
                 let mut stored = Stored { depth: values(depth), stencil: values(stencil) };
-                let passed = self.state.test(face, &z, &mut stored, mask);
+                let passed = self.state.test(face, &self.state.quantise(z), &mut stored, mask);
                 for (plane, words) in [(depth, &stored.depth), (stencil, &stored.stencil)] {
                     plane.into_iter().for_each(|plane| pixels.store(&mut planes[plane], mask, words));
                 }
                 passed
             }
         }
+    }
+
+    fn test_packed(&self, face: Face, z: &[f32; 32], words: &mut Words, mask: u32) -> u32 {
+        self.state.test_packed(z, words, mask).unwrap_or_else(|| {
+            let mut stored = unpack(words);
+            let passed = self.state.test(face, &self.state.quantise(z), &mut stored, mask);
+            *words = pack(&stored);
+            passed
+        })
     }
 
     /// What pixels of depth `z` become if all of them pass and none of the results
@@ -72,7 +77,7 @@ impl DepthTarget {
         let stencil_value = self.state.replacement(face);
         Some(match self.layout {
             DepthLayout::Packed(plane) => {
-                let mask = (depth_mask & DEPTH) | stencil_mask << 24;
+                let mask = (depth_mask & DEPTH24) | stencil_mask << 24;
                 [Some(Fill { plane, value: (z | stencil_value << 24) & mask, mask }), None]
             }
             DepthLayout::Separate { depth, stencil } => [
@@ -84,7 +89,7 @@ impl DepthTarget {
 }
 
 fn unpack(words: &Words) -> Stored {
-    Stored { depth: words.map(|w| w & DEPTH), stencil: words.map(|w| w >> 24) }
+    Stored { depth: words.map(|w| w & DEPTH24), stencil: words.map(|w| w >> 24) }
 }
 
 fn pack(stored: &Stored) -> Words {

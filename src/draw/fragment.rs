@@ -5,7 +5,7 @@ use crate::shader::{LANES, Lanes, Number, Outcome, Warp, run};
 
 use super::depth::{Words, compare_floats};
 use super::fill::{Fill, fill_rectangle, fill_rows};
-use super::interpolate::{WarpQuads, Weights, depth_rows};
+use super::interpolate::{Source, WarpQuads, Weights, depth_rows};
 use super::merge::{ColorOutput, Precision};
 use super::patch::{Quads, Rows};
 use super::plane::Plane;
@@ -13,7 +13,7 @@ use super::primitive::{Face, ScreenPrimitive};
 use super::quad::{QUADS, Quad, halves, quad_order, quads, quads_of};
 use super::raster::Rect;
 use super::stage::{Access, Port, Reports, StageEnvironment};
-use super::state::{Barycentrics, DrawState};
+use super::state::{Barycentrics, DrawState, FragmentState};
 use super::targets::TestOrder;
 use super::vertices::Vertices;
 
@@ -35,13 +35,9 @@ impl<'a> Frame<'a> {
     where
         'a: 'q,
     {
-        WarpQuads {
-            quads,
-            primitives: self.primitives,
-            vertices: self.vertices,
-            interpolation: &self.state.fragment.interpolation,
-            replacement: &self.state.fragment.replacement,
-        }
+        let FragmentState { interpolation, replacement, .. } = &self.state.fragment;
+        let Frame { primitives, vertices, .. } = *self;
+        WarpQuads::new(quads, Source { primitives, vertices, interpolation, replacement })
     }
 }
 
@@ -82,7 +78,12 @@ pub fn shade(
     port: Port<'_>,
     order: impl Iterator<Item = u32>,
 ) -> BandResult {
-    let mut band = Band::new(frame, planes, port);
+    let stage = &frame.state.fragment.stage;
+    let warp = match frame.plan.color {
+        Coloring::Shaded => Warp::new(&stage.program, &stage.constants),
+        Coloring::None | Coloring::Solid(_) => Warp::default(),
+    };
+    let mut band = Band::new(frame, planes, port, warp);
     for index in order {
         if band.access.reports.fault.is_some() {
             break;
@@ -104,7 +105,8 @@ pub fn run_once(state: &DrawState, port: Port<'_>) -> Option<Vec<[Words; 4]>> {
         Outcome::Ended => {}
         Outcome::Barrier | Outcome::Fault(_) => return None,
     }
-    Some(state.targets.color.iter().map(|target| colors(&warp, &target.output)).collect())
+    let colors = |output| colors(&warp, output, &mut Default::default()).map(|words| *words);
+    Some(state.targets.color.iter().map(|target| colors(&target.output)).collect())
 }
 
 /// Which pixels of a draw somebody wants to look at.
@@ -150,7 +152,8 @@ pub fn launch(
     let nothing = || Fault::Draw("no primitive covers such pixels".into());
     let group = find(frame, area, chosen).ok_or_else(nothing)?;
     let quads = quads(group.primitive, group.at, group.lanes);
-    let mut band = Band::new(frame, &mut [], port);
+    let stage = &frame.state.fragment.stage;
+    let mut band = Band::new(frame, &mut [], port, Warp::new(&stage.program, &stage.constants));
     let pieces = frame.pieces(&quads);
     band.launch(&pieces, &pieces.weights());
     look(group, band.warp, StageEnvironment { access: &mut band.access, pieces: Some(&pieces) });
@@ -197,13 +200,12 @@ struct Band<'a, 'p, 'b> {
 }
 
 impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
-    fn new(frame: &'a Frame<'a>, planes: &'p mut [Plane<'b>], port: Port<'a>) -> Self {
-        let stage = &frame.state.fragment.stage;
+    fn new(frame: &'a Frame<'a>, planes: &'p mut [Plane<'b>], port: Port<'a>, warp: Warp) -> Self {
         Self {
             frame,
             planes,
-            warp: Warp::new(&stage.program, &stage.constants),
-            access: Access::new(port, stage),
+            warp,
+            access: Access::new(port, &frame.state.fragment.stage),
             queue: [Quad::default(); QUADS],
             queued: 0,
             samples: 0,
@@ -274,7 +276,9 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
     /// Two quads of a warp must not share a pixel, or their order would be lost.
     fn push(&mut self, quad: Quad) {
         let clash = |other: &Quad| other.x == quad.x && other.y == quad.y && other.mask & quad.mask != 0;
-        if self.queue[..self.queued].iter().any(clash) {
+        // Queued in the order of primitives: if the first is of the same one, all are.
+        let others = self.queued > 0 && self.queue[0].primitive != quad.primitive;
+        if others && self.queue[..self.queued].iter().any(clash) {
             self.flush();
         }
         self.queue[self.queued] = quad;
@@ -351,7 +355,7 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
         if let Some(id) = fragment.face {
             let lanes = self.warp.half_mut(id);
             for (lanes, quad) in lanes.chunks_exact_mut(4).zip(pieces.quads) {
-                let back = pieces.primitives[quad.primitive as usize].face == Face::Back;
+                let back = pieces.primitive(quad).face == Face::Back;
                 lanes.fill(if back { 0xffff } else { 0 });
             }
         }
@@ -367,7 +371,8 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
     fn merge(&mut self, pieces: &WarpQuads<'_>, weights: &Weights, mut covered: u32) {
         let targets = &self.frame.state.targets;
         if let Some((func, reference)) = targets.alpha_test {
-            let alpha = colors(&self.warp, &targets.outputs[0])[3];
+            let mut widened = Default::default();
+            let alpha = colors(&self.warp, &targets.outputs[0], &mut widened)[3];
             covered &= (0..LANES).fold(0, |mask, lane| {
                 let passes = compare_floats(func, f32::from_bits(alpha[lane]), reference);
                 mask | u32::from(passes) << lane
@@ -380,10 +385,11 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
         if covered == 0 {
             return;
         }
-        let dual = colors(&self.warp, &targets.outputs[1]);
+        let (mut widened, mut widened_dual) = Default::default();
+        let dual = colors(&self.warp, &targets.outputs[1], &mut widened_dual);
         for target in &targets.color {
-            let src = colors(&self.warp, &target.output);
-            target.write(&mut self.planes[target.plane], pieces.quads, covered, &src, &dual);
+            let src = colors(&self.warp, &target.output, &mut widened);
+            target.write(&mut self.planes[target.plane], pieces.quads, covered, src, dual);
         }
     }
 
@@ -394,7 +400,7 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
         let mut passed = 0;
         for face in [Face::Front, Face::Back] {
             let mask = pieces.quads.iter().enumerate().fold(0u32, |mask, (q, quad)| {
-                let same = pieces.primitives[quad.primitive as usize].face == face;
+                let same = pieces.primitive(quad).face == face;
                 if same { mask | 15 << (4 * q) } else { mask }
             });
             if mask & covered != 0 {
@@ -405,17 +411,17 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
     }
 }
 
-/// Four registers as 32-bit colours.
-fn colors(warp: &Warp, output: &ColorOutput) -> [Words; 4] {
-    std::array::from_fn(|c| {
-        let id = output.regid + c as u32;
-        match (output.precision, output.number) {
-            (Precision::Full, _) => warp.full(id).0,
-            (Precision::Half, Number::Float) => {
-                warp.half(id).0.map(|h| half::f16::from_bits(h as u16).to_f32().to_bits())
-            }
-            (Precision::Half, Number::Uint) => warp.half(id).0,
-            (Precision::Half, Number::Sint) => warp.half(id).0.map(|h| h as u16 as i16 as u32),
-        }
-    })
+/// Four registers as 32-bit colours; those of the half file are `widened` first.
+fn colors<'a>(warp: &'a Warp, output: &ColorOutput, widened: &'a mut [Words; 4]) -> [&'a Words; 4] {
+    let half = |c: usize| &warp.half(output.regid + c as u32).0;
+    let widen: fn(u32) -> u32 = match (output.precision, output.number) {
+        (Precision::Full, _) => return std::array::from_fn(|c| &warp.full(output.regid + c as u32).0),
+        (Precision::Half, Number::Uint) => return std::array::from_fn(half),
+        (Precision::Half, Number::Float) => |h| half::f16::from_bits(h as u16).to_f32().to_bits(),
+        (Precision::Half, Number::Sint) => |h| h as u16 as i16 as u32,
+    };
+    for (c, words) in widened.iter_mut().enumerate() {
+        *words = half(c).map(widen);
+    }
+    widened.each_ref()
 }

@@ -6,17 +6,16 @@ use multiversion::multiversion;
 use crate::shader::{LANES, Lanes};
 
 use super::primitive::{ScreenPrimitive, Sprite};
-use super::quad::Quad;
+use super::quad::{QUADS, Quad};
 use super::state::MAX_VARYINGS;
 use super::vertices::Vertices;
 
 /// A float per lane.
 pub type Floats = [f32; LANES];
 
-/// The quads of a warp with what they are pieces of.
-pub struct WarpQuads<'a> {
-    /// At most eight.
-    pub quads: &'a [Quad],
+/// Where the varyings of a draw come from.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
     /// All primitives of the draw.
     pub primitives: &'a [ScreenPrimitive],
     /// All vertices of the draw.
@@ -25,6 +24,15 @@ pub struct WarpQuads<'a> {
     pub interpolation: &'a [IntpMode; MAX_VARYINGS],
     /// By location, in points.
     pub replacement: &'a [ReplMode; MAX_VARYINGS],
+}
+
+/// The quads of a warp with what they are pieces of.
+pub struct WarpQuads<'a> {
+    /// At most eight.
+    pub quads: &'a [Quad],
+    source: Source<'a>,
+    /// The primitive of all quads if it is the same one.
+    common: Option<&'a ScreenPrimitive>,
 }
 
 /// Positions and weights of a warp's pixels.
@@ -44,52 +52,25 @@ pub struct Weights {
 }
 
 impl<'a> WarpQuads<'a> {
-    /// The primitive of every lane's quad if it is the same one.
-    fn common(&self) -> Option<&'a ScreenPrimitive> {
-        let first = self.quads.first()?.primitive;
-        self.quads.iter().all(|quad| quad.primitive == first).then(|| &self.primitives[first as usize])
+    /// Pieces of primitives of `source`.
+    pub fn new(quads: &'a [Quad], source: Source<'a>) -> Self {
+        let common = quads.first().filter(|first| quads.iter().all(|quad| quad.primitive == first.primitive));
+        Self { quads, source, common: common.map(|quad| &source.primitives[quad.primitive as usize]) }
     }
 
-    fn primitive(&self, quad: &Quad) -> &'a ScreenPrimitive {
-        &self.primitives[quad.primitive as usize]
+    /// What `quad` is a piece of.
+    pub fn primitive(&self, quad: &Quad) -> &'a ScreenPrimitive {
+        &self.source.primitives[quad.primitive as usize]
     }
 
     /// Positions and weights of all lanes.
     pub fn weights(&self) -> Weights {
-        let mut x = [0.0; LANES];
-        let mut y = [0.0; LANES];
-        for (q, quad) in self.quads.iter().enumerate() {
-            let (left, top) = (quad.x as f32 + 0.5, quad.y as f32 + 0.5);
-            x[4 * q..][..4].copy_from_slice(&[left, left + 1.0, left, left + 1.0]);
-            y[4 * q..][..4].copy_from_slice(&[top, top, top + 1.0, top + 1.0]);
-        }
-        let per_lane = |f: &dyn Fn(&ScreenPrimitive) -> f32| self.spread(f);
-        let wide = |f: &dyn Fn(&ScreenPrimitive) -> f64| self.spread(f);
-        let planes = Planes {
-            origin: [per_lane(&|p| p.origin[0]), per_lane(&|p| p.origin[1])],
-            z: [per_lane(&|p| p.z.at), per_lane(&|p| p.z.dx), per_lane(&|p| p.z.dy)],
-            i: [wide(&|p| p.i.dx), wide(&|p| p.i.dy)],
-            j: [wide(&|p| p.j.dx), wide(&|p| p.j.dy)],
-            inv_w: [per_lane(&|p| p.inv_w[0]), per_lane(&|p| p.inv_w[1]), per_lane(&|p| p.inv_w[2])],
-        };
-        weigh(&planes, x, y)
-    }
-
-    /// A value of each lane's primitive.
-    fn spread<T: Copy + Default>(&self, f: &dyn Fn(&ScreenPrimitive) -> T) -> [T; LANES] {
-        if let Some(primitive) = self.common() {
-            return [f(primitive); LANES];
-        }
-        let mut out = [T::default(); LANES];
-        for (lanes, quad) in out.chunks_exact_mut(4).zip(self.quads) {
-            lanes.fill(f(self.primitive(quad)));
-        }
-        out
+        weights(self)
     }
 
     /// Component `location` at weights `i`, `j`.
     pub fn varying(&self, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
-        match self.interpolation.get(location) {
+        match self.source.interpolation.get(location) {
             Some(IntpMode::FLAT) => self.provoking(location, out),
             Some(IntpMode::ZERO) | None => *out = Lanes::ZERO,
             Some(IntpMode::ONE) => *out = Lanes::splat(1.0f32.to_bits()),
@@ -98,36 +79,37 @@ impl<'a> WarpQuads<'a> {
         self.replace(location, out);
     }
 
+    /// The value at vertex 0 and what vertices 1 and 2 differ from it by.
+    fn corners(&self, p: &ScreenPrimitive, location: usize) -> [f32; 3] {
+        let [v0, v1, v2] = p
+            .vertices
+            .map(|v| f32::from_bits(self.source.vertices.varyings(v).get(location).copied().unwrap_or(0)));
+        [v0, v1 - v0, v2 - v0]
+    }
+
     fn smooth(&self, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
-        let value = |p: &ScreenPrimitive, k: usize| {
-            f32::from_bits(self.vertices.varyings(p.vertices[k]).get(location).copied().unwrap_or(0))
+        let Some(primitive) = self.common else {
+            let mut corners = [[0.0; 3]; QUADS];
+            for (corners, quad) in corners.iter_mut().zip(self.quads) {
+                *corners = self.corners(self.primitive(quad), location);
+            }
+            return interpolate_quads(&corners, i, j, out);
         };
-        if let Some(p) = self.common() {
-            let v = [0, 1, 2].map(|k| value(p, k));
-            return interpolate(&[v[0]; LANES], &[v[1] - v[0]; LANES], &[v[2] - v[0]; LANES], i, j, out);
-        }
-        let mut v = [[0.0; LANES]; 3];
-        for (q, quad) in self.quads.iter().enumerate() {
-            let p = self.primitive(quad);
-            let corner = [0, 1, 2].map(|k| value(p, k));
-            v[0][4 * q..][..4].fill(corner[0]);
-            v[1][4 * q..][..4].fill(corner[1] - corner[0]);
-            v[2][4 * q..][..4].fill(corner[2] - corner[0]);
-        }
-        interpolate(&v[0], &v[1], &v[2], i, j, out);
+        interpolate(&self.corners(primitive, location), i, j, out);
     }
 
     /// Component `location` of each lane's provoking vertex, bits unchanged.
     pub fn provoking(&self, location: usize, out: &mut Lanes) {
         for (lanes, quad) in out.chunks_exact_mut(4).zip(self.quads) {
-            let row = self.vertices.varyings(self.primitive(quad).provoking);
+            let row = self.source.vertices.varyings(self.primitive(quad).provoking);
             lanes.fill(row.get(location).copied().unwrap_or(0));
         }
     }
 
     /// Sprite coordinates in the lanes of points. S grows to the right, T down.
     pub fn replace(&self, location: usize, out: &mut Lanes) {
-        let Some(mode @ (ReplMode::S | ReplMode::T | ReplMode::ONE_T)) = self.replacement.get(location)
+        let Some(mode @ (ReplMode::S | ReplMode::T | ReplMode::ONE_T)) =
+            self.source.replacement.get(location)
         else {
             return;
         };
@@ -150,42 +132,63 @@ fn sprite_coordinate(mode: ReplMode, sprite: &Sprite, quad: &Quad, k: usize) -> 
     }
 }
 
-/// The planes of every lane's primitive.
-struct Planes {
-    origin: [Floats; 2],
-    z: [Floats; 3],
-    i: [[f64; LANES]; 2],
-    j: [[f64; LANES]; 2],
-    inv_w: [Floats; 3],
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn weights(pieces: &WarpQuads<'_>) -> Weights {
+    let zero = [0.0; LANES];
+    let mut out =
+        Weights { x: zero, y: zero, z: zero, inv_w: zero, perspective: [zero; 2], linear: [zero; 2] };
+    for (q, quad) in pieces.quads.iter().enumerate() {
+        let (left, top) = (quad.x as f32 + 0.5, quad.y as f32 + 0.5);
+        out.x[4 * q..][..4].copy_from_slice(&[left, left + 1.0, left, left + 1.0]);
+        out.y[4 * q..][..4].copy_from_slice(&[top, top, top + 1.0, top + 1.0]);
+    }
+    match pieces.common {
+        Some(primitive) => weigh::<LANES>(primitive, 0, &mut out),
+        None => {
+            for (q, quad) in pieces.quads.iter().enumerate() {
+                weigh::<4>(pieces.primitive(quad), 4 * q, &mut out);
+            }
+        }
+    }
+    out
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn weigh(planes: &Planes, x: Floats, y: Floats) -> Weights {
-    let zero = [0.0; LANES];
-    let mut out = Weights { x, y, z: zero, inv_w: zero, perspective: [zero; 2], linear: [zero; 2] };
-    for l in 0..LANES {
-        let (dx, dy) = (x[l] - planes.origin[0][l], y[l] - planes.origin[1][l]);
-        let wide_x = f64::from(x[l]) - f64::from(planes.origin[0][l]);
-        let wide_y = f64::from(y[l]) - f64::from(planes.origin[1][l]);
-        let i = (planes.i[0][l] * wide_x + planes.i[1][l] * wide_y) as f32;
-        let j = (planes.j[0][l] * wide_x + planes.j[1][l] * wide_y) as f32;
-        let [w0, w1, w2] = [planes.inv_w[0][l], planes.inv_w[1][l], planes.inv_w[2][l]];
+/// Weights of the `N` lanes from `first` on, all of one primitive.
+#[inline(always)]
+fn weigh<const N: usize>(p: &ScreenPrimitive, first: usize, out: &mut Weights) {
+    let [w0, w1, w2] = p.inv_w;
+    for l in first..first + N {
+        let (dx, dy) = (out.x[l] - p.origin[0], out.y[l] - p.origin[1]);
+        let wide_x = f64::from(out.x[l]) - f64::from(p.origin[0]);
+        let wide_y = f64::from(out.y[l]) - f64::from(p.origin[1]);
+        let i = (p.i.dx * wide_x + p.i.dy * wide_y) as f32;
+        let j = (p.j.dx * wide_x + p.j.dy * wide_y) as f32;
         let w = w0 + i * (w1 - w0) + j * (w2 - w0);
         let inv = 1.0 / w;
-        out.z[l] = planes.z[0][l] + planes.z[1][l] * dx + planes.z[2][l] * dy;
+        out.z[l] = p.z.at + p.z.dx * dx + p.z.dy * dy;
         out.inv_w[l] = w;
         out.linear[0][l] = i;
         out.linear[1][l] = j;
         out.perspective[0][l] = i * w1 * inv;
         out.perspective[1][l] = j * w2 * inv;
     }
-    out
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn interpolate(v0: &Floats, d1: &Floats, d2: &Floats, i: &Lanes, j: &Lanes, out: &mut Lanes) {
-    for l in 0..LANES {
-        let value = v0[l] + f32::from_bits(i.0[l]) * d1[l] + f32::from_bits(j.0[l]) * d2[l];
+fn interpolate(corners: &[f32; 3], i: &Lanes, j: &Lanes, out: &mut Lanes) {
+    mix::<LANES>(corners, 0, i, j, out);
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn interpolate_quads(corners: &[[f32; 3]; QUADS], i: &Lanes, j: &Lanes, out: &mut Lanes) {
+    corners.iter().enumerate().for_each(|(q, corners)| mix::<4>(corners, 4 * q, i, j, out));
+}
+
+/// The values of the `N` lanes from `first` on.
+#[inline(always)]
+fn mix<const N: usize>([v0, d1, d2]: &[f32; 3], first: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
+    for l in first..first + N {
+        let value = v0 + f32::from_bits(i.0[l]) * d1 + f32::from_bits(j.0[l]) * d2;
         out.0[l] = value.to_bits();
     }
 }

@@ -63,7 +63,7 @@ impl ColorTarget {
         if self.reads_target() || self.codec.bytes() != 4 {
             return None;
         }
-        Some(self.encode(colors)[0])
+        Some(self.encode(colors.each_ref())[0])
     }
 
     /// Writes the pixels of `mask` (four bits per quad).
@@ -72,8 +72,8 @@ impl ColorTarget {
         plane: &mut Plane<'_>,
         quads: &[Quad],
         mask: u32,
-        colors: &[Words; 4],
-        src1: &[Words; 4],
+        colors: [&Words; 4],
+        src1: [&Words; 4],
     ) {
         if self.codec.bytes() > 4 {
             return self.write_wide(plane, quads, mask, colors, src1);
@@ -83,7 +83,7 @@ impl ColorTarget {
         }
         let old = Quads(quads).load(plane, mask);
         let blended = match &self.blend {
-            Some(blend) => self.encode(&self.blended(blend, colors, src1, &self.decode(&old))),
+            Some(blend) => self.encode(self.blended(blend, colors, src1, &self.decode(&old)).each_ref()),
             None => self.encode(colors),
         };
         let writable = self.writable as u32;
@@ -103,8 +103,8 @@ impl ColorTarget {
         plane: &mut Plane<'_>,
         quads: &[Quad],
         mask: u32,
-        colors: &[Words; 4],
-        src1: &[Words; 4],
+        colors: [&Words; 4],
+        src1: [&Words; 4],
     ) {
         let mut old = [0u128; 32];
         Quads(quads).each_pixel(mask, |lane, x, y| {
@@ -118,7 +118,7 @@ impl ColorTarget {
                 }
                 self.blended(blend, colors, src1, &dst)
             }
-            None => *colors,
+            None => colors.map(|c| *c),
         };
         Quads(quads).each_pixel(mask, |lane, x, y| {
             let mut new = self.codec.encode(colors.map(|c| c[lane]));
@@ -132,7 +132,7 @@ impl ColorTarget {
         });
     }
 
-    fn blended(&self, blend: &Blend, src: &[Words; 4], src1: &[Words; 4], dst: &[Words; 4]) -> [Words; 4] {
+    fn blended(&self, blend: &Blend, src: [&Words; 4], src1: [&Words; 4], dst: &[Words; 4]) -> [Words; 4] {
         let mut src: Colors = src.map(|c| c.map(f32::from_bits));
         let mut src1: Colors = src1.map(|c| c.map(f32::from_bits));
         let mut dst: Colors = dst.map(|c| c.map(f32::from_bits));
@@ -155,10 +155,10 @@ impl ColorTarget {
         }
     }
 
-    fn encode(&self, colors: &[Words; 4]) -> Words {
+    fn encode(&self, colors: [&Words; 4]) -> Words {
         match self.unorm8 {
             Some(order) => encode_unorm8(order, colors),
-            None => self.codec.encode_words(colors),
+            None => self.codec.encode_words(&colors.map(|c| *c)),
         }
     }
 
@@ -170,15 +170,19 @@ impl ColorTarget {
     }
 }
 
+/// Added to a float between 0 and 2^23 it leaves the nearest integer (ties to even) in the
+/// low bits, which is faster than a conversion that saturates.
+const NEAREST: f32 = 8_388_608.0;
+
 /// Bytes in the given order, nearest, ties to even: the rule of `format/convert.rs`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn encode_unorm8(order: [usize; 4], colors: &[Words; 4]) -> Words {
+fn encode_unorm8(order: [usize; 4], colors: [&Words; 4]) -> Words {
     let mut out = [0; 32];
     for (byte, c) in order.into_iter().enumerate() {
-        let channel = &colors[c];
+        let channel = colors[c];
         for i in 0..32 {
             let v = at_least_zero(channel[i]).min(1.0);
-            out[i] |= ((v * 255.0).round_ties_even() as i32 as u32) << (8 * byte);
+            out[i] |= ((v * 255.0 + NEAREST).to_bits() & 255) << (8 * byte);
         }
     }
     out
@@ -187,7 +191,8 @@ fn encode_unorm8(order: [usize; 4], colors: &[Words; 4]) -> Words {
 /// A float that is not negative; NaN becomes zero.
 #[inline(always)]
 fn at_least_zero(bits: u32) -> f32 {
-    f32::from_bits(bits).max(0.0)
+    let v = f32::from_bits(bits);
+    if v > 0.0 { v } else { 0.0 }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
@@ -229,8 +234,9 @@ mod tests {
             let fast = target(ColorFmt::RB4_R8G8B8A8_UNORM, swap, Some(order));
             let slow = target(ColorFmt::RB4_R8G8B8A8_UNORM, swap, None);
             for c in [[0.0, 1.0, 0.5, 0.25], [-1.0, 2.0, f32::NAN, 0.1], [0.501_96, 0.498_04, 0.9999, 1e-9]] {
-                assert_eq!(fast.encode(&color(c)), slow.encode(&color(c)), "{c:?}");
-                let words = fast.encode(&color(c));
+                let c = color(c);
+                let words = fast.encode(c.each_ref());
+                assert_eq!(words, slow.encode(c.each_ref()));
                 assert_eq!(fast.decode(&words), slow.decode(&words));
             }
         }
@@ -242,7 +248,7 @@ mod tests {
         let mut target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WZYX, Some([0, 1, 2, 3]));
         target.writable = target.codec.bits(0b0001);
         let c = color([1.0; 4]);
-        target.write(&mut Plane::new(&mut bytes, 16, 4, [0, 0]), &[QUAD], 0b0110, &c, &c);
+        target.write(&mut Plane::new(&mut bytes, 16, 4, [0, 0]), &[QUAD], 0b0110, c.each_ref(), c.each_ref());
         let changed: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] != 9).collect();
         assert_eq!(changed, [12, 24], "red of the upper right and the lower left pixel");
     }
@@ -267,7 +273,7 @@ mod tests {
         target.blend = Some(blend);
         let c = color([1.5, 0.25, 0.0, 0.5]);
         for _ in 0..2 {
-            target.write(&mut Plane::new(&mut bytes, 64, 16, [0, 0]), &[QUAD], 1, &c, &c);
+            target.write(&mut Plane::new(&mut bytes, 64, 16, [0, 0]), &[QUAD], 1, c.each_ref(), c.each_ref());
         }
         let pixel: [f32; 4] =
             std::array::from_fn(|i| f32::from_le_bytes(std::array::from_fn(|k| bytes[2 * 16 + 4 * i + k])));

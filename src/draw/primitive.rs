@@ -2,6 +2,7 @@
 //! depth and barycentrics are interpolated.
 
 use a4emu_decoder::regs::enums::PrimType;
+use multiversion::multiversion;
 
 use super::clip::{ClipVolume, DepthClip, Viewport};
 use super::lines;
@@ -184,10 +185,7 @@ impl<'a> Setup<'a> {
 
     /// Viewport transform of the vertices that have none yet.
     fn transform_new(&mut self) {
-        for v in self.windows.len()..self.vertices.len() {
-            let p = self.vertices.position(v as u32);
-            self.windows.push(window(&self.state.viewport, p, self.volume.outcode(p)));
-        }
+        transform(&self.state.viewport, &self.volume, self.vertices, &mut self.windows);
     }
 
     fn add(&mut self, primitive: Primitive) {
@@ -367,6 +365,16 @@ impl<'a> Setup<'a> {
     }
 }
 
+/// Appends the windows of the vertices that have none.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn transform(viewport: &Viewport, volume: &ClipVolume, vertices: &Vertices, windows: &mut Vec<Window>) {
+    windows.extend((windows.len()..vertices.len()).map(|v| {
+        let p = vertices.position(v as u32);
+        window(viewport, p, volume.outcode(p))
+    }));
+}
+
+#[inline(always)]
 fn window(viewport: &Viewport, p: [f32; 4], outcode: u32) -> Window {
     let inv_w = 1.0 / p[3];
     let [x, y, z] = std::array::from_fn(|i| p[i] * inv_w * viewport.scale[i] + viewport.offset[i]);

@@ -64,6 +64,7 @@ impl Rect {
 pub type Snapped = [i32; 2];
 
 /// Snaps a window position; positions beyond the guard band are cut to it.
+#[inline(always)]
 pub fn snap(x: f32, y: f32) -> Snapped {
     let limit = crate::draw::clip::GUARD_BAND * SUBPIXELS as f32;
     [x, y].map(|v| (v * SUBPIXELS as f32).round_ties_even().clamp(-limit, limit) as i32)
@@ -95,11 +96,30 @@ impl Edge {
     fn at(&self, x: i32, y: i32) -> i64 {
         i64::from(self.a) * i64::from(x) + i64::from(self.b) * i64::from(y) + self.c
     }
+}
 
-    /// Least and greatest value over the block whose first pixel has value `at`.
-    fn range(&self, at: i64) -> (i64, i64) {
-        let (da, db) = (i64::from(self.a) * 7, i64::from(self.b) * 7);
-        (at + da.min(0) + db.min(0), at + da.max(0) + db.max(0))
+/// An edge on its way along a row of blocks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Walk {
+    a: i32,
+    b: i32,
+    /// Value at the block's first pixel.
+    at: i64,
+    /// What is added to that for the least and the greatest value in the block.
+    least: i64,
+    greatest: i64,
+}
+
+impl Walk {
+    fn new(edge: &Edge, x: i32, y: i32) -> Self {
+        let last = i64::from(BLOCK - 1);
+        let (da, db) = (i64::from(edge.a) * last, i64::from(edge.b) * last);
+        let (least, greatest) = (da.min(0) + db.min(0), da.max(0) + db.max(0));
+        Self { a: edge.a, b: edge.b, at: edge.at(x, y), least, greatest }
+    }
+
+    fn step(&mut self) {
+        self.at += i64::from(self.a) * i64::from(BLOCK);
     }
 }
 
@@ -160,57 +180,49 @@ impl Shape {
 
     fn cover_row(&self, area: Rect, y: i32, emit: &mut impl FnMut(i32, i32, u64)) {
         let mut x = area.x0.div_euclid(BLOCK) * BLOCK;
+        let mut walks = self.edges.map(|edge| Walk::new(&edge, x, y));
+        let walks = &mut walks[..self.count];
         while x < area.x1 {
-            let mask = self.cover_block(x, y);
+            let mask = cover_block(walks);
             if mask != 0 {
                 let mask = mask & rect_mask(area, x, y);
                 if mask != 0 {
                     emit(x, y, mask);
                 }
             }
+            walks.iter_mut().for_each(Walk::step);
             x += BLOCK;
         }
     }
+}
 
-    /// Coverage of the block at (x, y) by the edges alone.
-    fn cover_block(&self, x: i32, y: i32) -> u64 {
-        let mut partial = [Edge::default(); 4];
-        let mut count = 0;
-        for edge in &self.edges[..self.count] {
-            let at = edge.at(x, y);
-            let (least, greatest) = edge.range(at);
-            if greatest < 0 {
-                return 0;
-            }
-            if least < 0 {
-                partial[count] = Edge { c: at, ..*edge };
-                count += 1;
-            }
-        }
-        if count == 0 { u64::MAX } else { inside(&partial[..count]) }
+/// Coverage of a block by edges alone.
+#[inline(always)]
+fn cover_block(walks: &[Walk]) -> u64 {
+    if walks.iter().any(|walk| walk.at + walk.greatest < 0) {
+        return 0;
+    }
+    match walks.iter().all(|walk| walk.at + walk.least >= 0) {
+        true => u64::MAX,
+        false => inside(walks),
     }
 }
 
-/// Pixels of the 8x8 block that are inside all `edges`, whose `c` is the value at its
-/// first pixel. Each crosses the block, so its values there fit 32 bits.
+/// Pixels of an 8x8 block that are inside all edges. Those that cross the block have
+/// values there that fit 32 bits.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn inside(edges: &[Edge]) -> u64 {
+fn inside(walks: &[Walk]) -> u64 {
     let mut outside = [0i32; 64];
-    for edge in edges {
-        let c = edge.c as i32;
-        for y in 0..8 {
-            let row = c.wrapping_add(edge.b.wrapping_mul(y));
-            for x in 0..8 {
-                outside[(8 * y + x) as usize] |= row.wrapping_add(edge.a.wrapping_mul(x));
-            }
+    for walk in walks.iter().filter(|walk| walk.at + walk.least < 0) {
+        for (i, outside) in outside.iter_mut().enumerate() {
+            let (x, y) = (i as i32 % BLOCK, i as i32 / BLOCK);
+            let right = walk.a.wrapping_mul(x).wrapping_add(walk.b.wrapping_mul(y));
+            *outside |= (walk.at as i32).wrapping_add(right);
         }
     }
-    let mut mask = 0;
-    for (y, row) in outside.chunks_exact(8).enumerate() {
-        let bytes: [u8; 8] = std::array::from_fn(|x| u8::from(row[x] >= 0));
-        mask |= pack_bits(bytes) << (8 * y);
-    }
-    mask
+    let bytes = outside.map(|value| (value as u32 >> 31) as u8);
+    let rows = bytes.as_chunks().0.iter().enumerate();
+    !rows.fold(0, |mask, (y, row)| mask | pack_bits(*row) << (8 * y))
 }
 
 /// 32 bytes of 0 or 1 as bits, first byte lowest.

@@ -7,8 +7,9 @@ use crate::memory::Memory;
 use crate::shader::{LANES, Lanes, Outcome, Warp, run};
 
 use super::call::IndexSource;
+use super::fetch::fetch;
 use super::stage::{Access, Port, Reports, StageEnvironment};
-use super::state::{Attribute, Integers, Rate, VertexOutputs, VertexState};
+use super::state::{VertexOutputs, VertexState};
 use super::vertices::{HEADER, RESTART, Vertices};
 
 /// Vertices (over all instances) that a draw may have; no real one comes near.
@@ -22,13 +23,13 @@ const WARPS_PER_JOB: usize = 8;
 
 /// One vertex to shade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Job {
+pub struct Job {
     /// Index as fetched.
-    index: u32,
+    pub index: u32,
     /// Instance from 0.
-    instance: u32,
+    pub instance: u32,
     /// Running number in the draw.
-    number: u32,
+    pub number: u32,
 }
 
 /// What the vertex stage makes of a draw.
@@ -293,45 +294,6 @@ impl VertexOutputs {
         for (id, location) in &self.varyings {
             column(HEADER + location, warp.full(*id));
         }
-    }
-}
-
-/// Fetches one attribute of a warp's vertices into its registers.
-fn fetch(attribute: &Attribute, state: &VertexState, jobs: &[Job], warp: &mut Warp, access: &mut Access<'_>) {
-    let mut values = [Lanes::ZERO; 4];
-    let memory = access.port.memory();
-    let whole = memory.slice(attribute.address, attribute.size as usize);
-    for (lane, job) in jobs.iter().enumerate() {
-        let element = match attribute.rate {
-            Rate::Vertex => job.index.wrapping_add_signed(state.index_offset),
-            Rate::Instance(divisor) => (job.instance / divisor).wrapping_add(state.first_instance),
-        };
-        let at = u64::from(element) * u64::from(attribute.stride);
-        let len = u64::from(attribute.codec.bytes());
-        let texel = if at + len > u64::from(attribute.size) {
-            0
-        } else if let Some(whole) = whole {
-            attribute.codec.load(&whole[at as usize..(at + len) as usize])
-        } else {
-            let mut bytes = [0; 16];
-            let address = attribute.address.wrapping_add(at as u32);
-            if !memory.read(address, &mut bytes[..len as usize]) {
-                access.reports.misses.push(Miss { client: Client::Vertex, address, len: len as u32 });
-            }
-            attribute.codec.load(&bytes[..len as usize])
-        };
-        let components = attribute.codec.decode(texel);
-        for (c, value) in components.into_iter().enumerate() {
-            values[c][lane] = value;
-        }
-    }
-    if attribute.integer == Integers::Convert && attribute.codec.is_integer() {
-        for row in &mut values {
-            row.iter_mut().for_each(|v| *v = attribute.codec.lane_to_float(*v).to_bits());
-        }
-    }
-    for c in (0..4).filter(|c| attribute.write_mask & (1 << c) != 0) {
-        *warp.full_mut(attribute.regid + c) = values[c as usize];
     }
 }
 

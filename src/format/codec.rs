@@ -77,6 +77,17 @@ impl Codec {
         self.fields[component].width != 0
     }
 
+    /// How many components there are, if a texel is just as many dwords, x first, that are
+    /// lanes as they stand.
+    pub fn plain_dwords(&self) -> Option<usize> {
+        let count = (self.bytes / 4) as usize;
+        let plain = |c: usize| match c < count {
+            true => matches!(self.kernel(c), Kernel::Copy) && self.fields[c].shift == 32 * c as u32,
+            false => !self.has(c),
+        };
+        (self.bytes.is_multiple_of(4) && (0..4).all(plain)).then_some(count)
+    }
+
     /// The bits of the texel that the components in `mask` (bit 0 is x) occupy.
     pub fn bits(&self, components: u32) -> u128 {
         if self.packing == Packing::SharedExponent {
@@ -240,7 +251,8 @@ impl Codec {
         }
     }
 
-    const fn absent(&self, component: usize) -> u32 {
+    /// What a component reads as that the format does not have.
+    pub const fn absent(&self, component: usize) -> u32 {
         match (component, self.is_integer()) {
             (3, true) => 1,
             (3, false) => 1f32.to_bits(),

@@ -17,7 +17,7 @@ use super::unit::Unit;
 use crate::draw::clip::Viewport;
 use crate::draw::depth::{DepthStencil, DepthWrite, Words};
 use crate::draw::depth_target::{DepthLayout, DepthTarget};
-use crate::draw::interpolate::{WarpQuads, Weights};
+use crate::draw::interpolate::{Source, WarpQuads, Weights};
 use crate::draw::merge::{ColorOutput, ColorTarget, Precision};
 use crate::draw::patch::Quads;
 use crate::draw::plane::Plane;
@@ -196,18 +196,18 @@ impl<'a> Fragments<'a> {
         if quads.is_empty() {
             return;
         }
-        let pieces = WarpQuads {
-            quads: &quads,
+        let source = Source {
             primitives: self.primitives,
             vertices: self.vertices,
             interpolation: &[IntpMode::SMOOTH; MAX_VARYINGS],
             replacement: &[ReplMode::Other(0); MAX_VARYINGS],
         };
+        let pieces = WarpQuads::new(&quads, source);
         let covered = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
         let weights = pieces.weights();
         let passed = self.depth.test(planes, &Quads(&quads), Face::Front, &weights.z, covered);
         let colors = self.shade(&pieces, &weights);
-        self.color.write(&mut planes[0], &quads, passed, &colors, &colors);
+        self.color.write(&mut planes[0], &quads, passed, colors.each_ref(), colors.each_ref());
     }
 
     /// Position and attributes of every pixel through the fragment shader.

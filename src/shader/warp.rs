@@ -12,7 +12,7 @@ pub const INSTRUCTION_LIMIT: u64 = 1 << 22;
 
 /// Registers, control flow and constants of 32 lanes running one program.
 /// Clone it for each further warp of a group: the constants are shared.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Warp {
     pub(super) rows: Vec<Lanes>,
     pub(super) constants: Arc<[u32]>,
@@ -29,9 +29,10 @@ pub struct Warp {
 }
 
 /// What a lane does after a kill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Killed {
     /// It runs on for derivatives and stores nothing: fragment shaders.
+    #[default]
     Help,
     /// It has ended, with its registers as they are: geometry shaders.
     End,
