@@ -159,10 +159,7 @@ fn weigh<const N: usize>(p: &ScreenPrimitive, first: usize, out: &mut Weights) {
     let [w0, w1, w2] = p.inv_w;
     for l in first..first + N {
         let (dx, dy) = (out.x[l] - p.origin[0], out.y[l] - p.origin[1]);
-        let wide_x = f64::from(out.x[l]) - f64::from(p.origin[0]);
-        let wide_y = f64::from(out.y[l]) - f64::from(p.origin[1]);
-        let i = (p.i.dx * wide_x + p.i.dy * wide_y) as f32;
-        let j = (p.j.dx * wide_x + p.j.dy * wide_y) as f32;
+        let [i, j] = [p.i, p.j].map(|plane| plane.at + plane.dx * dx + plane.dy * dy);
         let w = w0 + i * (w1 - w0) + j * (w2 - w0);
         let inv = 1.0 / w;
         out.z[l] = p.z.at + p.z.dx * dx + p.z.dy * dy;
@@ -188,7 +185,7 @@ fn interpolate_quads(corners: &[[f32; 3]; QUADS], i: &Lanes, j: &Lanes, out: &mu
 #[inline(always)]
 fn mix<const N: usize>([v0, d1, d2]: &[f32; 3], first: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
     for l in first..first + N {
-        let value = v0 + f32::from_bits(i.0[l]) * d1 + f32::from_bits(j.0[l]) * d2;
+        let value = v0 + (f32::from_bits(i.0[l]) * d1 + f32::from_bits(j.0[l]) * d2);
         out.0[l] = value.to_bits();
     }
 }

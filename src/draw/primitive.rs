@@ -86,6 +86,11 @@ pub enum Winding {
 }
 
 /// A value that changes evenly over the screen: at the primitive's origin, and per pixel.
+///
+/// Slopes are rounded once, all else is evaluated in binary32. The chip's own precision
+/// is a guess: pixel centres that fall on a texel boundary or a clip plane show it. This
+/// is the form that both reference rasterisers use, but for an origin within the
+/// primitive, which keeps the digits of small primitives far from the corner.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Affine {
     /// At the origin.
@@ -96,16 +101,16 @@ pub struct Affine {
     pub dy: f32,
 }
 
-/// A barycentric weight: zero at the primitive's origin, and its change per pixel. In
-/// binary64, because texel boundaries often fall on pixel centres and a weight that is
-/// off by one in its last place picks the wrong side.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Weight {
-    /// Change per pixel to the right.
-    pub dx: f64,
-    /// Change per pixel down.
-    pub dy: f64,
+impl Affine {
+    /// The plane that has `value` at the point `from` the origin.
+    fn through(value: f32, from: [f32; 2], slope: Slope) -> Self {
+        let [dx, dy] = slope.map(|d| d as f32);
+        Self { at: value - (dx * from[0] + dy * from[1]), dx, dy }
+    }
 }
+
+/// Change per pixel to the right and down.
+type Slope = [f64; 2];
 
 /// A primitive ready for the rasteriser.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,14 +125,14 @@ pub struct ScreenPrimitive {
     pub vertices: [u32; 3],
     /// Row of the vertex of flat varyings.
     pub provoking: u32,
-    /// Window position that `z`, `i` and `j` count from.
+    /// Window position that `z`, `i` and `j` count from: the first pixel's centre.
     pub origin: [f32; 2],
     /// Window depth.
     pub z: Affine,
     /// Weight of vertex 1, linear on the screen.
-    pub i: Weight,
+    pub i: Affine,
     /// Weight of vertex 2, linear on the screen.
-    pub j: Weight,
+    pub j: Affine,
     /// 1/w at the vertices.
     pub inv_w: [f32; 3],
 }
@@ -240,34 +245,44 @@ impl<'a> Setup<'a> {
         let w = v.map(|v| self.windows[v as usize]);
         let [a, b, c] = w.map(|w| w.snapped);
         let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
-        self.push_planar(shape, v, provoking, face);
-        if let (Some(offset), Some(last)) = (&self.state.offset, self.out.last_mut()) {
+        let mut primitive = self.planar(shape, v, provoking, face);
+        if let Some(offset) = &self.state.offset {
             let top = w.iter().map(|w| w.z.abs()).fold(0.0, f32::max);
-            last.z.at += offset.bias(&last.z, top);
+            primitive.z.at += offset.bias(&primitive.z, top);
         }
+        self.push(primitive);
     }
 
-    /// A shape whose values come from the plane through three vertices.
-    fn push_planar(&mut self, shape: Shape, v: [u32; 3], provoking: u32, face: Face) {
+    /// A shape whose values come from the plane through three vertices. They count from
+    /// the last: guess, like the precision of [`Affine`], and settled by the same.
+    fn planar(&self, shape: Shape, v: [u32; 3], provoking: u32, face: Face) -> ScreenPrimitive {
+        let v = [v[2], v[0], v[1]];
         let w = v.map(|v| self.windows[v as usize]);
-        let (i, j) = barycentrics(w.map(|w| w.xy));
-        let z = plane(w.map(|w| w.z), &i, &j);
-        self.push(ScreenPrimitive {
+        let shape = shape.cut(self.state.sides);
+        let origin = first_centre(&shape);
+        let from = w.map(|w| [w.xy[0] - origin[0], w.xy[1] - origin[1]]);
+        let slopes = barycentrics(w.map(|w| w.xy));
+        let [i, j] = slopes.map_or([Affine::default(); 2], |[i, j]| {
+            [Affine::through(1.0, from[1], i), Affine::through(1.0, from[2], j)]
+        });
+        let [i_slope, j_slope] = slopes.unwrap_or_default();
+        let (d1, d2) = (f64::from(w[1].z - w[0].z), f64::from(w[2].z - w[0].z));
+        let z_slope = [0, 1].map(|axis| i_slope[axis] * d1 + j_slope[axis] * d2);
+        ScreenPrimitive {
             shape,
             face,
             sprite: None,
             vertices: v,
             provoking,
-            origin: w[0].xy,
-            z,
+            origin,
+            z: Affine::through(w[0].z, from[0], z_slope),
             i,
             j,
             inv_w: w.map(|w| w.inv_w),
-        });
+        }
     }
 
-    fn push(&mut self, mut primitive: ScreenPrimitive) {
-        primitive.shape = primitive.shape.cut(self.state.sides);
+    fn push(&mut self, primitive: ScreenPrimitive) {
         if !primitive.shape.bounds.is_empty() {
             self.out.push(primitive);
         }
@@ -284,18 +299,21 @@ impl<'a> Setup<'a> {
         };
         let [a, b] = v.map(|v| self.windows[v as usize]);
         let Some(shape) = lines::line(a.xy, b.xy, self.state.line_width) else { return };
-        let i = along(a.xy, b.xy);
-        let dz = b.z - a.z;
+        let shape = shape.cut(self.state.sides);
+        let origin = first_centre(&shape);
+        let from = [a.xy[0] - origin[0], a.xy[1] - origin[1]];
+        let along = along(a.xy, b.xy);
+        let dz = f64::from(b.z - a.z);
         self.push(ScreenPrimitive {
             shape,
             face,
             sprite: None,
             vertices: [v[0], v[1], v[0]],
             provoking,
-            origin: a.xy,
-            z: Affine { at: a.z, dx: dz * i.dx as f32, dy: dz * i.dy as f32 },
-            i,
-            j: Weight::default(),
+            origin,
+            z: Affine::through(a.z, from, along.map(|d| d * dz)),
+            i: Affine::through(0.0, from, along),
+            j: Affine::default(),
             inv_w: [a.inv_w, b.inv_w, a.inv_w],
         });
     }
@@ -310,15 +328,15 @@ impl<'a> Setup<'a> {
         let corner = w.xy.map(|c| c - size / 2.0);
         let shape = Shape::between(snap(corner[0], corner[1]), snap(corner[0] + size, corner[1] + size));
         self.push(ScreenPrimitive {
-            shape,
+            shape: shape.cut(self.state.sides),
             face,
             sprite: Some(Sprite { corner, inv_size: 1.0 / size }),
             vertices: [v; 3],
             provoking,
             origin: w.xy,
             z: Affine { at: w.z, ..Affine::default() },
-            i: Weight::default(),
-            j: Weight::default(),
+            i: Affine::default(),
+            j: Affine::default(),
             inv_w: [w.inv_w; 3],
         });
     }
@@ -361,7 +379,7 @@ impl<'a> Setup<'a> {
         let other = Shape::between(a, c).bounds;
         let third = Shape::between(b, c).bounds;
         let shape = Shape::rectangle(bounds.union(other).union(third));
-        self.push_planar(shape, v, v[2], Face::Front);
+        self.push(self.planar(shape, v, v[2], Face::Front));
     }
 }
 
@@ -381,28 +399,25 @@ fn window(viewport: &Viewport, p: [f32; 4], outcode: u32) -> Window {
     Window { xy: [x, y], z, inv_w, snapped: snap(x, y), outcode }
 }
 
-/// Weights of vertex 1 and 2 over the screen, counted from vertex 0.
-fn barycentrics(p: [[f32; 2]; 3]) -> (Weight, Weight) {
+/// The centre of the first pixel of a shape.
+fn first_centre(shape: &Shape) -> [f32; 2] {
+    [shape.bounds.x0 as f32 + 0.5, shape.bounds.y0 as f32 + 0.5]
+}
+
+/// How the weights of vertex 1 and 2 change over the screen. `None` without an area.
+fn barycentrics(p: [[f32; 2]; 3]) -> Option<[Slope; 2]> {
     let d = |a: usize| [f64::from(p[a][0]) - f64::from(p[0][0]), f64::from(p[a][1]) - f64::from(p[0][1])];
     let (u, v) = (d(1), d(2));
     let area = u[0] * v[1] - v[0] * u[1];
-    let inv = if area == 0.0 { 0.0 } else { 1.0 / area };
-    let weight = |dx: f64, dy: f64| Weight { dx: dx * inv, dy: dy * inv };
-    (weight(v[1], -v[0]), weight(-u[1], u[0]))
+    (area != 0.0).then(|| [[v[1] / area, -v[0] / area], [-u[1] / area, u[0] / area]])
 }
 
-/// The fraction of the way from `a` to `b`, over the screen, counted from `a`.
-fn along(a: [f32; 2], b: [f32; 2]) -> Weight {
+/// How the fraction of the way from `a` to `b` changes over the screen.
+fn along(a: [f32; 2], b: [f32; 2]) -> Slope {
     let (dx, dy) = (f64::from(b[0]) - f64::from(a[0]), f64::from(b[1]) - f64::from(a[1]));
     let square = dx * dx + dy * dy;
     let inv = if square == 0.0 { 0.0 } else { 1.0 / square };
-    Weight { dx: dx * inv, dy: dy * inv }
-}
-
-/// The plane through a value at three vertices.
-fn plane(v: [f32; 3], i: &Weight, j: &Weight) -> Affine {
-    let (d1, d2) = (f64::from(v[1] - v[0]), f64::from(v[2] - v[0]));
-    Affine { at: v[0], dx: (i.dx * d1 + j.dx * d2) as f32, dy: (i.dy * d1 + j.dy * d2) as f32 }
+    [dx * inv, dy * inv]
 }
 
 impl PolygonOffset {
@@ -467,11 +482,26 @@ mod tests {
     }
 
     #[test]
-    fn barycentrics_are_one_at_their_vertex() {
-        let (i, j) = barycentrics([[1.0, 2.0], [9.0, 4.0], [3.0, 12.0]]);
-        assert_eq!(i.dx * 8.0 + i.dy * 2.0, 1.0);
-        assert_eq!(j.dx * 8.0 + j.dy * 2.0, 0.0);
-        assert_eq!(j.dx * 2.0 + j.dy * 10.0, 1.0);
+    fn a_weight_is_one_at_its_vertex_and_zero_at_the_others() {
+        let state = state(PrimType::DI_PT_TRILIST);
+        let mut v = vertices(&TRIANGLE);
+        let got = assemble(&state, &mut v, &[0, 1, 2]).expect("a triangle");
+        assert_eq!((got[0].vertices, got[0].origin), ([2, 0, 1], [0.5, 0.5]));
+        let at = |w: &Affine, x: f32, y: f32| w.at + w.dx * (x - 0.5) + w.dy * (y - 0.5);
+        let weights =
+            [[0.0, 0.0], [64.0, 0.0], [0.0, 64.0]].map(|[x, y]| [at(&got[0].i, x, y), at(&got[0].j, x, y)]);
+        assert_eq!(weights, [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]);
+    }
+
+    #[test]
+    fn an_offset_moves_its_own_triangle_only() {
+        let mut state = state(PrimType::DI_PT_TRILIST);
+        state.offset = Some(PolygonOffset { scale: 0.0, units: 0.25, float_depth: None, clamp: 0.0 });
+        state.sides = Rect { x0: 0, y0: 0, x1: 8, y1: 8 };
+        let far = [[0.9, 0.8, 0.0, 1.0], [1.0, 0.8, 0.0, 1.0], [0.9, 1.0, 0.0, 1.0]];
+        let mut v = vertices(&[TRIANGLE, far].concat());
+        let got = assemble(&state, &mut v, &[0, 1, 2, 3, 4, 5]).expect("triangles");
+        assert_eq!(got.iter().map(|p| p.z.at).collect::<Vec<_>>(), [0.75], "the second is off the sides");
     }
 
     #[test]
@@ -481,7 +511,7 @@ mod tests {
         let got = assemble(&state, &mut v, &[0, 1]).expect("a rectangle");
         assert_eq!(got.len(), 1);
         assert_eq!(got[0].shape.bounds, Rect { x0: 0, y0: 0, x1: 64, y1: 64 });
-        let across = v.varyings(got[0].vertices[1]).to_vec();
+        let across = v.varyings(got[0].vertices[2]).to_vec();
         assert_eq!(across, [1.0f32.to_bits(), 1.0f32.to_bits()], "s follows x, t stays");
     }
 
