@@ -1,6 +1,7 @@
 //! The chip: one value that owns all state. No globals, no sharing, no lifetimes.
 
 pub use a4emu_decoder::load_state::Stage;
+use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
 use crate::cp::CpState;
 use crate::fault::{Client, Place, Report};
@@ -17,6 +18,8 @@ pub const CONSTANTS: usize = 512;
 pub const INSTRUCTIONS: usize = 64 * 16;
 /// Texture and sampler slots of a stage. The driver uses 16; blob traces go higher.
 pub const TEXTURES: usize = 128;
+/// Words of a stream-out program: one for every two components that a vertex can have.
+pub const STREAM_OUT: usize = 128;
 /// SSBO and image slots.
 pub const SSBOS: usize = 64;
 
@@ -162,6 +165,8 @@ pub struct Gpu {
     pub cp: CpState,
     /// Counters.
     pub counters: Counters,
+    /// The stream-out program, as it was written to its port.
+    pub stream_out: Vec<VPC_SO_PROG>,
     /// What went wrong so far.
     pub report: Report,
     /// Where execution is.
@@ -183,9 +188,17 @@ impl Gpu {
             loaded: LoadedState::default(),
             cp,
             counters: Counters::default(),
+            stream_out: Vec::new(),
             report: Report::default(),
             at: Place::default(),
             pipeline: crate::draw::Pipeline::default(),
+        }
+    }
+
+    /// Adds a word to the stream-out program; those for which there is no output are lost.
+    pub fn add_stream_out(&mut self, word: u32) {
+        if self.stream_out.len() < STREAM_OUT {
+            self.stream_out.push(VPC_SO_PROG(word));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Captures of strips, for the benchmark and for `tests/geometry.rs`.
+//! Captures of strips, for the benchmark and for `tests/geometry/cost.rs`.
 
 use std::path::Path;
 

@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use crate::gpu::Gpu;
 
 use super::call::DrawCall;
+use super::feedback::FeedbackState;
 use super::geometry::dispatch::{Choice, Demand};
 use super::geometry::input::Input;
 use super::geometry::launch::Job;
@@ -26,6 +27,8 @@ pub struct FrontState {
     pub tessellation: Option<TessellationState>,
     /// Geometry shader.
     pub geometry: Option<GeometryState>,
+    /// Transform feedback.
+    pub feedback: Option<FeedbackState>,
     /// Type of what the draw packet lists.
     topology: PrimType,
     /// Which vertex of a primitive in a strip is kept in its place.
@@ -55,6 +58,7 @@ impl FrontState {
             vertex: VertexState::snapshot(gpu, call)?,
             tessellation: TessellationState::snapshot(gpu, call)?,
             geometry: GeometryState::snapshot(gpu)?,
+            feedback: FeedbackState::snapshot(gpu),
             topology: topology(call),
             provoking: provoking(&gpu.regs),
             draw: call.number,
@@ -71,8 +75,13 @@ impl FrontState {
     }
 
     /// Whether the vertex stage is all there is.
-    pub fn is_plain(&self) -> bool {
+    fn is_plain(&self) -> bool {
         self.geometry.is_none() && self.tessellation.is_none()
+    }
+
+    /// Whether what reaches set-up follows from the vertices, and nothing else is done.
+    pub fn is_reusable(&self) -> bool {
+        self.is_plain() && self.feedback.is_none()
     }
 
     /// What chooses the layer of the targets.
@@ -86,6 +95,14 @@ impl FrontState {
 /// # Errors
 /// A fault when the draw is larger than any real one.
 pub fn run(gpu: &mut Gpu, state: &FrontState) -> Result<Option<Stream>, Fault> {
+    let stream = shade(gpu, state)?;
+    if let (Some(feedback), Some(stream)) = (&state.feedback, &stream) {
+        feedback.run(gpu, state.topology(), state.provoking, stream);
+    }
+    Ok(stream)
+}
+
+fn shade(gpu: &mut Gpu, state: &FrontState) -> Result<Option<Stream>, Fault> {
     let shaded = shade_vertices(gpu, &state.vertex)?;
     if state.is_plain() {
         return Ok(Some(Stream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() }));

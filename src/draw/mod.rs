@@ -9,6 +9,7 @@ pub mod clip;
 pub mod compute;
 pub mod depth;
 pub mod depth_target;
+pub mod feedback;
 pub mod fetch;
 pub mod fill;
 pub mod fragment;

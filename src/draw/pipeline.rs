@@ -167,7 +167,7 @@ pub(super) fn geometry(
     front: FrontState,
     state: &DrawState,
 ) -> Result<Option<Arc<Geometry>>, Fault> {
-    if front.is_plain()
+    if front.is_reusable()
         && let Some(known) =
             gpu.pipeline.reuse.find(gpu.at.address, &front.vertex, &state.primitive, &gpu.mem)
     {
@@ -183,7 +183,7 @@ pub(super) fn geometry(
     gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
     gpu.pipeline.stats.primitives += primitives.len() as u64;
     let geometry = Arc::new(Geometry { vertices, primitives, words });
-    if front.is_plain() {
+    if front.is_reusable() {
         let primitive = state.primitive.clone();
         gpu.pipeline.reuse.keep(gpu.at.address, front.vertex, primitive, &gpu.mem, &geometry);
     }
@@ -209,7 +209,7 @@ pub fn note_reports(gpu: &mut Gpu, reports: Reports) {
     for page in reports.lost {
         gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
     }
-    if let Some(stray) = reports.stray {
+    if let Some(stray) = reports.strays.first() {
         gpu.report.fault(stray.fault(gpu.at.draws), gpu.at);
     }
     for what in reports.unsupported {

@@ -170,8 +170,8 @@ pub struct Reports {
     pub unsupported: Vec<String>,
     /// Why a shader gave up.
     pub fault: Option<Fault>,
-    /// The first access outside the local vertex buffer.
-    pub stray: Option<Stray>,
+    /// Accesses outside the local vertex buffer: the first of each lane, of one warp.
+    pub strays: Vec<Stray>,
     /// Warps run.
     pub warps: u64,
     /// Warp instructions run.
@@ -179,13 +179,21 @@ pub struct Reports {
 }
 
 impl Reports {
+    /// Whether there is nothing to say but what it took, and what lanes read outside the
+    /// local vertex buffer.
+    pub fn is_quiet(&self) -> bool {
+        self.misses.is_empty() && self.lost.is_empty() && self.unsupported.is_empty() && self.fault.is_none()
+    }
+
     /// Adds what came later.
     pub fn append(&mut self, later: Self) {
         self.misses.extend(later.misses);
         self.lost.extend(later.lost);
         self.unsupported.extend(later.unsupported);
         self.fault = self.fault.take().or(later.fault);
-        self.stray = self.stray.take().or(later.stray);
+        if self.strays.is_empty() {
+            self.strays = later.strays;
+        }
         self.warps += later.warps;
         self.instructions += later.instructions;
     }
@@ -196,6 +204,8 @@ impl Reports {
 pub struct Stray {
     /// Whose shader.
     pub stage: Stage,
+    /// In which lane.
+    pub lane: usize,
     /// First byte.
     pub address: u32,
     /// Bytes.
@@ -207,7 +217,7 @@ pub struct Stray {
 impl Stray {
     /// As a fault of draw `draw`.
     pub fn fault(&self, draw: u32) -> Fault {
-        let Self { stage, address, len, size } = self;
+        let Self { stage, address, len, size, .. } = self;
         let what = format!("{len} bytes at {address:#x} of a local vertex buffer of {size:#x}");
         Fault::Shader(format!("draw {draw}: {stage:?} reads {what}"))
     }
@@ -304,7 +314,7 @@ impl<'a> Access<'a> {
             Space::Global => self.read_global(Client::Global, address, out),
             Space::Local => read_array(&self.local, address as usize, out),
             Space::Stage => {
-                self.note_stray(address, out.len());
+                self.note_stray(lane, address, out.len());
                 read_array(&self.vertices, address as usize, out);
             }
             Space::Private => read_array(&self.private, private_at(lane, address), out),
@@ -313,10 +323,11 @@ impl<'a> Access<'a> {
 
     /// Notes an access that the local vertex buffer does not hold. It reads zero (guess:
     /// what lies there on the chip is whatever was there before).
-    fn note_stray(&mut self, address: u32, len: usize) {
+    fn note_stray(&mut self, lane: usize, address: u32, len: usize) {
         let size = self.vertices.len();
-        if address as usize + len > size && self.reports.stray.is_none() {
-            self.reports.stray = Some(Stray { stage: self.stage.stage, address, len, size });
+        let inside = address as usize + len <= size;
+        if !inside && self.reports.strays.iter().all(|stray| stray.lane != lane) {
+            self.reports.strays.push(Stray { stage: self.stage.stage, lane, address, len, size });
         }
     }
 
@@ -331,7 +342,7 @@ impl<'a> Access<'a> {
             Space::Global => self.write_global(address, bytes),
             Space::Local => write_array(&mut self.local, LOCAL_BYTES, address as usize, bytes),
             Space::Stage => {
-                self.note_stray(address, bytes.len());
+                self.note_stray(lane, address, bytes.len());
                 write_array(&mut self.vertices, 0, address as usize, bytes);
             }
             Space::Private => {

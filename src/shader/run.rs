@@ -88,6 +88,9 @@ pub fn step(program: &Program, warp: &mut Warp, environment: &mut impl Environme
     let step = &program.steps[warp.flow.step as usize];
     let executing = warp.flow.executing();
     warp.executed += u64::from(step.instructions);
+    if warp.on_kill == Killed::End {
+        warp.lane_instructions += u64::from(step.instructions) * u64::from(executing.count_ones());
+    }
     if warp.executed > warp.limit {
         return Some(Outcome::Fault(ShaderFault::Endless { limit: warp.limit }));
     }

@@ -22,6 +22,9 @@ pub struct Warp {
     /// Lanes that were never started: what their registers hold is of no interest.
     pub(super) idle: Mask,
     pub(super) executed: u64,
+    /// Instructions executed since the restart, summed over lanes. Counted with
+    /// [`Killed::End`] alone: there the runs of single lanes are what a draw costs.
+    pub lane_instructions: u64,
     /// Instructions until the warp is cut off ([`INSTRUCTION_LIMIT`] at first).
     pub limit: u64,
     /// What becomes of killed lanes ([`Killed::Help`] at first).
@@ -53,6 +56,7 @@ impl Warp {
             killed: 0,
             idle: ALL,
             executed: 0,
+            lane_instructions: 0,
             limit: INSTRUCTION_LIMIT,
             on_kill: Killed::Help,
         }
@@ -70,6 +74,7 @@ impl Warp {
         self.idle = !(live | helpers);
         self.killed = 0;
         self.executed = 0;
+        self.lane_instructions = 0;
     }
 
     /// Lets `lanes` end before the first instruction: their registers stay as

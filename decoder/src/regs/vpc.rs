@@ -61,11 +61,13 @@ registers! {
     0x2152 UNKNOWN_2152 { 0..31 VALUE: Hex; }
     0x2153 UNKNOWN_2153 { 0..31 VALUE: Hex; }
     0x2154 UNKNOWN_2154 { 0..31 VALUE: Hex; }
-    /// Guess: VPC_SO_BUF_CNTL, six before VPC_SO as on A5xx. Drivers write 0.
+    /// Guess: VPC_SO_BUF_CNTL, six before VPC_SO as on A5xx ([`STREAM_OUT_BUFFERS`]). Drivers
+    /// write 0.
     0x2155 UNKNOWN_2155 { 0..31 VALUE: Hex; }
-    /// Guess: VPC_SO_OVERRIDE, by its place on A5xx. Drivers write 0.
+    /// Guess: VPC_SO_OVERRIDE, by its place on A5xx ([`STREAM_OUT_OVERRIDE`]). Drivers write 0.
     0x2156 UNKNOWN_2156 { 0..31 VALUE: Hex; }
-    /// Guess: VPC_SO_CNTL, by its place on A5xx. Drivers write 0.
+    /// Guess: VPC_SO_CNTL, by its place on A5xx; a write begins the stream-out program anew.
+    /// Drivers write 0.
     0x2157 UNKNOWN_2157 { 0..31 VALUE: Hex; }
     /// Stream-out program, two components per write, in the order of the output locations.
     /// Inferred: A5xx has this port three dwords before the buffers, and 0x2157, the last
@@ -99,6 +101,48 @@ registers! {
     inferred 0x2169 VPC_SO_FLUSH_WADDR_2 { 0..31 VALUE: Addr<0>; }
     /// Where the offset of buffer 3 is written back: the only public name of stream-out.
     0x216e VPC_SO_FLUSH_WADDR_3 { 0..31 VALUE: Addr<0>; }
+}
+
+descriptors! {
+    /// What UNKNOWN_2155 holds: the stream that fills each stream-out buffer, plus 1; 0 turns
+    /// the buffer off.
+    ///
+    /// Inferred: A6xx has this in VPC_SO_STREAM_CNTL, and VPC_SO_BUF_CNTL of A5xx, which knows
+    /// one stream, is the same with only ones. A vendor stream with transform feedback would
+    /// settle it.
+    STREAM_OUT_BUFFERS {
+        inferred 0..2 BUF0_STREAM: Uint;
+        inferred 3..5 BUF1_STREAM: Uint;
+        inferred 6..8 BUF2_STREAM: Uint;
+        inferred 9..11 BUF3_STREAM: Uint;
+    }
+    /// What UNKNOWN_2156 holds: stream-out is off for now. Inferred from VPC_SO_OVERRIDE of A5xx.
+    STREAM_OUT_OVERRIDE { inferred 0..0 DISABLE: Bool; }
+}
+
+/// Where one component goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamOutEntry {
+    /// Which buffer.
+    pub buffer: u32,
+    /// Bytes from the start of the vertex there.
+    pub offset: u32,
+}
+
+impl STREAM_OUT_BUFFERS {
+    /// The stream that fills each buffer.
+    pub fn streams(self) -> [Option<u32>; 4] {
+        [self.BUF0_STREAM(), self.BUF1_STREAM(), self.BUF2_STREAM(), self.BUF3_STREAM()]
+            .map(|stream| stream.checked_sub(1))
+    }
+}
+
+impl VPC_SO_PROG {
+    /// The two components of the word, those that go somewhere.
+    pub fn entries(self) -> [Option<StreamOutEntry>; 2] {
+        let entry = |enabled: bool, buffer, offset| enabled.then_some(StreamOutEntry { buffer, offset });
+        [entry(self.A_EN(), self.A_BUF(), self.A_OFF()), entry(self.B_EN(), self.B_BUF(), self.B_OFF())]
+    }
 }
 
 impl VPC_VARYING_INTERP_MODE {

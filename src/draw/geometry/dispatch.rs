@@ -25,6 +25,9 @@ pub const BUDGET: u32 = 48;
 /// the least that OpenGL asks for.
 pub const MAX_INPUTS: usize = 64;
 
+/// Invocations in a warp at most.
+pub const SEATS: usize = 2;
+
 /// What is laid on a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -106,7 +109,7 @@ impl Choice {
             Setting::Auto if fits => (Mode::DualObject, Why::Fits),
             Setting::Auto => (Mode::DualInstanced, Why::RegistersExceedBudget),
         };
-        let seats = if mode == Mode::Single { 1 } else { 2 };
+        let seats = if mode == Mode::Single { 1 } else { SEATS };
         let lanes = if demand.stores { 1 } else { LANES / seats };
         let spills = (seats as u32 * demand.registers).saturating_sub(BUDGET);
         Self { mode, why, seats, lanes, spills }
@@ -141,6 +144,8 @@ pub struct Cost {
     pub lanes: u64,
     /// Warp instructions.
     pub instructions: u64,
+    /// Instructions summed over lanes: what runs one after the other would take.
+    pub lane_instructions: u64,
     /// Vec4 registers beyond the budget, summed over warps.
     pub spills: u64,
 }
@@ -156,6 +161,7 @@ impl Cost {
         self.warps += later.warps;
         self.lanes += later.lanes;
         self.instructions += later.instructions;
+        self.lane_instructions += later.lane_instructions;
         self.spills += later.spills;
     }
 }
@@ -177,6 +183,7 @@ pub struct Row {
     pub vertices: u64,
     pub warps: u64,
     pub instructions: u64,
+    pub lane_instructions: u64,
     /// Lanes started, of all lanes.
     pub started: f64,
     /// Lanes whose run counted, of all lanes.
@@ -208,6 +215,7 @@ fn row(mode: Mode, why: Why, cost: &Cost) -> Row {
         vertices: cost.vertices,
         warps: cost.warps,
         instructions: cost.instructions,
+        lane_instructions: cost.lane_instructions,
         started: share(cost.lanes),
         occupancy: share(cost.runs),
         spills: cost.spills,

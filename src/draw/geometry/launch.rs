@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::shader::{Killed, Lanes, Outcome, Warp, run};
 
 use super::GeometryState;
-use super::dispatch::{Choice, Cost, Mode};
+use super::dispatch::{Choice, Cost, Mode, SEATS};
 use super::emitted::Emitted;
 use super::input::Input;
 
@@ -80,6 +80,10 @@ struct Worker<'a> {
     warp: Warp,
     access: Access<'a>,
     seats: Vec<Option<Seated>>,
+    /// Lanes that a seat uses.
+    width: usize,
+    /// Seats whose invocations have made all that they may, and have not killed.
+    full: Vec<usize>,
     batch: Batch,
 }
 
@@ -101,20 +105,26 @@ impl<'a> Worker<'a> {
         access.vertices = vec![0; slots * layout.stride()];
         let mut warp = Warp::new(&stage.program, &stage.constants);
         warp.on_kill = Killed::End;
-        Self { job, layout, warp, access, seats: vec![None; job.choice.seats], batch: Batch::default() }
+        let seats = vec![None; job.choice.seats];
+        let (width, full) = (job.choice.lanes, Vec::new());
+        Self { job, layout, warp, access, seats, width, full, batch: Batch::default() }
     }
 
     fn run(mut self, items: impl Iterator<Item = Item>) -> Batch {
         let mut items = items.peekable();
         loop {
             self.seat(&mut items);
-            if self.seats.iter().all(Option::is_none) || self.access.reports.fault.is_some() {
+            if self.seats.iter().all(Option::is_none) || self.batch.reports.fault.is_some() {
                 break;
             }
-            self.run_warp();
-            (0..self.seats.len()).for_each(|seat| self.harvest(seat));
+            let counts = self.run_warp();
+            if self.batch.reports.fault.is_none() {
+                (0..self.seats.len()).for_each(|seat| self.harvest(seat, counts[seat]));
+                self.probe();
+            }
         }
-        Batch { reports: self.access.finish(), ..self.batch }
+        self.batch.reports.append(self.access.finish());
+        self.batch
     }
 
     /// Gives free seats to the invocations that come next. Two instances of one primitive
@@ -141,21 +151,65 @@ impl<'a> Worker<'a> {
         if self.job.choice.mode == Mode::DualObject { seat } else { 0 }
     }
 
-    /// Vertices that a seat's lanes run for: up to one more than allowed, to see whether
-    /// the shader kills then. That one does not fit the entry word behind 1024 others.
-    fn count(&self, seated: &Seated) -> usize {
-        let all = (self.job.state.max_vertices + 1).min(COUNTABLE);
-        self.job.choice.lanes.min((all - seated.next) as usize)
+    /// Runs the next vertices of every seat, and where there is a lane left one more than
+    /// the invocation may make, to see whether the shader kills there. Gives how many
+    /// lanes of each ran.
+    ///
+    /// Runs behind a kill would not happen on the chip, so they must not be heard of: when
+    /// the warp has something to report, it runs again with no more than the lanes that
+    /// count; when it could not go on, with the first of each seat, and so from then on. (A
+    /// shader that stores has one lane anyway.)
+    fn run_warp(&mut self) -> [usize; SEATS] {
+        let more = usize::from(self.job.state.max_vertices < COUNTABLE && self.width > 1);
+        let mut counts = self.each_seat(|_, seated| (self.left(seated) + more).min(self.width));
+        let mut reports = self.launch(&counts);
+        if reports.fault.is_some() && self.width > 1 {
+            self.width = 1;
+            counts = counts.map(|count| count.min(1));
+            reports = self.launch(&counts);
+        }
+        let real = self.each_seat(|seat, seated| self.real(seat, seated, counts[seat]));
+        if !reports.is_quiet() && reports.fault.is_none() && real != counts {
+            counts = real;
+            reports = self.launch(&counts);
+        }
+        let lanes = self.job.choice.lanes;
+        reports.strays.retain(|stray| stray.lane % lanes < real[stray.lane / lanes]);
+        self.batch.reports.append(reports);
+        counts
     }
 
-    fn run_warp(&mut self) {
+    /// Vertices that an invocation may still make.
+    fn left(&self, seated: &Seated) -> usize {
+        (self.job.state.max_vertices - seated.next) as usize
+    }
+
+    /// Something about every seat that is taken, 0 for the others.
+    fn each_seat(&self, of: impl Fn(usize, &Seated) -> usize) -> [usize; SEATS] {
+        let seat = |seat: usize| self.seats.get(seat).and_then(Option::as_ref);
+        std::array::from_fn(|n| seat(n).map_or(0, |seated| of(n, seated)))
+    }
+
+    /// Lanes of a seat up to the first that killed or made the last vertex, of `count` that ran.
+    fn real(&self, seat: usize, seated: &Seated, count: usize) -> usize {
+        let killed = (0..count).position(|k| self.is_killed(self.lane(seat, k)));
+        killed.map_or(count, |k| k + 1).min(self.left(seated))
+    }
+
+    fn lane(&self, seat: usize, k: usize) -> usize {
+        seat * self.job.choice.lanes + k
+    }
+
+    fn is_killed(&self, lane: usize) -> bool {
+        self.warp.killed() & (1 << lane) != 0
+    }
+
+    /// Runs the program in the first `counts` lanes of the seats. Gives what it reported.
+    fn launch(&mut self, counts: &[usize; SEATS]) -> Reports {
         let program = &self.job.state.stage.program;
-        let mut live = 0u64;
-        for (seat, seated) in self.seats.iter().enumerate() {
-            let count = seated.as_ref().map_or(0, |seated| self.count(seated));
-            live |= ((1 << count) - 1) << (seat * self.job.choice.lanes);
-        }
-        self.warp.restart(program, live as u32, 0);
+        let lanes = |(seat, count): (usize, &usize)| ((1u64 << count) - 1) << self.lane(seat, 0);
+        let live = counts.iter().enumerate().filter(|(_, count)| **count > 0).map(lanes).sum::<u64>() as u32;
+        self.warp.restart(program, live, 0);
         self.enter();
         let mut environment = StageEnvironment { access: &mut self.access, pieces: None };
         let fault = loop {
@@ -167,15 +221,17 @@ impl<'a> Worker<'a> {
                 }
             }
         };
-        let reports = &mut self.access.reports;
-        reports.fault = fault;
-        reports.warps += 1;
-        reports.instructions += self.warp.executed();
         let cost = &mut self.batch.cost;
         cost.warps += 1;
         cost.lanes += u64::from(live.count_ones());
         cost.instructions += self.warp.executed();
+        cost.lane_instructions += self.warp.lane_instructions;
         cost.spills += u64::from(self.job.choice.spills);
+        let mut reports = std::mem::take(&mut self.access.reports);
+        reports.fault = fault;
+        reports.warps += 1;
+        reports.instructions += self.warp.executed();
+        reports
     }
 
     /// Registers at the start: outputs that are not written must not depend on the warp
@@ -203,36 +259,49 @@ impl<'a> Worker<'a> {
         *self.warp.full_mut(1) = ids;
     }
 
-    /// Takes the vertices of a seat, up to the first lane that killed.
-    fn harvest(&mut self, seat: usize) {
+    /// Takes the vertices of a seat, of which `count` lanes ran.
+    fn harvest(&mut self, seat: usize, count: usize) {
         let Some(seated) = self.seats[seat] else { return };
-        if self.access.reports.fault.is_some() {
-            return;
-        }
-        let count = self.count(&seated);
-        let max = self.job.state.max_vertices;
-        let mut ended = false;
-        for k in 0..count {
-            let lane = seat * self.job.choice.lanes + k;
-            let killed = self.warp.killed() & (1 << lane) != 0;
-            let made = !killed || self.has_position(lane);
-            if seated.next + k as u32 == max {
-                self.batch.excess = self.batch.excess.or(excess(killed, made));
-                ended = true;
-                break;
-            }
+        let real = self.real(seat, &seated, count);
+        let first = self.lane(seat, 0);
+        for lane in first..first + real {
             self.batch.cost.runs += 1;
-            if made {
+            if !self.is_killed(lane) || self.has_position(lane) {
                 self.export(seated.item.index, lane);
             }
-            if killed {
-                ended = true;
-                break;
-            }
         }
-        let next = seated.next + count as u32;
-        let more = !ended && next <= max && next < COUNTABLE;
-        self.seats[seat] = more.then_some(Seated { next, ..seated });
+        let killed = real > 0 && self.is_killed(first + real - 1);
+        let next = Seated { next: seated.next + real as u32, ..seated };
+        self.seats[seat] = (!killed).then_some(next);
+        if killed || self.left(&next) > 0 {
+            return;
+        }
+        match count > real {
+            true => self.finish_full(seat, first + real),
+            false => self.full.push(seat),
+        }
+    }
+
+    /// Ends invocations that have made all that they may without a kill, of which it is not
+    /// known yet what they would do next: one lane says so. The vertex behind 1024 others
+    /// has no number.
+    fn probe(&mut self) {
+        for seat in std::mem::take(&mut self.full) {
+            if self.job.state.max_vertices == COUNTABLE {
+                self.seats[seat] = None;
+                continue;
+            }
+            let counts = std::array::from_fn(|n| usize::from(n == seat));
+            let _no_run_of_the_chip = self.launch(&counts);
+            self.finish_full(seat, self.lane(seat, 0));
+        }
+    }
+
+    /// Ends a full invocation, given the lane that ran for one vertex more.
+    fn finish_full(&mut self, seat: usize, lane: usize) {
+        let excess = excess(self.is_killed(lane), self.has_position(lane));
+        self.batch.excess = self.batch.excess.or(excess);
+        self.seats[seat] = None;
     }
 
     /// Whether a lane wrote its position. Registers with inputs do not tell.
@@ -262,7 +331,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// What a run for one vertex more than allowed says about the shader.
+/// What the run for one vertex more than allowed says about the shader.
 fn excess(killed: bool, made: bool) -> Option<Excess> {
     match (killed, made) {
         (false, _) => Some(Excess::NoKill),

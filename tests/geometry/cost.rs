@@ -1,6 +1,6 @@
 //! Geometry shaders: the two forms of the wiki's page draw the same, and what each costs.
 
-#[path = "../benches/geometry/strips.rs"]
+#[path = "../../benches/geometry/strips.rs"]
 mod strips;
 
 use std::path::Path;

@@ -1,0 +1,136 @@
+//! Dispatch modes change what a draw costs, and nothing else.
+
+use a4emu::draw::geometry::dispatch::{Mode, Setting, Why};
+use a4emu::gpu::Gpu;
+use pretty_assertions::assert_eq;
+
+use super::scene::{FIRST, Scene, all, bytes, faults, floats, picture, row};
+
+const SETTINGS: [Setting; 4] = [Setting::Auto, Setting::Single, Setting::DualInstanced, Setting::DualObject];
+
+/// All memory, and the registers that draws can change.
+fn state(gpu: &Gpu) -> (Vec<(u32, Vec<u8>)>, Vec<String>) {
+    let buffers = gpu.mem.buffers().collect::<Vec<_>>().into_iter();
+    (buffers.map(|(base, length)| (base, bytes(gpu, base, length as usize))).collect(), faults(gpu))
+}
+
+#[test]
+fn every_scene_is_the_same_in_every_mode() {
+    for name in all() {
+        let scene = Scene::named(&name);
+        let expected = state(&scene.play_as(Setting::Single));
+        for setting in SETTINGS {
+            assert!(state(&scene.play_as(setting)) == expected, "{name} as {setting:?}");
+        }
+    }
+}
+
+#[test]
+fn two_primitives_share_a_warp_and_two_instances_do() {
+    let warps = |name: &str, setting| row(&Scene::named(name).play_as(setting)).warps;
+    // 5 points of 4 invocations of 3 vertices each.
+    assert_eq!(warps("gs-instanced", Setting::Single), 20);
+    assert_eq!(warps("gs-instanced", Setting::DualInstanced), 10);
+    assert_eq!(warps("gs-instanced", Setting::DualObject), 10);
+    // 5 points of 4 vertices: a primitive of one instance has nobody to share with.
+    assert_eq!(warps("gs-points-to-quads", Setting::Single), 5);
+    assert_eq!(warps("gs-points-to-quads", Setting::DualInstanced), 5);
+    assert_eq!(warps("gs-points-to-quads", Setting::DualObject), 3);
+}
+
+#[test]
+fn runs_are_those_that_the_chip_would_do() {
+    for setting in SETTINGS {
+        let row = row(&Scene::named("gs-passthrough").play_as(setting));
+        assert_eq!((row.runs, row.vertices), (3, 3), "{setting:?}");
+    }
+}
+
+#[test]
+fn a_shader_with_many_registers_runs_two_instances_and_spills() {
+    let scene =
+        Scene::named("gs-passthrough").with("mov.u32u32 r4.x, 0", "mov.u32u32 r4.x, 0\nmov.u32u32 r29.w, 0");
+    let chosen = row(&scene.play());
+    assert_eq!((chosen.mode, chosen.why), (Mode::DualInstanced, Why::RegistersExceedBudget));
+    assert_eq!(chosen.spills, 2 * 30 - 48);
+    assert_eq!(row(&scene.play_as(Setting::Single)).spills, 0);
+    let expected = picture(&Scene::named("gs-passthrough").play());
+    for setting in SETTINGS {
+        let gpu = scene.play_as(setting);
+        assert_eq!(faults(&gpu), Vec::<String>::new());
+        assert!(picture(&gpu) == expected, "{setting:?}");
+    }
+}
+
+/// The colour again as the 65th component.
+fn wide() -> Scene {
+    let more = "use coloured()
+    SP_VS_PARAM_REG { POSREGID = r2.x | PSIZEREGID = r63.x | TOTALVSOUTVAR = 2 }
+    SP_VS_OUT[0].REG { A_REGID = r3.x | A_COMPMASK = 7 | B_REGID = r3.x | B_COMPMASK = 1 }
+    SP_VS_VPC_DST[0].REG { OUTLOC0 = 8 | OUTLOC1 = 72 }";
+    Scene::named("gs-passthrough").with("use coloured()", more)
+}
+
+#[test]
+fn a_shader_with_many_inputs_runs_alone() {
+    let expected = picture(&Scene::named("gs-passthrough").play());
+    for setting in SETTINGS {
+        let gpu = wide().play_as(setting);
+        let row = row(&gpu);
+        let why = if setting == Setting::Single { Why::Asked } else { Why::InputsExceedLimit };
+        assert_eq!((row.mode, row.why), (Mode::Single, why), "{setting:?}");
+        let said: Vec<_> = gpu.report.unsupported.iter().map(|(what, ..)| what.what.clone()).collect();
+        match setting {
+            Setting::Auto | Setting::Single => assert!(said.is_empty(), "{said:?}"),
+            Setting::DualInstanced | Setting::DualObject => {
+                assert_eq!(said, ["draw 1: dual dispatch of 65 input components, more than 64 (ran single)"])
+            }
+        }
+        assert!(picture(&gpu) == expected);
+    }
+}
+
+/// Every run adds 1 to a counter and stores the count at its vertex: lanes that run ahead of
+/// the kill, or out of order, would be seen.
+#[test]
+fn a_shader_that_stores_runs_vertex_by_vertex() {
+    let scene = Scene::new(
+        r#"
+        buffer counter size 4096
+        include "geometry.a4i"
+        buffer points { f32 0.0, 0.0, 0.5, 0.5 }
+        buffer gs {
+            shader {
+                shr.b r0.z, r0.x, 15
+                and.b r1.x, r0.x, 31
+                mul.u24 r1.x, r1.x, ${POSITION}
+                ldlw.u32 r2.x, l[r1.x], 4
+                mov.u32u32 r6.x, c0.x
+                ldg.f32 r5.x, g[r6.x], 1
+                (sy)(ss)add.f r5.x, r5.x, (1.0)
+                stg.f32 g[r6.x], r5.x, 1
+                mov.u32u32 r4.x, 0
+                cmps.u.eq p0.x, r0.z, 4
+                kill p0.x
+                end
+            }
+            align 128
+        }
+        buffer main {
+            use cleared_frame()
+            use input(vs, paint, points, 2)
+            use geometry(gs, PC_DRAW_POINTS, 16, 1)
+            load GS.constants { u32 counter, 0, 0, 0 }
+            use draw(DI_PT_POINTLIST, 2)
+        }
+        submit main
+        "#,
+    );
+    for setting in SETTINGS {
+        let gpu = scene.play_as(setting);
+        assert_eq!(faults(&gpu), Vec::<String>::new());
+        let row = row(&gpu);
+        assert_eq!((row.mode, row.why, row.runs), (Mode::Single, Why::StoresInOrder, 10));
+        assert_eq!(floats(&gpu, FIRST, 1), [10.0], "{setting:?}");
+    }
+}

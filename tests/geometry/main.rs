@@ -1,0 +1,10 @@
+//! Geometry and tessellation shaders: what goes wrong, what is fed back, how work is laid on
+//! lanes. That pictures are right is the fixtures' business.
+
+mod cost;
+mod dispatch;
+mod feedback;
+mod layers;
+mod malformed;
+mod page;
+mod scene;

@@ -1,0 +1,110 @@
+//! Scenes as text: those of `captures/geometry`, perhaps with changes, or others that include
+//! the same set-up.
+
+use std::path::PathBuf;
+
+use a4emu::asm::Disk;
+use a4emu::draw::geometry::dispatch::{Row, Setting};
+use a4emu::draw::surfaces::Picture;
+use a4emu::gpu::Gpu;
+use a4emu::output::Renderer;
+use a4emu::playback::Playback;
+use a4emu_decoder::asm::assemble;
+use a4emu_decoder::capture::Sections;
+
+/// Where buffers without an address begin.
+const ORIGIN: u32 = 0x1000_0000;
+
+/// The source of a scene.
+pub struct Scene(String);
+
+impl Scene {
+    /// One of the project's.
+    pub fn named(name: &str) -> Self {
+        Self(std::fs::read_to_string(folder().join(name).with_extension("a4")).unwrap())
+    }
+
+    /// `text`, which may include what lies in `captures/geometry`.
+    pub fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// With `old`, which must be there, replaced.
+    pub fn with(&self, old: &str, new: &str) -> Self {
+        assert!(self.0.contains(old), "no `{old}` in the scene");
+        Self(self.0.replace(old, new))
+    }
+
+    /// Plays it with geometry shaders laid out as they like.
+    pub fn play(&self) -> Gpu {
+        self.play_as(Setting::Auto)
+    }
+
+    /// Plays it.
+    pub fn play_as(&self, setting: Setting) -> Gpu {
+        let name = folder().join("test.a4").display().to_string();
+        let capture =
+            assemble(&name, &self.0, &mut Disk).unwrap_or_else(|error| panic!("{error}\n{}", self.0));
+        let mut playback = Playback::default();
+        playback.gpu.pipeline.gs_dispatch = setting;
+        playback.run(Sections::new(capture.as_slice()).unwrap(), &mut Renderer::default());
+        playback.gpu
+    }
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("captures/geometry")
+}
+
+/// All scenes of the project.
+pub fn all() -> Vec<String> {
+    let entries = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let sources = entries.filter(|path| path.extension().is_some_and(|extension| extension == "a4"));
+    let mut names: Vec<String> =
+        sources.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// What was reported, as text.
+pub fn faults(gpu: &Gpu) -> Vec<String> {
+    gpu.report.faults.iter().map(|(fault, ..)| fault.to_string()).collect()
+}
+
+/// The surface that was drawn last, RGBA.
+pub fn picture(gpu: &Gpu) -> Vec<u8> {
+    match gpu.pipeline.surfaces.last_color().unwrap().picture(&gpu.mem) {
+        Some(Picture::Rgba8(bytes)) => bytes,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Pixels of a picture that are not the background.
+pub fn drawn(picture: &[u8]) -> usize {
+    picture.chunks_exact(4).filter(|pixel| *pixel != [26, 26, 38, 255]).count()
+}
+
+/// The only row of the dispatch ledger.
+pub fn row(gpu: &Gpu) -> Row {
+    let rows = gpu.pipeline.dispatches.rows();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    rows[0]
+}
+
+/// Memory from `address` on; zero where nobody wrote.
+pub fn bytes(gpu: &Gpu, address: u32, count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count];
+    let _unknown_is_zero = gpu.mem.read(address, &mut bytes);
+    bytes
+}
+
+/// Floats from `address` on.
+pub fn floats(gpu: &Gpu, address: u32, count: usize) -> Vec<f32> {
+    bytes(gpu, address, 4 * count)
+        .chunks_exact(4)
+        .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
+        .collect()
+}
+
+/// The first buffer of a scene that begins with one.
+pub const FIRST: u32 = ORIGIN;
