@@ -230,6 +230,7 @@ impl<'a> Setup<'a> {
         if area == 0 || self.state.cull.contains(&Some(face)) {
             return;
         }
+        let first = self.out.len();
         match self.state.polygon_mode[face as usize] {
             PolygonMode::Fill => self.fill(v, provoking, face, area),
             PolygonMode::Lines => {
@@ -239,17 +240,24 @@ impl<'a> Setup<'a> {
             }
             PolygonMode::Points => v.iter().for_each(|v| self.point(*v, provoking, face)),
         }
+        self.offset(first, v);
+    }
+
+    /// Moves what was made of a triangle, from primitive `first` on, by the polygon offset.
+    fn offset(&mut self, first: usize, v: [u32; 3]) {
+        let Some(offset) = self.state.offset.filter(|_| first < self.out.len()) else { return };
+        let w = v.map(|v| self.windows[v as usize]);
+        let slopes = barycentrics(w.map(|w| w.xy)).unwrap_or_default();
+        let top = w.iter().map(|w| w.z.abs()).fold(0.0, f32::max);
+        let bias = offset.bias(depth_slope(w.map(|w| w.z), slopes), top);
+        self.out[first..].iter_mut().for_each(|primitive| primitive.z.at += bias);
     }
 
     fn fill(&mut self, v: [u32; 3], provoking: u32, face: Face, area: i64) {
         let w = v.map(|v| self.windows[v as usize]);
         let [a, b, c] = w.map(|w| w.snapped);
         let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
-        let mut primitive = self.planar(shape, v, provoking, face);
-        if let Some(offset) = &self.state.offset {
-            let top = w.iter().map(|w| w.z.abs()).fold(0.0, f32::max);
-            primitive.z.at += offset.bias(&primitive.z, top);
-        }
+        let primitive = self.planar(shape, v, provoking, face);
         self.push(primitive);
     }
 
@@ -265,9 +273,7 @@ impl<'a> Setup<'a> {
         let [i, j] = slopes.map_or([Affine::default(); 2], |[i, j]| {
             [Affine::through(1.0, from[1], i), Affine::through(1.0, from[2], j)]
         });
-        let [i_slope, j_slope] = slopes.unwrap_or_default();
-        let (d1, d2) = (f64::from(w[1].z - w[0].z), f64::from(w[2].z - w[0].z));
-        let z_slope = [0, 1].map(|axis| i_slope[axis] * d1 + j_slope[axis] * d2);
+        let z_slope = depth_slope(w.map(|w| w.z), slopes.unwrap_or_default());
         ScreenPrimitive {
             shape,
             face,
@@ -412,6 +418,12 @@ fn barycentrics(p: [[f32; 2]; 3]) -> Option<[Slope; 2]> {
     (area != 0.0).then(|| [[v[1] / area, -v[0] / area], [-u[1] / area, u[0] / area]])
 }
 
+/// How a value that is `z` at the vertices changes over the screen.
+fn depth_slope(z: [f32; 3], [i, j]: [Slope; 2]) -> Slope {
+    let (d1, d2) = (f64::from(z[1] - z[0]), f64::from(z[2] - z[0]));
+    [0, 1].map(|axis| i[axis] * d1 + j[axis] * d2)
+}
+
 /// How the fraction of the way from `a` to `b` changes over the screen.
 fn along(a: [f32; 2], b: [f32; 2]) -> Slope {
     let (dx, dy) = (f64::from(b[0]) - f64::from(a[0]), f64::from(b[1]) - f64::from(a[1]));
@@ -421,9 +433,9 @@ fn along(a: [f32; 2], b: [f32; 2]) -> Slope {
 }
 
 impl PolygonOffset {
-    /// What is added to the z of a triangle. `top` is the greatest |z| of its vertices.
-    fn bias(&self, z: &Affine, top: f32) -> f32 {
-        let slope = z.dx.abs().max(z.dy.abs());
+    /// What is added to the z of a triangle whose z has this slope. `top` is the greatest |z| of its vertices.
+    fn bias(&self, slope: Slope, top: f32) -> f32 {
+        let slope = slope[0].abs().max(slope[1].abs()) as f32;
         let unit = match self.float_depth {
             None => 1.0,
             Some(FloatDepth) if top == 0.0 => 0.0,
@@ -533,11 +545,25 @@ mod tests {
     }
 
     #[test]
+    fn outlines_are_offset_like_the_triangle() {
+        let mut state = state(PrimType::DI_PT_TRILIST);
+        state.offset = Some(PolygonOffset { scale: 0.0, units: 0.25, float_depth: None, clamp: 0.0 });
+        for (mode, count) in [(PolygonMode::Fill, 1), (PolygonMode::Lines, 3), (PolygonMode::Points, 3)] {
+            state.polygon_mode = [mode; 2];
+            let mut vertices =
+                vertices(&[[-0.5, -0.5, 0.0, 1.0], [0.5, -0.5, 0.0, 1.0], [0.0, 0.5, 0.0, 1.0]]);
+            let made = assemble(&state, &mut vertices, &[0, 1, 2]).unwrap();
+            let depths: Vec<f32> = made.iter().map(|p| p.z.at).collect();
+            assert_eq!(depths, vec![0.75; count], "{mode:?}");
+        }
+    }
+
+    #[test]
     fn offset_adds_slope_and_units() {
         let offset = PolygonOffset { scale: 2.0, units: 0.25, float_depth: None, clamp: 0.0 };
-        assert_eq!(offset.bias(&Affine { at: 0.0, dx: -0.5, dy: 0.25 }, 1.0), 1.25);
+        assert_eq!(offset.bias([-0.5, 0.25], 1.0), 1.25);
         let clamped = PolygonOffset { clamp: 0.5, ..offset };
-        assert_eq!(clamped.bias(&Affine { at: 0.0, dx: -0.5, dy: 0.25 }, 1.0), 0.5);
+        assert_eq!(clamped.bias([-0.5, 0.25], 1.0), 0.5);
     }
 
     #[test]

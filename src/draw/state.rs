@@ -449,7 +449,7 @@ fn polygon_modes(regs: &RegFile) -> [PolygonMode; 2] {
 
 /// The register's unit is half of GL's r (registers.md, section 5).
 fn polygon_offset(regs: &RegFile) -> PolygonOffset {
-    let units = regs.get::<GRAS_SU_POLY_OFFSET_OFFSET>().VALUE() / 2.0;
+    let units = regs.get::<GRAS_SU_POLY_OFFSET_OFFSET>().VALUE();
     let format = regs.get::<GRAS_DEPTH_CONTROL>().FORMAT();
     let (units, float_depth) = match format {
         DepthFormat::DEPTH4_16 => (units / 65535.0, None),

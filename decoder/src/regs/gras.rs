@@ -71,7 +71,8 @@ registers! {
     0x2073 GRAS_ALPHA_CONTROL { 2..2 ALPHA_TEST_ENABLE: Bool; 3..3 FORCE_FRAGZ_TO_FS: Bool; }
     /// Slope factor.
     0x2074 GRAS_SU_POLY_OFFSET_SCALE { 0..31 VALUE: Float; }
-    /// Constant offset: drivers write twice GL's units.
+    /// Constant offset in steps of the depth format. Mesa writes twice GL's units, as its software
+    /// rasterisers count them, and an A420 then passes piglit's gl-1.4-polygon-offset (freedreno-a420-fails).
     0x2075 GRAS_SU_POLY_OFFSET_OFFSET { 0..31 VALUE: Float; }
     /// Limit of the offset; 0 is none.
     0x2076 GRAS_SU_POLY_OFFSET_CLAMP { 0..31 VALUE: Float; }
