@@ -63,11 +63,17 @@ impl ClipVolume {
         Self { planes }
     }
 
-    /// Bit i: the position is outside plane i.
+    /// Of each of `N` positions, given by component; bit i: it is outside plane i.
     #[inline(always)]
-    pub fn outcode(&self, p: [f32; 4]) -> u32 {
-        let inside = |i| self.distance(i, p) >= 0.0;
-        (0..self.planes.len()).fold(0, |code, i| code | (u32::from(!inside(i)) << i))
+    pub fn outcodes<const N: usize>(&self, p: &[[f32; N]; 4]) -> [u32; N] {
+        let mut codes = [0; N];
+        for i in 0..self.planes.len() {
+            for l in 0..N {
+                let inside = self.distance(i, [p[0][l], p[1][l], p[2][l], p[3][l]]) >= 0.0;
+                codes[l] |= u32::from(!inside) << i;
+            }
+        }
+        codes
     }
 
     /// Distance from plane `i`. The first (w) keeps a little away from the eye.
@@ -170,14 +176,14 @@ mod tests {
     #[test]
     fn the_near_plane_moves_with_the_depth_range() {
         let p = [0.0, 0.0, -0.5, 1.0];
-        assert_eq!(volume(false).outcode(p), 0);
-        assert_ne!(volume(true).outcode(p), 0);
+        assert_eq!(volume(false).outcodes(&p.map(|v| [v])), [0]);
+        assert_ne!(volume(true).outcodes(&p.map(|v| [v])), [0]);
     }
 
     #[test]
     fn vertices_behind_the_eye_and_nans_are_outside() {
-        assert_ne!(volume(false).outcode([0.0, 0.0, 0.0, -1.0]), 0);
-        assert_ne!(volume(false).outcode([f32::NAN, 0.0, 0.0, 1.0]), 0);
+        assert_ne!(volume(false).outcodes(&[0.0, 0.0, 0.0, -1.0].map(|v| [v])), [0]);
+        assert_ne!(volume(false).outcodes(&[f32::NAN, 0.0, 0.0, 1.0].map(|v| [v])), [0]);
         let mut v = vertices(&[[f32::NAN; 4]; 3]);
         assert!(volume(false).polygon(&mut v, &[0, 1, 2]).is_empty());
     }

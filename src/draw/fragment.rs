@@ -10,7 +10,7 @@ use super::merge::{ColorOutput, Precision};
 use super::patch::{Quads, Rows};
 use super::plane::Plane;
 use super::primitive::{Face, ScreenPrimitive};
-use super::quad::{QUADS, Quad, halves, quad_order, quads, quads_of};
+use super::quad::{QUADS, Quad, covered_quads, halves, quad_order, quads};
 use super::raster::Rect;
 use super::stage::{Access, Port, Reports, StageEnvironment};
 use super::state::{Barycentrics, DrawState, FragmentState};
@@ -25,11 +25,22 @@ pub struct Frame<'a> {
     pub vertices: &'a Vertices,
     /// Its primitives, in order.
     pub primitives: &'a [ScreenPrimitive],
+    /// Of each of them.
+    pub bounds: &'a [Rect],
     /// How fragments are handled.
     pub plan: Plan,
 }
 
 impl<'a> Frame<'a> {
+    /// What the fragments of this draw run in.
+    pub fn warp(&self) -> Warp {
+        let stage = &self.state.fragment.stage;
+        match self.plan.color {
+            Coloring::Shaded => Warp::new(&stage.program, &stage.constants),
+            Coloring::None | Coloring::Solid(_) => Warp::default(),
+        }
+    }
+
     /// What `quads` are pieces of.
     fn pieces<'q>(&self, quads: &'q [Quad]) -> WarpQuads<'q>
     where
@@ -70,19 +81,16 @@ pub struct BandResult {
     pub reports: Reports,
 }
 
-/// Draws the primitives `order` (indices, ascending) within `area`.
+/// Draws the primitives `order` (indices, ascending) within `area`. `warp` is one of
+/// [`Frame::warp`], and may have been used for other bands.
 pub fn shade(
     frame: &Frame<'_>,
     area: Rect,
     planes: &mut [Plane<'_>],
     port: Port<'_>,
+    warp: &mut Warp,
     order: impl Iterator<Item = u32>,
 ) -> BandResult {
-    let stage = &frame.state.fragment.stage;
-    let warp = match frame.plan.color {
-        Coloring::Shaded => Warp::new(&stage.program, &stage.constants),
-        Coloring::None | Coloring::Solid(_) => Warp::default(),
-    };
     let mut band = Band::new(frame, planes, port, warp);
     for index in order {
         if band.access.reports.fault.is_some() {
@@ -153,10 +161,12 @@ pub fn launch(
     let group = find(frame, area, chosen).ok_or_else(nothing)?;
     let quads = quads(group.primitive, group.at, group.lanes);
     let stage = &frame.state.fragment.stage;
-    let mut band = Band::new(frame, &mut [], port, Warp::new(&stage.program, &stage.constants));
+    let mut warp = Warp::new(&stage.program, &stage.constants);
+    let mut band = Band::new(frame, &mut [], port, &mut warp);
     let pieces = frame.pieces(&quads);
     band.launch(&pieces, &pieces.weights());
-    look(group, band.warp, StageEnvironment { access: &mut band.access, pieces: Some(&pieces) });
+    let mut access = band.access;
+    look(group, warp, StageEnvironment { access: &mut access, pieces: Some(&pieces) });
     Ok(())
 }
 
@@ -192,7 +202,7 @@ fn lanes(primitive: &ScreenPrimitive, [x, y]: [i32; 2], area: Rect) -> u32 {
 struct Band<'a, 'p, 'b> {
     frame: &'a Frame<'a>,
     planes: &'p mut [Plane<'b>],
-    warp: Warp,
+    warp: &'p mut Warp,
     access: Access<'a>,
     queue: [Quad; QUADS],
     queued: usize,
@@ -200,7 +210,7 @@ struct Band<'a, 'p, 'b> {
 }
 
 impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
-    fn new(frame: &'a Frame<'a>, planes: &'p mut [Plane<'b>], port: Port<'a>, warp: Warp) -> Self {
+    fn new(frame: &'a Frame<'a>, planes: &'p mut [Plane<'b>], port: Port<'a>, warp: &'p mut Warp) -> Self {
         Self {
             frame,
             planes,
@@ -269,22 +279,23 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
                     fill_rows(&mut self.planes[target.plane], at, mask, *word);
                 }
             }
-            Coloring::Shaded => quads_of(index, at, mask).for_each(|quad| self.push(quad)),
+            Coloring::Shaded => self.enqueue(index, at, quad_order(mask)),
         }
     }
 
-    /// Two quads of a warp must not share a pixel, or their order would be lost.
-    fn push(&mut self, quad: Quad) {
-        let clash = |other: &Quad| other.x == quad.x && other.y == quad.y && other.mask & quad.mask != 0;
-        // Queued in the order of primitives: if the first is of the same one, all are.
-        let others = self.queued > 0 && self.queue[0].primitive != quad.primitive;
-        if others && self.queue[..self.queued].iter().any(clash) {
+    /// Queues quads of 8x4 pixels. Two quads of a warp must not share a pixel, or their
+    /// order would be lost.
+    fn enqueue(&mut self, primitive: u32, at: [i32; 2], mask: u32) {
+        let queue = &self.queue[..self.queued];
+        if queue.iter().any(|quad| quad.primitive != primitive && quad.touches(at, mask)) {
             self.flush();
         }
-        self.queue[self.queued] = quad;
-        self.queued += 1;
-        if self.queued == QUADS {
-            self.flush();
+        for quad in covered_quads(primitive, at, mask) {
+            self.queue[self.queued] = quad;
+            self.queued += 1;
+            if self.queued == QUADS {
+                self.flush();
+            }
         }
     }
 
@@ -313,7 +324,7 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
         let program = &self.frame.state.fragment.stage.program;
         let mut environment = StageEnvironment { access: &mut self.access, pieces: Some(pieces) };
         let outcome = loop {
-            match run(program, &mut self.warp, &mut environment) {
+            match run(program, self.warp, &mut environment) {
                 Outcome::Ended => break None,
                 Outcome::Barrier => {}
                 Outcome::Fault(fault) => break Some(Fault::Shader(format!("fragment {fault}"))),
@@ -372,7 +383,7 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
         let targets = &self.frame.state.targets;
         if let Some((func, reference)) = targets.alpha_test {
             let mut widened = Default::default();
-            let alpha = colors(&self.warp, &targets.outputs[0], &mut widened)[3];
+            let alpha = colors(self.warp, &targets.outputs[0], &mut widened)[3];
             covered &= (0..LANES).fold(0, |mask, lane| {
                 let passes = compare_floats(func, f32::from_bits(alpha[lane]), reference);
                 mask | u32::from(passes) << lane
@@ -386,9 +397,9 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
             return;
         }
         let (mut widened, mut widened_dual) = Default::default();
-        let dual = colors(&self.warp, &targets.outputs[1], &mut widened_dual);
+        let dual = colors(self.warp, &targets.outputs[1], &mut widened_dual);
         for target in &targets.color {
-            let src = colors(&self.warp, &target.output, &mut widened);
+            let src = colors(self.warp, &target.output, &mut widened);
             target.write(&mut self.planes[target.plane], pieces.quads, covered, src, dual);
         }
     }

@@ -11,6 +11,7 @@ use super::fragment::{self, Chosen, Frame, Group};
 use super::front::FrontState;
 use super::pipeline::{geometry, plan, reachable};
 use super::program::words;
+use super::reuse::Geometry;
 use super::stage::{Port, StageEnvironment};
 use super::state::{DrawState, Purpose, VertexState, purpose};
 use super::vertex;
@@ -68,7 +69,8 @@ pub fn fragments(
     let Some(geometry) = geometry(gpu, call, front, &state)? else { return Ok(()) };
     let area = state.targets.scissor.intersect(reachable(gpu, &state.targets.surfaces));
     let plan = plan(&state, &gpu.mem);
-    let frame = Frame { state: &state, vertices: &geometry.vertices, primitives: &geometry.primitives, plan };
+    let Geometry { vertices, primitives, bounds, .. } = &*geometry;
+    let frame = Frame { state: &state, vertices, primitives, bounds, plan };
     fragment::launch(&frame, area, chosen, Port::Exclusive(&mut gpu.mem), |pixels, warp, environment| {
         look(Launch { words: &words, program: &program, warp, environment, pixels: Some(pixels) });
     })

@@ -33,6 +33,8 @@ pub struct WarpQuads<'a> {
     source: Source<'a>,
     /// The primitive of all quads if it is the same one.
     common: Option<&'a ScreenPrimitive>,
+    /// Varyings of the corners of each quad's primitive; of the first only if it is common.
+    corners: [[&'a [u32]; 3]; QUADS],
 }
 
 /// Positions and weights of a warp's pixels.
@@ -54,8 +56,13 @@ pub struct Weights {
 impl<'a> WarpQuads<'a> {
     /// Pieces of primitives of `source`.
     pub fn new(quads: &'a [Quad], source: Source<'a>) -> Self {
+        let primitive = |quad: &Quad| &source.primitives[quad.primitive as usize];
         let common = quads.first().filter(|first| quads.iter().all(|quad| quad.primitive == first.primitive));
-        Self { quads, source, common: common.map(|quad| &source.primitives[quad.primitive as usize]) }
+        let mut corners = [[&[][..]; 3]; QUADS];
+        for (corners, quad) in corners.iter_mut().zip(if common.is_some() { &quads[..1] } else { quads }) {
+            *corners = primitive(quad).vertices.map(|v| source.vertices.varyings(v));
+        }
+        Self { quads, source, common: common.map(primitive), corners }
     }
 
     /// What `quad` is a piece of.
@@ -79,23 +86,15 @@ impl<'a> WarpQuads<'a> {
         self.replace(location, out);
     }
 
-    /// The value at vertex 0 and what vertices 1 and 2 differ from it by.
-    fn corners(&self, p: &ScreenPrimitive, location: usize) -> [f32; 3] {
-        let [v0, v1, v2] = p
-            .vertices
-            .map(|v| f32::from_bits(self.source.vertices.varyings(v).get(location).copied().unwrap_or(0)));
-        [v0, v1 - v0, v2 - v0]
-    }
-
     fn smooth(&self, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
-        let Some(primitive) = self.common else {
-            let mut corners = [[0.0; 3]; QUADS];
-            for (corners, quad) in corners.iter_mut().zip(self.quads) {
-                *corners = self.corners(self.primitive(quad), location);
-            }
-            return interpolate_quads(&corners, i, j, out);
-        };
-        interpolate(&self.corners(primitive, location), i, j, out);
+        if self.common.is_some() {
+            return interpolate(&differences(&self.corners[0], location), i, j, out);
+        }
+        let mut corners = [[0.0; 3]; QUADS];
+        for (corners, rows) in corners.iter_mut().zip(&self.corners) {
+            *corners = differences(rows, location);
+        }
+        interpolate_quads(&corners, i, j, out);
     }
 
     /// Component `location` of each lane's provoking vertex, bits unchanged.
@@ -120,6 +119,13 @@ impl<'a> WarpQuads<'a> {
             }
         }
     }
+}
+
+/// The value at vertex 0 and what vertices 1 and 2 differ from it by.
+#[inline(always)]
+fn differences(corners: &[&[u32]; 3], location: usize) -> [f32; 3] {
+    let value = |k: usize| f32::from_bits(corners[k].get(location).copied().unwrap_or(0));
+    [value(0), value(1) - value(0), value(2) - value(0)]
 }
 
 fn sprite_coordinate(mode: ReplMode, sprite: &Sprite, quad: &Quad, k: usize) -> f32 {

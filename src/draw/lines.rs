@@ -78,7 +78,7 @@ fn parallelogram(first: End, last: End, width: f32, x_major: bool) -> Shape {
     let half = width / 2.0;
     let corner = |end: End, side: f32| -> Snapped {
         let minor = end.minor + side;
-        if x_major { snap(end.major, minor) } else { snap(minor, end.major) }
+        if x_major { [end.major, minor].map(snap) } else { [minor, end.major].map(snap) }
     };
     let (a, b) = (corner(first, -half), corner(last, -half));
     let (c, d) = (corner(last, half), corner(first, half));

@@ -3,6 +3,7 @@
 //! [`run`] reads as the block diagram: registers become a [`state::DrawState`], indices
 //! become shaded vertices, these become primitives, and these become pixels. Each
 //! stage takes values and returns values; only `run` touches the machine.
+pub mod bands;
 pub mod blend;
 pub mod call;
 pub mod clip;
@@ -40,6 +41,7 @@ pub mod texture;
 pub mod topology;
 pub mod vertex;
 pub mod vertices;
+pub mod window;
 
 pub use call::{DispatchCall, DrawCall, IndexSource};
 pub use pipeline::{Pipeline, dispatch, run};

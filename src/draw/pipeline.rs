@@ -4,19 +4,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use a4emu_decoder::regs::rb::{RB_FRAME_BUFFER_DIMENSION, RB_RENDER_CONTROL};
-use rayon::prelude::*;
 
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::Gpu;
 use crate::memory::Memory;
 
+use super::bands;
 use super::call::{DispatchCall, DrawCall};
 use super::fragment::{self, BandResult, Coloring, Frame, Plan};
 use super::front::{self, FrontState, Stream};
 use super::geometry::Layers;
 use super::geometry::dispatch::{Ledger, Row, Setting};
 use super::layers;
-use super::plane::{Location, Outside, Plane, Surface, with_planes};
+use super::plane::{Location, Outside, Surface, with_planes};
 use super::primitive;
 use super::program::Programs;
 use super::raster::Rect;
@@ -27,13 +27,6 @@ use super::surfaces::{Surfaces, Written};
 use super::targets::{TestOrder, is_bypass};
 use super::vertex::{self, Shaded, Stores};
 use super::{compute, resolve, tessellation};
-
-/// Rows of a band: the unit of work of a thread. Fixed, so that nothing depends on the
-/// number of threads.
-const BAND_ROWS: i32 = 32;
-
-/// Pixels below which a draw is not worth waking other threads.
-const SMALL_DRAW: u64 = 1 << 13;
 
 /// What the pipeline keeps between draws.
 #[derive(Default)]
@@ -182,7 +175,7 @@ pub(super) fn geometry(
     };
     gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
     gpu.pipeline.stats.primitives += primitives.len() as u64;
-    let geometry = Arc::new(Geometry { vertices, primitives, words });
+    let geometry = Arc::new(Geometry::new(vertices, primitives, words));
     if front.is_reusable() {
         let primitive = state.primitive.clone();
         gpu.pipeline.reuse.keep(gpu.at.address, front.vertex, primitive, &gpu.mem, &geometry);
@@ -223,7 +216,7 @@ pub fn note_reports(gpu: &mut Gpu, reports: Reports) {
 /// Draws primitives that choose their layers.
 fn draw_layers(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, geometry: &Geometry) {
     for layers::Layer { number, primitives } in layers::split(&geometry.primitives, &geometry.words) {
-        let geometry = Geometry { vertices: geometry.vertices.clone(), primitives, words: Vec::new() };
+        let geometry = Geometry::new(geometry.vertices.clone(), primitives, Vec::new());
         draw_layer(gpu, call, state, number, &geometry);
     }
 }
@@ -237,14 +230,14 @@ fn draw_layer(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, layer: u32, geo
 }
 
 fn shade_fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], geometry: &Geometry) {
-    let Geometry { vertices, primitives, .. } = geometry;
+    let Geometry { vertices, primitives, bounds, .. } = geometry;
     let inside = state.targets.scissor.intersect(reachable(gpu, surfaces));
-    let visible = primitives.iter().map(|p| p.shape.bounds.intersect(inside));
+    let visible = bounds.iter().map(|bounds| bounds.intersect(inside));
     let Some(area) = visible.filter(|rect| !rect.is_empty()).reduce(Rect::union) else { return };
     let plan = plan(state, &gpu.mem);
-    let frame = Frame { state, vertices, primitives, plan };
+    let frame = Frame { state, vertices, primitives, bounds, plan };
     let (results, outside) = with_planes(surfaces, area, &mut gpu.gmem, &mut gpu.mem, |planes, mem| {
-        draw_bands(&frame, area, planes, mem)
+        bands::draw(&frame, area, planes, mem)
     });
     for Outside { surface, address, len } in outside {
         gpu.report.missing.note(Miss { client: Client::RenderTarget, address, len });
@@ -303,51 +296,6 @@ fn solid(state: &DrawState, memory: &Memory) -> Option<Vec<u32>> {
     }
     let colors = fragment::run_once(state, Port::Shared(memory))?;
     state.targets.color.iter().zip(&colors).map(|(target, colors)| target.solid(colors)).collect()
-}
-
-/// Draws band by band; a shader that stores sees its fragments in primitive order instead.
-fn draw_bands(frame: &Frame<'_>, area: Rect, planes: Vec<Plane<'_>>, mem: &mut Memory) -> Vec<BandResult> {
-    if frame.state.fragment.stage.stores() {
-        let mut planes = planes;
-        let all = 0..frame.primitives.len() as u32;
-        return vec![fragment::shade(frame, area, &mut planes, Port::Exclusive(mem), all)];
-    }
-    let mem = &*mem;
-    let work = |(rect, mut planes, list): (Rect, Vec<Plane<'_>>, Vec<u32>)| {
-        fragment::shade(frame, rect, &mut planes, Port::Shared(mem), list.into_iter())
-    };
-    let bands = split(frame, area, planes);
-    let pixels: u64 = frame.primitives.iter().map(|p| p.shape.bounds.intersect(area).area()).sum();
-    match pixels < SMALL_DRAW || bands.len() == 1 {
-        true => bands.into_iter().map(work).collect(),
-        false => bands.into_par_iter().map(work).collect(),
-    }
-}
-
-/// Cuts the area into bands that start at multiples of [`BAND_ROWS`], each with its rows
-/// of every plane and the primitives that touch it.
-fn split<'p>(frame: &Frame<'_>, area: Rect, planes: Vec<Plane<'p>>) -> Vec<(Rect, Vec<Plane<'p>>, Vec<u32>)> {
-    let first = area.y0.div_euclid(BAND_ROWS);
-    let count = (area.y1 - 1).div_euclid(BAND_ROWS) - first + 1;
-    let mut lists = vec![Vec::new(); count as usize];
-    for (index, primitive) in frame.primitives.iter().enumerate() {
-        let bounds = primitive.shape.bounds.intersect(area);
-        if bounds.is_empty() {
-            continue;
-        }
-        let (from, to) = (bounds.y0.div_euclid(BAND_ROWS), (bounds.y1 - 1).div_euclid(BAND_ROWS));
-        lists[(from - first) as usize..=(to - first) as usize].iter_mut().for_each(|l| l.push(index as u32));
-    }
-    let mut rest = planes;
-    let mut bands = Vec::with_capacity(lists.len());
-    for (i, list) in lists.into_iter().enumerate() {
-        let end = (first + i as i32 + 1) * BAND_ROWS;
-        let (above, below): (Vec<_>, Vec<_>) = rest.into_iter().map(|plane| plane.split_above(end)).unzip();
-        rest = below;
-        let rect = Rect { y0: area.y0.max(end - BAND_ROWS), y1: area.y1.min(end), ..area };
-        bands.push((rect, above, list));
-    }
-    bands
 }
 
 /// Notes the targets in memory as rendered.

@@ -2,13 +2,13 @@
 //! depth and barycentrics are interpolated.
 
 use a4emu_decoder::regs::enums::PrimType;
-use multiversion::multiversion;
 
 use super::clip::{ClipVolume, DepthClip, Viewport};
 use super::lines;
-use super::raster::{Rect, Shape, Snapped, signed_area, snap};
+use super::raster::{Rect, Shape, signed_area, snap};
 use super::topology::{Primitive, Provoking, primitives};
 use super::vertices::{HEADER, Vertices};
+use super::window::{Window, transform};
 
 /// Which side of a triangle is seen. Everything but triangles shows its front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,16 +144,6 @@ pub struct Sprite {
     pub corner: [f32; 2],
     /// 1 / side.
     pub inv_size: f32,
-}
-
-/// A vertex after the viewport transform.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    xy: [f32; 2],
-    z: f32,
-    inv_w: f32,
-    snapped: Snapped,
-    outcode: u32,
 }
 
 /// Makes the primitives of `list` (vertex numbers with restarts) out of `vertices`, to
@@ -332,7 +322,7 @@ impl<'a> Setup<'a> {
         }
         let size = self.point_size(v);
         let corner = w.xy.map(|c| c - size / 2.0);
-        let shape = Shape::between(snap(corner[0], corner[1]), snap(corner[0] + size, corner[1] + size));
+        let shape = Shape::between(corner.map(snap), corner.map(|c| snap(c + size)));
         self.push(ScreenPrimitive {
             shape: shape.cut(self.state.sides),
             face,
@@ -387,22 +377,6 @@ impl<'a> Setup<'a> {
         let shape = Shape::rectangle(bounds.union(other).union(third));
         self.push(self.planar(shape, v, v[2], Face::Front));
     }
-}
-
-/// Appends the windows of the vertices that have none.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn transform(viewport: &Viewport, volume: &ClipVolume, vertices: &Vertices, windows: &mut Vec<Window>) {
-    windows.extend((windows.len()..vertices.len()).map(|v| {
-        let p = vertices.position(v as u32);
-        window(viewport, p, volume.outcode(p))
-    }));
-}
-
-#[inline(always)]
-fn window(viewport: &Viewport, p: [f32; 4], outcode: u32) -> Window {
-    let inv_w = 1.0 / p[3];
-    let [x, y, z] = std::array::from_fn(|i| p[i] * inv_w * viewport.scale[i] + viewport.offset[i]);
-    Window { xy: [x, y], z, inv_w, snapped: snap(x, y), outcode }
 }
 
 /// The centre of the first pixel of a shape.

@@ -17,6 +17,15 @@ pub struct Quad {
     pub primitive: u32,
 }
 
+impl Quad {
+    /// Whether a pixel of it is one of `mask` (four to a quad) of the 8x4 at (x, y).
+    pub fn touches(&self, [x, y]: [i32; 2], mask: u32) -> bool {
+        let (dx, dy) = (self.x - x, self.y - y);
+        let here = (0..8).contains(&dx) && (0..4).contains(&dy);
+        here && (mask >> (4 * (dx / 2 + 4 * (dy / 2)))) & self.mask != 0
+    }
+}
+
 /// The quads of 8x4 pixels at (x, y), of which `mask` are covered, four to a quad.
 pub fn quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> [Quad; QUADS] {
     std::array::from_fn(|q| {
@@ -25,9 +34,15 @@ pub fn quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> [Quad; QUADS] {
     })
 }
 
-/// Those that have covered pixels; here `mask` goes row by row.
-pub fn quads_of(primitive: u32, at: [i32; 2], mask: u32) -> impl Iterator<Item = Quad> {
-    quads(primitive, at, quad_order(mask)).into_iter().filter(|quad| quad.mask != 0)
+/// Those that have covered pixels.
+pub fn covered_quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> impl Iterator<Item = Quad> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let q = (rest != 0).then(|| rest.trailing_zeros() as i32 / 4)?;
+        let bits = (rest >> (4 * q)) & 15;
+        rest &= !(15 << (4 * q));
+        Some(Quad { x: x + 2 * (q % 4), y: y + 2 * (q / 4), mask: bits, primitive })
+    })
 }
 
 /// Row-by-row 8x4 pixels to quads: bits y1 y0 x2 x1 x0 of the index become y1 x2 x1 y0 x0.
@@ -61,8 +76,16 @@ mod tests {
     }
 
     #[test]
+    fn a_quad_touches_its_own_pixels() {
+        let quad = Quad { x: 12, y: 18, mask: 0b0100, primitive: 0 };
+        assert!(quad.touches([8, 16], 0b0100 << 24));
+        assert!(!quad.touches([8, 16], !(0b0100 << 24)));
+        assert!(!quad.touches([16, 16], u32::MAX) && !quad.touches([8, 20], u32::MAX));
+    }
+
+    #[test]
     fn only_quads_with_pixels_come_out() {
-        let got: Vec<Quad> = quads_of(7, [8, 16], 1 << 31 | 1 << 3).collect();
+        let got: Vec<Quad> = covered_quads(7, [8, 16], quad_order(1 << 31 | 1 << 3)).collect();
         let want = [(10, 16, 0b0010), (14, 18, 0b1000)];
         assert_eq!(got, want.map(|(x, y, mask)| Quad { x, y, mask, primitive: 7 }));
     }

@@ -63,11 +63,15 @@ impl Rect {
 /// A position in 1/256 pixel.
 pub type Snapped = [i32; 2];
 
-/// Snaps a window position; positions beyond the guard band are cut to it.
+/// Snaps a window coordinate; one beyond the guard band is cut to it, and NaN becomes 0.
+/// The integer appears in the low bits of an f64 behind 1.5 * 2^52: a conversion that
+/// saturates does not vectorise.
 #[inline(always)]
-pub fn snap(x: f32, y: f32) -> Snapped {
+pub fn snap(v: f32) -> i32 {
     let limit = crate::draw::clip::GUARD_BAND * SUBPIXELS as f32;
-    [x, y].map(|v| (v * SUBPIXELS as f32).round_ties_even().clamp(-limit, limit) as i32)
+    let near = (v * SUBPIXELS as f32).round_ties_even().clamp(-limit, limit);
+    let whole = (f64::from(near) + 6_755_399_441_055_744.0).to_bits() as i32;
+    if near.is_nan() { 0 } else { whole }
 }
 
 /// A half plane: covered where `a * x + b * y + c >= 0` for pixel (x, y).
@@ -289,7 +293,7 @@ mod tests {
     }
 
     fn triangle(p: [[f32; 2]; 3]) -> Shape {
-        Shape::polygon(&p.map(|p| snap(p[0], p[1])))
+        Shape::polygon(&p.map(|p| p.map(snap)))
     }
 
     #[test]
@@ -310,7 +314,7 @@ mod tests {
     fn coverage_is_that_of_the_exact_edge_function() {
         let p = [[1.3, 0.2], [40.9, 17.7], [9.1, 50.6]];
         let clip = Rect { x0: 2, y0: 3, x1: 35, y1: 49 };
-        let s = p.map(|p| snap(p[0], p[1]));
+        let s = p.map(|p| p.map(snap));
         let got = pixels(&Shape::polygon(&s), clip);
         let mut want = Vec::new();
         for x in clip.x0..clip.x1 {
@@ -326,7 +330,7 @@ mod tests {
 
     #[test]
     fn rectangles_are_cut_to_the_clip() {
-        let shape = Shape::between(snap(10.0, 20.0), snap(2.0, 4.0));
+        let shape = Shape::between([10.0, 20.0].map(snap), [2.0, 4.0].map(snap));
         assert_eq!(shape.bounds, Rect { x0: 2, y0: 4, x1: 10, y1: 20 });
         let clip = Rect { x0: 5, y0: 0, x1: 7, y1: 6 };
         assert_eq!(pixels(&shape, clip), [(5, 4), (5, 5), (6, 4), (6, 5)]);

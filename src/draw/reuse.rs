@@ -14,6 +14,7 @@ use crate::memory::Memory;
 
 use super::call::IndexSource;
 use super::primitive::{PrimitiveState, ScreenPrimitive};
+use super::raster::Rect;
 use super::state::VertexState;
 use super::vertices::Vertices;
 
@@ -31,6 +32,16 @@ pub struct Geometry {
     pub primitives: Vec<ScreenPrimitive>,
     /// What a geometry shader said of the vertices; empty without one.
     pub words: Vec<PRIMITIVE_WORD>,
+    /// Of each primitive: apart, because every tile looks at all of them.
+    pub bounds: Vec<Rect>,
+}
+
+impl Geometry {
+    /// With the bounds of `primitives`.
+    pub fn new(vertices: Vertices, primitives: Vec<ScreenPrimitive>, words: Vec<PRIMITIVE_WORD>) -> Self {
+        let bounds = primitives.iter().map(|primitive| primitive.shape.bounds).collect();
+        Self { vertices, primitives, words, bounds }
+    }
 }
 
 struct Entry {
@@ -82,7 +93,7 @@ impl Reuse {
         let Some(sources) = sources(&vertex, memory) else { return };
         let bytes = sources.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
             + geometry.vertices.len() * geometry.vertices.stride() * 4
-            + geometry.primitives.len() * size_of::<ScreenPrimitive>();
+            + geometry.primitives.len() * (size_of::<ScreenPrimitive>() + size_of::<Rect>());
         if self.bytes + bytes > MAX_BYTES {
             self.clear();
         }

@@ -22,7 +22,7 @@ use crate::draw::merge::{ColorOutput, ColorTarget, Precision};
 use crate::draw::patch::Quads;
 use crate::draw::plane::Plane;
 use crate::draw::primitive::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
-use crate::draw::quad::{QUADS, Quad, halves, quads_of};
+use crate::draw::quad::{QUADS, Quad, covered_quads, halves, quad_order};
 use crate::draw::raster::Rect;
 use crate::draw::state::MAX_VARYINGS;
 use crate::draw::surfaces::Picture;
@@ -181,7 +181,7 @@ impl<'a> Fragments<'a> {
     /// The quads of an 8x8 block whose first pixel is `first`.
     fn block(&mut self, primitive: u32, first: [i32; 2], mask: u64, planes: &mut [Plane<'_>; 2]) {
         for (at, mask) in halves(first, mask) {
-            for quad in quads_of(primitive, at, mask) {
+            for quad in covered_quads(primitive, at, quad_order(mask)) {
                 self.queue.push(quad);
                 if self.queue.len() == QUADS {
                     self.flush(planes);
