@@ -14,7 +14,7 @@ use super::geometry::input::Input;
 use super::geometry::launch::Job;
 use super::geometry::{self, GeometryState, Layers};
 use super::pipeline::{note_reports, shade_vertices};
-use super::state::{VertexState, provoking, topology};
+use super::state::{VertexState, Viewports, provoking, topology};
 use super::tessellation::{self, Tessellated, TessellationState};
 use super::topology::Provoking;
 use super::vertices::{HEADER, Vertices};
@@ -82,6 +82,14 @@ impl FrontState {
     /// Whether what reaches set-up follows from the vertices, and nothing else is done.
     pub fn is_reusable(&self) -> bool {
         self.is_plain() && self.feedback.is_none()
+    }
+
+    /// Which viewports primitives go through.
+    pub fn viewports(&self) -> Viewports {
+        match self.geometry.as_ref().and_then(|geometry| geometry.primitive_word) {
+            Some(_) => Viewports::Chosen,
+            None => Viewports::First,
+        }
     }
 
     /// What chooses the layer of the targets.

@@ -64,7 +64,7 @@ pub fn fragments(
     }
     let (words, program) = stepwise(gpu, Stage::FS)?;
     let front = FrontState::snapshot(gpu, call)?;
-    let mut state = DrawState::snapshot(gpu, front.topology())?;
+    let mut state = DrawState::snapshot(gpu, front.topology(), front.viewports())?;
     state.fragment.stage.program = program.clone();
     let Some(geometry) = geometry(gpu, call, front, &state)? else { return Ok(()) };
     let area = state.targets.scissor.intersect(reachable(gpu, &state.targets.surfaces));

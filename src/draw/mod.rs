@@ -41,6 +41,7 @@ pub mod texture;
 pub mod topology;
 pub mod vertex;
 pub mod vertices;
+pub mod view;
 pub mod window;
 
 pub use call::{DispatchCall, DrawCall, IndexSource};

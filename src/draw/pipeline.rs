@@ -139,7 +139,7 @@ fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
 fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
     let start = Instant::now();
     let front = FrontState::snapshot(gpu, call)?;
-    let state = DrawState::snapshot(gpu, front.topology())?;
+    let state = DrawState::snapshot(gpu, front.topology(), front.viewports())?;
     let layers = front.layers();
     gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
     let Some(geometry) = geometry(gpu, call, front, &state)? else { return Ok(()) };
@@ -168,7 +168,7 @@ pub(super) fn geometry(
     }
     let Some(Stream { mut vertices, list, words }) = front::run(gpu, &front)? else { return Ok(None) };
     let start = Instant::now();
-    let Some(primitives) = primitive::assemble(&state.primitive, &mut vertices, &list) else {
+    let Some(primitives) = primitive::assemble_in(&state.primitive, &mut vertices, &list, &words) else {
         let what = format!("draw {}: primitive type {:?}", call.number, front.topology());
         gpu.report.unsupported(what, gpu.at);
         return Ok(None);

@@ -2,13 +2,14 @@
 //! depth and barycentrics are interpolated.
 
 use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
-use super::clip::{ClipVolume, DepthClip, Viewport};
+use super::clip::{DepthClip, Viewport};
 use super::lines;
 use super::raster::{Rect, Shape, signed_area, snap};
 use super::topology::{Primitive, Provoking, primitives};
 use super::vertices::{HEADER, Vertices};
-use super::window::{Window, transform};
+use super::view::View;
 
 /// Which side of a triangle is seen. Everything but triangles shows its front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,8 @@ pub struct PrimitiveState {
     pub point_range: [f32; 2],
     /// The inside of the view volume's sides: clipping as a scissor.
     pub sides: Rect,
+    /// The same of viewports 1 and on, if a geometry shader chooses.
+    pub others: Vec<(Viewport, Rect)>,
 }
 
 /// The winding on the screen (y down) of front faces.
@@ -153,8 +156,19 @@ pub fn assemble(
     vertices: &mut Vertices,
     list: &[u32],
 ) -> Option<Vec<ScreenPrimitive>> {
+    assemble_in(state, vertices, list, &[])
+}
+
+/// The same with what a geometry shader said of each vertex: its viewport. The provoking
+/// vertex decides for the primitive (GL leaves it open which does).
+pub fn assemble_in(
+    state: &PrimitiveState,
+    vertices: &mut Vertices,
+    list: &[u32],
+    words: &[PRIMITIVE_WORD],
+) -> Option<Vec<ScreenPrimitive>> {
     let primitives = primitives(state.topology, state.provoking, list)?;
-    let mut setup = Setup::new(state, vertices, primitives.len());
+    let mut setup = Setup::new(state, vertices, words, primitives.len());
     for primitive in primitives {
         setup.add(primitive);
     }
@@ -164,26 +178,53 @@ pub fn assemble(
 struct Setup<'a> {
     state: &'a PrimitiveState,
     vertices: &'a mut Vertices,
-    volume: ClipVolume,
-    windows: Vec<Window>,
+    words: &'a [PRIMITIVE_WORD],
+    /// The viewports, and which of them the primitive goes through.
+    views: Vec<View>,
+    at: usize,
     out: Vec<ScreenPrimitive>,
 }
 
 impl<'a> Setup<'a> {
-    fn new(state: &'a PrimitiveState, vertices: &'a mut Vertices, count: usize) -> Self {
-        let depth = state.depth_clip.unwrap_or(DepthClip { near: false, far: false, zero_to_one: false });
-        let volume = ClipVolume::new(depth, &state.viewport);
-        let mut setup = Self { state, vertices, volume, windows: Vec::new(), out: Vec::with_capacity(count) };
+    fn new(
+        state: &'a PrimitiveState,
+        vertices: &'a mut Vertices,
+        words: &'a [PRIMITIVE_WORD],
+        count: usize,
+    ) -> Self {
+        let first = (state.viewport, state.sides);
+        let views = [first].into_iter().chain(state.others.iter().copied());
+        let views = views.map(|(viewport, sides)| View::new(state.depth_clip, viewport, sides)).collect();
+        let mut setup = Self { state, vertices, words, views, at: 0, out: Vec::with_capacity(count) };
         setup.transform_new();
         setup
     }
 
     /// Viewport transform of the vertices that have none yet.
     fn transform_new(&mut self) {
-        transform(&self.state.viewport, &self.volume, self.vertices, &mut self.windows);
+        self.views[self.at].transform(self.vertices);
+    }
+
+    /// The viewport that the primitive goes through.
+    fn view(&self) -> &View {
+        &self.views[self.at]
+    }
+
+    /// Goes through the viewport that vertex `v` names; one that is not there is the first.
+    fn choose_view(&mut self, v: u32) {
+        let named = self.words.get(v as usize).map_or(0, |word| word.VIEWPORT() as usize);
+        let named = if named < self.views.len() { named } else { 0 };
+        if named != self.at {
+            self.at = named;
+            self.transform_new();
+        }
     }
 
     fn add(&mut self, primitive: Primitive) {
+        match primitive {
+            Primitive::Point(v) | Primitive::Line(_, v) | Primitive::Triangle(_, v) => self.choose_view(v),
+            Primitive::Corners(_) | Primitive::Rectangle(_) => {}
+        }
         match primitive {
             Primitive::Point(v) => self.point(v, v, Face::Front),
             Primitive::Line(v, provoking) => self.line(v, provoking, Face::Front),
@@ -194,7 +235,7 @@ impl<'a> Setup<'a> {
     }
 
     fn codes<const N: usize>(&self, v: [u32; N]) -> [u32; N] {
-        v.map(|v| self.windows[v as usize].outcode)
+        v.map(|v| self.view().windows[v as usize].outcode)
     }
 
     fn triangle(&mut self, v: [u32; 3], provoking: u32) {
@@ -205,7 +246,7 @@ impl<'a> Setup<'a> {
         if codes[0] | codes[1] | codes[2] == 0 {
             return self.inside_triangle(v, provoking);
         }
-        let polygon = self.volume.polygon(self.vertices, &v);
+        let polygon = self.views[self.at].volume.polygon(self.vertices, &v);
         self.transform_new();
         for pair in polygon.get(1..).unwrap_or_default().windows(2) {
             self.inside_triangle([polygon[0], pair[0], pair[1]], provoking);
@@ -214,7 +255,7 @@ impl<'a> Setup<'a> {
 
     /// A triangle that needs no clipping: cull, and fill or outline it.
     fn inside_triangle(&mut self, v: [u32; 3], provoking: u32) {
-        let area = signed_area(v.map(|v| self.windows[v as usize].snapped));
+        let area = signed_area(v.map(|v| self.view().windows[v as usize].snapped));
         let clockwise = self.state.front_winding == Winding::Clockwise;
         let face = if (area > 0) == clockwise { Face::Front } else { Face::Back };
         if area == 0 || self.state.cull.contains(&Some(face)) {
@@ -236,7 +277,7 @@ impl<'a> Setup<'a> {
     /// Moves what was made of a triangle, from primitive `first` on, by the polygon offset.
     fn offset(&mut self, first: usize, v: [u32; 3]) {
         let Some(offset) = self.state.offset.filter(|_| first < self.out.len()) else { return };
-        let w = v.map(|v| self.windows[v as usize]);
+        let w = v.map(|v| self.view().windows[v as usize]);
         let slopes = barycentrics(w.map(|w| w.xy)).unwrap_or_default();
         let top = w.iter().map(|w| w.z.abs()).fold(0.0, f32::max);
         let bias = offset.bias(depth_slope(w.map(|w| w.z), slopes), top);
@@ -244,7 +285,7 @@ impl<'a> Setup<'a> {
     }
 
     fn fill(&mut self, v: [u32; 3], provoking: u32, face: Face, area: i64) {
-        let w = v.map(|v| self.windows[v as usize]);
+        let w = v.map(|v| self.view().windows[v as usize]);
         let [a, b, c] = w.map(|w| w.snapped);
         let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
         let primitive = self.planar(shape, v, provoking, face);
@@ -255,8 +296,8 @@ impl<'a> Setup<'a> {
     /// the last: guess, like the precision of [`Affine`], and settled by the same.
     fn planar(&self, shape: Shape, v: [u32; 3], provoking: u32, face: Face) -> ScreenPrimitive {
         let v = [v[2], v[0], v[1]];
-        let w = v.map(|v| self.windows[v as usize]);
-        let shape = shape.cut(self.state.sides);
+        let w = v.map(|v| self.view().windows[v as usize]);
+        let shape = shape.cut(self.view().sides);
         let origin = first_centre(&shape);
         let from = w.map(|w| [w.xy[0] - origin[0], w.xy[1] - origin[1]]);
         let slopes = barycentrics(w.map(|w| w.xy));
@@ -289,13 +330,13 @@ impl<'a> Setup<'a> {
         let v = if codes[0] | codes[1] == 0 {
             v
         } else {
-            let Some(v) = self.volume.line(self.vertices, v) else { return };
+            let Some(v) = self.views[self.at].volume.line(self.vertices, v) else { return };
             self.transform_new();
             v
         };
-        let [a, b] = v.map(|v| self.windows[v as usize]);
+        let [a, b] = v.map(|v| self.view().windows[v as usize]);
         let Some(shape) = lines::line(a.xy, b.xy, self.state.line_width) else { return };
-        let shape = shape.cut(self.state.sides);
+        let shape = shape.cut(self.view().sides);
         let origin = first_centre(&shape);
         let from = [a.xy[0] - origin[0], a.xy[1] - origin[1]];
         let along = along(a.xy, b.xy);
@@ -316,7 +357,7 @@ impl<'a> Setup<'a> {
 
     /// Points are dropped with their centre outside near, far or the guard band.
     fn point(&mut self, v: u32, provoking: u32, face: Face) {
-        let w = self.windows[v as usize];
+        let w = self.view().windows[v as usize];
         if w.outcode != 0 {
             return;
         }
@@ -324,7 +365,7 @@ impl<'a> Setup<'a> {
         let corner = w.xy.map(|c| c - size / 2.0);
         let shape = Shape::between(corner.map(snap), corner.map(|c| snap(c + size)));
         self.push(ScreenPrimitive {
-            shape: shape.cut(self.state.sides),
+            shape: shape.cut(self.view().sides),
             face,
             sprite: Some(Sprite { corner, inv_size: 1.0 / size }),
             vertices: [v; 3],
@@ -370,7 +411,7 @@ impl<'a> Setup<'a> {
 
     /// A rectangle with three of its corners given; the plane through them goes on.
     fn rectangle(&mut self, v: [u32; 3]) {
-        let [a, b, c] = v.map(|v| self.windows[v as usize].snapped);
+        let [a, b, c] = v.map(|v| self.view().windows[v as usize].snapped);
         let bounds = Shape::between(a, b).bounds;
         let other = Shape::between(a, c).bounds;
         let third = Shape::between(b, c).bounds;
@@ -425,127 +466,4 @@ impl PolygonOffset {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn state(topology: PrimType) -> PrimitiveState {
-        PrimitiveState {
-            topology,
-            provoking: Provoking::Last,
-            viewport: Viewport { scale: [32.0, 32.0, 0.5], offset: [32.0, 32.0, 0.5] },
-            depth_clip: Some(DepthClip { near: true, far: true, zero_to_one: false }),
-            cull: [None, None],
-            front_winding: Winding::CounterClockwise,
-            polygon_mode: [PolygonMode::Fill; 2],
-            offset: None,
-            line_width: 1.0,
-            point_size: 4.0,
-            point_range: [1.0, 64.0],
-            sides: Rect { x0: 0, y0: 0, x1: 64, y1: 64 },
-        }
-    }
-
-    fn vertices(positions: &[[f32; 4]]) -> Vertices {
-        let mut all = Vertices::new(2, 0);
-        for p in positions {
-            let mut row: Vec<u32> = p.iter().map(|v| v.to_bits()).collect();
-            row.extend([3.0f32.to_bits(), p[0].to_bits(), p[1].to_bits()]);
-            all.push(&row);
-        }
-        all
-    }
-
-    const TRIANGLE: [[f32; 4]; 3] = [[-1.0, -1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0]];
-
-    #[test]
-    fn facing_decides_what_is_culled() {
-        let mut state = state(PrimType::DI_PT_TRILIST);
-        let mut v = vertices(&TRIANGLE);
-        let got = assemble(&state, &mut v, &[0, 1, 2, 0, 2, 1]).expect("triangles");
-        assert_eq!(got.iter().map(|p| p.face).collect::<Vec<_>>(), [Face::Back, Face::Front]);
-        state.cull = [None, Some(Face::Back)];
-        assert_eq!(assemble(&state, &mut v, &[0, 1, 2, 0, 2, 1]).expect("triangles").len(), 1);
-    }
-
-    #[test]
-    fn a_weight_is_one_at_its_vertex_and_zero_at_the_others() {
-        let state = state(PrimType::DI_PT_TRILIST);
-        let mut v = vertices(&TRIANGLE);
-        let got = assemble(&state, &mut v, &[0, 1, 2]).expect("a triangle");
-        assert_eq!((got[0].vertices, got[0].origin), ([2, 0, 1], [0.5, 0.5]));
-        let at = |w: &Affine, x: f32, y: f32| w.at + w.dx * (x - 0.5) + w.dy * (y - 0.5);
-        let weights =
-            [[0.0, 0.0], [64.0, 0.0], [0.0, 64.0]].map(|[x, y]| [at(&got[0].i, x, y), at(&got[0].j, x, y)]);
-        assert_eq!(weights, [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]);
-    }
-
-    #[test]
-    fn an_offset_moves_its_own_triangle_only() {
-        let mut state = state(PrimType::DI_PT_TRILIST);
-        state.offset = Some(PolygonOffset { scale: 0.0, units: 0.25, float_depth: None, clamp: 0.0 });
-        state.sides = Rect { x0: 0, y0: 0, x1: 8, y1: 8 };
-        let far = [[0.9, 0.8, 0.0, 1.0], [1.0, 0.8, 0.0, 1.0], [0.9, 1.0, 0.0, 1.0]];
-        let mut v = vertices(&[TRIANGLE, far].concat());
-        let got = assemble(&state, &mut v, &[0, 1, 2, 3, 4, 5]).expect("triangles");
-        assert_eq!(got.iter().map(|p| p.z.at).collect::<Vec<_>>(), [0.75], "the second is off the sides");
-    }
-
-    #[test]
-    fn two_corners_make_a_rectangle_with_separable_coordinates() {
-        let state = state(PrimType::DI_PT_RECTLIST);
-        let mut v = vertices(&[[-1.0, 1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0]]);
-        let got = assemble(&state, &mut v, &[0, 1]).expect("a rectangle");
-        assert_eq!(got.len(), 1);
-        assert_eq!(got[0].shape.bounds, Rect { x0: 0, y0: 0, x1: 64, y1: 64 });
-        let across = v.varyings(got[0].vertices[2]).to_vec();
-        assert_eq!(across, [1.0f32.to_bits(), 1.0f32.to_bits()], "s follows x, t stays");
-    }
-
-    #[test]
-    fn a_triangle_through_the_eye_is_clipped_and_kept() {
-        let state = state(PrimType::DI_PT_TRILIST);
-        let mut v = vertices(&[[0.0, -1.0, 0.0, -1.0], [1.0, 1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0]]);
-        let got = assemble(&state, &mut v, &[0, 1, 2]).expect("triangles");
-        assert!(!got.is_empty() && got.iter().all(|p| p.inv_w.iter().all(|w| w.is_finite())));
-    }
-
-    #[test]
-    fn points_take_their_size_from_where_the_type_says() {
-        let mut v = vertices(&[[0.0, 0.0, 0.0, 1.0]]);
-        let fixed = assemble(&state(PrimType::DI_PT_POINTLIST), &mut v, &[0]).expect("points");
-        assert_eq!(fixed[0].shape.bounds.area(), 16);
-        let own = assemble(&state(PrimType::DI_PT_POINTLIST_PSIZE), &mut v, &[0]).expect("points");
-        assert_eq!(own[0].shape.bounds.area(), 9);
-    }
-
-    #[test]
-    fn outlines_are_offset_like_the_triangle() {
-        let mut state = state(PrimType::DI_PT_TRILIST);
-        state.offset = Some(PolygonOffset { scale: 0.0, units: 0.25, float_depth: None, clamp: 0.0 });
-        for (mode, count) in [(PolygonMode::Fill, 1), (PolygonMode::Lines, 3), (PolygonMode::Points, 3)] {
-            state.polygon_mode = [mode; 2];
-            let mut vertices =
-                vertices(&[[-0.5, -0.5, 0.0, 1.0], [0.5, -0.5, 0.0, 1.0], [0.0, 0.5, 0.0, 1.0]]);
-            let made = assemble(&state, &mut vertices, &[0, 1, 2]).unwrap();
-            let depths: Vec<f32> = made.iter().map(|p| p.z.at).collect();
-            assert_eq!(depths, vec![0.75; count], "{mode:?}");
-        }
-    }
-
-    #[test]
-    fn offset_adds_slope_and_units() {
-        let offset = PolygonOffset { scale: 2.0, units: 0.25, float_depth: None, clamp: 0.0 };
-        assert_eq!(offset.bias([-0.5, 0.25], 1.0), 1.25);
-        let clamped = PolygonOffset { clamp: 0.5, ..offset };
-        assert_eq!(clamped.bias([-0.5, 0.25], 1.0), 0.5);
-    }
-
-    #[test]
-    fn wireframe_draws_the_edges() {
-        let mut state = state(PrimType::DI_PT_TRILIST);
-        state.polygon_mode = [PolygonMode::Lines; 2];
-        let mut v = vertices(&TRIANGLE.map(|p| [p[0] * 0.5, p[1] * 0.5, p[2], p[3]]));
-        let got = assemble(&state, &mut v, &[0, 1, 2]).expect("lines");
-        assert_eq!(got.len(), 3);
-    }
-}
+mod tests;

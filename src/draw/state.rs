@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use a4emu_decoder::bits::Register;
 use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::regs::enums::*;
 use a4emu_decoder::regs::gras::*;
@@ -174,19 +175,28 @@ pub struct FragmentState {
     pub replacement: [ReplMode; MAX_VARYINGS],
 }
 
+/// Which viewports a draw can go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Viewports {
+    /// The first.
+    First,
+    /// Any: a geometry shader chooses.
+    Chosen,
+}
+
 impl DrawState {
     /// Takes what a draw whose primitives reach set-up as `topology` needs. What cannot be honoured is
     /// recorded; `Err` means that nothing can be drawn.
     ///
     /// # Errors
     /// A fault: a shader is missing or cannot be one.
-    pub fn snapshot(gpu: &mut Gpu, topology: PrimType) -> Result<Self, Fault> {
+    pub fn snapshot(gpu: &mut Gpu, topology: PrimType, viewports: Viewports) -> Result<Self, Fault> {
         let targets = Targets::snapshot(gpu);
-        Ok(Self {
-            primitive: primitive_state(&gpu.regs, topology),
-            fragment: FragmentState::snapshot(gpu)?,
-            targets,
-        })
+        let mut primitive = primitive_state(&gpu.regs, topology);
+        if viewports == Viewports::Chosen {
+            primitive.others = other_viewports(&gpu.regs, &primitive);
+        }
+        Ok(Self { primitive, fragment: FragmentState::snapshot(gpu)?, targets })
     }
 }
 
@@ -395,6 +405,7 @@ pub fn primitive_state(regs: &RegFile, topology: PrimType) -> PrimitiveState {
         provoking: provoking(regs),
         sides: if depth_clip.is_some() { sides(topology, &viewport) } else { Rect::ALL },
         viewport,
+        others: Vec::new(),
         depth_clip,
         cull: [mode.CULL_FRONT().then_some(Face::Front), mode.CULL_BACK().then_some(Face::Back)],
         front_winding: if mode.FRONT_CW() { Winding::Clockwise } else { Winding::CounterClockwise },
@@ -419,6 +430,28 @@ fn viewport(regs: &RegFile) -> Viewport {
             regs.get::<GRAS_CL_VPORT_ZOFFSET_0>().VALUE(),
         ],
     }
+}
+
+/// Viewports 1 to 15, among which a geometry shader chooses.
+fn other_viewports(regs: &RegFile, primitive: &PrimitiveState) -> Vec<(Viewport, Rect)> {
+    let other = |i: u32| Viewport {
+        scale: [
+            regs.at::<GRAS_CL_VPORT_AFTER_0_XSCALE>(i).VALUE(),
+            regs.at::<GRAS_CL_VPORT_AFTER_0_YSCALE>(i).VALUE(),
+            regs.at::<GRAS_CL_VPORT_AFTER_0_ZSCALE>(i).VALUE(),
+        ],
+        offset: [
+            regs.at::<GRAS_CL_VPORT_AFTER_0_XOFFSET>(i).VALUE(),
+            regs.at::<GRAS_CL_VPORT_AFTER_0_YOFFSET>(i).VALUE(),
+            regs.at::<GRAS_CL_VPORT_AFTER_0_ZOFFSET>(i).VALUE(),
+        ],
+    };
+    let with_sides = |viewport: Viewport| {
+        let clipped = primitive.depth_clip.is_some();
+        let inside = if clipped { sides(primitive.topology, &viewport) } else { Rect::ALL };
+        (viewport, inside)
+    };
+    (0..GRAS_CL_VPORT_AFTER_0_XOFFSET::ROW.len).map(|i| with_sides(other(i))).collect()
 }
 
 /// The pixels inside the sides of the view volume: clipping against them is a scissor.

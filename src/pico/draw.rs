@@ -78,6 +78,7 @@ fn set_up(width: u32, height: u32) -> PrimitiveState {
         point_size: 1.0,
         point_range: [1.0; 2],
         sides: Rect { x0: 0, y0: 0, x1: width as i32, y1: height as i32 },
+        others: Vec::new(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Layered targets.
+//! Layered targets and several viewports.
 
 use a4emu_decoder::regs::rb::RB_MRT_BASE;
 use pretty_assertions::assert_eq;
@@ -82,4 +82,32 @@ fn every_layer_that_was_drawn_to_is_a_surface() {
         a4emu::draw::surfaces::Picture::Rgba8(bytes) => drawn(&bytes) > 0,
         a4emu::draw::surfaces::Picture::Grey16(_) => false,
     })));
+}
+
+/// Both triangles of a scene go through viewport 1 and 0, which are the lower and the upper
+/// half of the target.
+#[test]
+fn the_primitive_word_chooses_the_viewport() {
+    let scene = scene().with("shl.b r4.x, r4.x, 8", "shl.b r4.x, r4.x, 3").with(
+        "use geometry(gs",
+        "GRAS_CL_VPORT_YOFFSET_0 = 64.0
+            + GRAS_CL_VPORT_YSCALE_0 = -64.0
+            GRAS_CL_VPORT_AFTER_0[0].XOFFSET = 128.0
+            + GRAS_CL_VPORT_AFTER_0[0].XSCALE = 128.0
+            + GRAS_CL_VPORT_AFTER_0[0].YOFFSET = 192.0
+            + GRAS_CL_VPORT_AFTER_0[0].YSCALE = -64.0
+            + GRAS_CL_VPORT_AFTER_0[0].ZOFFSET = 0.5
+            + GRAS_CL_VPORT_AFTER_0[0].ZSCALE = 0.5
+            use geometry(gs",
+    );
+    let gpu = scene.play();
+    assert_eq!(faults(&gpu), Vec::<String>::new());
+    let bytes = bytes(&gpu, gpu.regs.at::<RB_MRT_BASE>(0).VALUE(), 65536 * 4);
+    let white = |y: usize, x: usize| {
+        let inside = |i: usize| i / 256 / 128 == y && i % 256 / 128 == x;
+        bytes.chunks_exact(4).enumerate().filter(|(i, pixel)| inside(*i) && *pixel == [255; 4]).count()
+    };
+    let quarters = [white(0, 0), white(0, 1), white(1, 0), white(1, 1)];
+    assert!(quarters[1] > 2500 && quarters[2] > 2500, "{quarters:?}");
+    assert_eq!((quarters[0], quarters[3]), (0, 0));
 }

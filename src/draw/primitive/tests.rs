@@ -1,0 +1,122 @@
+use super::*;
+
+fn state(topology: PrimType) -> PrimitiveState {
+    PrimitiveState {
+        topology,
+        provoking: Provoking::Last,
+        viewport: Viewport { scale: [32.0, 32.0, 0.5], offset: [32.0, 32.0, 0.5] },
+        depth_clip: Some(DepthClip { near: true, far: true, zero_to_one: false }),
+        cull: [None, None],
+        front_winding: Winding::CounterClockwise,
+        polygon_mode: [PolygonMode::Fill; 2],
+        offset: None,
+        line_width: 1.0,
+        point_size: 4.0,
+        point_range: [1.0, 64.0],
+        sides: Rect { x0: 0, y0: 0, x1: 64, y1: 64 },
+        others: Vec::new(),
+    }
+}
+
+fn vertices(positions: &[[f32; 4]]) -> Vertices {
+    let mut all = Vertices::new(2, 0);
+    for p in positions {
+        let mut row: Vec<u32> = p.iter().map(|v| v.to_bits()).collect();
+        row.extend([3.0f32.to_bits(), p[0].to_bits(), p[1].to_bits()]);
+        all.push(&row);
+    }
+    all
+}
+
+const TRIANGLE: [[f32; 4]; 3] = [[-1.0, -1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0]];
+
+#[test]
+fn facing_decides_what_is_culled() {
+    let mut state = state(PrimType::DI_PT_TRILIST);
+    let mut v = vertices(&TRIANGLE);
+    let got = assemble(&state, &mut v, &[0, 1, 2, 0, 2, 1]).expect("triangles");
+    assert_eq!(got.iter().map(|p| p.face).collect::<Vec<_>>(), [Face::Back, Face::Front]);
+    state.cull = [None, Some(Face::Back)];
+    assert_eq!(assemble(&state, &mut v, &[0, 1, 2, 0, 2, 1]).expect("triangles").len(), 1);
+}
+
+#[test]
+fn a_weight_is_one_at_its_vertex_and_zero_at_the_others() {
+    let state = state(PrimType::DI_PT_TRILIST);
+    let mut v = vertices(&TRIANGLE);
+    let got = assemble(&state, &mut v, &[0, 1, 2]).expect("a triangle");
+    assert_eq!((got[0].vertices, got[0].origin), ([2, 0, 1], [0.5, 0.5]));
+    let at = |w: &Affine, x: f32, y: f32| w.at + w.dx * (x - 0.5) + w.dy * (y - 0.5);
+    let weights =
+        [[0.0, 0.0], [64.0, 0.0], [0.0, 64.0]].map(|[x, y]| [at(&got[0].i, x, y), at(&got[0].j, x, y)]);
+    assert_eq!(weights, [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]);
+}
+
+#[test]
+fn an_offset_moves_its_own_triangle_only() {
+    let mut state = state(PrimType::DI_PT_TRILIST);
+    state.offset = Some(PolygonOffset { scale: 0.0, units: 0.25, float_depth: None, clamp: 0.0 });
+    state.sides = Rect { x0: 0, y0: 0, x1: 8, y1: 8 };
+    let far = [[0.9, 0.8, 0.0, 1.0], [1.0, 0.8, 0.0, 1.0], [0.9, 1.0, 0.0, 1.0]];
+    let mut v = vertices(&[TRIANGLE, far].concat());
+    let got = assemble(&state, &mut v, &[0, 1, 2, 3, 4, 5]).expect("triangles");
+    assert_eq!(got.iter().map(|p| p.z.at).collect::<Vec<_>>(), [0.75], "the second is off the sides");
+}
+
+#[test]
+fn two_corners_make_a_rectangle_with_separable_coordinates() {
+    let state = state(PrimType::DI_PT_RECTLIST);
+    let mut v = vertices(&[[-1.0, 1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0]]);
+    let got = assemble(&state, &mut v, &[0, 1]).expect("a rectangle");
+    assert_eq!(got.len(), 1);
+    assert_eq!(got[0].shape.bounds, Rect { x0: 0, y0: 0, x1: 64, y1: 64 });
+    let across = v.varyings(got[0].vertices[2]).to_vec();
+    assert_eq!(across, [1.0f32.to_bits(), 1.0f32.to_bits()], "s follows x, t stays");
+}
+
+#[test]
+fn a_triangle_through_the_eye_is_clipped_and_kept() {
+    let state = state(PrimType::DI_PT_TRILIST);
+    let mut v = vertices(&[[0.0, -1.0, 0.0, -1.0], [1.0, 1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0]]);
+    let got = assemble(&state, &mut v, &[0, 1, 2]).expect("triangles");
+    assert!(!got.is_empty() && got.iter().all(|p| p.inv_w.iter().all(|w| w.is_finite())));
+}
+
+#[test]
+fn points_take_their_size_from_where_the_type_says() {
+    let mut v = vertices(&[[0.0, 0.0, 0.0, 1.0]]);
+    let fixed = assemble(&state(PrimType::DI_PT_POINTLIST), &mut v, &[0]).expect("points");
+    assert_eq!(fixed[0].shape.bounds.area(), 16);
+    let own = assemble(&state(PrimType::DI_PT_POINTLIST_PSIZE), &mut v, &[0]).expect("points");
+    assert_eq!(own[0].shape.bounds.area(), 9);
+}
+
+#[test]
+fn outlines_are_offset_like_the_triangle() {
+    let mut state = state(PrimType::DI_PT_TRILIST);
+    state.offset = Some(PolygonOffset { scale: 0.0, units: 0.25, float_depth: None, clamp: 0.0 });
+    for (mode, count) in [(PolygonMode::Fill, 1), (PolygonMode::Lines, 3), (PolygonMode::Points, 3)] {
+        state.polygon_mode = [mode; 2];
+        let mut vertices = vertices(&[[-0.5, -0.5, 0.0, 1.0], [0.5, -0.5, 0.0, 1.0], [0.0, 0.5, 0.0, 1.0]]);
+        let made = assemble(&state, &mut vertices, &[0, 1, 2]).unwrap();
+        let depths: Vec<f32> = made.iter().map(|p| p.z.at).collect();
+        assert_eq!(depths, vec![0.75; count], "{mode:?}");
+    }
+}
+
+#[test]
+fn offset_adds_slope_and_units() {
+    let offset = PolygonOffset { scale: 2.0, units: 0.25, float_depth: None, clamp: 0.0 };
+    assert_eq!(offset.bias([-0.5, 0.25], 1.0), 1.25);
+    let clamped = PolygonOffset { clamp: 0.5, ..offset };
+    assert_eq!(clamped.bias([-0.5, 0.25], 1.0), 0.5);
+}
+
+#[test]
+fn wireframe_draws_the_edges() {
+    let mut state = state(PrimType::DI_PT_TRILIST);
+    state.polygon_mode = [PolygonMode::Lines; 2];
+    let mut v = vertices(&TRIANGLE.map(|p| [p[0] * 0.5, p[1] * 0.5, p[2], p[3]]));
+    let got = assemble(&state, &mut v, &[0, 1, 2]).expect("lines");
+    assert_eq!(got.len(), 3);
+}
