@@ -9,7 +9,8 @@ use crate::shader::{LANES, Lanes, Outcome, Warp, run as run_warp};
 
 use super::call::DispatchCall;
 use super::pipeline::note_reports;
-use super::stage::{Access, Port, Reports, StageEnvironment, StageState};
+use super::reports::Reports;
+use super::stage::{Access, Port, StageEnvironment, StageState};
 
 /// Work groups that a dispatch may have; no real one comes near.
 const MAX_GROUPS: u64 = 1 << 24;

@@ -6,14 +6,24 @@
 //! one, so the lanes of a warp run successive vertices side by side; what comes after the
 //! first lane that kills is dropped.
 //!
+//! The run that kills makes a vertex only if it wrote its position before. This is a guess that
+//! makes both forms on the page work: the rewrite kills in the run for the last vertex, the
+//! emulation of EmitVertex in one behind it, and a shader that makes nothing kills at once. A
+//! chip that runs `kill` in the first run, before and after the position is written, would
+//! settle it.
+//!
 //! - [`input`]: vertices to whole primitives.
 //! - [`dispatch`]: how invocations are laid on the lanes.
 //! - [`launch`]: runs them.
 //! - [`emitted`]: vertices to strips.
+//! - [`ledger`]: what it all cost.
 pub mod dispatch;
 pub mod emitted;
 pub mod input;
 pub mod launch;
+pub mod ledger;
+mod registers;
+mod seats;
 
 use std::ops::Range;
 
@@ -28,12 +38,13 @@ use crate::fault::Fault;
 use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 
-use super::stage::{Port, Reports, StageState};
+use super::reports::Reports;
+use super::stage::{Port, StageState};
 use super::state::VertexOutputs;
 use super::vertex::MAX_WORDS;
-use dispatch::Cost;
 use emitted::Strips;
 use launch::{Batch, Excess, Job, run_batch};
+use ledger::Cost;
 
 /// What the geometry stage needs of the registers.
 pub struct GeometryState {

@@ -1,10 +1,12 @@
 //! Layered targets: which primitives go to which layer.
 
+use std::collections::BTreeMap;
+
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
 use super::primitive::ScreenPrimitive;
 
-/// The primitives of one layer, in order.
+/// Primitives of one layer, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
     /// Its number.
@@ -13,14 +15,30 @@ pub struct Layer {
     pub primitives: Vec<ScreenPrimitive>,
 }
 
-/// Splits primitives by the layer that the provoking vertex's word names, lowest first.
+/// Which primitives are drawn together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouping {
+    /// All of a layer, lowest first: no layer sees another's pixels.
+    Layers,
+    /// Those of a layer that follow each other: for fragments that store, whose order can
+    /// be seen.
+    Runs,
+}
+
+/// Splits primitives by the layer that the provoking vertex's word names.
 ///
 /// GL leaves it open which vertex decides; the provoking one is a guess.
-pub fn split(primitives: &[ScreenPrimitive], words: &[PRIMITIVE_WORD]) -> Vec<Layer> {
+pub fn split(primitives: Vec<ScreenPrimitive>, words: &[PRIMITIVE_WORD], grouping: Grouping) -> Vec<Layer> {
     let layer = |p: &ScreenPrimitive| words.get(p.provoking as usize).map_or(0, |word| word.LAYER());
-    let mut numbers: Vec<u32> = primitives.iter().map(layer).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let of = |number: u32| primitives.iter().filter(|p| layer(p) == number).cloned().collect();
-    numbers.into_iter().map(|number| Layer { number, primitives: of(number) }).collect()
+    match grouping {
+        Grouping::Layers => {
+            let mut layers = BTreeMap::<u32, Vec<ScreenPrimitive>>::new();
+            primitives.into_iter().for_each(|p| layers.entry(layer(&p)).or_default().push(p));
+            layers.into_iter().map(|(number, primitives)| Layer { number, primitives }).collect()
+        }
+        Grouping::Runs => {
+            let runs = primitives.chunk_by(|a, b| layer(a) == layer(b));
+            runs.map(|run| Layer { number: layer(&run[0]), primitives: run.to_vec() }).collect()
+        }
+    }
 }

@@ -29,6 +29,7 @@ pub mod primitive;
 pub mod program;
 pub mod quad;
 pub mod raster;
+pub mod reports;
 pub mod resolve;
 pub mod reuse;
 pub mod stage;

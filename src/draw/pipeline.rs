@@ -14,14 +14,16 @@ use super::call::{DispatchCall, DrawCall};
 use super::fragment::{self, BandResult, Coloring, Frame, Plan};
 use super::front::{self, FrontState, Stream};
 use super::geometry::Layers;
-use super::geometry::dispatch::{Ledger, Row, Setting};
-use super::layers;
+use super::geometry::dispatch::Setting;
+use super::geometry::ledger::{Ledger, Row};
+use super::layers::{self, Grouping, Layer};
 use super::plane::{Location, Outside, Surface, with_planes};
 use super::primitive;
 use super::program::Programs;
 use super::raster::Rect;
+use super::reports::Reports;
 use super::reuse::{Geometry, Reuse};
-use super::stage::{Port, Reports};
+use super::stage::Port;
 use super::state::{DrawState, Purpose, VertexState, purpose};
 use super::surfaces::{Surfaces, Written};
 use super::targets::{TestOrder, is_bypass};
@@ -146,7 +148,7 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
     let start = Instant::now();
     match layers {
         Layers::First => draw_layer(gpu, call, &state, 0, &geometry),
-        Layers::Chosen => draw_layers(gpu, call, &state, &geometry),
+        Layers::Chosen => draw_layers(gpu, call, &state, Arc::unwrap_or_clone(geometry)),
     }
     gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
     Ok(())
@@ -214,10 +216,13 @@ pub fn note_reports(gpu: &mut Gpu, reports: Reports) {
 }
 
 /// Draws primitives that choose their layers.
-fn draw_layers(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, geometry: &Geometry) {
-    for layers::Layer { number, primitives } in layers::split(&geometry.primitives, &geometry.words) {
-        let geometry = Geometry::new(geometry.vertices.clone(), primitives, Vec::new());
+fn draw_layers(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, geometry: Geometry) {
+    let Geometry { mut vertices, primitives, words, .. } = geometry;
+    let grouping = if state.fragment.stage.stores() { Grouping::Runs } else { Grouping::Layers };
+    for Layer { number, primitives } in layers::split(primitives, &words, grouping) {
+        let geometry = Geometry::new(vertices, primitives, Vec::new());
         draw_layer(gpu, call, state, number, &geometry);
+        vertices = geometry.vertices;
     }
 }
 

@@ -25,6 +25,7 @@ const MAX_BYTES: usize = 128 << 20;
 const MAX_SOURCE: usize = 8 << 20;
 
 /// What the front half of the pipeline makes of a draw.
+#[derive(Clone)]
 pub struct Geometry {
     /// Shaded vertices, and those that clipping added.
     pub vertices: Vertices,

@@ -8,7 +8,8 @@ use crate::shader::{LANES, Lanes, Outcome, Warp, run};
 
 use super::call::IndexSource;
 use super::fetch::fetch;
-use super::stage::{Access, Port, Reports, StageEnvironment};
+use super::reports::Reports;
+use super::stage::{Access, Port, StageEnvironment};
 use super::state::{VertexOutputs, VertexState};
 use super::vertices::{HEADER, RESTART, Vertices};
 

@@ -26,6 +26,20 @@ fn every_scene_is_the_same_in_every_mode() {
 }
 
 #[test]
+fn the_number_of_threads_is_not_seen() {
+    for name in ["gs-many", "gs-instanced", "tess-gs"] {
+        let scene = Scene::named(name);
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| scene.play())
+        };
+        let (one, three) = (with(1), with(3));
+        assert!(state(&one) == state(&three), "{name}");
+        assert_eq!(one.pipeline.dispatches, three.pipeline.dispatches);
+    }
+}
+
+#[test]
 fn two_primitives_share_a_warp_and_two_instances_do() {
     let warps = |name: &str, setting| row(&Scene::named(name).play_as(setting)).warps;
     // 5 points of 4 invocations of 3 vertices each.

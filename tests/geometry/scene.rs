@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use a4emu::asm::Disk;
-use a4emu::draw::geometry::dispatch::{Row, Setting};
+use a4emu::draw::geometry::dispatch::Setting;
+use a4emu::draw::geometry::ledger::Row;
 use a4emu::draw::surfaces::Picture;
 use a4emu::gpu::Gpu;
 use a4emu::output::Renderer;
@@ -40,15 +41,26 @@ impl Scene {
         self.play_as(Setting::Auto)
     }
 
+    /// What it assembles to.
+    pub fn capture(&self) -> Vec<u8> {
+        let name = folder().join("test.a4").display().to_string();
+        assemble(&name, &self.0, &mut Disk).unwrap_or_else(|error| panic!("{error}\n{}", self.0))
+    }
+
     /// Plays it.
     pub fn play_as(&self, setting: Setting) -> Gpu {
-        let name = folder().join("test.a4").display().to_string();
-        let capture =
-            assemble(&name, &self.0, &mut Disk).unwrap_or_else(|error| panic!("{error}\n{}", self.0));
         let mut playback = Playback::default();
         playback.gpu.pipeline.gs_dispatch = setting;
-        playback.run(Sections::new(capture.as_slice()).unwrap(), &mut Renderer::default());
+        playback.run(Sections::new(self.capture().as_slice()).unwrap(), &mut Renderer::default());
         playback.gpu
+    }
+
+    /// Plays bytes that may be no capture at all.
+    pub fn play_capture(capture: &[u8]) {
+        let mut playback = Playback::default();
+        if let Ok(sections) = Sections::new(capture) {
+            playback.run(sections, &mut Renderer::default());
+        }
     }
 }
 

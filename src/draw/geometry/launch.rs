@@ -2,22 +2,21 @@
 
 use std::iter::Peekable;
 
-use a4emu_decoder::stage_words::{PRIMITIVE_WORD, STAGE_ENTRY};
+use a4emu_decoder::stage_words::STAGE_ENTRY;
 
 use crate::draw::local::LocalLayout;
-use crate::draw::stage::{Access, Port, Reports, StageEnvironment};
+use crate::draw::reports::Reports;
+use crate::draw::stage::{Access, Port, StageEnvironment};
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::fault::Fault;
 use crate::shader::{Killed, Lanes, Outcome, Warp, run};
 
 use super::GeometryState;
-use super::dispatch::{Choice, Cost, Mode, SEATS};
+use super::dispatch::{Choice, Mode, SEATS};
 use super::emitted::Emitted;
 use super::input::Input;
-
-/// What position registers hold before the shader: a NaN that no operation makes. A run that
-/// kills with this still in place has made no vertex.
-const UNWRITTEN: u32 = 0x7fa4_0004;
+use super::ledger::Cost;
+use super::seats::{Item, Seated, Seats};
 
 /// Vertices that fit the field of the entry word.
 const COUNTABLE: u32 = 1 << 10;
@@ -58,28 +57,12 @@ pub enum Excess {
     OneMore,
 }
 
-/// One invocation of a primitive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Item {
-    index: usize,
-    primitive: usize,
-    invocation: u32,
-}
-
-/// An invocation that has lanes.
-#[derive(Clone, Copy, Debug)]
-struct Seated {
-    item: Item,
-    /// The vertex of its first lane.
-    next: u32,
-}
-
 struct Worker<'a> {
     job: &'a Job<'a>,
     layout: LocalLayout,
     warp: Warp,
     access: Access<'a>,
-    seats: Vec<Option<Seated>>,
+    seats: Seats,
     /// Lanes that a seat uses.
     width: usize,
     /// Seats whose invocations have made all that they may, and have not killed.
@@ -105,7 +88,7 @@ impl<'a> Worker<'a> {
         access.vertices = vec![0; slots * layout.stride()];
         let mut warp = Warp::new(&stage.program, &stage.constants);
         warp.on_kill = Killed::End;
-        let seats = vec![None; job.choice.seats];
+        let seats = Seats::new(job.choice);
         let (width, full) = (job.choice.lanes, Vec::new());
         Self { job, layout, warp, access, seats, width, full, batch: Batch::default() }
     }
@@ -114,12 +97,12 @@ impl<'a> Worker<'a> {
         let mut items = items.peekable();
         loop {
             self.seat(&mut items);
-            if self.seats.iter().all(Option::is_none) || self.batch.reports.fault.is_some() {
+            if self.seats.is_empty() || self.batch.reports.fault.is_some() {
                 break;
             }
             let counts = self.run_warp();
             if self.batch.reports.fault.is_none() {
-                (0..self.seats.len()).for_each(|seat| self.harvest(seat, counts[seat]));
+                (0..SEATS).for_each(|seat| self.harvest(seat, counts[seat]));
                 self.probe();
             }
         }
@@ -127,28 +110,17 @@ impl<'a> Worker<'a> {
         self.batch
     }
 
-    /// Gives free seats to the invocations that come next. Two instances of one primitive
-    /// wait for each other.
+    /// Fills the seats, and the places of their primitives in the local buffer.
     fn seat(&mut self, items: &mut Peekable<impl Iterator<Item = Item>>) {
-        for seat in 0..self.seats.len() {
-            if self.seats[seat].is_some() {
-                continue;
-            }
-            let busy = self.seats.iter().flatten().map(|seated| seated.item.primitive).next();
-            let together = self.job.choice.mode == Mode::DualInstanced;
-            let allowed = |item: &Item| !together || busy.is_none_or(|primitive| primitive == item.primitive);
-            let Some(item) = items.next_if(allowed) else { continue };
-            self.seats[seat] = Some(Seated { item, next: 0 });
+        let mut seated = [None; SEATS];
+        self.seats.fill(items, |seat, item| seated[seat] = Some(item));
+        for (seat, item) in seated.iter().enumerate() {
+            let Some(item) = item else { continue };
             self.batch.emitted.push(Emitted::default());
-            let at = self.slot(seat) * self.layout.stride();
-            let place = &mut self.access.vertices[at..at + self.layout.stride()];
+            let stride = self.layout.stride();
+            let place = &mut self.access.vertices[self.seats.slot(seat) * stride..][..stride];
             self.layout.fill(place, self.job.vertices, self.job.input.primitive(item.primitive));
         }
-    }
-
-    /// Place of a seat's primitive in the local buffer: two instances share theirs.
-    fn slot(&self, seat: usize) -> usize {
-        if self.job.choice.mode == Mode::DualObject { seat } else { 0 }
     }
 
     /// Runs the next vertices of every seat, and where there is a lane left one more than
@@ -161,20 +133,22 @@ impl<'a> Worker<'a> {
     /// shader that stores has one lane anyway.)
     fn run_warp(&mut self) -> [usize; SEATS] {
         let more = usize::from(self.job.state.max_vertices < COUNTABLE && self.width > 1);
-        let mut counts = self.each_seat(|_, seated| (self.left(seated) + more).min(self.width));
+        let mut counts = self.seats.each(|_, seated| (self.left(seated) + more).min(self.width));
         let mut reports = self.launch(&counts);
         if reports.fault.is_some() && self.width > 1 {
             self.width = 1;
             counts = counts.map(|count| count.min(1));
             reports = self.launch(&counts);
         }
-        let real = self.each_seat(|seat, seated| self.real(seat, seated, counts[seat]));
+        let real = self.seats.each(|seat, seated| self.real(seat, seated, counts[seat]));
         if !reports.is_quiet() && reports.fault.is_none() && real != counts {
             counts = real;
             reports = self.launch(&counts);
         }
-        let lanes = self.job.choice.lanes;
-        reports.strays.retain(|stray| stray.lane % lanes < real[stray.lane / lanes]);
+        reports.strays.retain(|stray| {
+            let (seat, k) = self.seats.seat_of(stray.lane);
+            k < real[seat]
+        });
         self.batch.reports.append(reports);
         counts
     }
@@ -184,12 +158,6 @@ impl<'a> Worker<'a> {
         (self.job.state.max_vertices - seated.next) as usize
     }
 
-    /// Something about every seat that is taken, 0 for the others.
-    fn each_seat(&self, of: impl Fn(usize, &Seated) -> usize) -> [usize; SEATS] {
-        let seat = |seat: usize| self.seats.get(seat).and_then(Option::as_ref);
-        std::array::from_fn(|n| seat(n).map_or(0, |seated| of(n, seated)))
-    }
-
     /// Lanes of a seat up to the first that killed or made the last vertex, of `count` that ran.
     fn real(&self, seat: usize, seated: &Seated, count: usize) -> usize {
         let killed = (0..count).position(|k| self.is_killed(self.lane(seat, k)));
@@ -197,7 +165,7 @@ impl<'a> Worker<'a> {
     }
 
     fn lane(&self, seat: usize, k: usize) -> usize {
-        seat * self.job.choice.lanes + k
+        self.seats.first_lane(seat) + k
     }
 
     fn is_killed(&self, lane: usize) -> bool {
@@ -234,45 +202,34 @@ impl<'a> Worker<'a> {
         reports
     }
 
-    /// Registers at the start: outputs that are not written must not depend on the warp
-    /// that was here before.
+    /// Puts vertex numbers and ids into registers.
     fn enter(&mut self) {
-        let outputs = &self.job.state.outputs;
-        let word = self.job.state.primitive_word;
-        for id in outputs.varyings.iter().map(|(id, _)| *id).chain(outputs.point_size).chain(word) {
-            *self.warp.full_mut(id) = Lanes::ZERO;
-        }
-        for c in 0..4 {
-            *self.warp.full_mut(outputs.position + c) = Lanes::splat(UNWRITTEN);
-        }
         let (mut entry, mut ids) = (Lanes::ZERO, Lanes::ZERO);
-        for (seat, seated) in self.seats.iter().enumerate() {
-            let Some(seated) = seated else { continue };
-            for k in 0..self.job.choice.lanes {
-                let lane = seat * self.job.choice.lanes + k;
-                let vertex = seated.next + k as u32;
-                entry[lane] = STAGE_ENTRY::new(self.slot(seat) as u32, seated.item.invocation, vertex).0;
-                ids[lane] = self.job.input.ids[seated.item.primitive];
-            }
+        for lane in 0..self.job.choice.lanes * self.job.choice.seats {
+            let (seat, k) = self.seats.seat_of(lane);
+            let Some(Seated { item, next }) = self.seats.get(seat) else { continue };
+            let slot = self.seats.slot(seat) as u32;
+            entry[lane] = STAGE_ENTRY::new(slot, item.invocation, next + k as u32).0;
+            ids[lane] = self.job.input.ids[item.primitive];
         }
-        *self.warp.full_mut(0) = entry;
-        *self.warp.full_mut(1) = ids;
+        self.job.state.enter(&mut self.warp, &entry, &ids);
     }
 
     /// Takes the vertices of a seat, of which `count` lanes ran.
     fn harvest(&mut self, seat: usize, count: usize) {
-        let Some(seated) = self.seats[seat] else { return };
+        let Some(seated) = self.seats.get(seat) else { return };
         let real = self.real(seat, &seated, count);
         let first = self.lane(seat, 0);
         for lane in first..first + real {
             self.batch.cost.runs += 1;
             if !self.is_killed(lane) || self.has_position(lane) {
-                self.export(seated.item.index, lane);
+                self.job.state.export(&self.warp, lane, &mut self.batch.emitted[seated.item.index]);
+                self.batch.cost.vertices += 1;
             }
         }
         let killed = real > 0 && self.is_killed(first + real - 1);
         let next = Seated { next: seated.next + real as u32, ..seated };
-        self.seats[seat] = (!killed).then_some(next);
+        self.seats.put(seat, (!killed).then_some(next));
         if killed || self.left(&next) > 0 {
             return;
         }
@@ -288,7 +245,7 @@ impl<'a> Worker<'a> {
     fn probe(&mut self) {
         for seat in std::mem::take(&mut self.full) {
             if self.job.state.max_vertices == COUNTABLE {
-                self.seats[seat] = None;
+                self.seats.put(seat, None);
                 continue;
             }
             let counts = std::array::from_fn(|n| usize::from(n == seat));
@@ -301,33 +258,12 @@ impl<'a> Worker<'a> {
     fn finish_full(&mut self, seat: usize, lane: usize) {
         let excess = excess(self.is_killed(lane), self.has_position(lane));
         self.batch.excess = self.batch.excess.or(excess);
-        self.seats[seat] = None;
+        self.seats.put(seat, None);
     }
 
-    /// Whether a lane wrote its position. Registers with inputs do not tell.
+    /// Whether a lane wrote its position.
     fn has_position(&self, lane: usize) -> bool {
-        let position = self.job.state.outputs.position;
-        (position..position + 4).filter(|id| *id > 1).any(|id| self.warp.full(id)[lane] != UNWRITTEN)
-    }
-
-    /// Adds the vertex of a lane.
-    fn export(&mut self, index: usize, lane: usize) {
-        let outputs = &self.job.state.outputs;
-        let rows = &mut self.batch.emitted[index].rows;
-        let start = rows.len();
-        rows.resize(start + HEADER + outputs.components, 0);
-        let row = &mut rows[start..];
-        for c in 0..4 {
-            let value = self.warp.full(outputs.position + c)[lane];
-            row[c as usize] = if value == UNWRITTEN { 0 } else { value };
-        }
-        row[4] = outputs.point_size.map_or(0, |id| self.warp.full(id)[lane]);
-        for (id, location) in &outputs.varyings {
-            row[HEADER + location] = self.warp.full(*id)[lane];
-        }
-        let word = self.job.state.primitive_word.map_or(0, |id| self.warp.full(id)[lane]);
-        self.batch.emitted[index].words.push(PRIMITIVE_WORD(word));
-        self.batch.cost.vertices += 1;
+        self.job.state.has_position(&self.warp, lane)
     }
 }
 

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use crate::draw::geometry::input::Input;
-use crate::draw::stage::{Access, Port, Reports, StageEnvironment};
+use crate::draw::reports::Reports;
+use crate::draw::stage::{Access, Port, StageEnvironment};
 use crate::draw::tessellator::{Factors, Mesh};
 use crate::draw::vertex::{MAX_VERTICES, MAX_WORDS};
 use crate::draw::vertices::{HEADER, Vertices};

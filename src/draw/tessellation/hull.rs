@@ -7,7 +7,8 @@ use a4emu_decoder::stage_words::STAGE_ENTRY;
 
 use crate::draw::geometry::input::Input;
 use crate::draw::local::LocalLayout;
-use crate::draw::stage::{Access, Port, Reports, StageEnvironment};
+use crate::draw::reports::Reports;
+use crate::draw::stage::{Access, Port, StageEnvironment};
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::fault::Fault;
 use crate::memory::Memory;

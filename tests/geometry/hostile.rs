@@ -1,0 +1,38 @@
+//! Scenes with bits turned over, in shaders, registers, packets and vertices alike: whatever
+//! they ask for, the replay ends.
+
+use super::scene::Scene;
+
+/// Scenes that between them use every stage.
+const SCENES: [&str; 6] =
+    ["gs-explode", "gs-instanced", "gs-adjacency", "tess-gs", "tess-barrier", "tess-isolines"];
+
+/// Turned bits at a time, and how often for each scene.
+const BITS: usize = 3;
+const TIMES: usize = 12;
+
+/// The same numbers every time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+}
+
+#[test]
+fn no_bits_make_a_scene_panic_or_hang() {
+    let mut numbers = Numbers(std::env::var("SEED").map_or(1, |seed| seed.parse().unwrap()));
+    for name in SCENES {
+        let capture = Scene::named(name).capture();
+        for _ in 0..TIMES {
+            let mut damaged = capture.clone();
+            for _ in 0..BITS {
+                let at = numbers.below(capture.len());
+                damaged[at] ^= 1 << numbers.below(8);
+            }
+            Scene::play_capture(&damaged);
+        }
+    }
+}
