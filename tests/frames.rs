@@ -5,6 +5,9 @@
 //! 3 dB below what `NAME.softpipe.png` has. `tests/known_misses.txt` names the frames that
 //! are not, with the cause; such a frame must fail.
 //!
+//! The same frame drawn through tile memory, with and without binning, and straight to
+//! memory must come out the same to the bit.
+//!
 //! `FRAMES_REPORT=1` prints the figure of every frame.
 
 use std::collections::BTreeMap;
@@ -25,6 +28,11 @@ const FOLDERS: [&str; 4] = ["scenes", "variants", "glmark2", "piglit"];
 /// Folder of pictures whose command streams are ours: nobody can record them.
 const SOURCES: &str = "geometry";
 
+/// Captures of one frame by different ways through the chip: tiles and none, with the
+/// binning pass and without.
+const SAME: [[&str; 2]; 2] =
+    [["scenes/cube", "variants/cube-sysmem"], ["variants/cube-1600x900", "variants/cube-1600x900-nobin"]];
+
 /// Enough, whatever the other rasteriser says.
 const ENOUGH: f64 = 40.0;
 
@@ -43,7 +51,22 @@ fn main() {
         let miss = misses.get(&scene.name).cloned();
         Trial::test(scene.name.clone(), move || check(&scene, miss.as_deref()))
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    let same = SAME.iter().filter(|pair| pair.iter().all(|name| with(&root.join(name), ".rd.gz").is_file()));
+    let same = same.map(|pair| {
+        let paths = pair.map(|name| root.join(name));
+        Trial::test(format!("{} and {} to the bit", pair[0], pair[1]), move || same_frame(&paths))
+    });
+    libtest_mimic::run(&arguments, trials.chain(same).collect()).exit();
+}
+
+fn same_frame(paths: &[PathBuf; 2]) -> Result<(), Failed> {
+    let (_, size) = read_png(&with(&paths[0], ".png"))?;
+    let [a, b] = paths.each_ref().map(|path| render(&with(path, ".rd.gz"), size));
+    let (a, b) = (a?, b?);
+    match a.iter().zip(&b).position(|(a, b)| a != b) {
+        None if a.len() == b.len() => Ok(()),
+        at => Err(format!("different at byte {at:?}").into()),
+    }
 }
 
 /// The shared captures.

@@ -3,6 +3,7 @@
 //! [`run`] reads as the block diagram: registers become a [`state::DrawState`], indices
 //! become shaded vertices, these become primitives, and these become pixels. Each
 //! stage takes values and returns values; only `run` touches the machine.
+pub mod affine;
 pub mod bands;
 pub mod blend;
 pub mod call;

@@ -4,6 +4,7 @@
 use a4emu_decoder::regs::enums::PrimType;
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
+use super::affine::{Affine, Slope, along, barycentrics, depth_slope};
 use super::clip::{DepthClip, Viewport};
 use super::lines;
 use super::raster::{Rect, Shape, signed_area, snap};
@@ -48,6 +49,12 @@ pub struct PolygonOffset {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloatDepth;
 
+/// Marker: the fragment shader asks for weights that are linear on the screen. Those are
+/// of the whole primitive: counted between the corners that clipping made, values that
+/// were cut in clip space would bend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinearWeights;
+
 /// Everything that set-up needs of the registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrimitiveState {
@@ -67,6 +74,8 @@ pub struct PrimitiveState {
     pub polygon_mode: [PolygonMode; 2],
     /// Added to the depth of triangles.
     pub offset: Option<PolygonOffset>,
+    /// Whether weights are of the primitive before clipping.
+    pub linear: Option<LinearWeights>,
     /// Width of lines in pixels.
     pub line_width: f32,
     /// Size of points in pixels when the vertices do not say.
@@ -87,33 +96,6 @@ pub enum Winding {
     /// Counter-clockwise.
     CounterClockwise,
 }
-
-/// A value that changes evenly over the screen: at the primitive's origin, and per pixel.
-///
-/// Slopes are rounded once, all else is evaluated in binary32. The chip's own precision
-/// is a guess: pixel centres that fall on a texel boundary or a clip plane show it. This
-/// is the form that both reference rasterisers use, but for an origin within the
-/// primitive, which keeps the digits of small primitives far from the corner.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Affine {
-    /// At the origin.
-    pub at: f32,
-    /// Change per pixel to the right.
-    pub dx: f32,
-    /// Change per pixel down.
-    pub dy: f32,
-}
-
-impl Affine {
-    /// The plane that has `value` at the point `from` the origin.
-    fn through(value: f32, from: [f32; 2], slope: Slope) -> Self {
-        let [dx, dy] = slope.map(|d| d as f32);
-        Self { at: value - (dx * from[0] + dy * from[1]), dx, dy }
-    }
-}
-
-/// Change per pixel to the right and down.
-type Slope = [f64; 2];
 
 /// A primitive ready for the rasteriser.
 #[derive(Clone, Debug, PartialEq)]
@@ -244,18 +226,18 @@ impl<'a> Setup<'a> {
             return;
         }
         if codes[0] | codes[1] | codes[2] == 0 {
-            return self.inside_triangle(v, provoking);
+            return self.polygon(&v, v, provoking);
         }
         let polygon = self.views[self.at].volume.polygon(self.vertices, &v);
         self.transform_new();
-        for pair in polygon.get(1..).unwrap_or_default().windows(2) {
-            self.inside_triangle([polygon[0], pair[0], pair[1]], provoking);
-        }
+        self.polygon(&polygon, v, provoking);
     }
 
-    /// A triangle that needs no clipping: cull, and fill or outline it.
-    fn inside_triangle(&mut self, v: [u32; 3], provoking: u32) {
-        let area = signed_area(v.map(|v| self.view().windows[v as usize].snapped));
+    /// The convex polygon that clipping left of triangle `v`: cull, and fill or outline it.
+    fn polygon(&mut self, corners: &[u32], v: [u32; 3], provoking: u32) {
+        let pairs = corners.get(1..).unwrap_or_default().windows(2);
+        let pieces = pairs.map(|pair| [corners[0], pair[0], pair[1]]);
+        let area: i64 = pieces.clone().map(|piece| self.area(piece)).sum();
         let clockwise = self.state.front_winding == Winding::Clockwise;
         let face = if (area > 0) == clockwise { Face::Front } else { Face::Back };
         if area == 0 || self.state.cull.contains(&Some(face)) {
@@ -263,7 +245,7 @@ impl<'a> Setup<'a> {
         }
         let first = self.out.len();
         match self.state.polygon_mode[face as usize] {
-            PolygonMode::Fill => self.fill(v, provoking, face, area),
+            PolygonMode::Fill => pieces.clone().for_each(|piece| self.fill(piece, v, provoking, face)),
             PolygonMode::Lines => {
                 for edge in [[v[0], v[1]], [v[1], v[2]], [v[2], v[0]]] {
                     self.line(edge, provoking, face);
@@ -271,7 +253,11 @@ impl<'a> Setup<'a> {
             }
             PolygonMode::Points => v.iter().for_each(|v| self.point(*v, provoking, face)),
         }
-        self.offset(first, v);
+        if self.state.offset.is_some()
+            && let Some(largest) = pieces.max_by_key(|piece| self.area(*piece).abs())
+        {
+            self.offset(first, largest);
+        }
     }
 
     /// Moves what was made of a triangle, from primitive `first` on, by the polygon offset.
@@ -284,12 +270,29 @@ impl<'a> Setup<'a> {
         self.out[first..].iter_mut().for_each(|primitive| primitive.z.at += bias);
     }
 
-    fn fill(&mut self, v: [u32; 3], provoking: u32, face: Face, area: i64) {
-        let w = v.map(|v| self.view().windows[v as usize]);
-        let [a, b, c] = w.map(|w| w.snapped);
+    /// Twice the area of a triangle; positive when clockwise on the screen.
+    fn area(&self, v: [u32; 3]) -> i64 {
+        signed_area(v.map(|v| self.view().windows[v as usize].snapped))
+    }
+
+    /// The vertices between which the values of `piece`, a part of `whole`, are found.
+    fn basis<const N: usize>(&self, piece: [u32; N], whole: [u32; N]) -> [u32; N] {
+        let on_screen = |v: &u32| self.view().windows[*v as usize].is_on_screen();
+        match self.state.linear {
+            Some(LinearWeights) if piece != whole && whole.iter().all(on_screen) => whole,
+            _ => piece,
+        }
+    }
+
+    /// Fills `piece`, a part of triangle `whole`.
+    fn fill(&mut self, piece: [u32; 3], whole: [u32; 3], provoking: u32, face: Face) {
+        let area = self.area(piece);
+        if area == 0 {
+            return;
+        }
+        let [a, b, c] = piece.map(|v| self.view().windows[v as usize].snapped);
         let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
-        let primitive = self.planar(shape, v, provoking, face);
-        self.push(primitive);
+        self.push(self.planar(shape, self.basis(piece, whole), provoking, face));
     }
 
     /// A shape whose values come from the plane through three vertices. They count from
@@ -325,23 +328,29 @@ impl<'a> Setup<'a> {
         }
     }
 
-    fn line(&mut self, v: [u32; 2], provoking: u32, face: Face) {
-        let codes = self.codes(v);
-        let v = if codes[0] | codes[1] == 0 {
-            v
+    fn line(&mut self, whole: [u32; 2], provoking: u32, face: Face) {
+        let codes = self.codes(whole);
+        let piece = if codes[0] | codes[1] == 0 {
+            whole
         } else {
-            let Some(v) = self.views[self.at].volume.line(self.vertices, v) else { return };
+            let Some(piece) = self.views[self.at].volume.line(self.vertices, whole) else { return };
             self.transform_new();
-            v
+            piece
         };
+        let [a, b] = piece.map(|v| self.view().windows[v as usize].xy);
+        let Some(shape) = lines::line(a, b, self.state.line_width) else { return };
+        self.push(self.linear(shape, self.basis(piece, whole), provoking, face));
+    }
+
+    /// A shape whose values change from one vertex to another.
+    fn linear(&self, shape: Shape, v: [u32; 2], provoking: u32, face: Face) -> ScreenPrimitive {
         let [a, b] = v.map(|v| self.view().windows[v as usize]);
-        let Some(shape) = lines::line(a.xy, b.xy, self.state.line_width) else { return };
         let shape = shape.cut(self.view().sides);
         let origin = first_centre(&shape);
         let from = [a.xy[0] - origin[0], a.xy[1] - origin[1]];
         let along = along(a.xy, b.xy);
         let dz = f64::from(b.z - a.z);
-        self.push(ScreenPrimitive {
+        ScreenPrimitive {
             shape,
             face,
             sprite: None,
@@ -352,7 +361,7 @@ impl<'a> Setup<'a> {
             i: Affine::through(0.0, from, along),
             j: Affine::default(),
             inv_w: [a.inv_w, b.inv_w, a.inv_w],
-        });
+        }
     }
 
     /// Points are dropped with their centre outside near, far or the guard band.
@@ -423,28 +432,6 @@ impl<'a> Setup<'a> {
 /// The centre of the first pixel of a shape.
 fn first_centre(shape: &Shape) -> [f32; 2] {
     [shape.bounds.x0 as f32 + 0.5, shape.bounds.y0 as f32 + 0.5]
-}
-
-/// How the weights of vertex 1 and 2 change over the screen. `None` without an area.
-fn barycentrics(p: [[f32; 2]; 3]) -> Option<[Slope; 2]> {
-    let d = |a: usize| [f64::from(p[a][0]) - f64::from(p[0][0]), f64::from(p[a][1]) - f64::from(p[0][1])];
-    let (u, v) = (d(1), d(2));
-    let area = u[0] * v[1] - v[0] * u[1];
-    (area != 0.0).then(|| [[v[1] / area, -v[0] / area], [-u[1] / area, u[0] / area]])
-}
-
-/// How a value that is `z` at the vertices changes over the screen.
-fn depth_slope(z: [f32; 3], [i, j]: [Slope; 2]) -> Slope {
-    let (d1, d2) = (f64::from(z[1] - z[0]), f64::from(z[2] - z[0]));
-    [0, 1].map(|axis| i[axis] * d1 + j[axis] * d2)
-}
-
-/// How the fraction of the way from `a` to `b` changes over the screen.
-fn along(a: [f32; 2], b: [f32; 2]) -> Slope {
-    let (dx, dy) = (f64::from(b[0]) - f64::from(a[0]), f64::from(b[1]) - f64::from(a[1]));
-    let square = dx * dx + dy * dy;
-    let inv = if square == 0.0 { 0.0 } else { 1.0 / square };
-    [dx * inv, dy * inv]
 }
 
 impl PolygonOffset {

@@ -308,12 +308,16 @@ impl<'a> Access<'a> {
         for lane in lanes_of(request.mask) {
             let mut bytes = [0; 16];
             let buffer = self.buffer(request, lane);
+            let codec = buffer.and_then(|b| b.codec).filter(|_| request.layout == ImageLayout::Typed);
+            let len = codec.as_ref().map_or(4 * out.len().min(4), |codec| codec.bytes() as usize);
             if buffer.is_some() {
-                self.read_global(Client::Ssbo, request.address[lane], &mut bytes);
+                self.read_global(Client::Ssbo, request.address[lane], &mut bytes[..len]);
             }
-            let values = match (request.layout, buffer.and_then(|b| b.codec)) {
-                (ImageLayout::Typed, Some(codec)) => codec.decode(codec.load(&bytes)),
-                _ => std::array::from_fn(|i| u32::from_le_bytes(std::array::from_fn(|k| bytes[4 * i + k]))),
+            let values = match codec {
+                Some(codec) => codec.decode(codec.load(&bytes)),
+                None => {
+                    std::array::from_fn(|i| u32::from_le_bytes(std::array::from_fn(|k| bytes[4 * i + k])))
+                }
             };
             out.iter_mut().zip(values).for_each(|(row, value)| row[lane] = value);
         }

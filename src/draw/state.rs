@@ -22,7 +22,9 @@ use crate::regfile::RegFile;
 
 use super::call::{DrawCall, IndexSource};
 use super::clip::{DepthClip, Viewport};
-use super::primitive::{Face, FloatDepth, PolygonMode, PolygonOffset, PrimitiveState, Winding};
+use super::primitive::{
+    Face, FloatDepth, LinearWeights, PolygonMode, PolygonOffset, PrimitiveState, Winding,
+};
 use super::raster::Rect;
 use super::stage::StageState;
 use super::targets::Targets;
@@ -411,6 +413,7 @@ pub fn primitive_state(regs: &RegFile, topology: PrimType) -> PrimitiveState {
         front_winding: if mode.FRONT_CW() { Winding::Clockwise } else { Winding::CounterClockwise },
         polygon_mode: polygon_modes(regs),
         offset: mode.POLY_OFFSET().then(|| polygon_offset(regs)),
+        linear: regs.get::<GRAS_CNTL>().IJ_LINEAR().then_some(LinearWeights),
         line_width: mode.LINEHALFWIDTH() * 2.0,
         point_size: regs.get::<GRAS_SU_POINT_SIZE>().VALUE(),
         point_range: [points.MIN(), points.MAX()],

@@ -2,7 +2,7 @@
 
 use multiversion::multiversion;
 
-use super::clip::{ClipVolume, Viewport};
+use super::clip::{ClipVolume, GUARD_BAND, Viewport};
 use super::raster::{Snapped, snap};
 use super::vertices::Vertices;
 
@@ -19,6 +19,14 @@ pub struct Window {
     pub snapped: Snapped,
     /// Bit i: outside plane i of the clip volume.
     pub outcode: u32,
+}
+
+impl Window {
+    /// Whether planes through it keep their digits: neither at the eye nor far out. It may
+    /// be behind the eye, where the same planes go on.
+    pub fn is_on_screen(&self) -> bool {
+        self.xy.iter().all(|c| c.abs() <= GUARD_BAND) && self.inv_w.is_finite() && self.z.is_finite()
+    }
 }
 
 /// Vertices that are transformed together.

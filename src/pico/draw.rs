@@ -74,6 +74,7 @@ fn set_up(width: u32, height: u32) -> PrimitiveState {
         front_winding: Winding::Clockwise,
         polygon_mode: [PolygonMode::Fill; 2],
         offset: None,
+        linear: None,
         line_width: 1.0,
         point_size: 1.0,
         point_range: [1.0; 2],

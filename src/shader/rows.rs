@@ -12,7 +12,9 @@
 //! vectorises, and they run two to four times slower.)
 //!
 //! A float result that is NaN is the canonical one: which of two NaNs an
-//! addition returns is not the same on every path of every machine.
+//! addition returns is not the same on every path of every machine. One that is
+//! denormal is zero, and so is a denormal that is compared: see
+//! [`a4emu_decoder::isa::ir3::float`].
 use a4emu_decoder::isa::ir3::Cat2Op;
 use a4emu_decoder::isa::ir3::Cat3Op;
 use a4emu_decoder::isa::ir3::Cat4Op;
@@ -51,10 +53,17 @@ macro_rules! for_each_extra {
     };
 }
 
-/// The bits of a float result.
+/// The bits of a float result: one NaN, no denormals.
 #[inline(always)]
 pub fn float_bits(value: f32) -> u32 {
-    if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() }
+    let bits = flushed(value.to_bits());
+    if value.is_nan() { 0x7fc0_0000 } else { bits }
+}
+
+/// A denormal as the zero of its sign.
+#[inline(always)]
+fn flushed(bits: u32) -> u32 {
+    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
 /// The integer that the f32 in `bits` becomes between two limits; NaN becomes 0.
@@ -166,7 +175,7 @@ macro_rules! element {
         |[a, b]: [u32; 2]| int2($f, a as i32, b as i32) as u32
     };
     (CmpF, $f:expr, $r:expr) => {
-        |[a, b]: [u32; 2]| truth($f, $r.holds(f32::from_bits(a), f32::from_bits(b)))
+        |[a, b]: [u32; 2]| truth($f, $r.holds(f32::from_bits(flushed(a)), f32::from_bits(flushed(b))))
     };
     (CmpU, $f:expr, $r:expr) => {
         |[a, b]: [u32; 2]| truth($f, $r.holds(a, b))

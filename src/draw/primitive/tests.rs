@@ -1,3 +1,5 @@
+//! Set-up of primitives built by hand.
+
 use super::*;
 
 fn state(topology: PrimType) -> PrimitiveState {
@@ -10,6 +12,7 @@ fn state(topology: PrimType) -> PrimitiveState {
         front_winding: Winding::CounterClockwise,
         polygon_mode: [PolygonMode::Fill; 2],
         offset: None,
+        linear: None,
         line_width: 1.0,
         point_size: 4.0,
         point_range: [1.0, 64.0],
@@ -110,6 +113,67 @@ fn offset_adds_slope_and_units() {
     assert_eq!(offset.bias([-0.5, 0.25], 1.0), 1.25);
     let clamped = PolygonOffset { clamp: 0.5, ..offset };
     assert_eq!(clamped.bias([-0.5, 0.25], 1.0), 0.5);
+}
+
+/// The varying that `weights` gives at pixel centre (x, y), with or without perspective.
+fn varying(v: &Vertices, p: &ScreenPrimitive, perspective: Perspective, [x, y]: [f32; 2]) -> f32 {
+    let at = |w: &Affine| w.at + w.dx * (x - p.origin[0]) + w.dy * (y - p.origin[1]);
+    let (mut i, mut j) = (at(&p.i), at(&p.j));
+    if perspective == Perspective::Yes {
+        let [w0, w1, w2] = p.inv_w;
+        let w = w0 + i * (w1 - w0) + j * (w2 - w0);
+        (i, j) = (i * w1 / w, j * w2 / w);
+    }
+    let [a, b, c] = p.vertices.map(|row| f32::from_bits(v.varyings(row)[0]));
+    a + i * (b - a) + j * (c - a)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Perspective {
+    Yes,
+    No,
+}
+
+#[test]
+fn linear_values_of_a_clipped_triangle_are_those_of_the_whole() {
+    // The third vertex is in front of the near plane, w = 1/2; its varying x is 1/2.
+    let corners = [[-1.0, -1.0, 0.0, 1.0], [2.0, -2.0, 0.0, 2.0], [0.5, 0.5, -0.75, 0.5]];
+    for (linear, same) in [(Some(LinearWeights), true), (None, false)] {
+        let state = PrimitiveState { linear, ..state(PrimType::DI_PT_TRILIST) };
+        let mut v = vertices(&corners);
+        let got = assemble(&state, &mut v, &[0, 1, 2]).expect("triangles");
+        assert_eq!(got.len(), 2, "a quadrilateral is left");
+        // On the screen the corners are (0, 0), (64, 0), (64, 64) with -1, 2 and 1/2.
+        let whole = |[x, y]: [f32; 2]| -1.0 + 3.0 * (x - y) / 64.0 + 1.5 * y / 64.0;
+        let worst = [[8.5, 2.5], [60.5, 1.5], [40.5, 20.5]].into_iter().flat_map(|at| {
+            let values = got.iter().map(|p| varying(&v, p, Perspective::No, at));
+            values.map(move |value| (value - whole(at)).abs()).collect::<Vec<_>>()
+        });
+        assert_eq!(worst.fold(0.0, f32::max) < 1e-4, same);
+    }
+}
+
+#[test]
+fn a_vertex_behind_the_eye_bends_neither_linear_nor_perspective_values() {
+    // The third vertex, w = -1, is projected to (56, 32); the triangle runs off to the left.
+    let corners = [[0.5, -0.5, 0.0, 1.0], [0.5, 0.5, 0.0, 1.0], [-0.75, 0.0, 0.5, -1.0]];
+    let [whole, cut] = [Some(LinearWeights), None].map(|linear| {
+        let state = PrimitiveState { linear, ..state(PrimType::DI_PT_TRILIST) };
+        let mut v = vertices(&corners);
+        let got = assemble(&state, &mut v, &[0, 1, 2]).expect("triangles");
+        let piece = got.first().expect("a part is before the eye");
+        [Perspective::Yes, Perspective::No].map(|perspective| varying(&v, piece, perspective, [24.5, 32.5]))
+    });
+    assert!((whole[0] - cut[0]).abs() < 1e-3, "{whole:?} {cut:?}");
+    assert!((whole[1] - (0.5 + 1.25 * 23.5 / 8.0)).abs() < 1e-4, "{whole:?}");
+}
+
+#[test]
+fn a_clipped_triangle_is_outlined_without_its_inner_edges() {
+    let mut state = state(PrimType::DI_PT_TRILIST);
+    state.polygon_mode = [PolygonMode::Lines; 2];
+    let mut v = vertices(&[[-0.5, -0.5, 0.0, 1.0], [0.5, -0.5, 0.0, 1.0], [0.5, 0.5, -2.0, 1.0]]);
+    assert_eq!(assemble(&state, &mut v, &[0, 1, 2]).expect("lines").len(), 3);
 }
 
 #[test]

@@ -2,8 +2,12 @@
 //!
 //! The rules, decided once (what would settle a guess: the op on an A420):
 //!
-//! - denormals are kept, rounding is to nearest even (guess; IEEE like the
-//!   software rasterisers whose pictures we compare with);
+//! - f32 denormals are flushed: a result becomes the zero of its sign, a compare takes
+//!   its sources so; moves, selects and memory keep all bits. (Turnip says of the A6xx
+//!   that f32 denormals are flushed and never kept, tu_device.c; llvmpipe does the same.
+//!   Guess for A4xx and for the sources of other ops, which are taken as they come.)
+//!   The functions here are plain IEEE: `src/shader/rows.rs` flushes what they return;
+//! - f16 denormals are kept; rounding is to nearest even (guess);
 //! - `mad` rounds twice (guess: llvmpipe and softpipe do);
 //! - `min` and `max` return the other source for a NaN (guess: IEEE minNum);
 //! - half ops work on f32 and round the result to f16 once;
