@@ -1,16 +1,16 @@
 //! Speed of decoding: MB of command stream and packets per second, and each form of output.
 
+mod capture;
+
 use std::hint::black_box;
-use std::io::Read;
-use std::path::{Path, PathBuf};
 
 use a4emu::decode::{Args, Output, decode};
 use a4emu::options::Shared;
 use a4emu_decoder::capture::{Body, Sections};
 use a4emu_decoder::packet::Packets;
+use capture::glxgears;
 use clap::Parser;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use flate2::read::GzDecoder;
 
 #[derive(Parser)]
 struct Cli {
@@ -18,20 +18,6 @@ struct Cli {
     args: Args,
     #[command(flatten)]
     shared: Shared,
-}
-
-/// The recorded seconds of glxgears, unpacked; `None` where the shared captures are absent.
-fn glxgears() -> Option<Vec<u8>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("A4EMU_SHARED").map_or(beside, PathBuf::from);
-    let path = shared.join("captures/hardware/glxgears-a420.rd.gz");
-    let Ok(file) = std::fs::File::open(&path) else {
-        eprintln!("SKIPPED: no {}", path.display());
-        return None;
-    };
-    let mut bytes = Vec::new();
-    GzDecoder::new(file).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
 }
 
 /// The command buffers of a capture, as dwords.

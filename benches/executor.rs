@@ -2,11 +2,15 @@
 //!
 //! `mix` is add, mul, mad, max and mov in equal parts, in a random order (a
 //! regular one flatters branch prediction), with every lane and with a mask.
+//! `pico` is the same vector arithmetic as a shader of either front end: PicoGpu's with
+//! its threads handed in and out as `pico run` does, ir3's component by component.
 use std::fmt::Write;
 use std::hint::black_box;
 
+use a4emu::pico::unit::Unit;
 use a4emu::shader::{ALL, LANES, Mask, Outcome, Program, Warp, run};
 use a4emu_decoder::isa::ir3::program::assemble;
+use a4emu_decoder::isa::pico;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Instructions of a straight run.
@@ -74,5 +78,62 @@ fn executor(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, executor);
+/// Vector operations of the shaders that both front ends run.
+const VECTORS: usize = LENGTH / 4;
+
+/// Operation and register numbers (r1 to r11, r12 for the result) of each.
+fn vectors() -> Vec<(usize, [u32; 3])> {
+    let mut below = numbers();
+    let mut one = |n: usize| {
+        let dst = if n + 1 == VECTORS { 12 } else { 1 + below(11) };
+        (below(4) as usize, [dst, 1 + below(11), 1 + below(11)])
+    };
+    (0..VECTORS).map(&mut one).collect()
+}
+
+fn pico_shader() -> pico::Shader {
+    let ops = ["fadd", "fsub", "fmul", "mov"];
+    let mut text = String::from("#vertexShader\n#input r1.xyzw\n#output r12.xyzw\n");
+    for (op, [dst, a, b]) in vectors() {
+        let b = if ops[op] == "mov" { String::new() } else { format!(" r{b}") };
+        writeln!(text, "{} r{dst} r{a}{b}", ops[op]).unwrap();
+    }
+    pico::assemble(&text).expect("a shader")
+}
+
+fn ir3_shader() -> Program {
+    let mut text = String::new();
+    for (op, [dst, a, b]) in vectors() {
+        for c in ["x", "y", "z", "w"] {
+            match op {
+                0 => writeln!(text, "add.f r{dst}.{c}, r{a}.{c}, r{b}.{c}"),
+                1 => writeln!(text, "add.f r{dst}.{c}, r{a}.{c}, (neg)r{b}.{c}"),
+                2 => writeln!(text, "mul.f r{dst}.{c}, r{a}.{c}, r{b}.{c}"),
+                _ => writeln!(text, "mov.f32f32 r{dst}.{c}, r{a}.{c}"),
+            }
+            .unwrap();
+        }
+    }
+    text.push_str("end\n");
+    Program::new(&assemble(&text).unwrap()).unwrap()
+}
+
+/// The same arithmetic through either front end.
+fn front_ends(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("pico");
+    group.throughput(Throughput::Elements((LENGTH * LANES) as u64));
+    let ir3 = ir3_shader();
+    let mut warp = Warp::new(&ir3, &[]);
+    group.bench_function("ir3", |bencher| bencher.iter(|| black_box(once(&ir3, &mut warp, ALL))));
+    let unit = Unit::new(&pico_shader());
+    let threads = vec![0x3f80_0000; WARPS * LANES * unit.input_dwords()];
+    group.throughput(Throughput::Elements((WARPS * LENGTH * LANES) as u64));
+    group.bench_function("pico run", |bencher| bencher.iter(|| black_box(unit.run(&[], &threads))));
+    group.finish();
+}
+
+/// Warps of a PicoGpu run.
+const WARPS: usize = 64;
+
+criterion_group!(benches, executor, front_ends);
 criterion_main!(benches);

@@ -1,28 +1,13 @@
 //! Speed of a replay without rendering: the command processor alone, and with golden state.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+mod capture;
 
 use a4emu::cp::Silent;
 use a4emu::golden::{RecordText, Recorder, State};
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
+use capture::glxgears;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use flate2::read::GzDecoder;
-
-/// The recorded seconds of glxgears, unpacked; `None` where the shared captures are absent.
-fn glxgears() -> Option<Vec<u8>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("A4EMU_SHARED").map_or(beside, PathBuf::from);
-    let path = shared.join("captures/hardware/glxgears-a420.rd.gz");
-    let Ok(file) = std::fs::File::open(&path) else {
-        eprintln!("SKIPPED: no {}", path.display());
-        return None;
-    };
-    let mut bytes = Vec::new();
-    GzDecoder::new(file).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
-}
 
 /// All state at all draws, as text.
 fn state_text(capture: &[u8]) -> String {

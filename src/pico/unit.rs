@@ -98,8 +98,10 @@ impl Unit {
         let threads = (inputs.len() / self.input_dwords().max(1)).min(LANES);
         let live = (1u64 << threads) - 1;
         warp.restart(program, live as u32, 0);
-        for (lane, thread) in inputs.chunks_exact(self.input_dwords()).take(threads).enumerate() {
-            components(&self.inputs).zip(thread).for_each(|(id, value)| warp.full_mut(id)[lane] = *value);
+        let stride = self.input_dwords().max(1);
+        for (component, id) in components(&self.inputs).enumerate() {
+            let lanes = warp.full_mut(id).iter_mut().zip(inputs.chunks_exact(stride));
+            lanes.for_each(|(lane, thread)| *lane = thread[component]);
         }
         threads
     }
@@ -139,8 +141,11 @@ impl Unit {
         // No op of PicoGpu branches, waits or touches memory: a run always ends.
         let outcome = run(&self.program, warp, &mut ());
         debug_assert_eq!(outcome, Outcome::Ended);
-        for lane in 0..threads {
-            outputs.extend(components(&self.outputs).map(|id| warp.full(id)[lane]));
+        let (first, stride) = (outputs.len(), self.output_dwords());
+        outputs.resize(first + threads * stride, 0);
+        for (component, id) in components(&self.outputs).enumerate() {
+            let threads = outputs[first..].chunks_exact_mut(stride).zip(warp.full(id).iter());
+            threads.for_each(|(thread, lane)| thread[component] = *lane);
         }
     }
 }

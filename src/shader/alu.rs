@@ -6,8 +6,10 @@
 //! operation, and not at all when every lane runs. [`super::rows`] makes one
 //! arm per row from it.
 use a4emu_decoder::isa::ir3::Cond;
+use multiversion::multiversion;
 
-use super::lanes::{LANES, Lanes};
+use super::lanes::{ALL, LANES, Lanes, Mask};
+use super::rowmap::SINK;
 use super::rows::AluOp;
 
 /// Lanes that one pass of a loop covers: one AVX-512 register.
@@ -16,8 +18,8 @@ const PASS: usize = 16;
 /// Index of a register row of a warp: see [`super::rowmap`].
 pub type Row = u16;
 
-/// The loop of an operation, compiled for this CPU.
-pub type Kernel = fn(&mut [Lanes], &Alu);
+/// The loop of an operation, compiled for this CPU. It stores to the row given last.
+pub type Kernel = fn(&mut [Lanes], &Alu, Row);
 
 /// An operation that reads up to three rows and writes one, lane by lane.
 #[derive(Clone, Copy, Debug)]
@@ -70,19 +72,19 @@ impl Relation {
 
 /// `f` over all lanes.
 #[inline(always)]
-pub fn lanewise<const N: usize>(rows: &mut [Lanes], alu: &Alu, f: impl Fn([u32; N]) -> u32) {
+pub fn lanewise<const N: usize>(rows: &mut [Lanes], alu: &Alu, dst: Row, f: impl Fn([u32; N]) -> u32) {
     for pass in 0..LANES / PASS {
         let mut src = [[0; PASS]; N];
         for n in 0..N {
             src[n] = rows[alu.src[n] as usize].0.as_chunks::<PASS>().0[pass];
         }
-        elementwise(rows, alu, pass, &src, &f);
+        elementwise(rows, dst, pass, &src, &f);
     }
 }
 
 /// As [`lanewise`], with sign modifiers.
 #[inline(always)]
-pub fn lanewise_signed<const N: usize>(rows: &mut [Lanes], alu: &Alu, f: impl Fn([u32; N]) -> u32) {
+pub fn lanewise_signed<const N: usize>(rows: &mut [Lanes], alu: &Alu, dst: Row, f: impl Fn([u32; N]) -> u32) {
     for pass in 0..LANES / PASS {
         let mut src = [[0; PASS]; N];
         for n in 0..N {
@@ -92,7 +94,7 @@ pub fn lanewise_signed<const N: usize>(rows: &mut [Lanes], alu: &Alu, f: impl Fn
                 src[n][lane] = (row[lane] & and) ^ xor;
             }
         }
-        elementwise(rows, alu, pass, &src, &f);
+        elementwise(rows, dst, pass, &src, &f);
     }
 }
 
@@ -100,7 +102,7 @@ pub fn lanewise_signed<const N: usize>(rows: &mut [Lanes], alu: &Alu, f: impl Fn
 #[inline(always)]
 fn elementwise<const N: usize>(
     rows: &mut [Lanes],
-    alu: &Alu,
+    dst: Row,
     pass: usize,
     src: &[[u32; PASS]; N],
     f: &impl Fn([u32; N]) -> u32,
@@ -113,30 +115,70 @@ fn elementwise<const N: usize>(
         }
         out[lane] = f(element);
     }
-    rows[alu.dst as usize].0.as_chunks_mut::<PASS>().0[pass] = out;
+    rows[dst as usize].0.as_chunks_mut::<PASS>().0[pass] = out;
 }
 
 /// The scalar row, lane after lane.
 #[inline(never)]
-pub fn one_by_one(rows: &mut [Lanes], alu: &Alu) {
+pub fn one_by_one(rows: &mut [Lanes], alu: &Alu, dst: Row) {
     let mut out = Lanes::ZERO;
     for lane in 0..LANES {
         let source = |n: usize| (rows[alu.src[n] as usize][lane] & alu.and[n]) ^ alu.xor[n];
         out[lane] = alu.scalar([source(0), source(1), source(2)]);
     }
-    rows[alu.dst as usize] = out;
+    rows[dst as usize] = out;
 }
 
-/// Puts `old` back in the lanes whose word in `mask` is zero.
+/// Takes `new` in the lanes whose word in `mask` is all ones.
 #[inline(always)]
-pub fn keep(row: &mut Lanes, old: &Lanes, mask: &Lanes) {
+fn merge(row: &mut Lanes, new: &Lanes, mask: &Lanes) {
     for pass in 0..LANES / PASS {
         let of = |lanes: &Lanes| lanes.0.as_chunks::<PASS>().0[pass];
-        let (new, old, mask) = (of(row), of(old), of(mask));
+        let (old, new, mask) = (of(row), of(new), of(mask));
         let mut out = [0; PASS];
         for lane in 0..PASS {
             out[lane] = old[lane] ^ ((new[lane] ^ old[lane]) & mask[lane]);
         }
         row.0.as_chunks_mut::<PASS>().0[pass] = out;
+    }
+}
+
+/// Does `each` to all operations, from four call sites: every one of them
+/// remembers its own history of kernels, which halves the time of a shader
+/// whose operations follow no pattern.
+#[inline(always)]
+fn unrolled(alus: &[Alu], mut each: impl FnMut(&Alu)) {
+    let (fours, rest) = alus.as_chunks::<4>();
+    for [a, b, c, d] in fours {
+        each(a);
+        each(b);
+        each(c);
+        each(d);
+    }
+    for alu in rest {
+        each(alu);
+    }
+}
+
+/// Runs operations on the lanes whose word in `mask` is all ones: into the sink first.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2", "x86_64+avx2"))]
+fn run_masked(alus: &[Alu], rows: &mut [Lanes], mask: &Lanes) {
+    unrolled(
+        alus,
+        #[inline(always)]
+        |alu| {
+            (alu.kernel)(rows, alu, SINK);
+            let new = rows[SINK as usize];
+            merge(&mut rows[alu.dst as usize], &new, mask);
+        },
+    );
+}
+
+/// Runs operations on the lanes of `mask`.
+pub fn run(alus: &[Alu], rows: &mut [Lanes], mask: Mask) {
+    match (alus, mask) {
+        ([], _) => {}
+        (_, ALL) => unrolled(alus, |alu| (alu.kernel)(rows, alu, alu.dst)),
+        _ => run_masked(alus, rows, &Lanes::from_mask(mask)),
     }
 }

@@ -23,6 +23,7 @@
 mod alu;
 mod builder;
 mod effect;
+mod element;
 mod environment;
 mod flow;
 mod lanes;

@@ -2,7 +2,7 @@
 //! over lanes and a scalar reference per row.
 //!
 //! A row's semantics is a scalar function; its class says how the bits of a
-//! register become its arguments. Operations here work on full registers.
+//! register become its arguments ([`super::element`]). Operations here work on full registers.
 //! Half operands are widened before and results narrowed after, which gives the
 //! same values as the half forms (computed in f32 and rounded once, or in 32
 //! bits and cut); on A4xx they are rare enough that this costs nothing.
@@ -20,7 +20,7 @@ use a4emu_decoder::isa::ir3::Cat3Op;
 use a4emu_decoder::isa::ir3::Cat4Op;
 use a4emu_decoder::isa::ir3::convert::convert;
 use a4emu_decoder::isa::ir3::float;
-use a4emu_decoder::isa::ir3::{Cond, Round, Type};
+use a4emu_decoder::isa::ir3::{Round, Type};
 use a4emu_decoder::isa::pico;
 use a4emu_decoder::{
     for_each_cat2, for_each_cat2_halving, for_each_cat2_saturating, for_each_cat3, for_each_cat4,
@@ -28,8 +28,9 @@ use a4emu_decoder::{
 };
 use multiversion::{inherit_target, multiversion};
 
-use super::alu::{Alu, Kernel, Relation, keep, lanewise, lanewise_signed, one_by_one};
-use super::lanes::{ALL, Lanes, Mask};
+use super::alu::{Alu, Kernel, Relation, Row, lanewise, lanewise_signed, one_by_one};
+use super::element::*;
+use super::lanes::Lanes;
 
 /// Operations that no instruction set names, for lowering: moves, widening,
 /// narrowing, and the common conversions in a form that vectorises.
@@ -53,263 +54,105 @@ macro_rules! for_each_extra {
     };
 }
 
-/// The bits of a float result: one NaN, no denormals.
-#[inline(always)]
-pub fn float_bits(value: f32) -> u32 {
-    let bits = flushed(value.to_bits());
-    if value.is_nan() { 0x7fc0_0000 } else { bits }
-}
-
-/// A denormal as the zero of its sign.
-#[inline(always)]
-fn flushed(bits: u32) -> u32 {
-    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
-}
-
-/// The integer that the f32 in `bits` becomes between two limits; NaN becomes 0.
-/// The same as a saturating cast, but it vectorises: behind 1.5 * 2^52 an f64
-/// has an integer in its low bits.
-#[inline(always)]
-fn truncate(bits: u32, least: f64, greatest: f64) -> u32 {
-    let value = f64::from(f32::from_bits(bits)).trunc();
-    let value = if value > least { value } else { least };
-    let value = if value < greatest { value } else { greatest };
-    let whole = (value + 6_755_399_441_055_744.0).to_bits() as u32;
-    if f32::from_bits(bits).is_nan() { 0 } else { whole }
-}
-
-/// The f16 nearest to the f32 in `bits`, ties to even.
-#[inline(always)]
-pub fn to_half(bits: u32) -> u32 {
-    convert(bits, Type::F32, Type::F16, Round::Even)
-}
-
-/// Gives a row's closure its argument types.
-macro_rules! typed {
-    ($name:ident, $($arg:ident: $ty:ty),* => $result:ty) => {
-        #[inline(always)]
-        fn $name(f: impl Fn($($ty),*) -> $result, $($arg: $ty),*) -> $result {
-            f($($arg),*)
-        }
-    };
-}
-typed!(float1, a: f32 => f32);
-typed!(float2, a: f32, b: f32 => f32);
-typed!(float3, a: f32, b: f32, c: f32 => f32);
-typed!(uint1, a: u32, w: u32 => u32);
-typed!(uint2, a: u32, b: u32, w: u32 => u32);
-typed!(uint3, a: u32, b: u32, c: u32 => u32);
-typed!(sint1, a: i32, w: u32 => i32);
-typed!(sint2, a: i32, b: i32, w: u32 => i32);
-typed!(sint3, a: i32, b: i32, c: i32 => i32);
-typed!(int1, a: i32 => i32);
-typed!(int2, a: i32, b: i32 => i32);
-typed!(truth, hit: bool => u32);
-
-/// The element function of a row: bits in, bits out.
-macro_rules! element {
-    (Float1, $f:expr, $w:expr) => {
-        |[a]: [u32; 1]| float_bits(float1($f, f32::from_bits(a)))
-    };
-    (Float2, $f:expr, $w:expr) => {
-        |[a, b]: [u32; 2]| float_bits(float2($f, f32::from_bits(a), f32::from_bits(b)))
-    };
-    (Float3, $f:expr, $w:expr) => {
-        |[a, b, c]: [u32; 3]| float_bits(float3($f, f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)))
-    };
-    (Uint1, $f:expr, $w:expr) => {
-        |[a]: [u32; 1]| uint1($f, a, $w)
-    };
-    (Uint2, $f:expr, $w:expr) => {
-        |[a, b]: [u32; 2]| uint2($f, a, b, $w)
-    };
-    (Uint3, $f:expr, $w:expr) => {
-        |[a, b, c]: [u32; 3]| uint3($f, a, b, c)
-    };
-    (Sint1, $f:expr, $w:expr) => {
-        |[a]: [u32; 1]| sint1($f, a as i32, $w) as u32
-    };
-    (Sint2, $f:expr, $w:expr) => {
-        |[a, b]: [u32; 2]| sint2($f, a as i32, b as i32, $w) as u32
-    };
-    (Sint3, $f:expr, $w:expr) => {
-        |[a, b, c]: [u32; 3]| sint3($f, a as i32, b as i32, c as i32) as u32
-    };
-    (Bits1, $f:expr, $w:expr) => {
-        element!(Uint1, $f, $w)
-    };
-    (Bits2, $f:expr, $w:expr) => {
-        element!(Uint2, $f, $w)
-    };
-    (Float32, $f:expr, $w:expr) => {
-        element!(Float3, $f, $w)
-    };
-    (Float16, $f:expr, $w:expr) => {
-        element!(Float3, $f, $w)
-    };
-    (Uint32, $f:expr, $w:expr) => {
-        element!(Uint3, $f, $w)
-    };
-    (Uint16, $f:expr, $w:expr) => {
-        element!(Uint3, $f, $w)
-    };
-    (Bits32, $f:expr, $w:expr) => {
-        element!(Uint3, $f, $w)
-    };
-    (Bits16, $f:expr, $w:expr) => {
-        element!(Uint3, $f, $w)
-    };
-    (Sint32, $f:expr, $w:expr) => {
-        element!(Sint3, $f, $w)
-    };
-    (Sint16, $f:expr, $w:expr) => {
-        element!(Sint3, $f, $w)
-    };
-    (SintAsHalf, $f:expr, $w:expr) => {
-        element!(Sint3, $f, $w)
-    };
-    (Int1, $f:expr, $w:expr) => {
-        |[a]: [u32; 1]| int1($f, a as i32) as u32
-    };
-    (Int2, $f:expr, $w:expr) => {
-        |[a, b]: [u32; 2]| int2($f, a as i32, b as i32) as u32
-    };
-    (CmpF, $f:expr, $r:expr) => {
-        |[a, b]: [u32; 2]| truth($f, $r.holds(f32::from_bits(flushed(a)), f32::from_bits(flushed(b))))
-    };
-    (CmpU, $f:expr, $r:expr) => {
-        |[a, b]: [u32; 2]| truth($f, $r.holds(a, b))
-    };
-    (CmpS, $f:expr, $r:expr) => {
-        |[a, b]: [u32; 2]| truth($f, $r.holds(a as i32, b as i32))
-    };
-}
-
 /// The loop of a row. Rows that programs hardly use have none of their own:
 /// each loop is compiled for every kind of CPU.
 macro_rules! lane_loop {
-    ($rows:ident, $alu:ident, CmpvF $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, CmpvF $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, CmpvU $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, CmpvU $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, CmpvS $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, CmpvS $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, BfrevB $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, BfrevB $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, ClzS $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, ClzS $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, ClzB $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, ClzB $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, CbitsB $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, CbitsB $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, MgenB $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, MgenB $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, GetbitB $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, GetbitB $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, Shb $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, Shb $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, Msad $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, Msad $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, MadshU16 $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, MadshU16 $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, SelS16 $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, SelS16 $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, SelS32 $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, SelS32 $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, SelF16 $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, SelF16 $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, SelF32 $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, SelF32 $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, SadS16 $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, SadS16 $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, SadS32 $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, SadS32 $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, Hrsq $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, Hrsq $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, Hlog2 $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, Hlog2 $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, Hexp2 $($rest:tt)*) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, Hexp2 $($rest:tt)*) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, $op:ident, Effect1) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, $op:ident, Effect1) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, $op:ident, Effect2) => {
-        one_by_one($rows, $alu)
+    ($rows:ident, $alu:ident, $dst:ident, $op:ident, Effect2) => {
+        one_by_one($rows, $alu, $dst)
     };
-    ($rows:ident, $alu:ident, $op:ident, CmpF, $f:expr) => {{
+    ($rows:ident, $alu:ident, $dst:ident, $op:ident, CmpF, $f:expr) => {{
         let relation = Relation::of($alu.cond);
-        lanewise_signed($rows, $alu, element!(CmpF, $f, relation))
+        lanewise_signed($rows, $alu, $dst, element!(CmpF, $f, relation))
     }};
-    ($rows:ident, $alu:ident, $op:ident, CmpU, $f:expr) => {{
+    ($rows:ident, $alu:ident, $dst:ident, $op:ident, CmpU, $f:expr) => {{
         let relation = Relation::of($alu.cond);
-        lanewise($rows, $alu, element!(CmpU, $f, relation))
+        lanewise($rows, $alu, $dst, element!(CmpU, $f, relation))
     }};
-    ($rows:ident, $alu:ident, $op:ident, CmpS, $f:expr) => {{
+    ($rows:ident, $alu:ident, $dst:ident, $op:ident, CmpS, $f:expr) => {{
         let relation = Relation::of($alu.cond);
-        lanewise($rows, $alu, element!(CmpS, $f, relation))
+        lanewise($rows, $alu, $dst, element!(CmpS, $f, relation))
     }};
-    ($rows:ident, $alu:ident, $op:ident, Float1, $f:expr) => {
-        lanewise_signed($rows, $alu, element!(Float1, $f, 32))
+    ($rows:ident, $alu:ident, $dst:ident, $op:ident, Float1, $f:expr) => {
+        lanewise_signed($rows, $alu, $dst, element!(Float1, $f, 32))
     };
-    ($rows:ident, $alu:ident, $op:ident, Float2, $f:expr) => {
-        lanewise_signed($rows, $alu, element!(Float2, $f, 32))
+    ($rows:ident, $alu:ident, $dst:ident, $op:ident, Float2, $f:expr) => {
+        lanewise_signed($rows, $alu, $dst, element!(Float2, $f, 32))
     };
-    ($rows:ident, $alu:ident, $op:ident, Float16, $f:expr) => {
-        lanewise_signed($rows, $alu, element!(Float3, $f, 32))
+    ($rows:ident, $alu:ident, $dst:ident, $op:ident, Float16, $f:expr) => {
+        lanewise_signed($rows, $alu, $dst, element!(Float3, $f, 32))
     };
-    ($rows:ident, $alu:ident, $op:ident, Float32, $f:expr) => {
-        lanewise_signed($rows, $alu, element!(Float3, $f, 32))
+    ($rows:ident, $alu:ident, $dst:ident, $op:ident, Float32, $f:expr) => {
+        lanewise_signed($rows, $alu, $dst, element!(Float3, $f, 32))
     };
-    ($rows:ident, $alu:ident, $op:ident, $class:ident, $f:expr) => {
-        lanewise($rows, $alu, element!($class, $f, $alu.width))
+    ($rows:ident, $alu:ident, $dst:ident, $op:ident, $class:ident, $f:expr) => {
+        lanewise($rows, $alu, $dst, element!($class, $f, $alu.width))
     };
-}
-
-/// The value of a row for one lane.
-macro_rules! scalar {
-    ($alu:ident, $src:ident, Effect1) => {
-        0
-    };
-    ($alu:ident, $src:ident, Effect2) => {
-        0
-    };
-    ($alu:ident, $src:ident, CmpF, $f:expr) => {
-        apply(element!(CmpF, $f, Exactly($alu.cond)), $src)
-    };
-    ($alu:ident, $src:ident, CmpU, $f:expr) => {
-        apply(element!(CmpU, $f, Exactly($alu.cond)), $src)
-    };
-    ($alu:ident, $src:ident, CmpS, $f:expr) => {
-        apply(element!(CmpS, $f, Exactly($alu.cond)), $src)
-    };
-    ($alu:ident, $src:ident, $class:ident, $f:expr) => {
-        apply(element!($class, $f, $alu.width), $src)
-    };
-}
-
-fn apply<const N: usize>(f: impl Fn([u32; N]) -> u32, src: [u32; 3]) -> u32 {
-    f(std::array::from_fn(|n| src[n]))
 }
 
 /// Makes everything from all rows.
@@ -368,8 +211,8 @@ macro_rules! kernels {
             match op {
                 $(AluOp::$op => {
                     #[inherit_target]
-                    fn lanes(rows: &mut [Lanes], alu: &Alu) {
-                        lane_loop!(rows, alu, $op, $class $(, $f)?)
+                    fn lanes(rows: &mut [Lanes], alu: &Alu, dst: Row) {
+                        lane_loop!(rows, alu, dst, $op, $class $(, $f)?)
                     }
                     lanes
                 })*
@@ -496,52 +339,3 @@ macro_rules! lanewise_pico {
     };
 }
 for_each_cat2!(and_cat3);
-
-/// The condition of a compare, tested with a function call's worth of branches.
-struct Exactly(Cond);
-
-impl Exactly {
-    fn holds<T: PartialOrd>(&self, a: T, b: T) -> bool {
-        self.0.test(a, b)
-    }
-}
-
-/// Does `each` to all operations, from four call sites: every one of them
-/// remembers its own history of kernels, which halves the time of a shader
-/// whose operations follow no pattern.
-#[inline(always)]
-fn unrolled(alus: &[Alu], mut each: impl FnMut(&Alu)) {
-    let (fours, rest) = alus.as_chunks::<4>();
-    for [a, b, c, d] in fours {
-        each(a);
-        each(b);
-        each(c);
-        each(d);
-    }
-    for alu in rest {
-        each(alu);
-    }
-}
-
-/// Runs operations on the lanes whose word in `mask` is all ones.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2", "x86_64+avx2"))]
-fn run_masked(alus: &[Alu], rows: &mut [Lanes], mask: &Lanes) {
-    unrolled(
-        alus,
-        #[inline(always)]
-        |alu| {
-            let old = rows[alu.dst as usize];
-            (alu.kernel)(rows, alu);
-            keep(&mut rows[alu.dst as usize], &old, mask);
-        },
-    );
-}
-
-/// Runs operations on the lanes of `mask`.
-pub fn run(alus: &[Alu], rows: &mut [Lanes], mask: Mask) {
-    match (alus, mask) {
-        ([], _) => {}
-        (_, ALL) => unrolled(alus, |alu| (alu.kernel)(rows, alu)),
-        _ => run_masked(alus, rows, &Lanes::from_mask(mask)),
-    }
-}

@@ -1,14 +1,14 @@
 //! Running a warp.
 use std::fmt;
 
-use super::alu::Row;
+use super::alu::{self, Row};
 use super::effect::{Axis, Condition, Effect, File, Gather, Region, Test, Vote};
+use super::element;
 use super::environment::Environment;
 use super::flow::Next;
 use super::lanes::{ALL, Lanes, Mask, lanes_of};
 use super::program::{Program, Step};
 use super::rowmap::{ADDRESS, REGISTERS};
-use super::rows;
 use super::warp::{Killed, Warp};
 
 /// Why `run` came back.
@@ -94,7 +94,7 @@ pub fn step(program: &Program, warp: &mut Warp, environment: &mut impl Environme
     if warp.executed > warp.limit {
         return Some(Outcome::Fault(ShaderFault::Endless { limit: warp.limit }));
     }
-    rows::run(&program.alus[step.first as usize..step.end as usize], &mut warp.rows, executing | warp.idle);
+    alu::run(&program.alus[step.first as usize..step.end as usize], &mut warp.rows, executing | warp.idle);
     apply(step, warp, executing, environment).err().map(Outcome::Fault)
 }
 
@@ -253,7 +253,7 @@ impl Warp {
             let (quad, corner) = (lane & !3, lane & 3);
             value[quad + to[corner]] - value[quad + from[corner]]
         });
-        self.write(dst, &Lanes(result.map(rows::float_bits)), mask);
+        self.write(dst, &Lanes(result.map(element::float_bits)), mask);
     }
 }
 

@@ -2,8 +2,9 @@
 //! kind of CPU that this machine can play.
 use a4emu_decoder::isa::ir3::{Cat2Op, Cond, Round, Type};
 
-use crate::shader::alu::{Alu, Kernel};
+use crate::shader::alu::{self, Alu, Kernel};
 use crate::shader::lanes::{ALL, LANES, Lanes, Mask};
+use crate::shader::rowmap;
 use crate::shader::rows::{self, AluOp, Halving, Saturating};
 
 /// Floats and integers at the edges of what ops do.
@@ -75,8 +76,9 @@ fn sources() -> Vec<[Lanes; 3]> {
 
 fn check(alu: &Alu, sources: &[Lanes; 3], mask: Mask) {
     let old = Lanes::splat(0xdead_beef);
-    let mut file = [sources[0], sources[1], sources[2], old];
-    rows::run(&[*alu], &mut file, mask);
+    let mut file = vec![Lanes::ZERO; rowmap::UNIFORMS as usize];
+    file[..4].copy_from_slice(&[sources[0], sources[1], sources[2], old]);
+    alu::run(&[*alu], &mut file, mask);
     for lane in 0..LANES {
         let src = std::array::from_fn(|n| (sources[n][lane] & alu.and[n]) ^ alu.xor[n]);
         let expected = if mask >> lane & 1 != 0 { alu.scalar(src) } else { old[lane] };
