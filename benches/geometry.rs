@@ -6,23 +6,28 @@
 mod strips;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use strips::{BY_EMIT_VERTEX, BY_NUMBER, SIZES, capture, instructions_per_vertex, replay};
+use strips::{
+    BY_EMIT_VERTEX, BY_NUMBER, SIZES, capture, instructions_per_vertex, lane_instructions_per_vertex, replay,
+};
 
 /// Vertices that every case makes.
 const VERTICES: u32 = 5 << 14;
 
 /// What the chip would run, and what that takes on 32 lanes.
 fn table(form: &str) {
-    println!("{form}\n  size  vertices      runs     warps  warp instructions  of them a vertex");
+    println!(
+        "{form}\n  size  vertices      runs     warps  warp instructions  of them a vertex  lane instructions a vertex"
+    );
     for size in SIZES {
         for row in replay(&capture(form, size, VERTICES)) {
             println!(
-                "{size:6} {:9} {:9} {:9} {:18} {:17.3}",
+                "{size:6} {:9} {:9} {:9} {:18} {:17.3} {:25.1}",
                 row.vertices,
                 row.runs,
                 row.warps,
                 row.instructions,
-                instructions_per_vertex(&row)
+                instructions_per_vertex(&row),
+                lane_instructions_per_vertex(&row)
             );
         }
     }

@@ -47,3 +47,8 @@ pub fn replay(capture: &[u8]) -> Vec<Row> {
 pub fn instructions_per_vertex(row: &Row) -> f64 {
     row.instructions as f64 / row.vertices as f64
 }
+
+/// Instructions of single runs for each vertex that came out: what the page counts.
+pub fn lane_instructions_per_vertex(row: &Row) -> f64 {
+    row.lane_instructions as f64 / row.vertices as f64
+}

@@ -22,6 +22,7 @@ pub mod emitted;
 pub mod input;
 pub mod launch;
 pub mod ledger;
+mod probe;
 mod registers;
 mod seats;
 
@@ -43,8 +44,9 @@ use super::stage::{Port, StageState};
 use super::state::VertexOutputs;
 use super::vertex::MAX_WORDS;
 use emitted::Strips;
-use launch::{Batch, Excess, Job, run_batch};
+use launch::{Batch, Job, run_batch};
 use ledger::Cost;
+use probe::Excess;
 
 /// What the geometry stage needs of the registers.
 pub struct GeometryState {

@@ -192,3 +192,22 @@ pub fn run(
     cost.primitives += points.input.len() as u64;
     Ok(Tessellated { vertices: shaded, input: points.input })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bit 23 is CW, bit 24 CONNECTED.
+    #[test]
+    fn the_winding_bit_of_isolines_means_connected() {
+        let of = |domain, bits: u32| connection(domain, PC_HS_PARAM(bits << 23));
+        for domain in [Domain::Quads, Domain::Triangles] {
+            assert_eq!(of(domain, 0b00), Connection::Points);
+            assert_eq!(of(domain, 0b01), Connection::Points);
+            assert_eq!(of(domain, 0b10), Connection::CounterClockwise);
+            assert_eq!(of(domain, 0b11), Connection::Clockwise);
+        }
+        assert_eq!(of(Domain::Isolines, 0b10), Connection::Points);
+        assert_eq!(of(Domain::Isolines, 0b01), Connection::CounterClockwise);
+    }
+}

@@ -11,7 +11,9 @@ use a4emu::options::Shared;
 use a4emu::output::Renderer;
 use a4emu::playback::Playback;
 use pretty_assertions::assert_eq;
-use strips::{BY_EMIT_VERTEX, BY_NUMBER, SIZES, capture, instructions_per_vertex, replay};
+use strips::{
+    BY_EMIT_VERTEX, BY_NUMBER, SIZES, capture, instructions_per_vertex, lane_instructions_per_vertex, replay,
+};
 
 /// Enough for every lane of many warps, for strips of any size.
 const VERTICES: u32 = 5 << 8;
@@ -44,26 +46,30 @@ fn a_scene_reports_a_run_for_each_vertex() {
     assert_eq!(row.runs, row.vertices);
 }
 
-/// Warp instructions for each vertex, for strips of all sizes.
-fn costs(form: &str) -> Vec<f64> {
+/// Instructions for each vertex, for strips of all sizes.
+fn costs(form: &str, per_vertex: fn(&Row) -> f64) -> Vec<f64> {
     let row = |size| {
         let rows = replay(&capture(form, size, VERTICES));
         let [row] = rows[..] else { panic!("{rows:?}") };
         assert_eq!(row.vertices, u64::from(VERTICES), "strips of {size}");
-        instructions_per_vertex(&row)
+        per_vertex(&row)
     };
     SIZES.into_iter().map(row).collect()
 }
 
 #[test]
 fn a_vertex_costs_no_more_in_a_longer_strip() {
-    let costs = costs(BY_NUMBER);
-    assert!(costs.iter().all(|cost| *cost <= costs[0]), "{costs:?}");
+    for per_vertex in [instructions_per_vertex, lane_instructions_per_vertex] {
+        let costs = costs(BY_NUMBER, per_vertex);
+        assert!(costs.iter().all(|cost| *cost <= costs[0]), "{costs:?}");
+    }
 }
 
+/// The page: each primitive takes the square of its vertices. Lanes side by side hide some of it.
 #[test]
 fn a_vertex_that_is_counted_to_costs_what_those_before_it_cost() {
-    let costs = costs(BY_EMIT_VERTEX);
-    let (short, long) = (costs[1], costs[4]);
-    assert!(long > 3.0 * short, "{costs:?}");
+    let runs = costs(BY_EMIT_VERTEX, lane_instructions_per_vertex);
+    assert!(runs[4] > 8.0 * runs[0], "{runs:?}");
+    let warps = costs(BY_EMIT_VERTEX, instructions_per_vertex);
+    assert!(warps[4] > 2.0 * warps[0], "{warps:?}");
 }

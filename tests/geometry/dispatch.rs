@@ -4,9 +4,7 @@ use a4emu::draw::geometry::dispatch::{Mode, Setting, Why};
 use a4emu::gpu::Gpu;
 use pretty_assertions::assert_eq;
 
-use super::scene::{FIRST, Scene, all, bytes, faults, floats, picture, row};
-
-const SETTINGS: [Setting; 4] = [Setting::Auto, Setting::Single, Setting::DualInstanced, Setting::DualObject];
+use super::scene::{FIRST, SETTINGS, Scene, all, bytes, faults, floats, picture, row};
 
 /// All memory, and the registers that draws can change.
 fn state(gpu: &Gpu) -> (Vec<(u32, Vec<u8>)>, Vec<String>) {

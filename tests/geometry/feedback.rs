@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 
-use super::scene::{FIRST, Scene, drawn, faults, floats, picture};
+use super::scene::{FIRST, SETTINGS, Scene, drawn, faults, floats, picture};
 
 /// Positions x, y of stream `stream` to 64 bytes of `got + 64 * buffer`.
 fn buffer(buffer: u32, size: u32) -> String {
@@ -112,11 +112,14 @@ fn points_go_to_the_buffer_of_their_stream() {
     let alone = |stream: u32| {
         let constant = format!("const BUFFER = {stream}\n        buffer got size 4096");
         let scene = scene.with("buffer got size 4096", &constant);
-        let gpu = scene.play();
-        assert_eq!(faults(&gpu), Vec::<String>::new());
-        assert_eq!(drawn(&picture(&gpu)), 2, "stream 0 alone is drawn");
-        let at = FIRST + 64 * stream;
-        floats(&gpu, at, 6)
+        let got = SETTINGS.map(|setting| {
+            let gpu = scene.play_as(setting);
+            assert_eq!(faults(&gpu), Vec::<String>::new());
+            assert_eq!(drawn(&picture(&gpu)), 2, "stream 0 alone is drawn");
+            floats(&gpu, FIRST + 64 * stream, 6)
+        });
+        assert!(got.iter().all(|floats| *floats == got[0]), "{got:?}");
+        got[0].clone()
     };
     assert_eq!(alone(0), [-0.5, 0.5, 0.25, 0.75, 0.0, 0.0]);
     assert_eq!(alone(1), [2.5, 0.5, 3.25, 0.75, 0.0, 0.0]);

@@ -3,7 +3,7 @@
 
 use pretty_assertions::assert_eq;
 
-use super::scene::{Scene, drawn, faults, picture};
+use super::scene::{Scene, drawn, faults, floats, picture};
 
 /// The faults of a scene, and how many pixels it drew.
 fn outcome(scene: &Scene) -> (Vec<String>, usize) {
@@ -47,6 +47,19 @@ fn an_endless_shader_ends() {
     assert_eq!(pixels, 0);
     let hull = Scene::named("tess-barrier").with("(ss)bar.g", "(ss)jump #0");
     assert_eq!(outcome(&hull), (vec!["draw 1: hull shader cut off after 4194304 instructions".into()], 0));
+}
+
+/// A run that only asks whether the shader would go on must not be seen in memory.
+#[test]
+fn what_is_cut_off_stores_nothing() {
+    let scene = Scene::named("gs-passthrough")
+        .with("buffer vertices", "buffer counter size 4096\nbuffer vertices")
+        .with("(ss)kill p0.x", "mov.u32u32 r6.x, c13.x\nldg.f32 r5.x, g[r6.x], 1\n(sy)(ss)add.f r5.x, r5.x, (1.0)\nstg.f32 g[r6.x], r5.x, 1")
+        .with("load GS.constants at 12 { u32 0, 3 * POSITION, 0, 0 }", "load GS.constants at 12 { u32 0, 3 * POSITION, 0, 0, counter, 0, 0, 0 }");
+    let gpu = scene.play();
+    assert_eq!(faults(&gpu), ["draw 1: geometry shader has not killed after 3 vertices: cut off"]);
+    let (counter, _) = gpu.mem.buffers().find(|(_, length)| *length == 4096).unwrap();
+    assert_eq!(floats(&gpu, counter, 1), [3.0]);
 }
 
 #[test]

@@ -16,6 +16,10 @@ use a4emu_decoder::capture::Sections;
 /// Where buffers without an address begin.
 const ORIGIN: u32 = 0x1000_0000;
 
+/// Every setting of `--gs-dispatch`.
+pub const SETTINGS: [Setting; 4] =
+    [Setting::Auto, Setting::Single, Setting::DualInstanced, Setting::DualObject];
+
 /// The source of a scene.
 pub struct Scene(String);
 

@@ -16,10 +16,8 @@ use super::dispatch::{Choice, Mode, SEATS};
 use super::emitted::Emitted;
 use super::input::Input;
 use super::ledger::Cost;
+use super::probe::{self, Excess};
 use super::seats::{Item, Seated, Seats};
-
-/// Vertices that fit the field of the entry word.
-const COUNTABLE: u32 = 1 << 10;
 
 /// A draw's geometry stage, ready to run.
 pub struct Job<'a> {
@@ -48,15 +46,6 @@ pub struct Batch {
     pub excess: Option<Excess>,
 }
 
-/// A shader that wants to make more than PC_GS_PARAM allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excess {
-    /// It had not killed when as many vertices as allowed were out.
-    NoKill,
-    /// It would make one more, and then kill.
-    OneMore,
-}
-
 struct Worker<'a> {
     job: &'a Job<'a>,
     layout: LocalLayout,
@@ -65,8 +54,8 @@ struct Worker<'a> {
     seats: Seats,
     /// Lanes that a seat uses.
     width: usize,
-    /// Seats whose invocations have made all that they may, and have not killed.
-    full: Vec<usize>,
+    /// Invocations that have made all that they may, and have not killed.
+    full: Vec<Item>,
     batch: Batch,
 }
 
@@ -103,9 +92,11 @@ impl<'a> Worker<'a> {
             let counts = self.run_warp();
             if self.batch.reports.fault.is_none() {
                 (0..SEATS).for_each(|seat| self.harvest(seat, counts[seat]));
-                self.probe();
             }
         }
+        let probed = probe::run(self.job, &self.full, self.access.port.memory());
+        self.batch.excess = probed.excess;
+        self.batch.cost.probes += probed.warps;
         self.batch.reports.append(self.access.finish());
         self.batch
     }
@@ -123,24 +114,21 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Runs the next vertices of every seat, and where there is a lane left one more than
-    /// the invocation may make, to see whether the shader kills there. Gives how many
-    /// lanes of each ran.
+    /// Runs the next vertices of every seat. Gives how many lanes of each ran.
     ///
     /// Runs behind a kill would not happen on the chip, so they must not be heard of: when
     /// the warp has something to report, it runs again with no more than the lanes that
     /// count; when it could not go on, with the first of each seat, and so from then on. (A
     /// shader that stores has one lane anyway.)
     fn run_warp(&mut self) -> [usize; SEATS] {
-        let more = usize::from(self.job.state.max_vertices < COUNTABLE && self.width > 1);
-        let mut counts = self.seats.each(|_, seated| (self.left(seated) + more).min(self.width));
+        let mut counts = self.seats.each(|_, seated| self.left(seated).min(self.width));
         let mut reports = self.launch(&counts);
         if reports.fault.is_some() && self.width > 1 {
             self.width = 1;
             counts = counts.map(|count| count.min(1));
             reports = self.launch(&counts);
         }
-        let real = self.seats.each(|seat, seated| self.real(seat, seated, counts[seat]));
+        let real = self.seats.each(|seat, _| self.real(seat, counts[seat]));
         if !reports.is_quiet() && reports.fault.is_none() && real != counts {
             counts = real;
             reports = self.launch(&counts);
@@ -158,10 +146,10 @@ impl<'a> Worker<'a> {
         (self.job.state.max_vertices - seated.next) as usize
     }
 
-    /// Lanes of a seat up to the first that killed or made the last vertex, of `count` that ran.
-    fn real(&self, seat: usize, seated: &Seated, count: usize) -> usize {
+    /// Lanes of a seat up to the first that killed, of `count` that ran.
+    fn real(&self, seat: usize, count: usize) -> usize {
         let killed = (0..count).position(|k| self.is_killed(self.lane(seat, k)));
-        killed.map_or(count, |k| k + 1).min(self.left(seated))
+        killed.map_or(count, |k| k + 1)
     }
 
     fn lane(&self, seat: usize, k: usize) -> usize {
@@ -218,60 +206,21 @@ impl<'a> Worker<'a> {
     /// Takes the vertices of a seat, of which `count` lanes ran.
     fn harvest(&mut self, seat: usize, count: usize) {
         let Some(seated) = self.seats.get(seat) else { return };
-        let real = self.real(seat, &seated, count);
+        let real = self.real(seat, count);
         let first = self.lane(seat, 0);
         for lane in first..first + real {
             self.batch.cost.runs += 1;
-            if !self.is_killed(lane) || self.has_position(lane) {
+            if !self.is_killed(lane) || self.job.state.has_position(&self.warp, lane) {
                 self.job.state.export(&self.warp, lane, &mut self.batch.emitted[seated.item.index]);
                 self.batch.cost.vertices += 1;
             }
         }
         let killed = real > 0 && self.is_killed(first + real - 1);
         let next = Seated { next: seated.next + real as u32, ..seated };
-        self.seats.put(seat, (!killed).then_some(next));
-        if killed || self.left(&next) > 0 {
-            return;
+        let full = self.left(&next) == 0;
+        if full && !killed {
+            self.full.push(seated.item);
         }
-        match count > real {
-            true => self.finish_full(seat, first + real),
-            false => self.full.push(seat),
-        }
-    }
-
-    /// Ends invocations that have made all that they may without a kill, of which it is not
-    /// known yet what they would do next: one lane says so. The vertex behind 1024 others
-    /// has no number.
-    fn probe(&mut self) {
-        for seat in std::mem::take(&mut self.full) {
-            if self.job.state.max_vertices == COUNTABLE {
-                self.seats.put(seat, None);
-                continue;
-            }
-            let counts = std::array::from_fn(|n| usize::from(n == seat));
-            let _no_run_of_the_chip = self.launch(&counts);
-            self.finish_full(seat, self.lane(seat, 0));
-        }
-    }
-
-    /// Ends a full invocation, given the lane that ran for one vertex more.
-    fn finish_full(&mut self, seat: usize, lane: usize) {
-        let excess = excess(self.is_killed(lane), self.has_position(lane));
-        self.batch.excess = self.batch.excess.or(excess);
-        self.seats.put(seat, None);
-    }
-
-    /// Whether a lane wrote its position.
-    fn has_position(&self, lane: usize) -> bool {
-        self.job.state.has_position(&self.warp, lane)
-    }
-}
-
-/// What the run for one vertex more than allowed says about the shader.
-fn excess(killed: bool, made: bool) -> Option<Excess> {
-    match (killed, made) {
-        (false, _) => Some(Excess::NoKill),
-        (true, true) => Some(Excess::OneMore),
-        (true, false) => None,
+        self.seats.put(seat, (!killed && !full).then_some(next));
     }
 }

@@ -23,6 +23,8 @@ pub struct Cost {
     pub vertices: u64,
     /// Warps.
     pub warps: u64,
+    /// Warps besides, to see what shaders would do behind their last vertex.
+    pub probes: u64,
     /// Lanes that were started in them, those behind a kill included.
     pub lanes: u64,
     /// Warp instructions.
@@ -42,6 +44,7 @@ impl Cost {
         self.runs += later.runs;
         self.vertices += later.vertices;
         self.warps += later.warps;
+        self.probes += later.probes;
         self.lanes += later.lanes;
         self.instructions += later.instructions;
         self.lane_instructions += later.lane_instructions;
@@ -65,6 +68,7 @@ pub struct Row {
     pub runs: u64,
     pub vertices: u64,
     pub warps: u64,
+    pub probes: u64,
     pub instructions: u64,
     pub lane_instructions: u64,
     /// Lanes started, of all lanes.
@@ -97,6 +101,7 @@ fn row(mode: Mode, why: Why, cost: &Cost) -> Row {
         runs: cost.runs,
         vertices: cost.vertices,
         warps: cost.warps,
+        probes: cost.probes,
         instructions: cost.instructions,
         lane_instructions: cost.lane_instructions,
         started: share(cost.lanes),
