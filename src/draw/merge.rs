@@ -146,6 +146,14 @@ impl ColorTarget {
         blend.apply(&src, &src1, &dst).map(|c| c.map(f32::to_bits))
     }
 
+    /// Limits the constant of blending to the range of a normalised format, as GL says. The
+    /// driver gives it as a float, a unorm and a snorm for the chip to choose from.
+    pub fn limit_constant(&mut self) {
+        if let (Some(least), Some(blend)) = (self.least(), &mut self.blend) {
+            blend.constant = blend.constant.map(|c| c.clamp(least, 1.0));
+        }
+    }
+
     /// Least value of a normalised format.
     fn least(&self) -> Option<f32> {
         match self.codec.ty() {
@@ -251,6 +259,26 @@ mod tests {
         target.write(&mut Plane::new(&mut bytes, 16, 4, [0, 0]), &[QUAD], 0b0110, c.each_ref(), c.each_ref());
         let changed: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] != 9).collect();
         assert_eq!(changed, [12, 24], "red of the upper right and the lower left pixel");
+    }
+
+    #[test]
+    fn the_constant_keeps_to_the_range_of_the_format() {
+        let equation = Equation {
+            op: BlendOpcode::BLEND_DST_PLUS_SRC,
+            src: BlendFactor::FACTOR_CONSTANT_COLOR,
+            dst: BlendFactor::FACTOR_ZERO,
+        };
+        let constant = [2.0, -2.0, 0.5, -0.5];
+        for (format, limited) in [
+            (ColorFmt::RB4_R8G8B8A8_UNORM, [1.0, 0.0, 0.5, 0.0]),
+            (ColorFmt::RB4_R8G8B8A8_SNORM, [1.0, -1.0, 0.5, -0.5]),
+            (ColorFmt::RB4_R16G16B16A16_FLOAT, constant),
+        ] {
+            let mut target = target(format, ColorSwap::WZYX, None);
+            target.blend = Some(Blend { rgb: equation, alpha: equation, constant });
+            target.limit_constant();
+            assert_eq!(target.blend.map(|blend| blend.constant), Some(limited), "{format:?}");
+        }
     }
 
     #[test]

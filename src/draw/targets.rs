@@ -103,7 +103,7 @@ impl Targets {
             gpu.report.unsupported(what, gpu.at);
         }
         let control = gpu.regs.at::<RB_MRT_CONTROL>(i);
-        self.color.push(ColorTarget {
+        let mut target = ColorTarget {
             plane: self.surfaces.len(),
             output: output(&gpu.regs, i),
             codec,
@@ -113,7 +113,9 @@ impl Targets {
             rop: Some(control.ROP_CODE()).filter(|code| control.ROP_ENABLE() && *code != RopCode::ROP_COPY),
             writable: codec.bits(components),
             unorm8: unorm8(format, info.COLOR_SWAP(), transfer),
-        });
+        };
+        target.limit_constant();
+        self.color.push(target);
         self.color_index.push(i);
         self.color_format.push((info.COLOR_FORMAT(), info.COLOR_SWAP()));
         let pitch = match info.COLOR_BUF_PITCH() {
