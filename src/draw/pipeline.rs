@@ -240,6 +240,12 @@ fn shade_fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], geome
     let visible = bounds.iter().map(|bounds| bounds.intersect(inside));
     let Some(area) = visible.filter(|rect| !rect.is_empty()).reduce(Rect::union) else { return };
     let plan = plan(state, &gpu.mem);
+    let count = affordable(bounds, area);
+    if count < bounds.len() {
+        let what = format!("draw cut after {count} of {} primitives: {MAX_PIXELS} pixels", bounds.len());
+        gpu.report.fault(Fault::Draw(what), gpu.at);
+    }
+    let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
     let frame = Frame { state, vertices, primitives, bounds, plan };
     let (results, outside) = with_planes(surfaces, area, &mut gpu.gmem, &mut gpu.mem, |planes, mem| {
         bands::draw(&frame, area, planes, mem)
@@ -254,6 +260,23 @@ fn shade_fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], geome
     for result in results {
         add_result(gpu, result);
     }
+}
+
+/// Pixels that a draw's primitives may touch, in all: 32 layers over 4096x4096, or 250 over
+/// 1920x1080. The kernel would take a GPU for hung that is as busy with one draw.
+const MAX_PIXELS: u64 = 1 << 29;
+
+/// How many primitives a draw can do before it has touched [`MAX_PIXELS`].
+fn affordable(bounds: &[Rect], area: Rect) -> usize {
+    let mut left = MAX_PIXELS;
+    let enough = |bounds: &Rect| match left.checked_sub(bounds.intersect(area).area()) {
+        Some(rest) => {
+            left = rest;
+            false
+        }
+        None => true,
+    };
+    bounds.iter().position(enough).unwrap_or(bounds.len())
 }
 
 /// The pixels for which some surface has memory: whatever scissors say, no more than
@@ -323,5 +346,19 @@ fn note_targets(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], call: &D
             swap: format.1,
             content: super::surfaces::Content::Color,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draw_of_too_many_pixels_is_cut() {
+        let area = Rect { x0: 0, y0: 0, x1: 1 << 14, y1: 1 << 14 };
+        let half = Rect { x1: 1 << 13, ..area };
+        assert_eq!(affordable(&[half; 4], area), 4, "2^27 pixels each");
+        assert_eq!(affordable(&[half; 5], area), 4);
+        assert_eq!(affordable(&[half; 5], Rect { x1: 0, ..area }), 5, "none of it can be seen");
     }
 }
