@@ -475,3 +475,6 @@ fn write_array(array: &mut Vec<u8>, limit: usize, at: usize, bytes: &[u8]) {
         to.copy_from_slice(bytes);
     }
 }
+
+#[cfg(test)]
+mod tests;

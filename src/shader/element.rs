@@ -4,17 +4,16 @@
 use a4emu_decoder::isa::ir3::convert::convert;
 use a4emu_decoder::isa::ir3::{Cond, Round, Type};
 
-/// The bits of a float result: one NaN, no denormals.
+/// The bits of a float result.
 #[inline(always)]
 pub fn float_bits(value: f32) -> u32 {
-    let bits = flushed(value.to_bits());
-    if value.is_nan() { 0x7fc0_0000 } else { bits }
+    if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() }
 }
 
-/// A denormal as the zero of its sign.
+/// The float in `bits`; a denormal is the zero of its sign.
 #[inline(always)]
-pub fn flushed(bits: u32) -> u32 {
-    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
+pub fn flushed(bits: u32) -> f32 {
+    f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
 }
 
 /// The integer that the f32 in `bits` becomes between two limits; NaN becomes 0.
@@ -60,7 +59,7 @@ typed!(truth, hit: bool => u32);
 /// The element function of a row: bits in, bits out.
 macro_rules! element {
     (Float1, $f:expr, $w:expr) => {
-        |[a]: [u32; 1]| float_bits(float1($f, f32::from_bits(a)))
+        |[a]: [u32; 1]| float_bits(float1($f, flushed(a)))
     };
     (Float2, $f:expr, $w:expr) => {
         |[a, b]: [u32; 2]| float_bits(float2($f, f32::from_bits(a), f32::from_bits(b)))
@@ -126,7 +125,7 @@ macro_rules! element {
         |[a, b]: [u32; 2]| int2($f, a as i32, b as i32) as u32
     };
     (CmpF, $f:expr, $r:expr) => {
-        |[a, b]: [u32; 2]| truth($f, $r.holds(f32::from_bits(flushed(a)), f32::from_bits(flushed(b))))
+        |[a, b]: [u32; 2]| truth($f, $r.holds(flushed(a), flushed(b)))
     };
     (CmpU, $f:expr, $r:expr) => {
         |[a, b]: [u32; 2]| truth($f, $r.holds(a, b))

@@ -12,9 +12,8 @@
 //! vectorises, and they run two to four times slower.)
 //!
 //! A float result that is NaN is the canonical one: which of two NaNs an
-//! addition returns is not the same on every path of every machine. One that is
-//! denormal is zero, and so is a denormal that is compared: see
-//! [`a4emu_decoder::isa::ir3::float`].
+//! addition returns is not the same on every path of every machine. Denormals
+//! are flushed where they are read: see [`a4emu_decoder::isa::ir3::float`].
 use a4emu_decoder::isa::ir3::Cat2Op;
 use a4emu_decoder::isa::ir3::Cat3Op;
 use a4emu_decoder::isa::ir3::Cat4Op;

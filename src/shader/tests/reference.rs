@@ -132,3 +132,17 @@ fn float_results_that_are_nan_are_canonical() {
         }
     }
 }
+
+#[test]
+fn denormals_are_zero_where_it_shows() {
+    const LEAST: u32 = 0x0000_0001;
+    const GREATEST_NEGATIVE: u32 = 0x807f_ffff;
+    let of =
+        |op, cond, src: [u32; 2]| Alu { and: [u32::MAX; 3], ..alu(op, cond, 32) }.scalar([src[0], src[1], 0]);
+    assert_eq!(of(AluOp::CmpsF, Cond::Eq, [LEAST, 0]), 1);
+    assert_eq!(of(AluOp::CmpsF, Cond::Lt, [GREATEST_NEGATIVE, LEAST]), 0);
+    assert_eq!(of(AluOp::Rcp, Cond::Lt, [GREATEST_NEGATIVE, 0]), 0xff80_0000, "-inf");
+    assert_eq!(of(AluOp::FloorF, Cond::Lt, [GREATEST_NEGATIVE, 0]), 0x8000_0000, "-0, not -1");
+    assert_eq!(of(AluOp::Copy, Cond::Lt, [LEAST, 0]), LEAST, "moves keep all bits");
+    assert_eq!(of(AluOp::CmpsU, Cond::Eq, [LEAST, 0]), 0, "and so do integers");
+}

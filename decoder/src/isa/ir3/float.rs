@@ -2,11 +2,12 @@
 //!
 //! The rules, decided once (what would settle a guess: the op on an A420):
 //!
-//! - f32 denormals are flushed: a result becomes the zero of its sign, a compare takes
-//!   its sources so; moves, selects and memory keep all bits. (Turnip says of the A6xx
-//!   that f32 denormals are flushed and never kept, tu_device.c; llvmpipe does the same.
-//!   Guess for A4xx and for the sources of other ops, which are taken as they come.)
-//!   The functions here are plain IEEE: `src/shader/rows.rs` flushes what they return;
+//! - f32 denormals are zeros of their sign to compares and to ops with one source, where
+//!   it shows: `x == 0`, `rcp`, `floor`. (Turnip says of the A6xx that f32 denormals are
+//!   flushed and never kept, tu_device.c, and llvmpipe flushes; guess for A4xx.) Results
+//!   keep them, and so do sources of ops with two or three: a difference of less than
+//!   2^-126 that only a product with a huge number shows, for an eighth of the time of
+//!   add, mul, mad and max. `src/shader/rows.rs` does it; the functions here are IEEE;
 //! - f16 denormals are kept; rounding is to nearest even (guess);
 //! - `mad` rounds twice (guess: llvmpipe and softpipe do);
 //! - `min` and `max` return the other source for a NaN (guess: IEEE minNum);

@@ -1,0 +1,58 @@
+//! Images at the end of their memory.
+
+use a4emu_decoder::isa::ir3::program::assemble;
+
+use super::*;
+use crate::shader::Number;
+
+/// 16 texels of RB4_R8_UNORM, 1 byte each, as SSBO_1 says it.
+const SIXTEEN_BYTES: [u32; 2] = [0x0010_0201, 0x0001_0001];
+
+/// Where the 16 bytes are; nothing follows them.
+const BASE: u32 = 0x1000;
+
+fn stage() -> StageState {
+    let program = Program::new(&assemble("end\n").expect("text")).expect("a program");
+    StageState {
+        stage: Stage::FS,
+        program: Arc::new(program),
+        summary: Summary::default(),
+        textures: TextureBank::default(),
+        constants: Vec::new(),
+        buffers: vec![Buffer::new(SIXTEEN_BYTES)],
+    }
+}
+
+/// What a load of the last texel reads, and what it misses.
+fn last_texel(layout: ImageLayout, components: usize) -> (Vec<u32>, Vec<Miss>) {
+    let mut memory = Memory::new();
+    memory.announce(BASE, 16, Some(&[255; 16]));
+    let stage = stage();
+    let mut access = Access::new(Port::Shared(&memory), &stage);
+    let request = ImageRequest {
+        slot: &Lanes::ZERO,
+        mask: 1,
+        layout,
+        number: Number::Float,
+        address: &Lanes::splat(BASE + 15),
+        position: [&Lanes::splat(15), &Lanes::ZERO, &Lanes::ZERO],
+        dimensions: 1,
+        components,
+    };
+    let mut out = vec![Lanes::ZERO; components];
+    access.image_load(&request, &mut out);
+    (out.iter().map(|row| row[0]).collect(), access.reports.misses)
+}
+
+#[test]
+fn a_typed_load_reads_its_texel_and_no_more() {
+    let (texel, misses) = last_texel(ImageLayout::Typed, 4);
+    assert_eq!(texel, [1.0f32, 0.0, 0.0, 1.0].map(f32::to_bits));
+    assert!(misses.is_empty(), "{misses:?}");
+}
+
+#[test]
+fn an_untyped_load_reads_its_components() {
+    let (_, misses) = last_texel(ImageLayout::Untyped, 1);
+    assert_eq!(misses.iter().map(|miss| (miss.address, miss.len)).collect::<Vec<_>>(), [(BASE + 15, 4)]);
+}
