@@ -8,6 +8,7 @@ use anyhow::Context;
 use serde::Serialize;
 
 use crate::cp::{Call, Cp, Flow, Observer};
+use crate::draw::pipeline::StageTimes;
 use crate::draw::surfaces::{Content, Picture, Written};
 use crate::draw::{dispatch, run};
 use crate::gpu::Gpu;
@@ -68,6 +69,8 @@ pub struct LoopTimes {
     instructions: u64,
     /// Samples that passed, of one run.
     pixels: u64,
+    /// Milliseconds by stage, of one run on average.
+    stages: StageTimes,
 }
 
 /// Milliseconds.
@@ -108,6 +111,7 @@ pub fn repeat(gpu: &mut Gpu, submits: &[Submit], runs: u32) -> LoopTimes {
         },
         instructions: (gpu.pipeline.stats.instructions - before.instructions) / u64::from(runs),
         pixels: (gpu.pipeline.stats.pixels - before.pixels) / u64::from(runs),
+        stages: gpu.pipeline.stats.ms.since(&before.ms, runs),
     }
 }
 

@@ -104,6 +104,21 @@ pub struct StageTimes {
     pub compute: f64,
 }
 
+impl StageTimes {
+    /// What each of `runs` runs took since `before`, on average.
+    pub fn since(&self, before: &Self, runs: u32) -> Self {
+        let each = |now: f64, then: f64| (now - then) / f64::from(runs.max(1));
+        Self {
+            snapshot: each(self.snapshot, before.snapshot),
+            vertex: each(self.vertex, before.vertex),
+            primitive: each(self.primitive, before.primitive),
+            fragment: each(self.fragment, before.fragment),
+            resolve: each(self.resolve, before.resolve),
+            compute: each(self.compute, before.compute),
+        }
+    }
+}
+
 /// Runs a draw.
 pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     gpu.pipeline.stats.draws += 1;
