@@ -18,6 +18,9 @@ const MAX_GROUPS: u64 = 1 << 24;
 /// Invocations of a work group, as many as the register's fields and the chip allow.
 const MAX_LOCAL: u32 = 1024;
 
+/// Warp instructions that a dispatch may run: seconds of work.
+const MAX_INSTRUCTIONS: u64 = 1 << 29;
+
 /// Where the hardware puts what a program wants to know.
 struct Injected {
     /// Constant of the group id.
@@ -91,6 +94,7 @@ fn run_groups(
             for x in 0..groups[0] {
                 put(&mut constants, injected.group, &[x, y, z]);
                 run_group(stage, &constants, injected.local_id, size, &mut access);
+                access.reports.enforce(MAX_INSTRUCTIONS);
                 if access.reports.fault.is_some() {
                     return access.finish();
                 }

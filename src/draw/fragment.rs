@@ -18,6 +18,9 @@ use super::state::{Barycentrics, DrawState, FragmentState};
 use super::targets::TestOrder;
 use super::vertices::Vertices;
 
+/// Warp instructions that a draw may run in one band: seconds of work.
+const MAX_INSTRUCTIONS: u64 = 1 << 28;
+
 /// A draw ready for its bands.
 pub struct Frame<'a> {
     /// Its state.
@@ -333,6 +336,7 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
         };
         self.access.reports.warps += 1;
         self.access.reports.instructions += self.warp.executed();
+        self.access.reports.enforce(MAX_INSTRUCTIONS);
         outcome
     }
 

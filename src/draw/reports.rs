@@ -41,6 +41,15 @@ impl Reports {
         self.warps += later.warps;
         self.instructions += later.instructions;
     }
+
+    /// Makes it a fault to have run more than `limit` warp instructions, so that a shader that
+    /// loops long for many lanes is cut off like one that never ends.
+    pub fn enforce(&mut self, limit: u64) {
+        if self.instructions > limit && self.fault.is_none() {
+            let ran = self.instructions;
+            self.fault = Some(Fault::Shader(format!("stage cut off after {ran} warp instructions")));
+        }
+    }
 }
 
 /// An access outside the local vertex buffer of a geometry or hull shader.
@@ -64,5 +73,23 @@ impl Stray {
         let Self { stage, address, len, size, .. } = self;
         let what = format!("{len} bytes at {address:#x} of a local vertex buffer of {size:#x}");
         Fault::Shader(format!("draw {draw}: {stage:?} reads {what}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_fault_stays() {
+        let mut reports = Reports { instructions: 5, ..Reports::default() };
+        reports.enforce(5);
+        assert_eq!(reports.fault, None);
+        reports.enforce(4);
+        let cut = Some(Fault::Shader("stage cut off after 5 warp instructions".into()));
+        assert_eq!(reports.fault, cut);
+        reports.instructions = 9;
+        reports.enforce(4);
+        assert_eq!(reports.fault, cut);
     }
 }

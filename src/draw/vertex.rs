@@ -19,6 +19,13 @@ pub const MAX_VERTICES: u64 = 1 << 24;
 /// Words of shaded vertices that a draw may have.
 pub const MAX_WORDS: usize = 1 << 27;
 
+/// Warp instructions that a draw's vertices may run: seconds of work.
+const MAX_INSTRUCTIONS: u64 = 1 << 30;
+
+/// Jobs of a parallel loop after which faults are looked at. Fixed, so that nothing depends on
+/// the number of threads.
+const JOBS_PER_WAVE: usize = 256;
+
 /// Warps that one job of a parallel loop shades.
 const WARPS_PER_JOB: usize = 8;
 
@@ -116,12 +123,19 @@ fn shade_parallel(state: &VertexState, memory: &Memory, jobs: &[Job], shaded: &m
         worker.shade(jobs, rows, stride);
         worker.finish()
     };
-    let parts: Vec<Reports> = if jobs.len() <= chunk {
-        jobs.chunks(chunk).zip(rows.chunks_mut(chunk * stride)).map(work).collect()
-    } else {
-        jobs.par_chunks(chunk).zip(rows.par_chunks_mut(chunk * stride)).map(work).collect()
-    };
-    parts.into_iter().for_each(|part| shaded.reports.append(part));
+    let wave = chunk * JOBS_PER_WAVE;
+    for (jobs, rows) in jobs.chunks(wave).zip(rows.chunks_mut(wave * stride)) {
+        let parts: Vec<Reports> = if jobs.len() <= chunk {
+            vec![work((jobs, rows))]
+        } else {
+            jobs.par_chunks(chunk).zip(rows.par_chunks_mut(chunk * stride)).map(work).collect()
+        };
+        parts.into_iter().for_each(|part| shaded.reports.append(part));
+        shaded.reports.enforce(MAX_INSTRUCTIONS);
+        if shaded.reports.fault.is_some() {
+            break;
+        }
+    }
 }
 
 /// The indices of one instance; [`None`] where the list restarts.
