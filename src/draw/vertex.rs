@@ -27,7 +27,7 @@ const MAX_INSTRUCTIONS: u64 = 1 << 30;
 const JOBS_PER_WAVE: usize = 256;
 
 /// Warps that one job of a parallel loop shades.
-const WARPS_PER_JOB: usize = 8;
+const WARPS_PER_JOB: usize = 16;
 
 /// One vertex to shade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
