@@ -38,10 +38,13 @@ fn size(texture: &Texture, level: &Lanes) -> [Lanes; 4] {
     out
 }
 
+/// Channel type and order, levels and samples. MIPLVLS is one less than the levels, and
+/// the A4xx adds the one itself: the driver's compiler does for A3xx only
+/// (ir3_compiler.h, `levels_add_one`), and piglit's arb_texture_query_levels wants it.
 fn info(texture: &Texture) -> [u32; 4] {
     let format = Format::texture(texture.fmt);
     let (ty, order) = format.map_or((0, 0), |format| (channel_type(format), channel_order(format, texture)));
-    [ty, order, texture.miplvls, 1]
+    [ty, order, texture.miplvls + 1, 1]
 }
 
 fn channel_type(format: Format) -> u32 {

@@ -91,9 +91,9 @@ fn info_has_the_codes_of_the_format() {
         let scene = Scene { levels: 3, ..counting(fmt) };
         scene.query(&QueryRequest { query: Query::Info, number: Number::Uint, mask: ALL, slots })
     };
-    assert_eq!(info(TexFmt::TFMT4_8_8_8_8_UNORM), [2, 8, 2, 1]);
-    assert_eq!(info(TexFmt::TFMT4_16_16_UINT), [11, 3, 2, 1]);
-    assert_eq!(info(TexFmt::TFMT4_X8Z24_UNORM), [18, 17, 2, 1]);
+    assert_eq!(info(TexFmt::TFMT4_8_8_8_8_UNORM), [2, 8, 3, 1]);
+    assert_eq!(info(TexFmt::TFMT4_16_16_UINT), [11, 3, 3, 1]);
+    assert_eq!(info(TexFmt::TFMT4_X8Z24_UNORM), [18, 17, 3, 1]);
 }
 
 #[test]
