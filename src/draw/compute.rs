@@ -9,7 +9,7 @@ use crate::shader::{LANES, Lanes, Outcome, Warp, run as run_warp};
 
 use super::call::DispatchCall;
 use super::pipeline::note_reports;
-use super::reports::Reports;
+use super::reports::{MAX_INSTRUCTIONS, Reports};
 use super::stage::{Access, Port, StageEnvironment, StageState};
 
 /// Work groups that a dispatch may have; no real one comes near.
@@ -17,9 +17,6 @@ const MAX_GROUPS: u64 = 1 << 24;
 
 /// Invocations of a work group, as many as the register's fields and the chip allow.
 const MAX_LOCAL: u32 = 1024;
-
-/// Warp instructions that a dispatch may run: seconds of work.
-const MAX_INSTRUCTIONS: u64 = 1 << 29;
 
 /// Where the hardware puts what a program wants to know.
 struct Injected {

@@ -18,7 +18,7 @@ use super::state::{Barycentrics, DrawState, FragmentState};
 use super::targets::TestOrder;
 use super::vertices::Vertices;
 
-/// Warp instructions that a draw may run in one band: seconds of work.
+/// Warp instructions that a draw may run in one band.
 const MAX_INSTRUCTIONS: u64 = 1 << 28;
 
 /// A draw ready for its bands.

@@ -39,7 +39,7 @@ use crate::fault::Fault;
 use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 
-use super::reports::Reports;
+use super::reports::{MAX_INSTRUCTIONS, Reports};
 use super::stage::{Port, StageState};
 use super::state::VertexOutputs;
 use super::vertex::MAX_WORDS;
@@ -144,6 +144,7 @@ pub fn shade(job: &Job<'_>, memory: &mut Memory) -> Outcome {
             wave.par_iter().map(|batch| run_batch(job, batch.clone(), Port::Shared(memory))).collect()
         };
         made.into_iter().for_each(|batch| outcome.add(job, batch));
+        outcome.reports.enforce(MAX_INSTRUCTIONS);
         if outcome.reports.fault.is_some() || outcome.is_too_large(job) {
             break;
         }

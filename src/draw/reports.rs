@@ -3,6 +3,10 @@
 use crate::fault::{Fault, Miss};
 use crate::gpu::Stage;
 
+/// Warp instructions that a stage may run for a draw or dispatch, where they are counted in one
+/// place: seconds of work.
+pub const MAX_INSTRUCTIONS: u64 = 1 << 29;
+
 /// What shaders reported while they ran.
 #[derive(Default)]
 pub struct Reports {

@@ -8,7 +8,7 @@ use crate::shader::{LANES, Lanes, Outcome, Warp, run};
 
 use super::call::IndexSource;
 use super::fetch::fetch;
-use super::reports::Reports;
+use super::reports::{MAX_INSTRUCTIONS, Reports};
 use super::stage::{Access, Port, StageEnvironment};
 use super::state::{VertexOutputs, VertexState};
 use super::vertices::{HEADER, RESTART, Vertices};
@@ -18,9 +18,6 @@ pub const MAX_VERTICES: u64 = 1 << 24;
 
 /// Words of shaded vertices that a draw may have.
 pub const MAX_WORDS: usize = 1 << 27;
-
-/// Warp instructions that a draw's vertices may run: seconds of work.
-const MAX_INSTRUCTIONS: u64 = 1 << 30;
 
 /// Jobs of a parallel loop after which faults are looked at. Fixed, so that nothing depends on
 /// the number of threads.

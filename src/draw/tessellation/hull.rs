@@ -7,7 +7,7 @@ use a4emu_decoder::stage_words::STAGE_ENTRY;
 
 use crate::draw::geometry::input::Input;
 use crate::draw::local::LocalLayout;
-use crate::draw::reports::Reports;
+use crate::draw::reports::{MAX_INSTRUCTIONS, Reports};
 use crate::draw::stage::{Access, Port, StageEnvironment};
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::fault::Fault;
@@ -37,6 +37,7 @@ pub fn shade(
         }
         enter(state, &mut warp, patches, group.clone());
         run_warp(state, &mut warp, &mut access);
+        access.reports.enforce(MAX_INSTRUCTIONS);
         first = group.end;
     }
     access.finish()
