@@ -325,19 +325,9 @@ impl<'a, 'p, 'b> Band<'a, 'p, 'b> {
     }
 
     fn run(&mut self, pieces: &WarpQuads<'_>) -> Option<Fault> {
-        let program = &self.frame.state.fragment.stage.program;
-        let mut environment = StageEnvironment { access: &mut self.access, pieces: Some(pieces) };
-        let outcome = loop {
-            match run(program, self.warp, &mut environment) {
-                Outcome::Ended => break None,
-                Outcome::Barrier => {}
-                Outcome::Fault(fault) => break Some(Fault::Shader(format!("fragment {fault}"))),
-            }
-        };
-        self.access.reports.warps += 1;
-        self.access.reports.instructions += self.warp.executed();
+        let fault = self.access.run(self.warp, Some(pieces));
         self.access.reports.enforce(MAX_INSTRUCTIONS);
-        outcome
+        fault.map(|fault| Fault::Shader(format!("fragment {fault}")))
     }
 
     /// Starts the warp with its inputs in place.

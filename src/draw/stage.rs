@@ -10,8 +10,8 @@ use crate::format::{Codec, Format, Transfer};
 use crate::gpu::{Gpu, SsboState, Stage};
 use crate::memory::Memory;
 use crate::shader::{
-    AtomicRequest, AtomicTarget, Environment, ImageLayout, ImageRequest, Lanes, Mask, MemoryRequest, Program,
-    QueryRequest, Space, Summary, TexRequest, VaryingRequest, lanes_of,
+    AtomicRequest, AtomicTarget, Environment, ImageLayout, ImageRequest, Lanes, Mask, MemoryRequest, Outcome,
+    Program, QueryRequest, ShaderFault, Space, Summary, TexRequest, VaryingRequest, Warp, lanes_of, run,
 };
 
 use super::interpolate::WarpQuads;
@@ -185,6 +185,23 @@ impl<'a> Access<'a> {
         };
         let (local, private, vertices) = (Vec::new(), Vec::new(), Vec::new());
         Self { port, stage, bound, used: 0, local, private, vertices, reports: Reports::default() }
+    }
+
+    /// Runs a warp of the stage to its end, and counts it. At barriers it goes on: what the
+    /// invocations of a patch wait for is in the same warp. Gives why it gave up, if it did.
+    pub fn run(&mut self, warp: &mut Warp, pieces: Option<&WarpQuads<'_>>) -> Option<ShaderFault> {
+        let program = &self.stage.program;
+        let mut environment = StageEnvironment { access: self, pieces };
+        let fault = loop {
+            match run(program, warp, &mut environment) {
+                Outcome::Ended => break None,
+                Outcome::Barrier => {}
+                Outcome::Fault(fault) => break Some(fault),
+            }
+        };
+        self.reports.warps += 1;
+        self.reports.instructions += warp.executed();
+        fault
     }
 
     /// What was reported, textures included.

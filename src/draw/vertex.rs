@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::fault::{Client, Fault, Miss};
 use crate::memory::Memory;
-use crate::shader::{LANES, Lanes, Outcome, Warp, run};
+use crate::shader::{LANES, Lanes, Warp};
 
 use super::call::IndexSource;
 use super::fetch::fetch;
@@ -271,19 +271,8 @@ impl<'a> Worker<'a> {
 
     fn shade_warp(&mut self, jobs: &[Job]) {
         self.launch(jobs);
-        let program = &self.state.stage.program;
-        let mut environment = StageEnvironment { access: &mut self.access, pieces: None };
-        let outcome = loop {
-            match run(program, &mut self.warp, &mut environment) {
-                Outcome::Ended => break None,
-                Outcome::Barrier => {}
-                Outcome::Fault(fault) => break Some(Fault::Shader(format!("vertex {fault}"))),
-            }
-        };
-        let reports = &mut self.access.reports;
-        reports.fault = outcome;
-        reports.warps += 1;
-        reports.instructions += self.warp.executed();
+        let fault = self.access.run(&mut self.warp, None);
+        self.access.reports.fault = fault.map(|fault| Fault::Shader(format!("vertex {fault}")));
     }
 
     fn finish(self) -> Reports {

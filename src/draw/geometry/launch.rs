@@ -6,10 +6,10 @@ use a4emu_decoder::stage_words::STAGE_ENTRY;
 
 use crate::draw::local::LocalLayout;
 use crate::draw::reports::Reports;
-use crate::draw::stage::{Access, Port, StageEnvironment};
+use crate::draw::stage::{Access, Port};
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::fault::Fault;
-use crate::shader::{Killed, Lanes, Outcome, Warp, run};
+use crate::shader::{Killed, Lanes, Warp};
 
 use super::GeometryState;
 use super::dispatch::{Choice, Mode, SEATS};
@@ -167,16 +167,7 @@ impl<'a> Worker<'a> {
         let live = counts.iter().enumerate().filter(|(_, count)| **count > 0).map(lanes).sum::<u64>() as u32;
         self.warp.restart(program, live, 0);
         self.enter();
-        let mut environment = StageEnvironment { access: &mut self.access, pieces: None };
-        let fault = loop {
-            match run(program, &mut self.warp, &mut environment) {
-                Outcome::Ended => break None,
-                Outcome::Barrier => {}
-                Outcome::Fault(fault) => {
-                    break Some(Fault::Shader(format!("draw {}: geometry {fault}", self.job.draw)));
-                }
-            }
-        };
+        let fault = self.access.run(&mut self.warp, None);
         let cost = &mut self.batch.cost;
         cost.warps += 1;
         cost.lanes += u64::from(live.count_ones());
@@ -184,9 +175,7 @@ impl<'a> Worker<'a> {
         cost.lane_instructions += self.warp.lane_instructions;
         cost.spills += u64::from(self.job.choice.spills);
         let mut reports = std::mem::take(&mut self.access.reports);
-        reports.fault = fault;
-        reports.warps += 1;
-        reports.instructions += self.warp.executed();
+        reports.fault = fault.map(|fault| Fault::Shader(format!("draw {}: geometry {fault}", self.job.draw)));
         reports
     }
 

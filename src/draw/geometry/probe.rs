@@ -7,10 +7,10 @@
 use a4emu_decoder::stage_words::STAGE_ENTRY;
 
 use crate::draw::local::LocalLayout;
-use crate::draw::stage::{Access, Port, StageEnvironment};
+use crate::draw::stage::{Access, Port};
 use crate::draw::vertices::HEADER;
 use crate::memory::Memory;
-use crate::shader::{Killed, LANES, Lanes, Outcome, Warp, run as run_warp};
+use crate::shader::{Killed, LANES, Lanes, Warp};
 
 use super::launch::Job;
 use super::seats::Item;
@@ -70,13 +70,9 @@ fn probe(job: &Job<'_>, items: &[Item], warp: &mut Warp, access: &mut Access<'_>
     }
     warp.restart(program, live, 0);
     job.state.enter(warp, &entry, &ids);
-    loop {
-        match run_warp(program, warp, &mut StageEnvironment { access, pieces: None }) {
-            Outcome::Ended => break,
-            Outcome::Barrier => {}
-            // Some lane came to no end, and so to no kill.
-            Outcome::Fault(_) => return Some(Excess::NoKill),
-        }
+    if access.run(warp, None).is_some() {
+        // Some lane came to no end, and so to no kill.
+        return Some(Excess::NoKill);
     }
     let excess = |lane: usize| match (warp.killed() & (1 << lane) != 0, job.state.has_position(warp, lane)) {
         (false, _) => Some(Excess::NoKill),

@@ -4,13 +4,13 @@ use rayon::prelude::*;
 
 use crate::draw::geometry::input::Input;
 use crate::draw::reports::Reports;
-use crate::draw::stage::{Access, Port, StageEnvironment};
+use crate::draw::stage::{Access, Port};
 use crate::draw::tessellator::{Factors, Mesh};
 use crate::draw::vertex::{MAX_VERTICES, MAX_WORDS};
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::fault::Fault;
 use crate::memory::Memory;
-use crate::shader::{LANES, Outcome, Warp, run};
+use crate::shader::{LANES, Warp};
 
 use super::TessellationState;
 
@@ -128,17 +128,6 @@ fn enter(state: &TessellationState, warp: &mut Warp, jobs: &[Job]) {
 }
 
 fn run_warp(state: &TessellationState, warp: &mut Warp, access: &mut Access<'_>) {
-    let mut environment = StageEnvironment { access, pieces: None };
-    let fault = loop {
-        match run(&state.domain.program, warp, &mut environment) {
-            Outcome::Ended => break None,
-            Outcome::Barrier => {}
-            Outcome::Fault(fault) => {
-                break Some(Fault::Shader(format!("draw {}: domain {fault}", state.draw)));
-            }
-        }
-    };
-    access.reports.fault = fault;
-    access.reports.warps += 1;
-    access.reports.instructions += warp.executed();
+    let fault = access.run(warp, None);
+    access.reports.fault = fault.map(|fault| Fault::Shader(format!("draw {}: domain {fault}", state.draw)));
 }

@@ -8,11 +8,11 @@ use a4emu_decoder::stage_words::STAGE_ENTRY;
 use crate::draw::geometry::input::Input;
 use crate::draw::local::LocalLayout;
 use crate::draw::reports::{MAX_INSTRUCTIONS, Reports};
-use crate::draw::stage::{Access, Port, StageEnvironment};
+use crate::draw::stage::{Access, Port};
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::fault::Fault;
 use crate::memory::Memory;
-use crate::shader::{LANES, Outcome, Warp, run};
+use crate::shader::{LANES, Warp};
 
 use super::TessellationState;
 
@@ -60,15 +60,6 @@ fn enter(state: &TessellationState, warp: &mut Warp, patches: &Input, group: std
 }
 
 fn run_warp(state: &TessellationState, warp: &mut Warp, access: &mut Access<'_>) {
-    let mut environment = StageEnvironment { access, pieces: None };
-    let fault = loop {
-        match run(&state.hull.program, warp, &mut environment) {
-            Outcome::Ended => break None,
-            Outcome::Barrier => {}
-            Outcome::Fault(fault) => break Some(Fault::Shader(format!("draw {}: hull {fault}", state.draw))),
-        }
-    };
-    access.reports.fault = fault;
-    access.reports.warps += 1;
-    access.reports.instructions += warp.executed();
+    let fault = access.run(warp, None);
+    access.reports.fault = fault.map(|fault| Fault::Shader(format!("draw {}: hull {fault}", state.draw)));
 }
