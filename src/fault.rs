@@ -99,6 +99,19 @@ impl fmt::Display for Unimplemented {
     }
 }
 
+/// Something that one of our own limits cut off: the rest was still done.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Cut {
+    /// What ended before its end, where, and the option that lets it run.
+    pub what: String,
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cut off: {}", self.what)
+    }
+}
+
 /// Reports with where each was first met and how often, in order of first meeting.
 #[derive(Clone, Debug)]
 pub struct Log<T> {
@@ -276,6 +289,8 @@ pub struct Report {
     pub faults: Log<Fault>,
     /// What we do not support.
     pub unsupported: Log<Unimplemented>,
+    /// What our limits cut off.
+    pub cuts: Log<Cut>,
     /// What the capture does not hold.
     pub missing: Missing,
 }
@@ -289,6 +304,11 @@ impl Report {
     /// Records something not supported yet.
     pub fn unsupported(&mut self, what: impl Into<String>, at: Place) {
         self.unsupported.note(Unimplemented { what: what.into() }, at);
+    }
+
+    /// Records what a limit of ours cut off.
+    pub fn cut(&mut self, what: impl Into<String>, at: Place) {
+        self.cuts.note(Cut { what: what.into() }, at);
     }
 
     /// Records a read of `len` bytes at `address` that found something missing.

@@ -3,6 +3,7 @@
 pub use a4emu_decoder::load_state::Stage;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
+use crate::budget::Budget;
 use crate::cp::CpState;
 use crate::fault::{Client, Place, Report};
 use crate::memory::Memory;
@@ -169,6 +170,8 @@ pub struct Gpu {
     pub stream_out: Vec<VPC_SO_PROG>,
     /// What went wrong so far.
     pub report: Report,
+    /// Work that may still be done.
+    pub budget: Budget,
     /// Where execution is.
     pub at: Place,
     /// What the draw pipeline keeps between draws.
@@ -190,6 +193,7 @@ impl Gpu {
             counters: Counters::default(),
             stream_out: Vec::new(),
             report: Report::default(),
+            budget: Budget::default(),
             at: Place::default(),
             pipeline: crate::draw::Pipeline::default(),
         }

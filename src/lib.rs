@@ -6,6 +6,7 @@
 //! packet is then either shown ([`decode`]) or executed ([`replay`]).
 
 pub mod asm;
+pub mod budget;
 pub mod check;
 pub mod cp;
 pub mod debug;

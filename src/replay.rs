@@ -175,6 +175,9 @@ pub fn tell(playback: &Playback, shared: &Shared) -> Status {
     for (what, at, count) in report.unsupported.iter() {
         shared.warn(format_args!("{at}: {what}{}", times(*count)));
     }
+    for (what, at, count) in report.cuts.iter() {
+        shared.warn(format_args!("{at}: {what}{}", times(*count)));
+    }
     for miss in report.missing.iter() {
         let Miss { client, address, len } = miss;
         shared.warn(format_args!("{len} bytes at {address:#010x} are not in the capture ({client})"));
@@ -199,7 +202,7 @@ pub fn status(playback: &Playback, shared: &Shared) -> Status {
     if stream || !playback.damage.is_empty() {
         status = status.worse(Status::Damaged);
     }
-    if !report.unsupported.is_empty() {
+    if !report.unsupported.is_empty() || !report.cuts.is_empty() {
         status = status.worse(Status::Unsupported);
     }
     if warned { status.worse(shared.warning(Status::Damaged)) } else { status }

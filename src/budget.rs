@@ -1,0 +1,171 @@
+//! One allowance of work for a whole run, in one currency: what a small input can make the
+//! emulator do is bounded, and where it is cut off does not depend on threads or machines.
+//!
+//! Every kind of work has a price in *units*; a unit is about the work of moving 16 bytes.
+//! Whoever does work takes it from the [`Budget`] first. Work that several threads do at once
+//! is shared out before they start ([`Budget::share`]) and settled in a fixed order after they
+//! are done ([`Budget::settle`]), so that the cut is the same for any number of threads.
+
+use std::fmt;
+
+/// A kind of work that is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// A dword of a command stream, executed.
+    Dword,
+    /// A packet of a command stream, executed.
+    Packet,
+    /// A buffer that a capture announces.
+    Buffer,
+    /// A warp started, whatever it runs.
+    Warp,
+    /// An instruction that a warp runs.
+    WarpInstruction,
+    /// A pixel that a primitive's bounds touch.
+    Pixel,
+    /// A texel that a texture request reads.
+    Texel,
+    /// 16 bytes that are copied, cleared, resolved or put out.
+    Copy16,
+    /// A step of an assembler: a token, an expression's node, a dword put out.
+    Assembly,
+}
+
+impl Work {
+    /// Units that one of it costs. Measured on one core: a unit is 0.3 to 1 ns.
+    pub const fn price(self) -> u64 {
+        match self {
+            Self::Copy16 => 1,
+            Self::Texel | Self::Pixel => 4,
+            Self::WarpInstruction => 16,
+            Self::Dword | Self::Assembly => 16,
+            Self::Packet => 64,
+            Self::Warp => 512,
+            Self::Buffer => 1024,
+        }
+    }
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Dword => "dwords of command streams",
+            Self::Packet => "packets",
+            Self::Buffer => "announced buffers",
+            Self::Warp => "warps",
+            Self::WarpInstruction => "warp instructions",
+            Self::Pixel => "pixels",
+            Self::Texel => "texels",
+            Self::Copy16 => "bytes copied",
+            Self::Assembly => "assembler work",
+        })
+    }
+}
+
+/// Units that any run may spend, however little its capture holds: some ten seconds.
+pub const BASE: u64 = 1 << 34;
+
+/// The work that a run may still do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budget {
+    left: u64,
+    spent: u64,
+    /// What was refused first.
+    cut: Option<Work>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new(BASE)
+    }
+}
+
+impl Budget {
+    /// A budget of `units`.
+    pub const fn new(units: u64) -> Self {
+        Self { left: units, spent: 0, cut: None }
+    }
+
+    /// Adds what the capture's size or the next submit allows.
+    pub fn grow(&mut self, units: u64) {
+        self.left = self.left.saturating_add(units);
+    }
+
+    /// Takes `count` of `work`, or nothing if that is more than is left; then everything later
+    /// is refused too. Says whether it may be done.
+    #[must_use]
+    pub fn take(&mut self, work: Work, count: u64) -> bool {
+        let units = count.saturating_mul(work.price());
+        if self.cut.is_some() || units > self.left {
+            self.cut.get_or_insert(work);
+            return false;
+        }
+        self.left -= units;
+        self.spent += units;
+        true
+    }
+
+    /// How many of `work` are left for each of `jobs` that run side by side.
+    pub fn share(&self, work: Work, jobs: usize) -> u64 {
+        match self.cut {
+            Some(_) => 0,
+            None => self.left / work.price() / (jobs as u64).max(1),
+        }
+    }
+
+    /// Charges `count` of `work` that has been done within a [`Budget::share`].
+    pub fn settle(&mut self, work: Work, count: u64) {
+        let units = count.saturating_mul(work.price());
+        self.left = self.left.saturating_sub(units);
+        self.spent = self.spent.saturating_add(units);
+    }
+
+    /// Somebody's share was too small: the run is cut here, at `work`.
+    pub fn exhaust(&mut self, work: Work) {
+        self.cut.get_or_insert(work);
+    }
+
+    /// The kind of work at which the run was cut off, if it was.
+    pub fn cut(&self) -> Option<Work> {
+        self.cut
+    }
+
+    /// Units spent so far.
+    pub fn spent(&self) -> u64 {
+        self.spent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_can_be_taken_and_no_more() {
+        let mut budget = Budget::new(3 * Work::Warp.price());
+        assert!(budget.take(Work::Warp, 2));
+        assert!(!budget.take(Work::Warp, 2), "one is left");
+        assert_eq!(budget.cut(), Some(Work::Warp));
+        assert!(!budget.take(Work::Copy16, 1), "after the cut nothing goes on");
+        assert_eq!(budget.spent(), 2 * Work::Warp.price());
+    }
+
+    #[test]
+    fn shares_add_up_to_what_is_left() {
+        let mut budget = Budget::new(100 * Work::WarpInstruction.price());
+        assert_eq!(budget.share(Work::WarpInstruction, 3), 33);
+        budget.settle(Work::WarpInstruction, 60);
+        assert_eq!(budget.share(Work::WarpInstruction, 3), 13);
+        budget.exhaust(Work::WarpInstruction);
+        assert_eq!(budget.share(Work::WarpInstruction, 1), 0);
+    }
+
+    #[test]
+    fn counts_beyond_any_budget_do_not_wrap() {
+        let mut budget = Budget::new(u64::MAX);
+        assert!(!budget.take(Work::Warp, u64::MAX));
+        budget.settle(Work::Warp, u64::MAX);
+        budget.grow(u64::MAX);
+        assert_eq!(budget.share(Work::Copy16, 1), 0, "it stays cut");
+    }
+}
