@@ -12,11 +12,11 @@ use hashbrown::HashMap;
 
 use crate::memory::Memory;
 
-use super::call::IndexSource;
-use super::primitive::{PrimitiveState, ScreenPrimitive};
-use super::raster::Rect;
-use super::state::VertexState;
-use super::vertices::Vertices;
+use crate::draw::call::IndexSource;
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup::{PrimitiveState, ScreenPrimitive};
+use crate::draw::gras::state::VertexState;
+use crate::draw::vertices::Vertices;
 
 /// Bytes kept before everything is forgotten.
 const MAX_BYTES: usize = 128 << 20;

@@ -7,10 +7,10 @@ use crate::fault::Fault;
 use crate::gpu::{Gpu, Stage};
 use crate::shader::{LANES, Lanes, Outcome, Warp, run as run_warp};
 
-use super::call::DispatchCall;
-use super::pipeline::note_reports;
-use super::reports::{MAX_INSTRUCTIONS, Reports};
-use super::stage::{Access, Port, StageEnvironment, StageState};
+use crate::draw::call::DispatchCall;
+use crate::draw::pipeline::note_reports;
+use crate::draw::sp::log::{MAX_INSTRUCTIONS, Reports};
+use crate::draw::sp::memory::{Access, Port, StageEnvironment, StageState};
 
 /// Work groups that a dispatch may have; no real one comes near.
 const MAX_GROUPS: u64 = 1 << 24;

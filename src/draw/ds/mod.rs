@@ -2,17 +2,17 @@
 
 use rayon::prelude::*;
 
-use crate::draw::geometry::input::Input;
-use crate::draw::reports::Reports;
-use crate::draw::stage::{Access, Port};
-use crate::draw::tessellator::{Factors, Mesh};
-use crate::draw::vertex::{MAX_VERTICES, MAX_WORDS};
+use crate::draw::pc::assembler::Input;
+use crate::draw::pc::tessellator::{Factors, Mesh};
+use crate::draw::sp::log::Reports;
+use crate::draw::sp::memory::{Access, Port};
 use crate::draw::vertices::{HEADER, Vertices};
+use crate::draw::vfd::indices::{MAX_VERTICES, MAX_WORDS};
 use crate::fault::Fault;
 use crate::memory::Memory;
 use crate::shader::{LANES, Warp};
 
-use super::TessellationState;
+use crate::draw::pc::state::TessellationState;
 
 /// Points that one job of a parallel loop shades.
 const CHUNK: usize = 8 * LANES;

@@ -5,10 +5,10 @@ use rayon::prelude::*;
 use crate::memory::Memory;
 use crate::shader::Warp;
 
-use super::fragment::{self, BandResult, Coloring, Frame};
-use super::plane::Plane;
-use super::raster::Rect;
-use super::stage::Port;
+use crate::draw::fs::{self, BandResult, Coloring, Frame};
+use crate::draw::gras::raster::Rect;
+use crate::draw::rb::surface::Plane;
+use crate::draw::sp::memory::Port;
 
 /// Rows of a band: the unit of work of a thread. Fixed, so that nothing depends on the
 /// number of threads.
@@ -34,12 +34,12 @@ pub fn draw(frame: &Frame<'_>, area: Rect, planes: Vec<Plane<'_>>, mem: &mut Mem
         let mut planes = planes;
         let all = 0..frame.primitives.len() as u32;
         let port = Port::Exclusive(mem);
-        return vec![fragment::shade(frame, area, &mut planes, port, &mut frame.warp(), all)];
+        return vec![fs::shade(frame, area, &mut planes, port, &mut frame.warp(), all)];
     }
     let mem = &*mem;
     let work = |warp: &mut Warp, mut band: Band<'_>| {
         let primitives = band.primitives.into_iter();
-        fragment::shade(frame, band.area, &mut band.planes, Port::Shared(mem), warp, primitives)
+        fs::shade(frame, band.area, &mut band.planes, Port::Shared(mem), warp, primitives)
     };
     let bands = split(frame, area, planes);
     if bands.len() == 1 || cost(frame, area) < SMALL_DRAW {

@@ -1,22 +1,24 @@
 //! Fragments of one band of rows: test early, gather quads, shade eight at a time, merge.
 
+pub mod bands;
+
 use crate::fault::Fault;
 use crate::shader::{LANES, Lanes, Number, Outcome, Warp, run};
 
-use super::depth::{Words, compare_floats};
-use super::fill::{Fill, fill_rectangle, fill_rows};
-use super::interpolate::{Source, WarpQuads, Weights, depth_rows};
-use super::merge::{ColorOutput, Precision};
-use super::patch::{Quads, Rows};
-use super::plane::Plane;
-use super::primitive::{Face, ScreenPrimitive};
-use super::quad::{QUADS, Quad, covered_quads, halves, quad_order, quads};
-use super::raster::Rect;
-use super::reports::Reports;
-use super::stage::{Access, Port, StageEnvironment};
-use super::state::{Barycentrics, DrawState, FragmentState};
-use super::targets::TestOrder;
-use super::vertices::Vertices;
+use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order, quads};
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup::{Face, ScreenPrimitive};
+use crate::draw::gras::state::{Barycentrics, DrawState, FragmentState};
+use crate::draw::rb::color::{ColorOutput, Precision};
+use crate::draw::rb::depth::{Words, compare_floats};
+use crate::draw::rb::fill::{Fill, fill_rectangle, fill_rows};
+use crate::draw::rb::pixels::{Quads, Rows};
+use crate::draw::rb::state::TestOrder;
+use crate::draw::rb::surface::Plane;
+use crate::draw::sp::log::Reports;
+use crate::draw::sp::memory::{Access, Port, StageEnvironment};
+use crate::draw::vertices::Vertices;
+use crate::draw::vpc::interpolate::{Source, WarpQuads, Weights, depth_rows};
 
 /// Warp instructions that a draw may run in one band.
 const MAX_INSTRUCTIONS: u64 = 1 << 28;

@@ -3,7 +3,7 @@
 //! Near, far and the guard band are real planes; the sides of the view volume are left
 //! to the scissor, which gives the same pixels.
 
-use super::vertices::Vertices;
+use crate::draw::vertices::Vertices;
 
 /// Window coordinates beyond this are clipped away geometrically (pixels). Wider than
 /// any surface, and small enough that edge functions fit their integers. The chip's own

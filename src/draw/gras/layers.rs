@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
-use super::primitive::ScreenPrimitive;
+use crate::draw::gras::setup::ScreenPrimitive;
 
 /// Primitives of one layer, in order.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@
 //! strip of one-pixel lines follows the diamond-exit rule: each pixel once. Rule: GL
 //! specification, "basic line segment rasterization"; the chip's own is not documented.
 
-use super::raster::{Shape, Snapped, snap};
+use crate::draw::gras::raster::{Shape, Snapped, snap};
 
 /// Major and minor coordinate of an end, and where it is in its pixel's diamond.
 #[derive(Clone, Copy)]
@@ -88,7 +88,7 @@ fn parallelogram(first: End, last: End, width: f32, x_major: bool) -> Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::raster::Rect;
+    use crate::draw::gras::raster::Rect;
 
     fn pixels(from: [f32; 2], to: [f32; 2], width: f32) -> Vec<(i32, i32)> {
         let mut out = Vec::new();

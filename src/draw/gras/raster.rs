@@ -68,7 +68,7 @@ pub type Snapped = [i32; 2];
 /// saturates does not vectorise.
 #[inline(always)]
 pub fn snap(v: f32) -> i32 {
-    let limit = crate::draw::clip::GUARD_BAND * SUBPIXELS as f32;
+    let limit = crate::draw::gras::clip::GUARD_BAND * SUBPIXELS as f32;
     let near = (v * SUBPIXELS as f32).round_ties_even().clamp(-limit, limit);
     let whole = (f64::from(near) + 6_755_399_441_055_744.0).to_bits() as i32;
     if near.is_nan() { 0 } else { whole }

@@ -2,9 +2,9 @@
 
 use multiversion::multiversion;
 
-use super::clip::{ClipVolume, GUARD_BAND, Viewport};
-use super::raster::{Snapped, snap};
-use super::vertices::Vertices;
+use crate::draw::gras::clip::{ClipVolume, GUARD_BAND, Viewport};
+use crate::draw::gras::raster::{Snapped, snap};
+use crate::draw::vertices::Vertices;
 
 /// A vertex after the viewport transform.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ fn windows_of(viewport: &Viewport, volume: &ClipVolume, p: &[[f32; GROUP]; 4]) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::clip::DepthClip;
+    use crate::draw::gras::clip::DepthClip;
 
     #[test]
     fn a_vertex_does_not_depend_on_its_group() {

@@ -4,13 +4,13 @@
 use a4emu_decoder::regs::enums::PrimType;
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
-use super::affine::{Affine, Slope, along, barycentrics, depth_slope};
-use super::clip::{DepthClip, Viewport};
-use super::lines;
-use super::raster::{Rect, Shape, signed_area, snap};
-use super::topology::{Primitive, Provoking, primitives};
-use super::vertices::{HEADER, Vertices};
-use super::view::View;
+use crate::draw::gras::affine::{Affine, Slope, along, barycentrics, depth_slope};
+use crate::draw::gras::clip::{DepthClip, Viewport};
+use crate::draw::gras::lines;
+use crate::draw::gras::raster::{Rect, Shape, signed_area, snap};
+use crate::draw::gras::viewport::View;
+use crate::draw::pc::topology::{Primitive, Provoking, primitives};
+use crate::draw::vertices::{HEADER, Vertices};
 
 /// Which side of a triangle is seen. Everything but triangles shows its front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

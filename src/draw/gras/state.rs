@@ -20,15 +20,15 @@ use crate::format::{Codec, Format, Transfer};
 use crate::gpu::{Gpu, Stage};
 use crate::regfile::RegFile;
 
-use super::call::{DrawCall, IndexSource};
-use super::clip::{DepthClip, Viewport};
-use super::primitive::{
+use crate::draw::call::{DrawCall, IndexSource};
+use crate::draw::gras::clip::{DepthClip, Viewport};
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup::{
     Face, FloatDepth, LinearWeights, PolygonMode, PolygonOffset, PrimitiveState, Winding,
 };
-use super::raster::Rect;
-use super::stage::StageState;
-use super::targets::Targets;
-use super::topology::Provoking;
+use crate::draw::pc::topology::Provoking;
+use crate::draw::rb::state::Targets;
+use crate::draw::sp::memory::StageState;
 
 /// Varying components that the VPC can hold.
 pub const MAX_VARYINGS: usize = 128;

@@ -1,9 +1,9 @@
 //! A viewport at work: what it has transformed so far.
 
-use super::clip::{ClipVolume, DepthClip, Viewport};
-use super::raster::Rect;
-use super::vertices::Vertices;
-use super::window::{Window, transform};
+use crate::draw::gras::clip::{ClipVolume, DepthClip, Viewport};
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::screen_vertex::{Window, transform};
+use crate::draw::vertices::Vertices;
 
 /// A viewport at work.
 pub struct View {

@@ -4,20 +4,20 @@ use std::iter::Peekable;
 
 use a4emu_decoder::stage_words::STAGE_ENTRY;
 
-use crate::draw::local::LocalLayout;
-use crate::draw::reports::Reports;
-use crate::draw::stage::{Access, Port};
+use crate::draw::sp::log::Reports;
+use crate::draw::sp::memory::{Access, Port};
+use crate::draw::sp::primitive_inputs::LocalLayout;
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::fault::Fault;
 use crate::shader::{Killed, Lanes, Warp};
 
 use super::GeometryState;
-use super::dispatch::{Choice, Mode, SEATS};
-use super::emitted::Emitted;
-use super::input::Input;
-use super::ledger::Cost;
-use super::probe::{self, Excess};
-use super::seats::{Item, Seated, Seats};
+use crate::draw::gs::cost::Cost;
+use crate::draw::gs::dispatch::{Choice, Mode, SEATS};
+use crate::draw::gs::emitted::Emitted;
+use crate::draw::gs::probe::{self, Excess};
+use crate::draw::gs::subwarps::{Item, Seated, Seats};
+use crate::draw::pc::assembler::Input;
 
 /// A draw's geometry stage, ready to run.
 pub struct Job<'a> {

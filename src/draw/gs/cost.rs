@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::shader::LANES;
 
-use super::dispatch::{Choice, Mode, Why};
+use crate::draw::gs::dispatch::{Choice, Mode, Why};
 
 /// What draws in one mode for one reason cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

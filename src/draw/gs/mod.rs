@@ -12,19 +12,18 @@
 //! chip that runs `kill` in the first run, before and after the position is written, would
 //! settle it.
 //!
-//! - [`input`]: vertices to whole primitives.
+//! - [`batch`]: runs them.
 //! - [`dispatch`]: how invocations are laid on the lanes.
-//! - [`launch`]: runs them.
+//! - [`batch`]: runs them.
 //! - [`emitted`]: vertices to strips.
-//! - [`ledger`]: what it all cost.
+//! - [`cost`]: what it all cost.
+pub mod batch;
+pub mod cost;
 pub mod dispatch;
 pub mod emitted;
-pub mod input;
-pub mod launch;
-pub mod ledger;
 mod probe;
 mod registers;
-mod seats;
+mod subwarps;
 
 use std::ops::Range;
 
@@ -39,13 +38,13 @@ use crate::fault::Fault;
 use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 
-use super::reports::{MAX_INSTRUCTIONS, Reports};
-use super::stage::{Port, StageState};
-use super::state::VertexOutputs;
-use super::vertex::MAX_WORDS;
+use crate::draw::gras::state::VertexOutputs;
+use crate::draw::sp::log::{MAX_INSTRUCTIONS, Reports};
+use crate::draw::sp::memory::{Port, StageState};
+use crate::draw::vfd::indices::MAX_WORDS;
+use batch::{Batch, Job, run_batch};
+use cost::Cost;
 use emitted::Strips;
-use launch::{Batch, Job, run_batch};
-use ledger::Cost;
 use probe::Excess;
 
 /// What the geometry stage needs of the registers.

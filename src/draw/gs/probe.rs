@@ -6,14 +6,14 @@
 
 use a4emu_decoder::stage_words::STAGE_ENTRY;
 
-use crate::draw::local::LocalLayout;
-use crate::draw::stage::{Access, Port};
+use crate::draw::sp::memory::{Access, Port};
+use crate::draw::sp::primitive_inputs::LocalLayout;
 use crate::draw::vertices::HEADER;
 use crate::memory::Memory;
 use crate::shader::{Killed, LANES, Lanes, Warp};
 
-use super::launch::Job;
-use super::seats::Item;
+use crate::draw::gs::batch::Job;
+use crate::draw::gs::subwarps::Item;
 
 /// Vertices that the entry word can number: the one behind them has no number.
 const COUNTABLE: u32 = 1 << 10;

@@ -6,7 +6,7 @@ use crate::draw::vertices::HEADER;
 use crate::shader::{Lanes, Warp};
 
 use super::GeometryState;
-use super::emitted::Emitted;
+use crate::draw::gs::emitted::Emitted;
 
 /// What position registers hold before the shader: a NaN that no operation makes. A run that
 /// kills with this still in place has made no vertex.

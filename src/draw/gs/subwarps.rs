@@ -2,7 +2,7 @@
 
 use std::iter::Peekable;
 
-use super::dispatch::{Choice, Mode, SEATS};
+use crate::draw::gs::dispatch::{Choice, Mode, SEATS};
 
 /// One invocation of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Seats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::geometry::dispatch::{Demand, Setting};
+    use crate::draw::gs::dispatch::{Demand, Setting};
 
     /// Three primitives of three invocations; who comes to sit, warp after warp, if all rise
     /// after one.

@@ -5,16 +5,16 @@
 
 use a4emu_decoder::stage_words::STAGE_ENTRY;
 
-use crate::draw::geometry::input::Input;
-use crate::draw::local::LocalLayout;
-use crate::draw::reports::{MAX_INSTRUCTIONS, Reports};
-use crate::draw::stage::{Access, Port};
+use crate::draw::pc::assembler::Input;
+use crate::draw::sp::log::{MAX_INSTRUCTIONS, Reports};
+use crate::draw::sp::memory::{Access, Port};
+use crate::draw::sp::primitive_inputs::LocalLayout;
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::fault::Fault;
 use crate::memory::Memory;
 use crate::shader::{LANES, Warp};
 
-use super::TessellationState;
+use crate::draw::pc::state::TessellationState;
 
 /// Runs the stage for all patches.
 pub fn shade(

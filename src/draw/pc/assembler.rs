@@ -2,7 +2,7 @@
 
 use a4emu_decoder::regs::enums::PrimType;
 
-use crate::draw::topology::Provoking;
+use crate::draw::pc::topology::Provoking;
 use crate::draw::vertices::RESTART;
 
 /// Primitives of equal size.

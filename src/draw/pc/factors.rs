@@ -3,11 +3,11 @@
 //! A group per patch: the primitive id, then outer and inner factors; 12 bytes for isolines,
 //! 20 for triangles, 28 for quads (wiki page A4xx-Tessellation-Shaders).
 
-use crate::draw::tessellator::{Domain, Factors};
+use crate::draw::pc::tessellator::{Domain, Factors};
 use crate::fault::{Client, Fault, Miss};
 use crate::memory::Memory;
 
-use super::TessellationState;
+use crate::draw::pc::state::TessellationState;
 
 /// A factor above this is no factor: a thousand times what the tessellator can do.
 const ABSURD: f32 = 65536.0;

@@ -6,9 +6,6 @@
 //! the domain, and the domain shader a vertex of each.
 //!
 //! [`tessellator`]: super::tessellator
-mod domain;
-mod factors;
-mod hull;
 
 use a4emu_decoder::pm4::{PatchType, TESS_MODE_BITS, VGT_DRAW_INITIATOR_A4XX};
 use a4emu_decoder::regs::enums::PrimType;
@@ -20,13 +17,13 @@ use a4emu_decoder::regs::vfd::VFD_CONTROL_3;
 use crate::fault::Fault;
 use crate::gpu::{Gpu, Stage};
 
-use super::call::DrawCall;
-use super::geometry::input::Input;
-use super::pipeline::note_reports;
-use super::stage::StageState;
-use super::state::VertexOutputs;
-use super::tessellator::{Connection, Domain, Spacing, Tessellation};
-use super::vertices::Vertices;
+use crate::draw::call::DrawCall;
+use crate::draw::gras::state::VertexOutputs;
+use crate::draw::pc::assembler::Input;
+use crate::draw::pc::tessellator::{Connection, Domain, Spacing, Tessellation};
+use crate::draw::pipeline::note_reports;
+use crate::draw::sp::memory::StageState;
+use crate::draw::vertices::Vertices;
 
 /// Vertices of a patch at most, coming in or going out.
 const MAX_PATCH: u32 = 32;
@@ -34,23 +31,23 @@ const MAX_PATCH: u32 = 32;
 /// What tessellation needs of the registers.
 pub struct TessellationState {
     /// The hull shader.
-    hull: StageState,
+    pub hull: StageState,
     /// The domain shader.
-    domain: StageState,
+    pub domain: StageState,
     /// What the domain shader hands on.
-    outputs: VertexOutputs,
+    pub outputs: VertexOutputs,
     /// Registers of u and v.
-    coordinate: [Option<u32>; 2],
+    pub coordinate: [Option<u32>; 2],
     /// Vertices of a patch that comes in: 1 to 32.
-    vertices_in: usize,
+    pub vertices_in: usize,
     /// Vertices of a patch that goes out, a lane each: 1 to 32.
-    vertices_out: usize,
+    pub vertices_out: usize,
     /// What the tessellator does.
-    tessellator: Tessellation,
+    pub tessellator: Tessellation,
     /// Where the hull shader leaves the factors.
-    factors: u32,
+    pub factors: u32,
     /// Number of the draw.
-    draw: u32,
+    pub draw: u32,
 }
 
 /// What tessellation makes of a draw.
@@ -175,15 +172,15 @@ pub fn run(
     vertices: &Vertices,
     patches: &Input,
 ) -> Result<Tessellated, Fault> {
-    let reports = hull::shade(state, vertices, patches, &mut gpu.mem);
+    let reports = crate::draw::hs::shade(state, vertices, patches, &mut gpu.mem);
     let failed = reports.fault.is_some();
     note_reports(gpu, reports);
     let count = if failed { 0 } else { patches.len() };
-    let (factors, problems) = factors::read(state, count, &gpu.mem);
+    let (factors, problems) = crate::draw::pc::factors::read(state, count, &gpu.mem);
     problems.misses.into_iter().for_each(|miss| gpu.report.missing.note(miss));
     problems.faults.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
-    let points = domain::points(state, &patches.ids, &factors)?;
-    let (shaded, reports) = domain::shade(state, &points, &mut gpu.mem);
+    let points = crate::draw::ds::points(state, &patches.ids, &factors)?;
+    let (shaded, reports) = crate::draw::ds::shade(state, &points, &mut gpu.mem);
     note_reports(gpu, reports);
     let cost = &mut gpu.pipeline.tessellation;
     cost.patches += patches.len() as u64;

@@ -2,7 +2,7 @@
 
 use a4emu_decoder::regs::enums::PrimType;
 
-use super::vertices::RESTART;
+use crate::draw::vertices::RESTART;
 
 /// Which vertex of a primitive gives flat varyings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

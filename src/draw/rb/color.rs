@@ -6,11 +6,11 @@ use multiversion::multiversion;
 use crate::format::{Codec, Type, unorm_step};
 use crate::shader::Number;
 
-use super::blend::{Blend, Colors, limit, rop};
-use super::depth::Words;
-use super::patch::{Patch, Quads};
-use super::plane::Plane;
-use super::quad::Quad;
+use crate::draw::gras::quad::Quad;
+use crate::draw::rb::blend::{Blend, Colors, limit, rop};
+use crate::draw::rb::depth::Words;
+use crate::draw::rb::pixels::{Patch, Quads};
+use crate::draw::rb::surface::Plane;
 
 /// The register that holds a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,7 +221,7 @@ mod tests {
     use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, ColorFmt, ColorSwap};
 
     use super::*;
-    use crate::draw::blend::Equation;
+    use crate::draw::rb::blend::Equation;
     use crate::format::{Format, Transfer};
 
     fn target(fmt: ColorFmt, swap: ColorSwap, unorm8: Option<[usize; 4]>) -> ColorTarget {

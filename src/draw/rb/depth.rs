@@ -3,7 +3,7 @@
 use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
 use multiversion::multiversion;
 
-use super::primitive::Face;
+use crate::draw::gras::setup::Face;
 
 /// 32 values, one per pixel.
 pub type Words = [u32; 32];
@@ -194,7 +194,7 @@ fn compare_lanes(pass: [u32; 3], a: &Words, b: &Words) -> u32 {
     for i in 0..32 {
         bytes[i] = (holds(pass, a[i], b[i]) & 1) as u8;
     }
-    super::raster::bits_of(&bytes)
+    crate::draw::gras::raster::bits_of(&bytes)
 }
 
 /// All ones if the outcome of comparing `a` with `b` is one that passes.
@@ -223,7 +223,7 @@ fn test_packed(
         words[i] ^= (words[i] ^ z) & (written & passed);
         bytes[i] = (passed & 1) as u8;
     }
-    super::raster::bits_of(&bytes)
+    crate::draw::gras::raster::bits_of(&bytes)
 }
 
 /// Takes `new` in the lanes of `mask`.

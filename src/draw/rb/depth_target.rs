@@ -1,10 +1,10 @@
 //! The depth and stencil buffers of a draw: where the tests find their values.
 
-use super::depth::{DEPTH24, DepthStencil, Stored, Words};
-use super::fill::Fill;
-use super::patch::Patch;
-use super::plane::Plane;
-use super::primitive::Face;
+use crate::draw::gras::setup::Face;
+use crate::draw::rb::depth::{DEPTH24, DepthStencil, Stored, Words};
+use crate::draw::rb::fill::Fill;
+use crate::draw::rb::pixels::Patch;
+use crate::draw::rb::surface::Plane;
 
 /// Where depth and stencil lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +101,9 @@ mod tests {
     use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
 
     use super::*;
-    use crate::draw::depth::{DepthWrite, StencilFace};
-    use crate::draw::patch::{Quads, Rows};
-    use crate::draw::quad::Quad;
+    use crate::draw::gras::quad::Quad;
+    use crate::draw::rb::depth::{DepthWrite, StencilFace};
+    use crate::draw::rb::pixels::{Quads, Rows};
 
     const STENCIL: StencilFace = StencilFace {
         func: CompareFunc::FUNC_ALWAYS,

@@ -2,9 +2,9 @@
 
 use multiversion::multiversion;
 
-use super::patch::store_pixel;
-use super::plane::Plane;
-use super::raster::Rect;
+use crate::draw::gras::raster::Rect;
+use crate::draw::rb::pixels::store_pixel;
+use crate::draw::rb::surface::Plane;
 
 /// What pixels of a plane become whatever they hold: `value` in the bits of `mask`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! 32 pixels of a plane at once, as words: loading and storing them.
 
-use super::depth::Words;
-use super::plane::Plane;
-use super::quad::Quad;
+use crate::draw::gras::quad::Quad;
+use crate::draw::rb::depth::Words;
+use crate::draw::rb::surface::Plane;
 
 /// 32 pixels, in an order of their own. A mask has a bit for each.
 pub trait Patch {
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn rows_and_quads_are_the_same_pixels() {
-        let quads = super::super::quad::quads(0, [8, 4], u32::MAX);
+        let quads = crate::draw::gras::quad::quads(0, [8, 4], u32::MAX);
         for cpp in [1u32, 2, 4] {
             let first: Vec<u8> = (0..16 * 8 * cpp).map(|i| (i * 37 % 251) as u8).collect();
             let mut bytes = first.clone();

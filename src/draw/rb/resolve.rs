@@ -11,13 +11,13 @@ use crate::fault::{Client, Fault};
 use crate::format::Format;
 use crate::gpu::Gpu;
 
-use super::call::DrawCall;
-use super::pipeline::shade_vertices;
-use super::primitive;
-use super::raster::Rect;
-use super::state::{VertexState, primitive_state, topology};
-use super::surfaces::{Content, Written};
-use super::targets::{bin_origin, scissor};
+use crate::draw::call::DrawCall;
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup;
+use crate::draw::gras::state::{VertexState, primitive_state, topology};
+use crate::draw::pipeline::shade_vertices;
+use crate::draw::rb::rendered::{Content, Written};
+use crate::draw::rb::state::{bin_origin, scissor};
 
 /// Rows that one job copies.
 const ROWS: usize = 32;
@@ -78,7 +78,7 @@ fn covered(gpu: &mut Gpu, call: &DrawCall) -> Rect {
     let state = primitive_state(&gpu.regs, topology(call));
     let Ok(vertex) = VertexState::snapshot(gpu, call) else { return scissor };
     let Ok(mut shaded) = shade_vertices(gpu, &vertex) else { return scissor };
-    primitive::assemble(&state, &mut shaded.vertices, &shaded.list)
+    setup::assemble(&state, &mut shaded.vertices, &shaded.list)
         .unwrap_or_default()
         .iter()
         .map(|p| p.shape.bounds.intersect(scissor))

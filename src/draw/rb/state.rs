@@ -11,12 +11,12 @@ use crate::gpu::Gpu;
 use crate::regfile::RegFile;
 use crate::shader::Number;
 
-use super::blend::{Blend, Equation};
-use super::depth::{DepthStencil, DepthWrite, StencilFace};
-use super::depth_target::{DepthLayout, DepthTarget};
-use super::merge::{ColorOutput, ColorTarget, Precision};
-use super::plane::{Location, Surface};
-use super::raster::Rect;
+use crate::draw::gras::raster::Rect;
+use crate::draw::rb::blend::{Blend, Equation};
+use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
+use crate::draw::rb::depth::{DepthStencil, DepthWrite, StencilFace};
+use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
+use crate::draw::rb::surface::{Location, Surface};
 
 /// Where fragments go.
 pub struct Targets {

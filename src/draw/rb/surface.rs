@@ -2,7 +2,7 @@
 
 use crate::memory::Memory;
 
-use super::raster::Rect;
+use crate::draw::gras::raster::Rect;
 
 /// Where a surface lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,10 +14,10 @@ use crate::shader::{
     Program, QueryRequest, ShaderFault, Space, Summary, TexRequest, VaryingRequest, Warp, lanes_of, run,
 };
 
-use super::interpolate::WarpQuads;
-use super::program::Loaded;
-use super::reports::{Reports, Stray};
-use super::texture::{BoundBank, TextureBank};
+use crate::draw::sp::log::{Reports, Stray};
+use crate::draw::sp::programs::Loaded;
+use crate::draw::tpl1::{BoundBank, TextureBank};
+use crate::draw::vpc::interpolate::WarpQuads;
 
 /// First vec4 of the constant file that mirrors SSBO descriptors.
 const SSBO_MIRROR: usize = 448;
@@ -56,7 +56,7 @@ impl StageState {
     /// # Errors
     /// A fault when there is no program.
     pub fn snapshot(gpu: &mut Gpu, stage: Stage) -> Result<Self, Fault> {
-        let Loaded { program, summary } = super::program::load(gpu, stage)?;
+        let Loaded { program, summary } = crate::draw::sp::programs::load(gpu, stage)?;
         let ssbo = gpu.loaded.ssbo(stage);
         let mut constants = bytemuck::cast_slice(&gpu.loaded.stage(stage).constants).to_vec();
         mirror(ssbo, &mut constants);

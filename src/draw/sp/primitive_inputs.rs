@@ -12,7 +12,7 @@
 //! Inferred: an attribute is four output locations of the stage before, and a primitive takes
 //! no more than its attributes need. A vendor stream with packed varyings would settle it.
 
-use super::vertices::{HEADER, Vertices};
+use crate::draw::vertices::{HEADER, Vertices};
 
 /// Bytes of a vertex's system block.
 const SYSTEM: usize = 0x40;

@@ -4,9 +4,9 @@ use crate::fault::{Client, Miss};
 use crate::memory::Memory;
 use crate::shader::{LANES, Lanes, Warp};
 
-use super::stage::Access;
-use super::state::{Attribute, Integers, Rate, VertexState};
-use super::vertex::Job;
+use crate::draw::gras::state::{Attribute, Integers, Rate, VertexState};
+use crate::draw::sp::memory::Access;
+use crate::draw::vfd::indices::Job;
 
 /// Fetches one attribute of a warp's vertices into its registers. Elements that do not
 /// lie within the attribute's bytes read as zero.

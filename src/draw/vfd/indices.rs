@@ -6,12 +6,12 @@ use crate::fault::{Client, Fault, Miss};
 use crate::memory::Memory;
 use crate::shader::{LANES, Lanes, Warp};
 
-use super::call::IndexSource;
-use super::fetch::fetch;
-use super::reports::{MAX_INSTRUCTIONS, Reports};
-use super::stage::{Access, Port, StageEnvironment};
-use super::state::{VertexOutputs, VertexState};
-use super::vertices::{HEADER, RESTART, Vertices};
+use crate::draw::call::IndexSource;
+use crate::draw::gras::state::{VertexOutputs, VertexState};
+use crate::draw::sp::log::{MAX_INSTRUCTIONS, Reports};
+use crate::draw::sp::memory::{Access, Port, StageEnvironment};
+use crate::draw::vertices::{HEADER, RESTART, Vertices};
+use crate::draw::vfd::fetch::fetch;
 
 /// Vertices (over all instances) that a draw may have; no real one comes near.
 pub const MAX_VERTICES: u64 = 1 << 24;

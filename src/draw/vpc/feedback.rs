@@ -14,9 +14,9 @@ use a4emu_decoder::regs::vpc::*;
 use crate::fault::Client;
 use crate::gpu::Gpu;
 
-use super::front::Stream;
-use super::topology::{Primitive, Provoking, primitives};
-use super::vertices::{HEADER, Vertices};
+use crate::draw::front::Stream;
+use crate::draw::pc::topology::{Primitive, Provoking, primitives};
+use crate::draw::vertices::{HEADER, Vertices};
 
 /// First location of varyings.
 const VARYINGS: usize = 8;

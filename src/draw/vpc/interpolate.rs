@@ -5,10 +5,10 @@ use multiversion::multiversion;
 
 use crate::shader::{LANES, Lanes};
 
-use super::primitive::{ScreenPrimitive, Sprite};
-use super::quad::{QUADS, Quad};
-use super::state::MAX_VARYINGS;
-use super::vertices::Vertices;
+use crate::draw::gras::quad::{QUADS, Quad};
+use crate::draw::gras::setup::{ScreenPrimitive, Sprite};
+use crate::draw::gras::state::MAX_VARYINGS;
+use crate::draw::vertices::Vertices;
 
 /// A float per lane.
 pub type Floats = [f32; LANES];

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::draw::texture::Problems;
+use crate::draw::tpl1::Problems;
 use crate::fault::Client;
 use crate::shader::Query;
 
