@@ -8,8 +8,8 @@ use anyhow::Context;
 use serde::Serialize;
 
 use crate::cp::{Call, Cp, Flow, Observer};
-use crate::draw::pipeline::StageTimes;
 use crate::draw::rb::rendered::{Content, Picture, Written};
+use crate::draw::stats::StageTimes;
 use crate::draw::{dispatch, run};
 use crate::gpu::Gpu;
 
@@ -92,7 +92,7 @@ pub fn repeat(gpu: &mut Gpu, submits: &[Submit], runs: u32) -> LoopTimes {
     let at = gpu.at;
     for _ in 0..runs {
         gpu.at = at;
-        gpu.pipeline.reuse.clear();
+        gpu.pipeline.primitives.clear();
         let start = Instant::now();
         for submit in submits {
             gpu.cp.credit(CREDIT);

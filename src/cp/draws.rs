@@ -151,7 +151,7 @@ impl Cp<'_> {
         let call = DrawCall {
             number: self.gpu.at.draws,
             submit: self.gpu.at.submit,
-            initiator: draw.initiator.0 | self.gpu.cp.init_flags,
+            initiator: VGT_DRAW_INITIATOR_A4XX(draw.initiator.0 | self.gpu.cp.init_flags),
             count: draw.count,
             instances: draw.instances,
             indices: draw.indices,

@@ -1,9 +1,12 @@
 //! What a draw packet says, before any register is read.
 
+use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
+
 /// Where the vertex indices of a draw come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum IndexSource {
     /// 0, 1, 2, ...
+    #[default]
     Auto,
     /// Indices in the packet itself (CP_DRAW_INDX_2).
     Immediate(Vec<u32>),
@@ -27,8 +30,8 @@ pub struct DrawCall {
     pub number: u32,
     /// Number of the submit that holds it.
     pub submit: u32,
-    /// The draw initiator's dword; the A4xx form whatever the packet was.
-    pub initiator: u32,
+    /// The draw initiator; the A4xx form whatever the packet was.
+    pub initiator: VGT_DRAW_INITIATOR_A4XX,
     /// Vertices (or indices) per instance.
     pub count: u32,
     /// Instances.
