@@ -110,30 +110,57 @@ pub(super) fn assemble(
     text: &str,
     files: &mut dyn Files,
 ) -> std::result::Result<Vec<u8>, Box<Diagnostic>> {
-    let mut project =
-        Project { files, sources: Vec::new(), by_name: BTreeMap::new(), images: BTreeMap::new() };
-    let result = project.add(main.into(), text.into()).and_then(|main| project.passes(main));
-    result.map_err(|fail| Box::new(project.diagnostic(*fail)))
+    assemble_block(main, text, parse(main, text)?, files)
 }
 
-impl Project<'_> {
+/// Assembles the statements `block` of `main`, whose text is `text`.
+pub(super) fn assemble_block(
+    main: &str,
+    text: &str,
+    block: Block,
+    files: &mut dyn Files,
+) -> std::result::Result<Vec<u8>, Box<Diagnostic>> {
+    let mut project = Project::new(files);
+    let main = project.take(main.into(), text.into(), block);
+    project.passes(main).map_err(|fail| Box::new(project.diagnostic(*fail)))
+}
+
+/// The statements of `text`, the file called `name`.
+pub(super) fn parse(name: &str, text: &str) -> std::result::Result<Block, Box<Diagnostic>> {
+    grammar::parse(text).map_err(|trouble| {
+        let at = text.len().saturating_sub(trouble.left);
+        Box::new(Diagnostic {
+            file: name.into(),
+            range: at..at,
+            source: text.into(),
+            message: trouble.message,
+        })
+    })
+}
+
+impl<'f> Project<'f> {
+    fn new(files: &'f mut dyn Files) -> Self {
+        Self { files, sources: Vec::new(), by_name: BTreeMap::new(), images: BTreeMap::new() }
+    }
+
     /// Parses a file; its number.
     fn add(&mut self, name: String, text: String) -> Result<usize> {
-        let parsed = grammar::parse(&text);
-        let file = self.sources.len();
-        self.by_name.insert(name.clone(), file);
-        let (block, trouble) = match parsed {
-            Ok(block) => (block, None),
-            Err(trouble) => (Vec::new(), Some(trouble)),
-        };
-        self.sources.push(Source { name, text, block: Rc::new(block) });
-        match trouble {
-            None => Ok(file),
-            Some(trouble) => {
+        match grammar::parse(&text) {
+            Ok(block) => Ok(self.take(name, text, block)),
+            Err(trouble) => {
+                let file = self.take(name, text, Vec::new());
                 let span = Span { start: trouble.left, end: trouble.left };
                 Err(Box::new(Fail { file, span, message: trouble.message }))
             }
         }
+    }
+
+    /// Takes a file that is parsed already; its number.
+    fn take(&mut self, name: String, text: String, block: Block) -> usize {
+        let file = self.sources.len();
+        self.by_name.insert(name.clone(), file);
+        self.sources.push(Source { name, text, block: Rc::new(block) });
+        file
     }
 
     fn passes(&mut self, main: usize) -> Result<Vec<u8>> {
