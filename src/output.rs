@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::cp::{Call, Cp, Flow, Observer};
 use crate::draw::pipeline::StageTimes;
-use crate::draw::surfaces::{Content, Picture, Written};
+use crate::draw::rb::rendered::{Content, Picture, Written};
 use crate::draw::{dispatch, run};
 use crate::gpu::Gpu;
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::cp::{Observer, Tee};
-use crate::draw::geometry::dispatch::Setting;
+use crate::draw::gs::dispatch::Setting;
 use crate::fault::{Fault, Miss};
 use crate::golden::Recorder;
 use crate::options::{Shared, open_capture};

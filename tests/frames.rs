@@ -16,7 +16,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use a4emu::check::open;
-use a4emu::draw::surfaces::Picture;
+use a4emu::draw::rb::rendered::Picture;
 use a4emu::options::Shared;
 use a4emu::output::Renderer;
 use a4emu::playback::Playback;

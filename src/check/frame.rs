@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 
 use super::case::Tolerance;
-use crate::draw::surfaces::Picture;
+use crate::draw::rb::rendered::Picture;
 use crate::gpu::Gpu;
 
 /// Golden file of the last colour surface rendered.

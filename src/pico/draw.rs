@@ -14,20 +14,20 @@ use a4emu_decoder::regs::enums::{
 
 use super::scene::{Loaded, Scene};
 use super::unit::Unit;
-use crate::draw::clip::Viewport;
-use crate::draw::depth::{DepthStencil, DepthWrite, Words};
-use crate::draw::depth_target::{DepthLayout, DepthTarget};
-use crate::draw::interpolate::{Source, WarpQuads, Weights};
-use crate::draw::merge::{ColorOutput, ColorTarget, Precision};
-use crate::draw::patch::Quads;
-use crate::draw::plane::Plane;
-use crate::draw::primitive::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
-use crate::draw::quad::{QUADS, Quad, covered_quads, halves, quad_order};
-use crate::draw::raster::Rect;
-use crate::draw::state::MAX_VARYINGS;
-use crate::draw::surfaces::Picture;
-use crate::draw::topology::Provoking;
+use crate::draw::gras::clip::Viewport;
+use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order};
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
+use crate::draw::gras::state::MAX_VARYINGS;
+use crate::draw::pc::topology::Provoking;
+use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
+use crate::draw::rb::depth::{DepthStencil, DepthWrite, Words};
+use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
+use crate::draw::rb::pixels::Quads;
+use crate::draw::rb::rendered::Picture;
+use crate::draw::rb::surface::Plane;
 use crate::draw::vertices::{HEADER, Vertices};
+use crate::draw::vpc::interpolate::{Source, WarpQuads, Weights};
 use crate::format::{Codec, Format, Transfer, float_to_unorm};
 use crate::output::write_png;
 use crate::shader::{Lanes, Number, Warp};
@@ -113,8 +113,7 @@ impl Framebuffer {
         let mut vertices = shade_vertices(loaded);
         let list: Vec<u32> = (0..vertices.len() as u32).collect();
         let state = set_up(self.width, self.height);
-        let primitives =
-            primitive::assemble(&state, &mut vertices, &list).expect("triangles can be assembled");
+        let primitives = setup::assemble(&state, &mut vertices, &list).expect("triangles can be assembled");
         let mut fragments = Fragments::new(loaded, &vertices, &primitives, func);
         let pitch = self.width * 4;
         let mut planes =

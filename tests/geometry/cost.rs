@@ -6,7 +6,7 @@ mod strips;
 use std::path::Path;
 
 use a4emu::check::{Frame, open};
-use a4emu::draw::geometry::ledger::Row;
+use a4emu::draw::gs::cost::Row;
 use a4emu::options::Shared;
 use a4emu::output::Renderer;
 use a4emu::playback::Playback;

@@ -79,8 +79,8 @@ fn every_layer_that_was_drawn_to_is_a_surface() {
     assert_eq!(surfaces.len(), 3, "the cleared target and two layers");
     assert_eq!(surfaces[2].address - surfaces[1].address, 2 * 65536 * 4);
     assert!(surfaces[1..].iter().all(|s| s.picture(&gpu.mem).is_some_and(|p| match p {
-        a4emu::draw::surfaces::Picture::Rgba8(bytes) => drawn(&bytes) > 0,
-        a4emu::draw::surfaces::Picture::Grey16(_) => false,
+        a4emu::draw::rb::rendered::Picture::Rgba8(bytes) => drawn(&bytes) > 0,
+        a4emu::draw::rb::rendered::Picture::Grey16(_) => false,
     })));
 }
 
