@@ -33,13 +33,15 @@ pub struct Source {
 impl Source {
     fn new(name: String, text: String) -> Self {
         let block = parse(&name, &text).expect("sources parse");
-        let capture = assemble_block(&name, &text, block.clone(), &mut a4emu::asm::Disk);
-        Self { capture: capture.expect("sources assemble"), name, text, block }
+        let mut source = Self { name, text, capture: Vec::new(), block };
+        source.capture = source.assemble(source.block.clone()).expect("sources assemble");
+        source
     }
 
     /// What `block` makes in place of the statements of this source, if it makes something.
     pub fn assemble(&self, block: Block) -> Option<Vec<u8>> {
-        assemble_block(&self.name, &self.text, block, &mut a4emu::asm::Disk).ok()
+        let folders = Folders::around(Path::new(&self.name), &[]);
+        assemble_block(&self.name, &self.text, block, &mut Disk::new(folders), MAX_WORK).ok()
     }
 }
 
