@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use a4emu_decoder::asm::{assemble_block, ast::Block, disassemble, parse};
+use a4emu::asm::Disk;
+use a4emu::folders::Folders;
+use a4emu_decoder::asm::{MAX_WORK, ast::Block, assemble_block, disassemble, parse};
 
 const RECORDED: [&str; 13] = [
     "blend",
