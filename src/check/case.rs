@@ -9,7 +9,8 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 
 use crate::asm::capture_of;
-use crate::options::{Shared, Span, open_capture};
+use crate::options::{Shared, open_capture};
+use crate::selection::Selection;
 
 /// How the name of a source of a capture ends.
 const SOURCE: &str = "a4";
@@ -56,7 +57,7 @@ pub struct Case {
     /// Its `case.toml`.
     pub manifest: Manifest,
     /// Submits and draws that count.
-    pub range: [Span; 2],
+    pub selection: Selection,
 }
 
 impl Case {
@@ -68,13 +69,11 @@ impl Case {
         let path = dir.join("case.toml");
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let manifest: Manifest = toml::from_str(&text).with_context(|| path.display().to_string())?;
-        let range =
-            [&manifest.submit, &manifest.draw].map(|text| text.as_deref().map_or(Ok(Span::ALL), str::parse));
-        let [submits, draws] = range;
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let invalid = |error: String| anyhow::anyhow!("{}: {error}", path.display());
-        let range = [submits.map_err(invalid)?, draws.map_err(invalid)?];
-        Ok(Self { name, dir: dir.to_owned(), manifest, range })
+        let submit = manifest.submit.as_deref().map(str::parse).transpose().map_err(invalid)?;
+        let draw = manifest.draw.as_deref().map(str::parse).transpose().map_err(invalid)?;
+        Ok(Self { name, dir: dir.to_owned(), manifest, selection: Selection { submit, draw } })
     }
 
     /// Where its capture is.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::fault::Fault;
 use crate::gpu::{Gpu, Stage};
+use crate::pass::Pass;
 use crate::shader::{Program, Warp};
 
 use super::call::DrawCall;
@@ -13,7 +14,7 @@ use super::pipeline::{geometry, plan, reachable};
 use super::program::words;
 use super::reuse::Geometry;
 use super::stage::{Port, StageEnvironment};
-use super::state::{DrawState, Purpose, VertexState, purpose};
+use super::state::{DrawState, VertexState};
 use super::vertex;
 
 /// A warp before its first instruction, of a program with a step per instruction.
@@ -59,7 +60,7 @@ pub fn fragments(
     chosen: Chosen,
     look: impl FnOnce(Launch<'_, '_, '_, '_>),
 ) -> Result<(), Fault> {
-    if purpose(&gpu.regs) != Purpose::Draw {
+    if matches!(call.pass, Pass::Resolve | Pass::Binning) {
         return Err(Fault::Draw("the fragment shader of a resolve or binning pass does not run".into()));
     }
     let (words, program) = stepwise(gpu, Stage::FS)?;

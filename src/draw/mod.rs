@@ -46,5 +46,5 @@ pub mod vertices;
 pub mod view;
 pub mod window;
 
-pub use call::{DispatchCall, DrawCall, IndexSource};
+pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 pub use pipeline::{Pipeline, dispatch, run};
