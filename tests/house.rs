@@ -5,8 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The blocks, each of which uses none but itself and those before it.
-const BLOCKS: &[&str] =
-    &["tpl1", "pc", "gras", "vpc", "rb", "sp", "vfd", "vs", "hs", "ds", "gs", "fs", "cs"];
+const BLOCKS: &[&str] = &["tpl1", "pc", "gras", "vpc", "rb", "sp", "vfd", "vs", "hs", "ds", "gs", "fs", "cs"];
 
 /// What travels between blocks. These files use no block.
 const WIRES: &[&str] = &["call", "stop", "vertices"];

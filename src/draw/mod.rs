@@ -34,5 +34,5 @@ pub mod vfd;
 pub mod vpc;
 pub mod vs;
 
-pub use call::{DispatchCall, DrawCall, IndexSource};
+pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 pub use pipeline::{Pipeline, dispatch, run};

@@ -9,6 +9,7 @@ use std::time::Instant;
 use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
+use crate::pass::Pass;
 use crate::shader::{Program, Warp};
 
 use super::call::{DispatchCall, DrawCall};
@@ -20,7 +21,7 @@ use super::fs::{DrawState, FragmentDraw, Plan};
 use super::gras::layers::{self, Grouping, Layer};
 use super::gras::raster::Rect;
 use super::gras::setup::{self, PrimitiveState};
-use super::gras::state::{Purpose, Viewports, purpose};
+use super::gras::state::Viewports;
 use super::gs::batch::GeometryDraw;
 use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::{Choice, Demand, Setting};
@@ -78,11 +79,12 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     if call.count == 0 || call.instances == 0 || gpu.budget.cut().is_some() {
         return;
     }
-    let result = match purpose(&gpu.regs) {
-        Purpose::Binning => Ok(()),
-        Purpose::Resolve => resolve(gpu, call),
-        Purpose::Draw if discards(&gpu.regs) => vertices_only(gpu, call),
-        Purpose::Draw => render(gpu, call),
+    let result = match call.pass {
+        // The result would be the visibility stream, which nobody reads.
+        Pass::Binning => Ok(()),
+        Pass::Resolve => resolve(gpu, call),
+        Pass::Gmem | Pass::Bypass | Pass::Restore if discards(&gpu.regs) => vertices_only(gpu, call),
+        Pass::Gmem | Pass::Bypass | Pass::Restore => render(gpu, call),
     };
     record_end(gpu, result);
 }
@@ -263,7 +265,7 @@ fn feed_back(
     let filled = feedback.run(topology, provoking, stream, &mut |address, value| {
         gpu.store(Client::Geometry, address, &value.to_le_bytes());
     });
-    filled.store(&mut gpu.regs);
+    gpu.written_back.extend(filled.registers());
     Ok(())
 }
 
@@ -530,7 +532,7 @@ pub fn inspect_fragments(
     chosen: Chosen,
     look: impl FnOnce(Launch<'_, '_, '_, '_>),
 ) -> Result<(), Stop> {
-    if purpose(&gpu.regs) != Purpose::Draw {
+    if matches!(call.pass, Pass::Resolve | Pass::Binning) {
         let what = "the fragment shader of a resolve or binning pass does not run";
         return Err(Fault::Draw(what.into()).into());
     }

@@ -1,10 +1,9 @@
-//! The registers of the rasteriser: what a draw is for, clipping, viewports, set-up, scissors.
+//! The registers of the rasteriser: clipping, viewports, set-up, scissors.
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::regs::enums::*;
 use a4emu_decoder::regs::gras::*;
-use a4emu_decoder::regs::pc::{PC_BINNING_COMMAND, PC_PRIM_VTX_CNTL2};
-use a4emu_decoder::regs::rb::RB_RENDER_CONTROL;
+use a4emu_decoder::regs::pc::PC_PRIM_VTX_CNTL2;
 
 use super::clip::{DepthClip, Viewport};
 use super::polygon_offset::{FloatDepth, PolygonOffset};
@@ -12,29 +11,6 @@ use super::raster::Rect;
 use super::setup::{Face, LinearWeights, PolygonMode, PrimitiveState, Winding};
 use crate::draw::pc::state::provoking;
 use crate::regfile::RegFile;
-
-/// What a draw is for, before anything else is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Drawing.
-    Draw,
-    /// The binning pass: the result would be the visibility stream, which nobody reads.
-    Binning,
-    /// Copying tile memory to memory.
-    Resolve,
-}
-
-/// Reads the purpose of the draws that come now.
-pub fn purpose(regs: &RegFile) -> Purpose {
-    let mode = regs.get::<GRAS_SC_CONTROL>().RENDER_MODE();
-    if mode == RenderMode::RB_RESOLVE_PASS {
-        return Purpose::Resolve;
-    }
-    let binning = regs.get::<PC_BINNING_COMMAND>().BINNING_ENABLE()
-        || regs.get::<RB_RENDER_CONTROL>().BINNING_PASS()
-        || mode == RenderMode::RB_TILING_PASS;
-    if binning { Purpose::Binning } else { Purpose::Draw }
-}
 
 /// Which viewports a draw can go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

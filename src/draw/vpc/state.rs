@@ -141,13 +141,10 @@ impl FeedbackState {
 pub struct Filled(pub(super) [Option<FeedbackBuffer>; 4]);
 
 impl Filled {
-    /// Puts it into the registers, where the next draw goes on.
-    pub fn store(&self, regs: &mut RegFile) {
-        for (i, buffer) in (0..).zip(&self.0) {
-            let Some(buffer) = buffer else { continue };
-            let row = VPC_SO_BUFFER_OFFSET::ROW;
-            let written = regs.write(row.offset + row.stride * i, buffer.offset);
-            debug_assert!(written, "the register exists");
-        }
+    /// The registers that take it, where the next draw goes on, and their values.
+    pub fn registers(&self) -> impl Iterator<Item = (u32, u32)> {
+        let row = VPC_SO_BUFFER_OFFSET::ROW;
+        let buffers = (0..).zip(&self.0);
+        buffers.filter_map(move |(i, buffer)| Some((row.offset + row.stride * i, (*buffer)?.offset)))
     }
 }
