@@ -146,7 +146,7 @@ impl Cp<'_> {
     /// CP_DRAW_AUTO: the count stands in a stream-out counter. Which one and in what unit is
     /// not known (command-processor page, open questions), so it is numbered and not drawn.
     pub(super) fn draw_auto(&mut self, packet: &DrawAuto<'_>) -> Step {
-        let initiator = packet.initiator.0 | self.gpu.cp.init_flags;
+        let initiator = VGT_DRAW_INITIATOR_A4XX(packet.initiator.0 | self.gpu.cp.init_flags);
         self.draw_uncounted("CP_DRAW_AUTO", Some(initiator), Some(packet.NUM_INSTANCES))
     }
 
@@ -154,7 +154,7 @@ impl Cp<'_> {
     pub(super) fn draw_uncounted(
         &mut self,
         packet: &'static str,
-        initiator: Option<u32>,
+        initiator: Option<VGT_DRAW_INITIATOR_A4XX>,
         instances: Option<u32>,
     ) -> Step {
         self.predicated(|at, pass| {
