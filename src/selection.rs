@@ -65,6 +65,9 @@ pub struct Span {
 }
 
 impl Span {
+    /// Every index.
+    pub const ALL: Self = Self { start: 0, end: u64::MAX };
+
     /// Whether `index` is inside.
     pub fn contains(&self, index: u64) -> bool {
         (self.start..self.end).contains(&index)
