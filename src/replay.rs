@@ -3,18 +3,17 @@
 mod observe;
 mod stepping;
 
-use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use a4emu_decoder::capture::Sections;
-use anyhow::Context;
 
 use crate::cp::{Engine, Observer, Renderer, Skip, Tee};
 use crate::decode::Output;
-use crate::draw::geometry::dispatch::Setting;
+use crate::draw::gs::dispatch::Setting;
 use crate::golden::Recorder;
 use crate::options::{Shared, Threads, open_capture};
+use crate::out_file::{Inputs, OutFile};
 use crate::output;
 use crate::playback::Playback;
 use crate::selection::{Draws, Selection, Window};
@@ -29,7 +28,7 @@ use stepping::Stepping;
 pub struct Args {
     /// A .rd or .rd.gz file, or - for stdin
     pub capture: PathBuf,
-    /// Write the last colour surface rendered as RGBA PNG, in memory row order
+    /// Write the last colour surface rendered as RGBA PNG, in memory row order (- for stdout)
     #[arg(long, value_name = "FILE")]
     pub png: Option<PathBuf>,
     /// Write every surface rendered, and summary.json
@@ -97,11 +96,12 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 
 /// Pictures, summary, times.
 fn put_out(args: &Args, playback: &mut Playback, submits: &Submits) -> anyhow::Result<()> {
+    let inputs = Inputs::of(&args.capture);
     if let Some(path) = &args.png {
-        output::write_last(&playback.gpu, path)?;
+        output::write_last(&mut playback.gpu, path, &inputs)?;
     }
     if let Some(directory) = &args.out {
-        output::write_all(&playback.gpu, directory)?;
+        output::write_all(&mut playback.gpu, directory, &inputs)?;
     }
     if args.stats {
         writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.report())?)?;
@@ -121,7 +121,10 @@ fn observed<R: Read>(args: &Args, sections: Sections<R>, playback: &mut Playback
     let mut trace = args.trace.then(|| Trace::new(Output::stdout(), Detail::Changes, selection));
     let mut listing = args.list_draws.then(|| Listing::new(stdout(), selection));
     let mut state = match &args.state {
-        Some(path) => Some(Recorder::new(StateFile::new(create(path)?, selection))),
+        Some(path) => {
+            let out = OutFile::create(path, &Inputs::of(&args.capture))?;
+            Some(Recorder::new(StateFile::new(out, selection)))
+        }
         None => None,
     };
     let mut stepping = Stepping::new(&args.debug, selection)?;
@@ -143,7 +146,7 @@ fn observed<R: Read>(args: &Args, sections: Sections<R>, playback: &mut Playback
         listing.finish()?;
     }
     if let Some(state) = state {
-        state.end(&playback.gpu).finish()?;
+        state.end(&playback.gpu).finish()?.finish()?;
     }
     window.finish(&playback.gpu)?;
     stepping.map_or(Ok(()), Stepping::finish)?;
@@ -152,13 +155,4 @@ fn observed<R: Read>(args: &Args, sections: Sections<R>, playback: &mut Playback
 
 fn stdout() -> BufWriter<io::Stdout> {
     BufWriter::with_capacity(1 << 16, io::stdout())
-}
-
-/// The file at `path`, or stdout for `-`.
-fn create(path: &Path) -> anyhow::Result<Box<dyn Write>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(stdout()));
-    }
-    let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-    Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
 }
