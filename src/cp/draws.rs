@@ -146,7 +146,7 @@ impl Cp<'_> {
     /// CP_DRAW_AUTO: the count stands in a stream-out counter. Which one and in what unit is
     /// not known (command-processor page, open questions), so it is numbered and not drawn.
     pub(super) fn draw_auto(&mut self, packet: &DrawAuto<'_>) -> Step {
-        let initiator = VGT_DRAW_INITIATOR_A4XX(packet.initiator.0 | self.gpu.cp.init_flags);
+        let initiator = self.flagged(packet.initiator);
         self.draw_uncounted("CP_DRAW_AUTO", Some(initiator), Some(packet.NUM_INSTANCES))
     }
 
@@ -163,6 +163,11 @@ impl Cp<'_> {
         })
     }
 
+    /// The initiator with the flags that CP_SET_DRAW_INIT_FLAGS adds to each.
+    fn flagged(&self, initiator: VGT_DRAW_INITIATOR_A4XX) -> VGT_DRAW_INITIATOR_A4XX {
+        VGT_DRAW_INITIATOR_A4XX(initiator.0 | self.gpu.cp.init_flags)
+    }
+
     /// The parameters of an indirect packet.
     fn fetch_parameters<const N: usize>(&mut self, address: u32) -> [u32; N] {
         self.depends_on_draws("the parameters of an indirect draw or dispatch", address);
@@ -170,7 +175,7 @@ impl Cp<'_> {
     }
 
     fn draw(&mut self, draw: Draw) -> Step {
-        let initiator = VGT_DRAW_INITIATOR_A4XX(draw.initiator.0 | self.gpu.cp.init_flags);
+        let initiator = self.flagged(draw.initiator);
         self.predicated(|at, pass| {
             Call::Draw(DrawCall {
                 number: at.number,

@@ -6,7 +6,7 @@ use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
 use a4emu_decoder::load_state::StateKind;
 use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::{PacketRow, VGT_DRAW_INITIATOR_A4XX, row};
+use a4emu_decoder::pm4::{PacketRow, row};
 use a4emu_decoder::regs::RegName;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -305,7 +305,7 @@ impl Sink for Jsonl<'_> {
                 submit,
                 draw,
                 frame_draw,
-                primitive: Primitive::of(call.initiator.unwrap_or(VGT_DRAW_INITIATOR_A4XX(0))),
+                primitive: Primitive::of(call.initiator.unwrap_or_default()),
                 count: None,
                 instances: call.instances,
                 pass: call.pass.name(),

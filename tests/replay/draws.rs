@@ -1,11 +1,12 @@
 //! Draw and dispatch packets become calls.
 
-use a4emu::cp::Call;
-use a4emu::draw::{DispatchCall, DrawCall, IndexSource};
+use a4emu::cp::{Call, Engine, Renderer};
+use a4emu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
+use a4emu::pass::Pass;
 use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 use pretty_assertions::assert_eq;
 
-use super::stream::{DATA, gpu, packet, run_on, write};
+use super::stream::{DATA, bytes, gpu, packet, run_on, unsupported, write};
 
 fn only(packets: &[Vec<u32>]) -> Call {
     let mut calls = run_on(&mut gpu(), packets);
@@ -16,7 +17,9 @@ fn only(packets: &[Vec<u32>]) -> Call {
 fn expected() -> DrawCall {
     DrawCall {
         number: 0,
+        frame_draw: 0,
         submit: 0,
+        pass: Pass::Bypass,
         initiator: VGT_DRAW_INITIATOR_A4XX(0x84),
         count: 3,
         instances: 2,
@@ -80,7 +83,9 @@ fn init_flags_are_ored_in() {
 
 #[test]
 fn dispatches_take_their_groups_from_packet_memory_or_registers() {
-    let call = |groups, local_size| Call::Dispatch(DispatchCall { number: 0, submit: 0, groups, local_size });
+    let call = |groups, local_size| {
+        Call::Dispatch(DispatchCall { number: 0, frame_draw: 0, submit: 0, groups, local_size })
+    };
     assert_eq!(only(&[packet(0x33, &[0, 1, 2, 3])]), call([1, 2, 3], None));
     let local = 7 << 2 | 3 << 12;
     let indirect = [packet(0x3d, &[DATA, 4, 5, 6]), packet(0x41, &[0, DATA, local])];
@@ -103,4 +108,44 @@ fn calls_are_numbered_over_the_capture() {
     gpu.at.submit = 1;
     let calls = run_on(&mut gpu, &[draw()]);
     assert_eq!(calls[0].number(), 2);
+}
+
+/// Nobody has said how much CP_DRAW_AUTO draws: it is numbered like every draw, and named by who
+/// would have to draw it.
+#[test]
+fn a_draw_without_a_count_is_a_draw() {
+    let auto = || packet(0x24, &[0x84, 2]);
+    let mut gpu = gpu();
+    let calls = run_on(&mut gpu, &[auto(), auto(), packet(0x38, &[0x84, 1, 3])]);
+    let uncounted = |number| {
+        Call::Uncounted(UncountedDraw {
+            number,
+            frame_draw: number,
+            submit: 0,
+            pass: Pass::Bypass,
+            packet: "CP_DRAW_AUTO",
+            initiator: Some(VGT_DRAW_INITIATOR_A4XX(0x84)),
+            instances: Some(2),
+        })
+    };
+    assert_eq!(calls[..2], [uncounted(0), uncounted(1)]);
+    assert_eq!(calls[2].number(), 2);
+    assert!(unsupported(&gpu).is_empty(), "nobody wanted it drawn");
+    Renderer.run(&mut gpu, &calls[0]);
+    assert_eq!(unsupported(&gpu), ["CP_DRAW_AUTO"]);
+}
+
+/// A buffer of two draws that runs for two tiles: four runs, two frame draws; the next submit has
+/// others, wherever its packets lie.
+#[test]
+fn runs_of_a_packet_for_several_tiles_are_one_frame_draw() {
+    let mut gpu = gpu();
+    let ib = 0x3000_0000;
+    let draw = || packet(0x38, &[0x84, 1, 3]);
+    let words = [draw(), draw()].concat();
+    gpu.mem.announce(ib, words.len() as u32 * 4, Some(&bytes(&words)));
+    let call = || packet(0x3f, &[ib, words.len() as u32]);
+    let of = |calls: &[Call]| calls.iter().map(|call| (call.number(), call.frame_draw())).collect::<Vec<_>>();
+    assert_eq!(of(&run_on(&mut gpu, &[call(), call(), draw()])), [(0, 0), (1, 1), (2, 0), (3, 1), (4, 2)]);
+    assert_eq!(of(&run_on(&mut gpu, &[call()])), [(5, 3), (6, 4)]);
 }
