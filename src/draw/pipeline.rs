@@ -449,7 +449,7 @@ fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
     }
     if let Some(work) = gpu.budget.cut() {
         let draw = gpu.at.draws;
-        let what = format!("draw {draw}, and all after it: the run may do no more work ({work} came last)");
+        let what = format!("draw {draw} and all after it: the budget of work is used up, at {work}");
         gpu.report.cut(what, gpu.at);
     }
 }
