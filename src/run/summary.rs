@@ -6,11 +6,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::recording::Recording;
 use crate::fault::{Log, Report};
+
+/// Different notes of one kind that are kept; more are only counted.
+const MAX_NOTES: usize = 100;
 
 /// Of one process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
+    /// Its number.
+    pub pid: u32,
     /// Its name and number.
     pub process: String,
     /// Submits that ran.
@@ -21,12 +27,21 @@ pub struct Summary {
     pub dispatches: u64,
     /// Time that submits took, in milliseconds.
     pub milliseconds: f64,
+    /// Submits that were cut off because there was no end to them.
+    pub hangs: u64,
+    /// The capture that is being written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<Recording>,
     /// The capture that was written.
     pub recorded: Option<String>,
+    /// What went wrong besides.
+    pub trouble: Option<String>,
     /// GPU faults.
     pub faults: Vec<Note>,
     /// What is not supported yet.
     pub unsupported: Vec<Note>,
+    /// What our limits cut off.
+    pub cuts: Vec<Note>,
     /// Reads outside of all buffers, by who read.
     pub outside: Vec<Note>,
 }
@@ -47,6 +62,7 @@ impl Summary {
     pub fn take_report(&mut self, report: &Report) {
         self.faults = notes(&report.faults);
         self.unsupported = notes(&report.unsupported);
+        self.cuts = notes(&report.cuts);
         self.outside = outside(report);
     }
 }
@@ -57,7 +73,13 @@ fn notes<T: fmt::Display + Clone + Eq + std::hash::Hash>(log: &Log<T>) -> Vec<No
         first: at.to_string(),
         count: *count,
     };
-    log.iter().map(note).collect()
+    let mut notes: Vec<Note> = log.iter().take(MAX_NOTES).map(note).collect();
+    let rest = log.total() - notes.iter().map(|note| note.count).sum::<u64>();
+    if rest > 0 {
+        let first = log.iter().nth(MAX_NOTES).map_or_else(String::new, |(_, at, _)| at.to_string());
+        notes.push(Note { what: "others, left out here".into(), first, count: rest });
+    }
+    notes
 }
 
 fn outside(report: &Report) -> Vec<Note> {
@@ -86,9 +108,18 @@ impl fmt::Display for Summary {
         if let Some(recorded) = &self.recorded {
             write!(f, ", recorded to {recorded}")?;
         }
-        for (kind, notes) in
-            [("fault", &self.faults), ("not supported", &self.unsupported), ("fault", &self.outside)]
-        {
+        if self.hangs > 0 {
+            write!(f, ", {} cut off as hanging", self.hangs)?;
+        }
+        if let Some(trouble) = &self.trouble {
+            write!(f, "\na4emu: {trouble}")?;
+        }
+        for (kind, notes) in [
+            ("fault", &self.faults),
+            ("not supported", &self.unsupported),
+            ("limit", &self.cuts),
+            ("fault", &self.outside),
+        ] {
             for Note { what, first, count } in notes {
                 write!(f, "\na4emu: {kind}: {what} ({count} times, first {first})")?;
             }
@@ -101,6 +132,18 @@ impl fmt::Display for Summary {
 mod tests {
     use super::*;
     use crate::fault::{Client, Fault, Place};
+
+    #[test]
+    fn notes_are_capped_and_the_rest_is_counted() {
+        let mut report = Report::default();
+        for register in 0..2000 {
+            report.fault(Fault::NoRegister(register), Place::default());
+        }
+        let mut summary = Summary::default();
+        summary.take_report(&report);
+        assert_eq!(summary.faults.len(), MAX_NOTES + 1);
+        assert_eq!(summary.faults.iter().map(|note| note.count).sum::<u64>(), 2000);
+    }
 
     #[test]
     fn each_fault_is_one_line_with_its_count() {
