@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use a4emu::budget::Budget;
-use a4emu::cp::{Call, Cp, Flow, Observer};
-use a4emu::draw;
+use a4emu::cp::{Call, Cp, Flow, Observer, Renderer};
 use a4emu::gpu::{Chip, Gpu};
 use a4emu::run::report;
 use a4emu::run::summary::Summary;
@@ -77,7 +76,7 @@ pub struct Engine {
     threads: Option<ThreadPool>,
 }
 
-/// Has draws and dispatches run, and counts them.
+/// Counts draws and dispatches.
 #[derive(Default)]
 struct Counts {
     draws: u64,
@@ -85,16 +84,10 @@ struct Counts {
 }
 
 impl Observer for Counts {
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
         match call {
-            Call::Draw(call) => {
-                self.draws += 1;
-                draw::run(gpu, call);
-            }
-            Call::Dispatch(call) => {
-                self.dispatches += 1;
-                draw::dispatch(gpu, call);
-            }
+            Call::Draw(_) | Call::Uncounted(_) => self.draws += 1,
+            Call::Dispatch(_) => self.dispatches += 1,
         }
         Flow::Continue
     }
@@ -143,22 +136,20 @@ impl Engine {
     }
 
     fn complaints(&self) -> u64 {
-        let report = &self.gpu.report;
-        report.faults.total() + report.unsupported.total() + report.cuts.total()
+        self.gpu.report.troubles.total()
     }
 
     /// Runs the command buffers, with work enough for any submit that ends.
     fn execute(&mut self, job: &Job) {
         let Self { gpu, threads, last, .. } = self;
-        gpu.budget = Budget::default();
+        gpu.budget = Budget::new(settings::get().max_work);
         let same_file = *last == Some(job.file);
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));
         let run = || {
             let mut counts = Counts::default();
             for (span, _) in commands {
                 let dwords = (span.len / 4) as u32;
-                gpu.cp.credit(job.buffers.iter().map(|buffer| buffer.len / 4).sum());
-                Cp::new(gpu, &mut counts).submit(span.address, dwords);
+                Cp::new(gpu, &mut Renderer, &mut counts).submit(span.address, dwords);
             }
             gpu.at.submit += 1;
             counts

@@ -5,8 +5,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use a4emu::budget;
 use a4emu::gpu::Chip;
-use a4emu::options::Span;
+use a4emu::selection::Span;
 
 /// The settings, read once.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct Settings {
     pub folder: Option<PathBuf>,
     /// Tells this run's files from others': the folder's name, or the process's number.
     pub run: String,
+    /// `A4EMU_MAX_WORK`: units of work after which a submit is taken to hang.
+    pub max_work: u64,
     /// `A4EMU_STRICT=1`: a submit that faults or meets something unsupported fails.
     pub strict: bool,
 }
@@ -40,6 +43,7 @@ impl Settings {
             record_range: text("A4EMU_RECORD_RANGE").parse().unwrap_or(Span::ALL),
             run: run(variable("A4EMU_FOLDER").as_deref()),
             folder: variable("A4EMU_FOLDER").map(PathBuf::from),
+            max_work: text("A4EMU_MAX_WORK").parse().unwrap_or(budget::BASE),
             strict: text("A4EMU_STRICT") == "1",
         }
     }
