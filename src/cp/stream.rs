@@ -131,7 +131,9 @@ impl Cp<'_> {
 fn damage(buffer: u32, error: &PacketError) -> Trouble {
     let what = format!("{error} of the buffer at {buffer:#010x}");
     match error {
-        PacketError::WrongGeneration { .. } => Trouble::Unsupported(format!("a stream of another generation ({what})")),
+        PacketError::WrongGeneration { .. } => {
+            Trouble::Unsupported(format!("a stream of another generation ({what})"))
+        }
         _ => Fault::Stream(what).into(),
     }
 }

@@ -1,5 +1,6 @@
 //! The emulator, as the device's one GPU: submits run here, one at a time, to their end.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -133,6 +134,17 @@ impl Engine {
         self.gpu.report.missing.extend(missing.iter());
         self.publish(device);
         Outcome { failed: settings::get().strict && (bad || hung), hung }
+    }
+
+    /// A mistake of ours ended a submit: the program hears of it as of a hang, and may go on.
+    pub fn broke(&mut self, device: &Device, panic: &(dyn Any + Send)) -> Outcome {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
+        self.summary.trouble = Some(format!("a mistake of a4emu's, in submit {}: {text}", self.summary.submits));
+        self.summary.submits += 1;
+        self.summary.hangs += 1;
+        self.publish(device);
+        Outcome { failed: true, hung: true }
     }
 
     fn complaints(&self) -> u64 {

@@ -82,8 +82,7 @@ impl Device {
         loop {
             let (number, job) = self.next_job();
             let run = catch_unwind(AssertUnwindSafe(|| engine.run(self, &job)));
-            // A mistake of ours: the program hears of it as of a fault, and may go on.
-            let outcome = run.unwrap_or(Outcome { failed: true, hung: true });
+            let outcome = run.unwrap_or_else(|panic| engine.broke(self, panic.as_ref()));
             self.complete(number, &job, &outcome);
             drop(job);
             self.announce_progress();
