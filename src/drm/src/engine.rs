@@ -140,7 +140,8 @@ impl Engine {
     pub fn broke(&mut self, device: &Device, panic: &(dyn Any + Send)) -> Outcome {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
-        self.summary.trouble = Some(format!("a mistake of a4emu's, in submit {}: {text}", self.summary.submits));
+        self.summary.trouble =
+            Some(format!("a mistake of a4emu's, in submit {}: {text}", self.summary.submits));
         self.summary.submits += 1;
         self.summary.hangs += 1;
         self.publish(device);

@@ -43,8 +43,10 @@ pub fn submit(call: &Call, submit: &mut uapi::GemSubmit) -> Result<(), Errno> {
     let entries = entries(call, submit)?;
     let job = job(call, submit, &entries)?;
     let outcome = run(call, submit, job);
-    signals.iter().for_each(|(object, point)| object.signal(*point));
-    call.device.announce_progress();
+    for (object, point) in signals {
+        object.signal(point);
+        call.device.announce_progress();
+    }
     outcome?;
     tell_addresses(submit, &entries)?;
     if submit.flags & flag::FENCE_FD_OUT != 0 {

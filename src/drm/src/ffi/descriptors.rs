@@ -1,7 +1,8 @@
 //! Descriptors: what they are, and a table of them that is not the program's.
 
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 /// A file by device and inode: the same for all its descriptors.
@@ -44,15 +45,23 @@ impl Inode {
 }
 
 /// Gives this thread a table of descriptors of its own, empty: what it opens from now on, the
-/// program cannot see, close or take the number of.
+/// program cannot see, close or take the number of. Its standard streams lead nowhere: what
+/// somebody prints must not end up in a file that has their number.
 ///
 /// # Errors
-/// `ENOSYS` before Linux 5.9.
+/// `ENOSYS` before Linux 5.9; what the system says to opening `/dev/null`.
 pub fn own_table() -> Result<(), Errno> {
     // Not through libc: the function of that name is one of our hooks.
     // SAFETY: concerns this thread alone, which has no descriptor yet.
     let status = unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, libc::CLOSE_RANGE_UNSHARE) };
-    if status == 0 { Ok(()) } else { Err(super::last_errno()) }
+    if status != 0 {
+        return Err(super::last_errno());
+    }
+    for _ in 0..3 {
+        let null = rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty())?;
+        let _ = null.into_raw_fd();
+    }
+    Ok(())
 }
 
 /// Closes a descriptor that nobody knows of yet.

@@ -37,6 +37,11 @@ fn status(result: Result<(), Errno>) -> c_int {
     }
 }
 
+/// Whether this process may have a buffer mapped in `at..at + len`.
+fn is_ours(at: *mut c_void, len: usize) -> bool {
+    mappings::may_show(at as usize, len) && known::is_owner()
+}
+
 interpose! {
     /// libc's; of the device or an exported buffer, the buffer's memory.
     fn mmap(at: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void = |next| {
@@ -52,7 +57,7 @@ interpose! {
 
     /// libc's; a buffer lives as long as it is mapped.
     fn munmap(at: *mut c_void, len: usize) -> c_int = |next| {
-        if !mappings::may_show(at as usize, len) {
+        if !mappings::touches_region(at as usize, len) && !is_ours(at, len) {
             // SAFETY: passed on as it came.
             return unsafe { next(at, len) };
         }
@@ -72,11 +77,12 @@ interpose! {
         if wish.is_some_and(|to| mappings::touches_region(to, new)) {
             return to_c(Err(Errno::INVAL));
         }
-        let shown = mappings::may_show(at as usize, old.max(1)).then(|| {
-            let signals = signals::hold();
-            mappings::shown(at as usize, old.max(1)).map(|part| (part, signals))
-        });
-        let Some((part, _signals)) = shown.flatten() else {
+        let _signals = signals::hold();
+        let shown = is_ours(at, old.max(1)).then(|| mappings::shown(at as usize, old.max(1)));
+        let Some(part) = shown.flatten() else {
+            if let Some(to) = wish.filter(|_| is_ours(to, new)) {
+                mappings::remove(to, new);
+            }
             // SAFETY: passed on as it came.
             return unsafe { next(at, old, new, flags, to) };
         };
@@ -122,9 +128,9 @@ unsafe fn map(
             return to_c(part.and_then(|part| mappings::add(part, wish, show)));
         }
     }
-    if wish.is_some_and(|at| mappings::may_show(at, len)) && known::is_owner() {
+    if let Some(at) = wish.filter(|_| is_ours(at, len)) {
         let _signals = signals::hold();
-        mappings::remove(at as usize, len);
+        mappings::remove(at, len);
     }
     // SAFETY: passed on as it came.
     unsafe { next(at, len, prot, flags, fd, offset) }
