@@ -57,7 +57,7 @@ pub fn is_node(look: Look) -> bool {
 }
 
 fn has_permissions(look: Look, any: &[Mode]) -> bool {
-    look.links == 0
+    look.unnamed
         && look.inode.device == DEVICE.load(Ordering::Acquire)
         && FileType::from_raw_mode(look.mode) == FileType::RegularFile
         && any.contains(&Mode::from_raw_mode(look.mode))

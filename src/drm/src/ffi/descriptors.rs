@@ -21,8 +21,8 @@ pub struct Look {
     pub inode: Inode,
     /// Type and permissions.
     pub mode: u32,
-    /// Names that it has.
-    pub links: u64,
+    /// It has no name in any folder.
+    pub unnamed: bool,
 }
 
 impl Look {
@@ -33,7 +33,7 @@ impl Look {
         let fd = (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })?;
         let stat = rustix::fs::fstat(fd).ok()?;
         let inode = Inode { device: stat.st_dev, number: stat.st_ino };
-        Some(Self { inode, mode: stat.st_mode, links: stat.st_nlink as u64 })
+        Some(Self { inode, mode: stat.st_mode, unnamed: stat.st_nlink == 0 })
     }
 }
 
