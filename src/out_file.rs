@@ -65,7 +65,10 @@ enum To {
     Stdout(BufWriter<io::Stdout>),
     /// A device, a pipe, an open file of ours: there is nothing to lose and nothing to rename.
     Stream(BufWriter<File>),
-    File { temporary: BufWriter<NamedTempFile>, target: PathBuf },
+    File {
+        temporary: BufWriter<NamedTempFile>,
+        target: PathBuf,
+    },
 }
 
 impl OutFile {

@@ -163,11 +163,15 @@ fn broken_streams_are_refused_at_every_dword() {
     stream.extend(0..96);
     let whole = stream.len();
     for len in 0..whole {
-        let result = execute(&stream[..len], &mut Budget::default(), |_| panic!("an execution without its inputs"));
+        let result =
+            execute(&stream[..len], &mut Budget::default(), |_| panic!("an execution without its inputs"));
         assert!(matches!(result, Err(StreamError::Short { .. })), "{len}: {result:?}");
     }
     stream.push(0);
-    assert_eq!(execute(&stream, &mut Budget::default(), |_| {}), Err(StreamError::Trailing { at: whole, dwords: 1 }));
+    assert_eq!(
+        execute(&stream, &mut Budget::default(), |_| {}),
+        Err(StreamError::Trailing { at: whole, dwords: 1 })
+    );
     assert_eq!(execute(&[1, 0, 0], &mut Budget::default(), |_| {}), Err(StreamError::NoProgram { at: 0 }));
     assert_eq!(
         execute(&[4, 0, 0, 63], &mut Budget::default(), |_| {}),

@@ -35,7 +35,8 @@ pub fn capture(form: &str, size: u32, vertices: u32) -> Vec<u8> {
          submit main"
     );
     let mut disk = Disk::new(Folders::new([Path::new(env!("CARGO_MANIFEST_DIR")).join("captures")]));
-    assemble(&name.display().to_string(), &text, &mut disk, MAX_WORK).unwrap_or_else(|error| panic!("{error}"))
+    assemble(&name.display().to_string(), &text, &mut disk, MAX_WORK)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs a capture; gives what its geometry shaders cost.

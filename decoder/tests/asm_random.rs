@@ -102,7 +102,8 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
 
 fn round_trips(capture: &[u8]) {
     let source = disassemble(capture).text;
-    let again = assemble("source", &source, &mut NoFiles, MAX_WORK).unwrap_or_else(|error| panic!("{error}\n{source}"));
+    let again = assemble("source", &source, &mut NoFiles, MAX_WORK)
+        .unwrap_or_else(|error| panic!("{error}\n{source}"));
     assert!(again == capture, "{again:02x?}\n{capture:02x?}\n{source}");
 }
 

@@ -134,7 +134,7 @@ fn errors_say_where() {
         ("include \"bad.a4\"", "bad.a4:2:6: 256 is not between 0 and 255"),
         ("include \"none.a4\"", "main.a4:1:1: no file `none.a4`"),
         ("macro m { use m }\n use m", "main.a4:1:15: macros and includes 48 deep: do they use themselves?"),
-        ("section 0 { zero 0x7fffffff }", "main.a4:1:13: more than 0x20000000 bytes in one section"),
+        ("section 0 { zero 0x7fffffff }", "main.a4:1:13: more than 0x10000000 bytes in one section"),
         (
             "section 0 { repeat 0xffffffff { repeat 0xffffffff { } } }",
             "main.a4:1:40: too much work: the assembler stops here",

@@ -101,7 +101,9 @@ impl Case {
     /// # Errors
     /// When it cannot be opened.
     pub fn golden_file(&self, file: &str) -> anyhow::Result<File> {
-        Folders::new([&self.dir]).open(&self.dir.join(file)).context("no golden file (check --bless makes it)")
+        Folders::new([&self.dir])
+            .open(&self.dir.join(file))
+            .context("no golden file (check --bless makes it)")
     }
 
     /// The text of one of its golden files.
@@ -109,7 +111,8 @@ impl Case {
     /// # Errors
     /// When it cannot be read.
     pub fn golden(&self, file: &str) -> anyhow::Result<String> {
-        read_text(self.golden_file(file)?, MAX_GOLDEN).with_context(|| format!("cannot read {}/{file}", self.name))
+        read_text(self.golden_file(file)?, MAX_GOLDEN)
+            .with_context(|| format!("cannot read {}/{file}", self.name))
     }
 
     /// The files that it is made from, which are not written over.

@@ -202,8 +202,11 @@ impl<'a> Fragments<'a> {
     /// Takes the work of a triangle that touches up to `pixels`; says whether it may be done.
     fn afford(&self, pixels: u64, budget: &mut Budget) -> bool {
         let warps = pixels.div_ceil(LANES as u64);
-        let works =
-            [(Work::Pixel, pixels), (Work::Warp, warps), (Work::WarpInstruction, warps * self.unit.instructions)];
+        let works = [
+            (Work::Pixel, pixels),
+            (Work::Warp, warps),
+            (Work::WarpInstruction, warps * self.unit.instructions),
+        ];
         works.into_iter().all(|(work, count)| budget.take(work, count))
     }
 

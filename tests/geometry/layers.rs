@@ -3,8 +3,8 @@
 use a4emu_decoder::regs::rb::RB_MRT_BASE;
 use pretty_assertions::assert_eq;
 
-use a4emu::output::picture::Picture;
 use super::scene::{Scene, bytes, drawn, faults};
+use a4emu::output::picture::Picture;
 
 /// Two triangles; the geometry shader sends each to the layer of its number, 2 and 0.
 fn scene() -> Scene {

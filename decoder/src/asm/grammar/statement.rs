@@ -59,13 +59,16 @@ fn kind<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Kind> {
         return label(nest, input);
     }
     if let Some(ty) = number_type(word) {
-        return list(|input| expr(nest, input), blank(rest)).map(|(rest, values)| (rest, Kind::Numbers(ty, values)));
+        return list(|input| expr(nest, input), blank(rest))
+            .map(|(rest, values)| (rest, Kind::Numbers(ty, values)));
     }
     match word {
         "include" | "const" | "macro" | "use" | "for" | "repeat" | "if" => language(nest, word, rest),
         "gpu_id" | "chip_id" | "test" | "cmd" | "form" | "origin" | "marker" | "section" | "raw"
         | "buffer" | "again" | "submit" => container(nest, word, rest),
-        "hex" | "words" | "text" | "zero" | "fill" | "align" | "at" | "png" | "shader" => data(nest, word, rest),
+        "hex" | "words" | "text" | "zero" | "fill" | "align" | "at" | "png" | "shader" => {
+            data(nest, word, rest)
+        }
         _ => stream::kind(nest, input, word, rest),
     }
 }
