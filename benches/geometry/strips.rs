@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use a4emu::asm::Disk;
-use a4emu::draw::geometry::ledger::Row;
+use a4emu::draw::gs::cost::Row;
 use a4emu::folders::Folders;
 use a4emu::output::Renderer;
 use a4emu::playback::Playback;

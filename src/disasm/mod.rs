@@ -15,9 +15,10 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
+use crate::selection::Selection;
 use crate::status::{Failure, Status};
 
-pub use cut::{Range, cut};
+pub use cut::cut;
 
 /// Bytes of an unpacked capture that are taken; `asm` makes no larger ones.
 const MAX_CAPTURE: u64 = 1 << 29;
@@ -31,6 +32,9 @@ pub struct Args {
     /// The source to write (default, and -: stdout)
     #[arg(short, long, value_name = "SOURCE", default_value = "-", hide_default_value = true)]
     pub output: PathBuf,
+    /// Keeps only these submits, and draws up to the last of these
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
 /// Runs the subcommand.
@@ -40,13 +44,12 @@ pub struct Args {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let name = args.capture.display().to_string();
     let (capture, status) = unpacked(&args.capture, shared).with_context(|| format!("cannot read {name}"))?;
-    let range = Range { submits: shared.submit, draws: shared.draw };
-    let capture = match range {
-        Range { submits: None, draws: None } => capture,
-        range => cut(&capture, range).map_err(usage)?,
+    let capture = match args.selection {
+        Selection { submit: None, draw: None } => capture,
+        selection => cut(&capture, selection).map_err(usage)?,
     };
     let mut out = OutFile::create(&args.output, &Inputs::of(&args.capture))?;
-    writeln!(out, "// {name}{range}")?;
+    writeln!(out, "// {name}{}", kept(args.selection))?;
     let rest = disassemble_into(&capture, &mut out).context("cannot write the source")?;
     out.finish()?;
     Ok(status.worse(tell(rest, shared)))
@@ -64,6 +67,12 @@ fn tell(rest: Rest, shared: &Shared) -> Status {
         status = status.worse(Status::Unsupported);
     }
     status
+}
+
+/// What of the capture is kept, for the first line.
+fn kept(Selection { submit, draw }: Selection) -> String {
+    let submits = submit.map_or(String::new(), |submits| format!(", submits {submits}"));
+    submits + &draw.map_or(String::new(), |draws| format!(", to the last of draws {draws}"))
 }
 
 fn usage(message: String) -> Failure {

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use a4emu_decoder::regs::enums::DepthFormat;
 
-use crate::draw::surfaces::{Content, Written};
+use crate::draw::rb::rendered::{Content, Written};
 use crate::format::{Codec, Format, Transfer};
 use crate::memory::Memory;
 

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use a4emu::asm::Disk;
-use a4emu::draw::geometry::dispatch::Setting;
-use a4emu::draw::geometry::ledger::Row;
+use a4emu::draw::gs::cost::Row;
+use a4emu::draw::gs::dispatch::Setting;
 use a4emu::folders::Folders;
 use a4emu::gpu::Gpu;
 use a4emu::output::Renderer;

@@ -63,7 +63,7 @@
 //!   A `const` inside a macro or loop stays inside.
 //! * Labels may be used before they are defined. Comments run from `//` or `;` to the end of the line.
 
-mod ast;
+pub mod ast;
 mod diagnostic;
 mod emit;
 mod grammar;
@@ -126,4 +126,27 @@ pub fn assemble(
     max_work: u64,
 ) -> Result<Vec<u8>, Box<Diagnostic>> {
     emit::assemble(name, text, files, max_work)
+}
+
+/// The statements of a source, not yet evaluated: what a program that changes sources works on.
+///
+/// # Errors
+/// What was expected, where the text called `name` stops making sense.
+pub fn parse(name: &str, text: &str) -> Result<ast::Block, Box<Diagnostic>> {
+    emit::parse(name, text)
+}
+
+/// The capture that `block` describes: statements of the source called `name`, whose spans
+/// point into `text`.
+///
+/// # Errors
+/// The first thing that is wrong, and where in `text` it stood.
+pub fn assemble_block(
+    name: &str,
+    text: &str,
+    block: ast::Block,
+    files: &mut dyn Files,
+    max_work: u64,
+) -> Result<Vec<u8>, Box<Diagnostic>> {
+    emit::assemble_block(name, text, block, files, max_work)
 }

@@ -127,38 +127,68 @@ pub(super) fn assemble(
     files: &mut dyn Files,
     max_work: u64,
 ) -> std::result::Result<Vec<u8>, Box<Diagnostic>> {
-    let mut project = Project {
-        files,
-        sources: Vec::new(),
-        by_name: BTreeMap::new(),
-        images: BTreeMap::new(),
-        nest: grammar::Nest::default(),
-        work: Cell::new(max_work),
-    };
-    let result = project.add(main.into(), text.into()).and_then(|main| project.passes(main));
-    result.map_err(|fail| Box::new(project.diagnostic(*fail)))
+    assemble_block(main, text, parse(main, text)?, files, max_work)
 }
 
-impl Project<'_> {
+/// Assembles the statements `block` of `main`, whose text is `text`.
+pub(super) fn assemble_block(
+    main: &str,
+    text: &str,
+    block: Block,
+    files: &mut dyn Files,
+    max_work: u64,
+) -> std::result::Result<Vec<u8>, Box<Diagnostic>> {
+    let mut project = Project::new(files, max_work);
+    let main = project.take(main.into(), text.into(), block);
+    project.passes(main).map_err(|fail| Box::new(project.diagnostic(*fail)))
+}
+
+/// The statements of `text`, the file called `name`.
+pub(super) fn parse(name: &str, text: &str) -> std::result::Result<Block, Box<Diagnostic>> {
+    grammar::parse(text, &grammar::Nest::default()).map_err(|trouble| {
+        let at = text.len().saturating_sub(trouble.left);
+        Box::new(Diagnostic {
+            file: name.into(),
+            range: at..at,
+            source: text.into(),
+            message: trouble.message,
+            reason: Reason::Source,
+        })
+    })
+}
+
+impl<'f> Project<'f> {
+    fn new(files: &'f mut dyn Files, max_work: u64) -> Self {
+        Self {
+            files,
+            sources: Vec::new(),
+            by_name: BTreeMap::new(),
+            images: BTreeMap::new(),
+            nest: grammar::Nest::default(),
+            work: Cell::new(max_work),
+        }
+    }
+
     /// Parses a file; its number.
     fn add(&mut self, name: String, text: String) -> Result<usize> {
-        let earned = text.len() as u64 * STEPS_PER_BYTE;
-        self.work.set(self.work.get().saturating_add(earned));
-        let parsed = grammar::parse(&text, &self.nest);
-        let file = self.sources.len();
-        self.by_name.insert(name.clone(), file);
-        let (block, trouble) = match parsed {
-            Ok(block) => (block, None),
-            Err(trouble) => (Vec::new(), Some(trouble)),
-        };
-        self.sources.push(Source { name, text, block: Rc::new(block) });
-        match trouble {
-            None => Ok(file),
-            Some(trouble) => {
+        match grammar::parse(&text, &self.nest) {
+            Ok(block) => Ok(self.take(name, text, block)),
+            Err(trouble) => {
+                let file = self.take(name, text, Vec::new());
                 let span = Span { start: trouble.left, end: trouble.left };
                 Err(Box::new(Fail { file, span, message: trouble.message, reason: Reason::Source }))
             }
         }
+    }
+
+    /// Takes a file that is parsed already; its number.
+    fn take(&mut self, name: String, text: String, block: Block) -> usize {
+        let earned = text.len() as u64 * STEPS_PER_BYTE;
+        self.work.set(self.work.get().saturating_add(earned));
+        let file = self.sources.len();
+        self.by_name.insert(name.clone(), file);
+        self.sources.push(Source { name, text, block: Rc::new(block) });
+        file
     }
 
     fn passes(&mut self, main: usize) -> Result<Vec<u8>> {
