@@ -13,6 +13,8 @@
 
 mod block;
 mod extents;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 
