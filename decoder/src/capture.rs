@@ -16,7 +16,7 @@ mod sections;
 pub use sections::Sections;
 
 /// Largest payload that is kept. A buffer object of an A4xx system is smaller.
-pub const MAX_PAYLOAD: u32 = 0x2000_0000;
+pub const MAX_PAYLOAD: u32 = 0x1000_0000;
 
 enums! {
     /// What a section holds.
