@@ -84,7 +84,7 @@ registers! {
     }
     /// Stream-out buffer.
     /// Inferred: four groups of five from here put the flush address of buffer 3 on 0x216e,
-    /// the one name that is public (hardware/registers.md 9.3). A vendor stream with
+    /// the one name that is public (docs/hardware/registers.md, section 9.3). A vendor stream with
     /// transform feedback would settle it.
     inferred 0x215b VPC_SO[4 x 5].BUFFER_BASE as VPC_SO_BUFFER_BASE { 0..31 VALUE: Addr<0>; }
     /// Bytes of the buffer. Inferred like VPC_SO[i].BUFFER_BASE.

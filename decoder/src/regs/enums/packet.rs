@@ -83,8 +83,8 @@ enums! {
 
     /// Domain of a tessellated draw (bits 24:20 of the draw initiator).
     ///
-    /// Values are the vendor driver's (seeds/a4xx-tessellation-shaders.txt); the
-    /// names are ours after a6xx_patch_type, which Mesa has since put elsewhere.
+    /// Values are the vendor driver's (docs/hardware/geometry-and-tessellation.md,
+    /// section 2); the names are ours after a6xx_patch_type, which Mesa has since put elsewhere.
     /// Guess: 4 more when a geometry shader runs too, as on A5xx; a vendor capture
     /// with both would settle it.
     a4xx_tess_mode => TessMode {
