@@ -70,7 +70,7 @@ enums! {
         SS4_DIRECT = 0, SS4_INDIRECT = 2,
     }
 
-    /// Comparison of CP_COND_WRITE and CP_WAIT_REG_MEM: value <function> reference.
+    /// Comparison of CP_COND_WRITE and CP_WAIT_REG_MEM: value FUNCTION reference.
     cp_cond_function => CondFunction {
         WRITE_ALWAYS = 0, WRITE_LT = 1, WRITE_LE = 2, WRITE_EQ = 3, WRITE_NE = 4, WRITE_GE = 5,
         WRITE_GT = 6,

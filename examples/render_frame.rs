@@ -1,0 +1,26 @@
+//! Renders the frame of a capture to a PNG, through the library.
+//!
+//!     cargo run --release --example render_frame -- captures/triangle.rd.gz triangle.png
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use a4emu::output::{Renderer, write_last};
+use a4emu::playback::Playback;
+use a4emu_decoder::capture::Sections;
+use anyhow::Context;
+
+fn main() -> anyhow::Result<()> {
+    let mut args = std::env::args_os().skip(1).map(PathBuf::from);
+    let usage = "usage: render_frame CAPTURE PNG";
+    let (capture, png) = (args.next().context(usage)?, args.next().context(usage)?);
+
+    let file = File::open(&capture).with_context(|| capture.display().to_string())?;
+    let mut playback = Playback::default();
+    playback.run(Sections::new(file)?, &mut Renderer::default());
+
+    for (fault, place, count) in playback.gpu.report.faults.iter() {
+        eprintln!("{place}: {fault} ({count} times)");
+    }
+    write_last(&playback.gpu, &png)
+}
