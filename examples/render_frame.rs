@@ -5,6 +5,7 @@
 use std::fs::File;
 use std::path::PathBuf;
 
+use a4emu::out_file::Inputs;
 use a4emu::output::{Renderer, write_last};
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
@@ -22,5 +23,5 @@ fn main() -> anyhow::Result<()> {
     for (fault, place, count) in playback.gpu.report.faults.iter() {
         eprintln!("{place}: {fault} ({count} times)");
     }
-    write_last(&playback.gpu, &png)
+    write_last(&mut playback.gpu, &png, &Inputs::of(&capture))
 }

@@ -93,9 +93,13 @@ pub mod diff;
 #[doc(hidden)]
 pub mod disasm;
 #[doc(hidden)]
+pub mod folders;
+#[doc(hidden)]
 pub mod info;
 #[doc(hidden)]
 pub mod options;
+#[doc(hidden)]
+pub mod out_file;
 #[doc(hidden)]
 pub mod pico;
 #[doc(hidden)]

@@ -1,5 +1,7 @@
 //! What a replay leaves behind: pictures, `summary.json`, times.
 
+pub mod picture;
+
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -7,11 +9,14 @@ use std::time::Instant;
 use anyhow::Context;
 use serde::Serialize;
 
+use crate::budget::Work;
 use crate::cp::{Call, Cp, Flow, Observer};
 use crate::draw::pipeline::StageTimes;
-use crate::draw::surfaces::{Content, Picture, Written};
+use crate::draw::rb::rendered::{Content, Written};
 use crate::draw::{dispatch, run};
 use crate::gpu::Gpu;
+use crate::out_file::{self, Inputs, OutFile};
+use picture::Picture;
 
 /// The observer that makes draws happen, and remembers which submits drew.
 #[derive(Default)]
@@ -155,21 +160,22 @@ struct ReportRow {
 ///
 /// # Errors
 /// When there is none, or the file cannot be written.
-pub fn write_last(gpu: &Gpu, path: &Path) -> anyhow::Result<()> {
-    let surface = gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
-    let picture = surface.picture(&gpu.mem).context("no picture can be made of the surface's format")?;
-    write_png(path, [surface.width, surface.height], &picture)
+pub fn write_last(gpu: &mut Gpu, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+    let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
+    write_picture(gpu, &surface, path, inputs).map(drop)
 }
 
-/// Writes every surface and `summary.json` into `directory`.
+/// Writes every surface and `summary.json` into `directory`. A surface of which no picture can
+/// be made is reported and left out.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_all(gpu: &Gpu, directory: &Path) -> anyhow::Result<()> {
+pub fn write_all(gpu: &mut Gpu, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let written: Vec<Written> = gpu.pipeline.surfaces.iter().copied().collect();
     let mut surfaces = Vec::new();
-    for (index, surface) in gpu.pipeline.surfaces.iter().enumerate() {
-        surfaces.push(write_surface(gpu, directory, index, surface)?);
+    for (index, surface) in written.iter().enumerate() {
+        surfaces.push(write_surface(gpu, directory, (index, surface), inputs)?);
     }
     let summary = Summary {
         surfaces,
@@ -183,9 +189,8 @@ pub fn write_all(gpu: &Gpu, directory: &Path) -> anyhow::Result<()> {
         unsupported: rows(gpu.report.unsupported.iter()),
         draws: gpu.at.draws,
     };
-    let path = directory.join("summary.json");
     let text = serde_json::to_string_pretty(&summary)? + "\n";
-    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    out_file::write(&directory.join("summary.json"), text.as_bytes(), inputs)
 }
 
 fn rows<'a, T: std::fmt::Display + 'a>(
@@ -201,44 +206,50 @@ fn rows<'a, T: std::fmt::Display + 'a>(
     log.map(row).collect()
 }
 
-fn write_surface(gpu: &Gpu, directory: &Path, index: usize, surface: &Written) -> anyhow::Result<SurfaceRow> {
+fn write_surface(
+    gpu: &mut Gpu,
+    directory: &Path,
+    (index, surface): (usize, &Written),
+    inputs: &Inputs,
+) -> anyhow::Result<SurfaceRow> {
     let kind = if surface.content == Content::Color { "color" } else { "depth" };
     let name = format!("{index:03}-{kind}-{:08x}.png", surface.address);
-    let png = match surface.picture(&gpu.mem) {
-        Some(picture) => {
-            write_png(&directory.join(&name), [surface.width, surface.height], &picture)?;
-            Some(name)
-        }
-        None => None,
-    };
+    let written = write_picture(gpu, surface, &directory.join(&name), inputs)?;
     let format = match surface.content {
         Content::Color => format!("{:?}", surface.format),
         Content::Depth(format) => format!("{format:?}"),
     };
-    let Written { submit, draw, address, width, height, .. } = *surface;
+    let Written { submit, draw, address, .. } = *surface;
+    let ([width, height], png) = match written {
+        Some(size) => (size, Some(name)),
+        None => ([surface.width, surface.height], None),
+    };
     Ok(SurfaceRow { submit, draw, address, width, height, format, png })
 }
 
-/// Writes a picture of `width` and `height` as PNG.
-///
-/// # Errors
-/// I/O, or a picture of another size.
-pub fn write_png(path: &Path, [width, height]: [u32; 2], picture: &Picture) -> anyhow::Result<()> {
-    let file = fs::File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), width, height);
-    let bytes = match picture {
-        Picture::Rgba8(bytes) => {
-            encoder.set_color(png::ColorType::Rgba);
-            encoder.set_depth(png::BitDepth::Eight);
-            bytes.clone()
-        }
-        Picture::Grey16(values) => {
-            encoder.set_color(png::ColorType::Grayscale);
-            encoder.set_depth(png::BitDepth::Sixteen);
-            values.iter().flat_map(|value| value.to_be_bytes()).collect()
-        }
+/// Pixels whose work one pixel of a picture is: it is decoded and packed.
+const PACKED: u64 = 4;
+
+/// Writes the picture of `surface`, and gives its size; reports why it cannot be.
+fn write_picture(
+    gpu: &mut Gpu,
+    surface: &Written,
+    path: &Path,
+    inputs: &Inputs,
+) -> anyhow::Result<Option<[u32; 2]>> {
+    let Written { address, width, height, .. } = *surface;
+    let what = format!("the picture of {width}x{height} pixels at {address:#010x}");
+    let Some(picture) = Picture::of(surface, &gpu.mem).filter(|picture| !picture.size().contains(&0)) else {
+        gpu.report.unsupported(what, gpu.at);
+        return Ok(None);
     };
-    let mut writer = encoder.write_header().with_context(|| path.display().to_string())?;
-    writer.write_image_data(&bytes).with_context(|| path.display().to_string())?;
-    writer.finish().with_context(|| path.display().to_string())
+    let size = picture.size();
+    if !gpu.budget.take(Work::Pixel, PACKED * u64::from(size[0]) * u64::from(size[1])) {
+        gpu.report.cut(format!("{what} is not written: too much work (--max-work)"), gpu.at);
+        return Ok(None);
+    }
+    let mut out = OutFile::create(path, inputs)?;
+    picture.write(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
+    out.finish()?;
+    Ok(Some(size))
 }

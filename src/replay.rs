@@ -3,17 +3,15 @@
 mod observe;
 mod stepping;
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-use anyhow::Context;
+use std::path::PathBuf;
 
 use crate::cp::{Observer, Tee};
-use crate::draw::geometry::dispatch::Setting;
+use crate::draw::gs::dispatch::Setting;
 use crate::fault::{Fault, Miss};
 use crate::golden::Recorder;
 use crate::options::{Shared, open_capture};
+use crate::out_file::{Inputs, OutFile};
 use crate::output::{self, Renderer};
 use crate::playback::Playback;
 use crate::status::Status;
@@ -27,7 +25,7 @@ use stepping::Stepping;
 pub struct Args {
     /// A .rd or .rd.gz file, or - for stdin
     pub capture: PathBuf,
-    /// Write the last colour surface rendered as RGBA PNG, in memory row order
+    /// Write the last colour surface rendered as RGBA PNG, in memory row order (- for stdout)
     #[arg(long, value_name = "FILE")]
     pub png: Option<PathBuf>,
     /// Write every surface rendered, and summary.json
@@ -96,11 +94,12 @@ fn in_threads<R: Send>(shared: &Shared, work: impl FnOnce() -> R + Send) -> R {
 
 /// Pictures, summary, times.
 fn put_out(args: &Args, playback: &mut Playback, renderer: &Renderer) -> anyhow::Result<()> {
+    let inputs = Inputs::of(&args.capture);
     if let Some(path) = &args.png {
-        output::write_last(&playback.gpu, path)?;
+        output::write_last(&mut playback.gpu, path, &inputs)?;
     }
     if let Some(directory) = &args.out {
-        output::write_all(&playback.gpu, directory)?;
+        output::write_all(&mut playback.gpu, directory, &inputs)?;
     }
     if args.stats {
         writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.report())?)?;
@@ -124,7 +123,10 @@ fn observed(
     let mut trace = args.trace.then(|| Trace::new(stdout(), Detail::Changes));
     let mut listing = args.list_draws.then(|| Listing::new(stdout(), window));
     let mut state = match &args.state {
-        Some(path) => Some(Recorder::new(StateFile::new(create(path)?, window))),
+        Some(path) => {
+            let out = OutFile::create(path, &Inputs::of(&args.capture))?;
+            Some(Recorder::new(StateFile::new(out, window)))
+        }
         None => None,
     };
     let mut stepping = Stepping::new(&args.debug, shared)?;
@@ -146,20 +148,11 @@ fn observed(
     if let Some(stepping) = stepping {
         stepping.finish()?;
     }
-    state.map_or(Ok(()), |state| state.end(&mut playback.gpu).finish())
+    state.map_or(Ok(()), |state| state.end(&mut playback.gpu).finish()?.finish())
 }
 
 fn stdout() -> BufWriter<io::Stdout> {
     BufWriter::with_capacity(1 << 16, io::stdout())
-}
-
-/// The file at `path`, or stdout for `-`.
-fn create(path: &Path) -> anyhow::Result<Box<dyn Write>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(stdout()));
-    }
-    let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-    Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
 }
 
 /// Puts on stderr what went wrong, and says how bad it is.

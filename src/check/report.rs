@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::Context;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
 use super::verdict::{Outcome, Verdict};
+use crate::out_file::{self, Inputs};
 
 impl Verdict {
     fn words(self) -> &'static str {
@@ -72,12 +72,12 @@ pub fn json(out: &mut impl Write, outcomes: &[Outcome]) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When `path` cannot be written.
-pub fn junit(path: &Path, outcomes: &[Outcome]) -> anyhow::Result<()> {
+pub fn junit(path: &Path, outcomes: &[Outcome], inputs: &Inputs) -> anyhow::Result<()> {
     let mut suite = TestSuite::new("a4emu check");
     suite.add_test_cases(outcomes.iter().map(test_case));
     let mut report = Report::new("a4emu");
     report.add_test_suite(suite);
-    std::fs::write(path, report.to_string()?).with_context(|| format!("cannot write {}", path.display()))
+    out_file::write(path, report.to_string()?.as_bytes(), inputs)
 }
 
 fn test_case(outcome: &Outcome) -> TestCase {

@@ -1,12 +1,9 @@
 //! One case: replay it, and hold what comes out against its golden files.
 
-use std::fs;
-use std::path::Path;
-
 use anyhow::Context;
 use serde::Serialize;
 
-use super::case::{Case, open};
+use super::case::Case;
 use super::frame::{FRAME, Frame};
 use crate::cp::Tee;
 use crate::diff::{Difference, compare};
@@ -113,8 +110,7 @@ pub fn replay(case: &Case, depth: Depth, shared: &Shared) -> anyhow::Result<Actu
     let mut ends = window;
     let mut trace = Trace::new(Vec::new(), Detail::Packets);
     let mut recorder = Recorder::new(State::default());
-    let quiet = Shared { quiet: true, ..shared.clone() };
-    let sections = open(&case.capture(), &quiet)?;
+    let sections = case.open()?;
     let mut renderer = Renderer::default();
     let mut tee = Tee(vec![&mut ends, &mut trace, &mut recorder]);
     if depth == Depth::Frame {
@@ -158,26 +154,22 @@ fn hold(case: &Case, actual: &Actual) -> anyhow::Result<Outcome> {
 pub fn against_golden(case: &Case, actual: &Actual) -> anyhow::Result<(Vec<String>, Vec<Difference>)> {
     let mut notes = Vec::new();
     let mut differences = Vec::new();
-    let golden = read(&case.dir.join(STATE))?;
+    let golden = case.golden(STATE)?;
     if golden != actual.state {
         // Only what it says counts: another way to print a field is no other state.
         let old = golden::parse(&golden).with_context(|| format!("{}/{STATE}", case.name))?;
         differences = compare(&old, &golden::parse(&actual.state)?);
     }
-    notes.extend(first_line(PACKETS, &read(&case.dir.join(PACKETS))?, &actual.packets));
+    notes.extend(first_line(PACKETS, &case.golden(PACKETS)?, &actual.packets));
     if Depth::of(case) == Depth::Frame {
-        let golden = Frame::read(&case.dir.join(FRAME))?;
         notes.extend(match &actual.frame {
-            Some(frame) => frame.against(&golden, case.manifest.frame),
+            Some(frame) => frame
+                .against(case.golden_file(FRAME)?, case.manifest.frame)
+                .with_context(|| format!("cannot read {}/{FRAME}", case.name))?,
             None => Some(format!("{FRAME}: nothing was rendered")),
         });
     }
     Ok((notes, differences))
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    fs::read_to_string(path)
-        .with_context(|| format!("cannot read {} (check --bless makes it)", path.display()))
 }
 
 /// The first line in which two texts differ.

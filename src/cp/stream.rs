@@ -7,7 +7,7 @@ use super::{Cp, Flow};
 use crate::fault::{Client, Fault, Place};
 
 /// Calls that may be open at once: the chip has two levels below the ring and state
-/// groups one deeper (command-processor page 5); one more is let through.
+/// groups one deeper (docs/hardware/command-processor.md, sections 5 and 6); one more is let through.
 const MAX_DEPTH: u32 = 4;
 
 /// The hardware stores 20 bits of a call's length.

@@ -92,13 +92,12 @@ impl<W: Write> StateFile<W> {
         Self { out, window, begun: false, error: None }
     }
 
-    /// Writes what is still buffered.
+    /// Where everything was written to.
     ///
     /// # Errors
     /// The first write that failed.
-    pub fn finish(mut self) -> anyhow::Result<()> {
-        self.error.take().map_or_else(|| self.out.flush(), Err)?;
-        Ok(())
+    pub fn finish(self) -> io::Result<W> {
+        self.error.map_or(Ok(self.out), Err)
     }
 
     fn write(&mut self, chip: Chip, record: &Record) -> io::Result<()> {

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow, bail};
 use crate::cp::{Call, Flow, Observer};
 use crate::debug::{Debugger, Line};
 use crate::draw::DrawCall;
-use crate::draw::fragment::Chosen;
+use crate::draw::fs::Chosen;
 use crate::draw::inspect::{self, Launch};
 use crate::fault::Fault;
 use crate::gpu::Gpu;

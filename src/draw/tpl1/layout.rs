@@ -1,0 +1,159 @@
+//! Where the levels, layers and texels of a linear texture lie.
+//!
+//! Source: docs/hardware/textures-and-memory.md, section 3 (freedreno_layout, fd4_resource).
+use crate::format::Block;
+
+/// Layers of 3D levels and array layers start at multiples of this.
+const PAGE: u32 = 4096;
+
+/// One mip level. Sizes are in texels and at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Level {
+    pub width: u32,
+    pub height: u32,
+    /// Slices of a 3D texture, layers or faces of the others.
+    pub depth: u32,
+    /// Bytes from the texture's base to the first texel.
+    pub offset: u32,
+    /// Bytes from one row of blocks to the next.
+    pub pitch: u32,
+    /// Bytes from one slice, layer or face to the next.
+    pub slice: u32,
+}
+
+/// What a descriptor says about the levels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub width: u32,
+    pub height: u32,
+    /// Slices at level 0, or layers.
+    pub depth: u32,
+    pub levels: u32,
+    pub block: Block,
+    /// Bytes per row of level 0.
+    pub pitch: u32,
+    /// Every pitch is a multiple of this power of two.
+    pub pitch_align: u32,
+    /// Bytes per layer, or per slice of level 0.
+    pub layer_size: u32,
+    /// Bytes below which the slices of a 3D texture do not shrink.
+    pub min_layer_size: u32,
+}
+
+/// `size` at `level`, at least 1.
+pub(super) fn minify(size: u32, level: u32) -> u32 {
+    (size >> level.min(31)).max(1)
+}
+
+fn align(value: u32, to: u32) -> u32 {
+    value.checked_next_multiple_of(to).unwrap_or(u32::MAX - (to - 1))
+}
+
+impl Shape {
+    fn pitch(&self, level: u32) -> u32 {
+        align(self.pitch >> level.min(31), self.pitch_align)
+    }
+
+    fn rows(&self, level: u32) -> u32 {
+        minify(self.height, level).div_ceil(self.block.height)
+    }
+
+    /// Levels of a 2D, cube or array texture: each layer holds all of them.
+    /// Hostile sizes saturate; whoever reads checks bounds.
+    pub fn layer_first(&self) -> Vec<Level> {
+        let mut offset = 0u32;
+        let place = |level| {
+            let at = self.level(level, self.depth, offset, self.layer_size);
+            offset = offset.saturating_add(self.rows(level).saturating_mul(at.pitch));
+            at
+        };
+        (0..self.levels).map(place).collect()
+    }
+
+    /// Levels of a 3D texture: each level holds all of its slices.
+    pub fn level_first(&self) -> Vec<Level> {
+        let mut offset = 0u32;
+        let place = |level| {
+            let depth = minify(self.depth, level);
+            let at = self.level(level, depth, offset, self.slice_3d(level));
+            offset = offset.saturating_add(depth.saturating_mul(at.slice));
+            at
+        };
+        (0..self.levels).map(place).collect()
+    }
+
+    fn slice_3d(&self, level: u32) -> u32 {
+        match level {
+            0 => self.layer_size,
+            _ => align(self.rows(level).saturating_mul(self.pitch(level)), PAGE).max(self.min_layer_size),
+        }
+    }
+
+    fn level(&self, level: u32, depth: u32, offset: u32, slice: u32) -> Level {
+        let (width, height) = (minify(self.width, level), minify(self.height, level));
+        Level { width, height, depth, offset, pitch: self.pitch(level), slice }
+    }
+
+    /// Bytes from the base to the end of the last texel.
+    pub fn extent(&self, levels: &[Level]) -> u64 {
+        let end = |level: &Level| {
+            let rows = u64::from(level.height.div_ceil(self.block.height)) - 1;
+            let row = u64::from(level.width.div_ceil(self.block.width)) * u64::from(self.block.bytes);
+            let slices = u64::from(level.depth) - 1;
+            u64::from(level.offset) + slices * u64::from(level.slice) + rows * u64::from(level.pitch) + row
+        };
+        levels.iter().map(end).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rgba8(width: u32, height: u32, levels: u32) -> Shape {
+        let block = Block { width: 1, height: 1, bytes: 4 };
+        let pitch = align(width * 4, 128);
+        Shape {
+            width,
+            height,
+            depth: 1,
+            levels,
+            block,
+            pitch,
+            pitch_align: 128,
+            layer_size: 0x1000,
+            min_layer_size: 0,
+        }
+    }
+
+    #[test]
+    fn levels_of_a_layer_follow_each_other() {
+        let levels = rgba8(64, 32, 7).layer_first();
+        let places: Vec<_> = levels.iter().map(|l| (l.width, l.height, l.offset, l.pitch)).collect();
+        assert_eq!(places[..3], [(64, 32, 0, 256), (32, 16, 8192, 128), (16, 8, 10240, 128)]);
+        assert_eq!(places[6], (1, 1, 10240 + 128 * (8 + 4 + 2 + 1), 128));
+    }
+
+    #[test]
+    fn slices_of_a_3d_level_start_on_pages() {
+        let shape = Shape { depth: 4, ..rgba8(16, 16, 3) };
+        let levels = shape.level_first();
+        assert_eq!(levels.iter().map(|l| l.depth).collect::<Vec<_>>(), [4, 2, 1]);
+        assert_eq!(levels.iter().map(|l| l.offset).collect::<Vec<_>>(), [0, 4 * 4096, 6 * 4096]);
+        assert_eq!(shape.extent(&levels), 6 * 4096 + 3 * 128 + 16);
+    }
+
+    #[test]
+    fn hostile_sizes_saturate() {
+        let shape = Shape {
+            width: 0x7fff,
+            height: 0x7fff,
+            depth: 0x1fff,
+            pitch: 0x1f_ffff,
+            layer_size: 0x3fff << 12,
+            ..rgba8(1, 1, 16)
+        };
+        assert!(shape.extent(&shape.layer_first()) > u64::from(u32::MAX));
+        assert!(shape.extent(&shape.level_first()) > u64::from(u32::MAX));
+    }
+}
