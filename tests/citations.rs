@@ -8,8 +8,16 @@ use std::path::{Path, PathBuf};
 const PLACES: [&str; 7] = ["src", "decoder", "tests", "benches", "examples", "scripts", "captures"];
 
 /// Words that point to papers which are not in the tree.
-const FORBIDDEN: [&str; 7] =
-    ["seeds/", "design/", "../shared/", "wiki page", "wiki's", "hardware page", " page, section"];
+const FORBIDDEN: [&str; 8] = [
+    "seeds/",
+    "design/",
+    "shared/hardware",
+    "shared/tools",
+    "wiki page",
+    "wiki's",
+    "hardware page",
+    " page, section",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -135,7 +135,7 @@ fn damaged(folder: &Path) -> PathBuf {
 /// The capture that `captures/geometry/NAME.a4` describes.
 fn assembled(folder: &Path, name: &str) -> String {
     let capture = folder.join(format!("{name}.rd")).to_str().unwrap().to_owned();
-    a4emu(&["asm", &format!("captures/geometry/{name}.a4"), "-o", &capture]);
+    a4emu(&["asm", &format!("captures/geometry/{name}.a4"), "--include", "captures", "-o", &capture]);
     capture
 }
 
@@ -173,9 +173,8 @@ fn check_replay(schema: &Schema, folder: &Path, damaged: &str) {
 fn check_fixture(schema: &Schema, folder: &Path) {
     let case = folder.join("cases/triangle");
     fs::create_dir_all(&case).unwrap();
-    let capture = root().join("captures/triangle.rd.gz");
-    let toml = format!("capture = {:?}\nneeds = [\"replay\"]\n", capture.to_str().unwrap());
-    fs::write(case.join("case.toml"), toml).unwrap();
+    fs::copy(root().join("captures/triangle.rd.gz"), case.join("triangle.rd.gz")).unwrap();
+    fs::write(case.join("case.toml"), "capture = \"triangle.rd.gz\"\nneeds = [\"replay\"]\n").unwrap();
     let golden = root().join("fixtures/triangle");
     fs::copy(golden.join("packets.txt"), case.join("packets.txt")).unwrap();
     let state = fs::read_to_string(golden.join("state.txt")).unwrap();
