@@ -5,7 +5,7 @@
 
 use std::fs::File;
 
-use a4emu::cp::{Call, Flow, Observer};
+use a4emu::cp::{Call, Flow, Observer, Skip};
 use a4emu::gpu::Gpu;
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
@@ -16,7 +16,7 @@ use anyhow::Context;
 struct DepthTestOff;
 
 impl Observer for DepthTestOff {
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         if let Call::Draw(draw) = call
             && !gpu.regs.get::<RB_DEPTH_CONTROL>().Z_TEST_ENABLE()
         {
@@ -28,6 +28,6 @@ impl Observer for DepthTestOff {
 
 fn main() -> anyhow::Result<()> {
     let capture = std::env::args_os().nth(1).context("usage: depth_test_off CAPTURE")?;
-    Playback::default().run(Sections::new(File::open(capture)?)?, &mut DepthTestOff);
+    Playback::default().run(Sections::new(File::open(capture)?)?, &mut Skip::default(), &mut DepthTestOff);
     Ok(())
 }

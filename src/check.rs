@@ -13,7 +13,7 @@ use std::str::FromStr;
 use indicatif::{ParallelProgressIterator, ProgressBar};
 use rayon::prelude::*;
 
-use crate::options::Shared;
+use crate::options::{Shared, Threads};
 use crate::out_file::Inputs;
 use crate::status::Status;
 
@@ -45,6 +45,9 @@ pub struct Args {
     /// A folder, beside that in which the fixtures' folder is, where captures may be (repeatable)
     #[arg(long, value_name = "DIR")]
     pub include: Vec<PathBuf>,
+    /// Threads that replay
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 /// One of so many parts of the cases.
@@ -79,13 +82,12 @@ impl Shard {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let cases = find(&args.fixtures, &args.cases, &reach(&args.fixtures, &args.include))?;
     let cases = args.shard.map_or(cases.clone(), |shard| shard.of(cases));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(shared.threads.map_or(0, usize::from)).build()?;
     let bar = if shared.quiet { ProgressBar::hidden() } else { ProgressBar::new(cases.len() as u64) };
     if args.bless {
-        return pool.install(|| bless_all(&cases, shared, bar));
+        return args.threads.run(|| bless_all(&cases, shared, bar));
     }
     let outcomes: Vec<Outcome> =
-        pool.install(|| cases.par_iter().progress_with(bar).map(|case| judge(case, shared)).collect());
+        args.threads.run(|| cases.par_iter().progress_with(bar).map(|case| judge(case, shared)).collect());
     if let Some(path) = &args.junit {
         report::junit(path, &outcomes, &inputs(&cases))?;
     }

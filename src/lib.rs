@@ -18,7 +18,7 @@
 //!    ([`Pm4`](a4emu_decoder::pm4::Pm4)) from its row in `decoder/src/pm4/rows.rs`.
 //! 3. `cp/command.rs` matches on the body: calls of other buffers push a stream, CP_LOAD_STATE4 fills
 //!    the state of a stage, stores go to memory, a draw or a dispatch becomes a
-//!    [`Call`](cp::Call).
+//!    [`Call`](cp::Call), which an [`Engine`](cp::Engine) runs: it renders, or leaves draws out.
 //! 4. Observers see the packet, each register and each store as it happens, and the call before it
 //!    runs.
 //!
@@ -28,7 +28,7 @@
 //!    each field, the text of the decoder, and the name in golden files.
 //! 2. The write lands in the [`RegFile`](regfile::RegFile), a plain array that also knows which
 //!    registers have been written at all. The few writes that do something at once (a store through
-//!    CP_ME_NRT_DATA, say) are in `cp/registers.rs`.
+//!    CP_ME_NRT_DATA, say) are the table in `cp/effects.rs`.
 //! 3. A draw reads registers in one place only: the snapshot at its start turns them into values,
 //!    and all later steps take those. Whoever looks for the meaning of a register goes to the
 //!    snapshot of its block.
@@ -60,10 +60,10 @@
 //!
 //! # What goes wrong
 //!
-//! What the program got wrong is a [`Fault`](fault::Fault), memory that the capture does not hold
-//! is [`Missing`](fault::Missing), what we do not do is
-//! [`Unimplemented`](fault::Unimplemented), and what our own limits ([`budget`]) cut off is a
-//! [`Cut`](fault::Cut). All are recorded with their [`Place`](fault::Place); none panics.
+//! All that can go wrong is a [`Trouble`](fault::Trouble) with a severity: a
+//! [`Fault`](fault::Fault) is the program's, [`Missing`](fault::Missing) memory the capture's, and
+//! what is not supported, or cut off by a limit of ours ([`budget`]), is ours. All are recorded with
+//! their [`Place`](fault::Place); none panics.
 //!
 //! Modules that are not listed here belong to the `a4emu` command and are no public interface.
 
@@ -76,6 +76,7 @@ pub mod golden;
 pub mod gpu;
 pub mod memory;
 pub mod output;
+pub mod pass;
 pub mod playback;
 pub mod regfile;
 pub mod shader;
@@ -110,8 +111,8 @@ pub mod replay;
 #[cfg(target_os = "linux")]
 pub mod run;
 #[doc(hidden)]
+pub mod selection;
+#[doc(hidden)]
 pub mod status;
 #[doc(hidden)]
 pub mod trace;
-#[doc(hidden)]
-pub mod walk;

@@ -3,7 +3,7 @@
 use a4emu::options::Shared;
 #[cfg(target_os = "linux")]
 use a4emu::run;
-use a4emu::status::{Status, is_closed_pipe, status_of};
+use a4emu::status::Status;
 use a4emu::{asm, check, decode, diff, disasm, info, pico, replay};
 use clap::{Parser, Subcommand};
 
@@ -56,10 +56,8 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
 }
 
 fn main() -> Status {
-    dispatch(&Cli::parse()).unwrap_or_else(|error| {
-        if !is_closed_pipe(&error) {
-            eprintln!("a4emu: {error:#}");
-        }
-        status_of(&error)
-    })
+    match dispatch(&Cli::parse()) {
+        Ok(status) => status,
+        Err(error) => Status::Fine.and(Err(error)),
+    }
 }

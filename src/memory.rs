@@ -504,6 +504,11 @@ impl Memory {
         self.block(addr).map_or(0, |block| (block.end() - u64::from(addr)) as u32)
     }
 
+    /// The buffer that holds `addr`: base and length in bytes.
+    pub fn buffer_at(&self, addr: u32) -> Option<(u32, u32)> {
+        self.block(addr).map(|block| (block.base, block.len))
+    }
+
     /// The buffers, by address: base and length in bytes.
     pub fn buffers(&self) -> impl Iterator<Item = (u32, u32)> {
         self.bases.iter().map(|base| (*base, self.blocks[base].len))

@@ -9,61 +9,15 @@ use std::time::Instant;
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::budget::Work;
-use crate::cp::{Call, Cp, Flow, Observer};
+use crate::budget::{Budget, Work};
+use crate::cp::{Cp, Renderer, Silent};
 use crate::draw::pipeline::StageTimes;
 use crate::draw::rb::rendered::{Content, Written};
-use crate::draw::{dispatch, run};
+use crate::fault::{Place, Trouble};
 use crate::gpu::Gpu;
 use crate::out_file::{self, Inputs, OutFile};
+use crate::replay::Submit;
 use picture::Picture;
-
-/// The observer that makes draws happen, and remembers which submits drew.
-#[derive(Default)]
-pub struct Renderer {
-    submits: Vec<Submit>,
-}
-
-/// A submit that executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Submit {
-    /// Its first command buffer.
-    pub address: u32,
-    /// Length of that.
-    pub dwords: u32,
-    /// Draws and dispatches in it.
-    pub draws: u32,
-    /// Buffers were announced before it as often as this.
-    pub group: u32,
-}
-
-impl Observer for Renderer {
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        if let Some(submit) = self.submits.last_mut() {
-            submit.draws += 1;
-        }
-        match call {
-            Call::Draw(call) => run(gpu, call),
-            Call::Dispatch(call) => dispatch(gpu, call),
-        }
-        Flow::Continue
-    }
-
-    fn submit(&mut self, gpu: &mut Gpu, address: u32, dwords: u32) -> Flow {
-        self.submits.push(Submit { address, dwords, draws: 0, group: gpu.mem.group() });
-        Flow::Continue
-    }
-}
-
-impl Renderer {
-    /// The submits of the last group of which one drew something: what the driver gave
-    /// the kernel in one call.
-    pub fn last_that_drew(&self) -> Vec<Submit> {
-        let last = self.submits.iter().rev().find(|submit| submit.draws > 0);
-        let group = last.map(|submit| submit.group);
-        self.submits.iter().filter(|submit| Some(submit.group) == group).copied().collect()
-    }
-}
 
 /// What `--loop` prints.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -86,22 +40,21 @@ struct Spread {
     max: f64,
 }
 
-/// Dwords that a submit may execute when it runs again: more than a real one does.
-const CREDIT: u64 = 1 << 24;
-
 /// Runs `submits` again `runs` times and times it. Nothing is kept from run to run that a
 /// new frame would not find as well.
 pub fn repeat(gpu: &mut Gpu, submits: &[Submit], runs: u32) -> LoopTimes {
     let mut times = Vec::with_capacity(runs as usize);
     let before = gpu.pipeline.stats;
     let at = gpu.at;
+    // Each run may do what all of the capture did.
+    let budget = Budget::new(gpu.budget.spent());
     for _ in 0..runs {
         gpu.at = at;
+        gpu.budget = budget.clone();
         gpu.pipeline.reuse.clear();
         let start = Instant::now();
         for submit in submits {
-            gpu.cp.credit(CREDIT);
-            Cp::new(gpu, &mut Renderer::default()).submit(submit.address, submit.dwords);
+            Cp::new(gpu, &mut Renderer, &mut Silent).submit(submit.address, submit.dwords);
         }
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
@@ -151,6 +104,7 @@ struct MissingRow {
 struct ReportRow {
     submit: u32,
     draw: u32,
+    frame_draw: u32,
     address: u32,
     message: String,
     count: u64,
@@ -185,25 +139,24 @@ pub fn write_all(gpu: &mut Gpu, directory: &Path, inputs: &Inputs) -> anyhow::Re
             .iter()
             .map(|m| MissingRow { address: m.address, bytes: m.len, used_by: m.client.to_string() })
             .collect(),
-        faults: rows(gpu.report.faults.iter()),
-        unsupported: rows(gpu.report.unsupported.iter()),
+        faults: rows(gpu, |trouble| matches!(trouble, Trouble::Fault(_))),
+        unsupported: rows(gpu, |trouble| matches!(trouble, Trouble::Unsupported(_) | Trouble::Cut(_))),
         draws: gpu.at.draws,
     };
     let text = serde_json::to_string_pretty(&summary)? + "\n";
     out_file::write(&directory.join("summary.json"), text.as_bytes(), inputs)
 }
 
-fn rows<'a, T: std::fmt::Display + 'a>(
-    log: impl Iterator<Item = &'a (T, crate::fault::Place, u64)>,
-) -> Vec<ReportRow> {
-    let row = |(what, at, count): &(T, crate::fault::Place, u64)| ReportRow {
+fn rows(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<ReportRow> {
+    let row = |(what, at, count): &(Trouble, Place, u64)| ReportRow {
         submit: at.submit,
         draw: at.draws,
+        frame_draw: at.frame_draw,
         address: at.address,
         message: what.to_string(),
         count: *count,
     };
-    log.map(row).collect()
+    gpu.report.troubles.iter().filter(|(trouble, ..)| of(trouble)).map(row).collect()
 }
 
 fn write_surface(

@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use crate::asm::{Disk, capture_of};
 use crate::folders::{Folders, read_text};
-use crate::options::Span;
 use crate::out_file::Inputs;
+use crate::selection::Selection;
 
 /// How the name of a source of a capture ends.
 const SOURCE: &str = "a4";
@@ -64,7 +64,7 @@ pub struct Case {
     /// Its `case.toml`.
     pub manifest: Manifest,
     /// Submits and draws that count.
-    pub range: [Span; 2],
+    pub selection: Selection,
     /// Where its capture may be, and what that includes.
     folders: Folders,
 }
@@ -78,13 +78,17 @@ impl Case {
         let path = dir.join(MANIFEST);
         let text = Folders::new([dir]).text(&path, MAX_MANIFEST)?;
         let manifest: Manifest = toml::from_str(&text).with_context(|| path.display().to_string())?;
-        let range =
-            [&manifest.submit, &manifest.draw].map(|text| text.as_deref().map_or(Ok(Span::ALL), str::parse));
-        let [submits, draws] = range;
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let invalid = |error: String| anyhow::anyhow!("{}: {error}", path.display());
-        let range = [submits.map_err(invalid)?, draws.map_err(invalid)?];
-        Ok(Self { name, dir: dir.to_owned(), manifest, range, folders: folders.clone() })
+        let submit = manifest.submit.as_deref().map(str::parse).transpose().map_err(invalid)?;
+        let draw = manifest.draw.as_deref().map(str::parse).transpose().map_err(invalid)?;
+        Ok(Self {
+            name,
+            dir: dir.to_owned(),
+            manifest,
+            selection: Selection { submit, draw },
+            folders: folders.clone(),
+        })
     }
 
     /// The sections of its capture.

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use crate::fault::Fault;
 use crate::gpu::{Gpu, Stage};
+use crate::pass::Pass;
 use crate::shader::{Program, Warp};
 
 use crate::draw::call::DrawCall;
 use crate::draw::front::FrontState;
 use crate::draw::fs::{self, Chosen, Frame, Group};
-use crate::draw::gras::state::{DrawState, Purpose, VertexState, purpose};
+use crate::draw::gras::state::{DrawState, VertexState};
 use crate::draw::pipeline::{geometry, plan, reachable};
 use crate::draw::primitive_cache::Geometry;
 use crate::draw::sp::memory::{Port, StageEnvironment};
@@ -59,7 +60,7 @@ pub fn fragments(
     chosen: Chosen,
     look: impl FnOnce(Launch<'_, '_, '_, '_>),
 ) -> Result<(), Fault> {
-    if purpose(&gpu.regs) != Purpose::Draw {
+    if matches!(call.pass, Pass::Resolve | Pass::Binning) {
         return Err(Fault::Draw("the fragment shader of a resolve or binning pass does not run".into()));
     }
     let (words, program) = stepwise(gpu, Stage::FS)?;

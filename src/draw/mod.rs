@@ -22,5 +22,5 @@ pub mod vertices;
 pub mod vfd;
 pub mod vpc;
 
-pub use call::{DispatchCall, DrawCall, IndexSource};
+pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 pub use pipeline::{Pipeline, dispatch, run};

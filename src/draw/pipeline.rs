@@ -8,6 +8,7 @@ use a4emu_decoder::regs::rb::{RB_FRAME_BUFFER_DIMENSION, RB_RENDER_CONTROL};
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::Gpu;
 use crate::memory::Memory;
+use crate::pass::Pass;
 
 use super::cs;
 use super::pc::state as tessellation;
@@ -19,7 +20,7 @@ use crate::draw::fs::{self, BandResult, Coloring, Frame, Plan};
 use crate::draw::gras::layers::{self, Grouping, Layer};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup;
-use crate::draw::gras::state::{DrawState, Purpose, VertexState, purpose};
+use crate::draw::gras::state::{DrawState, VertexState};
 use crate::draw::gs::Layers;
 use crate::draw::gs::cost::{Ledger, Row};
 use crate::draw::gs::dispatch::Setting;
@@ -127,11 +128,16 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     if call.count == 0 || call.instances == 0 {
         return;
     }
-    let result = match purpose(&gpu.regs) {
-        Purpose::Binning => Ok(()),
-        Purpose::Resolve => resolve::run(gpu, call),
-        Purpose::Draw if gpu.regs.get::<RB_RENDER_CONTROL>().DISABLE_COLOR_PIPE() => vertices_only(gpu, call),
-        Purpose::Draw => render(gpu, call),
+    let result = match call.pass {
+        // The result would be the visibility stream, which nobody reads.
+        Pass::Binning => Ok(()),
+        Pass::Resolve => resolve::run(gpu, call),
+        Pass::Gmem | Pass::Bypass | Pass::Restore => {
+            match gpu.regs.get::<RB_RENDER_CONTROL>().DISABLE_COLOR_PIPE() {
+                true => vertices_only(gpu, call),
+                false => render(gpu, call),
+            }
+        }
     };
     if let Err(fault) = result {
         gpu.report.fault(fault, gpu.at);

@@ -9,7 +9,6 @@ use a4emu_decoder::regs::gras::*;
 use a4emu_decoder::regs::groups::{ShaderOutput, used};
 use a4emu_decoder::regs::hlsq::*;
 use a4emu_decoder::regs::pc::*;
-use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::sp::*;
 use a4emu_decoder::regs::sp_geometry::*;
 use a4emu_decoder::regs::vfd::*;
@@ -41,29 +40,6 @@ pub struct DrawState {
     pub fragment: FragmentState,
     /// Where results go.
     pub targets: Targets,
-}
-
-/// What a draw is for, before anything else is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Drawing.
-    Draw,
-    /// The binning pass: the result would be the visibility stream, which nobody reads.
-    Binning,
-    /// Copying tile memory to memory.
-    Resolve,
-}
-
-/// Reads the purpose of the draws that come now.
-pub fn purpose(regs: &RegFile) -> Purpose {
-    let mode = regs.get::<GRAS_SC_CONTROL>().RENDER_MODE();
-    if mode == RenderMode::RB_RESOLVE_PASS {
-        return Purpose::Resolve;
-    }
-    let binning = regs.get::<PC_BINNING_COMMAND>().BINNING_ENABLE()
-        || regs.get::<RB_RENDER_CONTROL>().BINNING_PASS()
-        || mode == RenderMode::RB_TILING_PASS;
-    if binning { Purpose::Binning } else { Purpose::Draw }
 }
 
 /// Index fetch, attributes and vertex shader.

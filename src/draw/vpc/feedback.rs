@@ -89,8 +89,7 @@ impl FeedbackState {
         for (i, buffer) in (0..).zip(&buffers) {
             let Some(buffer) = buffer else { continue };
             let row = VPC_SO_BUFFER_OFFSET::ROW;
-            let written = gpu.regs.write(row.offset + row.stride * i, buffer.offset);
-            debug_assert!(written, "the register exists");
+            gpu.written_back.push((row.offset + row.stride * i, buffer.offset));
             if buffer.flush != 0 {
                 gpu.store(Client::Geometry, buffer.flush, &buffer.offset.to_le_bytes());
             }

@@ -31,11 +31,14 @@ impl Pass {
     /// draws to tile memory with the bin offset off, in raster mode 1, which bypass rendering never sets.
     pub fn of(regs: &RegFile) -> Self {
         let control = regs.get::<GRAS_SC_CONTROL>();
-        if regs.get::<PC_BINNING_COMMAND>().BINNING_ENABLE() || regs.get::<RB_RENDER_CONTROL>().BINNING_PASS()
+        let mode = control.RENDER_MODE();
+        if mode == RenderMode::RB_RESOLVE_PASS {
+            Self::Resolve
+        } else if regs.get::<PC_BINNING_COMMAND>().BINNING_ENABLE()
+            || regs.get::<RB_RENDER_CONTROL>().BINNING_PASS()
+            || mode == RenderMode::RB_TILING_PASS
         {
             Self::Binning
-        } else if control.RENDER_MODE() == RenderMode::RB_RESOLVE_PASS {
-            Self::Resolve
         } else if regs.get::<RB_MODE_CONTROL>().ENABLE_GMEM() {
             Self::Gmem
         } else if control.RASTER_MODE() != 0 {

@@ -1,0 +1,67 @@
+//! Memory that was read and is in no buffer of the capture.
+
+use std::collections::BTreeMap;
+
+use rangemap::RangeSet;
+
+use super::Client;
+
+/// Address ranges kept for each client; further ones join the last.
+const MAX_RANGES: usize = 4096;
+
+/// A read of memory that the capture does not hold: `len` bytes at `address`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Miss {
+    /// Who asked.
+    pub client: Client,
+    /// First byte.
+    pub address: u32,
+    /// Bytes.
+    pub len: u32,
+}
+
+/// Every address that was read and is not in the capture, by who asked; ranges merged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    ranges: BTreeMap<Client, RangeSet<u64>>,
+}
+
+impl Missing {
+    /// Adds a miss. Independent of the order of calls up to 4,096 ranges a client; behind that
+    /// the gap between the last two closes.
+    pub fn note(&mut self, miss: Miss) {
+        if miss.len == 0 {
+            return;
+        }
+        let ranges = self.ranges.entry(miss.client).or_default();
+        ranges.insert(miss.address.into()..u64::from(miss.address) + u64::from(miss.len));
+        let mut from_last = ranges.iter().rev();
+        if ranges.len() > MAX_RANGES
+            && let (Some(last), Some(before)) = (from_last.next(), from_last.next())
+        {
+            let joined = before.start..last.end;
+            ranges.insert(joined);
+        }
+    }
+
+    /// Adds many, such as what a worker thread collected.
+    pub fn extend(&mut self, misses: impl IntoIterator<Item = Miss>) {
+        misses.into_iter().for_each(|miss| self.note(miss));
+    }
+
+    /// The merged ranges, by client and address. A range of 4 GiB reports `u32::MAX` bytes.
+    pub fn iter(&self) -> impl Iterator<Item = Miss> {
+        self.ranges.iter().flat_map(|(client, ranges)| {
+            ranges.iter().map(|range| Miss {
+                client: *client,
+                address: range.start as u32,
+                len: u32::try_from(range.end - range.start).unwrap_or(u32::MAX),
+            })
+        })
+    }
+
+    /// Whether nothing was missing.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+}
