@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use a4emu::asm::{Disk, capture_of};
+use a4emu::cp::{Renderer, Silent};
 use a4emu::folders::Folders;
-use a4emu::output::Renderer;
 use a4emu::output::picture::Picture;
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
@@ -92,7 +92,7 @@ fn changed(bytes: &[u8], words: &[usize], random: &mut Random) -> Vec<u8> {
 fn render(bytes: &[u8]) {
     let Ok(sections) = Sections::new(bytes) else { return };
     let mut playback = Playback::default();
-    playback.run(sections, &mut Renderer::default());
+    playback.run(sections, &mut Renderer, &mut Silent);
     if let Some(surface) = playback.gpu.pipeline.surfaces.last_color() {
         let _ = Picture::of(surface, &playback.gpu.mem).map(|picture| picture.pixels());
     }
