@@ -1,6 +1,6 @@
 //! A capture driving a chip: sections in file order become memory and submits.
 //!
-//! Source: hardware/capture-format.md sections 4 and 5.
+//! Source: docs/hardware/capture-format.md, sections 4 and 5.
 
 use std::io::Read;
 

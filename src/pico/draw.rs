@@ -3,8 +3,8 @@
 //!
 //! Positions are in pixels after the division by w (there is no viewport), y down.
 //! Unlike PicoGpu, which tests and interpolates at whole numbers, pixels have their
-//! centre at .5 and attributes are interpolated with perspective by w: the page
-//! asks for pixel centres and leaves the weights open.
+//! centre at .5 and attributes are interpolated with perspective by w: its
+//! documents ask for pixel centres and leave the weights open.
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::isa::pico::{Io, LANES};
