@@ -73,7 +73,8 @@ fn triangle() -> PathBuf {
 
 #[test]
 fn no_input_is_written_over_by_whatever_name() {
-    let folder = Folder::with(&[("t.a4", &format!("include \"part.a4i\"\n{SOURCE}")), ("part.a4i", "const A = 1\n")]);
+    let folder =
+        Folder::with(&[("t.a4", &format!("include \"part.a4i\"\n{SOURCE}")), ("part.a4i", "const A = 1\n")]);
     symlink("t.a4", folder.path("link.a4")).unwrap();
     fs::hard_link(folder.path("t.a4"), folder.path("hard.a4")).unwrap();
     let before = folder.text("t.a4");
@@ -126,7 +127,10 @@ fn links_stay_links_and_devices_devices() {
 
 #[test]
 fn a_dash_is_stdout() {
-    let folder = Folder::with(&[("t.a4", SOURCE), ("s.pico", "#vertexShader\n#input r0.xyzw\n#output r1.xyzw\nmov r1 r0\n")]);
+    let folder = Folder::with(&[
+        ("t.a4", SOURCE),
+        ("s.pico", "#vertexShader\n#input r0.xyzw\n#output r1.xyzw\nmov r1 r0\n"),
+    ]);
     folder.accepts("asm t.a4 -o t.rd");
     assert_eq!(folder.accepts("asm t.a4 -o -"), fs::read(folder.path("t.rd")).unwrap());
     folder.accepts("disasm t.rd -o t2.a4");
@@ -173,10 +177,12 @@ fn fixture(capture: &str) -> Folder {
         ("beside/t.a4", SOURCE),
         ("beside/secret", "hunter2\n"),
     ]);
-    let golden = Folder::with(&[("fixtures/one/case.toml", "capture = \"t.a4\"\n"), ("fixtures/one/t.a4", SOURCE)]);
+    let golden =
+        Folder::with(&[("fixtures/one/case.toml", "capture = \"t.a4\"\n"), ("fixtures/one/t.a4", SOURCE)]);
     golden.accepts("check --bless");
     for file in ["state.txt", "packets.txt"] {
-        fs::copy(golden.path("fixtures/one").join(file), folder.path("repo/fixtures/one").join(file)).unwrap();
+        fs::copy(golden.path("fixtures/one").join(file), folder.path("repo/fixtures/one").join(file))
+            .unwrap();
     }
     folder
 }
