@@ -74,6 +74,8 @@ pub mod fault;
 pub mod format;
 pub mod golden;
 pub mod gpu;
+#[doc(hidden)]
+pub mod limits;
 pub mod memory;
 pub mod output;
 pub mod pass;

@@ -129,8 +129,8 @@ impl Playback {
         if self.gpu.budget.take(Work::Buffer, 1) {
             self.gpu.mem.announce(address, length, contents);
             self.tell_cut_memory();
-        } else {
-            self.gpu.report.cut(format!("the budget of work is used up, at {}", Work::Buffer), self.gpu.at);
+        } else if let Some(refusal) = self.gpu.budget.refusal() {
+            self.trouble(Trouble::Cut(refusal), observer);
         }
     }
 

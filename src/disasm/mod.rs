@@ -13,6 +13,7 @@ use a4emu_decoder::asm::{Rest, disassemble_into};
 use anyhow::Context;
 use flate2::bufread::MultiGzDecoder;
 
+use crate::limits::Limits;
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
 use crate::selection::Selection;
@@ -20,7 +21,7 @@ use crate::status::{Failure, Status};
 
 pub use cut::cut;
 
-/// Bytes of an unpacked capture that are taken; `asm` makes no larger ones.
+/// Bytes of an unpacked capture that are taken unless `--max-memory` says otherwise.
 const MAX_CAPTURE: u64 = 1 << 29;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -35,6 +36,9 @@ pub struct Args {
     /// Keeps only these submits, and draws up to the last of these
     #[command(flatten)]
     pub selection: Selection,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// Runs the subcommand.
@@ -43,10 +47,11 @@ pub struct Args {
 /// Wrong use, I/O, or that the capture is damaged and nothing of it could be read.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let name = args.capture.display().to_string();
-    let (capture, status) = unpacked(&args.capture, shared).with_context(|| format!("cannot read {name}"))?;
+    let unpacked = unpacked(&args.capture, args.limits.max_memory.unwrap_or(MAX_CAPTURE), shared);
+    let (capture, status) = unpacked.with_context(|| format!("cannot read {name}"))?;
     let capture = match args.selection {
         Selection { submit: None, draw: None } => capture,
-        selection => cut(&capture, selection).map_err(usage)?,
+        selection => cut(&capture, selection, &args.limits).map_err(usage)?,
     };
     let mut out = OutFile::create(&args.output, &Inputs::of(&args.capture))?;
     writeln!(out, "// {name}{}", kept(args.selection))?;
@@ -80,7 +85,7 @@ fn usage(message: String) -> Failure {
 }
 
 /// The unpacked bytes, as many as are taken; of a damaged gzip stream those before the damage.
-fn unpacked(path: &Path, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
+fn unpacked(path: &Path, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
     let mut packed: Box<dyn BufRead> = match path == Path::new("-") {
         true => Box::new(BufReader::new(io::stdin())),
         false => Box::new(BufReader::new(File::open(path)?)),
@@ -91,8 +96,8 @@ fn unpacked(path: &Path, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
     let mut bytes = Vec::new();
     let mut status = Status::Fine;
     let read = match is_packed {
-        true => MultiGzDecoder::new(packed).take(MAX_CAPTURE + 1).read_to_end(&mut bytes),
-        false => packed.take(MAX_CAPTURE + 1).read_to_end(&mut bytes),
+        true => MultiGzDecoder::new(packed).take(limit.saturating_add(1)).read_to_end(&mut bytes),
+        false => packed.take(limit.saturating_add(1)).read_to_end(&mut bytes),
     };
     match read {
         Ok(_) => {}
@@ -102,9 +107,11 @@ fn unpacked(path: &Path, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
         }
         Err(error) => return Err(error.into()),
     }
-    if bytes.len() as u64 > MAX_CAPTURE {
-        bytes.truncate(MAX_CAPTURE as usize);
-        shared.warn(format_args!("cut off: only the first {MAX_CAPTURE} bytes of the capture are taken"));
+    if bytes.len() as u64 > limit {
+        bytes.truncate(limit as usize);
+        shared.warn(format_args!(
+            "cut off: only the first {limit} bytes of the capture are taken (--max-memory)"
+        ));
         status = Status::Unsupported;
     }
     Ok((bytes, status))

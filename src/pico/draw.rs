@@ -40,12 +40,17 @@ use crate::status::Status;
 ///
 /// # Errors
 /// A scene or shader that cannot be used, or I/O.
-pub fn draw(path: &Path, png: &Path, include: &[PathBuf], shared: &Shared) -> anyhow::Result<Status> {
+pub fn draw(
+    path: &Path,
+    png: &Path,
+    include: &[PathBuf],
+    mut budget: Budget,
+    shared: &Shared,
+) -> anyhow::Result<Status> {
     let mut reach = Reach::new(path, include);
     let scene = Scene::read(path)?;
     let draws: Vec<_> = scene.draw.iter().map(|draw| draw.load(&mut reach)).collect::<Result<_, _>>()?;
     let mut framebuffer = Framebuffer::new(&scene);
-    let mut budget = Budget::default();
     for (draw, loaded) in scene.draw.iter().zip(&draws) {
         let func = if draw.depth { CompareFunc::FUNC_LESS } else { CompareFunc::FUNC_ALWAYS };
         framebuffer.draw(loaded, func, &mut budget);
