@@ -16,8 +16,8 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use a4emu::check::open;
+use a4emu::cp::{Renderer, Silent};
 use a4emu::folders::Folders;
-use a4emu::output::Renderer;
 use a4emu::output::picture::{Kind, Picture};
 use a4emu::playback::Playback;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -154,7 +154,7 @@ fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, Failed> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
     let sections = open(path, &Folders::around(path, &[ours])).map_err(|error| format!("{error:#}"))?;
     let mut playback = Playback::default();
-    playback.run(sections, &mut Renderer::default());
+    playback.run(sections, &mut Renderer, &mut Silent);
     let gpu = &playback.gpu;
     let surface = gpu.pipeline.surfaces.last_color().ok_or("nothing was rendered")?;
     if (surface.width, surface.height) != size {

@@ -3,6 +3,8 @@
 //! Each test runs twice. First, in the test runner, it starts this program again with the
 //! library preloaded and only that test; the second time it is the client.
 
+#![cfg(target_os = "linux")]
+
 mod buffers;
 mod captures;
 mod client;

@@ -1,4 +1,5 @@
-//! Geometry shaders: the two forms of the wiki's page draw the same, and what each costs.
+//! Geometry shaders: the two forms of docs/hardware/geometry-and-tessellation.md,
+//! section 1.3, draw the same, and what each costs.
 
 #[path = "../../benches/geometry/strips.rs"]
 mod strips;
@@ -6,9 +7,9 @@ mod strips;
 use std::path::Path;
 
 use a4emu::check::{Frame, open};
+use a4emu::cp::{Renderer, Silent};
 use a4emu::draw::gs::cost::Row;
 use a4emu::folders::Folders;
-use a4emu::output::Renderer;
 use a4emu::playback::Playback;
 use pretty_assertions::assert_eq;
 use strips::{
@@ -23,7 +24,7 @@ fn scene(name: &str) -> (Frame, Row) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("captures/geometry/{name}.a4"));
     let sections = open(&source, &Folders::around(&source, &[])).expect("a good source");
     let mut playback = Playback::default();
-    playback.run(sections, &mut Renderer::default());
+    playback.run(sections, &mut Renderer, &mut Silent);
     let rows = playback.gpu.pipeline.dispatches.rows();
     let [row] = rows[..] else { panic!("{name}: {rows:?}") };
     (Frame::of(&playback.gpu).expect("a frame"), row)
@@ -65,7 +66,7 @@ fn a_vertex_costs_no_more_in_a_longer_strip() {
     }
 }
 
-/// The page: each primitive takes the square of its vertices. Lanes side by side hide some of it.
+/// The emulation of EmitVertex takes the square of a primitive's vertices. Lanes side by side hide some of it.
 #[test]
 fn a_vertex_that_is_counted_to_costs_what_those_before_it_cost() {
     let runs = costs(BY_EMIT_VERTEX, lane_instructions_per_vertex);

@@ -15,7 +15,9 @@
 //!   allocating ([`known`]): they may be called in a signal handler, or after a `vfork`.
 //! - Nothing that a program does in good faith to descriptors and files of its own may
 //!   change: every hook goes on to libc unless the file is ours.
+//! - Elsewhere than on Linux there is no such node to pretend, and this crate is empty.
 
+#![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
 pub mod arena;

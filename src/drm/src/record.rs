@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 use crate::param::chip_id;
 use crate::settings::Settings;
 
-/// Section numbers; see the capture-format page.
+/// Section numbers (docs/hardware/capture-format.md, section 2).
 mod section {
     pub const CMD: u32 = 2;
     pub const GPUADDR: u32 = 3;

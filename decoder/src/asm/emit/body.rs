@@ -5,6 +5,9 @@ use super::value::{Value, literal};
 use super::{Emitter, Extent, INSTRUCTION, MAX_SECTION, Result};
 use crate::isa::ir3::program;
 
+/// Units that are written at once.
+const UNITS: usize = 4096;
+
 /// The payload that statements add to.
 #[derive(Debug, Default)]
 pub(super) struct Body {
@@ -41,6 +44,14 @@ impl Body {
         self.bytes[self.cursor..self.cursor + over].copy_from_slice(&bytes[..over]);
         self.bytes.extend_from_slice(&bytes[over..]);
         self.cursor += bytes.len();
+    }
+
+    /// [`Body::put`] of `unit`, `count` times.
+    fn put_repeated(&mut self, unit: &[u8], count: usize) {
+        let units = UNITS.min(count);
+        let chunk = unit.repeat(units);
+        (0..count / units.max(1)).for_each(|_| self.put(&chunk));
+        self.put(&unit.repeat(count % units.max(1)));
     }
 }
 
@@ -93,7 +104,7 @@ impl Emitter<'_, '_> {
     fn repeat_bytes(&mut self, span: Span, count: usize, unit: &[u8]) -> Result<()> {
         let bytes = count.saturating_mul(unit.len());
         self.room(span, bytes)?;
-        self.body(span)?.put(&unit.repeat(count));
+        self.body(span)?.put_repeated(unit, count);
         Ok(())
     }
 
