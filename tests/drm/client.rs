@@ -213,7 +213,11 @@ pub fn gem_close(fd: &File, handle: u32) -> Result<(), i32> {
 impl Buffer {
     /// A new one of `bytes`.
     pub fn new(fd: &File, bytes: usize) -> Self {
-        let handle = gem_new(fd, bytes as u64).expect("room");
+        Self::of(fd, gem_new(fd, bytes as u64).expect("room"), bytes)
+    }
+
+    /// That of `handle`, now mapped.
+    pub fn of(fd: &File, handle: u32, bytes: usize) -> Self {
         let address = gem_info(fd, handle, 1).unwrap() as u32;
         let map = Mapping::new(fd, bytes, gem_info(fd, handle, 0).unwrap()).expect("maps");
         Self { handle, address, map }

@@ -29,7 +29,7 @@ fn many_live_buffers_each_mapped_and_used() {
         let mut buffers: Vec<Buffer> = Vec::new();
         while buffers.len() < BUFFERS {
             let start = Instant::now();
-            buffers.extend((0..CHUNK).map(|_| Buffer::new(&node, 4096)));
+            buffers.extend(scattered(&node));
             made.push(start.elapsed());
             buffers[buffers.len() - CHUNK..].iter().for_each(|buffer| buffer.map.put(0, &[7]));
             // The first submit after hears of the new buffers.
@@ -49,6 +49,14 @@ fn many_live_buffers_each_mapped_and_used() {
         Submit::new(&mut bos, &[Cmd { kind: 1, size: 12, ..Cmd::default() }]).go(&node).unwrap();
         assert_eq!([last.map.get(0), last.map.get(1)], [7, 9]);
     });
+}
+
+/// [`CHUNK`] new buffers, mapped in an order in which the system cannot take the mappings of
+/// neighbours for one.
+fn scattered(node: &fs::File) -> Vec<Buffer> {
+    let handles: Vec<u32> = (0..CHUNK).map(|_| gem_new(node, 4096).unwrap()).collect();
+    let map = |index| Buffer::of(node, handles[index * 617 % CHUNK], 4096);
+    (0..CHUNK).map(map).collect()
 }
 
 /// A submit of one buffer, and a wait for its fence.
