@@ -73,7 +73,8 @@ fn triangle() -> PathBuf {
 
 #[test]
 fn no_input_is_written_over_by_whatever_name() {
-    let folder = Folder::with(&[("t.a4", &format!("include \"part.a4i\"\n{SOURCE}")), ("part.a4i", "const A = 1\n")]);
+    let folder =
+        Folder::with(&[("t.a4", &format!("include \"part.a4i\"\n{SOURCE}")), ("part.a4i", "const A = 1\n")]);
     symlink("t.a4", folder.path("link.a4")).unwrap();
     fs::hard_link(folder.path("t.a4"), folder.path("hard.a4")).unwrap();
     let before = folder.text("t.a4");
@@ -92,12 +93,10 @@ fn no_input_is_written_over_by_whatever_name() {
 fn what_fails_leaves_what_was_there_and_nothing_else() {
     let folder = Folder::with(&[("bad.a4", "gpu_id\n"), ("out.rd", "precious")]);
     folder.refuses("asm bad.a4 -o out.rd", 2, "expected a value");
-    let triangle = fs::read(triangle()).unwrap();
-    fs::write(folder.path("cut.rd.gz"), &triangle[..triangle.len() / 2]).unwrap();
     fs::create_dir(folder.path("out.png")).unwrap();
-    folder.refuses("replay cut.rd.gz --png out.png", 2, "cannot write out.png");
+    folder.refuses(&format!("replay {} --png out.png", triangle().display()), 2, "cannot write out.png");
     assert_eq!(folder.text("out.rd"), "precious");
-    assert_eq!(folder.names(), ["bad.a4", "cut.rd.gz", "out.png", "out.rd"], "no temporary file stays");
+    assert_eq!(folder.names(), ["bad.a4", "out.png", "out.rd"], "no temporary file stays");
 }
 
 #[test]
@@ -126,7 +125,10 @@ fn links_stay_links_and_devices_devices() {
 
 #[test]
 fn a_dash_is_stdout() {
-    let folder = Folder::with(&[("t.a4", SOURCE), ("s.pico", "#vertexShader\n#input r0.xyzw\n#output r1.xyzw\nmov r1 r0\n")]);
+    let folder = Folder::with(&[
+        ("t.a4", SOURCE),
+        ("s.pico", "#vertexShader\n#input r0.xyzw\n#output r1.xyzw\nmov r1 r0\n"),
+    ]);
     folder.accepts("asm t.a4 -o t.rd");
     assert_eq!(folder.accepts("asm t.a4 -o -"), fs::read(folder.path("t.rd")).unwrap());
     folder.accepts("disasm t.rd -o t2.a4");
@@ -173,10 +175,12 @@ fn fixture(capture: &str) -> Folder {
         ("beside/t.a4", SOURCE),
         ("beside/secret", "hunter2\n"),
     ]);
-    let golden = Folder::with(&[("fixtures/one/case.toml", "capture = \"t.a4\"\n"), ("fixtures/one/t.a4", SOURCE)]);
+    let golden =
+        Folder::with(&[("fixtures/one/case.toml", "capture = \"t.a4\"\n"), ("fixtures/one/t.a4", SOURCE)]);
     golden.accepts("check --bless");
     for file in ["state.txt", "packets.txt"] {
-        fs::copy(golden.path("fixtures/one").join(file), folder.path("repo/fixtures/one").join(file)).unwrap();
+        fs::copy(golden.path("fixtures/one").join(file), folder.path("repo/fixtures/one").join(file))
+            .unwrap();
     }
     folder
 }
@@ -207,12 +211,13 @@ fn golden_files_are_not_read_or_written_through_links() {
 #[test]
 fn a_case_that_is_a_link_is_not_blessed() {
     let folder = fixture("../../captures/t.a4");
-    let (one, kept) = (folder.path("repo/fixtures/one"), folder.path("repo/kept"));
+    let (one, kept) = (folder.path("repo/fixtures/one"), folder.path("repo/kept/one"));
+    fs::create_dir(folder.path("repo/kept")).unwrap();
     fs::rename(&one, &kept).unwrap();
     fs::write(kept.join("state.txt"), "mine\n").unwrap();
     symlink(&kept, &one).unwrap();
     folder.refuses("check --fixtures repo/fixtures --bless", 1, "is a symbolic link");
-    assert_eq!(folder.text("repo/kept/state.txt"), "mine\n");
+    assert_eq!(folder.text("repo/kept/one/state.txt"), "mine\n");
 }
 
 #[test]
