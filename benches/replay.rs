@@ -2,7 +2,7 @@
 
 mod capture;
 
-use a4emu::cp::Silent;
+use a4emu::cp::{Silent, Skip};
 use a4emu::golden::{RecordText, Recorder, State};
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
@@ -13,8 +13,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 fn state_text(capture: &[u8]) -> String {
     let mut playback = Playback::default();
     let mut recorder = Recorder::new(State::default());
-    playback.run(Sections::new(capture).expect("a capture"), &mut recorder);
-    let state = recorder.end(&mut playback.gpu);
+    playback.run(Sections::new(capture).expect("a capture"), &mut Skip::default(), &mut recorder);
+    let state = recorder.end(&playback.gpu);
     state.records.iter().map(|record| RecordText(record).to_string()).collect()
 }
 
@@ -23,8 +23,10 @@ fn replay(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("replay");
     group.throughput(Throughput::Bytes(capture.len() as u64));
     group.bench_function("execute", |bencher| {
-        bencher
-            .iter(|| Playback::default().run(Sections::new(&capture[..]).expect("a capture"), &mut Silent));
+        bencher.iter(|| {
+            let sections = Sections::new(&capture[..]).expect("a capture");
+            Playback::default().run(sections, &mut Skip::default(), &mut Silent)
+        });
     });
     group.bench_function("state text", |bencher| bencher.iter(|| state_text(&capture)));
     group.finish();

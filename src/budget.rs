@@ -21,6 +21,10 @@ pub enum Work {
     Warp,
     /// An instruction that a warp runs.
     WarpInstruction,
+    /// A load, store or atomic of one lane.
+    LaneAccess,
+    /// An entry of a draw's vertex list: looked up, and made part of a primitive.
+    Vertex,
     /// A pixel that a primitive's bounds touch.
     Pixel,
     /// A texel that a texture request reads.
@@ -37,9 +41,9 @@ impl Work {
         match self {
             Self::Copy16 => 1,
             Self::Texel | Self::Pixel => 4,
-            Self::WarpInstruction => 16,
+            Self::WarpInstruction | Self::LaneAccess => 16,
             Self::Dword | Self::Assembly => 16,
-            Self::Packet => 64,
+            Self::Packet | Self::Vertex => 64,
             Self::Warp => 512,
             Self::Buffer => 1024,
         }
@@ -54,6 +58,8 @@ impl fmt::Display for Work {
             Self::Buffer => "announced buffers",
             Self::Warp => "warps",
             Self::WarpInstruction => "warp instructions",
+            Self::LaneAccess => "memory accesses of shaders",
+            Self::Vertex => "vertices",
             Self::Pixel => "pixels",
             Self::Texel => "texels",
             Self::Copy16 => "bytes copied",

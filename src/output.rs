@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::budget::{Budget, Work};
 use crate::cp::{Cp, Renderer, Silent};
-use crate::draw::pipeline::StageTimes;
 use crate::draw::rb::rendered::{Content, Written};
+use crate::draw::stats::StageTimes;
 use crate::fault::{Place, Trouble};
 use crate::gpu::Gpu;
 use crate::out_file::{self, Inputs, OutFile};
@@ -46,12 +46,12 @@ pub fn repeat(gpu: &mut Gpu, submits: &[Submit], runs: u32) -> LoopTimes {
     let mut times = Vec::with_capacity(runs as usize);
     let before = gpu.pipeline.stats;
     let at = gpu.at;
-    // Each run may do what all of the capture did.
-    let budget = Budget::new(gpu.budget.spent());
+    // Each run may do many times what all of the capture did: workers get shares of it.
+    let budget = Budget::new(gpu.budget.spent().saturating_mul(64));
     for _ in 0..runs {
         gpu.at = at;
         gpu.budget = budget.clone();
-        gpu.pipeline.reuse.clear();
+        gpu.pipeline.primitives.clear();
         let start = Instant::now();
         for submit in submits {
             Cp::new(gpu, &mut Renderer, &mut Silent).submit(submit.address, submit.dwords);

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use a4emu::asm::{Disk, capture_of};
-use a4emu::cp::{Call, Flow, Observer, Tee};
-use a4emu::disasm::{Range, cut};
+use a4emu::cp::{Call, Engine, Flow, Observer, Renderer, Silent, Skip};
+use a4emu::disasm::cut;
 use a4emu::folders::Folders;
 use a4emu::gpu::{CodeSource, Gpu, STAGES};
-use a4emu::options::Span;
-use a4emu::output::Renderer;
 use a4emu::playback::Playback;
+use a4emu::selection::Selection;
 use a4emu_decoder::asm::{MAX_WORK, assemble, disassemble};
 use a4emu_decoder::capture::Sections;
 use pretty_assertions::assert_eq;
@@ -56,9 +55,9 @@ fn shared(name: &str) -> Option<Vec<u8>> {
     }
 }
 
-fn play(capture: &[u8], observer: &mut dyn Observer) -> Playback {
+fn play(capture: &[u8], engine: &mut dyn Engine, observer: &mut dyn Observer) -> Playback {
     let mut playback = Playback::default();
-    playback.run(Sections::new(capture).unwrap(), observer);
+    playback.run(Sections::new(capture).unwrap(), engine, observer);
     playback
 }
 
@@ -78,7 +77,7 @@ struct Seen {
 }
 
 impl Observer for At {
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         if call.number() != self.number {
             return Flow::Continue;
         }
@@ -103,7 +102,7 @@ impl Observer for At {
 
 fn seen(capture: &[u8], number: u32) -> Seen {
     let mut at = At { number, seen: None };
-    play(capture, &mut Tee(vec![&mut at, &mut Renderer::default()]));
+    play(capture, &mut Renderer, &mut at);
     at.seen.unwrap_or_else(|| panic!("no draw {number}"))
 }
 
@@ -112,14 +111,19 @@ fn seen(capture: &[u8], number: u32) -> Seen {
 struct Submits(Vec<u32>, u32);
 
 impl Observer for Submits {
-    fn submit(&mut self, _: &mut Gpu, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, _: &Gpu, _: u32, _: u32) -> Flow {
         self.0.push(self.1);
         Flow::Continue
     }
-    fn call(&mut self, _: &mut Gpu, call: &Call) -> Flow {
+    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
         self.1 = call.number() + 1;
-        Flow::Skip
+        Flow::Continue
     }
+}
+
+/// Draws up to one.
+fn to_draw(draw: &str) -> Selection {
+    Selection { submit: None, draw: Some(draw.parse().unwrap()) }
 }
 
 /// Cuts `name` at the draw `within` draws after the start of `submit`, through
@@ -128,12 +132,11 @@ impl Observer for Submits {
 fn check_cut(name: &str, submit: usize, within: u32) {
     let Some(capture) = shared(name) else { return };
     let mut submits = Submits::default();
-    play(&capture, &mut submits);
+    play(&capture, &mut Skip::default(), &mut submits);
     let number = submits.0[submit] + within;
     // The cut starts with the submit that holds the draw.
     let first = submits.0.iter().rev().find(|first| **first <= number).copied().unwrap_or(0);
-    let span = Span { start: number.into(), end: u64::from(number) + 1 };
-    let smaller = cut(&capture, Range { submits: None, draws: Some(span) }).unwrap();
+    let smaller = cut(&capture, to_draw(&number.to_string())).unwrap();
     let source = disassemble(&smaller).text;
     let smaller = assemble("cut", &source, &mut Disk::default(), MAX_WORK).unwrap();
     let (before, mut after) = (seen(&capture, number), seen(&smaller, number - first));
@@ -167,21 +170,21 @@ fn a_cut_capture_shows_the_draw_what_the_whole_one_does() {
 #[test]
 fn draws_behind_the_cut_are_gone() {
     let Some(capture) = shared("scenes/many.rd.gz") else { return };
-    let range = Range { submits: None, draws: Some(Span { start: 5, end: 6 }) };
+    let range = to_draw("5");
     let mut submits = Submits::default();
-    play(&cut(&capture, range).unwrap(), &mut submits);
+    play(&cut(&capture, range).unwrap(), &mut Skip::default(), &mut submits);
     assert_eq!(submits.1, 6 + 2, "draws 0 to 5 and two resolves");
-    assert!(cut(&capture, Range { submits: None, draws: Some(Span { start: 9999, end: 10000 }) }).is_err());
-    assert!(cut(&capture, Range { submits: Some(Span { start: 4, end: 5 }), draws: None }).is_err());
+    assert!(cut(&capture, to_draw("9999")).is_err());
+    assert!(cut(&capture, Selection { submit: Some("4".parse().unwrap()), draw: None }).is_err());
 }
 
 #[test]
 fn the_triangle_by_hand_renders() {
     let capture = own(&root().join("captures/triangle-by-hand.a4")).unwrap();
-    let playback = play(&capture, &mut Renderer::default());
+    let playback = play(&capture, &mut Renderer, &mut Silent);
     let report = &playback.gpu.report;
     assert!(report.missing.is_empty(), "memory is missing");
-    assert_eq!(report.faults.iter().count() + report.unsupported.iter().count(), 0, "{report:?}");
+    assert_eq!(report.troubles.total(), 0, "{report:?}");
     let pixel = |x: u32, y: u32| {
         let mut rgba = [0; 4];
         assert!(playback.gpu.mem.read(0x1000_0000 + (y * 256 + x) * 4, &mut rgba));

@@ -84,7 +84,7 @@ fn events_have_the_documented_form() {
             "\n",
             r#"{"kind":"packet","submit":1,"address":4104,"opcode":56,"name":"CP_DRAW_INDX_OFFSET","dwords":[132,1,9],"fields":{"PRIM_TYPE":"DI_PT_TRILIST","SOURCE_SELECT":"DI_SRC_SEL_AUTO_INDEX","VIS_CULL":"IGNORE_VISIBILITY","INDEX_SIZE":"INDEX4_SIZE_8_BIT","PATCH_TYPE":"TESS_QUADS","TESS_MODE":"TESS_NONE","NUM_INSTANCES":1,"NUM_INDICES":9}}"#,
             "\n",
-            r#"{"kind":"draw","submit":1,"draw":4,"primitive":"TRILIST","count":9,"instances":1,"pass":"bypass"}"#,
+            r#"{"kind":"draw","submit":1,"draw":4,"frame_draw":2,"primitive":"TRILIST","count":9,"instances":1,"pass":"bypass"}"#,
             "\n"
         )
     );
@@ -113,12 +113,12 @@ fn queries_by_name_and_offset() {
     assert_eq!(written.lines().count(), 4, "{written}");
     let delta = query(&["--query", "0x2121", "--query-mode", "delta"]);
     let starts: Vec<_> = delta.lines().map(|line| line.split(" TRILIST").next().unwrap()).collect();
-    assert_eq!(starts, ["submit 0 draw 0", "submit 0 draw 2"]);
+    assert_eq!(starts, ["submit 0 draw 0 f0", "submit 0 draw 2 f0"]);
     let all = query(&["--query", "RB_RENDER_CONTROL"]);
     assert_eq!(all.lines().filter(|line| line.ends_with("was never written")).count(), 4, "{all}");
     let json = query(&["--query", "RB_DEPTH_CONTROL", "--format", "jsonl", "--draw", "1"]);
     assert!(json.starts_with(
-        r#"{"kind":"query","submit":0,"draw":1,"reg":8449,"name":"RB_DEPTH_CONTROL","value":6,"#
+        r#"{"kind":"query","submit":0,"draw":1,"frame_draw":1,"reg":8449,"name":"RB_DEPTH_CONTROL","value":6,"#
     ));
     assert_eq!(json.lines().count(), 1);
     let mut unknown = Command::cargo_bin("a4emu").unwrap();
@@ -129,7 +129,7 @@ fn queries_by_name_and_offset() {
 fn the_listing_says_what_changed() {
     let text = a4emu(&["decode", "--submit", "0", "--draw", "1"], capture());
     assert!(text.contains("2101 RB_DEPTH_CONTROL = 00000006 {"), "{text}");
-    assert!(text.contains("draw 1: TRILIST, 6 x 1, bypass; 1 registers written, 1 changed"), "{text}");
+    assert!(text.contains("draw 1 f1: TRILIST, 6 x 1, bypass; 1 registers written, 1 changed"), "{text}");
     assert!(text.contains("    RB_DEPTH_CONTROL = { "), "{text}");
     let summary = a4emu(&["decode", "--format", "summary"], capture());
     assert!(summary.contains("submit 1: 6 dwords at 00001000, demo/7: fence=2"));
@@ -198,6 +198,7 @@ fn info_counts_what_is_there() {
         "gpu              420",
         "submits          2 (demo 2)",
         "draws            5 (bypass 5)",
+        "frame draws      3",
         "register writes  7",
     ] {
         assert!(info.contains(line), "{line} is not in {info}");

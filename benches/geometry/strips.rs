@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use a4emu::asm::Disk;
+use a4emu::cp::{Renderer, Silent};
 use a4emu::draw::gs::cost::Row;
 use a4emu::folders::Folders;
-use a4emu::output::Renderer;
 use a4emu::playback::Playback;
 use a4emu_decoder::asm::{MAX_WORK, assemble};
 use a4emu_decoder::capture::Sections;
@@ -42,7 +42,7 @@ pub fn capture(form: &str, size: u32, vertices: u32) -> Vec<u8> {
 /// Runs a capture; gives what its geometry shaders cost.
 pub fn replay(capture: &[u8]) -> Vec<Row> {
     let mut playback = Playback::default();
-    playback.run(Sections::new(capture).expect("a capture"), &mut Renderer::default());
+    playback.run(Sections::new(capture).expect("a capture"), &mut Renderer, &mut Silent);
     playback.gpu.pipeline.dispatches.rows()
 }
 

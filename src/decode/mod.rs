@@ -26,11 +26,16 @@ pub use sink::comm;
 use text::{Detail, Text};
 pub use tracker::{Change, Tracker};
 
+use crate::budget::Budget;
 use crate::cp::{Skip, Tee};
 use crate::options::{Shared, open_capture};
 use crate::playback::Playback;
 use crate::selection::{Selection, Window};
 use crate::status::Status;
+
+/// Work that any capture may ask for, however small: no draws run, and each packet is put out,
+/// so that this is some hundreds of megabytes of text.
+const BASE: u64 = 1 << 28;
 
 /// Arguments of `decode`.
 #[derive(clap::Args, Clone, Debug)]
@@ -120,6 +125,7 @@ pub fn decode<R: Read>(
     let mut session = Session::new(args.sink(out, shared)?, args.selection, args.repeats());
     let mut window = Window::new(args.selection, None);
     let mut playback = Playback::default();
+    playback.gpu.budget = Budget::new(BASE);
     playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut window, &mut session]));
     let put_out = session.finish();
     let status = playback.gpu.report.tell(name, shared);

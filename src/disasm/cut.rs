@@ -94,7 +94,7 @@ fn sections(capture: &[u8]) -> Result<Sections<&[u8]>, String> {
 
 /// The submits that stay.
 fn kept(met: &[Met], range: Selection, submits: u64) -> Result<Span, String> {
-    let span = range.submit.unwrap_or(Span { start: 0, end: u64::MAX });
+    let span = range.submit.unwrap_or(Span::ALL);
     let Some(draws) = range.draw else {
         let end = span.end.min(submits);
         let some = span.start < end;

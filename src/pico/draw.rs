@@ -20,15 +20,15 @@ use crate::draw::gras::clip::Viewport;
 use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
-use crate::draw::gras::state::MAX_VARYINGS;
-use crate::draw::pc::topology::Provoking;
+use crate::draw::pc::assembler::Provoking;
 use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
 use crate::draw::rb::depth::{DepthStencil, DepthWrite, Words};
 use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
 use crate::draw::rb::pixels::Quads;
-use crate::draw::rb::surface::Plane;
+use crate::draw::rb::surface::PixelRows;
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::draw::vpc::interpolate::{Source, WarpQuads, Weights};
+use crate::draw::vpc::state::MAX_VARYINGS;
 use crate::format::{Codec, Format, Transfer, float_to_unorm};
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
@@ -131,8 +131,10 @@ impl Framebuffer {
         let primitives = setup::assemble(&state, &mut vertices, &list).expect("triangles can be assembled");
         let mut fragments = Fragments::new(loaded, &vertices, &primitives, func);
         let pitch = self.width * 4;
-        let mut planes =
-            [Plane::new(&mut self.color, pitch, 4, [0, 0]), Plane::new(&mut self.depth, pitch, 4, [0, 0])];
+        let mut planes = [
+            PixelRows::new(&mut self.color, pitch, 4, [0, 0]),
+            PixelRows::new(&mut self.depth, pitch, 4, [0, 0]),
+        ];
         for (n, primitive) in primitives.iter().enumerate() {
             let pixels = primitive.shape.bounds.intersect(state.sides).area();
             if !fragments.afford(pixels, budget) {
@@ -210,7 +212,7 @@ impl<'a> Fragments<'a> {
     }
 
     /// The quads of an 8x8 block whose first pixel is `first`.
-    fn block(&mut self, primitive: u32, first: [i32; 2], mask: u64, planes: &mut [Plane<'_>; 2]) {
+    fn block(&mut self, primitive: u32, first: [i32; 2], mask: u64, planes: &mut [PixelRows<'_>; 2]) {
         for (at, mask) in halves(first, mask) {
             for quad in covered_quads(primitive, at, quad_order(mask)) {
                 self.queue.push(quad);
@@ -222,7 +224,7 @@ impl<'a> Fragments<'a> {
     }
 
     /// Tests, shades and writes what waits.
-    fn flush(&mut self, planes: &mut [Plane<'_>; 2]) {
+    fn flush(&mut self, planes: &mut [PixelRows<'_>; 2]) {
         let quads = std::mem::take(&mut self.queue);
         if quads.is_empty() {
             return;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use a4emu::output::Renderer;
+use a4emu::cp::{Renderer, Silent};
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::{AddressRecord, Body, Sections};
 
@@ -71,7 +71,7 @@ fn same_as_replay(name: &str) {
     let capture = Capture::read(name);
     let map = run(&capture);
     let mut playback = Playback::default();
-    playback.run(sections(name), &mut Renderer::default());
+    playback.run(sections(name), &mut Renderer, &mut Silent);
     let mut changed = 0;
     for (address, before) in &capture.buffers {
         let replayed = playback.gpu.mem.slice(*address, before.len()).unwrap();

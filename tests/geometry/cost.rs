@@ -6,9 +6,9 @@ mod strips;
 use std::path::Path;
 
 use a4emu::check::{Frame, open};
+use a4emu::cp::{Renderer, Silent};
 use a4emu::draw::gs::cost::Row;
 use a4emu::folders::Folders;
-use a4emu::output::Renderer;
 use a4emu::playback::Playback;
 use pretty_assertions::assert_eq;
 use strips::{
@@ -23,7 +23,7 @@ fn scene(name: &str) -> (Frame, Row) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("captures/geometry/{name}.a4"));
     let sections = open(&source, &Folders::around(&source, &[])).expect("a good source");
     let mut playback = Playback::default();
-    playback.run(sections, &mut Renderer::default());
+    playback.run(sections, &mut Renderer, &mut Silent);
     let rows = playback.gpu.pipeline.dispatches.rows();
     let [row] = rows[..] else { panic!("{name}: {rows:?}") };
     (Frame::of(&playback.gpu).expect("a frame"), row)

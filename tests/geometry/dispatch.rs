@@ -91,7 +91,7 @@ fn a_shader_with_many_inputs_runs_alone() {
         let row = row(&gpu);
         let why = if setting == Setting::Single { Why::Asked } else { Why::InputsExceedLimit };
         assert_eq!((row.mode, row.why), (Mode::Single, why), "{setting:?}");
-        let said: Vec<_> = gpu.report.unsupported.iter().map(|(what, ..)| what.what.clone()).collect();
+        let said: Vec<_> = gpu.report.unsupported_features().collect();
         match setting {
             Setting::Auto | Setting::Single => assert!(said.is_empty(), "{said:?}"),
             Setting::DualInstanced | Setting::DualObject => {

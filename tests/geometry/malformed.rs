@@ -65,7 +65,7 @@ fn what_is_cut_off_stores_nothing() {
 #[test]
 fn a_rectangle_is_no_input() {
     let gpu = passthrough().with("DI_PT_TRILIST, 3", "DI_PT_RECTLIST, 3").play();
-    let what: Vec<_> = gpu.report.unsupported.iter().map(|(what, ..)| what.what.clone()).collect();
+    let what: Vec<_> = gpu.report.unsupported_features().collect();
     assert_eq!(what, ["draw 1: a geometry shader of DI_PT_RECTLIST"]);
 }
 

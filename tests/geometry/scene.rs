@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 
 use a4emu::asm::Disk;
+use a4emu::cp::{Renderer, Silent};
 use a4emu::draw::gs::cost::Row;
 use a4emu::draw::gs::dispatch::Setting;
 use a4emu::folders::Folders;
 use a4emu::gpu::Gpu;
-use a4emu::output::Renderer;
 use a4emu::output::picture::Picture;
 use a4emu::playback::Playback;
 use a4emu_decoder::asm::{MAX_WORK, assemble};
@@ -57,7 +57,7 @@ impl Scene {
     pub fn play_as(&self, setting: Setting) -> Gpu {
         let mut playback = Playback::default();
         playback.gpu.pipeline.gs_dispatch = setting;
-        playback.run(Sections::new(self.capture().as_slice()).unwrap(), &mut Renderer::default());
+        playback.run(Sections::new(self.capture().as_slice()).unwrap(), &mut Renderer, &mut Silent);
         playback.gpu
     }
 
@@ -65,7 +65,7 @@ impl Scene {
     pub fn play_capture(capture: &[u8]) {
         let mut playback = Playback::default();
         if let Ok(sections) = Sections::new(capture) {
-            playback.run(sections, &mut Renderer::default());
+            playback.run(sections, &mut Renderer, &mut Silent);
         }
     }
 }
@@ -86,7 +86,7 @@ pub fn all() -> Vec<String> {
 
 /// What was reported, as text.
 pub fn faults(gpu: &Gpu) -> Vec<String> {
-    gpu.report.faults.iter().map(|(fault, ..)| fault.to_string()).collect()
+    gpu.report.faults().map(ToString::to_string).collect()
 }
 
 /// The surface that was drawn last, RGBA.

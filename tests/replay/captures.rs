@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use a4emu::cp::{Call, Flow, Observer, Silent};
+use a4emu::cp::{Call, Flow, Observer, Silent, Skip};
+use a4emu::fault::Trouble;
 use a4emu::gpu::Gpu;
 use a4emu::playback::Playback;
 use a4emu::regfile::COUNT;
@@ -36,16 +37,14 @@ fn collect(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What a replay without rendering has to say, beyond memory that is not there.
+/// What a replay without rendering has to say, beyond memory that is not there and what
+/// depends on draws.
 fn complaints(path: &Path) -> Vec<String> {
     let mut playback = Playback::default();
     let bytes = unpacked(path);
-    playback.run(Sections::new(&bytes[..]).unwrap(), &mut Silent);
-    let report = &playback.gpu.report;
-    let faults = report.faults.iter().map(|(fault, ..)| fault.to_string());
-    let unsupported = report.unsupported.iter().map(|(what, ..)| what.to_string());
-    let damage = playback.damage.iter().map(ToString::to_string);
-    let all = faults.chain(unsupported).chain(damage).chain(playback.warnings.iter().cloned());
+    playback.run(Sections::new(&bytes[..]).unwrap(), &mut Skip::default(), &mut Silent);
+    let troubles = playback.gpu.report.troubles.iter().map(|(trouble, ..)| trouble);
+    let all = troubles.filter(|trouble| !matches!(trouble, Trouble::Stale(_)));
     all.map(|text| format!("{}: {text}", path.display())).collect()
 }
 
@@ -64,7 +63,7 @@ struct Against<'a> {
 }
 
 impl Observer for Against<'_> {
-    fn call(&mut self, gpu: &mut Gpu, _: &Call) -> Flow {
+    fn call(&mut self, gpu: &Gpu, _: &Call) -> Flow {
         for (register, value) in &self.walk.draws[self.draw] {
             self.registers[*register as usize] = Some(*value);
         }
@@ -75,7 +74,7 @@ impl Observer for Against<'_> {
             }
         }
         self.draw += 1;
-        Flow::Skip
+        Flow::Continue
     }
 }
 
@@ -92,7 +91,7 @@ fn hold_against_walk(path: &Path) -> (usize, usize) {
     let bytes = unpacked(path);
     let walk = Walk::of(&bytes);
     let mut against = Against { walk: &walk, draw: 0, registers: vec![None; COUNT], wrong: Vec::new() };
-    Playback::default().run(Sections::new(&bytes[..]).unwrap(), &mut against);
+    Playback::default().run(Sections::new(&bytes[..]).unwrap(), &mut Skip::default(), &mut against);
     assert_eq!(against.wrong, Vec::<String>::new(), "{}", path.display());
     assert_eq!(against.draw, walk.draws.len(), "{}", path.display());
     (walk.draws.len(), walk.dwords)
@@ -116,7 +115,7 @@ fn what_glxgears_lacks_is_listed_with_who_asked() {
     };
     let mut playback = Playback::default();
     let bytes = unpacked(&path);
-    playback.run(Sections::new(&bytes[..]).unwrap(), &mut Silent);
+    playback.run(Sections::new(&bytes[..]).unwrap(), &mut Skip::default(), &mut Silent);
     assert_eq!((playback.gpu.at.submit, playback.gpu.at.draws), (245, 2507));
     assert!(!playback.gpu.report.missing.is_empty());
     assert!(playback.gpu.report.missing.iter().all(|miss| playback.gpu.mem.read_u32(miss.address).is_none()));

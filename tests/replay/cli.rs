@@ -71,7 +71,7 @@ fn check_names_the_draw_register_and_field_of_one_changed_value() {
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     let expected = "triangle: differs\n  \
-        draw 1 submit 0: RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x3\n  packets.txt line ";
+        draw 1 f1 submit 0: RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x3\n  packets.txt line ";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.ends_with("1 cases, 1 failed\n"), "{text}");
 }
@@ -84,7 +84,7 @@ fn diff_names_the_same_on_captures_and_state_files() {
     fs::write(&b, one_value_changed()).unwrap();
     let [a, b] = [a, b].map(|path| path.to_str().unwrap().to_owned());
     let output = a4emu(&["diff", &a, &b]);
-    let expected = "first: draw 1 submit 0: RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x3\n";
+    let expected = "first: draw 1 f1 submit 0: RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x3\n";
     assert_eq!((stdout(&output).as_str(), output.status.code()), (expected, Some(1)));
     let state = format!("{b}.txt");
     assert_eq!(a4emu(&["replay", &b, "--state", &state]).status.code(), Some(0));
@@ -184,10 +184,10 @@ fn any_number_of_threads_and_any_run_give_the_same_bytes() {
 #[test]
 fn draws_are_listed_with_their_pass() {
     let output = a4emu(&["replay", "captures/triangle.rd.gz", "--list-draws"]);
-    let expected = "draw 0 submit 0 gmem RECTLIST count 2 instances 1 auto\n\
-        draw 1 submit 0 gmem TRILIST count 3 instances 1 auto\n\
-        draw 2 submit 0 resolve RECTLIST count 2 instances 1 auto\n\
-        draw 3 submit 0 resolve RECTLIST count 2 instances 1 auto\n";
+    let expected = "draw 0 f0 submit 0 gmem RECTLIST count 2 instances 1 auto\n\
+        draw 1 f1 submit 0 gmem TRILIST count 3 instances 1 auto\n\
+        draw 2 f2 submit 0 resolve RECTLIST count 2 instances 1 auto\n\
+        draw 3 f3 submit 0 resolve RECTLIST count 2 instances 1 auto\n";
     assert_eq!(stdout(&output), expected);
     let some = a4emu(&["replay", "captures/triangle.rd.gz", "--list-draws", "--draw", "1..3"]);
     assert_eq!(stdout(&some).lines().collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>()[1..3]);
@@ -212,5 +212,5 @@ fn a_trace_shows_packets_and_what_they_changed() {
     let text = stdout(&a4emu(&["replay", "captures/triangle.rd.gz", "--trace"]));
     assert!(text.starts_with("submit 0 fff66000 dwords 342\nfff66000  write RBBM_PERFCTR_CTL 00000001\n"));
     assert!(text.contains("\n    RB_MODE_CONTROL 0x0 -> "), "{text}");
-    assert!(text.contains("\n  draw 1 gmem TRILIST count 3 instances 1 auto\n"));
+    assert!(text.contains("\n  draw 1 f1 gmem TRILIST count 3 instances 1 auto\n"));
 }

@@ -1,6 +1,9 @@
 //! Calls, conditions, state groups and predicates.
 
+use a4emu::budget::{Budget, Work};
+use a4emu::fault::Trouble;
 use a4emu::gpu::Gpu;
+use a4emu::status::Status;
 use pretty_assertions::assert_eq;
 
 use super::stream::{
@@ -17,6 +20,12 @@ fn with_buffer(address: u32, packets: &[Vec<u32>]) -> Gpu {
 
 const IB: u32 = 0x3000_0000;
 
+/// What a limit cut off, as text.
+fn cuts(gpu: &Gpu) -> Vec<String> {
+    let troubles = gpu.report.troubles.iter().map(|(trouble, ..)| trouble);
+    troubles.filter(|trouble| matches!(trouble, Trouble::Cut(_))).map(ToString::to_string).collect()
+}
+
 #[test]
 fn both_opcodes_call_and_return() {
     let mut gpu = with_buffer(IB, &[write(SCRATCH, &[1])]);
@@ -30,7 +39,7 @@ fn both_opcodes_call_and_return() {
 #[test]
 fn a_call_into_nothing_is_reported_and_skipped() {
     let gpu = run(&[packet(0x3f, &[IB, 16]), write(SCRATCH, &[1])]);
-    assert_eq!(faults(&gpu), ["call of 16 dwords at 0x30000000, which is in no buffer"]);
+    assert_eq!(faults(&gpu), ["command buffer of 16 dwords at 0x30000000 is in no buffer of the capture"]);
     assert_eq!(gpu.regs.read(SCRATCH), 1);
     assert_eq!(
         gpu.report.missing.iter().map(|miss| (miss.address, miss.len)).collect::<Vec<_>>(),
@@ -44,13 +53,38 @@ fn a_call_longer_than_its_buffer_runs_what_is_there() {
     run_on(&mut gpu, &[packet(0x3f, &[IB, 100])]);
     assert_eq!(gpu.regs.read(SCRATCH), 1);
     assert_eq!(gpu.report.missing.iter().map(|miss| miss.len).sum::<u32>(), 98 * 4);
+    assert_eq!(faults(&gpu), ["command buffer at 0x30000000 has 100 dwords, 2 of them captured"]);
 }
 
 #[test]
 fn a_buffer_that_calls_itself_ends() {
     let gpu = run(&[write(SCRATCH, &[1]), packet(0x3f, &[STREAM, 5]), write(SCRATCH, &[2])]);
-    assert_eq!(faults(&gpu), ["buffers call each other without end"]);
+    assert_eq!(faults(&gpu), ["command buffer at 0x10000000 calls itself"]);
     assert_eq!(gpu.regs.read(SCRATCH), 2);
+}
+
+/// A chain of calls: the last buffer is `calls` deep and writes the register.
+fn chain(calls: u32) -> Gpu {
+    let mut gpu = gpu();
+    for n in 0..calls {
+        let words = if n + 1 == calls {
+            write(SCRATCH, &[9])
+        } else {
+            packet(0x3f, &[IB + (n + 1) * 64, if n + 2 == calls { 2 } else { 3 }])
+        };
+        gpu.mem.announce(IB + n * 64, 64, Some(&bytes(&words)));
+    }
+    run_on(&mut gpu, &[packet(0x3f, &[IB, if calls == 1 { 2 } else { 3 }])]);
+    gpu
+}
+
+#[test]
+fn chains_are_eight_deep_at_most() {
+    let eight = chain(8);
+    assert_eq!((eight.regs.read(SCRATCH), faults(&eight)), (9, Vec::new()));
+    let nine = chain(9);
+    assert_eq!(nine.regs.read(SCRATCH), 0);
+    assert_eq!(faults(&nine), ["command buffer at 0x30000200 is nested more than 8 deep"]);
 }
 
 /// Each buffer calls the next one many times: a few kilobytes that ask for years.
@@ -62,8 +96,11 @@ fn a_bomb_of_calls_runs_out_of_work() {
         let words = packet(0x3f, &[level(n + 1), 30_000]).repeat(10_000);
         gpu.mem.announce(level(n), words.len() as u32 * 4, Some(&bytes(&words)));
     }
-    run_on(&mut gpu, &[packet(0x3f, &[level(0), 30_000])]);
-    assert!(faults(&gpu).contains(&"more dwords to execute than any frame has".to_owned()));
+    gpu.budget = Budget::new(Work::Packet.price() * 1_000_000);
+    run_on(&mut gpu, &[packet(0x3f, &[level(0), 30_000]), write(SCRATCH, &[1])]);
+    assert_eq!(cuts(&gpu).len(), 1, "{:?}", cuts(&gpu));
+    assert_eq!(gpu.regs.read(SCRATCH), 0, "nothing runs after the cut");
+    assert_eq!(gpu.report.status(false), Status::Unsupported);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Draw and dispatch packets become calls.
 
-use a4emu::cp::Call;
-use a4emu::draw::{DispatchCall, DrawCall, IndexSource};
+use a4emu::cp::{Call, Engine, Renderer};
+use a4emu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
+use a4emu::pass::Pass;
+use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 use pretty_assertions::assert_eq;
 
-use super::stream::{DATA, gpu, packet, run_on, write};
+use super::stream::{DATA, bytes, gpu, packet, run_on, unsupported, write};
 
 fn only(packets: &[Vec<u32>]) -> Call {
     let mut calls = run_on(&mut gpu(), packets);
@@ -15,8 +17,10 @@ fn only(packets: &[Vec<u32>]) -> Call {
 fn expected() -> DrawCall {
     DrawCall {
         number: 0,
+        frame_draw: 0,
         submit: 0,
-        initiator: 0x84,
+        pass: Pass::Bypass,
+        initiator: VGT_DRAW_INITIATOR_A4XX(0x84),
         count: 3,
         instances: 2,
         indices: IndexSource::Auto,
@@ -29,7 +33,7 @@ fn expected() -> DrawCall {
 fn draw_indx_offset_with_and_without_a_buffer() {
     assert_eq!(only(&[packet(0x38, &[0x84, 2, 3])]), Call::Draw(expected()));
     let indices = IndexSource::Memory { base: 0x5000, size: 6, width: 2, first: 1 };
-    let call = DrawCall { initiator: 0x404, indices, ..expected() };
+    let call = DrawCall { initiator: VGT_DRAW_INITIATOR_A4XX(0x404), indices, ..expected() };
     assert_eq!(only(&[packet(0x38, &[0x404, 2, 3, 1, 0x5000, 6])]), Call::Draw(call));
 }
 
@@ -39,8 +43,13 @@ fn indirect_draws_read_their_parameters() {
     let call = DrawCall { base_vertex: Some(5), first_instance: Some(6), ..expected() };
     assert_eq!(only(&[parameters.clone(), packet(0x28, &[0x84, DATA])]), Call::Draw(call));
     let indices = IndexSource::Memory { base: 0x5000, size: 64, width: 4, first: 5 };
-    let call =
-        DrawCall { initiator: 0x804, indices, base_vertex: Some(6), first_instance: Some(7), ..expected() };
+    let call = DrawCall {
+        initiator: VGT_DRAW_INITIATOR_A4XX(0x804),
+        indices,
+        base_vertex: Some(6),
+        first_instance: Some(7),
+        ..expected()
+    };
     assert_eq!(only(&[parameters, packet(0x29, &[0x804, 0x5000, 64, DATA])]), Call::Draw(call));
 }
 
@@ -58,23 +67,25 @@ fn indirect_parameters_that_are_missing_draw_nothing_and_say_so() {
 fn early_draws_become_a4xx_draws() {
     let old = 2 << 24 | 1 << 11 | 4;
     let indices = IndexSource::Memory { base: 0x5000, size: 12, width: 4, first: 0 };
-    let call = DrawCall { initiator: 0x804, indices, ..expected() };
+    let call = DrawCall { initiator: VGT_DRAW_INITIATOR_A4XX(0x804), indices, ..expected() };
     assert_eq!(only(&[packet(0x22, &[0, old, 3, 0x5000, 12])]), Call::Draw(call));
     let inline = 1 << 13 | 1 << 6 | 4;
     let indices = IndexSource::Immediate(vec![1, 2, 3, 4]);
-    let call = DrawCall { initiator: 0x44, instances: 1, indices, ..expected() };
+    let call = DrawCall { initiator: VGT_DRAW_INITIATOR_A4XX(0x44), instances: 1, indices, ..expected() };
     assert_eq!(only(&[packet(0x36, &[0, inline, 3, 0x0403_0201])]), Call::Draw(call));
 }
 
 #[test]
 fn init_flags_are_ored_in() {
     let call = only(&[packet(0x4b, &[0x100]), packet(0x38, &[0x84, 2, 3])]);
-    assert_eq!(call, Call::Draw(DrawCall { initiator: 0x184, ..expected() }));
+    assert_eq!(call, Call::Draw(DrawCall { initiator: VGT_DRAW_INITIATOR_A4XX(0x184), ..expected() }));
 }
 
 #[test]
 fn dispatches_take_their_groups_from_packet_memory_or_registers() {
-    let call = |groups, local_size| Call::Dispatch(DispatchCall { number: 0, submit: 0, groups, local_size });
+    let call = |groups, local_size| {
+        Call::Dispatch(DispatchCall { number: 0, frame_draw: 0, submit: 0, groups, local_size })
+    };
     assert_eq!(only(&[packet(0x33, &[0, 1, 2, 3])]), call([1, 2, 3], None));
     let local = 7 << 2 | 3 << 12;
     let indirect = [packet(0x3d, &[DATA, 4, 5, 6]), packet(0x41, &[0, DATA, local])];
@@ -97,4 +108,44 @@ fn calls_are_numbered_over_the_capture() {
     gpu.at.submit = 1;
     let calls = run_on(&mut gpu, &[draw()]);
     assert_eq!(calls[0].number(), 2);
+}
+
+/// Nobody has said how much CP_DRAW_AUTO draws: it is numbered like every draw, and named by who
+/// would have to draw it.
+#[test]
+fn a_draw_without_a_count_is_a_draw() {
+    let auto = || packet(0x24, &[0x84, 2]);
+    let mut gpu = gpu();
+    let calls = run_on(&mut gpu, &[auto(), auto(), packet(0x38, &[0x84, 1, 3])]);
+    let uncounted = |number| {
+        Call::Uncounted(UncountedDraw {
+            number,
+            frame_draw: number,
+            submit: 0,
+            pass: Pass::Bypass,
+            packet: "CP_DRAW_AUTO",
+            initiator: Some(VGT_DRAW_INITIATOR_A4XX(0x84)),
+            instances: Some(2),
+        })
+    };
+    assert_eq!(calls[..2], [uncounted(0), uncounted(1)]);
+    assert_eq!(calls[2].number(), 2);
+    assert!(unsupported(&gpu).is_empty(), "nobody wanted it drawn");
+    Renderer.run(&mut gpu, &calls[0]);
+    assert_eq!(unsupported(&gpu), ["CP_DRAW_AUTO"]);
+}
+
+/// A buffer of two draws that runs for two tiles: four runs, two frame draws; the next submit has
+/// others, wherever its packets lie.
+#[test]
+fn runs_of_a_packet_for_several_tiles_are_one_frame_draw() {
+    let mut gpu = gpu();
+    let ib = 0x3000_0000;
+    let draw = || packet(0x38, &[0x84, 1, 3]);
+    let words = [draw(), draw()].concat();
+    gpu.mem.announce(ib, words.len() as u32 * 4, Some(&bytes(&words)));
+    let call = || packet(0x3f, &[ib, words.len() as u32]);
+    let of = |calls: &[Call]| calls.iter().map(|call| (call.number(), call.frame_draw())).collect::<Vec<_>>();
+    assert_eq!(of(&run_on(&mut gpu, &[call(), call(), draw()])), [(0, 0), (1, 1), (2, 0), (3, 1), (4, 2)]);
+    assert_eq!(of(&run_on(&mut gpu, &[call()])), [(5, 3), (6, 4)]);
 }

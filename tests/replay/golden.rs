@@ -1,6 +1,6 @@
 //! Golden state: text both ways, hashes that notice, and comparison.
 
-use a4emu::cp::Cp;
+use a4emu::cp::{Cp, Skip};
 use a4emu::diff::{Difference, compare};
 use a4emu::golden::{Recorder, State, parse};
 use pretty_assertions::assert_eq;
@@ -15,8 +15,8 @@ fn state(packets: &[Vec<u32>]) -> State {
     let words = packets.concat();
     gpu.mem.announce(STREAM, words.len() as u32 * 4, Some(&bytes(&words)));
     let mut recorder = Recorder::new(State::default());
-    Cp::new(&mut gpu, &mut recorder).submit(STREAM, words.len() as u32);
-    recorder.end(&mut gpu)
+    Cp::new(&mut gpu, &mut Skip::default(), &mut recorder).submit(STREAM, words.len() as u32);
+    recorder.end(&gpu)
 }
 
 fn load(value: u32) -> Vec<u32> {
@@ -37,17 +37,17 @@ fn sample() -> Vec<Vec<u32>> {
 #[test]
 fn a_record_holds_what_changed() {
     let text = state(&sample()).to_string();
-    let expected = "a4emu state 1 gpu 420\n\
+    let expected = "a4emu state 2 gpu 420\n\
         \n\
-        draw 0 submit 0 bypass TRILIST count 3 instances 1 auto\n  \
+        draw 0 f0 submit 0 bypass TRILIST count 3 instances 1 auto\n  \
           0x20a4 RB_MRT[0].CONTROL 0x0f000c00 { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0xf }\n  \
           FS constants 2 4 ";
     assert!(text.starts_with(expected), "{text}");
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[6..8], ["", "draw 1 submit 0 compute groups 1 2 3"]);
+    assert_eq!(lines[6..8], ["", "draw 1 f1 submit 0 compute groups 1 2 3"]);
     assert!(lines[8].starts_with("  0x20a5 RB_MRT[0].BUF_INFO 0x00000013 {"), "{text}");
     assert!(lines[9].starts_with("  written 2 state "), "the unchanged one counts as written: {text}");
-    assert_eq!(lines[11], "draw 2 submit 0 end");
+    assert_eq!(lines[11], "draw 2 f2 submit 0 end");
     assert_eq!(lines[12], "  0x057d CP_SCRATCH[5].REG 0x00000007");
 }
 
@@ -60,8 +60,8 @@ fn text_reads_back() {
 #[test]
 fn other_texts_are_no_state() {
     assert!(parse("").is_err());
-    assert!(parse("a4emu state 2 gpu 420\n").is_err());
-    let wrong = "a4emu state 1 gpu 420\n\ndraw 0 submit 0 end\n  0x2000\n";
+    assert!(parse("a4emu state 1 gpu 420\n").is_err());
+    let wrong = "a4emu state 2 gpu 420\n\ndraw 0 f0 submit 0 end\n  0x2000\n";
     assert_eq!(parse(wrong).unwrap_err().to_string(), "line 4: `  0x2000` does not belong in a state file");
 }
 
@@ -75,7 +75,7 @@ fn a_changed_field_is_named_once_where_it_first_shows() {
     changed[0] = write(CONTROL, &[0x0700_0c00]);
     changed[3] = write(CONTROL, &[0x0700_0c00, 0x0000_0013]);
     let found = compare(&state(&sample()), &state(&changed));
-    assert_eq!(words(&found), ["draw 0 submit 0: RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x7"]);
+    assert_eq!(words(&found), ["draw 0 f0 submit 0: RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x7"]);
 }
 
 #[test]
@@ -96,18 +96,18 @@ fn other_differences_are_named() {
     };
     let loads = with(1, load(9));
     assert_eq!(loads.len(), 1);
-    assert!(loads[0].starts_with("draw 0 submit 0: FS constants 2: 4 dwords "), "{loads:?}");
+    assert!(loads[0].starts_with("draw 0 f0 submit 0: FS constants 2: 4 dwords "), "{loads:?}");
     let call = with(2, draw(4));
     assert_eq!(
         call,
         [
-            "draw 0 submit 0: call: bypass TRILIST count 3 instances 1 auto -> bypass TRILIST count 4 instances 1 auto"
+            "draw 0 f0 submit 0: call: bypass TRILIST count 3 instances 1 auto -> bypass TRILIST count 4 instances 1 auto"
         ]
     );
     let gone = with(4, packet(0x10, &[0]));
-    assert_eq!(gone[0], "draw 1 submit 0: call: compute groups 1 2 3 -> end");
+    assert_eq!(gone[0], "draw 1 f1 submit 0: call: compute groups 1 2 3 -> end");
     let unnamed = with(5, write(SCRATCH, &[8]));
-    assert_eq!(unnamed, ["draw 2 submit 0: CP_SCRATCH[5].REG.VALUE: 0x7 -> 0x8"]);
+    assert_eq!(unnamed, ["draw 2 f2 submit 0: CP_SCRATCH[5].REG.VALUE: 0x7 -> 0x8"]);
 }
 
 #[test]

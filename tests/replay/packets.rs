@@ -233,9 +233,10 @@ fn slots_past_the_end_are_dropped() {
 fn unknown_packets_are_counted_and_passed_over() {
     let gpu =
         run(&[packet(0x7f, &[1, 2]), packet(0x7f, &[1]), packet(0x71, &[1, 2, 3, 4]), write(SCRATCH, &[3])]);
-    let rows: Vec<_> = gpu.report.unsupported.iter().map(|(what, _, n)| (what.what.as_str(), *n)).collect();
-    assert_eq!(rows, [("packet 0x7f", 2), ("CP_TEST_TWO_MEMS", 1)]);
+    let rows: Vec<_> = gpu.report.troubles.iter().map(|(what, _, n)| (what.to_string(), *n)).collect();
+    let named = |name: &str| format!("{name} is not supported yet");
+    assert_eq!(rows, [(named("opcode 0x7f"), 2), (named("CP_TEST_TWO_MEMS"), 1)]);
     assert_eq!(gpu.regs.read(SCRATCH), 3);
     let short = run(&[packet(0x3d, &[DATA]), packet(0x73, &[0])]);
-    assert_eq!(unsupported(&short), ["CP_MEM_TO_MEM of 1 dwords"]);
+    assert_eq!(faults(&short), ["CP_MEM_TO_MEM with 1 dwords is too short"]);
 }

@@ -1,6 +1,6 @@
 //! Command streams and captures by hand.
 
-use a4emu::cp::{Call, Cp, Flow, Observer};
+use a4emu::cp::{Call, Cp, Flow, Observer, Skip};
 use a4emu::gpu::{Chip, Gpu};
 
 /// Where the command stream of a test lies.
@@ -41,14 +41,14 @@ pub fn gpu() -> Gpu {
     gpu
 }
 
-/// Collects calls without running them.
+/// Collects calls.
 #[derive(Default)]
 pub struct Calls(pub Vec<Call>);
 
 impl Observer for Calls {
-    fn call(&mut self, _: &mut Gpu, call: &Call) -> Flow {
+    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
         self.0.push(call.clone());
-        Flow::Skip
+        Flow::Continue
     }
 }
 
@@ -58,7 +58,7 @@ pub fn run_on(gpu: &mut Gpu, packets: &[Vec<u32>]) -> Vec<Call> {
     gpu.mem.begin_group();
     gpu.mem.announce(STREAM, words.len() as u32 * 4, Some(&bytes(&words)));
     let mut calls = Calls::default();
-    Cp::new(gpu, &mut calls).submit(STREAM, words.len() as u32);
+    Cp::new(gpu, &mut Skip::default(), &mut calls).submit(STREAM, words.len() as u32);
     calls.0
 }
 
@@ -71,12 +71,12 @@ pub fn run(packets: &[Vec<u32>]) -> Gpu {
 
 /// What was reported, as text.
 pub fn faults(gpu: &Gpu) -> Vec<String> {
-    gpu.report.faults.iter().map(|(fault, ..)| fault.to_string()).collect()
+    gpu.report.faults().map(ToString::to_string).collect()
 }
 
 /// What was not supported, as text.
 pub fn unsupported(gpu: &Gpu) -> Vec<String> {
-    gpu.report.unsupported.iter().map(|(what, ..)| what.what.clone()).collect()
+    gpu.report.unsupported_features().map(str::to_owned).collect()
 }
 
 /// A section of a raw capture.

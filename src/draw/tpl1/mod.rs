@@ -23,6 +23,7 @@ mod layout;
 mod lod;
 mod query;
 mod sampler;
+pub mod state;
 mod unit;
 mod wrap;
 

@@ -46,7 +46,8 @@ pub fn get(call: &Call, get: &mut uapi::Param) -> Result<(), Errno> {
         param::TIMESTAMP => timestamp(),
         param::GMEM_BASE => GMEM_BASE,
         param::PRIORITIES => u64::from(PRIORITIES),
-        param::PP_PGTABLE | param::FAULTS | param::SUSPENDS => 0,
+        param::FAULTS => call.device.state().ring.hangs,
+        param::PP_PGTABLE | param::SUSPENDS => 0,
         _ => return Err(Errno::INVAL),
     };
     Ok(())
