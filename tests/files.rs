@@ -93,12 +93,10 @@ fn no_input_is_written_over_by_whatever_name() {
 fn what_fails_leaves_what_was_there_and_nothing_else() {
     let folder = Folder::with(&[("bad.a4", "gpu_id\n"), ("out.rd", "precious")]);
     folder.refuses("asm bad.a4 -o out.rd", 2, "expected a value");
-    let triangle = fs::read(triangle()).unwrap();
-    fs::write(folder.path("cut.rd.gz"), &triangle[..triangle.len() / 2]).unwrap();
     fs::create_dir(folder.path("out.png")).unwrap();
-    folder.refuses("replay cut.rd.gz --png out.png", 2, "cannot write out.png");
+    folder.refuses(&format!("replay {} --png out.png", triangle().display()), 2, "cannot write out.png");
     assert_eq!(folder.text("out.rd"), "precious");
-    assert_eq!(folder.names(), ["bad.a4", "cut.rd.gz", "out.png", "out.rd"], "no temporary file stays");
+    assert_eq!(folder.names(), ["bad.a4", "out.png", "out.rd"], "no temporary file stays");
 }
 
 #[test]
@@ -213,12 +211,13 @@ fn golden_files_are_not_read_or_written_through_links() {
 #[test]
 fn a_case_that_is_a_link_is_not_blessed() {
     let folder = fixture("../../captures/t.a4");
-    let (one, kept) = (folder.path("repo/fixtures/one"), folder.path("repo/kept"));
+    let (one, kept) = (folder.path("repo/fixtures/one"), folder.path("repo/kept/one"));
+    fs::create_dir(folder.path("repo/kept")).unwrap();
     fs::rename(&one, &kept).unwrap();
     fs::write(kept.join("state.txt"), "mine\n").unwrap();
     symlink(&kept, &one).unwrap();
     folder.refuses("check --fixtures repo/fixtures --bless", 1, "is a symbolic link");
-    assert_eq!(folder.text("repo/kept/state.txt"), "mine\n");
+    assert_eq!(folder.text("repo/kept/one/state.txt"), "mine\n");
 }
 
 #[test]

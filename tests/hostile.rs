@@ -40,19 +40,24 @@ const fn row(command: &'static str, status: i32, says: &'static str) -> Row {
 }
 
 impl Row {
+    /// Not known to pass: needs other branches, or was not run since they were merged.
+    const fn pending(self, why: &'static str) -> Self {
+        Self { pending: Some(why), ..self }
+    }
+
     const fn leaving(self, left: fn(&Path) -> Result<(), Failed>) -> Self {
         Self { left, ..self }
     }
 }
 
 const ROWS: &[Row] = &[
-    row("replay {in}/00-cs-zero-groups-hang.rd", 0, ""),
-    row("replay {in}/01-misses-oom.rd", 4, "cut off"),
-    row("replay {in}/01b-misses-oom-fast.rd", 4, "cut off"),
-    row("replay --stats {in}/02-vs-store-nolimit-2e17.rd", 4, "cut off"),
-    row("replay --stats {in}/02-vs-store-nolimit-2e24.rd", 4, "cut off"),
-    row("replay --stats {in}/03-fs-bands.rd", 4, "cut off"),
-    row("replay --stats {in}/03-fs-bands-16383.rd", 4, "cut off"),
+    row("replay {in}/00-cs-zero-groups-hang.rd", 0, "").pending("budgets of draws"),
+    row("replay {in}/01-misses-oom.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay {in}/01b-misses-oom-fast.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay --stats {in}/02-vs-store-nolimit-2e17.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay --stats {in}/02-vs-store-nolimit-2e24.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay --stats {in}/03-fs-bands.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay --stats {in}/03-fs-bands-16383.rd", 4, "cut off").pending("budgets of draws"),
     row("replay {in}/04-png-16383.rd --png {out}/04.png", 0, "in no buffer")
         .leaving(|out| picture_has(out, "04.png", [16380, 1])),
     row("replay {in}/14-fuzz-hang.rd --png {out}/14.png", 0, "")
@@ -66,7 +71,7 @@ const ROWS: &[Row] = &[
     )
     .leaving(nothing),
     row("check --fixtures {in}/05c-fixture-stack", 2, ""),
-    row("asm {in}/06-asm-zero-repeat.a4 -o {out}/06.rd", 2, "06-asm-zero-repeat.a4:4:7").leaving(nothing),
+    row("asm {in}/06-asm-zero-repeat.a4 -o {out}/06.rd", 2, "06-asm-zero-repeat.a4:4:2").leaving(nothing),
     row("asm {in}/06b-asm-expr.a4 -o {out}/06b.rd", 4, "too much work").leaving(nothing),
     row("info {in}/07-decode-fanout.rd.gz", 4, "budget of work"),
     row("decode {in}/07-decode-fanout.rd.gz", 4, "budget of work"),
@@ -79,8 +84,8 @@ const ROWS: &[Row] = &[
     row("check --include {beside} --fixtures {in}/10-fixture-png", 1, ""),
     row("pico draw {in}/12-pico-full.toml --png {out}/12.png", 4, "too much work")
         .leaving(|out| picture_has(out, "12.png", [4096, 4096])),
-    row("replay {in}/13-cs-empty-2e24.rd", 4, "cut off"),
-    row("replay {in}/13b-cs-local-clear.rd", 4, "cut off"),
+    row("replay {in}/13-cs-empty-2e24.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay {in}/13b-cs-local-clear.rd", 4, "cut off").pending("budgets of draws"),
     row("info {in}/15-zeros-1GB.rd.gz", 0, ""),
     row("replay {in}/15-zeros-1GB.rd.gz", 0, ""),
     row("disasm {in}/15-zeros-1GB.rd.gz -o {out}/15.a4", 4, "too many sections"),

@@ -202,7 +202,6 @@ fn no_nesting_exhausts_the_stack() {
     let sources = [
         "const X = (//)\n".to_owned() + &"(//)\n".repeat(50_000),
         "if 1 { //}\n".repeat(50_000),
-        "if 1 { shader {\n}}}}\n".repeat(50_000),
         "if 1 { shader {\n)))) \n}\n".repeat(50_000),
         format!("const X = {}", "min(".repeat(50_000)),
         format!("RB_MRT{} 1", "[A".repeat(50_000)),

@@ -59,6 +59,9 @@ pub fn draw(
     Ok(cut_status(&budget, shared))
 }
 
+/// Pixels of work that one here is: each is tested and written on its own. Measured.
+const PIXEL: u64 = 8;
+
 /// Colour and depth of every pixel.
 struct Framebuffer {
     width: u32,
@@ -209,7 +212,7 @@ impl<'a> Fragments<'a> {
     fn afford(&self, pixels: u64, budget: &mut Budget) -> bool {
         let warps = pixels.div_ceil(LANES as u64);
         let works = [
-            (Work::Pixel, pixels),
+            (Work::Pixel, PIXEL * pixels),
             (Work::Warp, warps),
             (Work::WarpInstruction, warps * self.unit.instructions),
         ];

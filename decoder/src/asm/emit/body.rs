@@ -66,10 +66,9 @@ impl Emitter<'_, '_> {
 
     /// Fails if `more` bytes are more than a section may hold.
     pub(super) fn room(&mut self, span: Span, more: usize) -> Result<()> {
-        self.charge_bytes(span, more)?;
         let cursor = self.body(span)?.cursor;
         match cursor.checked_add(more).is_some_and(|end| end <= MAX_SECTION) {
-            true => Ok(()),
+            true => self.charge_bytes(span, more),
             false => self.fail(span, format!("more than {MAX_SECTION:#x} bytes in one section")),
         }
     }
