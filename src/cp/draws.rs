@@ -144,7 +144,8 @@ impl Cp<'_> {
     }
 
     /// CP_DRAW_AUTO: the count stands in a stream-out counter. Which one and in what unit is
-    /// not known (command-processor page, open questions), so it is numbered and not drawn.
+    /// not known (docs/hardware/command-processor.md, open questions), so it is numbered and
+    /// not drawn.
     pub(super) fn draw_auto(&mut self, packet: &DrawAuto<'_>) -> Step {
         let initiator = self.flagged(packet.initiator);
         self.draw_uncounted("CP_DRAW_AUTO", Some(initiator), Some(packet.NUM_INSTANCES))

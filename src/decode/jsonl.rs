@@ -1,4 +1,4 @@
-//! One JSON object a line, in execution order (design/command-line.md).
+//! One JSON object a line, in execution order (docs/schema.md).
 
 use std::io::{self, Write};
 

@@ -447,10 +447,8 @@ fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
         Err(Stop::Fault(fault)) => gpu.report.fault(fault, gpu.at),
         Err(Stop::TooLarge(what)) => gpu.report.cut(what, gpu.at),
     }
-    if let Some(work) = gpu.budget.cut() {
-        let draw = gpu.at.draws;
-        let what = format!("draw {draw} and all after it: the budget of work is used up, at {work}");
-        gpu.report.cut(what, gpu.at);
+    if let Some(refusal) = gpu.budget.refusal() {
+        gpu.report.cut(refusal, gpu.at);
     }
 }
 

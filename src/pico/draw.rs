@@ -3,8 +3,8 @@
 //!
 //! Positions are in pixels after the division by w (there is no viewport), y down.
 //! Unlike PicoGpu, which tests and interpolates at whole numbers, pixels have their
-//! centre at .5 and attributes are interpolated with perspective by w: the page
-//! asks for pixel centres and leaves the weights open.
+//! centre at .5 and attributes are interpolated with perspective by w: its
+//! documents ask for pixel centres and leave the weights open.
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::isa::pico::{Io, LANES};
@@ -40,12 +40,17 @@ use crate::status::Status;
 ///
 /// # Errors
 /// A scene or shader that cannot be used, or I/O.
-pub fn draw(path: &Path, png: &Path, include: &[PathBuf], shared: &Shared) -> anyhow::Result<Status> {
+pub fn draw(
+    path: &Path,
+    png: &Path,
+    include: &[PathBuf],
+    mut budget: Budget,
+    shared: &Shared,
+) -> anyhow::Result<Status> {
     let mut reach = Reach::new(path, include);
     let scene = Scene::read(path)?;
     let draws: Vec<_> = scene.draw.iter().map(|draw| draw.load(&mut reach)).collect::<Result<_, _>>()?;
     let mut framebuffer = Framebuffer::new(&scene);
-    let mut budget = Budget::default();
     for (draw, loaded) in scene.draw.iter().zip(&draws) {
         let func = if draw.depth { CompareFunc::FUNC_LESS } else { CompareFunc::FUNC_ALWAYS };
         framebuffer.draw(loaded, func, &mut budget);
@@ -53,6 +58,9 @@ pub fn draw(path: &Path, png: &Path, include: &[PathBuf], shared: &Shared) -> an
     framebuffer.write(png, &reach.inputs)?;
     Ok(cut_status(&budget, shared))
 }
+
+/// Pixels of work that one here is: each is tested and written on its own. Measured.
+const PIXEL: u64 = 8;
 
 /// Colour and depth of every pixel.
 struct Framebuffer {
@@ -204,7 +212,7 @@ impl<'a> Fragments<'a> {
     fn afford(&self, pixels: u64, budget: &mut Budget) -> bool {
         let warps = pixels.div_ceil(LANES as u64);
         let works = [
-            (Work::Pixel, pixels),
+            (Work::Pixel, PIXEL * pixels),
             (Work::Warp, warps),
             (Work::WarpInstruction, warps * self.unit.instructions),
         ];

@@ -123,7 +123,7 @@ fn polygon_modes(regs: &RegFile) -> [PolygonMode; 2] {
     }
 }
 
-/// The register's unit is half of GL's r (registers.md, section 5).
+/// In units of r (docs/hardware/registers.md, section 5).
 fn polygon_offset(regs: &RegFile) -> PolygonOffset {
     let units = regs.get::<GRAS_SU_POLY_OFFSET_OFFSET>().VALUE();
     let format = regs.get::<GRAS_DEPTH_CONTROL>().FORMAT();

@@ -1,7 +1,7 @@
 //! How the invocations of geometry shaders are laid on the 32 lanes.
 //!
-//! The three modes are those of Intel's i965 driver (seeds/i965-geometry-dispatch-modes.txt),
-//! there for two halves of a vec4 register, here for two halves of a warp: a geometry shader
+//! The three modes are those of Intel's i965 driver (docs/hardware/geometry-and-tessellation.md,
+//! section 4), there for two halves of a vec4 register, here for two halves of a warp: a geometry shader
 //! seldom makes 32 vertices, so one invocation leaves lanes idle that a second can use.
 //! Nothing of it can be seen in what is drawn, fed back or stored.
 //!

@@ -2,12 +2,12 @@
 //!
 //! The A4xx has no instruction that emits a vertex. The program runs once for each output
 //! vertex, with the vertex's number in r0.x, until a run executes `kill`: that ends the
-//! invocation (wiki page A4xx-Geometry-Shaders). A later run does not depend on an earlier
+//! invocation (docs/hardware/geometry-and-tessellation.md, section 1). A later run does not depend on an earlier
 //! one, so the lanes of a warp run successive vertices side by side; what comes after the
 //! first lane that kills is dropped.
 //!
 //! The run that kills makes a vertex only if it wrote its position before. This is a guess that
-//! makes both forms on the page work: the rewrite kills in the run for the last vertex, the
+//! makes both forms of section 1.3 work: the rewrite kills in the run for the last vertex, the
 //! emulation of EmitVertex in one behind it, and a shader that makes nothing kills at once. A
 //! chip that runs `kill` in the first run, before and after the position is written, would
 //! settle it.

@@ -1,7 +1,8 @@
 //! Tessellation factors, as the hull shader stored them.
 //!
 //! A group per patch: the primitive id, then outer and inner factors; 12 bytes for isolines,
-//! 20 for triangles, 28 for quads (wiki page A4xx-Tessellation-Shaders).
+//! 20 for triangles, 28 for quads (docs/hardware/geometry-and-tessellation.md,
+//! section 2.1).
 
 use crate::draw::pc::tessellator::{Domain, Factors};
 use crate::fault::{Client, Fault, Miss, Missing};

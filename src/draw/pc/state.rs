@@ -107,7 +107,8 @@ pub fn patches(call: &DrawCall) -> Result<Option<(usize, Domain)>, Fault> {
     Ok(Some((size as usize, domain)))
 }
 
-/// For isolines the winding's bit means connected (the wiki page says so).
+/// For isolines the winding's bit means connected (docs/hardware/geometry-and-tessellation.md,
+/// section 2).
 fn connection(domain: Domain, param: PC_HS_PARAM) -> Connection {
     match (domain, param.CONNECTED(), param.CW()) {
         (Domain::Isolines, _, true) => Connection::CounterClockwise,

@@ -266,7 +266,7 @@ fn note_multisampling(regs: &RegFile, unsupported: &mut Vec<String>) {
 }
 
 /// A target's surface: in memory when bypassing tile memory. The bin offset counts only
-/// while ENABLE_GMEM is set (registers.md, section 6.1).
+/// while ENABLE_GMEM is set (docs/hardware/registers.md, section 6.1).
 ///
 /// Inferred: layers follow each other after as many rows as RB_FRAME_BUFFER_DIMENSION has.
 /// A vendor stream that draws to a layered target would settle it (RB_MRT_CONTROL3.STRIDE,

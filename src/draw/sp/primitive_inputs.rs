@@ -1,8 +1,8 @@
 //! The inputs of geometry and hull shaders: the vertices of whole primitives, as they read them
 //! with `ldlw`.
 //!
-//! Source: the wiki page on geometry shaders. For V vertices the primitive begins with V
-//! system blocks; then each attribute stands once per vertex:
+//! Source: docs/hardware/geometry-and-tessellation.md, section 1.1. For V vertices the
+//! primitive begins with V system blocks; then each attribute stands once per vertex:
 //!
 //! ```text
 //! 0x40 * v                          position of vertex v; point size at + 0x10
@@ -76,8 +76,7 @@ fn put(place: &mut [u8], words: &[u32]) {
 mod tests {
     use super::*;
 
-    /// The page's picture of a triangle: positions from 0, attribute 0 from 0xc0, attribute 1
-    /// from 0xf0.
+    /// Positions from 0, attribute 0 from 0xc0, attribute 1 from 0xf0.
     #[test]
     fn a_triangle_lies_as_on_the_page() {
         let mut vertices = Vertices::new(8, 3);

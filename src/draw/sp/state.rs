@@ -70,7 +70,7 @@ impl StageState {
     }
 }
 
-/// Constants from c448 on read the SSBO descriptors (ir3-isa page, section 9.3).
+/// Constants from c448 on read the SSBO descriptors (docs/hardware/ir3-isa.md, section 9.3).
 fn mirror(ssbo: &SsboState, constants: &mut Vec<u32>) {
     let used = ssbo.descriptors.iter().rposition(|d| *d != [0; 4]).map_or(0, |last| last + 1);
     let end = 4 * (SSBO_MIRROR + used);

@@ -1,8 +1,8 @@
 //! Transform feedback ("stream-out"): vertices of whole primitives to memory.
 //!
 //! All of it is inferred, because the open driver stores from the vertex shader instead
-//! (hardware/registers.md 9.3; the rows in `decoder/src/regs/vpc.rs` say why each register is
-//! believed). The program has an entry per output component, by its location: 0 to 3 position,
+//! (docs/hardware/registers.md, section 9.3; the rows in `decoder/src/regs/vpc.rs` say why each
+//! register is believed). The program has an entry per output component, by its location: 0 to 3 position,
 //! 4 point size, 8 on the varyings. A primitive is written to the buffers of its stream if all
 //! of them have room for it. Offsets advance in their registers and go to the flush addresses
 //! at once; the chip may wait for an event.
