@@ -192,7 +192,9 @@ impl fmt::Display for Draws {
         match (self.numbering, self.span.to_string()) {
             (Numbering::Execution, span) => f.write_str(&span),
             (Numbering::Frame, span) => f.write_str(
-                &span.split("..").map(|end| if end.is_empty() { String::new() } else { format!("f{end}") })
+                &span
+                    .split("..")
+                    .map(|end| if end.is_empty() { String::new() } else { format!("f{end}") })
                     .collect::<Vec<_>>()
                     .join(".."),
             ),

@@ -16,8 +16,8 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use a4emu::check::open;
-use a4emu::folders::Folders;
 use a4emu::cp::{Renderer, Silent};
+use a4emu::folders::Folders;
 use a4emu::output::picture::{Kind, Picture};
 use a4emu::playback::Playback;
 use libtest_mimic::{Arguments, Failed, Trial};

@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use a4emu::asm::{Disk, capture_of};
-use a4emu::folders::Folders;
 use a4emu::cp::{Renderer, Silent};
+use a4emu::folders::Folders;
 use a4emu::output::picture::Picture;
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use a4emu::asm::Disk;
+use a4emu::cp::{Renderer, Silent};
 use a4emu::draw::gs::cost::Row;
 use a4emu::folders::Folders;
-use a4emu::cp::{Renderer, Silent};
 use a4emu::playback::Playback;
 use a4emu_decoder::asm::{MAX_WORK, assemble};
 use a4emu_decoder::capture::Sections;

@@ -82,7 +82,13 @@ impl Case {
         let invalid = |error: String| anyhow::anyhow!("{}: {error}", path.display());
         let submit = manifest.submit.as_deref().map(str::parse).transpose().map_err(invalid)?;
         let draw = manifest.draw.as_deref().map(str::parse).transpose().map_err(invalid)?;
-        Ok(Self { name, dir: dir.to_owned(), manifest, selection: Selection { submit, draw }, folders: folders.clone() })
+        Ok(Self {
+            name,
+            dir: dir.to_owned(),
+            manifest,
+            selection: Selection { submit, draw },
+            folders: folders.clone(),
+        })
     }
 
     /// The sections of its capture.

@@ -112,9 +112,7 @@ impl Cp<'_> {
         if !self.charge(Work::Packet, 1) {
             return Step::Stop;
         }
-        if self.observer.packet(self.gpu, packet) == Flow::Stop {
-            return self.stop();
-        }
+        self.observer.packet(self.gpu, packet);
         match *packet {
             Packet::Type0 { .. } | Packet::Type1 { .. } => {
                 packet.writes().for_each(|(reg, value)| self.write_reg(reg, value));
@@ -131,7 +129,9 @@ impl Cp<'_> {
 fn damage(buffer: u32, error: &PacketError) -> Trouble {
     let what = format!("{error} of the buffer at {buffer:#010x}");
     match error {
-        PacketError::WrongGeneration { .. } => Trouble::Unsupported(format!("a stream of another generation ({what})")),
+        PacketError::WrongGeneration { .. } => {
+            Trouble::Unsupported(format!("a stream of another generation ({what})"))
+        }
         _ => Fault::Stream(what).into(),
     }
 }

@@ -218,7 +218,6 @@ impl<'a> Jsonl<'a> {
         serde_json::to_writer(&mut self.out, event)?;
         self.out.write_all(b"\n")
     }
-
 }
 
 /// Puts out what a register holds at a draw; `null` if nobody has written it.

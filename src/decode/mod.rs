@@ -16,8 +16,8 @@ mod text;
 mod tracker;
 
 use jsonl::{Jsonl, Shaders};
-pub use output::{Hold, Output};
 use output::Palette;
+pub use output::{Hold, Output};
 pub use primitive::Primitive;
 use query::Query;
 use session::{Repeats, Session};

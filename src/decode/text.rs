@@ -245,11 +245,7 @@ impl Sink for Text<'_> {
             }
         }
         let written = tracker.written().len();
-        writeln!(
-            self.out,
-            "; {written} registers written, {} changed",
-            tracker.changed(&gpu.regs).count()
-        )?;
+        writeln!(self.out, "; {written} registers written, {} changed", tracker.changed(&gpu.regs).count())?;
         tracker.changed(&gpu.regs).try_for_each(|change| self.change(&gpu.regs, &change))
     }
 

@@ -98,7 +98,8 @@ fn kept(met: &[Met], range: Selection, submits: u64) -> Result<Span, String> {
     let Some(draws) = range.draw else {
         let end = span.end.min(submits);
         let some = span.start < end;
-        return some.then_some(Span { end, ..span })
+        return some
+            .then_some(Span { end, ..span })
             .ok_or_else(|| format!("the capture has no submit {span}; it has {submits}"));
     };
     let holds = |met: &&Met| range.contains(met.submit, met.number, met.frame_draw);

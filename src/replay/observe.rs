@@ -32,11 +32,11 @@ impl<W: Write> Listing<W> {
 impl<W: Write> Observer for Listing<W> {
     fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
         let (number, frame_draw, submit) = (call.number(), call.frame_draw(), call.submit());
-        if self.selection.has(call) {
+        if self.error.is_none() && self.selection.has(call) {
             let text = call_text(call);
             self.error = writeln!(self.out, "draw {number} f{frame_draw} submit {submit} {text}").err();
         }
-        if self.error.is_some() { Flow::Stop } else { Flow::Continue }
+        Flow::Continue
     }
 }
 

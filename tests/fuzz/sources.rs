@@ -4,7 +4,7 @@ use std::path::Path;
 
 use a4emu::asm::Disk;
 use a4emu::folders::Folders;
-use a4emu_decoder::asm::{MAX_WORK, ast::Block, assemble_block, disassemble, parse};
+use a4emu_decoder::asm::{MAX_WORK, assemble_block, ast::Block, disassemble, parse};
 
 const RECORDED: [&str; 13] = [
     "blend",

@@ -6,9 +6,9 @@ mod strips;
 use std::path::Path;
 
 use a4emu::check::{Frame, open};
+use a4emu::cp::{Renderer, Silent};
 use a4emu::draw::gs::cost::Row;
 use a4emu::folders::Folders;
-use a4emu::cp::{Renderer, Silent};
 use a4emu::playback::Playback;
 use pretty_assertions::assert_eq;
 use strips::{

@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 
 use a4emu::asm::Disk;
+use a4emu::cp::{Renderer, Silent};
 use a4emu::draw::gs::cost::Row;
 use a4emu::draw::gs::dispatch::Setting;
 use a4emu::folders::Folders;
 use a4emu::gpu::Gpu;
-use a4emu::cp::{Renderer, Silent};
 use a4emu::output::picture::Picture;
 use a4emu::playback::Playback;
 use a4emu_decoder::asm::{MAX_WORK, assemble};

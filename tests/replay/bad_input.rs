@@ -1,7 +1,7 @@
 //! Any bytes: no panic, no hang, no allocation that the bytes do not pay for.
 
-use a4emu::cp::{Silent, Skip};
 use a4emu::budget::{Budget, Work};
+use a4emu::cp::{Silent, Skip};
 use a4emu::fault::Severity;
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;

@@ -67,7 +67,11 @@ fn a_buffer_that_calls_itself_ends() {
 fn chain(calls: u32) -> Gpu {
     let mut gpu = gpu();
     for n in 0..calls {
-        let words = if n + 1 == calls { write(SCRATCH, &[9]) } else { packet(0x3f, &[IB + (n + 1) * 64, if n + 2 == calls { 2 } else { 3 }]) };
+        let words = if n + 1 == calls {
+            write(SCRATCH, &[9])
+        } else {
+            packet(0x3f, &[IB + (n + 1) * 64, if n + 2 == calls { 2 } else { 3 }])
+        };
         gpu.mem.announce(IB + n * 64, 64, Some(&bytes(&words)));
     }
     run_on(&mut gpu, &[packet(0x3f, &[IB, if calls == 1 { 2 } else { 3 }])]);
