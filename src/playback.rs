@@ -126,10 +126,14 @@ impl Playback {
         let captured = contents.map_or(0, |bytes| bytes.len().min(length as usize)) as u32;
         observer.buffer(Announced { address, bytes: length, captured });
         self.gpu.budget.grow(u64::from(captured) * UNITS_PER_BYTE);
+        let cut_before = self.gpu.budget.cut().is_some();
         if self.gpu.budget.take(Work::Buffer, 1) {
             self.gpu.mem.announce(address, length, contents);
-        } else {
-            self.gpu.report.cut(format!("the budget of work is used up, at {}", Work::Buffer), self.gpu.at);
+        } else if !cut_before {
+            self.trouble(
+                Trouble::Cut(format!("the budget of work is used up, at {}", Work::Buffer)),
+                observer,
+            );
         }
     }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use a4emu_decoder::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BASE};
-use a4emu_decoder::regs::vpc::VPC_SO_BUFFER_BASE;
+use a4emu_decoder::regs::vpc::{VPC_SO_BUFFER_BASE, VPC_SO_BUFFER_SIZE};
 
 use super::{Call, Flow};
 use crate::draw;
+use crate::fault::Trouble;
 use crate::gpu::{Gpu, SsboState};
 use crate::pass::Pass;
 
@@ -83,9 +84,16 @@ impl Skip {
         }
     }
 
-    fn stream_out(&mut self, gpu: &Gpu) {
+    fn stream_out(&mut self, gpu: &mut Gpu) {
         for i in 0..STREAM_OUT_BUFFERS {
-            self.buffer(gpu, gpu.regs.at::<VPC_SO_BUFFER_BASE>(i).VALUE());
+            let (base, size) =
+                (gpu.regs.at::<VPC_SO_BUFFER_BASE>(i).VALUE(), gpu.regs.at::<VPC_SO_BUFFER_SIZE>(i).VALUE());
+            self.buffer(gpu, base);
+            if base != 0 && size != 0 {
+                let what =
+                    "skipped draws would have moved VPC_SO.BUFFER_OFFSET on; it is as packets wrote it";
+                gpu.report.troubles.note(Trouble::Stale(what.to_owned()), gpu.at);
+            }
         }
     }
 
