@@ -449,7 +449,7 @@ fn main() {
     let sources = files(&root().join("captures"), ".a4").into_iter();
     let sources: Vec<_> = sources
         .filter_map(|path| {
-            let mut disk = Disk::new(Folders::around(&path, &[]));
+            let mut disk = Disk::new(Folders::around(&path, &[root().join("captures")]));
             Some((name(&path), capture_of(&path, &mut disk).ok()?))
         })
         .collect();

@@ -63,7 +63,10 @@ pub struct Skip {
 impl Skip {
     /// The buffer that holds `address`: how much of it a draw writes takes a draw to say.
     fn buffer(&mut self, gpu: &Gpu, address: u32) {
-        if let Some((base, len)) = gpu.mem.buffer_at(address).filter(|_| address != 0) {
+        if address == 0 || self.is_stale(address) {
+            return;
+        }
+        if let Some((base, len)) = gpu.mem.buffer_at(address) {
             self.range(base, len);
         }
     }
