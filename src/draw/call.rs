@@ -78,7 +78,7 @@ pub struct UncountedDraw {
     pub pass: Pass,
     /// Name of the packet.
     pub packet: &'static str,
-    /// The draw initiator's dword, where the packet is known to have one.
+    /// The draw initiator, where the packet is known to have one.
     pub initiator: Option<VGT_DRAW_INITIATOR_A4XX>,
     /// Instances, where the packet is known to say.
     pub instances: Option<u32>,

@@ -139,7 +139,7 @@ impl Framebuffer {
         let primitives = setup::assemble(&state, &mut vertices, &list).expect("triangles can be assembled");
         let mut fragments = Fragments::new(loaded, &vertices, &primitives, func);
         let pitch = self.width * 4;
-        let mut planes = [
+        let mut surfaces = [
             PixelRows::new(&mut self.color, pitch, 4, [0, 0]),
             PixelRows::new(&mut self.depth, pitch, 4, [0, 0]),
         ];
@@ -150,9 +150,9 @@ impl Framebuffer {
             }
             primitive
                 .shape
-                .cover(state.sides, |x, y, mask| fragments.block(n as u32, [x, y], mask, &mut planes));
+                .cover(state.sides, |x, y, mask| fragments.block(n as u32, [x, y], mask, &mut surfaces));
             // Pixels of later triangles must find the depth of this one.
-            fragments.flush(&mut planes);
+            fragments.flush(&mut surfaces);
         }
     }
 }
@@ -187,7 +187,7 @@ impl<'a> Fragments<'a> {
             vertices,
             primitives,
             color: ColorTarget {
-                plane: 0,
+                surface: 0,
                 output: ColorOutput { regid, precision: Precision::Full, number: Number::Float },
                 codec,
                 blend: None,
@@ -220,19 +220,19 @@ impl<'a> Fragments<'a> {
     }
 
     /// The quads of an 8x8 block whose first pixel is `first`.
-    fn block(&mut self, primitive: u32, first: [i32; 2], mask: u64, planes: &mut [PixelRows<'_>; 2]) {
+    fn block(&mut self, primitive: u32, first: [i32; 2], mask: u64, surfaces: &mut [PixelRows<'_>; 2]) {
         for (at, mask) in halves(first, mask) {
             for quad in covered_quads(primitive, at, quad_order(mask)) {
                 self.queue.push(quad);
                 if self.queue.len() == QUADS {
-                    self.flush(planes);
+                    self.flush(surfaces);
                 }
             }
         }
     }
 
     /// Tests, shades and writes what waits.
-    fn flush(&mut self, planes: &mut [PixelRows<'_>; 2]) {
+    fn flush(&mut self, surfaces: &mut [PixelRows<'_>; 2]) {
         let quads = std::mem::take(&mut self.queue);
         if quads.is_empty() {
             return;
@@ -246,9 +246,9 @@ impl<'a> Fragments<'a> {
         let pieces = WarpQuads::new(&quads, source);
         let covered = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
         let weights = pieces.weights();
-        let passed = self.depth.test(planes, &Quads(&quads), Face::Front, &weights.z, covered);
+        let passed = self.depth.test(surfaces, &Quads(&quads), Face::Front, &weights.z, covered);
         let colors = self.shade(&pieces, &weights);
-        self.color.write(&mut planes[0], &quads, passed, colors.each_ref(), colors.each_ref());
+        self.color.write(&mut surfaces[0], &quads, passed, colors.each_ref(), colors.each_ref());
     }
 
     /// Position and attributes of every pixel through the fragment shader.

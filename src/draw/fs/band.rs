@@ -19,7 +19,7 @@ use super::{Coloring, FragmentDraw};
 /// The fragments of one band, in the order of the primitives.
 pub struct BandRun<'p, 'b, 'w> {
     draw: &'p FragmentDraw<'p>,
-    planes: &'p mut [PixelRows<'b>],
+    surfaces: &'p mut [PixelRows<'b>],
     worker: &'p mut Worker<'w>,
     queue: [Quad; QUADS],
     queued: usize,
@@ -30,10 +30,10 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// Nothing drawn yet.
     pub fn new(
         draw: &'p FragmentDraw<'p>,
-        planes: &'p mut [PixelRows<'b>],
+        surfaces: &'p mut [PixelRows<'b>],
         worker: &'p mut Worker<'w>,
     ) -> Self {
-        Self { draw, planes, worker, queue: [Quad::default(); QUADS], queued: 0, samples: 0 }
+        Self { draw, surfaces, worker, queue: [Quad::default(); QUADS], queued: 0, samples: 0 }
     }
 
     /// Draws the primitives `order` (indices, ascending) within `area`. Gives the samples that passed.
@@ -71,10 +71,10 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// Fills `area` with what its pixels get.
     fn fill(&mut self, area: Rect, depth: [Option<Fill>; 2]) {
         self.samples += area.area();
-        depth.into_iter().flatten().for_each(|fill| fill_rectangle(self.planes, area, fill));
+        depth.into_iter().flatten().for_each(|fill| fill_rectangle(self.surfaces, area, fill));
         if let Coloring::Solid(words) = &self.draw.plan.color {
             for (target, &value) in self.draw.state.targets.color.iter().zip(words) {
-                fill_rectangle(self.planes, area, Fill { plane: target.plane, value, mask: u32::MAX });
+                fill_rectangle(self.surfaces, area, Fill { surface: target.surface, value, mask: u32::MAX });
             }
         }
     }
@@ -90,7 +90,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         if self.draw.plan.order == TestOrder::Early {
             if let Some(depth) = &self.draw.state.targets.depth {
                 let z = depth_rows(primitive, at);
-                mask = depth.test(self.planes, &Rows(at), primitive.face, &z, mask);
+                mask = depth.test(self.surfaces, &Rows(at), primitive.face, &z, mask);
             }
             self.samples += u64::from(mask.count_ones());
         }
@@ -98,7 +98,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             Coloring::None => {}
             Coloring::Solid(words) => {
                 for (target, word) in self.draw.state.targets.color.iter().zip(words) {
-                    fill_rows(&mut self.planes[target.plane], at, mask, *word);
+                    fill_rows(&mut self.surfaces[target.surface], at, mask, *word);
                 }
             }
             Coloring::Shaded => self.enqueue(index, at, quad_order(mask)),
@@ -162,7 +162,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let dual = colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual);
         for target in &targets.color {
             let src = colors(&self.worker.warp, &target.output, &mut widened);
-            target.write(&mut self.planes[target.plane], pieces.quads, covered, src, dual);
+            target.write(&mut self.surfaces[target.surface], pieces.quads, covered, src, dual);
         }
     }
 
@@ -177,7 +177,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                 if same { mask | 15 << (4 * q) } else { mask }
             });
             if mask & covered != 0 {
-                passed |= depth.test(self.planes, &Quads(pieces.quads), face, &z, mask & covered);
+                passed |= depth.test(self.surfaces, &Quads(pieces.quads), face, &z, mask & covered);
             }
         }
         passed

@@ -21,7 +21,7 @@ const FILLED_PER_SHADED: u64 = 16;
 /// Some rows of a draw.
 struct Band<'p> {
     area: Rect,
-    planes: Vec<PixelRows<'p>>,
+    surfaces: Vec<PixelRows<'p>>,
     /// Indices of the primitives that touch it, ascending.
     primitives: Vec<u32>,
 }
@@ -32,7 +32,7 @@ impl FragmentDraw<'_> {
     pub fn shade(
         &self,
         area: Rect,
-        planes: Vec<PixelRows<'_>>,
+        surfaces: Vec<PixelRows<'_>>,
         memory: &mut Memory,
         budget: &mut Budget,
     ) -> Launched<u64> {
@@ -40,13 +40,13 @@ impl FragmentDraw<'_> {
         let bands = match stage.stores() {
             true => {
                 let primitives = (0..self.primitives.len() as u32).collect();
-                vec![Band { area, planes, primitives }]
+                vec![Band { area, surfaces, primitives }]
             }
-            false => self.split(area, planes),
+            false => self.split(area, surfaces),
         };
         let threads = if self.cost(area) < SMALL_DRAW { Threads::This } else { Threads::All };
         let draw = |worker: &mut Worker<'_>, mut band: Band<'_>| {
-            BandRun::new(self, &mut band.planes, worker).run(band.area, &band.primitives)
+            BandRun::new(self, &mut band.surfaces, worker).run(band.area, &band.primitives)
         };
         launch(stage, memory, budget, threads, bands.into_iter(), draw)
     }
@@ -61,8 +61,8 @@ impl FragmentDraw<'_> {
     }
 
     /// Cuts the area into bands that start at multiples of [`BAND_ROWS`], each with its rows
-    /// of every plane and the primitives that touch it.
-    fn split<'p>(&self, area: Rect, planes: Vec<PixelRows<'p>>) -> Vec<Band<'p>> {
+    /// of every surface and the primitives that touch it.
+    fn split<'p>(&self, area: Rect, surfaces: Vec<PixelRows<'p>>) -> Vec<Band<'p>> {
         let first = area.y0.div_euclid(BAND_ROWS);
         let count = (area.y1 - 1).div_euclid(BAND_ROWS) - first + 1;
         let mut lists = vec![Vec::new(); count as usize];
@@ -75,15 +75,15 @@ impl FragmentDraw<'_> {
             let touched = (from - first) as usize..=(to - first) as usize;
             lists[touched].iter_mut().for_each(|list| list.push(index as u32));
         }
-        let mut rest = planes;
+        let mut rest = surfaces;
         let mut bands = Vec::with_capacity(lists.len());
         for (i, primitives) in lists.into_iter().enumerate() {
             let end = (first + i as i32 + 1) * BAND_ROWS;
-            let split = rest.into_iter().map(|plane| plane.split_above(end));
-            let (planes, below): (Vec<_>, Vec<_>) = split.unzip();
+            let split = rest.into_iter().map(|surface| surface.split_above(end));
+            let (surfaces, below): (Vec<_>, Vec<_>) = split.unzip();
             rest = below;
             let area = Rect { y0: area.y0.max(end - BAND_ROWS), y1: area.y1.min(end), ..area };
-            bands.push(Band { area, planes, primitives });
+            bands.push(Band { area, surfaces, primitives });
         }
         bands
     }

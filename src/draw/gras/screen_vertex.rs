@@ -1,4 +1,4 @@
-//! From clip space to the window.
+//! Vertices on the screen: from clip space to the window.
 
 use multiversion::multiversion;
 
@@ -8,7 +8,7 @@ use crate::draw::vertices::Vertices;
 
 /// A vertex after the viewport transform.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct ScreenVertex {
     /// Position in pixels.
     pub xy: [f32; 2],
     /// Depth.
@@ -21,7 +21,7 @@ pub struct Window {
     pub outcode: u32,
 }
 
-impl Window {
+impl ScreenVertex {
     /// Whether planes through it keep their digits: neither at the eye nor far out. It may
     /// be behind the eye, where the same planes go on.
     pub fn is_on_screen(&self) -> bool {
@@ -32,11 +32,16 @@ impl Window {
 /// Vertices that are transformed together.
 const GROUP: usize = 16;
 
-/// Appends the windows of the vertices that have none yet.
+/// Appends the vertices that are not on the screen yet.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-pub fn transform(viewport: &Viewport, volume: &ClipVolume, vertices: &Vertices, windows: &mut Vec<Window>) {
-    windows.reserve(vertices.len() - windows.len());
-    for first in (windows.len()..vertices.len()).step_by(GROUP) {
+pub fn transform(
+    viewport: &Viewport,
+    volume: &ClipVolume,
+    vertices: &Vertices,
+    screen: &mut Vec<ScreenVertex>,
+) {
+    screen.reserve(vertices.len() - screen.len());
+    for first in (screen.len()..vertices.len()).step_by(GROUP) {
         let count = GROUP.min(vertices.len() - first);
         let mut position = [[0.0; GROUP]; 4];
         for (l, v) in (first..first + count).enumerate() {
@@ -44,14 +49,14 @@ pub fn transform(viewport: &Viewport, volume: &ClipVolume, vertices: &Vertices, 
             (position[0][l], position[1][l]) = (x, y);
             (position[2][l], position[3][l]) = (z, w);
         }
-        let group = windows_of(viewport, volume, &position);
-        windows.extend_from_slice(&group[..count]);
+        let group = screen_vertices(viewport, volume, &position);
+        screen.extend_from_slice(&group[..count]);
     }
 }
 
-/// Positions by component to windows.
+/// Positions by component to the screen.
 #[inline(always)]
-fn windows_of(viewport: &Viewport, volume: &ClipVolume, p: &[[f32; GROUP]; 4]) -> [Window; GROUP] {
+fn screen_vertices(viewport: &Viewport, volume: &ClipVolume, p: &[[f32; GROUP]; 4]) -> [ScreenVertex; GROUP] {
     let outcodes = volume.outcodes(p);
     let mut inv_w = [0.0; GROUP];
     let mut xyz = [[0.0; GROUP]; 3];
@@ -69,7 +74,7 @@ fn windows_of(viewport: &Viewport, volume: &ClipVolume, p: &[[f32; GROUP]; 4]) -
             snapped[i][l] = snap(xyz[i][l]);
         }
     }
-    std::array::from_fn(|l| Window {
+    std::array::from_fn(|l| ScreenVertex {
         xy: [xyz[0][l], xyz[1][l]],
         z: xyz[2][l],
         inv_w: inv_w[l],

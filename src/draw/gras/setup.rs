@@ -9,7 +9,7 @@ use crate::draw::gras::clip::{DepthClip, Viewport};
 use crate::draw::gras::lines;
 use crate::draw::gras::polygon_offset::PolygonOffset;
 use crate::draw::gras::raster::{Rect, Shape, signed_area, snap};
-use crate::draw::gras::viewport::View;
+use crate::draw::gras::viewport::ViewportVertices;
 use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::{Primitive, primitives};
 use crate::draw::vertices::{HEADER, Vertices};
@@ -147,7 +147,7 @@ struct Setup<'a> {
     vertices: &'a mut Vertices,
     words: &'a [PRIMITIVE_WORD],
     /// The viewports, and which of them the primitive goes through.
-    views: Vec<View>,
+    viewports: Vec<ViewportVertices>,
     at: usize,
     out: Vec<ScreenPrimitive>,
 }
@@ -160,27 +160,29 @@ impl<'a> Setup<'a> {
         count: usize,
     ) -> Self {
         let first = (state.viewport, state.sides);
-        let views = [first].into_iter().chain(state.others.iter().copied());
-        let views = views.map(|(viewport, sides)| View::new(state.depth_clip, viewport, sides)).collect();
-        let mut setup = Self { state, vertices, words, views, at: 0, out: Vec::with_capacity(count) };
+        let viewports = [first].into_iter().chain(state.others.iter().copied());
+        let viewports = viewports
+            .map(|(viewport, sides)| ViewportVertices::new(state.depth_clip, viewport, sides))
+            .collect();
+        let mut setup = Self { state, vertices, words, viewports, at: 0, out: Vec::with_capacity(count) };
         setup.transform_new();
         setup
     }
 
     /// Viewport transform of the vertices that have none yet.
     fn transform_new(&mut self) {
-        self.views[self.at].transform(self.vertices);
+        self.viewports[self.at].transform(self.vertices);
     }
 
     /// The viewport that the primitive goes through.
-    fn view(&self) -> &View {
-        &self.views[self.at]
+    fn viewport(&self) -> &ViewportVertices {
+        &self.viewports[self.at]
     }
 
     /// Goes through the viewport that vertex `v` names; one that is not there is the first.
-    fn choose_view(&mut self, v: u32) {
+    fn choose_viewport(&mut self, v: u32) {
         let named = self.words.get(v as usize).map_or(0, |word| word.VIEWPORT() as usize);
-        let named = if named < self.views.len() { named } else { 0 };
+        let named = if named < self.viewports.len() { named } else { 0 };
         if named != self.at {
             self.at = named;
             self.transform_new();
@@ -189,7 +191,9 @@ impl<'a> Setup<'a> {
 
     fn add(&mut self, primitive: Primitive) {
         match primitive {
-            Primitive::Point(v) | Primitive::Line(_, v) | Primitive::Triangle(_, v) => self.choose_view(v),
+            Primitive::Point(v) | Primitive::Line(_, v) | Primitive::Triangle(_, v) => {
+                self.choose_viewport(v)
+            }
             Primitive::Corners(_) | Primitive::Rectangle(_) => {}
         }
         match primitive {
@@ -202,7 +206,7 @@ impl<'a> Setup<'a> {
     }
 
     fn codes<const N: usize>(&self, v: [u32; N]) -> [u32; N] {
-        v.map(|v| self.view().windows[v as usize].outcode)
+        v.map(|v| self.viewport().screen[v as usize].outcode)
     }
 
     fn triangle(&mut self, v: [u32; 3], provoking: u32) {
@@ -213,7 +217,7 @@ impl<'a> Setup<'a> {
         if codes[0] | codes[1] | codes[2] == 0 {
             return self.polygon(&v, v, provoking);
         }
-        let polygon = self.views[self.at].volume.polygon(self.vertices, &v);
+        let polygon = self.viewports[self.at].volume.polygon(self.vertices, &v);
         self.transform_new();
         self.polygon(&polygon, v, provoking);
     }
@@ -248,7 +252,7 @@ impl<'a> Setup<'a> {
     /// Moves what was made of a triangle, from primitive `first` on, by the polygon offset.
     fn offset(&mut self, first: usize, v: [u32; 3]) {
         let Some(offset) = self.state.offset.filter(|_| first < self.out.len()) else { return };
-        let w = v.map(|v| self.view().windows[v as usize]);
+        let w = v.map(|v| self.viewport().screen[v as usize]);
         let slopes = barycentrics(w.map(|w| w.xy)).unwrap_or_default();
         let top = w.iter().map(|w| w.z.abs()).fold(0.0, f32::max);
         let bias = offset.bias(depth_slope(w.map(|w| w.z), slopes), top);
@@ -257,12 +261,12 @@ impl<'a> Setup<'a> {
 
     /// Twice the area of a triangle; positive when clockwise on the screen.
     fn area(&self, v: [u32; 3]) -> i64 {
-        signed_area(v.map(|v| self.view().windows[v as usize].snapped))
+        signed_area(v.map(|v| self.viewport().screen[v as usize].snapped))
     }
 
     /// The vertices between which the values of `piece`, a part of `whole`, are found.
     fn basis<const N: usize>(&self, piece: [u32; N], whole: [u32; N]) -> [u32; N] {
-        let on_screen = |v: &u32| self.view().windows[*v as usize].is_on_screen();
+        let on_screen = |v: &u32| self.viewport().screen[*v as usize].is_on_screen();
         match self.state.linear {
             Some(LinearWeights) if piece != whole && whole.iter().all(on_screen) => whole,
             _ => piece,
@@ -275,7 +279,7 @@ impl<'a> Setup<'a> {
         if area == 0 {
             return;
         }
-        let [a, b, c] = piece.map(|v| self.view().windows[v as usize].snapped);
+        let [a, b, c] = piece.map(|v| self.viewport().screen[v as usize].snapped);
         let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
         self.push(self.planar(shape, self.basis(piece, whole), provoking, face));
     }
@@ -284,8 +288,8 @@ impl<'a> Setup<'a> {
     /// the last: guess, like the precision of [`Affine`], and settled by the same.
     fn planar(&self, shape: Shape, v: [u32; 3], provoking: u32, face: Face) -> ScreenPrimitive {
         let v = [v[2], v[0], v[1]];
-        let w = v.map(|v| self.view().windows[v as usize]);
-        let shape = shape.cut(self.view().sides);
+        let w = v.map(|v| self.viewport().screen[v as usize]);
+        let shape = shape.cut(self.viewport().sides);
         let origin = first_centre(&shape);
         let from = w.map(|w| [w.xy[0] - origin[0], w.xy[1] - origin[1]]);
         let slopes = barycentrics(w.map(|w| w.xy));
@@ -318,19 +322,19 @@ impl<'a> Setup<'a> {
         let piece = if codes[0] | codes[1] == 0 {
             whole
         } else {
-            let Some(piece) = self.views[self.at].volume.line(self.vertices, whole) else { return };
+            let Some(piece) = self.viewports[self.at].volume.line(self.vertices, whole) else { return };
             self.transform_new();
             piece
         };
-        let [a, b] = piece.map(|v| self.view().windows[v as usize].xy);
+        let [a, b] = piece.map(|v| self.viewport().screen[v as usize].xy);
         let Some(shape) = lines::line(a, b, self.state.line_width) else { return };
         self.push(self.linear(shape, self.basis(piece, whole), provoking, face));
     }
 
     /// A shape whose values change from one vertex to another.
     fn linear(&self, shape: Shape, v: [u32; 2], provoking: u32, face: Face) -> ScreenPrimitive {
-        let [a, b] = v.map(|v| self.view().windows[v as usize]);
-        let shape = shape.cut(self.view().sides);
+        let [a, b] = v.map(|v| self.viewport().screen[v as usize]);
+        let shape = shape.cut(self.viewport().sides);
         let origin = first_centre(&shape);
         let from = [a.xy[0] - origin[0], a.xy[1] - origin[1]];
         let along = along(a.xy, b.xy);
@@ -351,7 +355,7 @@ impl<'a> Setup<'a> {
 
     /// Points are dropped with their centre outside near, far or the guard band.
     fn point(&mut self, v: u32, provoking: u32, face: Face) {
-        let w = self.view().windows[v as usize];
+        let w = self.viewport().screen[v as usize];
         if w.outcode != 0 {
             return;
         }
@@ -359,7 +363,7 @@ impl<'a> Setup<'a> {
         let corner = w.xy.map(|c| c - size / 2.0);
         let shape = Shape::between(corner.map(snap), corner.map(|c| snap(c + size)));
         self.push(ScreenPrimitive {
-            shape: shape.cut(self.view().sides),
+            shape: shape.cut(self.viewport().sides),
             face,
             sprite: Some(Sprite { corner, inv_size: 1.0 / size }),
             vertices: [v; 3],
@@ -405,7 +409,7 @@ impl<'a> Setup<'a> {
 
     /// A rectangle with three of its corners given; the plane through them goes on.
     fn rectangle(&mut self, v: [u32; 3]) {
-        let [a, b, c] = v.map(|v| self.view().windows[v as usize].snapped);
+        let [a, b, c] = v.map(|v| self.viewport().screen[v as usize].snapped);
         let bounds = Shape::between(a, b).bounds;
         let other = Shape::between(a, c).bounds;
         let third = Shape::between(b, c).bounds;

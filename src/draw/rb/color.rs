@@ -9,7 +9,7 @@ use crate::shader::Number;
 use crate::draw::gras::quad::Quad;
 use crate::draw::rb::blend::{Blend, Colors, limit, rop};
 use crate::draw::rb::depth::Words;
-use crate::draw::rb::pixels::{Patch, Quads};
+use crate::draw::rb::pixels::{Pixels, Quads};
 use crate::draw::rb::surface::PixelRows;
 
 /// The register that holds a colour.
@@ -35,8 +35,8 @@ pub enum Precision {
 /// One render target of a draw.
 #[derive(Clone, Debug)]
 pub struct ColorTarget {
-    /// Index of its plane.
-    pub plane: usize,
+    /// Index of its surface.
+    pub surface: usize,
     /// Where its colour comes from.
     pub output: ColorOutput,
     /// Its format.
@@ -69,19 +69,19 @@ impl ColorTarget {
     /// Writes the pixels of `mask` (four bits per quad).
     pub fn write(
         &self,
-        plane: &mut PixelRows<'_>,
+        surface: &mut PixelRows<'_>,
         quads: &[Quad],
         mask: u32,
         colors: [&Words; 4],
         src1: [&Words; 4],
     ) {
         if self.codec.bytes() > 4 {
-            return self.write_wide(plane, quads, mask, colors, src1);
+            return self.write_wide(surface, quads, mask, colors, src1);
         }
         if !self.reads_target() {
-            return Quads(quads).store(plane, mask, &self.encode(colors));
+            return Quads(quads).store(surface, mask, &self.encode(colors));
         }
-        let old = Quads(quads).load(plane, mask);
+        let old = Quads(quads).load(surface, mask);
         let blended = match &self.blend {
             Some(blend) => self.encode(self.blended(blend, colors, src1, &self.decode(&old)).each_ref()),
             None => self.encode(colors),
@@ -94,13 +94,13 @@ impl ColorTarget {
             };
             (result & writable) | (old[i] & !writable)
         });
-        Quads(quads).store(plane, mask, &new);
+        Quads(quads).store(surface, mask, &new);
     }
 
     /// Formats of more than four bytes, pixel by pixel.
     fn write_wide(
         &self,
-        plane: &mut PixelRows<'_>,
+        surface: &mut PixelRows<'_>,
         quads: &[Quad],
         mask: u32,
         colors: [&Words; 4],
@@ -108,7 +108,7 @@ impl ColorTarget {
     ) {
         let mut old = [0u128; 32];
         Quads(quads).each_pixel(mask, |lane, x, y| {
-            old[lane] = plane.pixels(x, y, 1).map_or(0, |bytes| self.codec.load(bytes));
+            old[lane] = surface.pixels(x, y, 1).map_or(0, |bytes| self.codec.load(bytes));
         });
         let colors = match &self.blend {
             Some(blend) => {
@@ -126,7 +126,7 @@ impl ColorTarget {
                 new = rop(code, new, old[lane]);
             }
             new = (new & self.writable) | (old[lane] & !self.writable);
-            if let Some(bytes) = plane.pixels(x, y, 1) {
+            if let Some(bytes) = surface.pixels(x, y, 1) {
                 self.codec.store(new, bytes);
             }
         });
@@ -227,7 +227,7 @@ mod tests {
     fn target(fmt: ColorFmt, swap: ColorSwap, unorm8: Option<[usize; 4]>) -> ColorTarget {
         let codec = Format::color(fmt).and_then(|f| f.codec(swap, Transfer::Linear)).expect("a pixel format");
         let output = ColorOutput { regid: 0, precision: Precision::Full, number: Number::Float };
-        ColorTarget { plane: 0, output, codec, blend: None, rop: None, writable: codec.bits(15), unorm8 }
+        ColorTarget { surface: 0, output, codec, blend: None, rop: None, writable: codec.bits(15), unorm8 }
     }
 
     fn color(c: [f32; 4]) -> [Words; 4] {

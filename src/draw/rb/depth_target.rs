@@ -3,17 +3,17 @@
 use crate::draw::gras::setup::Face;
 use crate::draw::rb::depth::{DEPTH24, DepthStencil, Stored, Words};
 use crate::draw::rb::fill::Fill;
-use crate::draw::rb::pixels::Patch;
+use crate::draw::rb::pixels::Pixels;
 use crate::draw::rb::surface::PixelRows;
 
 /// Where depth and stencil lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthLayout {
-    /// A plane of 16 or 32-bit depth, and one of stencil if there is one.
+    /// A surface of 16 or 32-bit depth, and one of stencil if there is one.
     Separate {
-        /// Index of the depth plane.
+        /// Index of the depth surface.
         depth: Option<usize>,
-        /// Index of the stencil plane.
+        /// Index of the stencil surface.
         stencil: Option<usize>,
     },
     /// Dwords with depth in bits 23:0 and stencil in 31:24.
@@ -33,27 +33,27 @@ impl DepthTarget {
     /// Tests the pixels of `mask` among 32; returns those that pass.
     pub fn test(
         &self,
-        planes: &mut [PixelRows<'_>],
-        pixels: &impl Patch,
+        surfaces: &mut [PixelRows<'_>],
+        pixels: &impl Pixels,
         face: Face,
         z: &[f32; 32],
         mask: u32,
     ) -> u32 {
         match self.layout {
-            DepthLayout::Packed(plane) => {
-                let mut words = pixels.load(&mut planes[plane], mask);
+            DepthLayout::Packed(surface) => {
+                let mut words = pixels.load(&mut surfaces[surface], mask);
                 let passed = self.test_packed(face, z, &mut words, mask);
-                pixels.store(&mut planes[plane], mask, &words);
+                pixels.store(&mut surfaces[surface], mask, &words);
                 passed
             }
             DepthLayout::Separate { depth, stencil } => {
-                let mut values = |plane: Option<usize>| {
-                    plane.map_or([0; 32], |plane| pixels.load(&mut planes[plane], mask))
+                let mut values = |surface: Option<usize>| {
+                    surface.map_or([0; 32], |surface| pixels.load(&mut surfaces[surface], mask))
                 };
                 let mut stored = Stored { depth: values(depth), stencil: values(stencil) };
                 let passed = self.state.test(face, &self.state.quantise(z), &mut stored, mask);
-                for (plane, words) in [(depth, &stored.depth), (stencil, &stored.stencil)] {
-                    plane.into_iter().for_each(|plane| pixels.store(&mut planes[plane], mask, words));
+                for (surface, words) in [(depth, &stored.depth), (stencil, &stored.stencil)] {
+                    surface.into_iter().for_each(|surface| pixels.store(&mut surfaces[surface], mask, words));
                 }
                 passed
             }
@@ -76,13 +76,17 @@ impl DepthTarget {
         let z = self.state.quantise(&[z; 32])[0];
         let stencil_value = self.state.replacement(face);
         Some(match self.layout {
-            DepthLayout::Packed(plane) => {
+            DepthLayout::Packed(surface) => {
                 let mask = (depth_mask & DEPTH24) | stencil_mask << 24;
-                [Some(Fill { plane, value: (z | stencil_value << 24) & mask, mask }), None]
+                [Some(Fill { surface, value: (z | stencil_value << 24) & mask, mask }), None]
             }
             DepthLayout::Separate { depth, stencil } => [
-                depth.map(|plane| Fill { plane, value: z & depth_mask, mask: depth_mask }),
-                stencil.map(|plane| Fill { plane, value: stencil_value & stencil_mask, mask: stencil_mask }),
+                depth.map(|surface| Fill { surface, value: z & depth_mask, mask: depth_mask }),
+                stencil.map(|surface| Fill {
+                    surface,
+                    value: stencil_value & stencil_mask,
+                    mask: stencil_mask,
+                }),
             ],
         })
     }
@@ -131,8 +135,10 @@ mod tests {
             patch(&mut [PixelRows::new(bytes, 32, 4, [0, 0])])
         };
         let quad = [Quad { x: 2, y: 0, mask: 15, primitive: 0 }];
-        let rows = test(&mut by_rows, &|planes| target.test(planes, &Rows([0, 0]), Face::Front, &z, 0x0c0c));
-        let quads = test(&mut by_quads, &|planes| target.test(planes, &Quads(&quad), Face::Front, &z, 15));
+        let rows =
+            test(&mut by_rows, &|surfaces| target.test(surfaces, &Rows([0, 0]), Face::Front, &z, 0x0c0c));
+        let quads =
+            test(&mut by_quads, &|surfaces| target.test(surfaces, &Quads(&quad), Face::Front, &z, 15));
         assert_eq!((rows, quads), (0x0c0c, 15));
         assert_eq!(by_rows, by_quads);
         assert_eq!(by_rows[8..12], [0, 0, 0x20, 0x40], "stencil stays");
@@ -140,7 +146,7 @@ mod tests {
 
     /// What a test of all pixels leaves of `before`, beside what the fill says.
     fn check_fill(target: &DepthTarget, before: u32) {
-        let fill = target.fill(Face::Front, 0.25).expect("a fill")[0].expect("of the packed plane");
+        let fill = target.fill(Face::Front, 0.25).expect("a fill")[0].expect("of the packed surface");
         let mut bytes = before.to_le_bytes().repeat(32);
         let passed = target.test(
             &mut [PixelRows::new(&mut bytes, 32, 4, [0, 0])],

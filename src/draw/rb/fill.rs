@@ -6,11 +6,11 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::rb::pixels::store_pixel;
 use crate::draw::rb::surface::PixelRows;
 
-/// What pixels of a plane become whatever they hold: `value` in the bits of `mask`.
+/// What pixels of a surface become whatever they hold: `value` in the bits of `mask`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// Index of the plane, of pixels of at most four bytes.
-    pub plane: usize,
+    /// Index of the surface, of pixels of at most four bytes.
+    pub surface: usize,
     /// The new bits, within the mask.
     pub value: u32,
     /// The bits that change.
@@ -18,17 +18,17 @@ pub struct Fill {
 }
 
 /// Fills all pixels of `area`.
-pub fn fill_rectangle(planes: &mut [PixelRows<'_>], area: Rect, fill: Fill) {
-    let plane = &mut planes[fill.plane];
-    let cpp = plane.cpp();
+pub fn fill_rectangle(surfaces: &mut [PixelRows<'_>], area: Rect, fill: Fill) {
+    let surface = &mut surfaces[fill.surface];
+    let cpp = surface.cpp();
     let width = (area.x1 - area.x0).max(0) as usize;
     for y in area.y0..area.y1 {
-        match plane.pixels(area.x0, y, width) {
+        match surface.pixels(area.x0, y, width) {
             Some(row) => fill_row(row, cpp, fill),
             // Partly outside: what is inside counts.
             None => {
                 for x in area.x0..area.x1 {
-                    if let Some(pixel) = plane.pixels(x, y, 1) {
+                    if let Some(pixel) = surface.pixels(x, y, 1) {
                         fill_row(pixel, cpp, fill);
                     }
                 }
@@ -57,16 +57,16 @@ fn fill_row(row: &mut [u8], cpp: usize, fill: Fill) {
 }
 
 /// Puts one dword into the pixels of `mask` among the 8x4 at (x, y), row by row.
-pub fn fill_rows(plane: &mut PixelRows<'_>, [x, y]: [i32; 2], mask: u32, word: u32) {
+pub fn fill_rows(surface: &mut PixelRows<'_>, [x, y]: [i32; 2], mask: u32, word: u32) {
     for row in 0..4i32 {
         let bits = (mask >> (8 * row)) & 0xff;
-        match plane.pixels(x, y + row, 8) {
+        match surface.pixels(x, y + row, 8) {
             Some(bytes) if bits == 0xff => {
                 bytes.as_chunks_mut().0.iter_mut().for_each(|to| *to = word.to_le_bytes());
             }
             _ => {
                 for i in (0..8).filter(|i| bits & (1 << i) != 0) {
-                    store_pixel(plane, x + i, y + row, word);
+                    store_pixel(surface, x + i, y + row, word);
                 }
             }
         }
@@ -90,8 +90,8 @@ mod tests {
         let area = Rect { x0: 1, y0: 1, x1: 3, y1: 9 };
         for cpp in [1usize, 2, 4] {
             let mut bytes = vec![0x11; 4 * 3 * cpp];
-            let mut planes = [PixelRows::new(&mut bytes, 4 * cpp as u32, cpp as u32, [0, 0])];
-            fill_rectangle(&mut planes, area, Fill { plane: 0, value: 0x2020_2020, mask: 0xf0f0_f0f0 });
+            let mut surfaces = [PixelRows::new(&mut bytes, 4 * cpp as u32, cpp as u32, [0, 0])];
+            fill_rectangle(&mut surfaces, area, Fill { surface: 0, value: 0x2020_2020, mask: 0xf0f0_f0f0 });
             let changed: Vec<usize> =
                 (0..12).filter(|i| bytes[i * cpp..][..cpp] == [0x21; 4][..cpp]).collect();
             assert_eq!(changed, [5, 6, 9, 10], "{cpp} bytes");
@@ -106,7 +106,7 @@ mod tests {
         fill_rectangle(
             &mut [PixelRows::new(&mut bytes, 16, 4, [0, 0])],
             area,
-            Fill { plane: 0, value: 1, mask: u32::MAX },
+            Fill { surface: 0, value: 1, mask: u32::MAX },
         );
         assert_eq!(
             bytes.iter().filter(|byte| **byte == 1).count(),
@@ -116,7 +116,7 @@ mod tests {
         fill_rectangle(
             &mut [PixelRows::new(&mut bytes, 16, 4, [0, 0])],
             Rect { x0: 1, ..area },
-            Fill { plane: 0, value: 1, mask: u32::MAX },
+            Fill { surface: 0, value: 1, mask: u32::MAX },
         );
         assert_eq!(bytes[20], 1, "column 1 does");
     }

@@ -1,18 +1,18 @@
-//! 32 pixels of a plane at once, as words: loading and storing them.
+//! 32 pixels of a surface at once, as words: loading and storing them.
 
 use crate::draw::gras::quad::Quad;
 use crate::draw::rb::depth::Words;
 use crate::draw::rb::surface::PixelRows;
 
 /// 32 pixels, in an order of their own. A mask has a bit for each.
-pub trait Patch {
+pub trait Pixels {
     /// Their words, of at most four bytes; those outside `mask` do not matter, and those
-    /// outside the plane are zero.
-    fn load(&self, plane: &mut PixelRows<'_>, mask: u32) -> Words;
+    /// outside the surface are zero.
+    fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Words;
 
-    /// Stores the words of `mask`. The others may be stored as well if [`Patch::load`]
+    /// Stores the words of `mask`. The others may be stored as well if [`Pixels::load`]
     /// gave them, which changes nothing.
-    fn store(&self, plane: &mut PixelRows<'_>, mask: u32, words: &Words);
+    fn store(&self, surface: &mut PixelRows<'_>, mask: u32, words: &Words);
 }
 
 /// 8x4 pixels row by row, the first at this position.
@@ -23,32 +23,32 @@ pub struct Rows(pub [i32; 2]);
 #[derive(Clone, Copy, Debug)]
 pub struct Quads<'a>(pub &'a [Quad]);
 
-impl Patch for Rows {
-    fn load(&self, plane: &mut PixelRows<'_>, mask: u32) -> Words {
+impl Pixels for Rows {
+    fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Words {
         let mut out = [0; 32];
         self.each(mask, |x, y, row, _| {
             let lanes = &mut out[row..][..8];
-            match (plane.cpp(), plane.pixels(x, y, 8)) {
+            match (surface.cpp(), surface.pixels(x, y, 8)) {
                 (4, Some(bytes)) => words_of(bytes, lanes),
                 (2, Some(bytes)) => {
                     for (lane, pair) in lanes.iter_mut().zip(bytes.as_chunks().0) {
                         *lane = u32::from(u16::from_le_bytes(*pair));
                     }
                 }
-                _ => (0..8).for_each(|i| lanes[i as usize] = load_pixel(plane, x + i, y)),
+                _ => (0..8).for_each(|i| lanes[i as usize] = load_pixel(surface, x + i, y)),
             }
         });
         out
     }
 
-    fn store(&self, plane: &mut PixelRows<'_>, mask: u32, words: &Words) {
+    fn store(&self, surface: &mut PixelRows<'_>, mask: u32, words: &Words) {
         self.each(mask, |x, y, row, bits| {
             let lanes = &words[row..][..8];
-            match (plane.cpp(), plane.pixels(x, y, 8)) {
+            match (surface.cpp(), surface.pixels(x, y, 8)) {
                 (4, Some(bytes)) => bytes_of(lanes, bytes),
                 _ => {
                     let covered = (0..8).filter(|i| bits & (1 << i) != 0);
-                    covered.for_each(|i| store_pixel(plane, x + i, y, lanes[i as usize]));
+                    covered.for_each(|i| store_pixel(surface, x + i, y, lanes[i as usize]));
                 }
             }
         });
@@ -69,32 +69,32 @@ impl Rows {
     }
 }
 
-impl Patch for Quads<'_> {
-    fn load(&self, plane: &mut PixelRows<'_>, mask: u32) -> Words {
+impl Pixels for Quads<'_> {
+    fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Words {
         let mut out = [0; 32];
-        if plane.cpp() != 4 {
-            self.each_pixel(mask, |lane, x, y| out[lane] = load_pixel(plane, x, y));
+        if surface.cpp() != 4 {
+            self.each_pixel(mask, |lane, x, y| out[lane] = load_pixel(surface, x, y));
             return out;
         }
-        self.each_pair(mask, |lane, x, y, _| match plane.pixels(x, y, 2) {
+        self.each_pair(mask, |lane, x, y, _| match surface.pixels(x, y, 2) {
             Some(bytes) => words_of(bytes, &mut out[lane..][..2]),
             None => {
-                out[lane] = load_pixel(plane, x, y);
-                out[lane + 1] = load_pixel(plane, x + 1, y);
+                out[lane] = load_pixel(surface, x, y);
+                out[lane + 1] = load_pixel(surface, x + 1, y);
             }
         });
         out
     }
 
-    fn store(&self, plane: &mut PixelRows<'_>, mask: u32, words: &Words) {
-        if plane.cpp() != 4 {
-            return self.each_pixel(mask, |lane, x, y| store_pixel(plane, x, y, words[lane]));
+    fn store(&self, surface: &mut PixelRows<'_>, mask: u32, words: &Words) {
+        if surface.cpp() != 4 {
+            return self.each_pixel(mask, |lane, x, y| store_pixel(surface, x, y, words[lane]));
         }
         self.each_pair(mask, |lane, x, y, bits| {
             if bits != 3 {
                 let right = (bits >> 1) as usize;
-                store_pixel(plane, x + right as i32, y, words[lane + right]);
-            } else if let Some(bytes) = plane.pixels(x, y, 2) {
+                store_pixel(surface, x + right as i32, y, words[lane + right]);
+            } else if let Some(bytes) = surface.pixels(x, y, 2) {
                 bytes_of(&words[lane..][..2], bytes);
             }
         });
@@ -140,19 +140,19 @@ fn bytes_of(words: &[u32], bytes: &mut [u8]) {
     }
 }
 
-/// One pixel of at most four bytes; 0 outside the plane.
-fn load_pixel(plane: &mut PixelRows<'_>, x: i32, y: i32) -> u32 {
+/// One pixel of at most four bytes; 0 outside the surface.
+fn load_pixel(surface: &mut PixelRows<'_>, x: i32, y: i32) -> u32 {
     let mut word = [0; 4];
-    if let Some(bytes) = plane.pixels(x, y, 1) {
+    if let Some(bytes) = surface.pixels(x, y, 1) {
         let len = bytes.len().min(4);
         word[..len].copy_from_slice(&bytes[..len]);
     }
     u32::from_le_bytes(word)
 }
 
-/// Stores one pixel of at most four bytes; nothing outside the plane.
-pub fn store_pixel(plane: &mut PixelRows<'_>, x: i32, y: i32, word: u32) {
-    if let Some(bytes) = plane.pixels(x, y, 1) {
+/// Stores one pixel of at most four bytes; nothing outside the surface.
+pub fn store_pixel(surface: &mut PixelRows<'_>, x: i32, y: i32, word: u32) {
+    if let Some(bytes) = surface.pixels(x, y, 1) {
         let len = bytes.len().min(4);
         bytes[..len].copy_from_slice(&word.to_le_bytes()[..len]);
     }
@@ -168,16 +168,16 @@ mod tests {
         for cpp in [1u32, 2, 4] {
             let first: Vec<u8> = (0..16 * 8 * cpp).map(|i| (i * 37 % 251) as u8).collect();
             let mut bytes = first.clone();
-            let mut plane = PixelRows::new(&mut bytes, 16 * cpp, cpp, [0, 0]);
-            let rows = Rows([8, 4]).load(&mut plane, u32::MAX);
-            let by_quads = Quads(&quads).load(&mut plane, u32::MAX);
+            let mut surface = PixelRows::new(&mut bytes, 16 * cpp, cpp, [0, 0]);
+            let rows = Rows([8, 4]).load(&mut surface, u32::MAX);
+            let by_quads = Quads(&quads).load(&mut surface, u32::MAX);
             for (lane, word) in by_quads.iter().enumerate() {
                 let (quad, corner) = (lane / 4, lane % 4);
                 let at = 8 * (2 * (quad / 4) + corner / 2) + 2 * (quad % 4) + corner % 2;
                 assert_eq!(*word, rows[at], "{cpp} bytes, lane {lane}");
             }
-            Rows([8, 4]).store(&mut plane, u32::MAX, &rows.map(|word| !word));
-            Quads(&quads).store(&mut plane, u32::MAX, &by_quads);
+            Rows([8, 4]).store(&mut surface, u32::MAX, &rows.map(|word| !word));
+            Quads(&quads).store(&mut surface, u32::MAX, &by_quads);
             assert_eq!(bytes, first, "{cpp} bytes");
         }
     }
@@ -185,9 +185,9 @@ mod tests {
     #[test]
     fn only_covered_quads_are_stored_and_nothing_outside_the_plane() {
         let mut bytes = [9; 4 * 4 * 2];
-        let mut plane = PixelRows::new(&mut bytes, 16, 4, [0, 0]);
+        let mut surface = PixelRows::new(&mut bytes, 16, 4, [0, 0]);
         let quads = [(2, 0), (2, 2)].map(|(x, y)| Quad { x, y, mask: 15, primitive: 0 });
-        Quads(&quads).store(&mut plane, 0xf6, &[0; 32]);
+        Quads(&quads).store(&mut surface, 0xf6, &[0; 32]);
         let changed: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] != 9).collect();
         assert_eq!(changed, [12, 13, 14, 15, 24, 25, 26, 27]);
     }

@@ -43,7 +43,7 @@ impl Targets {
         let [width, height] = self.size;
         let targets = self.color.iter().zip(&self.color_format);
         let written = targets.filter_map(|(target, &(format, swap))| {
-            let surface = &surfaces[target.plane];
+            let surface = &surfaces[target.surface];
             let Location::Memory(address) = surface.location else { return None };
             let (pitch, content) = (surface.pitch, Content::Color);
             Some(Written { submit, draw, address, width, height, pitch, format, swap, content })

@@ -109,7 +109,7 @@ impl Targets {
         }
         let control = regs.at::<RB_MRT_CONTROL>(i);
         let mut target = ColorTarget {
-            plane: self.surfaces.len(),
+            surface: self.surfaces.len(),
             output: output(regs, i),
             codec,
             blend: (control.BLEND() && !codec.is_integer()).then(|| blend(regs, i)).filter(|b| !b.is_copy()),

@@ -268,3 +268,91 @@ fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut
         log.unsupported.push(format!("{:?} texture {slot}: {error}", stage.stage));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use a4emu_decoder::isa::ir3::program::assemble;
+
+    use super::super::log::ShaderWork;
+    use super::*;
+    use crate::draw::tpl1::TextureBank;
+    use crate::gpu::Stage;
+    use crate::shader::{Program, Summary};
+
+    fn stage(text: &str, stores: bool) -> StageState {
+        let program = Program::new(&assemble(text).expect("text")).expect("a program");
+        StageState {
+            stage: Stage::VS,
+            program: Arc::new(program),
+            summary: Summary { stores, ..Summary::default() },
+            textures: TextureBank::default(),
+            constants: Vec::new(),
+            buffers: Vec::new(),
+        }
+    }
+
+    /// Warps that each job ran, what that took, and where it was cut: of jobs that want as many warps
+    /// as `wanted` says, on so many threads.
+    fn run(
+        stage: &StageState,
+        wanted: &[u32],
+        units: u64,
+        threads: usize,
+    ) -> (Vec<u32>, ShaderWork, Option<Work>) {
+        let mut budget = Budget::new(units);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let job = |worker: &mut Worker<'_>, wanted: u32| {
+            (0..wanted).take_while(|_| worker.run(WarpLanes::first(LANES), None, |_, _| ())).count() as u32
+        };
+        let launched = pool.install(|| {
+            let jobs = wanted.iter().copied();
+            launch(stage, &mut Memory::new(), &mut budget, Threads::All, jobs, job)
+        });
+        assert_eq!(launched.log.fault, None);
+        (launched.results, launched.log.work, budget.cut())
+    }
+
+    /// What a warp of `end` costs.
+    const WARP: u64 = Work::Warp.price() + Work::WarpInstruction.price();
+
+    #[test]
+    fn all_runs_when_the_budget_is_large_enough() {
+        for stores in [false, true] {
+            let wanted = [3; 70];
+            let (ran, work, cut) = run(&stage("end\n", stores), &wanted, 64 * 210 * WARP, 2);
+            assert_eq!((ran.as_slice(), work.warps, cut), (&wanted[..], 210, None), "{stores}");
+        }
+    }
+
+    #[test]
+    fn the_cut_is_the_same_for_any_number_of_threads() {
+        let wanted: Vec<u32> = (0..200).map(|i| i % 7 * 10).collect();
+        for (stores, units) in [(false, 3000 * WARP), (true, 3000 * WARP), (false, 40 * WARP)] {
+            let stage = stage("end\n", stores);
+            let one = run(&stage, &wanted, units, 1);
+            assert!(one.2.is_some() && one.0.len() < wanted.len(), "it is cut: {:?}", one.2);
+            for threads in [2, 5] {
+                assert_eq!(run(&stage, &wanted, units, threads), one, "{threads} threads");
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_is_done_than_the_budget_holds_and_a_warp_for_each_job() {
+        for stores in [false, true] {
+            let (_, work, cut) = run(&stage("end\n", stores), &[1 << 20; 40], 1000 * WARP, 5);
+            assert_eq!(cut, Some(Work::Warp));
+            assert!((1000..=1000 + WAVE as u64).contains(&work.warps), "{} warps", work.warps);
+        }
+    }
+
+    #[test]
+    fn a_warp_without_end_is_cut_within_the_budget() {
+        let units = 5000 * Work::WarpInstruction.price();
+        let (ran, work, cut) = run(&stage("loop:\njump #loop\nend\n", true), &[1, 1], units, 1);
+        assert_eq!((ran, cut), (vec![0], Some(Work::WarpInstruction)));
+        assert!(work.instructions <= 5001, "{}", work.instructions);
+    }
+}

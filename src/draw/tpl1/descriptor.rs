@@ -13,7 +13,7 @@ use crate::memory::Memory;
 /// A texture as the sampling loops want it. Holds addresses, not memory.
 #[derive(Clone, Debug)]
 pub struct Texture {
-    pub(super) kind: Kind,
+    pub(super) kind: TextureKind,
     /// At least one.
     pub(super) levels: Vec<Level>,
     pub(super) texels: Texels,
@@ -31,7 +31,7 @@ pub struct Texture {
 
 /// What coordinates mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TextureKind {
     /// Rows, and layers with `.a`. 1D textures are one row high.
     Planar,
     /// Six faces, times the number of cubes.
@@ -89,11 +89,11 @@ impl Texture {
         }
         let format = Format::texture(c0.FMT()).ok_or(TextureError::Format(c0.FMT().to_bits()))?;
         let transfer = if c0.SRGB() { Transfer::Srgb } else { Transfer::Linear };
-        let kind = Kind::of(c0.TYPE(), c2.BUFFER())?;
+        let kind = TextureKind::of(c0.TYPE(), c2.BUFFER())?;
         let shape = shape(words, format, kind);
         let levels = match kind {
-            Kind::Volume => shape.level_first(),
-            Kind::Planar | Kind::Cube | Kind::Buffer => shape.layer_first(),
+            TextureKind::Volume => shape.level_first(),
+            TextureKind::Planar | TextureKind::Cube | TextureKind::Buffer => shape.layer_first(),
         };
         Ok(Self {
             kind,
@@ -126,7 +126,7 @@ impl Texture {
     }
 }
 
-impl Kind {
+impl TextureKind {
     fn of(ty: TexType, buffer: bool) -> Result<Self, TextureError> {
         Ok(match ty {
             TexType::A4XX_TEX_BUFFER => Self::Buffer,
@@ -154,14 +154,14 @@ impl Texels {
     }
 }
 
-fn shape(words: &[u32; 8], format: Format, kind: Kind) -> Shape {
+fn shape(words: &[u32; 8], format: Format, kind: TextureKind) -> Shape {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c4) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]));
     let depth = c3.DEPTH().max(1);
     let plain = Shape {
         width: c1.WIDTH().max(1),
         height: c1.HEIGHT().max(1),
-        depth: if kind == Kind::Cube { depth * 6 } else { depth },
+        depth: if kind == TextureKind::Cube { depth * 6 } else { depth },
         levels: c0.MIPLVLS() + 1,
         block: format.block(),
         pitch: c2.PITCH(),
@@ -170,7 +170,7 @@ fn shape(words: &[u32; 8], format: Format, kind: Kind) -> Shape {
         min_layer_size: c4.LAYERSZ(),
     };
     match kind {
-        Kind::Buffer => Shape { width: c1.elements(), height: 1, depth: 1, levels: 1, ..plain },
-        Kind::Planar | Kind::Cube | Kind::Volume => plain,
+        TextureKind::Buffer => Shape { width: c1.elements(), height: 1, depth: 1, levels: 1, ..plain },
+        TextureKind::Planar | TextureKind::Cube | TextureKind::Volume => plain,
     }
 }

@@ -4,7 +4,7 @@
 //! channel types and orders as the A3xx/A4xx blob numbers them.
 use a4emu_decoder::regs::enums::ColorSwap;
 
-use super::descriptor::{Kind, Texture};
+use super::descriptor::{Texture, TextureKind};
 use super::layout::minify;
 use crate::format::{Format, Layout, Transfer, Type};
 use crate::shader::{LANES, Lanes, Query};
@@ -26,7 +26,7 @@ pub(super) fn answer(texture: &Texture, query: &Query<'_>) -> [Lanes; 4] {
 /// exist has size 0 (guess: GL leaves it open).
 fn size(texture: &Texture, level: &Lanes) -> [Lanes; 4] {
     let mut out = [Lanes::ZERO; 4];
-    let volume = texture.kind == Kind::Volume;
+    let volume = texture.kind == TextureKind::Volume;
     for i in 0..LANES {
         if let Some(at) = texture.levels.get(level[i] as usize) {
             out[0][i] = at.width;

@@ -2,7 +2,7 @@
 use a4emu_decoder::regs::enums::{CompareFunc, TexSwiz};
 
 use super::cube;
-use super::descriptor::{Kind, Texels, Texture};
+use super::descriptor::{Texels, Texture, TextureKind};
 use super::fetch::{Fetcher, Images, Texel, replace};
 use super::filter::{Footprint, blend};
 use super::lod::{self, Gradients, Levels};
@@ -144,7 +144,7 @@ impl Unit<'_> {
             Lod::Explicit(level) => level.floats().map(|v| v as i32),
             Lod::Implicit | Lod::Bias(_) | Lod::Gradients(..) | Lod::Zero => ORIGIN,
         };
-        let (x, y) = (at(0), if self.texture.kind == Kind::Buffer { ORIGIN } else { at(1) });
+        let (x, y) = (at(0), if self.texture.kind == TextureKind::Buffer { ORIGIN } else { at(1) });
         let z = request.layer.map_or_else(|| at(2), |layer| *integers(layer));
         let (images, texel) = (self.images(&level), Texel { x: &x, y: &y, z: &z });
         let mut outside = images.outside(&texel);
@@ -218,7 +218,7 @@ impl Unit<'_> {
     /// Texels that a step of 1 in each coordinate covers.
     fn size(&self) -> [f32; 3] {
         let level = &self.texture.levels[0];
-        let depth = if self.texture.kind == Kind::Volume { level.depth as f32 } else { 0.0 };
+        let depth = if self.texture.kind == TextureKind::Volume { level.depth as f32 } else { 0.0 };
         if self.sampler.unnormalized {
             return [1.0, 1.0, depth.min(1.0)];
         }
@@ -227,7 +227,7 @@ impl Unit<'_> {
 
     /// Divides by the projector and goes from directions to faces, if need be.
     fn project(&self, request: &TexRequest<'_>) -> Option<Box<Projected>> {
-        let cube = self.texture.kind == Kind::Cube;
+        let cube = self.texture.kind == TextureKind::Cube;
         if !cube && request.projector.is_none() {
             return None;
         }
@@ -267,7 +267,7 @@ impl Unit<'_> {
     fn layer(&self, request: &TexRequest<'_>) -> Ints {
         let Some(layer) = request.layer else { return [0; LANES] };
         let depth = self.texture.levels[0].depth as i32;
-        let last = if self.texture.kind == Kind::Cube { depth / 6 } else { depth } - 1;
+        let last = if self.texture.kind == TextureKind::Cube { depth / 6 } else { depth } - 1;
         floats(layer).map(|layer| (layer as i32).clamp(0, last))
     }
 
@@ -280,7 +280,7 @@ impl Unit<'_> {
     }
 
     fn footprint<'a>(&self, place: &'a Place<'_>, need: u32) -> Footprint<'a> {
-        let cube = self.texture.kind == Kind::Cube;
+        let cube = self.texture.kind == TextureKind::Cube;
         let compare: Option<(CompareFunc, &Floats)> =
             place.reference.as_ref().map(|reference| (self.sampler.compare, reference));
         Footprint {
@@ -289,7 +289,7 @@ impl Unit<'_> {
             offsets: place.offsets,
             wrap: self.wrap(),
             unnormalized: self.sampler.unnormalized && !cube,
-            volume: self.texture.kind == Kind::Volume,
+            volume: self.texture.kind == TextureKind::Volume,
             seamless: cube && self.sampler.seamless,
             compare,
             border: (!cube && self.sampler.uses_border()).then(|| self.border()),
@@ -301,8 +301,8 @@ impl Unit<'_> {
     /// (one texel over the edge is enough) or stops at the edge.
     fn wrap(&self) -> [Wrap; 3] {
         match (self.texture.kind, self.sampler.seamless) {
-            (Kind::Cube, true) => [Wrap::ClampToBorder; 3],
-            (Kind::Cube, false) => [Wrap::ClampToEdge; 3],
+            (TextureKind::Cube, true) => [Wrap::ClampToBorder; 3],
+            (TextureKind::Cube, false) => [Wrap::ClampToEdge; 3],
             _ => self.sampler.wrap,
         }
     }
