@@ -4,6 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::alu::{Alu, Row};
 use super::effect::Effect;
+use super::extra::Extra;
 use super::liveness::cleared_rows;
 use super::program::{Program, Step, Uniform};
 use super::rowmap;
@@ -67,17 +68,18 @@ impl Builder {
     }
 
     /// Adds an operation on 32 bits.
-    pub fn alu(&mut self, op: AluOp, dst: Row, sources: &[Operand]) {
+    pub fn alu(&mut self, op: impl Into<AluOp>, dst: Row, sources: &[Operand]) {
         self.alu_with(op, dst, sources, Cond::Lt, 32);
     }
 
     /// Adds an operation on one plain source of `width` bits.
-    pub fn alu_narrow(&mut self, op: AluOp, dst: Row, src: Row, width: u32) {
+    pub fn alu_narrow(&mut self, op: impl Into<AluOp>, dst: Row, src: Row, width: u32) {
         self.alu_with(op, dst, &[src.into()], Cond::Lt, width);
     }
 
     /// Adds an operation with a condition (compares) and a width (integers).
-    pub fn alu_with(&mut self, op: AluOp, dst: Row, sources: &[Operand], cond: Cond, width: u32) {
+    pub fn alu_with(&mut self, op: impl Into<AluOp>, dst: Row, sources: &[Operand], cond: Cond, width: u32) {
+        let op = op.into();
         let source = |n: usize| sources.get(n).copied().unwrap_or(Operand::from(rowmap::ZERO));
         let src = [source(0), source(1), source(2)];
         self.alus.push(Alu {
@@ -95,7 +97,7 @@ impl Builder {
     /// Copies `sources` to rows that follow each other.
     pub fn copies(&mut self, first: Row, sources: &[Row]) {
         for (dst, &source) in (first..).zip(sources) {
-            self.alu(AluOp::Copy, dst, &[source.into()]);
+            self.alu(Extra::Copy, dst, &[source.into()]);
         }
     }
 

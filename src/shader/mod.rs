@@ -23,8 +23,8 @@
 mod alu;
 mod builder;
 mod effect;
-mod element;
 mod environment;
+mod extra;
 mod flow;
 mod lanes;
 mod liveness;

@@ -1,9 +1,10 @@
 //! Running a warp.
 use std::fmt;
 
+use a4emu_decoder::isa::semantics::float_bits;
+
 use super::alu::{self, Row};
 use super::effect::{Axis, Condition, Effect, File, Gather, Region, Test, Vote};
-use super::element;
 use super::environment::Environment;
 use super::flow::Next;
 use super::lanes::{ALL, Lanes, Mask, lanes_of};
@@ -253,7 +254,7 @@ impl Warp {
             let (quad, corner) = (lane & !3, lane & 3);
             value[quad + to[corner]] - value[quad + from[corner]]
         });
-        self.write(dst, &Lanes(result.map(element::float_bits)), mask);
+        self.write(dst, &Lanes(result.map(float_bits)), mask);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Texture operations: from rows to requests and back.
 use super::alu::Row;
 use super::effect::{LodRows, Precision, Query, QueryKind, Sample, SlotRows, TexResult};
-use super::element;
 use super::environment::Environment;
+use super::extra;
 use super::lanes::{Lanes, Mask};
 use super::sample::{self, Lod, QueryRequest, Slots, TexRequest};
 use super::warp::Warp;
@@ -84,7 +84,7 @@ impl Warp {
             let row = result.dst + component;
             match result.precision {
                 Precision::Full => self.write(row, value, mask),
-                Precision::HalfFloat => self.write(row, &Lanes(value.map(element::to_half)), mask),
+                Precision::HalfFloat => self.write(row, &Lanes(value.map(extra::to_half)), mask),
                 Precision::HalfInteger => self.write(row, &Lanes(value.map(|bits| bits & 0xffff)), mask),
             }
         }

@@ -6,9 +6,9 @@ use super::operands::{Bank, step};
 use crate::shader::alu::Row;
 use crate::shader::effect::{Access, Atomic, AtomicPlace, Effect, Image};
 use crate::shader::environment::{AtomicOp, ImageLayout, Number, Space, Width};
+use crate::shader::extra::Extra;
 use crate::shader::program::Uniform;
 use crate::shader::rowmap::{REGISTERS, ZERO};
-use crate::shader::rows::AluOp;
 
 /// Components that one effect moves at most.
 const CHUNK: u8 = 4;
@@ -114,7 +114,7 @@ impl Lowerer {
     /// The row of a 32-bit value made the content of a half register.
     fn narrow(&mut self, ty: Type, dst: Row, src: Row) {
         match ty.is_float() {
-            true => self.builder.alu(AluOp::FloatToHalf, dst, &[src.into()]),
+            true => self.builder.alu(Extra::FloatToHalf, dst, &[src.into()]),
             false => self.cut(dst, src),
         }
     }
@@ -166,9 +166,9 @@ impl Lowerer {
     fn widened(&mut self, ty: Type, first: Row, count: u8) -> Row {
         let wide = self.temporaries(count.into());
         let op = match number(ty) {
-            Number::Float => AluOp::HalfToFloat,
-            Number::Uint => AluOp::Copy,
-            Number::Sint => AluOp::Extend,
+            Number::Float => Extra::HalfToFloat,
+            Number::Uint => Extra::Copy,
+            Number::Sint => Extra::Extend,
         };
         for n in 0..Row::from(count) {
             self.builder.alu_narrow(op, wide + n, first + n, 16);

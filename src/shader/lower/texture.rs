@@ -9,8 +9,8 @@ use crate::shader::effect::{
     Axis, Effect, LodRows, Precision, Query, QueryKind, Sample, SlotRows, TexResult,
 };
 use crate::shader::environment::Number;
+use crate::shader::extra::Extra;
 use crate::shader::rowmap::REGISTERS;
-use crate::shader::rows::AluOp;
 use crate::shader::sample::SampleKind;
 
 /// What is done with the second source's last value.
@@ -122,7 +122,7 @@ impl Lowerer {
             return self.registers(Bank::Full, first, count);
         }
         let wide = self.temporaries(count.into());
-        let op = if numbers == Numbers::Float { AluOp::HalfToFloat } else { AluOp::Extend };
+        let op = if numbers == Numbers::Float { Extra::HalfToFloat } else { Extra::Extend };
         for n in 0..count {
             self.builder.alu_narrow(op, wide + Row::from(n), Bank::Half.source(step(first, n)), 16);
         }
@@ -172,8 +172,8 @@ impl Lowerer {
             self.builder.effect(Effect::Derivative { axis, dst: values + Row::from(n), src });
         }
         let op = match result.precision {
-            Precision::Full => AluOp::Copy,
-            Precision::HalfFloat | Precision::HalfInteger => AluOp::FloatToHalf,
+            Precision::Full => Extra::Copy,
+            Precision::HalfFloat | Precision::HalfInteger => Extra::FloatToHalf,
         };
         for n in written().map(Row::from) {
             self.builder.alu(op, result.dst + n, &[(values + n).into()]);
