@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use a4emu::draw::texture::TextureBank;
 use a4emu::memory::Memory;
-use a4emu::shader::{ALL, LANES, Lanes, Lod, Number, SampleKind, Slots, TexRequest};
+use a4emu::shader::{ALL, LANES, Lanes, Lod, Number, SampleKind, Slots, Sample};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const BASE: u32 = 0x1000_0000;
@@ -52,7 +52,7 @@ fn bench(c: &mut Criterion) {
         let bound = bank.bind(&memory);
         let [s, t] = patch(step);
         let coords = [&s, &t];
-        let request = TexRequest {
+        let request = Sample {
             kind: SampleKind::Filter,
             lod: Lod::Implicit,
             number: Number::Float,

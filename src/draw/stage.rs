@@ -10,8 +10,8 @@ use crate::format::{Codec, Format, Transfer};
 use crate::gpu::{Gpu, SsboState, Stage};
 use crate::memory::Memory;
 use crate::shader::{
-    AtomicRequest, AtomicTarget, Environment, ImageLayout, ImageRequest, Lanes, Mask, MemoryRequest, Outcome,
-    Program, QueryRequest, ShaderFault, Space, Summary, TexRequest, VaryingRequest, Warp, lanes_of, run,
+    Atomic, AtomicPlace, Environment, ImageAccess, ImageLayout, Lanes, Mask, MemoryAccess, Op, Outcome,
+    Program, Refused, Sample, ShaderFault, Space, Summary, Varying, Warp, lanes_of, run,
 };
 
 use super::interpolate::WarpQuads;
@@ -128,7 +128,7 @@ impl Buffer {
     }
 
     /// Whether `position` lies inside. A buffer image says its size like a buffer.
-    fn contains(&self, request: &ImageRequest<'_>, lane: usize) -> bool {
+    fn contains(&self, request: &ImageAccess<&Lanes>, lane: usize) -> bool {
         let at = request.position.map(|p| p[lane]);
         match (request.layout, request.dimensions) {
             (ImageLayout::Untyped, _) | (_, 1) => at[0] < self.elements(),
@@ -220,10 +220,10 @@ impl<'a> Access<'a> {
         self.reports
     }
 
-    fn sample(&mut self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
+    fn sample(&mut self, request: &Sample<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) {
         self.used |= match &self.bound {
-            Some(bound) => bound.sample(request, out),
-            None => self.stage.textures.sample(self.port.memory(), request, out),
+            Some(bound) => bound.sample(request, mask, out),
+            None => self.stage.textures.sample(self.port.memory(), request, mask, out),
         };
     }
 
@@ -233,12 +233,12 @@ impl<'a> Access<'a> {
     }
 
     /// ldg, ldl, ldp.
-    pub fn load(&mut self, request: &MemoryRequest<'_>, out: &mut [Lanes]) {
+    pub fn load(&mut self, request: &MemoryAccess<&Lanes>, mask: Mask, out: &mut [Lanes]) {
         let width = request.width.bytes() as usize;
         let mut bytes = [0; 16];
         let mut previous = None;
-        for lane in lanes_of(request.mask) {
-            let address = request.address[lane];
+        for lane in lanes_of(mask) {
+            let address = request.address(lane);
             if previous != Some(address) || request.space == Space::Private {
                 self.read(request.space, lane, address, &mut bytes[..width * out.len()]);
                 previous = Some(address);
@@ -252,14 +252,14 @@ impl<'a> Access<'a> {
     }
 
     /// stg, stl, stp.
-    pub fn store(&mut self, request: &MemoryRequest<'_>, values: &[Lanes]) {
+    pub fn store(&mut self, request: &MemoryAccess<&Lanes>, mask: Mask, values: &[&Lanes]) {
         let width = request.width.bytes() as usize;
-        for lane in lanes_of(request.mask) {
+        for lane in lanes_of(mask) {
             let mut bytes = [0; 16];
             for (to, row) in bytes.chunks_exact_mut(width).zip(values) {
                 to.copy_from_slice(&row[lane].to_le_bytes()[..width]);
             }
-            self.write(request.space, lane, request.address[lane], &bytes[..width * values.len()]);
+            self.write(request.space, lane, request.address(lane), &bytes[..width * values.len()]);
         }
     }
 
@@ -315,14 +315,14 @@ impl<'a> Access<'a> {
         }
     }
 
-    fn buffer(&self, request: &ImageRequest<'_>, lane: usize) -> Option<Buffer> {
+    fn buffer(&self, request: &ImageAccess<&Lanes>, lane: usize) -> Option<Buffer> {
         let buffer = self.stage.buffers.get(request.slot[lane] as usize)?;
         buffer.contains(request, lane).then_some(*buffer)
     }
 
     /// ldgb. Outside the buffer reads zero.
-    pub fn image_load(&mut self, request: &ImageRequest<'_>, out: &mut [Lanes]) {
-        for lane in lanes_of(request.mask) {
+    pub fn image_load(&mut self, request: &ImageAccess<&Lanes>, mask: Mask, out: &mut [Lanes]) {
+        for lane in lanes_of(mask) {
             let mut bytes = [0; 16];
             let buffer = self.buffer(request, lane);
             let codec = buffer.and_then(|b| b.codec).filter(|_| request.layout == ImageLayout::Typed);
@@ -341,8 +341,8 @@ impl<'a> Access<'a> {
     }
 
     /// stgb, stib. Outside the buffer stores nothing.
-    pub fn image_store(&mut self, request: &ImageRequest<'_>, values: &[Lanes]) {
-        for lane in lanes_of(request.mask) {
+    pub fn image_store(&mut self, request: &ImageAccess<&Lanes>, mask: Mask, values: &[&Lanes]) {
+        for lane in lanes_of(mask) {
             let Some(buffer) = self.buffer(request, lane) else { continue };
             let lanes: [u32; 4] = std::array::from_fn(|i| values.get(i).map_or(0, |row| row[lane]));
             let mut bytes = [0; 16];
@@ -364,22 +364,20 @@ impl<'a> Access<'a> {
     }
 
     /// resinfo.
-    pub fn image_size(&self, slot: &Lanes, mask: Mask) -> [Lanes; 3] {
-        let mut out = [Lanes::ZERO; 3];
+    pub fn image_size(&self, slot: &Lanes, mask: Mask, out: &mut [Lanes; 4]) {
         for lane in lanes_of(mask) {
             let Some(buffer) = self.stage.buffers.get(slot[lane] as usize) else { continue };
             out[0][lane] = buffer.size.0.WIDTH();
             out[1][lane] = buffer.size.1.HEIGHT();
             out[2][lane] = buffer.size.1.DEPTH();
         }
-        out
     }
 
     /// atomic.*, lane by lane.
-    pub fn atomic(&mut self, request: &AtomicRequest<'_>, old: &mut Lanes) {
-        match &request.target {
-            AtomicTarget::Local { address, mask } => {
-                for lane in lanes_of(*mask) {
+    pub fn atomic(&mut self, request: &Atomic<&Lanes>, mask: Mask, old: &mut Lanes) {
+        match &request.place {
+            AtomicPlace::Local(address) => {
+                for lane in lanes_of(mask) {
                     let mut bytes = [0; 4];
                     self.read(Space::Local, lane, address[lane], &mut bytes);
                     old[lane] = u32::from_le_bytes(bytes);
@@ -387,8 +385,8 @@ impl<'a> Access<'a> {
                     self.write(Space::Local, lane, address[lane], &new.to_le_bytes());
                 }
             }
-            AtomicTarget::Image(image) => {
-                for lane in lanes_of(image.mask) {
+            AtomicPlace::Image(image) => {
+                for lane in lanes_of(mask) {
                     old[lane] = 0;
                     if self.buffer(image, lane).is_none() {
                         continue;
@@ -413,61 +411,40 @@ pub struct StageEnvironment<'e, 'q, 'a> {
 }
 
 impl Environment for StageEnvironment<'_, '_, '_> {
-    fn load(&mut self, request: &MemoryRequest<'_>, out: &mut [Lanes]) {
-        self.access.load(request, out);
-    }
-
-    fn store(&mut self, request: &MemoryRequest<'_>, values: &[Lanes]) {
-        self.access.store(request, values);
-    }
-
-    fn image_load(&mut self, request: &ImageRequest<'_>, out: &mut [Lanes]) {
-        self.access.image_load(request, out);
-    }
-
-    fn image_store(&mut self, request: &ImageRequest<'_>, values: &[Lanes]) {
-        self.access.image_store(request, values);
-    }
-
-    fn image_size(&mut self, slot: &Lanes, mask: Mask) -> [Lanes; 3] {
-        self.access.image_size(slot, mask)
-    }
-
-    fn atomic(&mut self, request: &AtomicRequest<'_>, old: &mut Lanes) {
-        self.access.atomic(request, old);
-    }
-
-    fn sample(&mut self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
-        self.access.sample(request, out);
-    }
-
-    fn query(&mut self, request: &QueryRequest<'_>, out: &mut [Lanes; 4]) {
-        self.access.used |= self.access.stage.textures.query(request, out);
-    }
-
-    fn varying(&mut self, request: &VaryingRequest<'_>, out: &mut Lanes) {
-        let Some(pieces) = self.pieces else {
-            *out = Lanes::ZERO;
-            return;
-        };
-        let location = request.location[0];
-        if request.location.iter().all(|l| *l == location) {
-            return pieces.varying(location as usize, request.i, request.j, out);
+    fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
+        let access = &mut *self.access;
+        match op {
+            Op::Load { from, components } => access.load(from, mask, &mut out[..*components]),
+            Op::Store { to, data } => access.store(to, mask, data),
+            Op::ImageLoad { from, components } => access.image_load(from, mask, &mut out[..*components]),
+            Op::ImageStore { to, data } => access.image_store(to, mask, data),
+            Op::ImageSize { slot } => access.image_size(slot, mask, out),
+            Op::Atomic(atomic) => access.atomic(atomic, mask, &mut out[0]),
+            Op::Sample(sample) => access.sample(sample, mask, out),
+            Op::Query(query) => access.used |= access.stage.textures.query(query, mask, out),
+            Op::Varying(varying) => interpolate(self.pieces.ok_or(Refused)?, varying, mask, &mut out[0]),
+            Op::FlatVarying { location, components } => {
+                let pieces = self.pieces.ok_or(Refused)?;
+                for (c, row) in out[..*components].iter_mut().enumerate() {
+                    pieces.provoking(*location as usize + c, row);
+                    pieces.replace(*location as usize + c, row);
+                }
+            }
         }
-        for lane in lanes_of(request.mask) {
-            let mut all = Lanes::ZERO;
-            pieces.varying(request.location[lane] as usize, request.i, request.j, &mut all);
-            out[lane] = all[lane];
-        }
+        Ok(())
     }
+}
 
-    fn flat_varying(&mut self, location: u32, _mask: Mask, out: &mut [Lanes]) {
-        out.fill(Lanes::ZERO);
-        let Some(pieces) = self.pieces else { return };
-        for (c, row) in out.iter_mut().enumerate() {
-            pieces.provoking(location as usize + c, row);
-            pieces.replace(location as usize + c, row);
-        }
+/// bary.f.
+fn interpolate(pieces: &WarpQuads<'_>, varying: &Varying<&Lanes>, mask: Mask, out: &mut Lanes) {
+    let location = varying.location[0];
+    if varying.location.iter().all(|l| *l == location) {
+        return pieces.varying(location as usize, varying.i, varying.j, out);
+    }
+    for lane in lanes_of(mask) {
+        let mut all = Lanes::ZERO;
+        pieces.varying(varying.location[lane] as usize, varying.i, varying.j, &mut all);
+        out[lane] = all[lane];
     }
 }
 

@@ -4,11 +4,11 @@ use hashbrown::{HashMap, HashSet};
 
 use super::alu::{Alu, Row};
 use super::effect::Effect;
-use super::extra::Extra;
 use super::liveness::cleared_rows;
 use super::program::{Program, Step, Uniform};
 use super::rowmap;
 use super::rows::{AluOp, kernel};
+use super::summary::Summary;
 
 /// A source of an operation: a row and what is done to its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,13 +94,6 @@ impl Builder {
         });
     }
 
-    /// Copies `sources` to rows that follow each other.
-    pub fn copies(&mut self, first: Row, sources: &[Row]) {
-        for (dst, &source) in (first..).zip(sources) {
-            self.alu(Extra::Copy, dst, &[source.into()]);
-        }
-    }
-
     /// Adds an effect, which ends the step.
     pub fn effect(&mut self, effect: Effect) {
         let end = self.alus.len() as u32;
@@ -121,7 +114,8 @@ impl Builder {
             }
         }
         let zeroed = cleared_rows(&self.alus, &self.steps);
-        Program { alus: self.alus, steps: self.steps, uniforms: self.uniforms, zeroed, instructions }
+        let summary = Summary::of(self.steps.iter().map(|step| &step.effect));
+        Program { alus: self.alus, steps: self.steps, uniforms: self.uniforms, zeroed, summary, instructions }
     }
 }
 
@@ -133,9 +127,7 @@ impl Effect {
             Self::Call { target } => Some(target),
             Self::Continue | Self::End | Self::Return | Self::Kill(_) | Self::Region(_) => None,
             Self::Barrier | Self::Gather(_) | Self::Scatter { .. } | Self::Derivative { .. } => None,
-            Self::Load(_) | Self::Store(_) | Self::ImageLoad(_) | Self::ImageStore(_) => None,
-            Self::ImageSize { .. } | Self::Atomic(_) | Self::Sample(_) | Self::Query(_) => None,
-            Self::Varying { .. } | Self::FlatVarying { .. } => None,
+            Self::Op(..) => None,
             Self::LeftProgram | Self::Invalid | Self::Unsupported(_) => None,
         }
     }

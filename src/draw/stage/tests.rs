@@ -29,18 +29,16 @@ fn last_texel(layout: ImageLayout, components: usize) -> (Vec<u32>, Vec<Miss>) {
     memory.announce(BASE, 16, Some(&[255; 16]));
     let stage = stage();
     let mut access = Access::new(Port::Shared(&memory), &stage);
-    let request = ImageRequest {
+    let request = ImageAccess {
         slot: &Lanes::ZERO,
-        mask: 1,
         layout,
         number: Number::Float,
         address: &Lanes::splat(BASE + 15),
         position: [&Lanes::splat(15), &Lanes::ZERO, &Lanes::ZERO],
         dimensions: 1,
-        components,
     };
     let mut out = vec![Lanes::ZERO; components];
-    access.image_load(&request, &mut out);
+    access.image_load(&request, 1, &mut out);
     (out.iter().map(|row| row[0]).collect(), access.reports.misses)
 }
 

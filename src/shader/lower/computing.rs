@@ -10,6 +10,7 @@ use crate::shader::alu::Row;
 use crate::shader::builder;
 use crate::shader::effect::Effect;
 use crate::shader::extra::Extra;
+use crate::shader::ops::{Destination, Op, Varying};
 use crate::shader::program::Uniform;
 use crate::shader::rowmap::{ADDRESS, SINK};
 use crate::shader::rows::AluOp;
@@ -104,12 +105,13 @@ impl Lowerer {
             self.used = 0;
             let location = self.raw(&instr.src1, Numbers::Bits, Bank::Full, repetition);
             let first = instr.src2.unwrap_or_default();
-            let ij = [0, 1].map(|n| self.coordinate_source(&first, n, bank, repetition));
+            let [i, j] = [0, 1].map(|n| self.coordinate_source(&first, n, bank, repetition));
             let dst = Bank::of(instr.dst_half).destination(step(instr.dst, repetition));
             if dst == SINK {
                 continue;
             }
-            self.builder.effect(Effect::Varying { dst, location, ij });
+            let varying = Op::Varying(Varying { location, i, j });
+            self.builder.effect(Effect::Op(varying, Destination::row(dst)));
             if instr.sat {
                 self.builder.alu(Extra::Saturate, dst, &[dst.into()]);
             }

@@ -7,6 +7,7 @@ use crate::shader::alu::Row;
 use crate::shader::builder;
 use crate::shader::effect::{Effect, File, Gather};
 use crate::shader::extra::Extra;
+use crate::shader::ops::Few;
 use crate::shader::program::Uniform;
 use crate::shader::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
 use crate::shader::rows::AluOp;
@@ -60,6 +61,12 @@ impl Bank {
     /// Row that a source register is read from: what is none reads 0.
     pub fn source(self, reg: Reg) -> Row {
         self.row(reg).unwrap_or(ZERO)
+    }
+
+    /// Rows that `count` registers from `first` on are read from.
+    pub fn sources(self, first: Reg, count: u8) -> Few<Row> {
+        let rows: [Row; 4] = std::array::from_fn(|n| self.source(step(first, n as u8)));
+        Few::new(&rows[..count.into()])
     }
 
     /// Row that a destination register is written to: what is none is lost.

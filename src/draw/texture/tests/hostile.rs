@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::draw::texture::Problems;
 use crate::fault::Client;
-use crate::shader::Query;
+use crate::shader::Question;
 
 /// Every kind of request that a shader can make, with these coordinates.
 fn ask_everything(bank: &TextureBank, memory: &Memory, coords: [Lanes; 3]) {
@@ -25,15 +25,15 @@ fn ask_everything(bank: &TextureBank, memory: &Memory, coords: [Lanes; 3]) {
                 let offsets = rest.map(|_| &offsets[..]);
                 let base = request(&coords);
                 let request =
-                    TexRequest { kind, lod, layer: rest, reference: rest, projector: rest, offsets, ..base };
+                    Sample { kind, lod, layer: rest, reference: rest, projector: rest, offsets, ..base };
                 let mut out = [Lanes::ZERO; 4];
                 bound.sample(&request, &mut out);
             }
         }
     }
-    for query in [Query::Size(x), Query::Buffer, Query::Info, Query::SamplePosition(x)] {
+    for query in [Question::Size(x), Question::Buffer, Question::Info, Question::SamplePosition(x)] {
         let slots = Slots::PerLane { sampler: y, texture: x };
-        bound.query(&QueryRequest { query, number: Number::Uint, mask: ALL, slots }, &mut [Lanes::ZERO; 4]);
+        bound.query(&Query { query, number: Number::Uint, mask: ALL, slots }, &mut [Lanes::ZERO; 4]);
     }
 }
 
@@ -139,7 +139,7 @@ fn texels_at_odd_host_addresses_read_the_same() {
     let (x, y) = (Lanes(std::array::from_fn(|i| i as u32 % 9)), Lanes::ZERO);
     let coords = [&x, &y];
     let fetch =
-        TexRequest { kind: SampleKind::Fetch, lod: Lod::Zero, number: Number::Uint, ..request(&coords) };
+        Sample { kind: SampleKind::Fetch, lod: Lod::Zero, number: Number::Uint, ..request(&coords) };
     let mut out = [Lanes::ZERO; 4];
     bank.bind(&memory).sample(&fetch, &mut out);
     assert_eq!(out[0][..], scene.ask(&fetch)[0][..]);
