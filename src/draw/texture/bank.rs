@@ -8,7 +8,7 @@ use super::sampler::{Border, Sampler};
 use super::unit::Unit;
 use crate::fault::{Client, Miss};
 use crate::memory::Memory;
-use crate::shader::{Lanes, Mask, Query, Slots, Sample, lanes_of};
+use crate::shader::{Lanes, Mask, Query, Sample, Slots, lanes_of};
 
 /// Texture slots that a bank keeps apart when it says which were used.
 const SLOTS: usize = 128;
@@ -94,8 +94,9 @@ impl TextureBank {
     /// getsize and its relatives.
     pub fn query(&self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
         each_pair(&request.slots, mask, |_, slot, mask| {
-            let answer =
-                self.texture(slot).map_or([Lanes::ZERO; 4], |texture| query::answer(texture, &request.question));
+            let answer = self
+                .texture(slot)
+                .map_or([Lanes::ZERO; 4], |texture| query::answer(texture, &request.question));
             merge(out, &answer, mask);
         })
     }
@@ -140,8 +141,9 @@ impl TextureBank {
 impl BoundBank<'_> {
     /// Answers a texture request in the lanes of its mask.
     pub fn sample(&self, request: &Sample<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
-        self.bank
-            .sample_with(request, mask, out, |slot| Cow::Borrowed(self.bytes(slot).map_or(&[][..], |it| &it.bytes)))
+        self.bank.sample_with(request, mask, out, |slot| {
+            Cow::Borrowed(self.bytes(slot).map_or(&[][..], |it| &it.bytes))
+        })
     }
 
     fn bytes(&self, slot: usize) -> Option<&Bytes<'_>> {

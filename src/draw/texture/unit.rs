@@ -9,7 +9,7 @@ use super::lod::{self, Gradients, Levels};
 use super::sampler::{Filter, Sampler, Wrap};
 use super::{Color, Floats, Ints};
 use crate::format::Type;
-use crate::shader::{ALL, LANES, Lanes, Lod, Number, SampleKind, Sample};
+use crate::shader::{ALL, LANES, Lanes, Lod, Number, Sample, SampleKind};
 
 /// What a texture instruction names: a texture, a sampler, and the bytes.
 pub(super) struct Unit<'a> {

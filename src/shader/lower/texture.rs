@@ -68,8 +68,7 @@ impl Lowerer {
         };
         let coords = take(self, dimensions);
         let flags = [instr.shadow, instr.array, instr.projective, instr.op == Cat5Op::Isamm];
-        let [reference, layer, projector, sample] =
-            flags.map(|present| present.then(|| take(self, 1)[0]));
+        let [reference, layer, projector, sample] = flags.map(|present| present.then(|| take(self, 1)[0]));
         let named = dimensions + flags.map(u8::from).iter().sum::<u8>();
         let gradients = step(instr.src1, named.max(4));
         let (offsets, lod) = self.second(instr, level, numbers, dimensions, gradients);

@@ -71,9 +71,7 @@ impl<R: Copy> Slots<R> {
     fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Slots<S> {
         match *self {
             Self::Uniform { sampler, texture } => Slots::Uniform { sampler, texture },
-            Self::PerLane { sampler, texture } => {
-                Slots::PerLane { sampler: f(sampler), texture: f(texture) }
-            }
+            Self::PerLane { sampler, texture } => Slots::PerLane { sampler: f(sampler), texture: f(texture) },
         }
     }
 }

@@ -111,7 +111,6 @@ fn lanes_of_one_request_may_use_different_levels_and_filters() {
 fn the_level_can_be_asked_for() {
     let [s, t] = ramp(8.0).map(Lanes::from);
     let scene = Scene { sampler1: vec![("MAX_LOD", 2 << 8)], ..pyramid() };
-    let out =
-        scene.ask(&Sample { kind: SampleKind::QueryLod, number: Number::Sint, ..request(&[&s, &t]) });
+    let out = scene.ask(&Sample { kind: SampleKind::QueryLod, number: Number::Sint, ..request(&[&s, &t]) });
     assert_eq!((out[0][0], out[1][0]), (2 * 256, 3 * 256));
 }

@@ -12,7 +12,7 @@ use a4emu_decoder::regs::tex::*;
 
 use super::{TextureBank, TextureError};
 use crate::memory::Memory;
-use crate::shader::{ALL, LANES, Lanes, Lod, Number, Query, SampleKind, Slots, Sample};
+use crate::shader::{ALL, Few, LANES, Lanes, Lod, Number, Query, Sample, SampleKind, Slots};
 
 const BASE: u32 = 0x1000_0000;
 const BORDERS: u32 = 0x2000_0000;
@@ -144,8 +144,8 @@ impl Scene {
         let memory = self.memory();
         let bank = self.bank(&memory);
         let (mut out, mut through) = ([Lanes::ZERO; 4], [Lanes::ZERO; 4]);
-        assert_eq!(bank.bind(&memory).sample(request, &mut out), 1);
-        bank.sample(&memory, request, &mut through);
+        assert_eq!(bank.bind(&memory).sample(request, ALL, &mut out), 1);
+        bank.sample(&memory, request, ALL, &mut through);
         assert_eq!(out, through);
         out
     }
@@ -165,7 +165,7 @@ impl Scene {
     pub fn query(&self, request: &Query<&Lanes>) -> [u32; 4] {
         let memory = self.memory();
         let mut out = [Lanes::ZERO; 4];
-        self.bank(&memory).query(request, &mut out);
+        self.bank(&memory).query(request, ALL, &mut out);
         out.map(|lanes| lanes[0])
     }
 }
@@ -177,9 +177,9 @@ pub fn request<'a>(coords: &'a [&'a Lanes]) -> Sample<&'a Lanes> {
         lod: Lod::Implicit,
         number: Number::Float,
         components: 0xf,
-        mask: ALL,
+
         slots: Slots::Uniform { sampler: 0, texture: 0 },
-        coords,
+        coords: Few::new(coords),
         layer: None,
         reference: None,
         projector: None,

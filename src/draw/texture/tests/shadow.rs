@@ -64,7 +64,7 @@ fn gather_gives_the_four_texels_in_order_and_ignores_the_swizzle() {
     let (x, y) = (Lanes::splat(1), Lanes::ZERO);
     let offsets = [&x, &y];
     assert_eq!(
-        by_lane(&scene.ask(&Sample { offsets: Some(&offsets), ..gather }))[0],
+        by_lane(&scene.ask(&Sample { offsets: Some(Few::new(&offsets)), ..gather }))[0],
         [0.75, 0.75, 0.25, 0.25]
     );
     let reference = Lanes::from([0.3; LANES]);
