@@ -57,7 +57,6 @@ fn bench(c: &mut Criterion) {
             lod: Lod::Implicit,
             number: Number::Float,
             components: 0xf,
-
             slots: Slots::Uniform { sampler: 0, texture: 0 },
             coords: Few::new(&coords),
             layer: None,

@@ -78,7 +78,7 @@ impl Lowerer {
     }
 
     /// `count` operands from `operand` on; behind an immediate come zeros.
-    fn from_reg_or_imm(&mut self, operand: RegOrImm, count: u8) -> Few<Row> {
+    fn few_reg_or_imm(&mut self, operand: RegOrImm, count: u8) -> Few<Row> {
         match operand {
             RegOrImm::Reg(reg) => Bank::Full.sources(reg, count),
             RegOrImm::Immediate(_) => {
@@ -151,7 +151,7 @@ impl Lowerer {
         let Some(op) = atomic_op(instr.op) else {
             return self.builder.effect(Effect::Unsupported(instr.op.name()));
         };
-        let data = self.from_reg_or_imm(data, if op == AtomicOp::CompareExchange { 2 } else { 1 });
+        let data = self.few_reg_or_imm(data, if op == AtomicOp::CompareExchange { 2 } else { 1 });
         let atomic = Atomic { place, op, number: number(instr.ty), data };
         self.ask(Op::Atomic(atomic), Destination::row(Bank::Full.destination(dst)));
     }

@@ -94,8 +94,8 @@ impl<R: Copy> Op<R> {
     }
 
     /// Every operand.
-    pub fn visit(&self, mut f: impl FnMut(R)) {
-        self.map(|operand| f(operand));
+    pub fn visit(&self, f: impl FnMut(R)) {
+        self.map(f);
     }
 
     /// Does it write memory, which helper and killed lanes must not?

@@ -177,7 +177,6 @@ pub fn request<'a>(coords: &'a [&'a Lanes]) -> Sample<&'a Lanes> {
         lod: Lod::Implicit,
         number: Number::Float,
         components: 0xf,
-
         slots: Slots::Uniform { sampler: 0, texture: 0 },
         coords: Few::new(coords),
         layer: None,
