@@ -7,7 +7,7 @@ use a4emu_decoder::pm4::{
 use a4emu_decoder::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
 use a4emu_decoder::regs::sp::{SP_CS_OBJ_START, SP_FS_OBJ_START, SP_VS_OBJ_START};
 use a4emu_decoder::regs::sp_geometry::{SP_DS_OBJ_START, SP_GS_OBJ_START, SP_HS_OBJ_START};
-use a4emu_decoder::regs::vpc::{UNKNOWN_2157, VPC_SO_PROG};
+use a4emu_decoder::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
 
 use super::Cp;
 use crate::fault::{Client, Fault};
@@ -39,7 +39,7 @@ impl Cp<'_> {
         if let Some(stage) = program_of(offset) {
             self.gpu.loaded.stage_mut(stage).source = CodeSource::Memory;
         }
-        if offset == UNKNOWN_2157::ROW.offset {
+        if offset == VPC_SO_CNTL::ROW.offset {
             self.gpu.stream_out.clear();
         } else if offset == VPC_SO_PROG::ROW.offset {
             self.gpu.add_stream_out(value);

@@ -22,7 +22,7 @@ fn computing_word() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(random_cases(64))]
 
     #[test]
     fn vectors_compute_what_single_lanes_compute(
