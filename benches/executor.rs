@@ -7,6 +7,7 @@
 use std::fmt::Write;
 use std::hint::black_box;
 
+use a4emu::budget::Budget;
 use a4emu::pico::unit::Unit;
 use a4emu::shader::{ALL, LANES, Mask, Outcome, Program, Warp, run};
 use a4emu_decoder::isa::ir3::program::assemble;
@@ -128,7 +129,9 @@ fn front_ends(criterion: &mut Criterion) {
     let unit = Unit::new(&pico_shader());
     let threads = vec![0x3f80_0000; WARPS * LANES * unit.input_dwords()];
     group.throughput(Throughput::Elements((WARPS * LENGTH * LANES) as u64));
-    group.bench_function("pico run", |bencher| bencher.iter(|| black_box(unit.run(&[], &threads))));
+    group.bench_function("pico run", |bencher| {
+        bencher.iter(|| black_box(unit.run(&[], &threads, &mut Budget::new(u64::MAX))))
+    });
     group.finish();
 }
 

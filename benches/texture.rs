@@ -3,7 +3,7 @@
 //! `cargo bench --bench texture`. The aim: a bilinear RGBA8 request under 250 ns.
 use std::hint::black_box;
 
-use a4emu::draw::texture::TextureBank;
+use a4emu::draw::tpl1::TextureBank;
 use a4emu::memory::Memory;
 use a4emu::shader::{ALL, Few, LANES, Lanes, Lod, Number, Sample, SampleKind, Slots};
 use criterion::{Criterion, criterion_group, criterion_main};

@@ -13,11 +13,12 @@ use std::str::FromStr;
 use indicatif::{ParallelProgressIterator, ProgressBar};
 use rayon::prelude::*;
 
-use crate::options::Shared;
+use crate::options::{Shared, Threads};
+use crate::out_file::Inputs;
 use crate::status::Status;
 
 pub use bless::{agree, bless};
-pub use case::{Case, Manifest, Tolerance, find, open};
+pub use case::{Case, Manifest, Tolerance, find, open, reach};
 pub use frame::{FRAME, Frame};
 pub use verdict::{Actual, Depth, Outcome, PACKETS, STATE, Verdict, judge, replay};
 
@@ -41,6 +42,12 @@ pub struct Args {
     /// Report in JUnit form
     #[arg(long, value_name = "FILE", conflicts_with = "bless")]
     pub junit: Option<PathBuf>,
+    /// A folder, beside that in which the fixtures' folder is, where captures may be (repeatable)
+    #[arg(long, value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+    /// Threads that replay
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 /// One of so many parts of the cases.
@@ -73,17 +80,16 @@ impl Shard {
 /// # Errors
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let cases = find(&args.fixtures, &args.cases)?;
+    let cases = find(&args.fixtures, &args.cases, &reach(&args.fixtures, &args.include))?;
     let cases = args.shard.map_or(cases.clone(), |shard| shard.of(cases));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(shared.threads.map_or(0, usize::from)).build()?;
     let bar = if shared.quiet { ProgressBar::hidden() } else { ProgressBar::new(cases.len() as u64) };
     if args.bless {
-        return pool.install(|| bless_all(&cases, shared, bar));
+        return args.threads.run(|| bless_all(&cases, shared, bar));
     }
     let outcomes: Vec<Outcome> =
-        pool.install(|| cases.par_iter().progress_with(bar).map(|case| judge(case, shared)).collect());
+        args.threads.run(|| cases.par_iter().progress_with(bar).map(|case| judge(case, shared)).collect());
     if let Some(path) = &args.junit {
-        report::junit(path, &outcomes)?;
+        report::junit(path, &outcomes, &inputs(&cases))?;
     }
     let mut out = io::stdout().lock();
     match args.json {
@@ -91,6 +97,13 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         false => report::text(&mut out, &outcomes)?,
     }
     Ok(outcomes.iter().map(Outcome::status).max().unwrap_or_default())
+}
+
+/// The files that the cases are made from.
+fn inputs(cases: &[Case]) -> Inputs {
+    let mut inputs = Inputs::default();
+    cases.iter().for_each(|case| inputs.extend(case.inputs()));
+    inputs
 }
 
 fn bless_all(cases: &[Case], shared: &Shared, bar: ProgressBar) -> anyhow::Result<Status> {

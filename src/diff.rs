@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::golden::{self, Recorder, State};
+use crate::cp::{Skip, Tee};
+use crate::golden::{self, Record, Recorder, State};
 use crate::options::{Shared, open_capture};
 use crate::playback::Playback;
-use crate::replay::{Window, tell};
-use crate::status::Status;
+use crate::selection::{Selection, Window};
+use crate::status::{Failure, Status};
 
 pub use compare::{Difference, compare};
 
@@ -23,6 +24,9 @@ pub struct Args {
     pub a: PathBuf,
     /// Capture or state file
     pub b: PathBuf,
+    /// Compares only these
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
 /// Runs the subcommand.
@@ -30,39 +34,53 @@ pub struct Args {
 /// # Errors
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let (a, status_a) = load(&args.a, shared)?;
-    let (b, status_b) = load(&args.b, shared)?;
-    let window = Window::new(shared, None);
-    let mut found = compare(&a, &b);
-    found.retain(|difference| window.contains(difference.submit, difference.draw));
-    let mut out = BufWriter::new(io::stdout().lock());
-    write_differences(&mut out, &found)?;
-    out.flush()?;
-    let differs = if found.is_empty() { Status::Fine } else { Status::Differs };
-    Ok(differs.worse(status_a).worse(status_b))
+    let (a, status_a) = load(&args.a, args.selection, shared)?;
+    let (b, status_b) = load(&args.b, args.selection, shared)?;
+    let status = status_a.worse(status_b);
+    let found = selected(&a, &b, args.selection);
+    Ok(match found {
+        Err(failure) => status.and(Err(failure)),
+        Ok(found) => {
+            let differs = if found.is_empty() { Status::Fine } else { Status::Differs };
+            status.worse(differs).and(write_differences(&mut BufWriter::new(io::stdout().lock()), &found))
+        }
+    })
+}
+
+/// The differences inside the selection, of which one of the states must have something.
+fn selected(a: &State, b: &State, selection: Selection) -> Result<Vec<Difference>, Failure> {
+    let inside = |draw: u32, frame_draw: u32, submit: u32| selection.contains(submit, draw, frame_draw);
+    let records = a.records.iter().chain(&b.records);
+    let mut draws = records.clone().filter(|record| !record.is_end() || selection.draw.is_none());
+    let found = draws.any(|record| inside(record.number, record.frame_draw, record.submit));
+    let most = |of: fn(&Record) -> u32| records.clone().map(of).max().unwrap_or(0);
+    selection.must_have_found(found, most(|record| record.number), most(|record| record.submit))?;
+    let mut differences = compare(a, b);
+    differences.retain(|found| inside(found.draw, found.frame_draw, found.submit));
+    Ok(differences)
 }
 
 /// The first difference, then the rest grouped by draw.
 fn write_differences(out: &mut impl Write, found: &[Difference]) -> io::Result<()> {
-    let Some((first, rest)) = found.split_first() else { return Ok(()) };
+    let Some((first, rest)) = found.split_first() else { return out.flush() };
     writeln!(out, "first: {first}")?;
     for group in rest.chunk_by(|a, b| a.draw == b.draw) {
-        writeln!(out, "draw {} submit {}", group[0].draw, group[0].submit)?;
+        writeln!(out, "draw {} f{} submit {}", group[0].draw, group[0].frame_draw, group[0].submit)?;
         for Difference { what, old, new, .. } in group {
             writeln!(out, "  {what}: {old} -> {new}")?;
         }
     }
-    Ok(())
+    out.flush()
 }
 
 /// The state in a state file, or that which a capture replays to.
-fn load(path: &Path, shared: &Shared) -> anyhow::Result<(State, Status)> {
+fn load(path: &Path, selection: Selection, shared: &Shared) -> anyhow::Result<(State, Status)> {
     match state_text(path)? {
         Some(text) => {
             let state = golden::parse(&text).with_context(|| path.display().to_string())?;
             Ok((state, Status::Fine))
         }
-        None => replayed(path, shared),
+        None => replayed(path, selection, shared),
     }
 }
 
@@ -82,10 +100,12 @@ fn state_text(path: &Path) -> anyhow::Result<Option<String>> {
     Ok(Some(String::from_utf8(start).with_context(cannot)?))
 }
 
-fn replayed(path: &Path, shared: &Shared) -> anyhow::Result<(State, Status)> {
+fn replayed(path: &Path, selection: Selection, shared: &Shared) -> anyhow::Result<(State, Status)> {
     let mut playback = Playback::default();
     let mut recorder = Recorder::new(State::default());
-    playback.run(open_capture(path, shared)?, &mut recorder);
-    let state = recorder.end(&mut playback.gpu);
-    Ok((state, tell(&playback, shared)))
+    let mut window = Window::new(selection, None);
+    let sections = open_capture(path, shared)?;
+    playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut window, &mut recorder]));
+    let state = recorder.end(&playback.gpu);
+    Ok((state, playback.gpu.report.tell(&path.display().to_string(), shared)))
 }

@@ -1,17 +1,15 @@
-//! What can go wrong, in three kinds that never mix: a GPU [`Fault`] (the program asked
-//! for something impossible), [`Unimplemented`] (we do not do that yet) and [`Missing`]
-//! memory (the capture does not hold it). All are recorded with counts; none panics.
+//! What can go wrong: one type, [`Trouble`], with a severity, the [`Place`] where it was met,
+//! and one table from its kind to the exit status. A [`Fault`] is the program's or the
+//! stream's; what we do not support or cut off is ours; [`Missing`] memory is in no buffer
+//! of the capture. All are recorded with counts; none panics.
 
-use std::collections::BTreeMap;
+mod missing;
+mod trouble;
+
 use std::fmt;
 
-use hashbrown::HashMap;
-
-/// Different reports of one kind that are kept; more are only counted.
-const MAX_KEPT: usize = 1000;
-
-/// Address ranges kept for each client; further ones join the last.
-const MAX_RANGES: usize = 4096;
+pub use missing::{Miss, Missing};
+pub use trouble::{Log, Report, Severity, Trouble};
 
 /// Where in the capture something happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,8 +18,14 @@ pub struct Place {
     pub submit: u32,
     /// Number of the draw or dispatch that runs, or of the next one between two.
     pub draws: u32,
+    /// Its frame draw; between two, the number that the next new one gets.
+    pub frame_draw: u32,
     /// GPU address of the packet.
     pub address: u32,
+    /// Calls around the packet's buffer: 0 in the buffer that was submitted.
+    pub depth: u32,
+    /// Inside a command buffer that this submit has already run.
+    pub repeated: bool,
 }
 
 impl fmt::Display for Place {
@@ -30,20 +34,46 @@ impl fmt::Display for Place {
     }
 }
 
-/// A GPU fault: what the chip would hang on, or answer with garbage.
+/// What the chip would hang on, or answer with garbage.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// A command stream that stops making sense, with the reader's words for it.
     Stream(String),
+    /// A packet that is shorter than its layout.
+    ShortPacket {
+        /// Name of the opcode.
+        name: &'static str,
+        /// Dwords of payload.
+        dwords: usize,
+    },
     /// A call to a buffer that is nowhere.
     NoBuffer {
         /// Its address.
         address: u32,
-        /// Its announced length in dwords.
+        /// Its length in dwords, as the call says.
         dwords: u32,
     },
-    /// Calls nested deeper than the chip can, or more dwords than any frame has.
-    Runaway(&'static str),
+    /// A call to a buffer that ends too early.
+    CutBuffer {
+        /// Its address.
+        address: u32,
+        /// Its length in dwords, as the call says.
+        dwords: u32,
+        /// Dwords that are there.
+        held: u32,
+    },
+    /// A call to a buffer that is being run.
+    SelfCall {
+        /// Its address.
+        address: u32,
+    },
+    /// Calls nested deeper than any driver nests them.
+    TooDeep {
+        /// The buffer that is not entered any more.
+        address: u32,
+        /// Calls that may be open.
+        limit: u32,
+    },
     /// A wait whose condition nothing can make true any more.
     EndlessWait {
         /// Memory address or register that it polls.
@@ -68,91 +98,44 @@ pub enum Fault {
     Draw(String),
 }
 
+impl Fault {
+    /// Whether the command stream itself is damaged; the other faults are the program's.
+    fn is_damage(&self) -> bool {
+        match self {
+            Self::Stream(_)
+            | Self::ShortPacket { .. }
+            | Self::NoBuffer { .. }
+            | Self::CutBuffer { .. }
+            | Self::SelfCall { .. }
+            | Self::TooDeep { .. }
+            | Self::NoRegister(_) => true,
+            Self::EndlessWait { .. } | Self::Store { .. } | Self::Shader(_) | Self::Draw(_) => false,
+        }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stream(error) => write!(f, "{error}"),
-            Self::NoBuffer { address, dwords } => {
-                write!(f, "call of {dwords} dwords at {address:#010x}, which is in no buffer")
+            Self::ShortPacket { name, dwords } => write!(f, "{name} with {dwords} dwords is too short"),
+            Self::NoBuffer { address, dwords } => write!(
+                f,
+                "command buffer of {dwords} dwords at {address:#010x} is in no buffer of the capture"
+            ),
+            Self::CutBuffer { address, dwords, held } => {
+                write!(f, "command buffer at {address:#010x} has {dwords} dwords, {held} of them captured")
             }
-            Self::Runaway(what) => write!(f, "{what}"),
+            Self::SelfCall { address } => write!(f, "command buffer at {address:#010x} calls itself"),
+            Self::TooDeep { address, limit } => {
+                write!(f, "command buffer at {address:#010x} is nested more than {limit} deep")
+            }
             Self::EndlessWait { polled, value, reference } => {
                 write!(f, "wait on {polled:#x} cannot end: {value:#x} against {reference:#x}")
             }
             Self::NoRegister(offset) => write!(f, "write to {offset:#x}, which is no register"),
             Self::Store { client, page } => write!(f, "{client} store to page {page:#010x}, in no buffer"),
-            Self::Shader(what) | Self::Draw(what) => write!(f, "{what}"),
+            Self::Stream(what) | Self::Shader(what) | Self::Draw(what) => f.write_str(what),
         }
-    }
-}
-
-/// Something that is not supported yet: skipped, and the rest was still done.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Unimplemented {
-    /// What it is, with the register and value where there is one.
-    pub what: String,
-}
-
-impl fmt::Display for Unimplemented {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is not supported yet", self.what)
-    }
-}
-
-/// Something that one of our own limits cut off: the rest was still done.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Cut {
-    /// What ended before its end, where, and the option that lets it run.
-    pub what: String,
-}
-
-impl fmt::Display for Cut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cut off: {}", self.what)
-    }
-}
-
-/// Reports with where each was first met and how often, in order of first meeting.
-#[derive(Clone, Debug)]
-pub struct Log<T> {
-    rows: Vec<(T, Place, u64)>,
-    index: HashMap<T, usize>,
-    /// Reports that differed from the first [`MAX_KEPT`].
-    dropped: u64,
-}
-
-impl<T> Default for Log<T> {
-    fn default() -> Self {
-        Self { rows: Vec::new(), index: HashMap::new(), dropped: 0 }
-    }
-}
-
-impl<T: Clone + Eq + std::hash::Hash> Log<T> {
-    /// Adds one report.
-    pub fn note(&mut self, what: T, at: Place) {
-        if let Some(index) = self.index.get(&what) {
-            self.rows[*index].2 += 1;
-        } else if self.rows.len() < MAX_KEPT {
-            self.index.insert(what.clone(), self.rows.len());
-            self.rows.push((what, at, 1));
-        } else {
-            self.dropped += 1;
-        }
-    }
-
-    /// What was reported, where first, and how often.
-    pub fn iter(&self) -> impl Iterator<Item = &(T, Place, u64)> {
-        self.rows.iter()
-    }
-
-    /// Whether nothing was reported.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Reports in all, kept or not.
-    pub fn total(&self) -> u64 {
-        self.rows.iter().map(|row| row.2).sum::<u64>() + self.dropped
     }
 }
 
@@ -219,100 +202,5 @@ impl fmt::Display for Client {
             Self::Query => "query",
             Self::Geometry => "geometry scratch",
         })
-    }
-}
-
-/// A read of memory that the capture does not hold: `len` bytes at `address`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Miss {
-    /// Who asked.
-    pub client: Client,
-    /// First byte.
-    pub address: u32,
-    /// Bytes.
-    pub len: u32,
-}
-
-/// Every address that was read and is not in the capture, by who asked; ranges merged.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Missing {
-    /// Start -> end of disjoint ranges that do not touch.
-    ranges: BTreeMap<Client, BTreeMap<u64, u64>>,
-}
-
-impl Missing {
-    /// Adds a miss. Independent of the order of calls up to [`MAX_RANGES`] ranges a client.
-    pub fn note(&mut self, miss: Miss) {
-        let ranges = self.ranges.entry(miss.client).or_default();
-        let (mut start, mut end) = (u64::from(miss.address), u64::from(miss.address) + u64::from(miss.len));
-        if start == end {
-            return;
-        }
-        while let Some((&from, &to)) = ranges.range(..=end).next_back().filter(|(_, to)| **to >= start) {
-            ranges.remove(&from);
-            (start, end) = (start.min(from), end.max(to));
-        }
-        if ranges.len() == MAX_RANGES
-            && let Some((from, to)) = ranges.pop_last()
-        {
-            (start, end) = (start.min(from), end.max(to));
-        }
-        ranges.insert(start, end);
-    }
-
-    /// Adds many, such as what a worker thread collected.
-    pub fn extend(&mut self, misses: impl IntoIterator<Item = Miss>) {
-        misses.into_iter().for_each(|miss| self.note(miss));
-    }
-
-    /// The merged ranges, by client and address. A range of 4 GiB reports `u32::MAX` bytes.
-    pub fn iter(&self) -> impl Iterator<Item = Miss> {
-        self.ranges.iter().flat_map(|(client, ranges)| {
-            ranges.iter().map(|(start, end)| Miss {
-                client: *client,
-                address: *start as u32,
-                len: u32::try_from(end - start).unwrap_or(u32::MAX),
-            })
-        })
-    }
-
-    /// Whether nothing was missing.
-    pub fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
-    }
-}
-
-/// Everything that a run has to say about what went wrong.
-#[derive(Clone, Debug, Default)]
-pub struct Report {
-    /// What the program got wrong.
-    pub faults: Log<Fault>,
-    /// What we do not support.
-    pub unsupported: Log<Unimplemented>,
-    /// What our limits cut off.
-    pub cuts: Log<Cut>,
-    /// What the capture does not hold.
-    pub missing: Missing,
-}
-
-impl Report {
-    /// Records a fault.
-    pub fn fault(&mut self, fault: Fault, at: Place) {
-        self.faults.note(fault, at);
-    }
-
-    /// Records something not supported yet.
-    pub fn unsupported(&mut self, what: impl Into<String>, at: Place) {
-        self.unsupported.note(Unimplemented { what: what.into() }, at);
-    }
-
-    /// Records what a limit of ours cut off.
-    pub fn cut(&mut self, what: impl Into<String>, at: Place) {
-        self.cuts.note(Cut { what: what.into() }, at);
-    }
-
-    /// Records a read of `len` bytes at `address` that found something missing.
-    pub fn miss(&mut self, client: Client, address: u32, len: u32) {
-        self.missing.note(Miss { client, address, len });
     }
 }

@@ -34,6 +34,8 @@ pub struct LoadRecord {
 pub struct Record {
     /// Number of the draw or dispatch; that of the next one for the end.
     pub number: u32,
+    /// Number that it shares with its runs for other tiles; that of the next new one for the end.
+    pub frame_draw: u32,
     /// Submit that holds it.
     pub submit: u32,
     /// The call in words, such as `gmem TRILIST count 3 instances 1 auto`.

@@ -168,6 +168,9 @@ pub struct Gpu {
     pub counters: Counters,
     /// The stream-out program, as it was written to its port.
     pub stream_out: Vec<VPC_SO_PROG>,
+    /// Registers that the draw which just ran has moved on, with their values: the command
+    /// processor writes them when it has the chip back.
+    pub written_back: Vec<(u32, u32)>,
     /// What went wrong so far.
     pub report: Report,
     /// Work that may still be done.
@@ -181,17 +184,16 @@ pub struct Gpu {
 impl Gpu {
     /// A chip after power-on: registers zero and unwritten, nothing mapped.
     pub fn new(chip: Chip) -> Self {
-        let mut cp = CpState::default();
-        cp.credit(4096);
         Self {
             chip,
             regs: RegFile::default(),
             mem: Memory::new(),
             gmem: vec![0; chip.gmem_bytes()],
             loaded: LoadedState::default(),
-            cp,
+            cp: CpState::default(),
             counters: Counters::default(),
             stream_out: Vec::new(),
+            written_back: Vec::new(),
             report: Report::default(),
             budget: Budget::default(),
             at: Place::default(),

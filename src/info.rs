@@ -3,78 +3,93 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 
-use a4emu_decoder::capture::SectionId;
 use a4emu_decoder::packet::Packet;
 
-use crate::cp::Pass;
-use crate::decode::{Tracker, Work};
+use crate::cp::observer::Announced;
+use crate::cp::{Call, Flow, Observer, Renderer};
+use crate::decode::comm;
 use crate::fault::Missing;
-use crate::options::{Shared, open_capture};
-use crate::output::Renderer;
+use crate::gpu::Gpu;
+use crate::options::{Shared, Threads, open_capture};
+use crate::pass::Pass;
 use crate::playback::Playback;
 use crate::status::Status;
-use crate::walk::{At, Buffers, Problem, Seen, Submit, Visitor, Walker};
 
 /// Arguments of `info`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// A .rd or .rd.gz file, or - for stdin
     pub capture: std::path::PathBuf,
+    /// Threads that render
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
-/// What a walk counts.
+/// What a run counts.
 #[derive(Default)]
 struct Info {
     gpu: Option<u32>,
+    /// The process whose submits come.
+    process: String,
     /// Submits by process.
     processes: BTreeMap<String, u64>,
     draws: BTreeMap<Pass, u64>,
     dispatches: u64,
+    /// Draws and dispatches, each counted once whatever the number of tiles.
+    frame_draws: u64,
     packets: u64,
     register_writes: u64,
     /// Dwords executed, repeats included.
     dwords: u64,
     /// Buffers announced, however often.
     announced: u64,
-    /// Distinct buffers: address, bytes and captured bytes.
-    buffers: BTreeSet<(u64, u64, u64)>,
-    tracker: Tracker,
-    problems: Vec<(At, String)>,
-    status: Status,
+    /// Distinct buffers.
+    buffers: BTreeSet<Announced>,
 }
 
-impl Visitor for Info {
-    fn gpu(&mut self, id: u32) -> io::Result<()> {
-        self.gpu = Some(id);
-        Ok(())
+impl Observer for Info {
+    fn chip(&mut self, gpu: &Gpu) {
+        self.gpu = Some(gpu.chip.id);
     }
 
-    fn submit(&mut self, submit: &Submit, buffers: &Buffers) -> io::Result<ControlFlow<()>> {
-        *self.processes.entry(submit.comm().to_owned()).or_default() += 1;
-        self.buffers.extend(buffers.extents().map(|extent| (extent.address, extent.bytes, extent.captured)));
-        Ok(ControlFlow::Continue(()))
+    fn process(&mut self, command: &str) {
+        comm(command).clone_into(&mut self.process);
     }
 
-    fn packet(&mut self, _: &At, seen: &Seen<'_>) -> io::Result<()> {
-        self.packets += u64::from(matches!(seen.packet, Packet::Type3 { .. }));
-        self.register_writes += seen.packet.writes().count() as u64;
-        self.dwords += seen.dwords.len() as u64;
-        self.tracker.packet(seen);
-        match seen.body.and_then(|body| Work::of(&body, seen.buffers)) {
-            Some(Work::Draw { .. }) => *self.draws.entry(self.tracker.pass()).or_default() += 1,
-            Some(Work::Dispatch { .. }) => self.dispatches += 1,
-            None => return Ok(()),
+    fn buffer(&mut self, buffer: Announced) {
+        self.announced += 1;
+        self.buffers.insert(buffer);
+    }
+
+    fn submit(&mut self, _: &Gpu, _: u32, _: u32) -> Flow {
+        *self.processes.entry(self.process.clone()).or_default() += 1;
+        Flow::Continue
+    }
+
+    fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) -> Flow {
+        self.packets += u64::from(matches!(packet, Packet::Type3 { .. }));
+        let header = 1;
+        self.dwords += header
+            + match packet {
+                Packet::Type0 { values, .. } | Packet::Type1 { values, .. } => values.len(),
+                Packet::Type2 => 0,
+                Packet::Type3 { payload, .. } => payload.len(),
+            } as u64;
+        Flow::Continue
+    }
+
+    fn register(&mut self, _: &Gpu, _: u32, _: Option<u32>) {
+        self.register_writes += 1;
+    }
+
+    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
+        match call.pass() {
+            Some(pass) => *self.draws.entry(pass).or_default() += 1,
+            None => self.dispatches += 1,
         }
-        self.tracker.next_draw();
-        Ok(())
-    }
-
-    fn problem(&mut self, at: &At, problem: &Problem) -> io::Result<()> {
-        self.status = self.status.worse(problem.status().unwrap_or_default());
-        self.problems.push((*at, problem.to_string()));
-        Ok(())
+        self.frame_draws = self.frame_draws.max(u64::from(call.frame_draw()) + 1);
+        Flow::Continue
     }
 }
 
@@ -94,10 +109,8 @@ impl<K: fmt::Display> fmt::Display for Counts<'_, K> {
 
 impl Info {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let (bytes, captured) = self
-            .buffers
-            .iter()
-            .fold((0, 0), |(bytes, captured), buffer| (bytes + buffer.1, captured + buffer.2));
+        let sum = |of: fn(&Announced) -> u32| self.buffers.iter().map(|b| u64::from(of(b))).sum::<u64>();
+        let (bytes, captured) = (sum(|buffer| buffer.bytes), sum(|buffer| buffer.captured));
         match self.gpu {
             Some(gpu) => writeln!(out, "gpu              {gpu}")?,
             None => writeln!(out, "gpu              not said")?,
@@ -105,6 +118,7 @@ impl Info {
         writeln!(out, "submits          {}", Counts(&self.processes))?;
         writeln!(out, "draws            {}", Counts(&self.draws))?;
         writeln!(out, "dispatches       {}", self.dispatches)?;
+        writeln!(out, "frame draws      {}", self.frame_draws)?;
         writeln!(out, "packets          {}", self.packets)?;
         writeln!(out, "register writes  {}", self.register_writes)?;
         writeln!(out, "dwords executed  {}", self.dwords)?;
@@ -114,10 +128,19 @@ impl Info {
             self.announced,
             self.buffers.len()
         )?;
-        for (address, bytes, captured) in &self.buffers {
+        for Announced { address, bytes, captured } in &self.buffers {
             writeln!(out, "  {address:08x}  {bytes:9} bytes, {captured:9} captured")?;
         }
         Ok(())
+    }
+}
+
+impl Info {
+    fn put_out(&self, missing: &Missing) -> io::Result<()> {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        self.write(&mut out)?;
+        write_missing(&mut out, missing)?;
+        out.flush()
     }
 }
 
@@ -136,28 +159,14 @@ fn write_missing(out: &mut impl Write, missing: &Missing) -> io::Result<()> {
 /// Wrong use, or output that cannot be written.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut info = Info::default();
-    let mut walker = Walker::default();
     // Rendering is what reads vertices, textures and targets: without it the list of
     // missing memory would be short.
-    let (mut playback, mut renderer) = (Playback::default(), Renderer::default());
-    for section in open_capture(&args.capture, shared)? {
-        if let Ok(section) = &section {
-            info.announced += u64::from(section.id == SectionId::GPUADDR);
-            playback.section(section, &mut renderer);
-        }
-        let _ = walker.section(section, &mut info)?;
-    }
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    info.write(&mut out)?;
-    write_missing(&mut out, &playback.gpu.report.missing)?;
-    out.flush()?;
-    for (at, problem) in &info.problems {
-        eprintln!(
-            "a4emu: {}: submit {}, at {:#010x}: {problem}",
-            args.capture.display(),
-            at.submit,
-            at.address
-        );
-    }
-    Ok(info.status)
+    let mut playback = Playback::default();
+    args.threads.run(|| -> anyhow::Result<()> {
+        playback.run(open_capture(&args.capture, shared)?, &mut Renderer, &mut info);
+        Ok(())
+    })?;
+    let put_out = info.put_out(&playback.gpu.report.missing);
+    // Missing memory is what was asked for, and stands on stdout.
+    Ok(playback.gpu.report.tell(&args.capture.display().to_string(), shared).and(put_out))
 }

@@ -1,7 +1,7 @@
 //! The `a4emu` command: arguments in, one call, exit status out.
 
 use a4emu::options::Shared;
-use a4emu::status::{Status, is_closed_pipe, status_of};
+use a4emu::status::Status;
 use a4emu::{asm, check, decode, diff, disasm, info, pico, replay, run};
 use clap::{Parser, Subcommand};
 
@@ -52,10 +52,8 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
 }
 
 fn main() -> Status {
-    dispatch(&Cli::parse()).unwrap_or_else(|error| {
-        if !is_closed_pipe(&error) {
-            eprintln!("a4emu: {error:#}");
-        }
-        status_of(&error)
-    })
+    match dispatch(&Cli::parse()) {
+        Ok(status) => status,
+        Err(error) => Status::Fine.and(Err(error)),
+    }
 }

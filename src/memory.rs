@@ -487,6 +487,13 @@ impl Memory {
         self.write(addr, &value.to_le_bytes())
     }
 
+    /// Whether a buffer has a byte in `start..end`.
+    pub fn holds_any(&self, start: u64, end: u64) -> bool {
+        let Some(last) = end.checked_sub(1).filter(|last| *last >= start) else { return false };
+        let below = self.bases.range(..=u32::try_from(last).unwrap_or(u32::MAX)).next_back();
+        below.is_some_and(|base| self.blocks[base].end() > start)
+    }
+
     /// Where the byte at `addr` comes from.
     pub fn provenance(&self, addr: u32) -> Provenance {
         self.block(addr).map_or(Provenance::Unmapped, |block| block.provenance(addr - block.base))
@@ -495,6 +502,11 @@ impl Memory {
     /// Bytes from `addr` to the end of its buffer; 0 outside all buffers.
     pub fn room(&self, addr: u32) -> u32 {
         self.block(addr).map_or(0, |block| (block.end() - u64::from(addr)) as u32)
+    }
+
+    /// The buffer that holds `addr`: base and length in bytes.
+    pub fn buffer_at(&self, addr: u32) -> Option<(u32, u32)> {
+        self.block(addr).map(|block| (block.base, block.len))
     }
 
     /// The buffers, by address: base and length in bytes.

@@ -3,27 +3,16 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::str::FromStr;
 
 use a4emu_decoder::capture::Sections;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use crate::progress::{Watched, is_wanted};
-use crate::status::Status;
 
 /// Shared by all subcommands.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Shared {
-    /// Only these submits (`3`, `3..7`, `..7`), counted from 0 over the whole capture
-    #[arg(long, global = true, value_name = "RANGE")]
-    pub submit: Option<Span>,
-    /// Only these draws, counted from 0 over the whole capture
-    #[arg(long, global = true, value_name = "RANGE")]
-    pub draw: Option<Span>,
-    /// Worker threads (default: one per core)
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
     /// Nothing on stderr but errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -51,14 +40,6 @@ pub enum When {
 }
 
 impl Shared {
-    /// The status that a warning leaves: `strict_status` under `--strict`, none otherwise.
-    pub fn warning(&self, strict_status: Status) -> Status {
-        match self.strict {
-            true => strict_status,
-            false => Status::Fine,
-        }
-    }
-
     /// Puts a warning on stderr, unless told to be quiet.
     pub fn warn(&self, message: impl std::fmt::Display) {
         if !self.quiet {
@@ -67,43 +48,21 @@ impl Shared {
     }
 }
 
-/// A half-open range of indices: `3`, `3..7`, `3..`, `..7`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// First index inside.
-    pub start: u64,
-    /// First index behind.
-    pub end: u64,
+/// How many threads work.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct Threads {
+    /// Worker threads (default: one per core)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
 }
 
-impl Span {
-    /// Every index.
-    pub const ALL: Self = Self { start: 0, end: u64::MAX };
-
-    /// Whether `index` is inside.
-    pub fn contains(&self, index: u64) -> bool {
-        (self.start..self.end).contains(&index)
-    }
-}
-
-impl FromStr for Span {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.trim().parse().map_err(|_| format!("`{text}` is not a number"));
-        let Some((start, end)) = text.split_once("..") else {
-            let start: u64 = number(text)?;
-            return Ok(Self { start, end: start.saturating_add(1) });
-        };
-        let start = if start.trim().is_empty() { 0 } else { number(start)? };
-        let end = match end.trim().strip_prefix('=') {
-            Some(last) => number(last)?.saturating_add(1),
-            None if end.trim().is_empty() => u64::MAX,
-            None => number(end)?,
-        };
-        match start < end {
-            true => Ok(Self { start, end }),
-            false => Err(format!("`{text}` is empty")),
+impl Threads {
+    /// Runs `work` with as many worker threads as asked for.
+    pub fn run<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
+        let threads = self.threads.map_or(0, usize::from);
+        match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+            Ok(pool) => pool.install(work),
+            Err(_) => work(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a replay leaves behind: pictures, `summary.json`, times.
 
+pub mod picture;
+
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -7,58 +9,15 @@ use std::time::Instant;
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::cp::{Call, Cp, Flow, Observer};
+use crate::budget::{Budget, Work};
+use crate::cp::{Cp, Renderer, Silent};
 use crate::draw::pipeline::StageTimes;
-use crate::draw::surfaces::{Content, Picture, Written};
-use crate::draw::{dispatch, run};
+use crate::draw::rb::rendered::{Content, Written};
+use crate::fault::{Place, Trouble};
 use crate::gpu::Gpu;
-
-/// The observer that makes draws happen, and remembers which submits drew.
-#[derive(Default)]
-pub struct Renderer {
-    submits: Vec<Submit>,
-}
-
-/// A submit that executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Submit {
-    /// Its first command buffer.
-    pub address: u32,
-    /// Length of that.
-    pub dwords: u32,
-    /// Draws and dispatches in it.
-    pub draws: u32,
-    /// Buffers were announced before it as often as this.
-    pub group: u32,
-}
-
-impl Observer for Renderer {
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        if let Some(submit) = self.submits.last_mut() {
-            submit.draws += 1;
-        }
-        match call {
-            Call::Draw(call) => run(gpu, call),
-            Call::Dispatch(call) => dispatch(gpu, call),
-        }
-        Flow::Continue
-    }
-
-    fn submit(&mut self, gpu: &mut Gpu, address: u32, dwords: u32) -> Flow {
-        self.submits.push(Submit { address, dwords, draws: 0, group: gpu.mem.group() });
-        Flow::Continue
-    }
-}
-
-impl Renderer {
-    /// The submits of the last group of which one drew something: what the driver gave
-    /// the kernel in one call.
-    pub fn last_that_drew(&self) -> Vec<Submit> {
-        let last = self.submits.iter().rev().find(|submit| submit.draws > 0);
-        let group = last.map(|submit| submit.group);
-        self.submits.iter().filter(|submit| Some(submit.group) == group).copied().collect()
-    }
-}
+use crate::out_file::{self, Inputs, OutFile};
+use crate::replay::Submit;
+use picture::Picture;
 
 /// What `--loop` prints.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -81,22 +40,21 @@ struct Spread {
     max: f64,
 }
 
-/// Dwords that a submit may execute when it runs again: more than a real one does.
-const CREDIT: u64 = 1 << 24;
-
 /// Runs `submits` again `runs` times and times it. Nothing is kept from run to run that a
 /// new frame would not find as well.
 pub fn repeat(gpu: &mut Gpu, submits: &[Submit], runs: u32) -> LoopTimes {
     let mut times = Vec::with_capacity(runs as usize);
     let before = gpu.pipeline.stats;
     let at = gpu.at;
+    // Each run may do what all of the capture did.
+    let budget = Budget::new(gpu.budget.spent());
     for _ in 0..runs {
         gpu.at = at;
+        gpu.budget = budget.clone();
         gpu.pipeline.reuse.clear();
         let start = Instant::now();
         for submit in submits {
-            gpu.cp.credit(CREDIT);
-            Cp::new(gpu, &mut Renderer::default()).submit(submit.address, submit.dwords);
+            Cp::new(gpu, &mut Renderer, &mut Silent).submit(submit.address, submit.dwords);
         }
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
@@ -146,6 +104,7 @@ struct MissingRow {
 struct ReportRow {
     submit: u32,
     draw: u32,
+    frame_draw: u32,
     address: u32,
     message: String,
     count: u64,
@@ -155,21 +114,22 @@ struct ReportRow {
 ///
 /// # Errors
 /// When there is none, or the file cannot be written.
-pub fn write_last(gpu: &Gpu, path: &Path) -> anyhow::Result<()> {
-    let surface = gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
-    let picture = surface.picture(&gpu.mem).context("no picture can be made of the surface's format")?;
-    write_png(path, [surface.width, surface.height], &picture)
+pub fn write_last(gpu: &mut Gpu, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+    let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
+    write_picture(gpu, &surface, path, inputs).map(drop)
 }
 
-/// Writes every surface and `summary.json` into `directory`.
+/// Writes every surface and `summary.json` into `directory`. A surface of which no picture can
+/// be made is reported and left out.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_all(gpu: &Gpu, directory: &Path) -> anyhow::Result<()> {
+pub fn write_all(gpu: &mut Gpu, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let written: Vec<Written> = gpu.pipeline.surfaces.iter().copied().collect();
     let mut surfaces = Vec::new();
-    for (index, surface) in gpu.pipeline.surfaces.iter().enumerate() {
-        surfaces.push(write_surface(gpu, directory, index, surface)?);
+    for (index, surface) in written.iter().enumerate() {
+        surfaces.push(write_surface(gpu, directory, (index, surface), inputs)?);
     }
     let summary = Summary {
         surfaces,
@@ -179,66 +139,70 @@ pub fn write_all(gpu: &Gpu, directory: &Path) -> anyhow::Result<()> {
             .iter()
             .map(|m| MissingRow { address: m.address, bytes: m.len, used_by: m.client.to_string() })
             .collect(),
-        faults: rows(gpu.report.faults.iter()),
-        unsupported: rows(gpu.report.unsupported.iter()),
+        faults: rows(gpu, |trouble| matches!(trouble, Trouble::Fault(_))),
+        unsupported: rows(gpu, |trouble| matches!(trouble, Trouble::Unsupported(_) | Trouble::Cut(_))),
         draws: gpu.at.draws,
     };
-    let path = directory.join("summary.json");
     let text = serde_json::to_string_pretty(&summary)? + "\n";
-    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    out_file::write(&directory.join("summary.json"), text.as_bytes(), inputs)
 }
 
-fn rows<'a, T: std::fmt::Display + 'a>(
-    log: impl Iterator<Item = &'a (T, crate::fault::Place, u64)>,
-) -> Vec<ReportRow> {
-    let row = |(what, at, count): &(T, crate::fault::Place, u64)| ReportRow {
+fn rows(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<ReportRow> {
+    let row = |(what, at, count): &(Trouble, Place, u64)| ReportRow {
         submit: at.submit,
         draw: at.draws,
+        frame_draw: at.frame_draw,
         address: at.address,
         message: what.to_string(),
         count: *count,
     };
-    log.map(row).collect()
+    gpu.report.troubles.iter().filter(|(trouble, ..)| of(trouble)).map(row).collect()
 }
 
-fn write_surface(gpu: &Gpu, directory: &Path, index: usize, surface: &Written) -> anyhow::Result<SurfaceRow> {
+fn write_surface(
+    gpu: &mut Gpu,
+    directory: &Path,
+    (index, surface): (usize, &Written),
+    inputs: &Inputs,
+) -> anyhow::Result<SurfaceRow> {
     let kind = if surface.content == Content::Color { "color" } else { "depth" };
     let name = format!("{index:03}-{kind}-{:08x}.png", surface.address);
-    let png = match surface.picture(&gpu.mem) {
-        Some(picture) => {
-            write_png(&directory.join(&name), [surface.width, surface.height], &picture)?;
-            Some(name)
-        }
-        None => None,
-    };
+    let written = write_picture(gpu, surface, &directory.join(&name), inputs)?;
     let format = match surface.content {
         Content::Color => format!("{:?}", surface.format),
         Content::Depth(format) => format!("{format:?}"),
     };
-    let Written { submit, draw, address, width, height, .. } = *surface;
+    let Written { submit, draw, address, .. } = *surface;
+    let ([width, height], png) = match written {
+        Some(size) => (size, Some(name)),
+        None => ([surface.width, surface.height], None),
+    };
     Ok(SurfaceRow { submit, draw, address, width, height, format, png })
 }
 
-/// Writes a picture of `width` and `height` as PNG.
-///
-/// # Errors
-/// I/O, or a picture of another size.
-pub fn write_png(path: &Path, [width, height]: [u32; 2], picture: &Picture) -> anyhow::Result<()> {
-    let file = fs::File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), width, height);
-    let bytes = match picture {
-        Picture::Rgba8(bytes) => {
-            encoder.set_color(png::ColorType::Rgba);
-            encoder.set_depth(png::BitDepth::Eight);
-            bytes.clone()
-        }
-        Picture::Grey16(values) => {
-            encoder.set_color(png::ColorType::Grayscale);
-            encoder.set_depth(png::BitDepth::Sixteen);
-            values.iter().flat_map(|value| value.to_be_bytes()).collect()
-        }
+/// Pixels whose work one pixel of a picture is: it is decoded and packed.
+const PACKED: u64 = 4;
+
+/// Writes the picture of `surface`, and gives its size; reports why it cannot be.
+fn write_picture(
+    gpu: &mut Gpu,
+    surface: &Written,
+    path: &Path,
+    inputs: &Inputs,
+) -> anyhow::Result<Option<[u32; 2]>> {
+    let Written { address, width, height, .. } = *surface;
+    let what = format!("the picture of {width}x{height} pixels at {address:#010x}");
+    let Some(picture) = Picture::of(surface, &gpu.mem).filter(|picture| !picture.size().contains(&0)) else {
+        gpu.report.unsupported(what, gpu.at);
+        return Ok(None);
     };
-    let mut writer = encoder.write_header().with_context(|| path.display().to_string())?;
-    writer.write_image_data(&bytes).with_context(|| path.display().to_string())?;
-    writer.finish().with_context(|| path.display().to_string())
+    let size = picture.size();
+    if !gpu.budget.take(Work::Pixel, PACKED * u64::from(size[0]) * u64::from(size[1])) {
+        gpu.report.cut(format!("{what} is not written: too much work (--max-work)"), gpu.at);
+        return Ok(None);
+    }
+    let mut out = OutFile::create(path, inputs)?;
+    picture.write(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
+    out.finish()?;
+    Ok(Some(size))
 }

@@ -5,10 +5,16 @@
 use std::io::Read;
 
 use a4emu_decoder::capture::{AddressRecord, Body, Section, Sections};
-use a4emu_decoder::error::CaptureError;
 
-use crate::cp::{Cp, Flow, Observer};
+use crate::budget::Work;
+use crate::cp::observer::Announced;
+use crate::cp::{Cp, Engine, Flow, Observer};
+use crate::fault::Trouble;
 use crate::gpu::{Chip, Gpu};
+
+/// Units of work that a byte of contents adds to the budget. Drivers run a buffer once per
+/// tile, at most some hundreds of times: each dword held pays for 256.
+const UNITS_PER_BYTE: u64 = 64 * Work::Dword.price();
 
 /// A chip, and how far the capture has got.
 pub struct Playback {
@@ -20,33 +26,27 @@ pub struct Playback {
     executed: bool,
     /// The capture has said which chip it is.
     chip_known: bool,
-    /// What was wrong with the container, in file order.
-    pub damage: Vec<CaptureError>,
-    /// What the container says that no A4xx has, in file order.
-    pub warnings: Vec<String>,
 }
 
 impl Default for Playback {
     fn default() -> Self {
-        Self {
-            gpu: Gpu::new(Chip::default()),
-            announced: None,
-            executed: true,
-            chip_known: false,
-            damage: Vec::new(),
-            warnings: Vec::new(),
-        }
+        Self { gpu: Gpu::new(Chip::default()), announced: None, executed: true, chip_known: false }
     }
 }
 
 impl Playback {
-    /// Runs a capture to its end, or to where `observer` stops it.
-    pub fn run<R: Read>(&mut self, sections: Sections<R>, observer: &mut dyn Observer) -> Flow {
+    /// Runs a capture to its end, or to where `observer` or `engine` stops it.
+    pub fn run<R: Read>(
+        &mut self,
+        sections: Sections<R>,
+        engine: &mut dyn Engine,
+        observer: &mut dyn Observer,
+    ) -> Flow {
         for section in sections {
             let flow = match section {
-                Ok(section) => self.section(&section, observer),
+                Ok(section) => self.section(&section, engine, observer),
                 Err(error) => {
-                    self.damage.push(error);
+                    self.trouble(error.into(), observer);
                     Flow::Continue
                 }
             };
@@ -54,40 +54,53 @@ impl Playback {
                 return flow;
             }
         }
-        self.flush_announcement(None);
+        self.flush_announcement(None, observer);
         Flow::Continue
     }
 
     /// One section.
-    pub fn section(&mut self, section: &Section, observer: &mut dyn Observer) -> Flow {
+    pub fn section(
+        &mut self,
+        section: &Section,
+        engine: &mut dyn Engine,
+        observer: &mut dyn Observer,
+    ) -> Flow {
         match section.body() {
-            Ok(Body::GpuAddr(record)) => self.announce(record),
-            Ok(Body::BufferContents(bytes)) => self.contents(bytes),
-            Ok(Body::CmdstreamAddr(record)) => return self.submit(record, observer),
-            Ok(Body::GpuId(id)) => self.chip(id),
-            Ok(Body::ChipId(id)) => self.chip(id.gpu_id()),
+            Ok(Body::GpuAddr(record)) => self.announce(record, observer),
+            Ok(Body::BufferContents(bytes)) => self.contents(bytes, observer),
+            Ok(Body::CmdstreamAddr(record)) => return self.submit(record, engine, observer),
+            Ok(Body::Cmd(command)) => observer.process(&command),
+            Ok(Body::GpuId(id)) => self.chip(id, observer),
+            Ok(Body::ChipId(id)) => self.chip(id.gpu_id(), observer),
             Ok(_) => {}
-            Err(error) => self.damage.push(error),
+            Err(error) => self.trouble(error.into(), observer),
         }
         Flow::Continue
     }
 
+    fn trouble(&mut self, trouble: Trouble, observer: &mut dyn Observer) {
+        observer.trouble(&self.gpu, &trouble);
+        self.gpu.report.troubles.note(trouble, self.gpu.at);
+    }
+
     /// The first number that is not "unknown" decides; later ones are ignored.
-    fn chip(&mut self, id: u32) {
+    fn chip(&mut self, id: u32, observer: &mut dyn Observer) {
         if self.chip_known || id == 0 {
             return;
         }
         self.chip_known = true;
         let chip = Chip { id };
-        if !chip.is_a4xx() {
-            self.warnings.push(format!("gpu {id} is not an A4xx; taken for one"));
-        }
         self.gpu.chip = chip;
         self.gpu.gmem.resize(chip.gmem_bytes(), 0);
+        observer.chip(&self.gpu);
+        if !chip.is_a4xx() {
+            let what = format!("gpu {id} is not an A4xx and is taken for one; another generation");
+            self.trouble(Trouble::Unsupported(what), observer);
+        }
     }
 
-    fn announce(&mut self, record: AddressRecord) {
-        self.flush_announcement(None);
+    fn announce(&mut self, record: AddressRecord, observer: &mut dyn Observer) {
+        self.flush_announcement(None, observer);
         if self.executed {
             self.executed = false;
             self.gpu.mem.begin_group();
@@ -95,35 +108,50 @@ impl Playback {
         self.announced = Some(record);
     }
 
-    fn contents(&mut self, bytes: &[u8]) {
+    fn contents(&mut self, bytes: &[u8], observer: &mut dyn Observer) {
         if self.announced.is_none() {
-            self.warnings.push(format!("{} bytes of contents belong to no buffer", bytes.len()));
+            let what = format!("{} bytes of contents belong to no address", bytes.len());
+            self.trouble(Trouble::OddSection(what), observer);
         }
-        self.flush_announcement(Some(bytes));
+        self.flush_announcement(Some(bytes), observer);
     }
 
     /// Maps the announced buffer, now that it is known whether contents follow.
-    fn flush_announcement(&mut self, contents: Option<&[u8]>) {
+    fn flush_announcement(&mut self, contents: Option<&[u8]>, observer: &mut dyn Observer) {
         let Some(AddressRecord { address, length }) = self.announced.take() else { return };
         let Ok(address) = u32::try_from(address) else {
-            self.warnings.push(format!("buffer at {address:#x} is out of the reach of an A4xx"));
-            return;
+            let what = format!("buffer at {address:#x} is out of the reach of an A4xx");
+            return self.trouble(Trouble::OddSection(what), observer);
         };
-        self.gpu.cp.credit(contents.map_or(0, |bytes| bytes.len() as u64 / 4));
-        self.gpu.mem.announce(address, length, contents);
+        let captured = contents.map_or(0, |bytes| bytes.len().min(length as usize)) as u32;
+        observer.buffer(Announced { address, bytes: length, captured });
+        self.gpu.budget.grow(u64::from(captured) * UNITS_PER_BYTE);
+        if self.gpu.budget.take(Work::Buffer, 1) {
+            self.gpu.mem.announce(address, length, contents);
+        } else {
+            self.gpu.report.cut(format!("the budget of work is used up, at {}", Work::Buffer), self.gpu.at);
+        }
     }
 
-    fn submit(&mut self, record: AddressRecord, observer: &mut dyn Observer) -> Flow {
-        self.flush_announcement(None);
+    fn submit(
+        &mut self,
+        record: AddressRecord,
+        engine: &mut dyn Engine,
+        observer: &mut dyn Observer,
+    ) -> Flow {
+        self.flush_announcement(None, observer);
         self.executed = true;
         let flow = match u32::try_from(record.address) {
-            Ok(address) => Cp::new(&mut self.gpu, observer).submit(address, record.length),
+            Ok(address) => Cp::new(&mut self.gpu, engine, observer).submit(address, record.length),
             Err(_) => {
-                self.warnings.push(format!("submit at {:#x} is out of the reach of an A4xx", record.address));
+                let what = format!("submit at {:#x} is out of the reach of an A4xx", record.address);
+                self.trouble(Trouble::OddSection(what), observer);
                 Flow::Continue
             }
         };
-        self.gpu.at.submit += 1;
+        if flow == Flow::Continue {
+            self.gpu.at.submit += 1;
+        }
         flow
     }
 }

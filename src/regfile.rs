@@ -36,7 +36,7 @@ impl RegSet {
     }
 }
 
-/// Every register's value, a set of those ever written and one of those written lately.
+/// Every register's value, and which of them anybody ever wrote.
 ///
 /// Banking is invisible to an in-order chip: a write is there at once, and a draw uses
 /// what is there when it comes.
@@ -44,12 +44,11 @@ impl RegSet {
 pub struct RegFile {
     words: Box<[u32; COUNT]>,
     written: RegSet,
-    touched: RegSet,
 }
 
 impl Default for RegFile {
     fn default() -> Self {
-        Self { words: Box::new([0; COUNT]), written: RegSet::default(), touched: RegSet::default() }
+        Self { words: Box::new([0; COUNT]), written: RegSet::default() }
     }
 }
 
@@ -60,7 +59,6 @@ impl RegFile {
         let Some(word) = self.words.get_mut(offset as usize) else { return false };
         *word = value;
         self.written.insert(offset);
-        self.touched.insert(offset);
         true
     }
 
@@ -90,10 +88,5 @@ impl RegFile {
     /// The registers ever written, by offset, with their values.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         self.written.iter().map(|offset| (offset, self.words[offset as usize]))
-    }
-
-    /// The registers written since the previous call.
-    pub fn take_touched(&mut self) -> RegSet {
-        std::mem::take(&mut self.touched)
     }
 }

@@ -3,23 +3,24 @@
 mod observe;
 mod stepping;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::PathBuf;
 
-use anyhow::Context;
+use a4emu_decoder::capture::Sections;
 
-use crate::cp::{Observer, Tee};
-use crate::draw::geometry::dispatch::Setting;
-use crate::fault::{Fault, Miss};
+use crate::cp::{Engine, Observer, Renderer, Skip, Tee};
+use crate::decode::Output;
+use crate::draw::gs::dispatch::Setting;
 use crate::golden::Recorder;
-use crate::options::{Shared, open_capture};
-use crate::output::{self, Renderer};
+use crate::options::{Shared, Threads, open_capture};
+use crate::out_file::{Inputs, OutFile};
+use crate::output;
 use crate::playback::Playback;
+use crate::selection::{Draws, Selection, Window};
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
-pub use observe::Window;
-use observe::{Listing, StateFile};
+pub use observe::Submit;
+use observe::{Listing, StateFile, Submits};
 use stepping::Stepping;
 
 /// Arguments of `replay`.
@@ -27,7 +28,7 @@ use stepping::Stepping;
 pub struct Args {
     /// A .rd or .rd.gz file, or - for stdin
     pub capture: PathBuf,
-    /// Write the last colour surface rendered as RGBA PNG, in memory row order
+    /// Write the last colour surface rendered as RGBA PNG, in memory row order (- for stdout)
     #[arg(long, value_name = "FILE")]
     pub png: Option<PathBuf>,
     /// Write every surface rendered, and summary.json
@@ -51,12 +52,19 @@ pub struct Args {
     /// List draws and dispatches with their pass on stdout
     #[arg(long)]
     pub list_draws: bool,
-    /// Stop before this draw; with --state, write the whole state there
-    #[arg(long, value_name = "DRAW")]
-    pub stop: Option<u32>,
+    /// Stop before this draw (`3`, or `f3` for the first run of a frame draw); with --state, write
+    /// the whole state there
+    #[arg(long, value_name = "DRAW", value_parser = Draws::one)]
+    pub stop: Option<Draws>,
     /// Under the stepper
     #[command(flatten)]
     pub debug: stepping::Choice,
+    /// Puts out only these; the run ends behind them
+    #[command(flatten)]
+    pub selection: Selection,
+    /// Threads that render
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 impl Args {
@@ -73,137 +81,78 @@ impl Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, I/O, or that it is not supported yet.
+/// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut playback = Playback::default();
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
-    let mut renderer = Renderer::default();
-    in_threads(shared, || {
-        observed(args, shared, &mut playback, &mut renderer)?;
-        put_out(args, &mut playback, &renderer)
-    })?;
-    Ok(tell(&playback, shared))
-}
-
-/// Runs `work` with as many worker threads as asked for.
-fn in_threads<R: Send>(shared: &Shared, work: impl FnOnce() -> R + Send) -> R {
-    let threads = shared.threads.map_or(0, usize::from);
-    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-        Ok(pool) => pool.install(work),
-        Err(_) => work(),
-    }
+    let done = args.threads.run(|| {
+        let sections = open_capture(&args.capture, shared)?;
+        let submits = observed(args, sections, &mut playback)?;
+        put_out(args, &mut playback, &submits)
+    });
+    // What is wrong with the capture counts, whatever became of the rest.
+    Ok(playback.gpu.report.tell(&args.capture.display().to_string(), shared).and(done))
 }
 
 /// Pictures, summary, times.
-fn put_out(args: &Args, playback: &mut Playback, renderer: &Renderer) -> anyhow::Result<()> {
+fn put_out(args: &Args, playback: &mut Playback, submits: &Submits) -> anyhow::Result<()> {
+    let inputs = Inputs::of(&args.capture);
     if let Some(path) = &args.png {
-        output::write_last(&playback.gpu, path)?;
+        output::write_last(&mut playback.gpu, path, &inputs)?;
     }
     if let Some(directory) = &args.out {
-        output::write_all(&playback.gpu, directory)?;
+        output::write_all(&mut playback.gpu, directory, &inputs)?;
     }
     if args.stats {
         writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.report())?)?;
     }
     if let Some(runs) = args.repeat {
-        let times = output::repeat(&mut playback.gpu, &renderer.last_that_drew(), runs.get());
+        let times = output::repeat(&mut playback.gpu, &submits.last_that_drew(), runs.get());
         writeln!(stdout(), "{}", serde_json::to_string(&times)?)?;
     }
     Ok(())
 }
 
-/// Replays with the observers that the arguments ask for.
-fn observed(
-    args: &Args,
-    shared: &Shared,
-    playback: &mut Playback,
-    renderer: &mut Renderer,
-) -> anyhow::Result<()> {
-    let window = Window::new(shared, args.stop);
-    let mut ends = window;
-    let mut trace = args.trace.then(|| Trace::new(stdout(), Detail::Changes));
-    let mut listing = args.list_draws.then(|| Listing::new(stdout(), window));
+/// Replays with the engine and the observers that the arguments ask for.
+fn observed<R: Read>(args: &Args, sections: Sections<R>, playback: &mut Playback) -> anyhow::Result<Submits> {
+    let selection = args.selection;
+    let mut window = Window::new(selection, args.stop);
+    let mut submits = Submits::default();
+    let mut trace = args.trace.then(|| Trace::new(Output::stdout(), Detail::Changes, selection));
+    let mut listing = args.list_draws.then(|| Listing::new(stdout(), selection));
     let mut state = match &args.state {
-        Some(path) => Some(Recorder::new(StateFile::new(create(path)?, window))),
+        Some(path) => {
+            let out = OutFile::create(path, &Inputs::of(&args.capture))?;
+            Some(Recorder::new(StateFile::new(out, selection)))
+        }
         None => None,
     };
-    let mut stepping = Stepping::new(&args.debug, shared)?;
-    let mut tee = Tee(vec![&mut ends]);
-    tee.0.extend(stepping.as_mut().map(|stepping| stepping as &mut dyn Observer));
+    let mut stepping = Stepping::new(&args.debug, selection)?;
+    let mut tee = Tee(vec![&mut window, &mut submits]);
     tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     tee.0.extend(listing.as_mut().map(|listing| listing as &mut dyn Observer));
-    tee.0.extend(state.as_mut().filter(|_| args.stop.is_none()).map(|state| state as &mut dyn Observer));
-    if args.renders() {
-        tee.0.push(renderer);
-    }
-    playback.run(open_capture(&args.capture, shared)?, &mut tee);
+    tee.0.extend(state.as_mut().map(|state| state as &mut dyn Observer));
+    let (mut renderer, mut skip) = (Renderer, Skip::default());
+    let engine: &mut dyn Engine = match &mut stepping {
+        Some(stepping) => stepping,
+        None if args.renders() => &mut renderer,
+        None => &mut skip,
+    };
+    playback.run(sections, engine, &mut tee);
     if let Some(trace) = trace {
-        trace.finish()?.flush()?;
+        trace.finish()?;
     }
     if let Some(listing) = listing {
         listing.finish()?;
     }
-    if let Some(stepping) = stepping {
-        stepping.finish()?;
+    if let Some(state) = state {
+        state.end(&playback.gpu).finish()?.finish()?;
     }
-    state.map_or(Ok(()), |state| state.end(&mut playback.gpu).finish())
+    window.finish(&playback.gpu)?;
+    stepping.map_or(Ok(()), Stepping::finish)?;
+    Ok(submits)
 }
 
 fn stdout() -> BufWriter<io::Stdout> {
     BufWriter::with_capacity(1 << 16, io::stdout())
-}
-
-/// The file at `path`, or stdout for `-`.
-fn create(path: &Path) -> anyhow::Result<Box<dyn Write>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(stdout()));
-    }
-    let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-    Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
-}
-
-/// Puts on stderr what went wrong, and says how bad it is.
-pub fn tell(playback: &Playback, shared: &Shared) -> Status {
-    let report = &playback.gpu.report;
-    for error in &playback.damage {
-        shared.warn(error);
-    }
-    playback.warnings.iter().for_each(|warning| shared.warn(warning));
-    for (fault, at, count) in report.faults.iter() {
-        shared.warn(format_args!("{at}: {fault}{}", times(*count)));
-    }
-    for (what, at, count) in report.unsupported.iter() {
-        shared.warn(format_args!("{at}: {what}{}", times(*count)));
-    }
-    for (what, at, count) in report.cuts.iter() {
-        shared.warn(format_args!("{at}: {what}{}", times(*count)));
-    }
-    for miss in report.missing.iter() {
-        let Miss { client, address, len } = miss;
-        shared.warn(format_args!("{len} bytes at {address:#010x} are not in the capture ({client})"));
-    }
-    status(playback, shared)
-}
-
-fn times(count: u64) -> String {
-    if count == 1 { String::new() } else { format!(" ({count} times)") }
-}
-
-/// Damage of the container or the command stream is 3; what we cannot do is 4. Faults of
-/// the program that was recorded, and memory that was not, are its own affair.
-pub fn status(playback: &Playback, shared: &Shared) -> Status {
-    let report = &playback.gpu.report;
-    let damaged = |fault: &Fault| {
-        matches!(fault, Fault::Stream(_) | Fault::NoBuffer { .. } | Fault::Runaway(_) | Fault::NoRegister(_))
-    };
-    let stream = report.faults.iter().any(|(fault, ..)| damaged(fault));
-    let warned = !report.faults.is_empty() || !report.missing.is_empty() || !playback.warnings.is_empty();
-    let mut status = Status::Fine;
-    if stream || !playback.damage.is_empty() {
-        status = status.worse(Status::Damaged);
-    }
-    if !report.unsupported.is_empty() || !report.cuts.is_empty() {
-        status = status.worse(Status::Unsupported);
-    }
-    if warned { status.worse(shared.warning(Status::Damaged)) } else { status }
 }

@@ -24,6 +24,17 @@ impl Status {
     pub fn worse(self, other: Self) -> Self {
         self.max(other)
     }
+
+    /// The worse of this and what `result` calls for; an error is put on stderr, unless it is
+    /// only that the reader of our output went away.
+    #[must_use]
+    pub fn and<E: Into<anyhow::Error>>(self, result: Result<(), E>) -> Self {
+        let Err(error) = result.map_err(Into::into) else { return self };
+        if !is_closed_pipe(&error) {
+            eprintln!("a4emu: {error:#}");
+        }
+        self.worse(status_of(&error))
+    }
 }
 
 impl Termination for Status {

@@ -8,8 +8,10 @@ use a4emu_decoder::{pm4, regs};
 
 use crate::cp::observer::Load;
 use crate::cp::{Call, Flow, Observer};
+use crate::decode::{Hold, Output};
 use crate::golden::{call_text, kind_name};
 use crate::gpu::Gpu;
+use crate::selection::Selection;
 
 /// Payload dwords that are written out; of longer ones the rest is counted.
 const SHOWN: usize = 8;
@@ -23,35 +25,59 @@ pub enum Detail {
     Changes,
 }
 
-/// Writes a line for each packet. The first write error ends the replay and is kept.
-pub struct Trace<W> {
-    out: W,
+/// Writes a line for each packet of a selection. The first write error ends the run and is kept.
+pub struct Trace<'a> {
+    out: Output<'a>,
     detail: Detail,
-    error: Option<io::Error>,
+    selection: Selection,
+    /// The line of the submit, until something of it is shown.
+    heading: Option<String>,
+    error: io::Result<()>,
 }
 
-impl<W: Write> Trace<W> {
-    /// A trace of `detail` into `out`.
-    pub fn new(out: W, detail: Detail) -> Self {
-        Self { out, detail, error: None }
+impl<'a> Trace<'a> {
+    /// A trace of `detail` of what is in `selection` into `out`.
+    pub fn new(out: Output<'a>, detail: Detail, selection: Selection) -> Self {
+        Self { out, detail, selection, heading: None, error: Ok(()) }
     }
 
-    /// What was written to.
+    /// Puts out what is buffered.
     ///
     /// # Errors
     /// The first write that failed.
-    pub fn finish(self) -> io::Result<W> {
-        self.error.map_or(Ok(self.out), Err)
+    pub fn finish(mut self) -> io::Result<()> {
+        if self.selection.draw.is_some() {
+            self.hold(Hold::Drop);
+        }
+        self.error?;
+        self.out.finish()
     }
 
-    fn line(&mut self, line: std::fmt::Arguments<'_>) {
-        if self.error.is_none() {
-            self.error = writeln!(self.out, "{line}").err();
+    fn line(&mut self, gpu: &Gpu, line: std::fmt::Arguments<'_>) {
+        if self.error.is_ok() && self.selection.has_submit(gpu.at.submit) {
+            self.error = writeln!(self.out, "{line}");
+        }
+    }
+
+    fn hold(&mut self, hold: Hold) {
+        if self.error.is_ok() {
+            self.error = self.out.hold(hold);
+        }
+    }
+
+    /// What comes is shown, or held until its draw says whether it is.
+    fn begin(&mut self, gpu: &Gpu) {
+        if self.selection.draw.is_some() {
+            self.hold(Hold::Begin);
+        }
+        if let Some(heading) = self.heading.take() {
+            self.line(gpu, format_args!("{heading}"));
+            self.heading = self.selection.draw.map(|_| heading);
         }
     }
 
     fn flow(&self) -> Flow {
-        if self.error.is_some() { Flow::Stop } else { Flow::Continue }
+        if self.error.is_ok() { Flow::Continue } else { Flow::Stop }
     }
 }
 
@@ -81,46 +107,57 @@ fn packet_text(packet: &Packet<'_>) -> String {
     }
 }
 
-impl<W: Write> Observer for Trace<W> {
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>, depth: u32) {
-        let (address, indent) = (gpu.at.address, 2 * depth as usize);
-        self.line(format_args!("{address:08x}{:indent$}{}", "", packet_text(packet)));
-    }
-
-    fn register(&mut self, gpu: &Gpu, offset: u32, old: u32) {
-        let word = gpu.regs.read(offset);
-        if self.detail == Detail::Packets {
-            return;
-        }
-        let name = regs::RegName { offset };
-        let fields =
-            regs::lookup(offset).map(|reg| WordText { rows: reg.fields(), word, show: Show::NonZero });
-        let fields = fields.map_or_else(|| format!("{word:#x}"), |fields| fields.to_string());
-        self.line(format_args!("    {name} {old:#x} -> {word:#x} {fields}"));
-    }
-
-    fn store(&mut self, _: &Gpu, address: u32, bytes: &[u8]) {
-        if self.detail == Detail::Changes {
-            let words: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-            self.line(format_args!("    [{address:#010x}] = {}", dwords(&words)));
-        }
-    }
-
-    fn load(&mut self, _: &Gpu, load: Load<'_>) {
-        if self.detail == Detail::Changes {
-            let kind = kind_name(load.kind);
-            self.line(format_args!("    {kind} {} = {}", load.first, dwords(load.data)));
-        }
-    }
-
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        let text = call_text(gpu, call);
-        self.line(format_args!("  draw {} {text}", call.number()));
+impl Observer for Trace<'_> {
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> Flow {
+        let (address, indent) = (gpu.at.address, 2 * (gpu.at.depth as usize + 1));
+        self.line(gpu, format_args!("{address:08x}{:indent$}{}", "", packet_text(packet)));
         self.flow()
     }
 
-    fn submit(&mut self, gpu: &mut Gpu, address: u32, dwords: u32) -> Flow {
-        self.line(format_args!("submit {} {address:08x} dwords {dwords}", gpu.at.submit));
+    fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
+        if self.detail == Detail::Packets {
+            return;
+        }
+        let (name, old, word) = (regs::RegName { offset }, old.unwrap_or(0), gpu.regs.read(offset));
+        let fields =
+            regs::lookup(offset).map(|reg| WordText { rows: reg.fields(), word, show: Show::NonZero });
+        let fields = fields.map_or_else(|| format!("{word:#x}"), |fields| fields.to_string());
+        self.line(gpu, format_args!("    {name} {old:#x} -> {word:#x} {fields}"));
+    }
+
+    fn store(&mut self, gpu: &Gpu, address: u32, bytes: &[u8]) {
+        if self.detail == Detail::Changes {
+            let words: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+            self.line(gpu, format_args!("    [{address:#010x}] = {}", dwords(&words)));
+        }
+    }
+
+    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+        if self.detail == Detail::Changes {
+            let kind = kind_name(load.kind);
+            self.line(gpu, format_args!("    {kind} {} = {}", load.first, dwords(load.data)));
+        }
+    }
+
+    /// With the draw it is known whether what set it up is shown.
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        let text = call_text(call);
+        self.line(gpu, format_args!("  draw {} f{} {text}", call.number(), call.frame_draw()));
+        if self.selection.draw.is_some() {
+            let keep = self.selection.has(call);
+            self.heading.take_if(|_| keep);
+            self.hold(if keep { Hold::Keep } else { Hold::Drop });
+            self.begin(gpu);
+        }
+        self.flow()
+    }
+
+    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+        self.heading = Some(format!("submit {} {address:08x} dwords {dwords}", gpu.at.submit));
+        if self.selection.draw.is_some() {
+            self.hold(Hold::Drop);
+        }
+        self.begin(gpu);
         self.flow()
     }
 }

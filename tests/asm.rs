@@ -7,11 +7,12 @@ use std::process::{Command, Output};
 use a4emu::asm::{Disk, capture_of};
 use a4emu::cp::{Call, Flow, Observer, Tee};
 use a4emu::disasm::{Range, cut};
+use a4emu::folders::Folders;
 use a4emu::gpu::{CodeSource, Gpu, STAGES};
 use a4emu::options::Span;
 use a4emu::output::Renderer;
 use a4emu::playback::Playback;
-use a4emu_decoder::asm::{assemble, disassemble};
+use a4emu_decoder::asm::{MAX_WORK, assemble, disassemble};
 use a4emu_decoder::capture::Sections;
 use pretty_assertions::assert_eq;
 
@@ -21,6 +22,11 @@ fn root() -> PathBuf {
 
 fn a4emu(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_a4emu")).args(arguments).current_dir(root()).output().unwrap()
+}
+
+/// What a source assembles to, with the files of its own folder.
+fn own(source: &Path) -> anyhow::Result<Vec<u8>> {
+    capture_of(source, &mut Disk::new(Folders::around(source, &[])))
 }
 
 fn scratch(name: &str) -> PathBuf {
@@ -129,7 +135,7 @@ fn check_cut(name: &str, submit: usize, within: u32) {
     let span = Span { start: number.into(), end: u64::from(number) + 1 };
     let smaller = cut(&capture, Range { submits: None, draws: Some(span) }).unwrap();
     let source = disassemble(&smaller).text;
-    let smaller = assemble("cut", &source, &mut Disk).unwrap();
+    let smaller = assemble("cut", &source, &mut Disk::default(), MAX_WORK).unwrap();
     let (before, mut after) = (seen(&capture, number), seen(&smaller, number - first));
     let silenced = |base: u32| before.memory.iter().find(|(other, _)| *other == base);
     after.memory.retain(|(base, _)| silenced(*base).is_some());
@@ -171,7 +177,7 @@ fn draws_behind_the_cut_are_gone() {
 
 #[test]
 fn the_triangle_by_hand_renders() {
-    let capture = capture_of(&root().join("captures/triangle-by-hand.a4")).unwrap();
+    let capture = own(&root().join("captures/triangle-by-hand.a4")).unwrap();
     let playback = play(&capture, &mut Renderer::default());
     let report = &playback.gpu.report;
     assert!(report.missing.is_empty(), "memory is missing");
@@ -221,6 +227,6 @@ fn includes_that_go_round_in_circles_are_told() {
     let (one, other) = (scratch("one.a4"), scratch("other.a4"));
     fs::write(&one, "include \"other.a4\"").unwrap();
     fs::write(&other, "\ninclude \"./one.a4\"").unwrap();
-    let error = capture_of(&one).unwrap_err().to_string();
+    let error = own(&one).unwrap_err().to_string();
     assert!(error.ends_with("other.a4:2:1: `./one.a4` includes itself"), "{error}");
 }

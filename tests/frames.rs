@@ -16,9 +16,9 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use a4emu::check::open;
-use a4emu::draw::surfaces::Picture;
-use a4emu::options::Shared;
+use a4emu::folders::Folders;
 use a4emu::output::Renderer;
+use a4emu::output::picture::{Kind, Picture};
 use a4emu::playback::Playback;
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -151,8 +151,8 @@ fn frame(scene: &Scene) -> Result<(), Failed> {
 
 /// RGB bytes of the last colour surface.
 fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, Failed> {
-    let sections =
-        open(path, &Shared { quiet: true, ..Shared::default() }).map_err(|error| format!("{error:#}"))?;
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
+    let sections = open(path, &Folders::around(path, &[ours])).map_err(|error| format!("{error:#}"))?;
     let mut playback = Playback::default();
     playback.run(sections, &mut Renderer::default());
     let gpu = &playback.gpu;
@@ -160,8 +160,10 @@ fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, Failed> {
     if (surface.width, surface.height) != size {
         return Err(format!("{}x{}, and {size:?} is wanted", surface.width, surface.height).into());
     }
-    match surface.picture(&gpu.mem) {
-        Some(Picture::Rgba8(bytes)) => Ok(bytes.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect()),
+    match Picture::of(surface, &gpu.mem) {
+        Some(picture) if picture.kind() == Kind::Rgba8 => {
+            Ok(picture.pixels().chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect())
+        }
         _ => Err("no picture can be made of the surface".into()),
     }
 }

@@ -8,7 +8,10 @@ use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use a4emu::asm::{Disk, capture_of};
+use a4emu::folders::Folders;
 use a4emu::output::Renderer;
+use a4emu::output::picture::Picture;
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
 
@@ -56,7 +59,8 @@ impl Random {
 fn source(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures").join(name);
     if name.ends_with(".a4") {
-        return a4emu::asm::capture_of(&path).unwrap();
+        let folders = Folders::new([Path::new(env!("CARGO_MANIFEST_DIR")).join("captures")]);
+        return capture_of(&path, &mut Disk::new(folders)).unwrap();
     }
     let mut bytes = Vec::new();
     flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap()).read_to_end(&mut bytes).unwrap();
@@ -90,7 +94,7 @@ fn render(bytes: &[u8]) {
     let mut playback = Playback::default();
     playback.run(sections, &mut Renderer::default());
     if let Some(surface) = playback.gpu.pipeline.surfaces.last_color() {
-        let _ = surface.picture(&playback.gpu.mem);
+        let _ = Picture::of(surface, &playback.gpu.mem).map(|picture| picture.pixels());
     }
 }
 

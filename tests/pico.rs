@@ -2,6 +2,7 @@
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
+use a4emu::budget::Budget;
 use a4emu::pico::unit::{StreamError, Unit, execute};
 use a4emu_decoder::isa::pico::assemble;
 use pretty_assertions::assert_eq;
@@ -65,7 +66,7 @@ fn manual() {
     stream.extend(program);
     stream.extend([1 | 2 << 2, 0, 0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
     let mut answer = Vec::new();
-    execute(&stream, |words| answer.extend_from_slice(words)).unwrap();
+    execute(&stream, &mut Budget::default(), |words| answer.extend_from_slice(words)).unwrap();
     assert_eq!(answer, [110, 120, 1030, 10000, 140, 150, 1060, 10000, 170, 180, 1090, 10000]);
 }
 
@@ -162,14 +163,18 @@ fn broken_streams_are_refused_at_every_dword() {
     stream.extend(0..96);
     let whole = stream.len();
     for len in 0..whole {
-        let result = execute(&stream[..len], |_| panic!("an execution without its inputs"));
+        let result =
+            execute(&stream[..len], &mut Budget::default(), |_| panic!("an execution without its inputs"));
         assert!(matches!(result, Err(StreamError::Short { .. })), "{len}: {result:?}");
     }
     stream.push(0);
-    assert_eq!(execute(&stream, |_| {}), Err(StreamError::Trailing { at: whole, dwords: 1 }));
-    assert_eq!(execute(&[1, 0, 0], |_| {}), Err(StreamError::NoProgram { at: 0 }));
     assert_eq!(
-        execute(&[4, 0, 0, 63], |_| {}),
+        execute(&stream, &mut Budget::default(), |_| {}),
+        Err(StreamError::Trailing { at: whole, dwords: 1 })
+    );
+    assert_eq!(execute(&[1, 0, 0], &mut Budget::default(), |_| {}), Err(StreamError::NoProgram { at: 0 }));
+    assert_eq!(
+        execute(&[4, 0, 0, 63], &mut Budget::default(), |_| {}),
         Err(StreamError::Slots { at: 0 }).or(Err(StreamError::Instruction { at: 3 }))
     );
 }
@@ -192,10 +197,10 @@ fn the_debugger_stops_at_a_trap() {
 fn all_lane_counts_give_the_same_answers() {
     let unit = Unit::new(&assemble(SIMPLE).unwrap());
     let inputs: Vec<u32> = (0..99).collect();
-    let (whole, cost) = unit.run(&[], &inputs);
+    let (whole, cost) = unit.run(&[], &inputs, &mut Budget::default());
     assert_eq!((cost.warps, whole.len()), (2, 33 * 4));
     for threads in 1..33 {
-        assert_eq!(unit.run(&[], &inputs[..threads * 3]).0, whole[..threads * 4]);
+        assert_eq!(unit.run(&[], &inputs[..threads * 3], &mut Budget::default()).0, whole[..threads * 4]);
     }
 }
 

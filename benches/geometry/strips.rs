@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use a4emu::asm::Disk;
-use a4emu::draw::geometry::ledger::Row;
+use a4emu::draw::gs::cost::Row;
+use a4emu::folders::Folders;
 use a4emu::output::Renderer;
 use a4emu::playback::Playback;
-use a4emu_decoder::asm::assemble;
+use a4emu_decoder::asm::{MAX_WORK, assemble};
 use a4emu_decoder::capture::Sections;
 
 /// Vertices of a strip.
@@ -33,7 +34,9 @@ pub fn capture(form: &str, size: u32, vertices: u32) -> Vec<u8> {
          }}
          submit main"
     );
-    assemble(&name.display().to_string(), &text, &mut Disk).unwrap_or_else(|error| panic!("{error}"))
+    let mut disk = Disk::new(Folders::new([Path::new(env!("CARGO_MANIFEST_DIR")).join("captures")]));
+    assemble(&name.display().to_string(), &text, &mut disk, MAX_WORK)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs a capture; gives what its geometry shaders cost.

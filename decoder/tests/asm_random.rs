@@ -1,7 +1,7 @@
 //! Any bytes at all: text and back gives the same bytes, and no source, however
 //! broken, does more than fail.
 
-use a4emu_decoder::asm::{Files, Image, assemble, disassemble};
+use a4emu_decoder::asm::{Files, Image, MAX_WORK, assemble, disassemble};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -102,7 +102,8 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
 
 fn round_trips(capture: &[u8]) {
     let source = disassemble(capture).text;
-    let again = assemble("source", &source, &mut NoFiles).unwrap_or_else(|error| panic!("{error}\n{source}"));
+    let again = assemble("source", &source, &mut NoFiles, MAX_WORK)
+        .unwrap_or_else(|error| panic!("{error}\n{source}"));
     assert!(again == capture, "{again:02x?}\n{capture:02x?}\n{source}");
 }
 
@@ -132,8 +133,8 @@ proptest! {
             at -= 1;
         }
         source.insert_str(at, &insert);
-        let _ = assemble("source", &source, &mut NoFiles).map_err(|error| error.to_string());
+        let _ = assemble("source", &source, &mut NoFiles, MAX_WORK).map_err(|error| error.to_string());
         source.truncate(at);
-        let _ = assemble("source", &source, &mut NoFiles).map_err(|error| error.to_string());
+        let _ = assemble("source", &source, &mut NoFiles, MAX_WORK).map_err(|error| error.to_string());
     }
 }

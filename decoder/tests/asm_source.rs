@@ -1,6 +1,6 @@
 //! Sources to bytes: what each statement makes, and where errors are seen.
 
-use a4emu_decoder::asm::{Files, Image, assemble};
+use a4emu_decoder::asm::{Files, Image, MAX_WORK, assemble};
 use pretty_assertions::assert_eq;
 
 /// Files by name.
@@ -24,7 +24,7 @@ impl Files for Given {
 
 fn capture(source: &str) -> Vec<u8> {
     let files = &mut Given(&[("inc.a4", "const FROM_FILE = 7\nmacro twice(x) { u8 x, x }")]);
-    assemble("main.a4", source, files).unwrap_or_else(|error| panic!("{error}"))
+    assemble("main.a4", source, files, MAX_WORK).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The payload of `section 0 { .. }`.
@@ -45,7 +45,7 @@ fn error(source: &str) -> String {
         ("back.a4", "include \"loop.a4\""),
         ("bad.a4", "\n  u8 256"),
     ]);
-    match assemble("main.a4", source, files) {
+    match assemble("main.a4", source, files, MAX_WORK) {
         Ok(_) => "no error".into(),
         Err(diagnostic) => diagnostic.to_string(),
     }
@@ -137,7 +137,7 @@ fn errors_say_where() {
         ("section 0 { zero 0x7fffffff }", "main.a4:1:13: more than 0x20000000 bytes in one section"),
         (
             "section 0 { repeat 0xffffffff { repeat 0xffffffff { } } }",
-            "main.a4:1:40: more than 20000000 statements: this does not end",
+            "main.a4:1:40: too much work: the assembler stops here",
         ),
         ("section 0 { u32 nothing }", "main.a4:1:17: nothing is called `nothing`"),
         ("section 0 { u32 1 / 0 }", "main.a4:1:17: division by zero"),

@@ -2,23 +2,59 @@
 //! to the file that names them.
 
 use std::fs;
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::path::Path;
 
 use a4emu_decoder::asm::{Files, Image};
+use anyhow::{Context, ensure};
+
+use crate::folders::{Folders, parent};
+use crate::out_file::Inputs;
 
 /// A source larger than this is a mistake.
-const MAX_SOURCE: u64 = 1 << 28;
+pub const MAX_SOURCE: u64 = 1 << 28;
 /// A picture with more bytes than this does not fit a buffer.
 const MAX_IMAGE: usize = 1 << 28;
+/// How the names of sources end. Other files are not shown, line by line, by an error in them.
+const SOURCES: [&str; 2] = ["a4", "a4i"];
 
-/// The file system.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Disk;
+/// The file system, as far as a source may see it.
+#[derive(Clone, Debug, Default)]
+pub struct Disk {
+    folders: Folders,
+    /// The files that were read.
+    pub inputs: Inputs,
+}
+
+impl Disk {
+    /// What is in `folders`.
+    pub fn new(folders: Folders) -> Self {
+        Self { folders, inputs: Inputs::default() }
+    }
+
+    fn open(&mut self, name: &str) -> anyhow::Result<fs::File> {
+        let file = self.folders.open(Path::new(name))?;
+        self.inputs.add(Path::new(name));
+        Ok(file)
+    }
+
+    fn source(&mut self, name: &str) -> anyhow::Result<String> {
+        let place = self.folders.place(Path::new(name))?;
+        let is_source = place.extension().is_some_and(|kind| SOURCES.iter().any(|source| kind == *source));
+        ensure!(is_source, "`{name}` is no source: its name does not end in .a4 or .a4i");
+        self.inputs.add(&place);
+        self.folders.text(&place, MAX_SOURCE)
+    }
+
+    fn picture(&mut self, name: &str) -> anyhow::Result<Image> {
+        let file = self.open(name)?;
+        picture(BufReader::new(file)).with_context(|| format!("cannot read the picture `{name}`"))
+    }
+}
 
 impl Files for Disk {
     fn resolve(&mut self, from: &str, path: &str) -> String {
-        let beside = Path::new(from).parent().unwrap_or(Path::new("")).join(path);
+        let beside = parent(Path::new(from)).join(path);
         // Two ways to the same file have to give one name, or a loop of
         // includes would not be seen; a file that is not there keeps its path.
         let plain = fs::canonicalize(&beside).unwrap_or_else(|_| beside.clone());
@@ -27,26 +63,22 @@ impl Files for Disk {
     }
 
     fn text(&mut self, name: &str) -> Result<String, String> {
-        let mut text = String::new();
-        let file = fs::File::open(name).map_err(|error| format!("cannot open `{name}`: {error}"))?;
-        let read = file.take(MAX_SOURCE).read_to_string(&mut text);
-        read.map(|_| text).map_err(|error| format!("cannot read `{name}`: {error}"))
+        self.source(name).map_err(|error| format!("{error:#}"))
     }
 
     fn image(&mut self, name: &str) -> Result<Image, String> {
-        let file = fs::File::open(name).map_err(|error| format!("cannot open `{name}`: {error}"))?;
-        picture(BufReader::new(file)).map_err(|error| format!("cannot read the picture `{name}`: {error}"))
+        self.picture(name).map_err(|error| format!("{error:#}"))
     }
 }
 
 /// Any PNG as RGBA with 8 bits.
-fn picture(reader: impl std::io::BufRead + std::io::Seek) -> Result<Image, String> {
+fn picture(reader: impl std::io::BufRead + std::io::Seek) -> anyhow::Result<Image> {
     let mut decoder = png::Decoder::new_with_limits(reader, png::Limits { bytes: MAX_IMAGE });
     decoder.set_transformations(png::Transformations::ALPHA | png::Transformations::STRIP_16);
-    let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
-    let size = reader.output_buffer_size().filter(|&size| size <= MAX_IMAGE).ok_or("too large")?;
+    let mut reader = decoder.read_info()?;
+    let size = reader.output_buffer_size().filter(|&size| size <= MAX_IMAGE).context("too large")?;
     let mut pixels = vec![0; size];
-    let info = reader.next_frame(&mut pixels).map_err(|error| error.to_string())?;
+    let info = reader.next_frame(&mut pixels)?;
     pixels.truncate(info.buffer_size());
     let rgba = match info.color_type {
         png::ColorType::GrayscaleAlpha => {

@@ -5,28 +5,34 @@ mod files;
 mod report;
 
 use std::fs;
-use std::io::{Read, Write};
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use a4emu_decoder::asm::{Files, assemble};
+use a4emu_decoder::asm::{Diagnostic, Files, MAX_WORK, Reason, assemble};
 use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::folders::{Folders, read_text};
 use crate::options::Shared;
-use crate::status::Status;
+use crate::out_file::{Inputs, OutFile};
+use crate::status::{Failure, Status};
 
 pub use files::Disk;
+use files::MAX_SOURCE;
 pub use report::snippet;
 
 /// Arguments of `asm`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// Assembly source, or - for stdin
-    pub source: std::path::PathBuf,
-    /// The capture to write; gzip if its name ends in .gz
+    pub source: PathBuf,
+    /// The capture to write (- for stdout); gzip if its name ends in .gz
     #[arg(short, long, value_name = "CAPTURE")]
-    pub output: std::path::PathBuf,
+    pub output: PathBuf,
+    /// A folder, beside that of the source, whose files it may include (repeatable)
+    #[arg(long, value_name = "DIR")]
+    pub include: Vec<PathBuf>,
 }
 
 /// Runs the subcommand.
@@ -34,48 +40,57 @@ pub struct Args {
 /// # Errors
 /// What is wrong with the source, or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let capture = capture_of(&args.source).map_err(|error| match error.downcast() {
-        Ok(diagnostic) => anyhow::anyhow!(snippet(&diagnostic, shared.color)),
+    let mut disk = Disk::new(Folders::around(&args.source, &args.include));
+    let capture = capture_of(&args.source, &mut disk).map_err(|error| match error.downcast() {
+        Ok(diagnostic) => refusal(&diagnostic, shared),
         Err(error) => error,
     })?;
-    write_capture(&args.output, &capture)?;
+    write_capture(&args.output, &capture, &disk.inputs)?;
     Ok(Status::Fine)
 }
 
-/// Assembles the source at `path`; `-` is stdin.
+/// The error with its line; too much work is a limit of ours, not wrong use.
+fn refusal(diagnostic: &Diagnostic, shared: &Shared) -> anyhow::Error {
+    let status = match diagnostic.reason {
+        Reason::Source => Status::Usage,
+        Reason::Work => Status::Unsupported,
+    };
+    Failure { status, message: snippet(diagnostic, shared.color) }.into()
+}
+
+/// Assembles the source at `path` with the files of `disk`; `-` is stdin.
 ///
 /// # Errors
-/// A [`a4emu_decoder::asm::Diagnostic`], or I/O.
-pub fn capture_of(path: &Path) -> anyhow::Result<Vec<u8>> {
+/// A [`Diagnostic`], or I/O.
+pub fn capture_of(path: &Path, disk: &mut Disk) -> anyhow::Result<Vec<u8>> {
     let given = path.display().to_string();
+    disk.inputs.add(path);
     let (name, text) = match path == Path::new("-") {
-        true => {
-            let mut text = String::new();
-            (given, std::io::stdin().read_to_string(&mut text).map(|_| text))
+        true => (given, read_text(io::stdin(), MAX_SOURCE)),
+        false => {
+            let file = fs::File::open(path).map_err(anyhow::Error::from);
+            (disk.resolve("", &given), file.and_then(|file| read_text(file, MAX_SOURCE)))
         }
-        false => (Disk.resolve("", &given), fs::read_to_string(path)),
     };
     let text = text.with_context(|| format!("cannot read {name}"))?;
-    assemble(&name, &text, &mut Disk).map_err(|diagnostic| (*diagnostic).into())
+    assemble(&name, &text, disk, MAX_WORK).map_err(|diagnostic| (*diagnostic).into())
 }
 
 /// Writes a capture, packed if its name ends in `.gz`; `-` is stdout.
 ///
 /// # Errors
-/// I/O.
-pub fn write_capture(path: &Path, capture: &[u8]) -> anyhow::Result<()> {
+/// I/O, or `path` is one of `inputs`.
+pub fn write_capture(path: &Path, capture: &[u8], inputs: &Inputs) -> anyhow::Result<()> {
     let packed = path.extension().is_some_and(|extension| extension == "gz");
-    let context = || format!("cannot write {}", path.display());
-    if path == Path::new("-") {
-        return std::io::stdout().write_all(capture).with_context(context);
-    }
-    let bytes = if packed { &gzip(capture).with_context(context)? } else { capture };
-    fs::write(path, bytes).with_context(context)
+    let mut out = OutFile::create(path, inputs)?;
+    let written = if packed { gzip(capture, &mut out) } else { out.write_all(capture) };
+    written.with_context(|| format!("cannot write {}", path.display()))?;
+    out.finish()
 }
 
 /// No name and no time in the header: the same bytes always.
-fn gzip(capture: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+fn gzip(capture: &[u8], out: &mut OutFile) -> io::Result<()> {
+    let mut encoder = GzEncoder::new(out, Compression::best());
     encoder.write_all(capture)?;
-    encoder.finish()
+    encoder.finish().map(drop)
 }

@@ -9,7 +9,7 @@ use crate::options::When;
 
 /// The message, the file, line and column, and the line itself with a mark.
 pub fn snippet(diagnostic: &Diagnostic, color: When) -> String {
-    let Diagnostic { file, source, range, message } = diagnostic;
+    let Diagnostic { file, source, range, message, .. } = diagnostic;
     let coloured = match color {
         When::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
         When::Always => true,

@@ -1,13 +1,12 @@
 //! `check --bless`: golden files from what a case replays to.
 
-use std::fs;
-
 use anyhow::{Context, bail};
 
 use super::case::Case;
 use super::frame::FRAME;
 use super::verdict::{Actual, Depth, PACKETS, STATE, against_golden, first_line, replay};
 use crate::options::Shared;
+use crate::out_file::{self, OutFile};
 
 /// Rewrites the golden files of a case; gives what changed, in lines.
 ///
@@ -17,12 +16,15 @@ pub fn bless(case: &Case, shared: &Shared) -> anyhow::Result<Vec<String>> {
     let actual = replay(case, Depth::Frame, shared)?;
     agree(&actual, &replay(case, Depth::Frame, shared)?)?;
     let changes = changes(case, &actual);
-    for (file, text) in [(STATE, &actual.state), (PACKETS, &actual.packets)] {
-        let path = case.dir.join(file);
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
+    // All of them are looked at before one is written.
+    let [state, packets, path] = [case.writable(STATE)?, case.writable(PACKETS)?, case.writable(FRAME)?];
+    let inputs = case.inputs();
+    out_file::write(&state, actual.state.as_bytes(), &inputs)?;
+    out_file::write(&packets, actual.packets.as_bytes(), &inputs)?;
     if let Some(frame) = &actual.frame {
-        frame.write(&case.dir.join(FRAME))?;
+        let mut out = OutFile::create(&path, &inputs)?;
+        frame.write(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
+        out.finish()?;
     }
     Ok(changes)
 }

@@ -1,18 +1,26 @@
 //! A fixture: a folder with `case.toml` and golden files.
 
-use std::fs;
-use std::io::{Cursor, Read};
+use std::fs::{self, File};
+use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::capture::Sections;
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
-use crate::asm::capture_of;
-use crate::options::{Shared, Span, open_capture};
+use crate::asm::{Disk, capture_of};
+use crate::folders::{Folders, read_text};
+use crate::out_file::Inputs;
+use crate::selection::Selection;
 
 /// How the name of a source of a capture ends.
 const SOURCE: &str = "a4";
+/// What says what a case is.
+const MANIFEST: &str = "case.toml";
+/// A manifest larger than this is a mistake.
+const MAX_MANIFEST: u64 = 1 << 20;
+/// So is a golden file.
+const MAX_GOLDEN: u64 = 1 << 30;
 
 /// `case.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -56,51 +64,110 @@ pub struct Case {
     /// Its `case.toml`.
     pub manifest: Manifest,
     /// Submits and draws that count.
-    pub range: [Span; 2],
+    pub selection: Selection,
+    /// Where its capture may be, and what that includes.
+    folders: Folders,
 }
 
 impl Case {
-    /// Reads the case in `dir`.
+    /// Reads the case in `dir`, whose capture is in one of `folders`.
     ///
     /// # Errors
     /// When `case.toml` is not there or says something else than a case.
-    pub fn read(dir: &Path) -> anyhow::Result<Self> {
-        let path = dir.join("case.toml");
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    pub fn read(dir: &Path, folders: &Folders) -> anyhow::Result<Self> {
+        let path = dir.join(MANIFEST);
+        let text = Folders::new([dir]).text(&path, MAX_MANIFEST)?;
         let manifest: Manifest = toml::from_str(&text).with_context(|| path.display().to_string())?;
-        let range =
-            [&manifest.submit, &manifest.draw].map(|text| text.as_deref().map_or(Ok(Span::ALL), str::parse));
-        let [submits, draws] = range;
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let invalid = |error: String| anyhow::anyhow!("{}: {error}", path.display());
-        let range = [submits.map_err(invalid)?, draws.map_err(invalid)?];
-        Ok(Self { name, dir: dir.to_owned(), manifest, range })
+        let submit = manifest.submit.as_deref().map(str::parse).transpose().map_err(invalid)?;
+        let draw = manifest.draw.as_deref().map(str::parse).transpose().map_err(invalid)?;
+        Ok(Self {
+            name,
+            dir: dir.to_owned(),
+            manifest,
+            selection: Selection { submit, draw },
+            folders: folders.clone(),
+        })
     }
 
-    /// Where its capture is.
-    pub fn capture(&self) -> PathBuf {
-        self.dir.join(&self.manifest.capture)
+    /// The sections of its capture.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn open(&self) -> anyhow::Result<Sections<Box<dyn Read>>> {
+        open(&self.dir.join(&self.manifest.capture), &self.folders)
+    }
+
+    /// One of its golden files. It is really in the case's folder: a difference shows what is
+    /// in it.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn golden_file(&self, file: &str) -> anyhow::Result<File> {
+        Folders::new([&self.dir])
+            .open(&self.dir.join(file))
+            .context("no golden file (check --bless makes it)")
+    }
+
+    /// The text of one of its golden files.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn golden(&self, file: &str) -> anyhow::Result<String> {
+        read_text(self.golden_file(file)?, MAX_GOLDEN)
+            .with_context(|| format!("cannot read {}/{file}", self.name))
+    }
+
+    /// The files that it is made from, which are not written over.
+    pub fn inputs(&self) -> Inputs {
+        let mut inputs = Inputs::of(&self.dir.join(MANIFEST));
+        inputs.add(&self.dir.join(&self.manifest.capture));
+        inputs
+    }
+
+    /// Where the golden file called `file` is written: nothing on the way there is a symbolic
+    /// link, which could lead to a file that is none of ours.
+    ///
+    /// # Errors
+    /// When something is.
+    pub fn writable(&self, file: &str) -> anyhow::Result<PathBuf> {
+        let path = self.dir.join(file);
+        for part in [&self.dir, &path] {
+            let link = fs::symlink_metadata(part).is_ok_and(|metadata| metadata.is_symlink());
+            ensure!(!link, "{} is a symbolic link", part.display());
+        }
+        Ok(path)
     }
 }
 
-/// The sections of the capture at `path`; a source (`.a4`) is assembled, so that what it makes
-/// need not be kept beside it.
+/// The sections of the capture at `path`, which is in one of `folders`; a source (`.a4`) is
+/// assembled, so that what it makes need not be kept beside it.
 ///
 /// # Errors
 /// When it cannot be read, or is no good source.
-pub fn open(path: &Path, shared: &Shared) -> anyhow::Result<Sections<Box<dyn Read>>> {
-    if path.extension().is_none_or(|extension| extension != SOURCE) {
-        return open_capture(path, shared);
-    }
-    let capture: Box<dyn Read> = Box::new(Cursor::new(capture_of(path)?));
+pub fn open(path: &Path, folders: &Folders) -> anyhow::Result<Sections<Box<dyn Read>>> {
+    let place = folders.place(path)?;
+    let capture: Box<dyn Read> = match place.extension().is_some_and(|extension| extension == SOURCE) {
+        true => Box::new(Cursor::new(capture_of(&place, &mut Disk::new(folders.clone()))?)),
+        false => Box::new(BufReader::new(folders.open(&place)?)),
+    };
     Sections::new(capture).with_context(|| path.display().to_string())
 }
 
-/// The cases in `fixtures`, by name: those that `names` lists, or all.
+/// Where the captures of `fixtures` may be: in the folder that `fixtures` is in, which is that of
+/// a repository with its captures, and in `others`.
+pub fn reach(fixtures: &Path, others: &[PathBuf]) -> Folders {
+    let place = fs::canonicalize(fixtures).unwrap_or_else(|_| fixtures.to_owned());
+    Folders::around(&place, others)
+}
+
+/// The cases in `fixtures`, by name: those that `names` lists, or all. Their captures are in
+/// `folders`.
 ///
 /// # Errors
 /// When the folder cannot be read, or a name is not in it.
-pub fn find(fixtures: &Path, names: &[String]) -> anyhow::Result<Vec<Case>> {
+pub fn find(fixtures: &Path, names: &[String], folders: &Folders) -> anyhow::Result<Vec<Case>> {
     let mut dirs: Vec<PathBuf> = match names {
         [] => all(fixtures)?,
         names => names.iter().map(|name| fixtures.join(name)).collect(),
@@ -110,7 +177,7 @@ pub fn find(fixtures: &Path, names: &[String]) -> anyhow::Result<Vec<Case>> {
     if dirs.is_empty() {
         bail!("no cases in {}", fixtures.display());
     }
-    dirs.iter().map(|dir| Case::read(dir)).collect()
+    dirs.iter().map(|dir| Case::read(dir, folders)).collect()
 }
 
 fn all(fixtures: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -118,7 +185,7 @@ fn all(fixtures: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut dirs = Vec::new();
     for entry in fs::read_dir(fixtures).with_context(cannot)? {
         let path = entry.with_context(cannot)?.path();
-        if path.join("case.toml").is_file() {
+        if path.join(MANIFEST).is_file() {
             dirs.push(path);
         }
     }

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::Path;
 
 use anyhow::{Context, ensure};
 
 use super::case::Tolerance;
-use crate::draw::surfaces::Picture;
 use crate::gpu::Gpu;
+use crate::out_file::OutFile;
+use crate::output::picture::{Kind, Picture};
 
 /// Golden file of the last colour surface rendered.
 pub const FRAME: &str = "frame.png";
@@ -30,50 +30,45 @@ pub struct Frame {
 impl Frame {
     /// The last colour surface that was rendered, if there is one and it makes a picture.
     pub fn of(gpu: &Gpu) -> Option<Self> {
-        let surface = gpu.pipeline.surfaces.last_color()?;
-        match surface.picture(&gpu.mem)? {
-            Picture::Rgba8(pixels) => Some(Self { width: surface.width, height: surface.height, pixels }),
-            Picture::Grey16(_) => None,
-        }
+        let picture = Picture::of(gpu.pipeline.surfaces.last_color()?, &gpu.mem)?;
+        let [width, height] = picture.size();
+        (picture.kind() == Kind::Rgba8).then(|| Self { width, height, pixels: picture.pixels() })
     }
 
-    /// The picture in a file.
+    /// Writes the picture.
     ///
     /// # Errors
-    /// When it is no 8-bit RGBA PNG.
-    pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let cannot = || format!("cannot read {}", path.display());
-        let file = BufReader::new(File::open(path).with_context(cannot)?);
-        let mut reader = png::Decoder::new(file).read_info().with_context(cannot)?;
-        let mut pixels = vec![0; reader.output_buffer_size().with_context(cannot)?];
-        let info = reader.next_frame(&mut pixels).with_context(cannot)?;
-        let rgba = (info.color_type, info.bit_depth) == (png::ColorType::Rgba, png::BitDepth::Eight);
-        ensure!(rgba, "{} is not 8-bit RGBA", path.display());
-        Ok(Self { width: info.width, height: info.height, pixels })
-    }
-
-    /// Writes the picture to a file.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn write(&self, path: &Path) -> anyhow::Result<()> {
-        let cannot = || format!("cannot write {}", path.display());
-        let file = File::create(path).with_context(cannot)?;
-        let mut encoder = png::Encoder::new(file, self.width, self.height);
+    /// When `out` cannot be written.
+    pub fn write(&self, out: &mut OutFile) -> anyhow::Result<()> {
+        let mut encoder = png::Encoder::new(out, self.width, self.height);
         encoder.set_color(png::ColorType::Rgba);
         encoder.set_depth(png::BitDepth::Eight);
-        let mut writer = encoder.write_header().with_context(cannot)?;
-        writer.write_image_data(&self.pixels).with_context(cannot)?;
-        writer.finish().with_context(cannot)
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&self.pixels)?;
+        Ok(writer.finish()?)
     }
 
-    /// What is further off than `tolerance` allows, in words.
-    pub fn against(&self, golden: &Self, tolerance: Tolerance) -> Option<String> {
-        let sizes = [golden, self].map(|frame| format!("{}x{}", frame.width, frame.height));
-        if sizes[0] != sizes[1] {
-            return Some(format!("{FRAME}: {} -> {}", sizes[0], sizes[1]));
+    /// What is further off than `tolerance` allows from the picture in `golden`, in words.
+    ///
+    /// # Errors
+    /// When `golden` is no 8-bit RGBA PNG.
+    pub fn against(&self, golden: File, tolerance: Tolerance) -> anyhow::Result<Option<String>> {
+        let mut reader = png::Decoder::new(BufReader::new(golden)).read_info()?;
+        let info = reader.info();
+        let (width, height) = (info.width, info.height);
+        let rgba = (info.color_type, info.bit_depth) == (png::ColorType::Rgba, png::BitDepth::Eight);
+        ensure!(rgba, "it is not 8-bit RGBA");
+        // The file's header could ask for any amount of memory: only a frame of our size is read.
+        if (width, height) != (self.width, self.height) {
+            return Ok(Some(format!("{FRAME}: {width}x{height} -> {}x{}", self.width, self.height)));
         }
-        let pixels = golden.pixels.chunks_exact(CHANNELS).zip(self.pixels.chunks_exact(CHANNELS));
+        let mut pixels = vec![0; reader.output_buffer_size().context("too large")?];
+        reader.next_frame(&mut pixels)?;
+        Ok(self.differences(&pixels, tolerance))
+    }
+
+    fn differences(&self, golden: &[u8], tolerance: Tolerance) -> Option<String> {
+        let pixels = golden.chunks_exact(CHANNELS).zip(self.pixels.chunks_exact(CHANNELS));
         let distances: Vec<u8> = pixels.map(|(old, new)| distance(old, new)).collect();
         let off = |distance: &&u8| **distance > tolerance.channel;
         let count = distances.iter().filter(off).count() as u64;

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::Context;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use serde::Serialize;
 
 use super::verdict::{Outcome, Verdict};
+use crate::out_file::{self, Inputs};
 
 impl Verdict {
     fn words(self) -> &'static str {
@@ -73,7 +73,7 @@ pub fn json(out: &mut impl Write, outcomes: &[Outcome]) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When `path` cannot be written.
-pub fn junit(path: &Path, outcomes: &[Outcome]) -> anyhow::Result<()> {
+pub fn junit(path: &Path, outcomes: &[Outcome], inputs: &Inputs) -> anyhow::Result<()> {
     let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let failures = outcomes.iter().filter(|outcome| outcome.result.fails()).count().to_string();
@@ -83,7 +83,7 @@ pub fn junit(path: &Path, outcomes: &[Outcome]) -> anyhow::Result<()> {
         .write_inner_content(|xml| outcomes.iter().try_for_each(|outcome| test_case(xml, outcome)))?;
     let mut bytes = xml.into_inner();
     bytes.push(b'\n');
-    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    out_file::write(path, &bytes, inputs)
 }
 
 fn test_case(xml: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {

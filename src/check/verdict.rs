@@ -1,20 +1,17 @@
 //! One case: replay it, and hold what comes out against its golden files.
 
-use std::fs;
-use std::path::Path;
-
 use anyhow::Context;
 use serde::Serialize;
 
-use super::case::{Case, open};
+use super::case::Case;
 use super::frame::{FRAME, Frame};
-use crate::cp::Tee;
+use crate::cp::{Engine, Renderer, Skip, Tee};
+use crate::decode::Output;
 use crate::diff::{Difference, compare};
-use crate::golden::{self, Recorder, State};
+use crate::golden::{self, Record, Recorder, State};
 use crate::options::Shared;
-use crate::output::Renderer;
 use crate::playback::Playback;
-use crate::replay::{Window, status};
+use crate::selection::{Selection, Window};
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
 
@@ -109,23 +106,23 @@ impl Depth {
 /// When its capture cannot be read or assembled.
 pub fn replay(case: &Case, depth: Depth, shared: &Shared) -> anyhow::Result<Actual> {
     let mut playback = Playback::default();
-    let window = Window { submits: case.range[0], draws: case.range[1], stop: u64::MAX };
-    let mut ends = window;
-    let mut trace = Trace::new(Vec::new(), Detail::Packets);
+    let selection = case.selection;
+    let mut packets = Vec::new();
+    let mut window = Window::new(selection, None);
+    let mut trace = Trace::new(Output::new(Box::new(&mut packets)), Detail::Packets, Selection::default());
     let mut recorder = Recorder::new(State::default());
-    let quiet = Shared { quiet: true, ..shared.clone() };
-    let sections = open(&case.capture(), &quiet)?;
-    let mut renderer = Renderer::default();
-    let mut tee = Tee(vec![&mut ends, &mut trace, &mut recorder]);
-    if depth == Depth::Frame {
-        tee.0.push(&mut renderer);
-    }
-    playback.run(sections, &mut tee);
-    let mut state = recorder.end(&mut playback.gpu);
-    state.records.retain(|record| record.is_end() || window.contains(record.submit, record.number));
-    let packets = String::from_utf8(trace.finish()?)?;
+    let sections = case.open()?;
+    let (mut renderer, mut skip) = (Renderer, Skip::default());
+    let engine: &mut dyn Engine = if depth == Depth::Frame { &mut renderer } else { &mut skip };
+    playback.run(sections, engine, &mut Tee(vec![&mut window, &mut trace, &mut recorder]));
+    let mut state = recorder.end(&playback.gpu);
+    let shown = |record: &Record| selection.contains(record.submit, record.number, record.frame_draw);
+    state.records.retain(|record| record.is_end() || shown(record));
+    trace.finish()?;
+    window.finish(&playback.gpu)?;
+    let packets = String::from_utf8(packets)?;
     let frame = Frame::of(&playback.gpu);
-    Ok(Actual { state: state.to_string(), packets, frame, status: status(&playback, shared) })
+    Ok(Actual { state: state.to_string(), packets, frame, status: playback.gpu.report.status(shared.strict) })
 }
 
 /// Replays a case and compares.
@@ -158,26 +155,22 @@ fn hold(case: &Case, actual: &Actual) -> anyhow::Result<Outcome> {
 pub fn against_golden(case: &Case, actual: &Actual) -> anyhow::Result<(Vec<String>, Vec<Difference>)> {
     let mut notes = Vec::new();
     let mut differences = Vec::new();
-    let golden = read(&case.dir.join(STATE))?;
+    let golden = case.golden(STATE)?;
     if golden != actual.state {
         // Only what it says counts: another way to print a field is no other state.
         let old = golden::parse(&golden).with_context(|| format!("{}/{STATE}", case.name))?;
         differences = compare(&old, &golden::parse(&actual.state)?);
     }
-    notes.extend(first_line(PACKETS, &read(&case.dir.join(PACKETS))?, &actual.packets));
+    notes.extend(first_line(PACKETS, &case.golden(PACKETS)?, &actual.packets));
     if Depth::of(case) == Depth::Frame {
-        let golden = Frame::read(&case.dir.join(FRAME))?;
         notes.extend(match &actual.frame {
-            Some(frame) => frame.against(&golden, case.manifest.frame),
+            Some(frame) => frame
+                .against(case.golden_file(FRAME)?, case.manifest.frame)
+                .with_context(|| format!("cannot read {}/{FRAME}", case.name))?,
             None => Some(format!("{FRAME}: nothing was rendered")),
         });
     }
     Ok((notes, differences))
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    fs::read_to_string(path)
-        .with_context(|| format!("cannot read {} (check --bless makes it)", path.display()))
 }
 
 /// The first line in which two texts differ.

@@ -4,18 +4,14 @@ use a4emu_decoder::pm4::{self, Pm4};
 
 use super::Cp;
 use super::stream::Step;
+use crate::fault::Fault;
 
 /// The packet's name, or its number.
 pub(super) fn packet_name(opcode: u8) -> String {
-    pm4::row(opcode).map_or_else(|| format!("packet {opcode:#04x}"), |row| row.name.to_owned())
+    pm4::row(opcode).map_or_else(|| format!("opcode {opcode:#04x}"), |row| row.name.to_owned())
 }
 
 impl Cp<'_> {
-    /// Records that something is not supported, here.
-    pub(super) fn unsupported(&mut self, what: &str) {
-        self.gpu.report.unsupported(what, self.gpu.at);
-    }
-
     /// Executes a type-3 packet.
     pub(super) fn command(&mut self, opcode: u8, payload: &[u32]) -> Step {
         let packet = Pm4::parse(opcode, payload);
@@ -35,6 +31,9 @@ impl Cp<'_> {
             Pm4::DrawIndxIndirect(packet) => return self.draw_indx_indirect(packet),
             Pm4::DrawIndx(packet) => return self.draw_indx(packet),
             Pm4::DrawIndx2(packet) => return self.draw_indx_2(packet),
+            Pm4::DrawAuto(packet) => return self.draw_auto(packet),
+            Pm4::DrawIndxBin(_) => return self.draw_uncounted("CP_DRAW_INDX_BIN", None, None),
+            Pm4::DrawIndx2Bin(_) => return self.draw_uncounted("CP_DRAW_INDX_2_BIN", None, None),
             Pm4::ExecCs(packet) => return self.exec_cs(packet),
             Pm4::ExecCsIndirect(packet) => return self.exec_cs_indirect(packet),
             Pm4::RunOpencl(_) => return self.run_opencl(),
@@ -104,8 +103,8 @@ impl Cp<'_> {
             // Where bins are: every primitive is drawn in every bin, clipped by its scissor.
             Pm4::SetBinData(_) | Pm4::SetBin(_) | Pm4::SetBinMask(_) | Pm4::SetBinSelect(_) => {}
             Pm4::Short { payload, .. } => {
-                let (name, len) = (packet_name(opcode), payload.len());
-                self.unsupported(&format!("{name} of {len} dwords"));
+                let name = pm4::row(opcode).map_or("a packet", |row| row.name);
+                self.trouble(Fault::ShortPacket { name, dwords: payload.len() });
             }
             _ => self.unsupported(&packet_name(opcode)),
         }

@@ -78,6 +78,7 @@ impl Cp<'_> {
         let (DrawPredSrc::PRED_SRC_MEM, Some(address)) = (packet.control.SRC(), packet.MEM_ADDR) else {
             return self.unsupported(&format!("CP_DRAW_PRED_SET from {:?}", packet.control.SRC()));
         };
+        self.depends_on_draws("the predicate of CP_DRAW_PRED_SET", address);
         let zero = self.load_wide(address, 8) == 0;
         self.gpu.cp.draw_predicate.pass = zero == (packet.control.TEST() == DrawPredTest::EQ_0_PASS);
     }

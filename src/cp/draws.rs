@@ -2,16 +2,24 @@
 
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::pm4::{
-    DrawIndirect, DrawIndx, DrawIndx2, DrawIndxIndirect, DrawIndxOffset, ExecCs, ExecCsIndirect,
+    DrawAuto, DrawIndirect, DrawIndx, DrawIndx2, DrawIndxIndirect, DrawIndxOffset, ExecCs, ExecCsIndirect,
     VGT_DRAW_INITIATOR, VGT_DRAW_INITIATOR_A4XX,
 };
 use a4emu_decoder::regs::enums::SrcSel;
 use a4emu_decoder::regs::hlsq::{HLSQ_CL_KERNEL_GROUP_X, HLSQ_CL_KERNEL_GROUP_Y, HLSQ_CL_KERNEL_GROUP_Z};
 
 use super::stream::Step;
-use super::{Call, Cp, Group};
-use crate::draw::{DispatchCall, DrawCall, IndexSource};
+use super::{Call, Cp, Flow, Group};
+use crate::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use crate::fault::Client;
+use crate::pass::Pass;
+
+/// Which draw or dispatch a packet becomes.
+struct Identity {
+    number: u32,
+    frame_draw: u32,
+    submit: u32,
+}
 
 /// What a draw packet holds, before the chip numbers it.
 struct Draw {
@@ -135,44 +143,86 @@ impl Cp<'_> {
         self.dispatch(groups, None)
     }
 
+    /// CP_DRAW_AUTO: the count stands in a stream-out counter. Which one and in what unit is
+    /// not known (command-processor page, open questions), so it is numbered and not drawn.
+    pub(super) fn draw_auto(&mut self, packet: &DrawAuto<'_>) -> Step {
+        let initiator = packet.initiator.0 | self.gpu.cp.init_flags;
+        self.draw_uncounted("CP_DRAW_AUTO", Some(initiator), Some(packet.NUM_INSTANCES))
+    }
+
+    /// A draw of which it is not known how much it draws.
+    pub(super) fn draw_uncounted(
+        &mut self,
+        packet: &'static str,
+        initiator: Option<u32>,
+        instances: Option<u32>,
+    ) -> Step {
+        self.predicated(|at, pass| {
+            let Identity { number, frame_draw, submit } = at;
+            Call::Uncounted(UncountedDraw { number, frame_draw, submit, pass, packet, initiator, instances })
+        })
+    }
+
     /// The parameters of an indirect packet.
     fn fetch_parameters<const N: usize>(&mut self, address: u32) -> [u32; N] {
+        self.depends_on_draws("the parameters of an indirect draw or dispatch", address);
         std::array::from_fn(|i| self.gpu.fetch_u32(Client::Indirect, address.wrapping_add(i as u32 * 4)))
     }
 
-    /// Draws, unless the predicate says no.
     fn draw(&mut self, draw: Draw) -> Step {
-        if let Step::Stop = self.run_groups() {
-            return Step::Stop;
-        }
-        if !self.gpu.cp.draw_predicate.draws() {
-            return Step::Next;
-        }
-        let call = DrawCall {
-            number: self.gpu.at.draws,
-            submit: self.gpu.at.submit,
-            initiator: draw.initiator.0 | self.gpu.cp.init_flags,
-            count: draw.count,
-            instances: draw.instances,
-            indices: draw.indices,
-            base_vertex: draw.base_vertex,
-            first_instance: draw.first_instance,
-        };
-        self.launch(Call::Draw(call))
+        let initiator = draw.initiator.0 | self.gpu.cp.init_flags;
+        self.predicated(|at, pass| {
+            Call::Draw(DrawCall {
+                number: at.number,
+                frame_draw: at.frame_draw,
+                submit: at.submit,
+                pass,
+                initiator,
+                count: draw.count,
+                instances: draw.instances,
+                indices: draw.indices,
+                base_vertex: draw.base_vertex,
+                first_instance: draw.first_instance,
+            })
+        })
     }
 
     fn dispatch(&mut self, groups: [u32; 3], local_size: Option<[u32; 3]>) -> Step {
-        if let Step::Stop = self.run_groups() {
-            return Step::Stop;
+        match self.run_groups() {
+            Step::Stop => Step::Stop,
+            _ => self.launch(|at, _| {
+                let Identity { number, frame_draw, submit } = at;
+                Call::Dispatch(DispatchCall { number, frame_draw, submit, groups, local_size })
+            }),
         }
-        let (number, submit) = (self.gpu.at.draws, self.gpu.at.submit);
-        self.launch(Call::Dispatch(DispatchCall { number, submit, groups, local_size }))
     }
 
-    fn launch(&mut self, call: Call) -> Step {
-        let flow = self.observer.call(self.gpu, &call);
+    /// A draw, unless the predicate says no: then it is none.
+    fn predicated(&mut self, call: impl FnOnce(Identity, Pass) -> Call) -> Step {
+        match self.run_groups() {
+            Step::Stop => Step::Stop,
+            _ if !self.gpu.cp.draw_predicate.draws() => Step::Next,
+            _ => self.launch(call),
+        }
+    }
+
+    /// Everything that counts as a draw comes through here: it gets its numbers and its pass,
+    /// is shown, and the engine has it.
+    fn launch(&mut self, call: impl FnOnce(Identity, Pass) -> Call) -> Step {
+        let at = &mut self.gpu.at;
+        at.frame_draw = self.gpu.cp.frame_draws.number(at.address);
+        let identity = Identity { number: at.draws, frame_draw: at.frame_draw, submit: at.submit };
+        let call = call(identity, Pass::of(&self.gpu.regs));
+        if self.observer.call(self.gpu, &call) == Flow::Stop {
+            return self.stop();
+        }
+        let flow = self.engine.run(self.gpu, &call);
+        for (offset, value) in std::mem::take(&mut self.gpu.written_back) {
+            self.write_reg(offset, value);
+        }
         self.gpu.at.draws += 1;
-        flow.into()
+        self.gpu.at.frame_draw = self.gpu.cp.frame_draws.count();
+        if flow == Flow::Stop { self.stop() } else { Step::Next }
     }
 
     /// Runs the pending state groups in ascending order; each runs once.

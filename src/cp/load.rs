@@ -5,8 +5,12 @@ use a4emu_decoder::pm4::LoadState4;
 
 use super::Cp;
 use super::observer::Load;
+use crate::budget::Work;
 use crate::fault::Client;
 use crate::gpu::{CodeSource, LoadedState, SsboState};
+
+/// Bytes of a type-3 header and of CP_LOAD_STATE4 before inline data.
+const INLINE_OFFSET: u32 = 12;
 
 fn client(kind: StateKind) -> Client {
     match kind {
@@ -19,12 +23,16 @@ fn client(kind: StateKind) -> Client {
 impl Cp<'_> {
     /// CP_LOAD_STATE4.
     pub(super) fn load_state(&mut self, packet: &LoadState4<'_>) {
-        let (kind, first) = (packet.kind(), packet.dst.DST_OFF());
+        let (kind, first, announced) = (packet.kind(), packet.dst.DST_OFF(), packet.dwords());
         match packet.source() {
-            StateSource::Inline(data) => self.load(kind, first, data),
+            StateSource::Inline(data) => {
+                let address = self.gpu.at.address.wrapping_add(INLINE_OFFSET);
+                self.load(Load { kind, first, address, announced, data });
+            }
             StateSource::Memory { address } => {
-                let data = self.fetch_state(client(kind), address, packet.dwords());
-                self.load(kind, first, &data);
+                self.depends_on_draws("state that CP_LOAD_STATE4 loads", address);
+                let data = self.fetch_state(client(kind), address, announced);
+                self.load(Load { kind, first, address, announced, data: &data });
             }
         }
     }
@@ -32,7 +40,7 @@ impl Cp<'_> {
     /// The dwords that an indirect load names, up to the first that is missing: what is not
     /// there leaves the slots as they were.
     fn fetch_state(&mut self, client: Client, address: u32, dwords: u32) -> Vec<u32> {
-        if !self.afford(address, dwords) {
+        if !self.charge(Work::Copy16, u64::from(dwords).div_ceil(4)) {
             return Vec::new();
         }
         let data = self.gpu.mem.known_dwords(address, dwords as usize);
@@ -43,11 +51,11 @@ impl Cp<'_> {
         data
     }
 
-    fn load(&mut self, kind: StateKind, first: u32, data: &[u32]) {
-        if !data.is_empty() {
-            store(&mut self.gpu.loaded, kind, first, data);
+    fn load(&mut self, load: Load<'_>) {
+        if !load.data.is_empty() {
+            store(&mut self.gpu.loaded, load.kind, load.first, load.data);
         }
-        self.observer.load(self.gpu, Load { kind, first, data });
+        self.observer.load(self.gpu, load);
     }
 }
 

@@ -5,6 +5,7 @@ use a4emu_decoder::regs::enums::{CondFunction, PollMemoryType};
 
 use super::Cp;
 use super::stream::Step;
+use crate::budget::Work;
 use crate::fault::{Client, Fault};
 
 /// Whether `value` FUNCTION `reference`; unknown functions hold.
@@ -23,6 +24,9 @@ fn holds<T: Ord>(function: CondFunction, value: T, reference: T) -> bool {
 impl Cp<'_> {
     /// CP_MEM_WRITE: the dwords that follow the address.
     pub(super) fn mem_write(&mut self, packet: &MemWrite<'_>) {
+        if !self.charge(Work::Copy16, (packet.rest.len() as u64).div_ceil(4)) {
+            return;
+        }
         let bytes: Vec<u8> = packet.rest.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.store(packet.ADDR, &bytes);
     }
@@ -33,18 +37,26 @@ impl Cp<'_> {
         let len = if control.DOUBLE() { 8 } else { 4 };
         let negate = [control.NEG_A(), control.NEG_B(), control.NEG_C()];
         let mut sum = 0u64;
+        let stale = packet.rest.iter().take(negate.len()).any(|source| self.engine.is_stale(*source));
         for (source, negate) in packet.rest.iter().zip(negate) {
+            self.depends_on_draws("what CP_MEM_TO_MEM copies", *source);
             let value = self.load_wide(*source, len);
             sum = if negate { sum.wrapping_sub(value) } else { sum.wrapping_add(value) };
         }
         self.store(packet.DST, &sum.to_le_bytes()[..len]);
+        if stale {
+            self.engine.stored_stale(packet.DST, len as u32);
+        }
     }
 
     /// CP_COND_WRITE: stores if memory or a register compares.
     pub(super) fn cond_write(&mut self, packet: &CondWrite<'_>) {
         let control = packet.control;
         let polled = match control.POLL_MEMORY() {
-            true => self.gpu.fetch_u32(Client::Packet, packet.POLL_ADDR),
+            true => {
+                self.depends_on_draws("the condition of CP_COND_WRITE", packet.POLL_ADDR);
+                self.gpu.fetch_u32(Client::Packet, packet.POLL_ADDR)
+            }
             false => self.gpu.regs.read(packet.POLL_ADDR),
         };
         if !holds(control.FUNCTION(), polled & packet.MASK, packet.REF) {
@@ -62,7 +74,10 @@ impl Cp<'_> {
         let control = packet.control;
         let polled = match control.POLL() {
             PollMemoryType::POLL_REGISTER => self.gpu.regs.read(packet.POLL_ADDR),
-            _ => self.gpu.fetch_u32(Client::Packet, packet.POLL_ADDR),
+            _ => {
+                self.depends_on_draws("the condition of CP_WAIT_REG_MEM", packet.POLL_ADDR);
+                self.gpu.fetch_u32(Client::Packet, packet.POLL_ADDR)
+            }
         };
         let (value, reference) = (polled & packet.MASK, packet.REF);
         let over = match control.SIGNED_COMPARE() {
@@ -71,12 +86,15 @@ impl Cp<'_> {
         };
         if !over {
             let fault = Fault::EndlessWait { polled: packet.POLL_ADDR, value, reference };
-            self.gpu.report.fault(fault, self.gpu.at);
+            self.trouble(fault);
         }
     }
 
     /// CP_COND_EXEC: passes over the next dwords unless `*ADDR0 != 0` and `*ADDR1 < REF`.
     pub(super) fn cond_exec(&mut self, packet: &CondExec<'_>) -> Step {
+        for address in [packet.ADDR0, packet.ADDR1] {
+            self.depends_on_draws("the condition of CP_COND_EXEC", address);
+        }
         let first = self.gpu.fetch_u32(Client::Packet, packet.ADDR0);
         let second = self.gpu.fetch_u32(Client::Packet, packet.ADDR1);
         let execute = first != 0 && second.cast_signed() < packet.REF.cast_signed();

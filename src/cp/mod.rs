@@ -1,26 +1,41 @@
-//! The command processor: packets in, state changes and draws out.
+//! The command processor: packets in, state changes and draws out. The only reader of streams:
+//! every command that shows or runs a capture is an [`Observer`] of it.
 //!
-//! [`stream`] walks a command buffer and its calls; every packet ends in one
-//! named function of the file that its kind belongs to. An [`Observer`] sees
-//! each packet, each write and each draw as it happens, which is all that
-//! traces, golden state and `--stop` need.
+//! The path of one packet:
+//!
+//! 1. [`stream`] takes it from the dwords of a buffer ([`a4emu_decoder::packet::Packets`]), shows it
+//!    to the [`Observer`] and matches on its type.
+//! 2. Type 0 is a run of register writes: each goes to [`registers`], which stores the value,
+//!    shows it, and looks in the one table ([`effects`]) for what the write sets off.
+//! 3. Type 3 is a command: [`command`] names the function for each opcode. Calls and conditions
+//!    are in [`control`], packets that copy or compare memory in [`memory`], loads of shader state
+//!    in [`load`], events in [`events`].
+//! 4. Draws and dispatches end in [`draws`]: pending state groups run, parameters are read, the
+//!    [`Call`] gets its number, its frame draw and its pass, is shown, and goes to the [`Engine`]: the
+//!    [`Renderer`], or [`Skip`], which leaves it out.
 
 mod command;
 mod control;
 mod draws;
+mod effects;
+mod engine;
 mod events;
+mod frame_draws;
 mod load;
 mod memory;
 pub mod observer;
-pub mod pass;
 mod registers;
 mod stream;
 mod tee;
 
+pub use engine::{Engine, Renderer, Skip};
+pub use frame_draws::FrameDraws;
+use hashbrown::HashSet;
 pub use observer::{Call, Flow, Observer, Silent};
-pub use pass::Pass;
 pub use tee::Tee;
 
+use crate::budget::Work;
+use crate::fault::Trouble;
 use crate::gpu::Gpu;
 
 /// Draw-state groups that packets can name.
@@ -41,8 +56,8 @@ pub struct CpState {
     pub init_flags: u32,
     /// Bytes by which the next write of CP_ME_NRT_DATA lies past CP_ME_NRT_ADDR.
     pub nrt_offset: u32,
-    /// Dwords that may still be executed; see [`CpState::credit`].
-    fuel: u64,
+    /// Which draws run the same packet.
+    pub frame_draws: FrameDraws,
 }
 
 /// A draw-state group: a small command buffer.
@@ -78,34 +93,54 @@ impl DrawPredicate {
     }
 }
 
-impl CpState {
-    /// Allows work for `dwords` of command stream that a capture really holds.
-    ///
-    /// Nested calls multiply: a few kilobytes can ask for years of work. A frame runs a
-    /// buffer once per tile, at most some hundreds of times, so each dword held pays for 256.
-    pub fn credit(&mut self, dwords: u64) {
-        self.fuel = self.fuel.saturating_add(dwords.saturating_mul(256));
-    }
-
-    /// Takes the work of reading that many dwords; false when none is left.
-    fn burn(&mut self, dwords: u64) -> bool {
-        let left = self.fuel.checked_sub(dwords + 1);
-        self.fuel = left.unwrap_or(0);
-        left.is_some()
-    }
-}
-
-/// The command processor at work: the chip it drives and who watches.
+/// The command processor at work: the chip it drives, who draws and who watches.
 pub struct Cp<'a> {
     gpu: &'a mut Gpu,
+    engine: &'a mut dyn Engine,
     observer: &'a mut dyn Observer,
-    /// Calls above this one: 0 in the submit's own buffer.
-    depth: u32,
+    /// Addresses of the buffers being run, outermost first.
+    open: Vec<u32>,
+    /// Buffers that have been run, by address and length.
+    seen: HashSet<(u32, u32)>,
+    /// The observer or the engine has ended the run.
+    flow: Flow,
 }
 
 impl<'a> Cp<'a> {
-    /// For `gpu`, watched by `observer`.
-    pub fn new(gpu: &'a mut Gpu, observer: &'a mut dyn Observer) -> Self {
-        Self { gpu, observer, depth: 0 }
+    /// For `gpu`, whose draws `engine` runs, watched by `observer`.
+    pub fn new(gpu: &'a mut Gpu, engine: &'a mut dyn Engine, observer: &'a mut dyn Observer) -> Self {
+        Self { gpu, engine, observer, open: Vec::new(), seen: HashSet::new(), flow: Flow::Continue }
+    }
+
+    /// Records that something is wrong, here.
+    fn trouble(&mut self, trouble: impl Into<Trouble>) {
+        let trouble = trouble.into();
+        self.observer.trouble(self.gpu, &trouble);
+        self.gpu.report.troubles.note(trouble, self.gpu.at);
+    }
+
+    /// Records that something is not supported, here.
+    fn unsupported(&mut self, what: &str) {
+        self.trouble(Trouble::Unsupported(what.to_owned()));
+    }
+
+    /// Takes `count` of `work` from the budget; false, and said once, when it is used up.
+    fn charge(&mut self, work: Work, count: u64) -> bool {
+        let cut_before = self.gpu.budget.cut().is_some();
+        let granted = self.gpu.budget.take(work, count);
+        if !granted && !cut_before {
+            self.trouble(Trouble::Cut(format!("the budget of work is used up, at {work}")));
+        }
+        granted
+    }
+
+    /// Says so if what `what` reads at `address` may have been written by a draw that was
+    /// left out.
+    fn depends_on_draws(&mut self, what: &str, address: u32) {
+        if self.engine.is_stale(address) {
+            self.trouble(Trouble::Stale(format!(
+                "{what} comes from memory that skipped draws may have written; taken as the capture holds it"
+            )));
+        }
     }
 }

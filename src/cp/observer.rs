@@ -1,29 +1,31 @@
-//! Who watches execution: traces, golden state, lists of draws, `--stop`.
+//! Who watches execution: listings, traces, golden state, counts.
 
 use a4emu_decoder::load_state::StateKind;
 use a4emu_decoder::packet::Packet;
 
-use crate::draw::{DispatchCall, DrawCall};
+use crate::draw::{DispatchCall, DrawCall, UncountedDraw};
+use crate::fault::Trouble;
 use crate::gpu::Gpu;
+use crate::pass::Pass;
 
-/// What to do after an observer has seen something.
+/// What to do after an observer or an engine has seen something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// Go on.
     Continue,
-    /// Leave out this draw, go on after it.
-    Skip,
-    /// End the replay here.
+    /// End the run here.
     Stop,
 }
 
-/// A draw or a dispatch.
+/// A draw or a dispatch: what counts as one is what the command processor makes one of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// A draw.
     Draw(DrawCall),
     /// A compute dispatch.
     Dispatch(DispatchCall),
+    /// A draw of which it is not known how much it draws.
+    Uncounted(UncountedDraw),
 }
 
 impl Call {
@@ -32,6 +34,34 @@ impl Call {
         match self {
             Self::Draw(call) => call.number,
             Self::Dispatch(call) => call.number,
+            Self::Uncounted(call) => call.number,
+        }
+    }
+
+    /// The number that it shares with the runs of the same packet for other tiles.
+    pub fn frame_draw(&self) -> u32 {
+        match self {
+            Self::Draw(call) => call.frame_draw,
+            Self::Dispatch(call) => call.frame_draw,
+            Self::Uncounted(call) => call.frame_draw,
+        }
+    }
+
+    /// The submit that holds it.
+    pub fn submit(&self) -> u32 {
+        match self {
+            Self::Draw(call) => call.submit,
+            Self::Dispatch(call) => call.submit,
+            Self::Uncounted(call) => call.submit,
+        }
+    }
+
+    /// What a draw is for; a dispatch belongs to no pass.
+    pub fn pass(&self) -> Option<Pass> {
+        match self {
+            Self::Draw(call) => Some(call.pass),
+            Self::Dispatch(_) => None,
+            Self::Uncounted(call) => Some(call.pass),
         }
     }
 }
@@ -43,19 +73,56 @@ pub struct Load<'a> {
     pub kind: StateKind,
     /// First unit (DST_OFF).
     pub first: u32,
+    /// Address of the first dword.
+    pub address: u32,
+    /// Dwords that the packet asks for.
+    pub announced: u32,
     /// What was loaded; short where memory is missing.
     pub data: &'a [u32],
 }
 
+/// A buffer that the capture announces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Announced {
+    /// GPU address.
+    pub address: u32,
+    /// Bytes.
+    pub bytes: u32,
+    /// Bytes whose contents the capture holds.
+    pub captured: u32,
+}
+
 /// Sees execution as it happens. `gpu.at` says where it is.
 pub trait Observer {
-    /// `packet` is about to execute in a buffer that is `depth` calls deep.
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>, depth: u32) {
-        let _ = (gpu, packet, depth);
+    /// The capture names the chip.
+    fn chip(&mut self, gpu: &Gpu) {
+        let _ = gpu;
     }
 
-    /// Register `offset` was written; it held `old`.
-    fn register(&mut self, gpu: &Gpu, offset: u32, old: u32) {
+    /// The capture names the process whose submits follow, e.g. `glxgears/23375: fence=7`.
+    fn process(&mut self, command: &str) {
+        let _ = command;
+    }
+
+    /// The capture announces a buffer.
+    fn buffer(&mut self, buffer: Announced) {
+        let _ = buffer;
+    }
+
+    /// A submit of `dwords` at `address` begins.
+    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+        let _ = (gpu, address, dwords);
+        Flow::Continue
+    }
+
+    /// `packet` is about to execute.
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> Flow {
+        let _ = (gpu, packet);
+        Flow::Continue
+    }
+
+    /// Register `offset` was written; it held `old`, or nobody had written it.
+    fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
         let _ = (gpu, offset, old);
     }
 
@@ -70,15 +137,14 @@ pub trait Observer {
     }
 
     /// `call` is about to run; all its state is there.
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         let _ = (gpu, call);
         Flow::Continue
     }
 
-    /// A submit begins at `address`.
-    fn submit(&mut self, gpu: &mut Gpu, address: u32, dwords: u32) -> Flow {
-        let _ = (gpu, address, dwords);
-        Flow::Continue
+    /// Something is wrong with the capture or its stream; the run goes on.
+    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) {
+        let _ = (gpu, trouble);
     }
 }
 

@@ -1,63 +1,21 @@
 //! Packets that move values between registers, scratch and memory.
 
-use a4emu_decoder::bits::Register;
 use a4emu_decoder::pm4::{
     MemToReg, RegRmw, RegToMem, RegToScratch, RegisterWrites, ScratchToReg, SetConstant,
 };
-use a4emu_decoder::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
-use a4emu_decoder::regs::sp::{SP_CS_OBJ_START, SP_FS_OBJ_START, SP_VS_OBJ_START};
-use a4emu_decoder::regs::sp_geometry::{SP_DS_OBJ_START, SP_GS_OBJ_START, SP_HS_OBJ_START};
-use a4emu_decoder::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
 
 use super::Cp;
 use crate::fault::{Client, Fault};
-use crate::gpu::{CodeSource, STAGES, Stage};
-
-/// The stage whose program address a register holds.
-fn program_of(offset: u32) -> Option<Stage> {
-    let starts = [
-        SP_VS_OBJ_START::ROW.offset,
-        SP_HS_OBJ_START::ROW.offset,
-        SP_DS_OBJ_START::ROW.offset,
-        SP_GS_OBJ_START::ROW.offset,
-        SP_FS_OBJ_START::ROW.offset,
-        SP_CS_OBJ_START::ROW.offset,
-    ];
-    let index = starts.iter().position(|start| *start == offset)?;
-    Some(STAGES[index])
-}
 
 impl Cp<'_> {
     /// Writes one register, with what that sets off.
     pub(super) fn write_reg(&mut self, offset: u32, value: u32) {
-        let old = self.gpu.regs.read(offset);
+        let old = self.gpu.regs.written(offset);
         if !self.gpu.regs.write(offset, value) {
-            self.gpu.report.fault(Fault::NoRegister(offset), self.gpu.at);
-            return;
+            return self.trouble(Fault::NoRegister(offset));
         }
         self.observer.register(self.gpu, offset, old);
-        if let Some(stage) = program_of(offset) {
-            self.gpu.loaded.stage_mut(stage).source = CodeSource::Memory;
-        }
-        if offset == VPC_SO_CNTL::ROW.offset {
-            self.gpu.stream_out.clear();
-        } else if offset == VPC_SO_PROG::ROW.offset {
-            self.gpu.add_stream_out(value);
-        }
-        if offset == CP_ME_NRT_ADDR::ROW.offset {
-            self.gpu.cp.nrt_offset = 0;
-        } else if offset == CP_ME_NRT_DATA::ROW.offset {
-            self.store_nrt(value);
-        }
-    }
-
-    /// CP_ME_NRT_DATA stores through CP_ME_NRT_ADDR, which advances by 4 a write: two
-    /// writes store a low and a high half (command-processor page 3.5).
-    fn store_nrt(&mut self, value: u32) {
-        let base = self.gpu.regs.get::<CP_ME_NRT_ADDR>().VALUE();
-        let address = base.wrapping_add(self.gpu.cp.nrt_offset);
-        self.gpu.cp.nrt_offset = self.gpu.cp.nrt_offset.wrapping_add(4);
-        self.store(address, &value.to_le_bytes());
+        self.set_off(offset, value);
     }
 
     /// Writes `values` to registers from `first` on.
@@ -82,12 +40,7 @@ impl Cp<'_> {
     /// CP_REG_RMW: `rotl(dst & src0, rotate)` OR or plus `src1`.
     pub(super) fn reg_rmw(&mut self, packet: &RegRmw<'_>) {
         let control = packet.control;
-        let regs = &self.gpu.regs;
-        let operand = |is_reg: bool, value: u32| if is_reg { regs.read(value) } else { value };
-        let mask = operand(control.SRC0_IS_REG(), packet.SRC0);
-        let other = operand(control.SRC1_IS_REG(), packet.SRC1);
-        let kept = (regs.read(control.DST_REG()) & mask).rotate_left(control.ROTATE());
-        let value = if control.SRC1_ADD() { kept.wrapping_add(other) } else { kept | other };
+        let value = packet.apply(|offset| self.gpu.regs.read(offset));
         self.write_reg(control.DST_REG(), value);
     }
 
@@ -96,6 +49,9 @@ impl Cp<'_> {
         let control = packet.control;
         let step: u32 = if control.B64() { 2 } else { 1 };
         let len = 4 * step as usize;
+        if control.ACCUMULATE() {
+            self.depends_on_draws("what CP_REG_TO_MEM adds to", packet.DEST);
+        }
         for index in (0..control.CNT().max(1)).step_by(step as usize) {
             let value = self.gather(control.REG().wrapping_add(index), step);
             let address = packet.DEST.wrapping_add(index * 4);
@@ -107,6 +63,7 @@ impl Cp<'_> {
     /// CP_MEM_TO_REG: dwords to registers.
     pub(super) fn mem_to_reg(&mut self, packet: &MemToReg<'_>) {
         let control = packet.control;
+        self.depends_on_draws("the value of CP_MEM_TO_REG", packet.SRC);
         for index in 0..control.CNT().max(1) {
             let value = self.gpu.fetch_u32(Client::Packet, packet.SRC.wrapping_add(index * 4));
             let value = if control.SHIFT_BY_2() { value.wrapping_mul(4) } else { value };

@@ -4,14 +4,12 @@ use a4emu_decoder::error::PacketError;
 use a4emu_decoder::packet::{Packet, Packets};
 
 use super::{Cp, Flow};
-use crate::fault::{Client, Fault, Place};
+use crate::budget::Work;
+use crate::fault::{Client, Fault, Trouble};
 
-/// Calls that may be open at once: the chip has two levels below the ring and state
-/// groups one deeper (command-processor page 5); one more is let through.
-const MAX_DEPTH: u32 = 4;
-
-/// The hardware stores 20 bits of a call's length.
-const MAX_DWORDS: u32 = 0xf_ffff;
+/// Calls that may be open at once. The chip has two levels below the ring and state groups
+/// one deeper (command-processor page 5); streams of other tools may nest deeper.
+pub const MAX_DEPTH: u32 = 8;
 
 /// What follows a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,76 +18,71 @@ pub(super) enum Step {
     Next,
     /// The packet behind this many dwords.
     Skip(u32),
-    /// Nothing: an observer ended the replay.
+    /// Nothing more of this submit: the run has been ended, or its budget is used up.
     Stop,
-}
-
-impl From<Flow> for Step {
-    fn from(flow: Flow) -> Self {
-        match flow {
-            Flow::Continue | Flow::Skip => Self::Next,
-            Flow::Stop => Self::Stop,
-        }
-    }
 }
 
 impl Cp<'_> {
     /// Runs the `dwords` of command stream at `address`, as a submit names them.
     pub fn submit(&mut self, address: u32, dwords: u32) -> Flow {
+        self.gpu.cp.frame_draws.begin_submit();
         self.gpu.at.address = address;
-        let flow = match self.observer.submit(self.gpu, address, dwords) {
-            Flow::Continue => self.call_buffer(address, dwords, Client::CommandStream),
-            Flow::Skip => Step::Next,
-            Flow::Stop => Step::Stop,
-        };
-        match flow {
-            Step::Stop => Flow::Stop,
-            Step::Next | Step::Skip(_) => Flow::Continue,
+        if self.observer.submit(self.gpu, address, dwords) == Flow::Stop {
+            return Flow::Stop;
         }
+        self.call_buffer(address, dwords, Client::CommandStream);
+        self.flow
+    }
+
+    /// The observer or the engine wants no more.
+    pub(super) fn stop(&mut self) -> Step {
+        self.flow = Flow::Stop;
+        Step::Stop
     }
 
     /// Runs a buffer and returns: a submit, an indirect buffer or a state group.
     pub(super) fn call_buffer(&mut self, address: u32, dwords: u32, client: Client) -> Step {
-        let at = self.gpu.at;
-        if self.depth == MAX_DEPTH {
-            self.gpu.report.fault(Fault::Runaway("buffers call each other without end"), at);
+        if let Some(fault) = self.refuses(address) {
+            self.trouble(fault);
             return Step::Next;
         }
-        if !self.afford(address, dwords) {
-            return Step::Next;
-        }
+        self.depends_on_draws("a command buffer", address);
         let words = self.fetch_stream(address, dwords, client);
-        self.depth += 1;
+        if !self.charge(Work::Dword, words.len() as u64) {
+            return Step::Stop;
+        }
+        let outside = self.gpu.at;
+        self.gpu.at.depth = self.open.len() as u32;
+        self.gpu.at.repeated |= !self.seen.insert((address, dwords));
+        self.open.push(address);
         let step = self.run(address, &words);
-        self.depth -= 1;
-        self.gpu.at.address = at.address;
+        self.open.pop();
+        let at = &mut self.gpu.at;
+        (at.address, at.depth, at.repeated) = (outside.address, outside.depth, outside.repeated);
         step
     }
 
-    /// Whether `dwords` at `address` may be read, as far as they are there; a capture that
-    /// asks for more than any frame does is faulty.
-    pub(super) fn afford(&mut self, address: u32, dwords: u32) -> bool {
-        let held = dwords.min(self.gpu.mem.room(address) / 4);
-        let affords = self.gpu.cp.burn(held.into());
-        if !affords {
-            let fault = Fault::Runaway("more dwords to execute than any frame has");
-            self.gpu.report.fault(fault, self.gpu.at);
+    /// Why the buffer at `address` must not be entered: nested calls multiply.
+    fn refuses(&self, address: u32) -> Option<Fault> {
+        if self.open.contains(&address) {
+            return Some(Fault::SelfCall { address });
         }
-        affords
+        let too_deep = self.open.len() as u32 > MAX_DEPTH;
+        too_deep.then_some(Fault::TooDeep { address, limit: MAX_DEPTH })
     }
 
     /// The dwords of a buffer, as far as they are known. A copy: packets may store
     /// into the buffer that they stand in.
     fn fetch_stream(&mut self, address: u32, dwords: u32, client: Client) -> Vec<u32> {
-        let dwords = dwords.min(MAX_DWORDS);
         let words = self.gpu.mem.known_dwords(address, dwords as usize);
-        let missing = dwords - words.len() as u32;
-        if missing > 0 {
-            let from = address.wrapping_add(words.len() as u32 * 4);
-            self.gpu.report.miss(client, from, missing * 4);
-        }
-        if words.is_empty() && dwords > 0 {
-            self.gpu.report.fault(Fault::NoBuffer { address, dwords }, self.gpu.at);
+        let held = words.len() as u32;
+        if held < dwords {
+            let missing = (dwords - held).saturating_mul(4);
+            self.gpu.report.miss(client, address.wrapping_add(held * 4), missing);
+            self.trouble(match held {
+                0 => Fault::NoBuffer { address, dwords },
+                held => Fault::CutBuffer { address, dwords, held },
+            });
         }
         words
     }
@@ -98,12 +91,14 @@ impl Cp<'_> {
     fn run(&mut self, base: u32, words: &[u32]) -> Step {
         let mut packets = Packets::new(words);
         loop {
-            let address = base.wrapping_add(packets.offset() as u32 * 4);
-            let Some(packet) = packets.next() else { return Step::Next };
-            self.gpu.at.address = address;
-            let step = match packet {
-                Ok(packet) => self.execute(&packet),
-                Err(error) => return self.damaged(base, &error),
+            self.gpu.at.address = base.wrapping_add(packets.offset() as u32 * 4);
+            let step = match packets.next() {
+                None => return Step::Next,
+                Some(Ok(packet)) => self.execute(&packet),
+                Some(Err(error)) => {
+                    self.trouble(damage(base, &error));
+                    return Step::Next;
+                }
             };
             match step {
                 Step::Next => {}
@@ -113,15 +108,13 @@ impl Cp<'_> {
         }
     }
 
-    /// Nothing says where the next packet of a damaged buffer would start: it ends here.
-    fn damaged(&mut self, base: u32, error: &PacketError) -> Step {
-        let at = Place { address: base, ..self.gpu.at };
-        self.gpu.report.fault(Fault::Stream(error.to_string()), at);
-        Step::Next
-    }
-
     fn execute(&mut self, packet: &Packet<'_>) -> Step {
-        self.observer.packet(self.gpu, packet, self.depth);
+        if !self.charge(Work::Packet, 1) {
+            return Step::Stop;
+        }
+        if self.observer.packet(self.gpu, packet) == Flow::Stop {
+            return self.stop();
+        }
         match *packet {
             Packet::Type0 { .. } | Packet::Type1 { .. } => {
                 packet.writes().for_each(|(reg, value)| self.write_reg(reg, value));
@@ -131,5 +124,16 @@ impl Cp<'_> {
             Packet::Type3 { predicated: true, .. } if self.gpu.cp.predicate == Some(false) => Step::Next,
             Packet::Type3 { opcode, payload, .. } => self.command(opcode, payload),
         }
+    }
+}
+
+/// Nothing says where the next packet of a damaged buffer would start: it ends there.
+fn damage(buffer: u32, error: &PacketError) -> Trouble {
+    let what = format!("{error} of the buffer at {buffer:#010x}");
+    match error {
+        PacketError::WrongGeneration { .. } => {
+            Trouble::Unsupported(format!("a stream of another generation ({what})"))
+        }
+        _ => Fault::Stream(what).into(),
     }
 }

@@ -6,29 +6,32 @@ use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
 use a4emu_decoder::load_state::StateKind;
 use a4emu_decoder::packet::Packet;
-use a4emu_decoder::pm4::{PacketRow, Pm4, row};
+use a4emu_decoder::pm4::{PacketRow, row};
 use a4emu_decoder::regs::RegName;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::output::Output;
-use super::sink::{Code, Loaded, Sink};
+use super::output::{Hold, Output};
+use super::primitive::Primitive;
+use super::sink::{Code, Sink, Submit, instructions};
 use super::text::rows_of;
-use super::tracker::{Tracker, writes};
-use super::work::{Primitive, Work, primitive};
-use crate::walk::{At, Problem, Seen, Submit};
+use super::tracker::Tracker;
+use crate::cp::Call;
+use crate::cp::observer::Load;
+use crate::fault::Trouble;
+use crate::gpu::Gpu;
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum Event<'a> {
     Submit {
-        submit: u64,
+        submit: u32,
         comm: &'a str,
-        address: u64,
+        address: u32,
         dwords: u32,
     },
     Reg {
-        submit: u64,
+        submit: u32,
         address: u32,
         reg: u32,
         name: Shown<RegName>,
@@ -36,7 +39,7 @@ enum Event<'a> {
         fields: Fields,
     },
     Packet {
-        submit: u64,
+        submit: u32,
         address: u32,
         opcode: u8,
         name: PacketName,
@@ -44,7 +47,7 @@ enum Event<'a> {
         fields: PacketFields<'a>,
     },
     Instr {
-        submit: u64,
+        submit: u32,
         stage: &'static str,
         address: u32,
         index: usize,
@@ -53,28 +56,31 @@ enum Event<'a> {
         text: Shown<Code>,
     },
     Draw {
-        submit: u64,
-        draw: u64,
+        submit: u32,
+        draw: u32,
+        frame_draw: u32,
         primitive: Primitive,
         count: Option<u32>,
         instances: Option<u32>,
         pass: &'static str,
     },
     Dispatch {
-        submit: u64,
-        draw: u64,
-        groups: Option<[u32; 3]>,
+        submit: u32,
+        draw: u32,
+        frame_draw: u32,
+        groups: [u32; 3],
     },
     Query {
-        submit: u64,
-        draw: u64,
+        submit: u32,
+        draw: u32,
+        frame_draw: u32,
         reg: u32,
         name: Shown<RegName>,
         value: Option<u32>,
         fields: Option<Fields>,
     },
     Error {
-        submit: u64,
+        submit: u32,
         address: u32,
         message: String,
     },
@@ -212,97 +218,105 @@ impl<'a> Jsonl<'a> {
         serde_json::to_writer(&mut self.out, event)?;
         self.out.write_all(b"\n")
     }
-
-    fn reg(&mut self, at: &At, reg: u32, value: u32) -> io::Result<()> {
-        self.put(&Event::Reg {
-            submit: at.submit,
-            address: at.address,
-            reg,
-            name: Shown(RegName { offset: reg }),
-            value,
-            fields: Fields { rows: rows_of(reg), word: value },
-        })
-    }
-
-    fn instructions(&mut self, at: &At, loaded: &Loaded) -> io::Result<()> {
-        let StateKind::Instructions(stage) = loaded.kind else { return Ok(()) };
-        for code in loaded.instructions() {
-            let Code { index, hi, lo, .. } = code;
-            let address = loaded.address.wrapping_add(index as u32 * 8);
-            let (submit, stage, text) = (at.submit, stage.name(), Shown(code));
-            self.put(&Event::Instr { submit, stage, address, index, hi, lo, text })?;
-        }
-        Ok(())
-    }
 }
 
 /// Puts out what a register holds at a draw; `null` if nobody has written it.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn put_query(out: &mut Output<'_>, at: &At, reg: u32, value: Option<u32>) -> io::Result<()> {
-    let (submit, draw, name) = (at.submit, at.draw, Shown(RegName { offset: reg }));
-    let fields = value.map(|word| Fields { rows: rows_of(reg), word });
-    serde_json::to_writer(&mut *out, &Event::Query { submit, draw, reg, name, value, fields })?;
+pub fn put_query(out: &mut Output<'_>, call: &Call, reg: u32, value: Option<u32>) -> io::Result<()> {
+    let event = Event::Query {
+        submit: call.submit(),
+        draw: call.number(),
+        frame_draw: call.frame_draw(),
+        reg,
+        name: Shown(RegName { offset: reg }),
+        value,
+        fields: value.map(|word| Fields { rows: rows_of(reg), word }),
+    };
+    serde_json::to_writer(&mut *out, &event)?;
     out.write_all(b"\n")
 }
 
 impl Sink for Jsonl<'_> {
+    fn hold(&mut self, hold: Hold) -> io::Result<()> {
+        self.out.hold(hold)
+    }
+
     fn gpu(&mut self, _: u32) -> io::Result<()> {
         Ok(())
     }
 
     fn submit(&mut self, submit: &Submit) -> io::Result<()> {
-        self.put(&Event::Submit {
-            submit: submit.index,
-            comm: submit.comm(),
-            address: submit.buffer.address,
-            dwords: submit.buffer.length,
+        let Submit { index, address, dwords, .. } = *submit;
+        self.put(&Event::Submit { submit: index, comm: submit.comm(), address, dwords })
+    }
+
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()> {
+        let Packet::Type3 { opcode, payload, .. } = *packet else { return Ok(()) };
+        self.put(&Event::Packet {
+            submit: gpu.at.submit,
+            address: gpu.at.address,
+            opcode,
+            name: PacketName(opcode),
+            dwords: payload,
+            fields: PacketFields { row: row(opcode), payload },
         })
     }
 
-    fn packet(&mut self, at: &At, seen: &Seen<'_>, _: &Tracker) -> io::Result<()> {
-        if let Packet::Type3 { opcode, payload, .. } = seen.packet {
-            let fields = PacketFields { row: row(opcode), payload };
-            let name = PacketName(opcode);
-            self.put(&Event::Packet {
-                submit: at.submit,
-                address: at.address,
-                opcode,
-                name,
-                dwords: payload,
-                fields,
-            })?;
-        }
-        for (reg, value) in writes(seen) {
-            self.reg(at, reg, value)?;
-        }
-        match (self.shaders, &seen.body) {
-            (Shaders::Show, Some(Pm4::LoadState4(load))) => {
-                self.instructions(at, &Loaded::find(load, at, seen.buffers))
-            }
-            _ => Ok(()),
-        }
+    fn register(&mut self, gpu: &Gpu, offset: u32) -> io::Result<()> {
+        let value = gpu.regs.read(offset);
+        self.put(&Event::Reg {
+            submit: gpu.at.submit,
+            address: gpu.at.address,
+            reg: offset,
+            name: Shown(RegName { offset }),
+            value,
+            fields: Fields { rows: rows_of(offset), word: value },
+        })
     }
 
-    fn work(&mut self, at: &At, work: &Work, tracker: &Tracker) -> io::Result<()> {
-        let At { submit, draw, .. } = *at;
-        self.put(&match *work {
-            Work::Draw { initiator, count, instances } => Event::Draw {
+    fn load(&mut self, gpu: &Gpu, load: &Load<'_>) -> io::Result<()> {
+        let (Shaders::Show, StateKind::Instructions(stage)) = (self.shaders, load.kind) else {
+            return Ok(());
+        };
+        for code in instructions(load) {
+            let Code { index, hi, lo, .. } = code;
+            let address = load.address.wrapping_add(index as u32 * 8);
+            let (submit, stage, text) = (gpu.at.submit, stage.name(), Shown(code));
+            self.put(&Event::Instr { submit, stage, address, index, hi, lo, text })?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, _: &Gpu, call: &Call, _: &Tracker) -> io::Result<()> {
+        let (submit, draw, frame_draw) = (call.submit(), call.number(), call.frame_draw());
+        self.put(&match call {
+            Call::Draw(call) => Event::Draw {
                 submit,
                 draw,
-                primitive: primitive(initiator),
-                count,
-                instances,
-                pass: tracker.pass().name(),
+                frame_draw,
+                primitive: Primitive::of(call.initiator),
+                count: Some(call.count),
+                instances: Some(call.instances),
+                pass: call.pass.name(),
             },
-            Work::Dispatch { groups } => Event::Dispatch { submit, draw, groups },
+            Call::Uncounted(call) => Event::Draw {
+                submit,
+                draw,
+                frame_draw,
+                primitive: Primitive::of(call.initiator.unwrap_or(0)),
+                count: None,
+                instances: call.instances,
+                pass: call.pass.name(),
+            },
+            Call::Dispatch(call) => Event::Dispatch { submit, draw, frame_draw, groups: call.groups },
         })
     }
 
-    fn problem(&mut self, at: &At, problem: &Problem) -> io::Result<()> {
-        let message = problem.to_string();
-        self.put(&Event::Error { submit: at.submit, address: at.address, message })
+    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()> {
+        let message = trouble.to_string();
+        self.put(&Event::Error { submit: gpu.at.submit, address: gpu.at.address, message })
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {

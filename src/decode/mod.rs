@@ -1,4 +1,4 @@
-//! `a4emu decode`: annotate the command stream, run nothing.
+//! `a4emu decode`: annotate the command stream; the command processor runs, draws are skipped.
 
 use std::io::Read;
 
@@ -7,27 +7,30 @@ use a4emu_decoder::capture::Sections;
 mod jsonl;
 mod memo;
 mod output;
+mod primitive;
 mod query;
 mod session;
 mod sink;
 mod state_text;
 mod text;
 mod tracker;
-mod work;
 
 use jsonl::{Jsonl, Shaders};
-pub use output::Output;
 use output::Palette;
+pub use output::{Hold, Output};
+pub use primitive::Primitive;
 use query::Query;
 use session::{Repeats, Session};
 use sink::Sink;
+pub use sink::comm;
 use text::{Detail, Text};
-pub use tracker::{Change, Tracker, writes};
-pub use work::Work;
+pub use tracker::{Change, Tracker};
 
+use crate::cp::{Skip, Tee};
 use crate::options::{Shared, open_capture};
+use crate::playback::Playback;
+use crate::selection::{Selection, Window};
 use crate::status::Status;
-use crate::walk::walk;
 
 /// Arguments of `decode`.
 #[derive(clap::Args, Clone, Debug)]
@@ -50,6 +53,9 @@ pub struct Args {
     /// Disassemble shaders where they are loaded (text: on by default)
     #[arg(long)]
     pub shaders: bool,
+    /// Shows only these
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
 /// Output of `decode`.
@@ -111,9 +117,16 @@ pub fn decode<R: Read>(
     shared: &Shared,
     out: Output<'_>,
 ) -> anyhow::Result<Status> {
-    let mut session = Session::new(args.sink(out, shared)?, shared, name.to_owned(), args.repeats());
-    walk(sections, &mut session)?;
-    Ok(session.finish()?)
+    let mut session = Session::new(args.sink(out, shared)?, args.selection, args.repeats());
+    let mut window = Window::new(args.selection, None);
+    let mut playback = Playback::default();
+    playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut window, &mut session]));
+    let put_out = session.finish();
+    let status = playback.gpu.report.tell(name, shared);
+    Ok(match put_out {
+        Ok(()) => status.and(window.finish(&playback.gpu)),
+        failed => status.and(failed),
+    })
 }
 
 /// Decodes every capture to stdout.
@@ -123,9 +136,13 @@ pub fn decode<R: Read>(
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut status = Status::Fine;
     for path in &args.captures {
-        let sections = open_capture(path, shared)?;
         let name = path.display().to_string();
-        status = status.worse(decode(sections, &name, args, shared, args.output())?);
+        let decoded = open_capture(path, shared)
+            .and_then(|sections| decode(sections, &name, args, shared, args.output()));
+        match decoded {
+            Ok(decoded) => status = status.worse(decoded),
+            Err(error) => status = status.and(Err(error)),
+        }
     }
     Ok(status)
 }

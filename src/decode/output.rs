@@ -10,6 +10,21 @@ use crate::options::When;
 
 const BUFFER: usize = 1 << 16;
 
+/// Bytes that are held at most until it is known whether they are shown. Between two draws of
+/// a real stream there is far less; of more, what came first is dropped.
+const MOST_HELD: usize = 64 << 20;
+
+/// Whether what is put out is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// It is not known yet.
+    Begin,
+    /// What has been put out since then is kept.
+    Keep,
+    /// It is not.
+    Drop,
+}
+
 /// What a pager gets if the user has not set any: quit if it fits, keep colours, leave the screen.
 const LESS: &str = "FRX";
 
@@ -53,6 +68,8 @@ impl Palette {
 /// into one asks after an error for every piece of a line.
 pub struct Output<'a> {
     text: Bytes,
+    /// Where the text begins of which it is not known whether it is kept.
+    held: Option<usize>,
     writer: Box<dyn Write + 'a>,
     pager: Option<Child>,
 }
@@ -71,7 +88,7 @@ impl fmt::Write for Bytes {
 impl<'a> Output<'a> {
     /// Into `writer`.
     pub fn new(writer: Box<dyn Write + 'a>) -> Self {
-        Self { text: Bytes(Vec::with_capacity(2 * BUFFER)), writer, pager: None }
+        Self { text: Bytes(Vec::with_capacity(2 * BUFFER)), held: None, writer, pager: None }
     }
 
     /// To stdout.
@@ -85,6 +102,19 @@ impl<'a> Output<'a> {
             None => Self::stdout(),
             Some((pager, stdin)) => Self { pager: Some(pager), ..Self::new(stdin) },
         }
+    }
+
+    /// Holds what comes, or decides on what has been held.
+    ///
+    /// # Errors
+    /// When the reader is gone or the disk is full.
+    pub fn hold(&mut self, hold: Hold) -> io::Result<()> {
+        match (hold, self.held.take()) {
+            (Hold::Begin, _) => self.held = Some(self.text.0.len()),
+            (Hold::Drop, Some(start)) => self.text.0.truncate(start),
+            (Hold::Keep, _) | (Hold::Drop, None) => {}
+        }
+        self.drain_if_full()
     }
 
     /// Puts out what is buffered and waits for the pager.
@@ -109,7 +139,16 @@ impl<'a> Output<'a> {
 
     #[inline]
     fn drain_if_full(&mut self) -> io::Result<()> {
-        if self.text.0.len() < BUFFER { Ok(()) } else { self.drain() }
+        match self.held {
+            _ if self.text.0.len() < BUFFER => Ok(()),
+            None => self.drain(),
+            Some(start) => {
+                if self.text.0.len() > MOST_HELD {
+                    self.text.0.truncate(start);
+                }
+                Ok(())
+            }
+        }
     }
 }
 

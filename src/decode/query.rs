@@ -2,17 +2,21 @@
 
 use std::io::{self, Write};
 
+use a4emu_decoder::packet::Packet;
 use a4emu_decoder::regs::{RegName, by_name};
 
 use super::jsonl::put_query;
-use super::output::{Output, Palette};
-use super::sink::Sink;
+use super::output::{Hold, Output, Palette};
+use super::primitive::Primitive;
+use super::sink::{Sink, Submit};
 use super::text::value_text;
 use super::tracker::Tracker;
-use super::work::{Work, primitive};
 use super::{Args, Format, QueryMode};
+use crate::cp::Call;
+use crate::cp::observer::Load;
+use crate::fault::Trouble;
+use crate::gpu::Gpu;
 use crate::status::{Failure, Status};
-use crate::walk::{At, Problem, Seen, Submit};
 
 /// The listing of a query.
 pub struct Query<'a> {
@@ -45,25 +49,27 @@ impl<'a> Query<'a> {
         Ok(Self { out, palette, registers, mode: args.query_mode, format: args.format })
     }
 
-    fn shows(&self, offset: u32, tracker: &Tracker) -> bool {
+    fn shows(&self, offset: u32, gpu: &Gpu, tracker: &Tracker) -> bool {
         match self.mode {
             QueryMode::All => true,
             QueryMode::Written => tracker.change(offset).is_some(),
             QueryMode::Delta => {
-                tracker.change(offset).is_some_and(|change| tracker.regs().written(offset) != change.before)
+                tracker.change(offset).is_some_and(|change| gpu.regs.written(offset) != change.before)
             }
         }
     }
 
-    fn line(&mut self, at: &At, work: &Work, tracker: &Tracker, offset: u32) -> io::Result<()> {
+    fn line(&mut self, gpu: &Gpu, call: &Call, offset: u32) -> io::Result<()> {
         let Palette { heading, name, .. } = self.palette;
-        let (submit, draw, reg) = (at.submit, at.draw, RegName { offset });
-        write!(self.out, "{heading}submit {submit} draw {draw}{heading:#} ")?;
-        match work {
-            Work::Draw { initiator, .. } => write!(self.out, "{} {}", primitive(*initiator), tracker.pass())?,
-            Work::Dispatch { .. } => write!(self.out, "dispatch")?,
+        let (submit, draw, frame_draw, reg) =
+            (call.submit(), call.number(), call.frame_draw(), RegName { offset });
+        write!(self.out, "{heading}submit {submit} draw {draw} f{frame_draw}{heading:#} ")?;
+        match call {
+            Call::Draw(call) => write!(self.out, "{} {}", Primitive::of(call.initiator), call.pass)?,
+            Call::Uncounted(call) => write!(self.out, "{} {}", call.packet, call.pass)?,
+            Call::Dispatch(_) => write!(self.out, "dispatch")?,
         }
-        match tracker.regs().written(offset) {
+        match gpu.regs.written(offset) {
             Some(value) => {
                 writeln!(self.out, ": {name}{reg}{name:#} = {value:08x} {}", value_text(offset, value))
             }
@@ -73,6 +79,10 @@ impl<'a> Query<'a> {
 }
 
 impl Sink for Query<'_> {
+    fn hold(&mut self, hold: Hold) -> io::Result<()> {
+        self.out.hold(hold)
+    }
+
     fn gpu(&mut self, _: u32) -> io::Result<()> {
         Ok(())
     }
@@ -81,20 +91,32 @@ impl Sink for Query<'_> {
         Ok(())
     }
 
-    fn packet(&mut self, _: &At, _: &Seen<'_>, _: &Tracker) -> io::Result<()> {
+    fn packet(&mut self, _: &Gpu, _: &Packet<'_>) -> io::Result<()> {
         Ok(())
     }
 
-    fn work(&mut self, at: &At, work: &Work, tracker: &Tracker) -> io::Result<()> {
-        let shown: Vec<u32> =
-            self.registers.iter().copied().filter(|&offset| self.shows(offset, tracker)).collect();
-        shown.into_iter().try_for_each(|offset| match self.format {
-            Format::Jsonl => put_query(&mut self.out, at, offset, tracker.regs().written(offset)),
-            Format::Text | Format::Summary => self.line(at, work, tracker, offset),
-        })
+    fn register(&mut self, _: &Gpu, _: u32) -> io::Result<()> {
+        Ok(())
     }
 
-    fn problem(&mut self, _: &At, _: &Problem) -> io::Result<()> {
+    fn load(&mut self, _: &Gpu, _: &Load<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn call(&mut self, gpu: &Gpu, call: &Call, tracker: &Tracker) -> io::Result<()> {
+        for index in 0..self.registers.len() {
+            let offset = self.registers[index];
+            if self.shows(offset, gpu, tracker) {
+                match self.format {
+                    Format::Jsonl => put_query(&mut self.out, call, offset, gpu.regs.written(offset))?,
+                    Format::Text | Format::Summary => self.line(gpu, call, offset)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn trouble(&mut self, _: &Gpu, _: &Trouble) -> io::Result<()> {
         Ok(())
     }
 

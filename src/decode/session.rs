@@ -1,14 +1,17 @@
-//! Between the walk and the output: what the options leave out, and how it went.
+//! Between the command processor and the output: what the options leave out.
 
 use std::io;
-use std::ops::ControlFlow;
 
-use super::sink::Sink;
+use a4emu_decoder::packet::Packet;
+
+use super::output::Hold;
+use super::sink::{Sink, Submit};
 use super::tracker::Tracker;
-use super::work::Work;
-use crate::options::{Shared, Span};
-use crate::status::Status;
-use crate::walk::{At, Buffers, Problem, Seen, Submit, Visitor};
+use crate::cp::observer::Load;
+use crate::cp::{Call, Flow, Observer};
+use crate::fault::{Place, Severity, Trouble};
+use crate::gpu::Gpu;
+use crate::selection::{Numbering, Selection};
 
 /// Whether command buffers that run once per tile are shown each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,86 +22,149 @@ pub enum Repeats {
     Hide,
 }
 
-/// Draws of one pass have been left out before: one walk over one capture.
+/// Puts a run into a sink, as far as it is selected.
 pub struct Session<'a> {
     sink: Box<dyn Sink + 'a>,
-    shared: &'a Shared,
-    name: String,
+    selection: Selection,
     repeats: Repeats,
     tracker: Tracker,
-    status: Status,
+    /// The process, as the capture says it.
+    command: String,
+    /// The submit, until something of it is shown.
+    heading: Option<Submit>,
+    /// The packet that is executing is shown.
+    shown: bool,
+    error: io::Result<()>,
 }
 
 impl<'a> Session<'a> {
-    /// A session for the capture called `name`.
-    pub fn new(sink: Box<dyn Sink + 'a>, shared: &'a Shared, name: String, repeats: Repeats) -> Self {
-        Self { sink, shared, name, repeats, tracker: Tracker::default(), status: Status::Fine }
+    /// Puts what is in `selection` into `sink`.
+    pub fn new(sink: Box<dyn Sink + 'a>, selection: Selection, repeats: Repeats) -> Self {
+        Self {
+            sink,
+            selection,
+            repeats,
+            tracker: Tracker::default(),
+            command: String::new(),
+            heading: None,
+            shown: false,
+            error: Ok(()),
+        }
     }
 
-    /// Puts out what is buffered; the worst status met.
+    /// Puts out what is buffered.
     ///
     /// # Errors
-    /// When output cannot be written.
-    pub fn finish(self) -> io::Result<Status> {
-        self.sink.finish()?;
-        Ok(self.status)
+    /// When output cannot be, or could not be, written.
+    pub fn finish(mut self) -> io::Result<()> {
+        if self.holds() {
+            self.put(|sink| sink.hold(Hold::Drop));
+        }
+        self.error?;
+        self.sink.finish()
     }
 
-    fn submits(&self) -> Span {
-        self.shared.submit.unwrap_or(Span::ALL)
+    /// Puts out, unless that has failed before.
+    fn put(&mut self, put: impl FnOnce(&mut (dyn Sink + 'a)) -> io::Result<()>) {
+        if self.error.is_ok() {
+            self.error = put(&mut *self.sink);
+        }
     }
 
-    fn draws(&self) -> Span {
-        self.shared.draw.unwrap_or(Span::ALL)
+    fn flow(&self) -> Flow {
+        if self.error.is_ok() { Flow::Continue } else { Flow::Stop }
     }
 
-    fn shows(&self, at: &At) -> bool {
-        self.submits().contains(at.submit)
-            && self.draws().contains(at.draw)
+    /// Which frame draw packets set up is known when it runs: they are held until then.
+    fn holds(&self) -> bool {
+        self.selection.draw.is_some_and(|draws| draws.numbering == Numbering::Frame)
+    }
+
+    fn shows(&self, at: &Place) -> bool {
+        let runs = self.selection.draw.filter(|draws| draws.numbering == Numbering::Execution);
+        self.selection.has_submit(at.submit)
+            && runs.is_none_or(|draws| draws.contains(at.draws, at.frame_draw))
             && !(at.repeated && self.repeats == Repeats::Hide)
+    }
+
+    /// The heading of the submit, before the first of it that is shown.
+    fn put_heading(&mut self) {
+        if let Some(submit) = self.heading.take() {
+            self.put(|sink| sink.submit(&submit));
+            self.heading = self.holds().then_some(submit);
+        }
+    }
+
+    fn hold(&mut self) {
+        self.put(|sink| sink.hold(Hold::Begin));
+        self.put_heading();
     }
 }
 
-impl Visitor for Session<'_> {
-    fn gpu(&mut self, id: u32) -> io::Result<()> {
-        self.sink.gpu(id)
+impl Observer for Session<'_> {
+    fn chip(&mut self, gpu: &Gpu) {
+        self.put(|sink| sink.gpu(gpu.chip.id));
     }
 
-    fn submit(&mut self, submit: &Submit, _: &Buffers) -> io::Result<ControlFlow<()>> {
-        if submit.index >= self.submits().end {
-            return Ok(ControlFlow::Break(()));
-        }
-        if self.submits().contains(submit.index) {
-            self.sink.submit(submit)?;
-        }
-        Ok(ControlFlow::Continue(()))
+    fn process(&mut self, command: &str) {
+        command.clone_into(&mut self.command);
     }
 
-    fn packet(&mut self, at: &At, seen: &Seen<'_>) -> io::Result<()> {
-        self.tracker.packet(seen);
-        let shown = self.shows(at);
-        if shown {
-            self.sink.packet(at, seen, &self.tracker)?;
+    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+        let submit = Submit { index: gpu.at.submit, command: self.command.clone(), address, dwords };
+        self.heading = self.selection.has_submit(submit.index).then_some(submit);
+        if self.holds() {
+            self.put(|sink| sink.hold(Hold::Drop));
+            self.hold();
+        } else if self.selection.draw.is_none() {
+            self.put_heading();
         }
-        let Some(work) = seen.body.and_then(|body| Work::of(&body, seen.buffers)) else { return Ok(()) };
-        if shown {
-            self.sink.work(at, &work, &self.tracker)?;
+        self.flow()
+    }
+
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> Flow {
+        self.shown = self.shows(&gpu.at);
+        if self.shown {
+            if !self.holds() {
+                self.put_heading();
+            }
+            self.put(|sink| sink.packet(gpu, packet));
         }
+        self.flow()
+    }
+
+    fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
+        self.tracker.write(offset, old);
+        if self.shown {
+            self.put(|sink| sink.register(gpu, offset));
+        }
+    }
+
+    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+        if self.shown {
+            self.put(|sink| sink.load(gpu, &load));
+        }
+    }
+
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        let tracker = std::mem::take(&mut self.tracker);
+        if self.shows(&gpu.at) {
+            self.put(|sink| sink.call(gpu, call, &tracker));
+        }
+        self.tracker = tracker;
         self.tracker.next_draw();
-        Ok(())
+        if self.holds() {
+            let keep = self.selection.has(call);
+            self.put(|sink| sink.hold(if keep { Hold::Keep } else { Hold::Drop }));
+            self.heading.take_if(|_| keep);
+            self.hold();
+        }
+        self.flow()
     }
 
-    fn problem(&mut self, at: &At, problem: &Problem) -> io::Result<()> {
-        let Some(status) = problem.status() else {
-            self.shared.warn(format_args!("{}: {problem}", self.name));
-            self.status = self.status.worse(self.shared.warning(Status::Damaged));
-            return Ok(());
-        };
-        self.status = self.status.worse(status);
-        match problem {
-            Problem::Capture(_) => eprintln!("a4emu: {}: {problem}", self.name),
-            _ => eprintln!("a4emu: {}: submit {}, at {:#010x}: {problem}", self.name, at.submit, at.address),
+    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) {
+        if trouble.severity() != Severity::Warning {
+            self.put(|sink| sink.trouble(gpu, trouble));
         }
-        self.sink.problem(at, problem)
     }
 }

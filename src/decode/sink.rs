@@ -3,66 +3,69 @@
 use std::io;
 
 use a4emu_decoder::isa::ir3::Instr;
-use a4emu_decoder::load_state::{StateKind, StateSource};
-use a4emu_decoder::pm4::LoadState4;
+use a4emu_decoder::packet::Packet;
 
+use super::output::Hold;
 use super::tracker::Tracker;
-use super::work::Work;
-use crate::walk::{At, Buffers, Problem, Seen, Submit};
+use crate::cp::Call;
+use crate::cp::observer::Load;
+use crate::fault::Trouble;
+use crate::gpu::Gpu;
 
-/// One form of output. Everything comes in execution order, already filtered.
+/// A submit, as the capture has it.
+#[derive(Clone, Debug)]
+pub struct Submit {
+    /// From 0 over the capture.
+    pub index: u32,
+    /// The process, as the capture says it, e.g. `glxgears/23375: fence=7`.
+    pub command: String,
+    /// Where its command buffer is.
+    pub address: u32,
+    /// How long.
+    pub dwords: u32,
+}
+
+impl Submit {
+    /// The name of the process alone.
+    pub fn comm(&self) -> &str {
+        comm(&self.command)
+    }
+}
+
+/// The name of the process that a capture calls `command`.
+pub fn comm(command: &str) -> &str {
+    command.rsplit_once('/').map_or(command, |(comm, _)| comm)
+}
+
+/// One form of output. Everything comes in execution order, already filtered; `gpu.at` says
+/// where it is.
 pub trait Sink {
+    /// Whether what is put out next is kept is not known yet, or known now.
+    fn hold(&mut self, hold: Hold) -> io::Result<()>;
     /// The chip that the capture names.
     fn gpu(&mut self, id: u32) -> io::Result<()>;
     /// A submit begins.
     fn submit(&mut self, submit: &Submit) -> io::Result<()>;
-    /// A packet; `tracker` holds the registers after it.
-    fn packet(&mut self, at: &At, seen: &Seen<'_>, tracker: &Tracker) -> io::Result<()>;
-    /// The packet just shown is a draw or a dispatch.
-    fn work(&mut self, at: &At, work: &Work, tracker: &Tracker) -> io::Result<()>;
+    /// A packet is about to execute.
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()>;
+    /// The packet has written the register at `offset`.
+    fn register(&mut self, gpu: &Gpu, offset: u32) -> io::Result<()>;
+    /// The packet has loaded state.
+    fn load(&mut self, gpu: &Gpu, load: &Load<'_>) -> io::Result<()>;
+    /// The packet is a draw or a dispatch.
+    fn call(&mut self, gpu: &Gpu, call: &Call, tracker: &Tracker) -> io::Result<()>;
     /// Something is wrong.
-    fn problem(&mut self, at: &At, problem: &Problem) -> io::Result<()>;
+    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()>;
     /// Nothing more will come.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// What a CP_LOAD_STATE4 loads, found.
-pub struct Loaded {
-    /// Which state.
-    pub kind: StateKind,
-    /// First unit.
-    pub first: u32,
-    /// Address of the first dword.
-    pub address: u32,
-    /// Dwords announced.
-    pub announced: u32,
-    /// The dwords that the capture holds.
-    pub dwords: Vec<u32>,
-}
-
-/// Dwords of a type-3 header and of CP_LOAD_STATE4 before inline data, in bytes.
-const INLINE_OFFSET: u32 = 12;
-
-impl Loaded {
-    /// Finds what `packet` at `at` loads.
-    pub fn find(packet: &LoadState4<'_>, at: &At, buffers: &Buffers) -> Self {
-        let announced = packet.dwords();
-        let (address, dwords) = match packet.source() {
-            StateSource::Inline(dwords) => (at.address.wrapping_add(INLINE_OFFSET), dwords.to_vec()),
-            StateSource::Memory { address } => {
-                (address, buffers.dwords(u64::from(address), announced).into_owned())
-            }
-        };
-        Self { kind: packet.kind(), first: packet.dst.DST_OFF(), address, announced, dwords }
-    }
-
-    /// The instructions of a program without its padding: up to the last one that is not zero.
-    pub fn instructions(&self) -> impl Iterator<Item = Code> {
-        let (words, _) = self.dwords.as_chunks();
-        let shown = words.iter().rposition(|word| *word != [0; 2]).map_or(0, |last| last + 1);
-        let len = words.len();
-        words[..shown].iter().enumerate().map(move |(index, &[lo, hi])| Code { index, hi, lo, len })
-    }
+/// The instructions of a program without its padding: up to the last one that is not zero.
+pub fn instructions<'a>(load: &Load<'a>) -> impl Iterator<Item = Code> + use<'a> {
+    let (words, _) = load.data.as_chunks();
+    let shown = words.iter().rposition(|word| *word != [0; 2]).map_or(0, |last| last + 1);
+    let len = words.len();
+    words[..shown].iter().enumerate().map(move |(index, &[lo, hi])| Code { index, hi, lo, len })
 }
 
 /// An instruction of a program.

@@ -6,13 +6,14 @@ use a4emu_decoder::bits::WordRow;
 use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::load_state::StateKind;
 
-use super::sink::Loaded;
+use super::sink::instructions;
+use crate::cp::observer::Load;
 
 /// Dwords on a line where nothing is known about them.
 const RAW: usize = 4;
 
 /// The lines that describe `loaded`, in order; the last says what is missing.
-pub fn lines(loaded: &Loaded) -> Box<dyn Iterator<Item = String> + '_> {
+pub fn lines<'a>(loaded: &'a Load<'a>) -> Box<dyn Iterator<Item = String> + 'a> {
     let body: Box<dyn Iterator<Item = String>> = match loaded.kind {
         StateKind::Instructions(_) => Box::new(code(loaded)),
         StateKind::Constants(_) => Box::new(constants(loaded)),
@@ -22,12 +23,12 @@ pub fn lines(loaded: &Loaded) -> Box<dyn Iterator<Item = String> + '_> {
     Box::new(body.chain(missing(loaded)))
 }
 
-fn code(loaded: &Loaded) -> impl Iterator<Item = String> {
-    loaded.instructions().map(|code| format!("{:4}: {:08x}_{:08x}  {code}", code.index, code.hi, code.lo))
+fn code(loaded: &Load<'_>) -> impl Iterator<Item = String> {
+    instructions(loaded).map(|code| format!("{:4}: {:08x}_{:08x}  {code}", code.index, code.hi, code.lo))
 }
 
-fn constants(loaded: &Loaded) -> impl Iterator<Item = String> {
-    (loaded.first..).zip(loaded.dwords.chunks(RAW)).map(|(index, vec4)| format!("c{index}:{}", Vec4(vec4)))
+fn constants(loaded: &Load<'_>) -> impl Iterator<Item = String> {
+    (loaded.first..).zip(loaded.data.chunks(RAW)).map(|(index, vec4)| format!("c{index}:{}", Vec4(vec4)))
 }
 
 /// Four dwords in hexadecimal, then as floats.
@@ -41,8 +42,8 @@ impl fmt::Display for Vec4<'_> {
     }
 }
 
-fn descriptors<'a>(loaded: &'a Loaded, words: &'static [WordRow]) -> impl Iterator<Item = String> + 'a {
-    let units = (loaded.first..).zip(loaded.dwords.chunks(words.len()));
+fn descriptors<'a>(loaded: &'a Load<'a>, words: &'static [WordRow]) -> impl Iterator<Item = String> + 'a {
+    let units = (loaded.first..).zip(loaded.data.chunks(words.len()));
     units.flat_map(move |(slot, unit)| {
         words.iter().zip(unit).map(move |(row, &word)| {
             let text = WordText { rows: row.fields, word, show: Show::Full };
@@ -51,15 +52,15 @@ fn descriptors<'a>(loaded: &'a Loaded, words: &'static [WordRow]) -> impl Iterat
     })
 }
 
-fn raw(loaded: &Loaded) -> impl Iterator<Item = String> {
-    loaded.dwords.chunks(RAW).map(|line| {
+fn raw(loaded: &Load<'_>) -> impl Iterator<Item = String> {
+    loaded.data.chunks(RAW).map(|line| {
         let hex: Vec<_> = line.iter().map(|dword| format!("{dword:08x}")).collect();
         hex.join(" ")
     })
 }
 
-fn missing(loaded: &Loaded) -> Option<String> {
-    let held = loaded.dwords.len() as u32;
+fn missing(loaded: &Load<'_>) -> Option<String> {
+    let held = loaded.data.len() as u32;
     (held < loaded.announced).then(|| {
         let address = loaded.address.wrapping_add(held * 4);
         format!("{} dwords at {address:08x} are not in the capture", loaded.announced - held)

@@ -9,12 +9,17 @@ use a4emu_decoder::pm4::{PacketRow, Pm4, row};
 use a4emu_decoder::regs::{RegName, lookup};
 
 use super::memo::Memo;
-use super::output::{Output, Palette};
-use super::sink::{Loaded, Sink};
+use super::output::{Hold, Output, Palette};
+use super::primitive::Primitive;
+use super::sink::{Sink, Submit};
 use super::state_text;
-use super::tracker::{Change, Tracker, writes};
-use super::work::{Work, primitive};
-use crate::walk::{At, Problem, Seen, Submit};
+use super::tracker::{Change, Tracker};
+use crate::cp::Call;
+use crate::cp::observer::Load;
+use crate::draw::DrawCall;
+use crate::fault::{Place, Trouble};
+use crate::gpu::Gpu;
+use crate::regfile::RegFile;
 
 /// Raw dwords on a line.
 const DWORDS_PER_LINE: usize = 8;
@@ -37,6 +42,8 @@ pub struct Text<'a> {
     palette: Palette,
     detail: Detail,
     memo: Memo,
+    /// The next register is the first of a packet that is nothing but register writes.
+    first: bool,
 }
 
 /// Fields of a register; none where it has no row.
@@ -52,10 +59,10 @@ pub(super) fn value_text(offset: u32, word: u32) -> WordText {
 impl<'a> Text<'a> {
     /// Writes to `out`.
     pub fn new(out: Output<'a>, palette: Palette, detail: Detail) -> Self {
-        Self { out, palette, detail, memo: Memo::default() }
+        Self { out, palette, detail, memo: Memo::default(), first: false }
     }
 
-    fn indent(&mut self, at: &At) -> io::Result<()> {
+    fn indent(&mut self, at: &Place) -> io::Result<()> {
         for _ in 0..at.depth {
             self.out.write_all(b"  ")?;
         }
@@ -63,19 +70,19 @@ impl<'a> Text<'a> {
     }
 
     /// Address and indentation of a line.
-    fn line(&mut self, at: &At) -> io::Result<()> {
+    fn line(&mut self, at: &Place) -> io::Result<()> {
         let Palette { address: style, .. } = self.palette;
         write!(self.out, "{style}{:08x}{style:#}  ", at.address)?;
         self.indent(at)
     }
 
     /// A further line of the packet of the line before.
-    fn continued(&mut self, at: &At) -> io::Result<()> {
+    fn continued(&mut self, at: &Place) -> io::Result<()> {
         self.out.write_all(b"          ")?;
         self.indent(at)
     }
 
-    fn register(&mut self, offset: u32, value: u32) -> io::Result<()> {
+    fn value(&mut self, offset: u32, value: u32) -> io::Result<()> {
         let Palette { address, name, .. } = self.palette;
         let line = self.memo.get(offset, value, |line| {
             let (text, reg) = (value_text(offset, value), RegName { offset });
@@ -84,20 +91,7 @@ impl<'a> Text<'a> {
         self.out.write_all(line)
     }
 
-    fn registers(&mut self, at: &At, seen: &Seen<'_>) -> io::Result<()> {
-        let mut first = matches!(seen.packet, Packet::Type0 { .. } | Packet::Type1 { .. });
-        for (offset, value) in writes(seen) {
-            if std::mem::take(&mut first) {
-                self.line(at)?
-            } else {
-                self.continued(at)?
-            }
-            self.register(offset, value)?;
-        }
-        Ok(())
-    }
-
-    fn command(&mut self, at: &At, opcode: u8, payload: &[u32]) -> io::Result<()> {
+    fn command(&mut self, at: &Place, opcode: u8, payload: &[u32]) -> io::Result<()> {
         self.line(at)?;
         let Palette { name: style, .. } = self.palette;
         let Some(row) = row(opcode) else {
@@ -113,7 +107,7 @@ impl<'a> Text<'a> {
         if row.repeat.is_empty() { Ok(()) } else { self.entries(at, row, rest) }
     }
 
-    fn entries(&mut self, at: &At, row: &PacketRow, rest: &[u32]) -> io::Result<()> {
+    fn entries(&mut self, at: &Place, row: &PacketRow, rest: &[u32]) -> io::Result<()> {
         for entry in rest.chunks(row.repeat.len()) {
             self.continued(at)?;
             for (dword, &word) in row.repeat.iter().zip(entry) {
@@ -124,7 +118,7 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    fn raw(&mut self, at: &At, dwords: &[u32]) -> io::Result<()> {
+    fn raw(&mut self, at: &Place, dwords: &[u32]) -> io::Result<()> {
         for line in dwords[..dwords.len().min(MAX_RAW)].chunks(DWORDS_PER_LINE) {
             self.continued(at)?;
             for dword in line {
@@ -142,9 +136,8 @@ impl<'a> Text<'a> {
     }
 
     /// What lies behind the fixed part of a packet.
-    fn contents(&mut self, at: &At, seen: &Seen<'_>, body: &Pm4<'_>) -> io::Result<()> {
-        match body {
-            Pm4::LoadState4(load) => self.loaded(at, &Loaded::find(load, at, seen.buffers)),
+    fn contents(&mut self, at: &Place, opcode: u8, payload: &[u32]) -> io::Result<()> {
+        match Pm4::parse(opcode, payload) {
             Pm4::Nop(nop) => match marker(nop.rest) {
                 Some(text) => {
                     self.continued(at)?;
@@ -152,23 +145,21 @@ impl<'a> Text<'a> {
                 }
                 None => self.raw(at, nop.rest),
             },
-            Pm4::SetDrawState(_) | Pm4::MemToMem(_) | Pm4::WideRegWrite(_) | Pm4::Unknown { .. } => Ok(()),
-            _ => self.raw(at, rest_of(seen)),
+            Pm4::LoadState4(_)
+            | Pm4::SetDrawState(_)
+            | Pm4::MemToMem(_)
+            | Pm4::WideRegWrite(_)
+            | Pm4::Unknown { .. } => Ok(()),
+            _ => {
+                let described = row(opcode).map_or(0, |row| row.dwords.len());
+                self.raw(at, payload.get(described..).unwrap_or(&[]))
+            }
         }
     }
 
-    fn loaded(&mut self, at: &At, loaded: &Loaded) -> io::Result<()> {
-        let lines = state_text::lines(loaded);
-        for line in lines {
-            self.continued(at)?;
-            writeln!(self.out, "  {line}")?;
-        }
-        Ok(())
-    }
-
-    fn change(&mut self, tracker: &Tracker, change: &Change) -> io::Result<()> {
+    fn change(&mut self, regs: &RegFile, change: &Change) -> io::Result<()> {
         let Palette { name, .. } = self.palette;
-        let value = tracker.regs().read(change.offset);
+        let value = regs.read(change.offset);
         let (reg, text) = (RegName { offset: change.offset }, value_text(change.offset, value));
         write!(self.out, "    {name}{reg}{name:#} = {text}")?;
         match change.before {
@@ -176,12 +167,6 @@ impl<'a> Text<'a> {
             None => self.out.write_all(b"\n"),
         }
     }
-}
-
-/// The dwords that no row describes.
-fn rest_of<'a>(seen: &Seen<'a>) -> &'a [u32] {
-    let Packet::Type3 { opcode, payload, .. } = seen.packet else { return &[] };
-    payload.get(row(opcode).map_or(0, |row| row.dwords.len())..).unwrap_or(&[])
 }
 
 /// The text of a string marker: printable ASCII, padded with NULs.
@@ -193,80 +178,84 @@ fn marker(dwords: &[u32]) -> Option<String> {
 }
 
 impl Sink for Text<'_> {
+    fn hold(&mut self, hold: Hold) -> io::Result<()> {
+        self.out.hold(hold)
+    }
+
     fn gpu(&mut self, id: u32) -> io::Result<()> {
         writeln!(self.out, "gpu {id}")
     }
 
     fn submit(&mut self, submit: &Submit) -> io::Result<()> {
         let Palette { heading, .. } = self.palette;
-        let (index, buffer) = (submit.index, submit.buffer);
+        let Submit { index, address, dwords, command } = submit;
         writeln!(
             self.out,
-            "\n{heading}submit {index}{heading:#}: {} dwords at {:08x}, {}",
-            buffer.length, buffer.address, submit.command
+            "\n{heading}submit {index}{heading:#}: {dwords} dwords at {address:08x}, {command}"
         )
     }
 
-    fn packet(&mut self, at: &At, seen: &Seen<'_>, _: &Tracker) -> io::Result<()> {
-        if self.detail == Detail::Summary {
-            return Ok(());
-        }
-        if let Packet::Type3 { opcode, payload, .. } = seen.packet {
-            self.command(at, opcode, payload)?;
-        }
-        self.registers(at, seen)?;
-        match &seen.body {
-            Some(body) => self.contents(at, seen, body),
-            None => Ok(()),
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()> {
+        self.first = matches!(packet, Packet::Type0 { .. } | Packet::Type1 { .. });
+        match (self.detail, *packet) {
+            (Detail::Full, Packet::Type3 { opcode, payload, .. }) => {
+                self.command(&gpu.at, opcode, payload)?;
+                self.contents(&gpu.at, opcode, payload)
+            }
+            _ => Ok(()),
         }
     }
 
-    fn work(&mut self, at: &At, work: &Work, tracker: &Tracker) -> io::Result<()> {
-        let Palette { heading, .. } = self.palette;
-        let draw = at.draw;
-        match *work {
-            Work::Draw { initiator, count, instances } => {
-                let (count, instances) = (Known(count), Known(instances));
-                let (primitive, pass) = (primitive(initiator), tracker.pass());
-                write!(
-                    self.out,
-                    "{heading}draw {draw}{heading:#}: {primitive}, {count} x {instances}, {pass}"
-                )?;
-            }
-            Work::Dispatch { groups: Some([x, y, z]) } => {
-                write!(self.out, "{heading}draw {draw}{heading:#}: dispatch {x} x {y} x {z}")?;
-            }
-            Work::Dispatch { groups: None } => {
-                write!(self.out, "{heading}draw {draw}{heading:#}: dispatch")?;
-            }
+    fn register(&mut self, gpu: &Gpu, offset: u32) -> io::Result<()> {
+        if self.detail == Detail::Summary {
+            return Ok(());
         }
-        let written = tracker.written().len();
-        writeln!(self.out, "; {written} registers written, {} changed", tracker.changed().count())?;
-        for change in tracker.changed() {
-            self.change(tracker, &change)?;
+        if std::mem::take(&mut self.first) {
+            self.line(&gpu.at)?;
+        } else {
+            self.continued(&gpu.at)?;
+        }
+        self.value(offset, gpu.regs.read(offset))
+    }
+
+    fn load(&mut self, gpu: &Gpu, load: &Load<'_>) -> io::Result<()> {
+        if self.detail == Detail::Summary {
+            return Ok(());
+        }
+        for line in state_text::lines(load) {
+            self.continued(&gpu.at)?;
+            writeln!(self.out, "  {line}")?;
         }
         Ok(())
     }
 
-    fn problem(&mut self, at: &At, problem: &Problem) -> io::Result<()> {
+    fn call(&mut self, gpu: &Gpu, call: &Call, tracker: &Tracker) -> io::Result<()> {
+        let Palette { heading, .. } = self.palette;
+        write!(self.out, "{heading}draw {} f{}{heading:#}: ", call.number(), call.frame_draw())?;
+        match call {
+            Call::Draw(call) => {
+                let (primitive, DrawCall { count, instances, pass, .. }) =
+                    (Primitive::of(call.initiator), call);
+                write!(self.out, "{primitive}, {count} x {instances}, {pass}")?;
+            }
+            Call::Uncounted(call) => write!(self.out, "{}, ? vertices, {}", call.packet, call.pass)?,
+            Call::Dispatch(call) => {
+                let [x, y, z] = call.groups;
+                write!(self.out, "dispatch {x} x {y} x {z}")?;
+            }
+        }
+        let written = tracker.written().len();
+        writeln!(self.out, "; {written} registers written, {} changed", tracker.changed(&gpu.regs).count())?;
+        tracker.changed(&gpu.regs).try_for_each(|change| self.change(&gpu.regs, &change))
+    }
+
+    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()> {
         let Palette { error, .. } = self.palette;
-        self.line(at)?;
-        writeln!(self.out, "{error}error{error:#}: {problem}")
+        self.line(&gpu.at)?;
+        writeln!(self.out, "{error}error{error:#}: {trouble}")
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
         self.out.finish()
-    }
-}
-
-/// A number, or `?` where the capture does not hold it.
-struct Known(Option<u32>);
-
-impl std::fmt::Display for Known {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Some(number) => write!(f, "{number}"),
-            None => f.write_str("?"),
-        }
     }
 }

@@ -15,6 +15,8 @@ use crate::golden::{LoadRecord, Record, State};
 pub struct Difference {
     /// Number of the draw or dispatch.
     pub draw: u32,
+    /// Number that it shares with its runs for other tiles.
+    pub frame_draw: u32,
     /// Submit that holds it (in the first state, if it has the draw).
     pub submit: u32,
     /// What: a register with its field, shader state, the call.
@@ -27,8 +29,8 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { draw, submit, what, old, new } = self;
-        write!(f, "draw {draw} submit {submit}: {what}: {old} -> {new}")
+        let Self { draw, frame_draw, submit, what, old, new } = self;
+        write!(f, "draw {draw} f{frame_draw} submit {submit}: {what}: {old} -> {new}")
     }
 }
 
@@ -71,6 +73,7 @@ pub fn compare(a: &State, b: &State) -> Vec<Difference> {
 fn difference(record: &Record, what: &str, old: impl fmt::Display, new: impl fmt::Display) -> Difference {
     Difference {
         draw: record.number,
+        frame_draw: record.frame_draw,
         submit: record.submit,
         what: what.to_owned(),
         old: old.to_string(),

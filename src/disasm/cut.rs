@@ -8,58 +8,56 @@
 //! from submit to submit.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use a4emu_decoder::asm::pack;
 use a4emu_decoder::capture::{AddressRecord, Body, Section, SectionId, Sections};
 
 use super::prelude;
-use crate::cp::{Call, Flow, Observer, Pass, Tee};
+use crate::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use crate::gpu::Gpu;
 use crate::memory::PAGE;
-use crate::options::Span;
-use crate::output::Renderer;
+use crate::pass::Pass;
 use crate::playback::Playback;
-
-/// What to keep.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Range {
-    /// These submits; all that hold a wanted draw if not given.
-    pub submits: Option<Span>,
-    /// Draws up to the last of these; all if not given.
-    pub draws: Option<Span>,
-}
-
-impl fmt::Display for Range {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Span { start, end }) = self.submits {
-            write!(f, ", submits {start}..{end}")?;
-        }
-        self.draws.map_or(Ok(()), |draws| write!(f, ", to draw {}", draws.end.saturating_sub(1)))
-    }
-}
+use crate::selection::{Selection, Span};
 
 /// A draw or dispatch as it was met.
 struct Met {
-    number: u64,
-    submit: u64,
+    number: u32,
+    frame_draw: u32,
+    submit: u32,
     address: u32,
-    pass: Pass,
+    pass: Option<Pass>,
 }
 
-/// Notes all draws, runs none.
+/// Notes all draws.
 #[derive(Default)]
 struct Survey(Vec<Met>);
 
 impl Observer for Survey {
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         self.0.push(Met {
-            number: call.number().into(),
-            submit: gpu.at.submit.into(),
+            number: call.number(),
+            frame_draw: call.frame_draw(),
+            submit: call.submit(),
             address: gpu.at.address,
-            pass: Pass::of(&gpu.regs),
+            pass: call.pass(),
         });
-        Flow::Skip
+        Flow::Continue
+    }
+}
+
+/// Runs what later submits may read: nothing reads what the last one draws.
+struct UpTo {
+    /// The last submit.
+    last: u64,
+}
+
+impl Engine for UpTo {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        match u64::from(call.submit()) < self.last {
+            true => Renderer.run(gpu, call),
+            false => Flow::Continue,
+        }
     }
 }
 
@@ -67,20 +65,20 @@ impl Observer for Survey {
 ///
 /// # Errors
 /// When the capture is none or has no such submit or draw.
-pub fn cut(capture: &[u8], range: Range) -> Result<Vec<u8>, String> {
+pub fn cut(capture: &[u8], range: Selection) -> Result<Vec<u8>, String> {
     let mut survey = Survey::default();
     let mut playback = Playback::default();
-    playback.run(sections(capture)?, &mut survey);
+    playback.run(sections(capture)?, &mut Skip::default(), &mut survey);
     let submits = u64::from(playback.gpu.at.submit);
     let kept = kept(&survey.0, range, submits)?;
     let groups = groups(capture)?;
     let silent = silent(&survey.0, &groups, range);
     let mut scissors = Scissors::new(kept, groups, silent);
     let mut playback = Playback::default();
-    let mut renderer = Renderer::default();
+    let mut engine = UpTo { last: kept.end - 1 };
     for section in sections(capture)?.map_while(Result::ok) {
         let flow = scissors.section(&section, |scissors| {
-            playback.section(&section, &mut Tee(vec![scissors, &mut renderer]));
+            playback.section(&section, &mut engine, scissors);
             u64::from(playback.gpu.at.submit)
         });
         if flow == Flow::Stop {
@@ -95,19 +93,21 @@ fn sections(capture: &[u8]) -> Result<Sections<&[u8]>, String> {
 }
 
 /// The submits that stay.
-fn kept(met: &[Met], range: Range, submits: u64) -> Result<Span, String> {
-    let span = range.submits.unwrap_or(Span::ALL);
-    let Some(draws) = range.draws else {
+fn kept(met: &[Met], range: Selection, submits: u64) -> Result<Span, String> {
+    let span = range.submit.unwrap_or(Span { start: 0, end: u64::MAX });
+    let Some(draws) = range.draw else {
         let end = span.end.min(submits);
         let some = span.start < end;
-        return some.then_some(Span { end, ..span }).ok_or_else(|| format!("there are {submits} submits"));
+        return some
+            .then_some(Span { end, ..span })
+            .ok_or_else(|| format!("the capture has no submit {span}; it has {submits}"));
     };
-    let holds = |met: &&Met| draws.contains(met.number) && span.contains(met.submit);
-    let of = |met: &Met| met.submit;
+    let holds = |met: &&Met| range.contains(met.submit, met.number, met.frame_draw);
+    let of = |met: &Met| u64::from(met.submit);
     let (first, last) = (met.iter().find(holds).map(of), met.iter().rev().find(holds).map(of));
     match (first, last) {
         (Some(start), Some(last)) => Ok(Span { start, end: last + 1 }),
-        _ => Err(format!("no such draw there; the capture has {} in {submits} submits", met.len())),
+        _ => Err(format!("the capture has no draw {draws} there; it has {} in {submits} submits", met.len())),
     }
 }
 
@@ -128,15 +128,15 @@ fn groups(capture: &[u8]) -> Result<Vec<usize>, String> {
 }
 
 /// The draw packets that are left out, by group: those first met behind the last draw.
-fn silent(met: &[Met], groups: &[usize], range: Range) -> BTreeMap<usize, Vec<u32>> {
-    let end = range.draws.map_or(u64::MAX, |draws| draws.end);
-    let mut first: BTreeMap<(usize, u32), u64> = BTreeMap::new();
-    for met in met.iter().filter(|met| matches!(met.pass, Pass::Gmem | Pass::Bypass)) {
+fn silent(met: &[Met], groups: &[usize], range: Selection) -> BTreeMap<usize, Vec<u32>> {
+    let is_past = |met: &Met| range.draw.is_some_and(|draws| draws.is_past(met.number, met.frame_draw));
+    let mut first: BTreeMap<(usize, u32), &Met> = BTreeMap::new();
+    for met in met.iter().filter(|met| matches!(met.pass, Some(Pass::Gmem | Pass::Bypass) | None)) {
         let group = groups.get(met.submit as usize).copied().unwrap_or_default();
-        first.entry((group, met.address)).or_insert(met.number);
+        first.entry((group, met.address)).or_insert(met);
     }
     let mut silent: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-    for ((group, address), _) in first.into_iter().filter(|(_, number)| *number >= end) {
+    for ((group, address), _) in first.into_iter().filter(|(_, met)| is_past(met)) {
         silent.entry(group).or_default().push(address);
     }
     silent
@@ -297,15 +297,7 @@ fn free_address(gpu: &Gpu, bytes: u32) -> Option<u32> {
 }
 
 impl Observer for Scissors {
-    /// Nothing reads what the last submit draws.
-    fn call(&mut self, gpu: &mut Gpu, _: &Call) -> Flow {
-        match u64::from(gpu.at.submit) + 1 < self.kept.end {
-            true => Flow::Continue,
-            false => Flow::Skip,
-        }
-    }
-
-    fn submit(&mut self, gpu: &mut Gpu, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
         if !self.kept.contains(gpu.at.submit.into()) {
             return Flow::Continue;
         }

@@ -14,9 +14,10 @@ use anyhow::Context;
 use flate2::read::MultiGzDecoder;
 
 use crate::options::Shared;
+use crate::selection::Selection;
 use crate::status::{Failure, Status};
 
-pub use cut::{Range, cut};
+pub use cut::cut;
 
 /// Bytes of an unpacked capture that are taken; `asm` makes no larger ones.
 const MAX_CAPTURE: u64 = 1 << 30;
@@ -30,6 +31,9 @@ pub struct Args {
     /// The source to write (default: stdout)
     #[arg(short, long, value_name = "SOURCE")]
     pub output: Option<std::path::PathBuf>,
+    /// Keeps only these submits, and draws up to the last of these
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
 /// Runs the subcommand.
@@ -40,21 +44,26 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let name = args.capture.display().to_string();
     let (capture, mut status) =
         unpacked(&args.capture, shared).with_context(|| format!("cannot read {name}"))?;
-    let range = Range { submits: shared.submit, draws: shared.draw };
-    let source = match range {
-        Range { submits: None, draws: None } => disassemble(&capture),
-        range => disassemble(&cut(&capture, range).map_err(usage)?),
+    let source = match args.selection {
+        Selection { submit: None, draw: None } => disassemble(&capture),
+        selection => disassemble(&cut(&capture, selection).map_err(usage)?),
     };
     if source.damaged > 0 {
         shared.warn(format_args!("the last {} bytes are no section", source.damaged));
         status = status.worse(Status::Damaged);
     }
-    let text = format!("// {name}{}\n{}", range, source.text);
+    let text = format!("// {name}{}\n{}", kept(args.selection), source.text);
     match args.output.as_deref() {
         None => std::io::stdout().write_all(text.as_bytes()).context("cannot write to stdout")?,
         Some(path) => fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?,
     }
     Ok(status)
+}
+
+/// What of the capture is kept, for the first line.
+fn kept(Selection { submit, draw }: Selection) -> String {
+    let submits = submit.map_or(String::new(), |submits| format!(", submits {submits}"));
+    submits + &draw.map_or(String::new(), |draws| format!(", to the last of draws {draws}"))
 }
 
 fn usage(message: String) -> Failure {

@@ -1,4 +1,6 @@
-//! What a draw packet says, before any register is read.
+//! What a draw packet says, and which draw it is.
+
+use crate::pass::Pass;
 
 /// Where the vertex indices of a draw come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +27,12 @@ pub enum IndexSource {
 pub struct DrawCall {
     /// Number of the draw, from 0 over the whole capture.
     pub number: u32,
+    /// Number that it shares with its runs for other tiles.
+    pub frame_draw: u32,
     /// Number of the submit that holds it.
     pub submit: u32,
+    /// What it is for.
+    pub pass: Pass,
     /// The draw initiator's dword; the A4xx form whatever the packet was.
     pub initiator: u32,
     /// Vertices (or indices) per instance.
@@ -46,10 +52,31 @@ pub struct DrawCall {
 pub struct DispatchCall {
     /// Number among draws and dispatches, from 0 over the whole capture.
     pub number: u32,
+    /// Number that it shares with other runs of its packet in the submit.
+    pub frame_draw: u32,
     /// Number of the submit that holds it.
     pub submit: u32,
     /// Work groups in x, y, z.
     pub groups: [u32; 3],
     /// Local size from the packet (the indirect form); otherwise HLSQ_CL_NDRANGE_0 has it.
     pub local_size: Option<[u32; 3]>,
+}
+
+/// A draw whose count only the chip knows, or whose packet nobody has described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UncountedDraw {
+    /// Number among draws and dispatches, from 0 over the whole capture.
+    pub number: u32,
+    /// Number that it shares with its runs for other tiles.
+    pub frame_draw: u32,
+    /// Number of the submit that holds it.
+    pub submit: u32,
+    /// What it is for.
+    pub pass: Pass,
+    /// Name of the packet.
+    pub packet: &'static str,
+    /// The draw initiator's dword, where the packet is known to have one.
+    pub initiator: Option<u32>,
+    /// Instances, where the packet is known to say.
+    pub instances: Option<u32>,
 }

@@ -7,17 +7,17 @@ use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 use crate::fault::Fault;
 use crate::gpu::Gpu;
 
-use super::call::DrawCall;
-use super::feedback::FeedbackState;
-use super::geometry::dispatch::{Choice, Demand};
-use super::geometry::input::Input;
-use super::geometry::launch::Job;
-use super::geometry::{self, GeometryState, Layers};
-use super::pipeline::{note_reports, shade_vertices};
-use super::state::{VertexState, Viewports, provoking, topology};
-use super::tessellation::{self, Tessellated, TessellationState};
-use super::topology::Provoking;
-use super::vertices::{HEADER, Vertices};
+use crate::draw::call::DrawCall;
+use crate::draw::gras::state::{VertexState, Viewports, provoking, topology};
+use crate::draw::gs::batch::Job;
+use crate::draw::gs::dispatch::{Choice, Demand};
+use crate::draw::gs::{self, GeometryState, Layers};
+use crate::draw::pc::assembler::Input;
+use crate::draw::pc::state::{self as tessellation, Tessellated, TessellationState};
+use crate::draw::pc::topology::Provoking;
+use crate::draw::pipeline::{note_reports, shade_vertices};
+use crate::draw::vertices::{HEADER, Vertices};
+use crate::draw::vpc::feedback::FeedbackState;
 
 /// What the stages in front of set-up need of the registers.
 pub struct FrontState {
@@ -153,7 +153,7 @@ fn shade_geometry(gpu: &mut Gpu, geometry: &GeometryState, whole: &Tessellated, 
         gpu.report.unsupported(format!("draw {draw}: {what}"), gpu.at);
     }
     let job = Job { state: geometry, vertices: &whole.vertices, input: &whole.input, choice, draw };
-    let outcome = geometry::shade(&job, &mut gpu.mem);
+    let outcome = gs::shade(&job, &mut gpu.mem);
     gpu.pipeline.dispatches.note(&choice, &outcome.cost);
     note_reports(gpu, outcome.reports);
     if let Some(fault) = outcome.fault {

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use crate::fault::Fault;
 use crate::gpu::{Gpu, Stage};
+use crate::pass::Pass;
 use crate::shader::{Program, Warp};
 
-use super::call::DrawCall;
-use super::fragment::{self, Chosen, Frame, Group};
-use super::front::FrontState;
-use super::pipeline::{geometry, plan, reachable};
-use super::program::words;
-use super::reuse::Geometry;
-use super::stage::{Port, StageEnvironment};
-use super::state::{DrawState, Purpose, VertexState, purpose};
-use super::vertex;
+use crate::draw::call::DrawCall;
+use crate::draw::front::FrontState;
+use crate::draw::fs::{self, Chosen, Frame, Group};
+use crate::draw::gras::state::{DrawState, VertexState};
+use crate::draw::pipeline::{geometry, plan, reachable};
+use crate::draw::primitive_cache::Geometry;
+use crate::draw::sp::memory::{Port, StageEnvironment};
+use crate::draw::sp::programs::words;
+use crate::draw::vfd::indices;
 
 /// A warp before its first instruction, of a program with a step per instruction.
 pub struct Launch<'l, 'e, 'q, 'a> {
@@ -43,7 +44,7 @@ pub fn vertices(
     let (words, program) = stepwise(gpu, Stage::VS)?;
     let mut state = VertexState::snapshot(gpu, call)?;
     state.stage.program = program.clone();
-    vertex::launch(&state, &mut gpu.mem, number, |warp, environment| {
+    indices::launch(&state, &mut gpu.mem, number, |warp, environment| {
         look(Launch { words: &words, program: &program, warp, environment, pixels: None });
     })
 }
@@ -59,7 +60,7 @@ pub fn fragments(
     chosen: Chosen,
     look: impl FnOnce(Launch<'_, '_, '_, '_>),
 ) -> Result<(), Fault> {
-    if purpose(&gpu.regs) != Purpose::Draw {
+    if matches!(call.pass, Pass::Resolve | Pass::Binning) {
         return Err(Fault::Draw("the fragment shader of a resolve or binning pass does not run".into()));
     }
     let (words, program) = stepwise(gpu, Stage::FS)?;
@@ -71,7 +72,7 @@ pub fn fragments(
     let plan = plan(&state, &gpu.mem);
     let Geometry { vertices, primitives, bounds, .. } = &*geometry;
     let frame = Frame { state: &state, vertices, primitives, bounds, plan };
-    fragment::launch(&frame, area, chosen, Port::Exclusive(&mut gpu.mem), |pixels, warp, environment| {
+    fs::launch(&frame, area, chosen, Port::Exclusive(&mut gpu.mem), |pixels, warp, environment| {
         look(Launch { words: &words, program: &program, warp, environment, pixels: Some(pixels) });
     })
 }

@@ -1,50 +1,26 @@
-//! A draw, stage by stage.
+//! A draw, hardware block by hardware block.
 //!
-//! [`run`] reads as the block diagram: registers become a [`state::DrawState`], indices
+//! [`run`] reads as the block diagram: registers become a [`gras::state::DrawState`], indices
 //! become shaded vertices, these become primitives, and these become pixels. Each
 //! stage takes values and returns values; only `run` touches the machine.
-pub mod affine;
-pub mod bands;
-pub mod blend;
 pub mod call;
-pub mod clip;
-pub mod compute;
-pub mod depth;
-pub mod depth_target;
-pub mod feedback;
-pub mod fetch;
-pub mod fill;
-pub mod fragment;
+pub mod cs;
+pub mod ds;
 pub mod front;
-pub mod geometry;
+pub mod fs;
+pub mod gras;
+pub mod gs;
+pub mod hs;
 pub mod inspect;
-pub mod interpolate;
-pub mod layers;
-pub mod lines;
-pub mod local;
-pub mod merge;
-pub mod patch;
+pub mod pc;
 pub mod pipeline;
-pub mod plane;
-pub mod primitive;
-pub mod program;
-pub mod quad;
-pub mod raster;
-pub mod reports;
-pub mod resolve;
-pub mod reuse;
-pub mod stage;
-pub mod state;
-pub mod surfaces;
-pub mod targets;
-pub mod tessellation;
-pub mod tessellator;
-pub mod texture;
-pub mod topology;
-pub mod vertex;
+pub mod primitive_cache;
+pub mod rb;
+pub mod sp;
+pub mod tpl1;
 pub mod vertices;
-pub mod view;
-pub mod window;
+pub mod vfd;
+pub mod vpc;
 
-pub use call::{DispatchCall, DrawCall, IndexSource};
+pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 pub use pipeline::{Pipeline, dispatch, run};

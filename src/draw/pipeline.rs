@@ -8,27 +8,30 @@ use a4emu_decoder::regs::rb::{RB_FRAME_BUFFER_DIMENSION, RB_RENDER_CONTROL};
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::Gpu;
 use crate::memory::Memory;
+use crate::pass::Pass;
 
-use super::bands;
-use super::call::{DispatchCall, DrawCall};
-use super::fragment::{self, BandResult, Coloring, Frame, Plan};
-use super::front::{self, FrontState, Stream};
-use super::geometry::Layers;
-use super::geometry::dispatch::Setting;
-use super::geometry::ledger::{Ledger, Row};
-use super::layers::{self, Grouping, Layer};
-use super::plane::{Location, Outside, Surface, with_planes};
-use super::primitive;
-use super::program::Programs;
-use super::raster::Rect;
-use super::reports::Reports;
-use super::reuse::{Geometry, Reuse};
-use super::stage::Port;
-use super::state::{DrawState, Purpose, VertexState, purpose};
-use super::surfaces::{Surfaces, Written};
-use super::targets::{TestOrder, is_bypass};
-use super::vertex::{self, Shaded, Stores};
-use super::{compute, resolve, tessellation};
+use super::cs;
+use super::pc::state as tessellation;
+use super::rb::resolve;
+use crate::draw::call::{DispatchCall, DrawCall};
+use crate::draw::front::{self, FrontState, Stream};
+use crate::draw::fs::bands;
+use crate::draw::fs::{self, BandResult, Coloring, Frame, Plan};
+use crate::draw::gras::layers::{self, Grouping, Layer};
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup;
+use crate::draw::gras::state::{DrawState, VertexState};
+use crate::draw::gs::Layers;
+use crate::draw::gs::cost::{Ledger, Row};
+use crate::draw::gs::dispatch::Setting;
+use crate::draw::primitive_cache::{Geometry, Reuse};
+use crate::draw::rb::rendered::{Surfaces, Written};
+use crate::draw::rb::state::{TestOrder, is_bypass};
+use crate::draw::rb::surface::{Location, Outside, Surface, with_planes};
+use crate::draw::sp::log::Reports;
+use crate::draw::sp::memory::Port;
+use crate::draw::sp::programs::Programs;
+use crate::draw::vfd::indices::{self, Shaded, Stores};
 
 /// What the pipeline keeps between draws.
 #[derive(Default)]
@@ -125,11 +128,16 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     if call.count == 0 || call.instances == 0 {
         return;
     }
-    let result = match purpose(&gpu.regs) {
-        Purpose::Binning => Ok(()),
-        Purpose::Resolve => resolve::run(gpu, call),
-        Purpose::Draw if gpu.regs.get::<RB_RENDER_CONTROL>().DISABLE_COLOR_PIPE() => vertices_only(gpu, call),
-        Purpose::Draw => render(gpu, call),
+    let result = match call.pass {
+        // The result would be the visibility stream, which nobody reads.
+        Pass::Binning => Ok(()),
+        Pass::Resolve => resolve::run(gpu, call),
+        Pass::Gmem | Pass::Bypass | Pass::Restore => {
+            match gpu.regs.get::<RB_RENDER_CONTROL>().DISABLE_COLOR_PIPE() {
+                true => vertices_only(gpu, call),
+                false => render(gpu, call),
+            }
+        }
     };
     if let Err(fault) = result {
         gpu.report.fault(fault, gpu.at);
@@ -140,7 +148,7 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
 pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     gpu.pipeline.stats.draws += 1;
     let start = Instant::now();
-    if let Err(fault) = compute::run(gpu, call) {
+    if let Err(fault) = cs::run(gpu, call) {
         gpu.report.fault(fault, gpu.at);
     }
     gpu.pipeline.stats.ms.compute += start.elapsed().as_secs_f64() * 1e3;
@@ -185,7 +193,7 @@ pub(super) fn geometry(
     }
     let Some(Stream { mut vertices, list, words }) = front::run(gpu, &front)? else { return Ok(None) };
     let start = Instant::now();
-    let Some(primitives) = primitive::assemble_in(&state.primitive, &mut vertices, &list, &words) else {
+    let Some(primitives) = setup::assemble_in(&state.primitive, &mut vertices, &list, &words) else {
         let what = format!("draw {}: primitive type {:?}", call.number, front.topology());
         gpu.report.unsupported(what, gpu.at);
         return Ok(None);
@@ -204,7 +212,7 @@ pub(super) fn geometry(
 pub fn shade_vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Fault> {
     let start = Instant::now();
     let stores = if state.stage.stores() { Stores::Some } else { Stores::None };
-    let mut shaded = vertex::shade(state, &mut gpu.mem, stores)?;
+    let mut shaded = indices::shade(state, &mut gpu.mem, stores)?;
     gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
     note_reports(gpu, std::mem::take(&mut shaded.reports));
     gpu.pipeline.stats.ms.vertex += start.elapsed().as_secs_f64() * 1e3;
@@ -337,7 +345,7 @@ fn solid(state: &DrawState, memory: &Memory) -> Option<Vec<u32>> {
     if !state.fragment.is_uniform() {
         return None;
     }
-    let colors = fragment::run_once(state, Port::Shared(memory))?;
+    let colors = fs::run_once(state, Port::Shared(memory))?;
     state.targets.color.iter().zip(&colors).map(|(target, colors)| target.solid(colors)).collect()
 }
 
@@ -359,7 +367,7 @@ fn note_targets(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], call: &D
             pitch: surface.pitch,
             format: format.0,
             swap: format.1,
-            content: super::surfaces::Content::Color,
+            content: crate::draw::rb::rendered::Content::Color,
         });
     }
 }

@@ -8,10 +8,10 @@ use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 use super::hash::hash_words;
 use super::{LoadRecord, Record, State, StateHash};
 use crate::cp::observer::Load;
-use crate::cp::{Call, Flow, Observer, Pass};
-use crate::draw::{DispatchCall, DrawCall, IndexSource};
+use crate::cp::{Call, Flow, Observer};
+use crate::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use crate::gpu::{Chip, Gpu};
-use crate::regfile::COUNT;
+use crate::regfile::{COUNT, RegSet};
 
 /// Where records go.
 pub trait Sink {
@@ -31,6 +31,8 @@ pub struct Recorder<S> {
     sink: S,
     /// Values at the record before; `None` where nobody had written.
     before: Box<[Option<u32>; COUNT]>,
+    /// Registers written since.
+    touched: RegSet,
     loads: BTreeMap<(String, u32), LoadRecord>,
     hash: StateHash,
 }
@@ -38,19 +40,25 @@ pub struct Recorder<S> {
 impl<S: Sink> Recorder<S> {
     /// Hands each record to `sink`.
     pub fn new(sink: S) -> Self {
-        Self { sink, before: Box::new([None; COUNT]), loads: BTreeMap::new(), hash: StateHash::default() }
+        Self {
+            sink,
+            before: Box::new([None; COUNT]),
+            touched: RegSet::default(),
+            loads: BTreeMap::new(),
+            hash: StateHash::default(),
+        }
     }
 
     /// Adds the record of what was written after the last draw; gives back the sink.
-    pub fn end(mut self, gpu: &mut Gpu) -> S {
-        let (number, submit) = (gpu.at.draws, gpu.at.submit);
-        self.record(gpu, Record { number, submit, call: "end".to_owned(), ..Record::default() });
+    pub fn end(mut self, gpu: &Gpu) -> S {
+        let (number, frame_draw, submit) = (gpu.at.draws, gpu.at.frame_draw, gpu.at.submit);
+        self.record(gpu, Record { number, frame_draw, submit, call: "end".to_owned(), ..Record::default() });
         self.sink
     }
 
     /// Completes `record` with the state as it is now.
-    fn record(&mut self, gpu: &mut Gpu, mut record: Record) {
-        for offset in gpu.regs.take_touched().iter() {
+    fn record(&mut self, gpu: &Gpu, mut record: Record) {
+        for offset in std::mem::take(&mut self.touched).iter() {
             let (old, new) = (self.before[offset as usize], gpu.regs.read(offset));
             record.written += 1;
             if old != Some(new) {
@@ -66,6 +74,10 @@ impl<S: Sink> Recorder<S> {
 }
 
 impl<S: Sink> Observer for Recorder<S> {
+    fn register(&mut self, _: &Gpu, offset: u32, _: Option<u32>) {
+        self.touched.insert(offset);
+    }
+
     fn load(&mut self, _: &Gpu, load: Load<'_>) {
         self.hash.loaded(load.kind);
         let kind = kind_name(load.kind);
@@ -74,11 +86,12 @@ impl<S: Sink> Observer for Recorder<S> {
         self.loads.insert((kind.clone(), first), LoadRecord { kind, first, dwords, hash });
     }
 
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         let record = Record {
             number: call.number(),
-            submit: gpu.at.submit,
-            call: call_text(gpu, call),
+            frame_draw: call.frame_draw(),
+            submit: call.submit(),
+            call: call_text(call),
             ..Record::default()
         };
         self.record(gpu, record);
@@ -87,17 +100,18 @@ impl<S: Sink> Observer for Recorder<S> {
 }
 
 /// The call in words: pass, primitive, counts, indices; or the groups of a dispatch.
-pub fn call_text(gpu: &Gpu, call: &Call) -> String {
+pub fn call_text(call: &Call) -> String {
     match call {
-        Call::Draw(call) => draw_text(Pass::of(&gpu.regs), call),
+        Call::Draw(call) => draw_text(call),
         Call::Dispatch(call) => dispatch_text(call),
+        Call::Uncounted(UncountedDraw { packet, pass, .. }) => format!("{pass} {packet}"),
     }
 }
 
-fn draw_text(pass: Pass, call: &DrawCall) -> String {
+fn draw_text(call: &DrawCall) -> String {
     let primitive = format!("{:?}", VGT_DRAW_INITIATOR_A4XX(call.initiator).PRIM_TYPE());
     let primitive = primitive.strip_prefix("DI_PT_").unwrap_or(&primitive);
-    let mut text = format!("{pass} {primitive} count {} instances {}", call.count, call.instances);
+    let mut text = format!("{} {primitive} count {} instances {}", call.pass, call.count, call.instances);
     text += &match &call.indices {
         IndexSource::Auto => " auto".to_owned(),
         IndexSource::Immediate(indices) => format!(" inline {}", indices.len()),

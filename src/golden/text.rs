@@ -11,7 +11,7 @@ use super::{LoadRecord, Record, State};
 use crate::gpu::Chip;
 
 /// First words of a state file; the number is that of the format.
-pub const MAGIC: &str = "a4emu state 1 gpu ";
+pub const MAGIC: &str = "a4emu state 2 gpu ";
 
 /// The first line of a state file, with its newline.
 pub fn header(chip: Chip) -> String {
@@ -23,8 +23,8 @@ pub struct RecordText<'a>(pub &'a Record);
 
 impl fmt::Display for RecordText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Record { number, submit, call, written, hash, .. } = self.0;
-        writeln!(f, "\ndraw {number} submit {submit} {call}")?;
+        let Record { number, frame_draw, submit, call, written, hash, .. } = self.0;
+        writeln!(f, "\ndraw {number} f{frame_draw} submit {submit} {call}")?;
         for (offset, value) in &self.0.registers {
             write_register(f, *offset, *value)?;
         }
@@ -91,11 +91,12 @@ pub fn parse(text: &str) -> Result<State, ParseError> {
 }
 
 fn parse_call(rest: &str) -> Option<Record> {
-    let mut words = rest.splitn(4, ' ');
+    let mut words = rest.splitn(5, ' ');
     let number = words.next()?.parse().ok()?;
+    let frame_draw = words.next()?.strip_prefix('f')?.parse().ok()?;
     let _submit = words.next().filter(|word| *word == "submit")?;
     let submit = words.next()?.parse().ok()?;
-    Some(Record { number, submit, call: words.next()?.to_owned(), ..Record::default() })
+    Some(Record { number, frame_draw, submit, call: words.next()?.to_owned(), ..Record::default() })
 }
 
 /// A line of a record: a register, a load, or the last line.

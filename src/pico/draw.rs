@@ -5,48 +5,53 @@
 //! Unlike PicoGpu, which tests and interpolates at whole numbers, pixels have their
 //! centre at .5 and attributes are interpolated with perspective by w: the page
 //! asks for pixel centres and leaves the weights open.
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use a4emu_decoder::isa::pico::Io;
+use a4emu_decoder::isa::pico::{Io, LANES};
 use a4emu_decoder::regs::enums::{
     ColorFmt, ColorSwap, CompareFunc, DepthFormat, IntpMode, PrimType, ReplMode,
 };
 
-use super::scene::{Loaded, Scene};
+use super::cut_status;
+use super::scene::{Loaded, Reach, Scene};
 use super::unit::Unit;
-use crate::draw::clip::Viewport;
-use crate::draw::depth::{DepthStencil, DepthWrite, Words};
-use crate::draw::depth_target::{DepthLayout, DepthTarget};
-use crate::draw::interpolate::{Source, WarpQuads, Weights};
-use crate::draw::merge::{ColorOutput, ColorTarget, Precision};
-use crate::draw::patch::Quads;
-use crate::draw::plane::Plane;
-use crate::draw::primitive::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
-use crate::draw::quad::{QUADS, Quad, covered_quads, halves, quad_order};
-use crate::draw::raster::Rect;
-use crate::draw::state::MAX_VARYINGS;
-use crate::draw::surfaces::Picture;
-use crate::draw::topology::Provoking;
+use crate::budget::{Budget, Work};
+use crate::draw::gras::clip::Viewport;
+use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order};
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
+use crate::draw::gras::state::MAX_VARYINGS;
+use crate::draw::pc::topology::Provoking;
+use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
+use crate::draw::rb::depth::{DepthStencil, DepthWrite, Words};
+use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
+use crate::draw::rb::pixels::Quads;
+use crate::draw::rb::surface::Plane;
 use crate::draw::vertices::{HEADER, Vertices};
+use crate::draw::vpc::interpolate::{Source, WarpQuads, Weights};
 use crate::format::{Codec, Format, Transfer, float_to_unorm};
-use crate::output::write_png;
+use crate::options::Shared;
+use crate::out_file::{Inputs, OutFile};
+use crate::output::picture::Kind;
 use crate::shader::{Lanes, Number, Warp};
 use crate::status::Status;
 
-/// `pico draw`: renders `scene` to `png`.
+/// `pico draw`: renders the scene at `path` to `png`.
 ///
 /// # Errors
 /// A scene or shader that cannot be used, or I/O.
-pub fn draw(scene: &Path, png: &Path) -> anyhow::Result<Status> {
-    let folder = scene.parent().unwrap_or(Path::new("."));
-    let scene = Scene::read(scene)?;
-    let draws: Vec<_> = scene.draw.iter().map(|draw| draw.load(folder)).collect::<Result<_, _>>()?;
+pub fn draw(path: &Path, png: &Path, include: &[PathBuf], shared: &Shared) -> anyhow::Result<Status> {
+    let mut reach = Reach::new(path, include);
+    let scene = Scene::read(path)?;
+    let draws: Vec<_> = scene.draw.iter().map(|draw| draw.load(&mut reach)).collect::<Result<_, _>>()?;
     let mut framebuffer = Framebuffer::new(&scene);
+    let mut budget = Budget::default();
     for (draw, loaded) in scene.draw.iter().zip(&draws) {
-        framebuffer.draw(loaded, if draw.depth { CompareFunc::FUNC_LESS } else { CompareFunc::FUNC_ALWAYS });
+        let func = if draw.depth { CompareFunc::FUNC_LESS } else { CompareFunc::FUNC_ALWAYS };
+        framebuffer.draw(loaded, func, &mut budget);
     }
-    write_png(png, [scene.width, scene.height], &Picture::Rgba8(framebuffer.color))?;
-    Ok(Status::Fine)
+    framebuffer.write(png, &reach.inputs)?;
+    Ok(cut_status(&budget, shared))
 }
 
 /// Colour and depth of every pixel.
@@ -84,9 +89,9 @@ fn set_up(width: u32, height: u32) -> PrimitiveState {
 }
 
 /// Runs the vertex shader; rows of position, point size and attributes.
-fn shade_vertices(loaded: &Loaded) -> Vertices {
+fn shade_vertices(loaded: &Loaded, budget: &mut Budget) -> Vertices {
     let unit = Unit::new(&loaded.vertex);
-    let (outputs, _) = unit.run(&loaded.vertex_uniforms, &loaded.vertices);
+    let (outputs, _) = unit.run(&loaded.vertex_uniforms, &loaded.vertices, budget);
     let stride = unit.output_dwords();
     let mut vertices = Vertices::new(stride - 4, outputs.len() / stride);
     let row = vertices.stride();
@@ -109,17 +114,30 @@ impl Framebuffer {
         }
     }
 
-    fn draw(&mut self, loaded: &Loaded, func: CompareFunc) {
-        let mut vertices = shade_vertices(loaded);
-        let list: Vec<u32> = (0..vertices.len() as u32).collect();
+    fn write(&self, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+        let mut out = OutFile::create(path, inputs)?;
+        let mut writer = Kind::Rgba8.encoder(&mut out, [self.width, self.height]).write_header()?;
+        writer.write_image_data(&self.color)?;
+        writer.finish()?;
+        out.finish()
+    }
+
+    /// As many triangles, in order, as `budget` has work for.
+    fn draw(&mut self, loaded: &Loaded, func: CompareFunc, budget: &mut Budget) {
+        let mut vertices = shade_vertices(loaded, budget);
+        let whole = vertices.len() as u32 / 3 * 3;
+        let list: Vec<u32> = (0..whole).collect();
         let state = set_up(self.width, self.height);
-        let primitives =
-            primitive::assemble(&state, &mut vertices, &list).expect("triangles can be assembled");
+        let primitives = setup::assemble(&state, &mut vertices, &list).expect("triangles can be assembled");
         let mut fragments = Fragments::new(loaded, &vertices, &primitives, func);
         let pitch = self.width * 4;
         let mut planes =
             [Plane::new(&mut self.color, pitch, 4, [0, 0]), Plane::new(&mut self.depth, pitch, 4, [0, 0])];
         for (n, primitive) in primitives.iter().enumerate() {
+            let pixels = primitive.shape.bounds.intersect(state.sides).area();
+            if !fragments.afford(pixels, budget) {
+                return;
+            }
             primitive
                 .shape
                 .cover(state.sides, |x, y, mask| fragments.block(n as u32, [x, y], mask, &mut planes));
@@ -178,6 +196,17 @@ impl<'a> Fragments<'a> {
             },
             queue: Vec::with_capacity(QUADS),
         }
+    }
+
+    /// Takes the work of a triangle that touches up to `pixels`; says whether it may be done.
+    fn afford(&self, pixels: u64, budget: &mut Budget) -> bool {
+        let warps = pixels.div_ceil(LANES as u64);
+        let works = [
+            (Work::Pixel, pixels),
+            (Work::Warp, warps),
+            (Work::WarpInstruction, warps * self.unit.instructions),
+        ];
+        works.into_iter().all(|(work, count)| budget.take(work, count))
     }
 
     /// The quads of an 8x8 block whose first pixel is `first`.

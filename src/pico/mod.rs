@@ -8,6 +8,7 @@ mod value;
 
 use std::path::PathBuf;
 
+use crate::budget::Budget;
 use crate::options::Shared;
 use crate::status::Status;
 
@@ -27,7 +28,7 @@ enum Command {
     Asm {
         /// Shader source
         shader: PathBuf,
-        /// Write bytes here (default: dwords as text on stdout)
+        /// Write bytes here, - for stdout (default: dwords as text on stdout)
         #[arg(short, long)]
         output: Option<PathBuf>,
     },
@@ -51,9 +52,12 @@ enum Command {
     Draw {
         /// Scene description (TOML)
         scene: PathBuf,
-        /// The picture to write
+        /// The picture to write (- for stdout)
         #[arg(long, value_name = "FILE")]
         png: PathBuf,
+        /// A folder, beside that of the scene, where its shaders may be (repeatable)
+        #[arg(long, value_name = "DIR")]
+        include: Vec<PathBuf>,
     },
     /// Step through a shader
     Debug(stepping::Args),
@@ -63,12 +67,19 @@ enum Command {
 ///
 /// # Errors
 /// Wrong use, I/O, a source that breaks a rule, or a damaged stream.
-pub fn run(args: &Args, _shared: &Shared) -> anyhow::Result<Status> {
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     match &args.command {
         Command::Asm { shader, output } => programs::asm(shader, output.as_deref()),
-        Command::Run { shader, uniform, form } => programs::run(shader, uniform, *form),
-        Command::Exec { stream } => programs::exec(stream),
-        Command::Draw { scene, png } => draw::draw(scene, png),
+        Command::Run { shader, uniform, form } => programs::run(shader, uniform, *form, shared),
+        Command::Exec { stream } => programs::exec(stream, shared),
+        Command::Draw { scene, png, include } => draw::draw(scene, png, include, shared),
         Command::Debug(args) => stepping::debug(args),
     }
+}
+
+/// Says on stderr that `budget` ended before the work did, if it did.
+fn cut_status(budget: &Budget, shared: &Shared) -> Status {
+    let Some(work) = budget.cut() else { return Status::Fine };
+    shared.warn(format_args!("cut off: too much work ({work}); the rest was not run (--max-work)"));
+    Status::Unsupported
 }

@@ -1,21 +1,40 @@
 //! `pico asm`, `pico run`, `pico exec`: programs and streams on their own.
-use std::fs;
-use std::io::{self, BufRead, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufWriter, Read, Write};
 use std::path::Path;
 
 use a4emu_decoder::isa::pico::{Shader, assemble};
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 
+use super::cut_status;
 use super::unit::{StreamError, Unit, execute};
 use super::value::{Form, parse_list};
+use crate::budget::Budget;
+use crate::folders::read_text;
+use crate::options::Shared;
+use crate::out_file::{self, Inputs};
 use crate::status::{Failure, Status};
+
+/// A shader larger than this is a mistake.
+const MAX_SOURCE: u64 = 1 << 24;
+/// So is a stream of commands.
+const MAX_STREAM: u64 = 1 << 28;
 
 /// Reads and assembles `path`.
 ///
 /// # Errors
 /// I/O, or `file:line:column: rule` for a source that breaks one.
 pub fn load(path: &Path) -> anyhow::Result<Shader> {
-    let source = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    shader_of(path, file)
+}
+
+/// Assembles the source in `file`, which is that at `path`.
+///
+/// # Errors
+/// As [`load`].
+pub fn shader_of(path: &Path, file: File) -> anyhow::Result<Shader> {
+    let source = read_text(file, MAX_SOURCE).with_context(|| format!("cannot read {}", path.display()))?;
     assemble(&source).map_err(|error| {
         let message = format!("{}:{error}", path.display());
         Failure { status: Status::Usage, message }.into()
@@ -33,7 +52,7 @@ pub fn asm(path: &Path, output: Option<&Path>) -> anyhow::Result<Status> {
     match output {
         Some(output) => {
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            fs::write(output, bytes).with_context(|| format!("cannot write {}", output.display()))?;
+            out_file::write(output, &bytes, &Inputs::of(path))?;
         }
         None => print_words(&mut io::stdout().lock(), &words)?,
     }
@@ -41,19 +60,20 @@ pub fn asm(path: &Path, output: Option<&Path>) -> anyhow::Result<Status> {
 }
 
 /// `pico run`: a line of stdin per thread, a line of stdout per thread.
-pub fn run(path: &Path, uniforms: &[String], form: Form) -> anyhow::Result<Status> {
+pub fn run(path: &Path, uniforms: &[String], form: Form, shared: &Shared) -> anyhow::Result<Status> {
     let shader = load(path)?;
     let uniforms = parse_uniforms(&shader, uniforms)?;
     let unit = Unit::new(&shader);
     let inputs = parse_inputs(io::stdin().lock(), unit.input_dwords())?;
-    let (outputs, _) = unit.run(&uniforms, &inputs);
+    let mut budget = Budget::default();
+    let (outputs, _) = unit.run(&uniforms, &inputs, &mut budget);
     let mut out = BufWriter::new(io::stdout().lock());
     for thread in outputs.chunks(unit.output_dwords()) {
         let values: Vec<String> = thread.iter().map(|bits| form.show(*bits)).collect();
         writeln!(out, "{}", values.join(" "))?;
     }
     out.flush()?;
-    Ok(Status::Fine)
+    Ok(cut_status(&budget, shared))
 }
 
 /// One `--uniform` per directive, in their order; those left out are zero.
@@ -88,14 +108,22 @@ pub fn parse_inputs(input: impl BufRead, dwords: usize) -> anyhow::Result<Vec<u3
     Ok(values)
 }
 
+fn stream(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_STREAM + 1).read_to_end(&mut bytes)?;
+    ensure!(bytes.len() as u64 <= MAX_STREAM, "it has more than {MAX_STREAM} bytes");
+    Ok(bytes)
+}
+
 /// `pico exec`: the answers of a stream, one dword a line.
-pub fn exec(path: &Path) -> anyhow::Result<Status> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+pub fn exec(path: &Path, shared: &Shared) -> anyhow::Result<Status> {
+    let bytes = stream(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (dwords, rest) = bytes.as_chunks::<4>();
     let words: Vec<u32> = dwords.iter().map(|dword| u32::from_le_bytes(*dword)).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     let mut written = Ok(());
-    let result = execute(&words, |answer| {
+    let mut budget = Budget::default();
+    let result = execute(&words, &mut budget, |answer| {
         if written.is_ok() {
             written = print_words(&mut out, answer);
         }
@@ -103,7 +131,7 @@ pub fn exec(path: &Path) -> anyhow::Result<Status> {
     written.and_then(|()| out.flush())?;
     let damage = match result {
         Err(error) => error.to_string(),
-        Ok(()) if rest.is_empty() => return Ok(Status::Fine),
+        Ok(()) if rest.is_empty() || budget.cut().is_some() => return Ok(cut_status(&budget, shared)),
         Ok(()) => StreamError::Trailing { at: words.len(), dwords: 1 }.to_string(),
     };
     Err(Failure { status: Status::Damaged, message: format!("{}: {damage}", path.display()) }.into())

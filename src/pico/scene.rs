@@ -1,13 +1,17 @@
 //! A scene for `pico draw`: what PicoGpu's draw state and memory would hold (TOML).
-use std::fs;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::isa::pico::{Io, Kind, Shader};
 use anyhow::{Context, bail};
 use serde::Deserialize;
 
-use super::programs::load;
+use super::programs::shader_of;
+use crate::folders::{Folders, parent, read_text};
+use crate::out_file::Inputs;
 
+/// A scene larger than this is a mistake.
+const MAX_SCENE: u64 = 1 << 24;
 /// The largest side of a framebuffer, as RB_FRAME_BUFFER_DIMENSION could say it.
 const MAX_SIDE: u32 = 4096;
 
@@ -64,6 +68,30 @@ pub struct Loaded {
     pub fragment_uniforms: Vec<u32>,
 }
 
+/// The files that a scene may name.
+pub struct Reach {
+    /// Where the scene is.
+    beside: PathBuf,
+    folders: Folders,
+    /// What was read.
+    pub inputs: Inputs,
+}
+
+impl Reach {
+    /// Of the scene at `path`: those in its folder and in `others`.
+    pub fn new(path: &Path, others: &[PathBuf]) -> Self {
+        let beside = parent(path).to_owned();
+        Self { beside, folders: Folders::around(path, others), inputs: Inputs::of(path) }
+    }
+
+    fn shader(&mut self, name: &Path) -> anyhow::Result<Shader> {
+        let path = self.beside.join(name);
+        let file = self.folders.open(&path)?;
+        self.inputs.add(&path);
+        shader_of(&path, file)
+    }
+}
+
 fn far() -> f32 {
     1.0
 }
@@ -74,7 +102,8 @@ impl Scene {
     /// # Errors
     /// I/O, TOML that is no scene, or a framebuffer of an impossible size.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = File::open(path).map_err(anyhow::Error::from).and_then(|file| read_text(file, MAX_SCENE));
+        let text = text.with_context(|| format!("cannot read {}", path.display()))?;
         let scene: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
         let sides = 1..=MAX_SIDE;
         if !sides.contains(&scene.width) || !sides.contains(&scene.height) {
@@ -85,13 +114,13 @@ impl Scene {
 }
 
 impl Draw {
-    /// Loads the shaders from `folder` and checks that everything fits together.
+    /// Loads the shaders and checks that everything fits together.
     ///
     /// # Errors
     /// A source that breaks a rule, shaders that do not match, or wrong counts.
-    pub fn load(&self, folder: &Path) -> anyhow::Result<Loaded> {
-        let vertex = load(&folder.join(&self.vertex_shader))?;
-        let fragment = load(&folder.join(&self.fragment_shader))?;
+    pub fn load(&self, reach: &mut Reach) -> anyhow::Result<Loaded> {
+        let vertex = reach.shader(&self.vertex_shader)?;
+        let fragment = reach.shader(&self.fragment_shader)?;
         check_pair(&vertex, &fragment)?;
         if self.vertices.is_empty() || !self.vertices.len().is_multiple_of(3) {
             bail!("{} vertices: whole triangles are drawn", self.vertices.len());

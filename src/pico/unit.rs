@@ -2,11 +2,14 @@
 use a4emu_decoder::isa::pico::command::{COMMAND_DWORDS, Command, Interface};
 use a4emu_decoder::isa::pico::{Io, LANES, Shader, decode_program};
 
+use crate::budget::{Budget, Work};
 use crate::shader::{Lanes, Outcome, Program, Warp, run};
 
 /// A program ready to run.
 pub struct Unit {
     program: Program,
+    /// Instructions of the program; each warp runs every one, since nothing branches.
+    pub instructions: u64,
     inputs: Vec<Io>,
     outputs: Vec<Io>,
 }
@@ -72,7 +75,12 @@ impl Unit {
     pub fn new(shader: &Shader) -> Self {
         let program = Program::from_pico(&shader.instrs(), &shader.uniforms)
             .expect("a checked shader has instructions");
-        Self { program, inputs: shader.inputs.clone(), outputs: shader.outputs.clone() }
+        Self {
+            program,
+            instructions: shader.code.len() as u64,
+            inputs: shader.inputs.clone(),
+            outputs: shader.outputs.clone(),
+        }
     }
 
     /// Dwords that a thread takes.
@@ -107,15 +115,20 @@ impl Unit {
     }
 
     /// Runs one thread per [`Unit::input_dwords`] of `inputs`; the answer holds
-    /// [`Unit::output_dwords`] per thread. A part of a thread's inputs is left over.
-    pub fn run(&self, uniforms: &[u32], inputs: &[u32]) -> (Vec<u32>, Cost) {
+    /// [`Unit::output_dwords`] per thread. A part of a thread's inputs is left over, and so are
+    /// the threads that `budget` has no warps for.
+    pub fn run(&self, uniforms: &[u32], inputs: &[u32], budget: &mut Budget) -> (Vec<u32>, Cost) {
         let mut warp = self.warp(uniforms);
         let (mut outputs, mut cost) = (Vec::new(), Cost::default());
         let whole = inputs.len() - inputs.len() % self.input_dwords().max(1);
         for threads in inputs[..whole].chunks(LANES * self.input_dwords().max(1)) {
+            if !budget.take(Work::Warp, 1) {
+                break;
+            }
             self.run_warp(&mut warp, threads, &mut outputs);
             cost.warps += 1;
             cost.instructions += warp.executed();
+            budget.settle(Work::WarpInstruction, warp.executed());
         }
         (outputs, cost)
     }
@@ -157,11 +170,15 @@ fn components(list: &[Io]) -> impl Iterator<Item = u32> {
 }
 
 /// Executes a stream of StoreIsa and ExecuteIsa commands; `answer` gets the outputs of
-/// every execution as they come.
+/// every execution as they come. Ends where `budget` does.
 ///
 /// # Errors
 /// Where the stream breaks off or says something impossible; what came before was run.
-pub fn execute(stream: &[u32], mut answer: impl FnMut(&[u32])) -> Result<(), StreamError> {
+pub fn execute(
+    stream: &[u32],
+    budget: &mut Budget,
+    mut answer: impl FnMut(&[u32]),
+) -> Result<(), StreamError> {
     let mut reader = Reader { stream, at: 0 };
     let mut unit: Option<Unit> = None;
     loop {
@@ -173,8 +190,11 @@ pub fn execute(stream: &[u32], mut answer: impl FnMut(&[u32])) -> Result<(), Str
             Command::Execute { threads } => {
                 let unit = unit.as_ref().ok_or(StreamError::NoProgram { at })?;
                 let inputs = reader.take(threads * unit.input_dwords(), "inputs")?;
-                answer(&unit.run(&[], inputs).0);
+                answer(&unit.run(&[], inputs, budget).0);
             }
+        }
+        if budget.cut().is_some() {
+            return Ok(());
         }
         if !command.1 {
             return reader.end();
@@ -206,7 +226,12 @@ impl<'a> Reader<'a> {
         let code: Vec<_> = code.into_iter().map(|(_, instr)| instr).collect();
         let program =
             Program::from_pico(&code, &interface.uniforms).map_err(|_| StreamError::Empty { at: command })?;
-        Ok(Unit { program, inputs: interface.inputs, outputs: interface.outputs })
+        Ok(Unit {
+            program,
+            instructions: code.len() as u64,
+            inputs: interface.inputs,
+            outputs: interface.outputs,
+        })
     }
 
     /// The last command was read.

@@ -1,62 +1,23 @@
-//! What `replay` watches: the range to run, the list of draws, the state file.
+//! What `replay` watches: the list of draws, the state file, the frame to run again.
 
 use std::io::{self, Write};
 
 use crate::cp::{Call, Flow, Observer};
 use crate::golden::{Record, RecordText, Sink, call_text, header};
 use crate::gpu::{Chip, Gpu};
-use crate::options::{Shared, Span};
-
-/// The part of a capture that somebody asked for. Everything before it runs, since state
-/// carries over; the replay ends behind it.
-#[derive(Clone, Copy, Debug)]
-pub struct Window {
-    /// These submits.
-    pub submits: Span,
-    /// And of them these draws.
-    pub draws: Span,
-    /// Stop before this draw.
-    pub stop: u64,
-}
-
-impl Window {
-    /// From the shared options and `--stop`.
-    pub fn new(shared: &Shared, stop: Option<u32>) -> Self {
-        Self {
-            submits: shared.submit.unwrap_or(Span::ALL),
-            draws: shared.draw.unwrap_or(Span::ALL),
-            stop: stop.map_or(u64::MAX, u64::from),
-        }
-    }
-
-    /// Whether draw `number` of `submit` is inside.
-    pub fn contains(&self, submit: u32, number: u32) -> bool {
-        self.submits.contains(submit.into()) && self.draws.contains(number.into())
-    }
-}
-
-impl Observer for Window {
-    fn call(&mut self, _: &mut Gpu, call: &Call) -> Flow {
-        let end = self.stop.min(self.draws.end);
-        if u64::from(call.number()) >= end { Flow::Stop } else { Flow::Continue }
-    }
-
-    fn submit(&mut self, gpu: &mut Gpu, _: u32, _: u32) -> Flow {
-        if u64::from(gpu.at.submit) >= self.submits.end { Flow::Stop } else { Flow::Continue }
-    }
-}
+use crate::selection::Selection;
 
 /// `--list-draws`: a line for each draw and dispatch.
 pub struct Listing<W> {
     out: W,
-    window: Window,
+    selection: Selection,
     error: Option<io::Error>,
 }
 
 impl<W: Write> Listing<W> {
-    /// Into `out`, of what is in `window`.
-    pub fn new(out: W, window: Window) -> Self {
-        Self { out, window, error: None }
+    /// Into `out`, of what is in `selection`.
+    pub fn new(out: W, selection: Selection) -> Self {
+        Self { out, selection, error: None }
     }
 
     /// Writes what is still buffered.
@@ -69,10 +30,11 @@ impl<W: Write> Listing<W> {
 }
 
 impl<W: Write> Observer for Listing<W> {
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        let (number, submit) = (call.number(), gpu.at.submit);
-        if self.window.contains(submit, number) {
-            self.error = writeln!(self.out, "draw {number} submit {submit} {}", call_text(gpu, call)).err();
+    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
+        let (number, frame_draw, submit) = (call.number(), call.frame_draw(), call.submit());
+        if self.selection.has(call) {
+            let text = call_text(call);
+            self.error = writeln!(self.out, "draw {number} f{frame_draw} submit {submit} {text}").err();
         }
         if self.error.is_some() { Flow::Stop } else { Flow::Continue }
     }
@@ -81,24 +43,23 @@ impl<W: Write> Observer for Listing<W> {
 /// `--state`: records as text.
 pub struct StateFile<W> {
     out: W,
-    window: Window,
+    selection: Selection,
     begun: bool,
     error: Option<io::Error>,
 }
 
 impl<W: Write> StateFile<W> {
-    /// Into `out`, of what is in `window`.
-    pub fn new(out: W, window: Window) -> Self {
-        Self { out, window, begun: false, error: None }
+    /// Into `out`, of what is in `selection`.
+    pub fn new(out: W, selection: Selection) -> Self {
+        Self { out, selection, begun: false, error: None }
     }
 
-    /// Writes what is still buffered.
+    /// Where everything was written to.
     ///
     /// # Errors
     /// The first write that failed.
-    pub fn finish(mut self) -> anyhow::Result<()> {
-        self.error.take().map_or_else(|| self.out.flush(), Err)?;
-        Ok(())
+    pub fn finish(self) -> io::Result<W> {
+        self.error.map_or(Ok(self.out), Err)
     }
 
     fn write(&mut self, chip: Chip, record: &Record) -> io::Result<()> {
@@ -112,8 +73,50 @@ impl<W: Write> StateFile<W> {
 
 impl<W: Write> Sink for StateFile<W> {
     fn record(&mut self, chip: Chip, record: Record) {
-        if self.error.is_none() && (record.is_end() || self.window.contains(record.submit, record.number)) {
+        let shown = self.selection.contains(record.submit, record.number, record.frame_draw);
+        if self.error.is_none() && (record.is_end() || shown) {
             self.error = self.write(chip, &record).err();
         }
+    }
+}
+
+/// A submit that executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Submit {
+    /// Its first command buffer.
+    pub address: u32,
+    /// Length of that.
+    pub dwords: u32,
+    /// Draws and dispatches in it.
+    pub draws: u32,
+    /// Buffers were announced before it as often as this.
+    pub group: u32,
+}
+
+/// Remembers which submits drew.
+#[derive(Default)]
+pub struct Submits(Vec<Submit>);
+
+impl Submits {
+    /// The submits of the last group of which one drew something: what the driver gave
+    /// the kernel in one call.
+    pub fn last_that_drew(&self) -> Vec<Submit> {
+        let last = self.0.iter().rev().find(|submit| submit.draws > 0);
+        let group = last.map(|submit| submit.group);
+        self.0.iter().filter(|submit| Some(submit.group) == group).copied().collect()
+    }
+}
+
+impl Observer for Submits {
+    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+        self.0.push(Submit { address, dwords, draws: 0, group: gpu.mem.group() });
+        Flow::Continue
+    }
+
+    fn call(&mut self, _: &Gpu, _: &Call) -> Flow {
+        if let Some(submit) = self.0.last_mut() {
+            submit.draws += 1;
+        }
+        Flow::Continue
     }
 }

@@ -6,14 +6,14 @@ use std::str::FromStr;
 use a4emu_decoder::isa::ir3::Instr;
 use anyhow::{Context, anyhow, bail};
 
-use crate::cp::{Call, Flow, Observer};
+use crate::cp::{Call, Engine, Flow, Renderer};
 use crate::debug::{Debugger, Line};
 use crate::draw::DrawCall;
-use crate::draw::fragment::Chosen;
+use crate::draw::fs::Chosen;
 use crate::draw::inspect::{self, Launch};
 use crate::fault::Fault;
 use crate::gpu::Gpu;
-use crate::options::Shared;
+use crate::selection::{Draws, Selection};
 
 /// The shader to step through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -55,10 +55,10 @@ impl FromStr for Pixel {
     }
 }
 
-/// Stops at a draw and steps through one of its warps.
+/// Runs draws up to one, and steps through one of its warps.
 pub struct Stepping {
     shader: Shader,
-    draw: u64,
+    draw: Draws,
     chosen: Chosen,
     lane: Option<usize>,
     result: anyhow::Result<()>,
@@ -69,9 +69,9 @@ impl Stepping {
     ///
     /// # Errors
     /// `--draw` names no draw.
-    pub fn new(args: &Choice, shared: &Shared) -> anyhow::Result<Option<Self>> {
+    pub fn new(args: &Choice, selection: Selection) -> anyhow::Result<Option<Self>> {
         let Some(shader) = args.debug else { return Ok(None) };
-        let draw = shared.draw.context("--debug needs --draw N")?.start;
+        let draw = selection.draw.context("--debug needs --draw N")?;
         let chosen = match args.pixel {
             Some(_) if shader == Shader::Vs => bail!("--pixel is for fragment shaders"),
             Some(Pixel(at)) => Chosen::Pixel(at.map(i32::from)),
@@ -124,14 +124,15 @@ impl Stepping {
     }
 }
 
-impl Observer for Stepping {
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        if u64::from(call.number()) < self.draw {
-            return Flow::Continue;
+impl Engine for Stepping {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        if !self.draw.is_reached(call.number(), call.frame_draw()) {
+            return Renderer.run(gpu, call);
         }
         self.result = match call {
             Call::Draw(call) => self.step(gpu, call),
-            Call::Dispatch(_) => Err(anyhow!("draw {} is a dispatch", self.draw)),
+            Call::Dispatch(_) => Err(anyhow!("draw {} is a dispatch", call.number())),
+            Call::Uncounted(call) => Err(anyhow!("draw {} is a {}", call.number, call.packet)),
         };
         Flow::Stop
     }

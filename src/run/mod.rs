@@ -16,7 +16,8 @@ use std::process::{Command, ExitStatus};
 
 use anyhow::Context;
 
-use crate::options::{Shared, Span};
+use crate::options::{Shared, Threads};
+use crate::selection::Span;
 use crate::status::{Failure, Status};
 use summary::Summary;
 
@@ -38,6 +39,9 @@ pub struct Args {
     /// Print counts and times at exit, a JSON object for each process
     #[arg(long)]
     pub stats: bool,
+    /// Threads that render
+    #[command(flatten)]
+    pub threads: Threads,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     pub program: Vec<OsString>,
@@ -85,7 +89,7 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
     if shared.strict {
         command.env("A4EMU_STRICT", "1");
     }
-    if let Some(threads) = shared.threads {
+    if let Some(threads) = args.threads.threads {
         command.env("RAYON_NUM_THREADS", threads.to_string());
     }
     if let Some(record) = &args.record {

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fault::{Log, Report};
+use crate::fault::{Place, Report, Severity, Trouble};
 
 /// Of one process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,19 +45,19 @@ pub struct Note {
 impl Summary {
     /// Takes over what `report` holds.
     pub fn take_report(&mut self, report: &Report) {
-        self.faults = notes(&report.faults);
-        self.unsupported = notes(&report.unsupported);
+        self.faults = notes(report, |trouble| matches!(trouble, Trouble::Fault(_)));
+        self.unsupported = notes(report, |trouble| trouble.severity() == Severity::Unsupported);
         self.outside = outside(report);
     }
 }
 
-fn notes<T: fmt::Display + Clone + Eq + std::hash::Hash>(log: &Log<T>) -> Vec<Note> {
-    let note = |(what, at, count): &(T, crate::fault::Place, u64)| Note {
+fn notes(report: &Report, of: impl Fn(&Trouble) -> bool) -> Vec<Note> {
+    let note = |(what, at, count): &(Trouble, Place, u64)| Note {
         what: what.to_string(),
         first: at.to_string(),
         count: *count,
     };
-    log.iter().map(note).collect()
+    report.troubles.iter().filter(|(trouble, ..)| of(trouble)).map(note).collect()
 }
 
 fn outside(report: &Report) -> Vec<Note> {
@@ -100,7 +100,7 @@ impl fmt::Display for Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault::{Client, Fault, Place};
+    use crate::fault::{Client, Fault};
 
     #[test]
     fn each_fault_is_one_line_with_its_count() {

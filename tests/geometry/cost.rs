@@ -6,8 +6,8 @@ mod strips;
 use std::path::Path;
 
 use a4emu::check::{Frame, open};
-use a4emu::draw::geometry::ledger::Row;
-use a4emu::options::Shared;
+use a4emu::draw::gs::cost::Row;
+use a4emu::folders::Folders;
 use a4emu::output::Renderer;
 use a4emu::playback::Playback;
 use pretty_assertions::assert_eq;
@@ -21,7 +21,7 @@ const VERTICES: u32 = 5 << 8;
 /// The frame of a scene, and what its only geometry shader cost.
 fn scene(name: &str) -> (Frame, Row) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("captures/geometry/{name}.a4"));
-    let sections = open(&source, &Shared { quiet: true, ..Shared::default() }).expect("a good source");
+    let sections = open(&source, &Folders::around(&source, &[])).expect("a good source");
     let mut playback = Playback::default();
     playback.run(sections, &mut Renderer::default());
     let rows = playback.gpu.pipeline.dispatches.rows();

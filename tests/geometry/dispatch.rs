@@ -1,6 +1,6 @@
 //! Dispatch modes change what a draw costs, and nothing else.
 
-use a4emu::draw::geometry::dispatch::{Mode, Setting, Why};
+use a4emu::draw::gs::dispatch::{Mode, Setting, Why};
 use a4emu::gpu::Gpu;
 use pretty_assertions::assert_eq;
 

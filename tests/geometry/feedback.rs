@@ -68,8 +68,8 @@ fn the_offset_goes_on_with_the_next_draw() {
 
 #[test]
 fn an_override_turns_it_off() {
-    let scene =
-        plain("DI_PT_POINTLIST, 4", 64).with("VPC_SO_BUF_CNTL = 1", "VPC_SO_BUF_CNTL = 1\nVPC_SO_OVERRIDE = 1");
+    let scene = plain("DI_PT_POINTLIST, 4", 64)
+        .with("VPC_SO_BUF_CNTL = 1", "VPC_SO_BUF_CNTL = 1\nVPC_SO_OVERRIDE = 1");
     assert_eq!(xs(&scene, 2), [0.0, 0.0]);
 }
 

@@ -4,13 +4,14 @@
 use std::path::PathBuf;
 
 use a4emu::asm::Disk;
-use a4emu::draw::geometry::dispatch::Setting;
-use a4emu::draw::geometry::ledger::Row;
-use a4emu::draw::surfaces::Picture;
+use a4emu::draw::gs::cost::Row;
+use a4emu::draw::gs::dispatch::Setting;
+use a4emu::folders::Folders;
 use a4emu::gpu::Gpu;
 use a4emu::output::Renderer;
+use a4emu::output::picture::Picture;
 use a4emu::playback::Playback;
-use a4emu_decoder::asm::assemble;
+use a4emu_decoder::asm::{MAX_WORK, assemble};
 use a4emu_decoder::capture::Sections;
 
 /// Where buffers without an address begin.
@@ -48,7 +49,8 @@ impl Scene {
     /// What it assembles to.
     pub fn capture(&self) -> Vec<u8> {
         let name = folder().join("test.a4").display().to_string();
-        assemble(&name, &self.0, &mut Disk).unwrap_or_else(|error| panic!("{error}\n{}", self.0))
+        let mut disk = Disk::new(Folders::new([concat!(env!("CARGO_MANIFEST_DIR"), "/captures")]));
+        assemble(&name, &self.0, &mut disk, MAX_WORK).unwrap_or_else(|error| panic!("{error}\n{}", self.0))
     }
 
     /// Plays it.
@@ -89,10 +91,7 @@ pub fn faults(gpu: &Gpu) -> Vec<String> {
 
 /// The surface that was drawn last, RGBA.
 pub fn picture(gpu: &Gpu) -> Vec<u8> {
-    match gpu.pipeline.surfaces.last_color().unwrap().picture(&gpu.mem) {
-        Some(Picture::Rgba8(bytes)) => bytes,
-        other => panic!("{other:?}"),
-    }
+    Picture::of(gpu.pipeline.surfaces.last_color().unwrap(), &gpu.mem).unwrap().pixels()
 }
 
 /// Pixels of a picture that are not the background.

@@ -2,6 +2,15 @@
 
 use std::fmt;
 
+/// Why a source is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It is wrong.
+    Source,
+    /// It asks for more work than it may.
+    Work,
+}
+
 /// One error. Prints as `file:line:column: message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -13,6 +22,8 @@ pub struct Diagnostic {
     pub range: std::ops::Range<usize>,
     /// One lower-case line.
     pub message: String,
+    /// Whose fault it is.
+    pub reason: Reason,
 }
 
 impl Diagnostic {

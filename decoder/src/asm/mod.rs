@@ -63,16 +63,18 @@
 //!   A `const` inside a macro or loop stays inside.
 //! * Labels may be used before they are defined. Comments run from `//` or `;` to the end of the line.
 
-mod ast;
+pub mod ast;
 mod diagnostic;
 mod emit;
 mod grammar;
 pub mod pack;
 mod print;
 
-pub use diagnostic::Diagnostic;
+pub use diagnostic::{Diagnostic, Reason};
 pub use print::{Disassembly, disassemble};
 
+/// Steps of work that any source of everyday size may take: some seconds.
+pub const MAX_WORK: u64 = 1 << 28;
 /// Where buffers without an address go.
 pub const DEFAULT_ORIGIN: u64 = 0x1000_0000;
 /// Bytes of an address record with a high half.
@@ -112,8 +114,39 @@ pub trait Files {
 
 /// The capture that `text`, the source called `name`, describes.
 ///
+/// `max_work` is how many steps it may take, a step being about that of a token or of 64
+/// bytes: loops can ask for years of work in a line.
+///
 /// # Errors
 /// The first thing that is wrong, and where.
-pub fn assemble(name: &str, text: &str, files: &mut dyn Files) -> Result<Vec<u8>, Box<Diagnostic>> {
-    emit::assemble(name, text, files)
+pub fn assemble(
+    name: &str,
+    text: &str,
+    files: &mut dyn Files,
+    max_work: u64,
+) -> Result<Vec<u8>, Box<Diagnostic>> {
+    emit::assemble(name, text, files, max_work)
+}
+
+/// The statements of a source, not yet evaluated: what a program that changes sources works on.
+///
+/// # Errors
+/// What was expected, where the text called `name` stops making sense.
+pub fn parse(name: &str, text: &str) -> Result<ast::Block, Box<Diagnostic>> {
+    emit::parse(name, text)
+}
+
+/// The capture that `block` describes: statements of the source called `name`, whose spans
+/// point into `text`.
+///
+/// # Errors
+/// The first thing that is wrong, and where in `text` it stood.
+pub fn assemble_block(
+    name: &str,
+    text: &str,
+    block: ast::Block,
+    files: &mut dyn Files,
+    max_work: u64,
+) -> Result<Vec<u8>, Box<Diagnostic>> {
+    emit::assemble_block(name, text, block, files, max_work)
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use a4emu::cp::{Call, Cp, Flow, Observer};
-use a4emu::draw;
+use a4emu::budget::Budget;
+use a4emu::cp::{Call, Cp, Flow, Observer, Renderer};
 use a4emu::fault::Report;
 use a4emu::gpu::{Chip, Gpu};
 use a4emu::run::summary::Summary;
@@ -56,7 +56,7 @@ pub struct Engine {
     forked: bool,
 }
 
-/// Has draws and dispatches run, and counts them.
+/// Counts draws and dispatches.
 #[derive(Default)]
 struct Counts {
     draws: u64,
@@ -64,16 +64,10 @@ struct Counts {
 }
 
 impl Observer for Counts {
-    fn call(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
         match call {
-            Call::Draw(call) => {
-                self.draws += 1;
-                draw::run(gpu, call);
-            }
-            Call::Dispatch(call) => {
-                self.dispatches += 1;
-                draw::dispatch(gpu, call);
-            }
+            Call::Draw(_) | Call::Uncounted(_) => self.draws += 1,
+            Call::Dispatch(_) => self.dispatches += 1,
         }
         Flow::Continue
     }
@@ -121,7 +115,7 @@ impl Engine {
     }
 
     fn complaints(&self) -> u64 {
-        self.gpu.report.faults.total() + self.gpu.report.unsupported.total()
+        self.gpu.report.troubles.total()
     }
 
     /// Runs the command buffers, on this process's threads.
@@ -134,10 +128,10 @@ impl Engine {
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));
         let run = || {
             let mut counts = Counts::default();
+            gpu.budget = Budget::default();
             for (span, _) in commands {
                 let dwords = (span.len / 4) as u32;
-                gpu.cp.credit(job.buffers.iter().map(|buffer| buffer.len / 4).sum());
-                Cp::new(gpu, &mut counts).submit(span.address, dwords);
+                Cp::new(gpu, &mut Renderer, &mut counts).submit(span.address, dwords);
             }
             gpu.at.submit += 1;
             counts

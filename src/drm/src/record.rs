@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use a4emu::gpu::Chip;
-use a4emu::options::Span;
+use a4emu::selection::Span;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use a4emu::gpu::Chip;
-use a4emu::options::Span;
+use a4emu::selection::Span;
 
 /// The settings, read once.
 #[derive(Debug)]

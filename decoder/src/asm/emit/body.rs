@@ -2,7 +2,7 @@
 
 use super::super::ast::{Block, Expr, ExprKind, Kind, Name, ShaderLine, Span, Type};
 use super::value::{Value, literal};
-use super::{Emitter, Extent, MAX_SECTION, Result};
+use super::{Emitter, Extent, INSTRUCTION, MAX_SECTION, Result};
 use crate::isa::ir3::program;
 
 /// The payload that statements add to.
@@ -55,6 +55,7 @@ impl Emitter<'_, '_> {
 
     /// Fails if `more` bytes are more than a section may hold.
     pub(super) fn room(&mut self, span: Span, more: usize) -> Result<()> {
+        self.charge_bytes(span, more)?;
         let cursor = self.body(span)?.cursor;
         match cursor.checked_add(more).is_some_and(|end| end <= MAX_SECTION) {
             true => Ok(()),
@@ -202,6 +203,7 @@ impl Emitter<'_, '_> {
             return self.fail(span, format!("a row of this image has {row} bytes"));
         }
         self.room(span, pitch.saturating_mul(image.height as usize))?;
+        self.charge(span, image.height as usize)?;
         for pixels in image.rgba.chunks(row.max(1)) {
             self.put(span, pixels)?;
             self.repeat_bytes(span, pitch - row, &[0])?;
@@ -222,6 +224,7 @@ impl Emitter<'_, '_> {
     }
 
     fn shader(&mut self, span: Span, lines: &[ShaderLine]) -> Result<()> {
+        self.charge(span, lines.len().saturating_mul(INSTRUCTION))?;
         let texts = lines.iter().map(|line| self.substituted(line)).collect::<Result<Vec<_>>>()?;
         let words = program::assemble(&texts.join("\n")).or_else(|error| {
             let Some(line) = error.line.checked_sub(1).and_then(|line| lines.get(line)) else {

@@ -57,6 +57,7 @@ impl Emitter<'_, '_> {
     /// Appends to the capture.
     fn append(&mut self, span: Span, parts: &[&[u8]]) -> Result<()> {
         let more: usize = parts.iter().map(|part| part.len()).sum();
+        self.charge_bytes(span, more)?;
         if self.capture.len() + more > MAX_CAPTURE {
             return self.fail(span, format!("more than {MAX_CAPTURE:#x} bytes in one capture"));
         }
@@ -165,6 +166,7 @@ impl Emitter<'_, '_> {
         if size > super::MAX_SECTION {
             return self.fail(span, format!("more than {:#x} bytes in one section", super::MAX_SECTION));
         }
+        self.charge_bytes(span, size)?;
         payload.resize(size, 0);
         Ok(payload)
     }
@@ -188,6 +190,7 @@ impl Emitter<'_, '_> {
         let Some(&Dump { address, size, contents }) = self.dumps.get(self.alias(&name.text)) else {
             return self.fail(name.span, format!("no buffer `{}` so far", name.text));
         };
+        self.charge_bytes(name.span, contents.map_or(0, |(_, length)| length))?;
         let old = contents.map(|(start, length)| self.capture[start..start + length].to_vec());
         let new = match (changes, old) {
             (None, old) => old,

@@ -4,22 +4,16 @@ use std::cmp::Ordering;
 
 use super::super::ast::{Expr, ExprKind, Name, Span};
 use super::value::{Bound, Value, literal};
-use super::{Emitter, Extent, MAX_STEPS, Pass, Result};
+use super::{Emitter, Extent, Pass, Result};
 use crate::regs;
 
 /// Bytes of the units in which shaders are counted: 16 instructions.
 const GROUP_BYTES: u64 = 128;
 
 impl Emitter<'_, '_> {
-    /// Fails when loops have run for too long.
-    pub(super) fn bounded(&self, span: Span) -> Result<()> {
-        match self.steps > MAX_STEPS {
-            true => self.fail(span, format!("more than {MAX_STEPS} statements: this does not end")),
-            false => Ok(()),
-        }
-    }
-
     pub(super) fn value(&self, expr: &Expr) -> Result<Value> {
+        // A name is looked for in every scope around it.
+        self.charge(expr.span, 1 + self.scopes.len() / 4)?;
         match &expr.kind {
             ExprKind::Number(text) => match literal(text) {
                 Some(value) => Ok(value),

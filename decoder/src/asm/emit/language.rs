@@ -94,8 +94,7 @@ impl Emitter<'_, '_> {
         let mut index = first;
         while index < end {
             let scope = BTreeMap::from([(name.text.clone(), Bound::Value(Value::Int(index)))]);
-            self.steps += 1;
-            self.bounded(name.span)?;
+            self.charge(name.span, 1)?;
             self.in_scope(scope, |this| this.block(block))?;
             index += 1;
         }
@@ -105,8 +104,7 @@ impl Emitter<'_, '_> {
     pub(super) fn repeat(&mut self, count: &Expr, block: &Block) -> Result<()> {
         let mut left = self.size(count)?;
         while left > 0 {
-            self.steps += 1;
-            self.bounded(count.span)?;
+            self.charge(count.span, 1)?;
             self.in_scope(BTreeMap::new(), |this| this.block(block))?;
             left -= 1;
         }

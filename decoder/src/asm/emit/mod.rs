@@ -13,11 +13,12 @@ mod stream;
 mod value;
 mod words;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::ast::{Block, Kind, Macro, Span, Statement};
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, Reason};
 use super::{Files, Image, grammar};
 use body::Body;
 use container::Dump;
@@ -26,11 +27,17 @@ use value::Bound;
 /// Bytes that one section may hold.
 const MAX_SECTION: usize = crate::capture::MAX_PAYLOAD as usize;
 /// Bytes that one capture may hold.
-const MAX_CAPTURE: usize = 1 << 30;
-/// Statements that one pass may evaluate: loops end.
-const MAX_STEPS: usize = 20_000_000;
+const MAX_CAPTURE: usize = 1 << 29;
 /// Macros and includes inside each other.
 const MAX_DEPTH: usize = 48;
+/// Blocks inside each other, those of macros and includes on the way with them.
+const MAX_BLOCKS: usize = 256;
+/// Steps of a statement, whatever it says: looking up its name takes longest.
+const STATEMENT: usize = 8;
+/// Steps of an instruction of a shader: its text is parsed anew each time.
+const INSTRUCTION: usize = 64;
+/// What an exhausted limit of work says.
+const TOO_MUCH_WORK: &str = "too much work: the assembler stops here";
 /// Passes until labels stand still.
 const MAX_PASSES: usize = 8;
 
@@ -40,6 +47,7 @@ pub(super) struct Fail {
     file: usize,
     span: Span,
     message: String,
+    reason: Reason,
 }
 
 type Result<T> = std::result::Result<T, Box<Fail>>;
@@ -66,6 +74,10 @@ struct Project<'f> {
     /// Number of each file by name.
     by_name: BTreeMap<String, usize>,
     images: BTreeMap<String, Rc<Image>>,
+    /// How much of them there is.
+    nest: grammar::Nest,
+    /// Work that may still be done, in all passes together.
+    work: Cell<u64>,
 }
 
 /// How certain labels are.
@@ -92,7 +104,7 @@ struct Emitter<'p, 'f> {
     /// The files that are being evaluated, innermost last.
     open: Vec<usize>,
     depth: usize,
-    steps: usize,
+    blocks: usize,
     capture: Vec<u8>,
     /// The section payload that statements add to, inside one.
     body: Option<Body>,
@@ -109,31 +121,68 @@ pub(super) fn assemble(
     main: &str,
     text: &str,
     files: &mut dyn Files,
+    max_work: u64,
 ) -> std::result::Result<Vec<u8>, Box<Diagnostic>> {
-    let mut project =
-        Project { files, sources: Vec::new(), by_name: BTreeMap::new(), images: BTreeMap::new() };
-    let result = project.add(main.into(), text.into()).and_then(|main| project.passes(main));
-    result.map_err(|fail| Box::new(project.diagnostic(*fail)))
+    assemble_block(main, text, parse(main, text)?, files, max_work)
 }
 
-impl Project<'_> {
+/// Assembles the statements `block` of `main`, whose text is `text`.
+pub(super) fn assemble_block(
+    main: &str,
+    text: &str,
+    block: Block,
+    files: &mut dyn Files,
+    max_work: u64,
+) -> std::result::Result<Vec<u8>, Box<Diagnostic>> {
+    let mut project = Project::new(files, max_work);
+    let main = project.take(main.into(), text.into(), block);
+    project.passes(main).map_err(|fail| Box::new(project.diagnostic(*fail)))
+}
+
+/// The statements of `text`, the file called `name`.
+pub(super) fn parse(name: &str, text: &str) -> std::result::Result<Block, Box<Diagnostic>> {
+    grammar::parse(text, &grammar::Nest::default()).map_err(|trouble| {
+        let at = text.len().saturating_sub(trouble.left);
+        Box::new(Diagnostic {
+            file: name.into(),
+            range: at..at,
+            source: text.into(),
+            message: trouble.message,
+            reason: Reason::Source,
+        })
+    })
+}
+
+impl<'f> Project<'f> {
+    fn new(files: &'f mut dyn Files, max_work: u64) -> Self {
+        Self {
+            files,
+            sources: Vec::new(),
+            by_name: BTreeMap::new(),
+            images: BTreeMap::new(),
+            nest: grammar::Nest::default(),
+            work: Cell::new(max_work),
+        }
+    }
+
     /// Parses a file; its number.
     fn add(&mut self, name: String, text: String) -> Result<usize> {
-        let parsed = grammar::parse(&text);
-        let file = self.sources.len();
-        self.by_name.insert(name.clone(), file);
-        let (block, trouble) = match parsed {
-            Ok(block) => (block, None),
-            Err(trouble) => (Vec::new(), Some(trouble)),
-        };
-        self.sources.push(Source { name, text, block: Rc::new(block) });
-        match trouble {
-            None => Ok(file),
-            Some(trouble) => {
+        match grammar::parse(&text, &self.nest) {
+            Ok(block) => Ok(self.take(name, text, block)),
+            Err(trouble) => {
+                let file = self.take(name, text, Vec::new());
                 let span = Span { start: trouble.left, end: trouble.left };
-                Err(Box::new(Fail { file, span, message: trouble.message }))
+                Err(Box::new(Fail { file, span, message: trouble.message, reason: Reason::Source }))
             }
         }
+    }
+
+    /// Takes a file that is parsed already; its number.
+    fn take(&mut self, name: String, text: String, block: Block) -> usize {
+        let file = self.sources.len();
+        self.by_name.insert(name.clone(), file);
+        self.sources.push(Source { name, text, block: Rc::new(block) });
+        file
     }
 
     fn passes(&mut self, main: usize) -> Result<Vec<u8>> {
@@ -146,7 +195,7 @@ impl Project<'_> {
             known = labels;
         }
         let message = "the addresses of labels depend on each other and never stand still".into();
-        Err(Box::new(Fail { file: main, span: Span::default(), message }))
+        Err(Box::new(Fail { file: main, span: Span::default(), message, reason: Reason::Source }))
     }
 
     fn pass(
@@ -169,6 +218,7 @@ impl Project<'_> {
             range: at(fail.span.start)..at(fail.span.end),
             source: source.text.clone(),
             message: fail.message,
+            reason: fail.reason,
         }
     }
 }
@@ -189,7 +239,7 @@ impl<'p, 'f> Emitter<'p, 'f> {
             macros: BTreeMap::new(),
             open: vec![main],
             depth: 0,
-            steps: 0,
+            blocks: 0,
             capture: Vec::new(),
             body: None,
             dumps: BTreeMap::new(),
@@ -203,7 +253,7 @@ impl<'p, 'f> Emitter<'p, 'f> {
     }
 
     fn fail<T>(&self, span: Span, message: impl Into<String>) -> Result<T> {
-        Err(Box::new(Fail { file: self.file(), span, message: message.into() }))
+        Err(Box::new(Fail { file: self.file(), span, message: message.into(), reason: Reason::Source }))
     }
 
     /// `result`, with its message placed at `span`.
@@ -211,16 +261,40 @@ impl<'p, 'f> Emitter<'p, 'f> {
         result.or_else(|error| self.fail(span, error.to_string()))
     }
 
+    /// Takes `steps` of work, a step being about that of a token or of 64 bytes; fails when
+    /// there are no more.
+    fn charge(&self, span: Span, steps: usize) -> Result<()> {
+        match self.project.work.get().checked_sub(steps as u64) {
+            Some(left) => {
+                self.project.work.set(left);
+                Ok(())
+            }
+            None => {
+                let message = TOO_MUCH_WORK.into();
+                Err(Box::new(Fail { file: self.file(), span, message, reason: Reason::Work }))
+            }
+        }
+    }
+
+    /// Takes the work of moving `bytes`.
+    fn charge_bytes(&self, span: Span, bytes: usize) -> Result<()> {
+        self.charge(span, bytes / 64)
+    }
+
     fn block(&mut self, block: &[Statement]) -> Result<()> {
-        block.iter().try_for_each(|statement| self.statement(statement))
+        let Some(first) = block.first() else { return Ok(()) };
+        if self.blocks == MAX_BLOCKS {
+            return self.fail(first.span, format!("blocks, macros and includes {MAX_BLOCKS} deep"));
+        }
+        self.blocks += 1;
+        block.iter().try_for_each(|statement| self.statement(statement))?;
+        self.blocks -= 1;
+        Ok(())
     }
 
     fn statement(&mut self, statement: &Statement) -> Result<()> {
         let span = statement.span;
-        self.steps += 1;
-        if self.steps > MAX_STEPS {
-            return self.fail(span, format!("more than {MAX_STEPS} statements: this does not end"));
-        }
+        self.charge(span, STATEMENT)?;
         match &statement.kind {
             Kind::Include(path) => self.include(span, path),
             Kind::Const(name, value) => self.constant(name, value),

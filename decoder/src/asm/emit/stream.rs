@@ -153,6 +153,7 @@ impl Emitter<'_, '_> {
         self.body = Some(super::Body { base, ..super::Body::default() });
         self.block(data)?;
         let inner = self.body.replace(taken).unwrap_or_default();
+        self.charge_bytes(span, inner.bytes.len())?;
         let (dwords, rest) = inner.bytes.as_chunks::<4>();
         match rest.is_empty() {
             true => Ok(dwords.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect()),

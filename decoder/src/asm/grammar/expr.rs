@@ -1,10 +1,8 @@
 //! Expressions. An operator stands on the line of its left operand, because a
 //! `+` at the start of a line continues a packet.
 
-use nom::Parser;
-
 use super::super::ast::{Expr, ExprKind, Op, Span};
-use super::{Parsed, arguments, blank, expected, is_start, name, peek_name, space, token};
+use super::{Nest, Parsed, arguments, blank, expected, is_start, name, peek_name, space, token};
 
 /// Weakest first; `|` is apart because it separates the parts of a word.
 const LEVELS: &[&[(&str, Op)]] = &[
@@ -18,17 +16,14 @@ const LEVELS: &[&[(&str, Op)]] = &[
     &[("*", Op::Mul), ("/", Op::Div), ("%", Op::Rem)],
 ];
 
-/// Operators in a row that one expression may have.
-const MAX_OPERATORS: usize = 256;
-
 /// Any expression.
-pub(super) fn expr(input: &str) -> Parsed<'_, Expr> {
-    level(0, input)
+pub(super) fn expr<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Expr> {
+    nest.expression(|| level(nest, 0, input))
 }
 
 /// An expression without a bar outside parentheses.
-pub(super) fn part(input: &str) -> Parsed<'_, Expr> {
-    level(1, input)
+pub(super) fn part<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Expr> {
+    nest.expression(|| level(nest, 1, input))
 }
 
 fn spanned<'s>(input: &'s str, rest: &'s str, kind: ExprKind) -> (&'s str, Expr) {
@@ -46,36 +41,37 @@ fn operator(strength: usize, input: &str) -> Option<(&str, Op)> {
     (!other).then_some((rest, *op))
 }
 
-fn level(strength: usize, input: &str) -> Parsed<'_, Expr> {
+fn level<'s>(nest: &Nest, strength: usize, input: &'s str) -> Parsed<'s, Expr> {
     if strength == LEVELS.len() {
-        return unary(input);
+        return unary(nest, input);
     }
-    let (mut rest, mut left) = level(strength + 1, input)?;
-    for _ in 0..MAX_OPERATORS {
-        let Some((after, op)) = operator(strength, space(rest)) else { return Ok((rest, left)) };
-        let (after, right) = level(strength + 1, blank(after))?;
+    let (mut rest, mut left) = level(nest, strength + 1, input)?;
+    while let Some((after, op)) = operator(strength, space(rest)) {
+        nest.operator(rest)?;
+        let (after, right) = level(nest, strength + 1, blank(after))?;
         (rest, left) = spanned(input, after, ExprKind::Binary(op, Box::new(left), Box::new(right)));
     }
-    expected(rest, format!("at most {MAX_OPERATORS} operators in a row"))
+    Ok((rest, left))
 }
 
-fn unary(input: &str) -> Parsed<'_, Expr> {
+fn unary<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Expr> {
+    nest.node(input)?;
     match input.chars().next() {
         Some(sign @ ('-' | '~')) => {
             let operand = space(&input[1..]);
             if operand.starts_with(['-', '~']) {
                 return expected(operand, "a number, a name or `(` after a sign");
             }
-            let (rest, operand) = unary(operand)?;
+            let (rest, operand) = unary(nest, operand)?;
             Ok(spanned(input, rest, ExprKind::Unary(sign, Box::new(operand))))
         }
         Some('(') => {
-            let (rest, inner) = expr(blank(&input[1..]))?;
+            let (rest, inner) = nest.inside(input, || expr(nest, blank(&input[1..])))?;
             let (rest, ()) = token(")", blank(rest))?;
             Ok((rest, Expr { span: Span { start: input.len(), end: rest.len() }, ..inner }))
         }
         Some(c) if c.is_ascii_digit() => number(input),
-        Some(c) if is_start(c) => named(input),
+        Some(c) if is_start(c) => named(nest, input),
         _ => expected(input, "a value"),
     }
 }
@@ -108,13 +104,13 @@ fn number_length(input: &str) -> usize {
 }
 
 /// A name, a function or an element of a register array.
-fn named(input: &str) -> Parsed<'_, Expr> {
+fn named<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Expr> {
     let (rest, first) = name(input)?;
     if rest.starts_with('(') {
-        let (rest, arguments) = arguments(expr, rest)?;
+        let (rest, arguments) = arguments(nest, |input| expr(nest, input), rest)?;
         return Ok(spanned(input, rest, ExprKind::Call(first, arguments)));
     }
-    match element(rest)? {
+    match element(nest, rest)? {
         (rest, Some((index, sub))) => {
             Ok(spanned(input, rest, ExprKind::Element(first.text, Box::new(index), sub)))
         }
@@ -123,9 +119,9 @@ fn named(input: &str) -> Parsed<'_, Expr> {
 }
 
 /// `[index].SUB`, if it is there.
-pub(super) fn element(input: &str) -> Parsed<'_, Option<(Expr, String)>> {
+pub(super) fn element<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Option<(Expr, String)>> {
     let Some(rest) = input.strip_prefix('[') else { return Ok((input, None)) };
-    let (rest, index) = expr.parse(blank(rest))?;
+    let (rest, index) = nest.inside(input, || expr(nest, blank(rest)))?;
     let (rest, ()) = token("].", space(rest))?;
     let sub = peek_name(rest);
     match sub.is_empty() {

@@ -8,6 +8,8 @@ mod statement;
 mod stream;
 mod text;
 
+use std::cell::Cell;
+
 use nom::error::{ErrorKind, ParseError};
 use nom::{IResult, Parser};
 
@@ -33,17 +35,75 @@ impl ParseError<&str> for Trouble {
 
 type Parsed<'s, T> = IResult<&'s str, T, Trouble>;
 
-/// Blocks, parentheses and operators inside each other; more is refused so
-/// that no source can exhaust the stack.
+/// Blocks and parentheses inside each other; more is refused so that no source can
+/// exhaust the stack.
 const MAX_DEPTH: usize = 64;
+/// Operators of one expression, parentheses and all: as deep as its tree can be.
+const MAX_OPERATORS: usize = 256;
+/// Statements and values of all files of a source together.
+const MAX_NODES: usize = 1 << 23;
+
+/// How deep the parser is in the text, counted where it goes deeper, and how much it has
+/// made of it.
+#[derive(Debug, Default)]
+pub(super) struct Nest {
+    depth: Cell<usize>,
+    /// Expressions around this place, and operators of the outermost one.
+    expressions: Cell<usize>,
+    operators: Cell<usize>,
+    nodes: Cell<usize>,
+}
+
+impl Nest {
+    /// `parse` one bracket deeper; the bracket is at the start of `input`.
+    fn inside<'s, T>(&self, input: &'s str, parse: impl FnOnce() -> Parsed<'s, T>) -> Parsed<'s, T> {
+        let depth = self.depth.get() + 1;
+        if depth > MAX_DEPTH {
+            return refuse(input, format!("more than {MAX_DEPTH} brackets inside each other"));
+        }
+        self.depth.set(depth);
+        let parsed = parse();
+        self.depth.set(depth - 1);
+        parsed
+    }
+
+    /// `parse` an expression, perhaps inside another.
+    fn expression<'s, T>(&self, parse: impl FnOnce() -> Parsed<'s, T>) -> Parsed<'s, T> {
+        let outside = self.expressions.get();
+        if outside == 0 {
+            self.operators.set(0);
+        }
+        self.expressions.set(outside + 1);
+        let parsed = parse();
+        self.expressions.set(outside);
+        parsed
+    }
+
+    /// One more operator of this expression.
+    fn operator(&self, input: &str) -> Result<(), nom::Err<Trouble>> {
+        self.operators.set(self.operators.get() + 1);
+        match self.operators.get() > MAX_OPERATORS {
+            true => refuse(input, format!("more than {MAX_OPERATORS} operators in an expression")),
+            false => Ok(()),
+        }
+    }
+
+    /// One more statement or value.
+    fn node(&self, input: &str) -> Result<(), nom::Err<Trouble>> {
+        self.nodes.set(self.nodes.get() + 1);
+        match self.nodes.get() > MAX_NODES {
+            true => refuse(input, format!("more than {MAX_NODES} statements and values in a source")),
+            false => Ok(()),
+        }
+    }
+}
 
 /// The statements of a whole source.
 ///
 /// # Errors
 /// What was expected, where the text stops making sense.
-pub fn parse(source: &str) -> Result<Block, Trouble> {
-    deep_enough(source)?;
-    let (rest, block) = statement::statements(source).map_err(trouble)?;
+pub(super) fn parse(source: &str, nest: &Nest) -> Result<Block, Trouble> {
+    let (rest, block) = statement::statements(nest, source).map_err(trouble)?;
     match rest.is_empty() {
         true => Ok(block),
         false => Err(Trouble { left: rest.len(), message: "unmatched `}`".into() }),
@@ -57,21 +117,9 @@ fn trouble(error: nom::Err<Trouble>) -> Trouble {
     }
 }
 
-/// The parser recurses once per open bracket: this bounds them beforehand.
-fn deep_enough(source: &str) -> Result<(), Trouble> {
-    let mut depth = 0usize;
-    for (at, byte) in source.bytes().enumerate() {
-        match byte {
-            b'{' | b'(' | b'[' => depth += 1,
-            b'}' | b')' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > MAX_DEPTH {
-            let message = format!("more than {MAX_DEPTH} brackets inside each other");
-            return Err(Trouble { left: source.len() - at, message });
-        }
-    }
-    Ok(())
+/// Ends the parse at `input` with `message`.
+fn refuse<T>(input: &str, message: String) -> Result<T, nom::Err<Trouble>> {
+    Err(nom::Err::Failure(Trouble { left: input.len(), message }))
 }
 
 fn expected<T>(input: &str, what: impl std::fmt::Display) -> Parsed<'_, T> {
@@ -79,8 +127,7 @@ fn expected<T>(input: &str, what: impl std::fmt::Display) -> Parsed<'_, T> {
         None => "the end of the file".into(),
         Some(word) => format!("`{}`", word.chars().take(40).collect::<String>()),
     };
-    let message = format!("expected {what}, found {found}");
-    Err(nom::Err::Failure(Trouble { left: input.len(), message }))
+    refuse(input, format!("expected {what}, found {found}"))
 }
 
 /// Spaces and tabs.
@@ -160,6 +207,7 @@ fn list<'s, T>(
 
 /// `( .. )` around zero or more `item`s.
 fn arguments<'s, T>(
+    nest: &Nest,
     item: impl Parser<&'s str, Output = T, Error = Trouble>,
     input: &'s str,
 ) -> Parsed<'s, Vec<T>> {
@@ -168,7 +216,7 @@ fn arguments<'s, T>(
     if let Some(rest) = rest.strip_prefix(')') {
         return Ok((rest, Vec::new()));
     }
-    let (rest, items) = list(item, rest)?;
+    let (rest, items) = nest.inside(input, || list(item, rest))?;
     let (rest, ()) = token(")", blank(rest))?;
     Ok((rest, items))
 }

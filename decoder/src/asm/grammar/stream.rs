@@ -4,33 +4,33 @@ use super::super::ast::{Arg, Kind, LoadSource, Packet, Part, RegName, Span, Word
 use super::expr::{element, expr, part};
 use super::statement::{block, clause, optional_block};
 use super::text::shader;
-use super::{Parsed, arguments, blank, expected, keyword, list, name, peek_name, space};
+use super::{Nest, Parsed, arguments, blank, expected, keyword, list, name, peek_name, space};
 use crate::asm::ast::{ExprKind, Statement};
 
 /// A statement that starts with `word` and goes on with `rest`.
-pub(super) fn kind<'s>(input: &'s str, word: &str, rest: &'s str) -> Parsed<'s, Kind> {
+pub(super) fn kind<'s>(nest: &Nest, input: &'s str, word: &str, rest: &'s str) -> Parsed<'s, Kind> {
     match word {
         "" => expected(input, "a statement"),
         "pad" => Ok((rest, Kind::Pad)),
-        "call" => expr(rest).map(|(rest, target)| (rest, Kind::Call(target))),
-        "load" => load(rest),
+        "call" => expr(nest, rest).map(|(rest, target)| (rest, Kind::Call(target))),
+        "load" => load(nest, rest),
         "one_reg" => {
-            let (rest, reg) = register(rest)?;
-            let (rest, values) = list(expr, space(rest))?;
+            let (rest, reg) = register(nest, rest)?;
+            let (rest, values) = list(|input| expr(nest, input), space(rest))?;
             Ok((rest, Kind::OneReg(reg, values)))
         }
-        "pred" => packet(rest, Predicated::Yes),
-        _ if is_packet(word) => packet(input, Predicated::No),
+        "pred" => packet(nest, rest, Predicated::Yes),
+        _ if is_packet(word) => packet(nest, input, Predicated::No),
         _ => {
-            let (rest, (reg, value)) = write(input)?;
+            let (rest, (reg, value)) = write(nest, input)?;
             Ok((rest, Kind::Write(reg, value)))
         }
     }
 }
 
 /// What follows a `+`.
-pub(super) fn more(input: &str) -> Parsed<'_, Kind> {
-    write(input).map(|(rest, (reg, value))| (rest, Kind::More(reg, value)))
+pub(super) fn more<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Kind> {
+    write(nest, input).map(|(rest, (reg, value))| (rest, Kind::More(reg, value)))
 }
 
 /// Whether a name is that of a type-3 packet: CP registers are told apart by
@@ -44,36 +44,36 @@ enum Predicated {
     No,
 }
 
-fn register(input: &str) -> Parsed<'_, RegName> {
+fn register<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, RegName> {
     let (rest, first) = name(input)?;
-    let (rest, element) = element(rest)?;
+    let (rest, element) = element(nest, rest)?;
     Ok((rest, RegName { span: Span { start: input.len(), end: rest.len() }, name: first.text, element }))
 }
 
-fn write(input: &str) -> Parsed<'_, (RegName, Word)> {
-    let (rest, reg) = register(input)?;
+fn write<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, (RegName, Word)> {
+    let (rest, reg) = register(nest, input)?;
     let rest = space(rest);
-    let (rest, value) = word(space(rest.strip_prefix('=').unwrap_or(rest)))?;
+    let (rest, value) = word(nest, space(rest.strip_prefix('=').unwrap_or(rest)))?;
     Ok((rest, (reg, value)))
 }
 
 /// `{ A = 1 | B }` or a value.
-fn word(input: &str) -> Parsed<'_, Word> {
+fn word<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Word> {
     match input.strip_prefix('{') {
-        Some(inside) => fields(inside).map(|(rest, parts)| (rest, Word::Fields(parts))),
-        None => expr(input).map(|(rest, value)| (rest, Word::Plain(value))),
+        Some(inside) => fields(nest, inside).map(|(rest, parts)| (rest, Word::Fields(parts))),
+        None => expr(nest, input).map(|(rest, value)| (rest, Word::Plain(value))),
     }
 }
 
 /// The parts up to the closing brace.
-fn fields(input: &str) -> Parsed<'_, Vec<Part>> {
+fn fields<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Vec<Part>> {
     let mut parts = Vec::new();
     let mut rest = blank(input);
     loop {
         if let (true, Some(rest)) = (parts.is_empty(), rest.strip_prefix('}')) {
             return Ok((rest, parts));
         }
-        let (after, value) = field(rest)?;
+        let (after, value) = field(nest, rest)?;
         parts.push(value);
         let after = blank(after);
         match (after.strip_prefix('|'), after.strip_prefix('}')) {
@@ -84,56 +84,56 @@ fn fields(input: &str) -> Parsed<'_, Vec<Part>> {
     }
 }
 
-fn field(input: &str) -> Parsed<'_, Part> {
+fn field<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Part> {
     let text = peek_name(input);
     let after = space(&input[text.len()..]);
     if !text.is_empty() && after.starts_with('=') && !after.starts_with("==") {
         let (_, name) = name(input)?;
-        let (rest, value) = part(blank(&after[1..]))?;
+        let (rest, value) = part(nest, blank(&after[1..]))?;
         return Ok((rest, Part::Set(name, value)));
     }
-    part(input).map(|(rest, value)| (rest, Part::Bare(value)))
+    part(nest, input).map(|(rest, value)| (rest, Part::Bare(value)))
 }
 
 /// One argument of a packet.
-fn arg(input: &str) -> Parsed<'_, Arg> {
+fn arg<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Arg> {
     if input.starts_with('{') {
-        return word(input).map(|(rest, word)| (rest, Arg::Next(word)));
+        return word(nest, input).map(|(rest, word)| (rest, Arg::Next(word)));
     }
-    let (rest, value) = expr(input)?;
+    let (rest, value) = expr(nest, input)?;
     let after = space(rest);
     match (&value.kind, after.starts_with('=')) {
         (ExprKind::Name(_), true) => {
             let (_, name) = name(input)?;
-            let (rest, value) = expr(blank(&after[1..]))?;
+            let (rest, value) = expr(nest, blank(&after[1..]))?;
             Ok((rest, Arg::Named(name, value)))
         }
         _ => Ok((rest, Arg::Next(Word::Plain(value)))),
     }
 }
 
-fn packet(input: &str, predicated: Predicated) -> Parsed<'_, Kind> {
+fn packet<'s>(nest: &Nest, input: &'s str, predicated: Predicated) -> Parsed<'s, Kind> {
     let (rest, title) = name(input)?;
     if !is_packet(&title.text) {
         return expected(input, "the name of a packet");
     }
     let (rest, args) = match rest.starts_with('(') {
-        true => arguments(arg, rest)?,
+        true => arguments(nest, |input| arg(nest, input), rest)?,
         false => (rest, Vec::new()),
     };
-    let (rest, data) = optional_block(rest)?;
+    let (rest, data) = optional_block(nest, rest)?;
     let predicated = matches!(predicated, Predicated::Yes);
     Ok((rest, Kind::Packet(Box::new(Packet { name: title, predicated, args, data }))))
 }
 
 /// `VS.constants at 4 { .. }`, `VS.shader from label`.
-fn load(input: &str) -> Parsed<'_, Kind> {
+fn load<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Kind> {
     let (rest, target) = name(input)?;
-    let (rest, first) = clause("at", rest)?;
+    let (rest, first) = clause(nest, "at", rest)?;
     let rest = space(rest);
     if let Some(rest) = keyword("from", rest) {
-        let (rest, address) = expr(space(rest))?;
-        let (rest, units) = clause("units", rest)?;
+        let (rest, address) = expr(nest, space(rest))?;
+        let (rest, units) = clause(nest, "units", rest)?;
         return Ok((rest, Kind::Load(target, first, LoadSource::Memory(address, units))));
     }
     if !rest.starts_with('{') {
@@ -141,7 +141,7 @@ fn load(input: &str) -> Parsed<'_, Kind> {
     }
     let (rest, data) = match target.text.ends_with(".shader") {
         true => shader_block(rest)?,
-        false => block(rest)?,
+        false => block(nest, rest)?,
     };
     Ok((rest, Kind::Load(target, first, LoadSource::Inline(data))))
 }

@@ -1,0 +1,77 @@
+//! What a register write sets off: one table.
+
+use a4emu_decoder::bits::Register;
+use a4emu_decoder::load_state::Stage;
+use a4emu_decoder::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
+use a4emu_decoder::regs::sp::{SP_CS_OBJ_START, SP_FS_OBJ_START, SP_VS_OBJ_START};
+use a4emu_decoder::regs::sp_geometry::{SP_DS_OBJ_START, SP_GS_OBJ_START, SP_HS_OBJ_START};
+use a4emu_decoder::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
+
+use super::Cp;
+use crate::gpu::CodeSource;
+use crate::regfile::COUNT;
+
+/// More than the new value in its register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    /// The stage's program is in memory from now on.
+    ProgramInMemory(Stage),
+    /// The stream-out program begins anew.
+    StreamOutReset,
+    /// The value is the next word of the stream-out program.
+    StreamOutWord,
+    /// CP_ME_NRT_DATA starts at this address.
+    NrtAddress,
+    /// The value is stored through CP_ME_NRT_ADDR.
+    NrtData,
+}
+
+/// The registers that do more than hold a value.
+const EFFECTS: &[(u32, Effect)] = &[
+    (SP_VS_OBJ_START::ROW.offset, Effect::ProgramInMemory(Stage::VS)),
+    (SP_HS_OBJ_START::ROW.offset, Effect::ProgramInMemory(Stage::HS)),
+    (SP_DS_OBJ_START::ROW.offset, Effect::ProgramInMemory(Stage::DS)),
+    (SP_GS_OBJ_START::ROW.offset, Effect::ProgramInMemory(Stage::GS)),
+    (SP_FS_OBJ_START::ROW.offset, Effect::ProgramInMemory(Stage::FS)),
+    (SP_CS_OBJ_START::ROW.offset, Effect::ProgramInMemory(Stage::CS)),
+    (VPC_SO_CNTL::ROW.offset, Effect::StreamOutReset),
+    (VPC_SO_PROG::ROW.offset, Effect::StreamOutWord),
+    (CP_ME_NRT_ADDR::ROW.offset, Effect::NrtAddress),
+    (CP_ME_NRT_DATA::ROW.offset, Effect::NrtData),
+];
+
+/// The effect of each register: every write asks.
+static BY_OFFSET: [Option<Effect>; COUNT] = {
+    let mut table = [None; COUNT];
+    let mut row = 0;
+    while row < EFFECTS.len() {
+        table[EFFECTS[row].0 as usize] = Some(EFFECTS[row].1);
+        row += 1;
+    }
+    table
+};
+
+impl Cp<'_> {
+    /// Does what the write of `value` to the register at `offset` sets off.
+    pub(super) fn set_off(&mut self, offset: u32, value: u32) {
+        match BY_OFFSET[offset as usize] {
+            None => {}
+            Some(Effect::ProgramInMemory(stage)) => {
+                self.gpu.loaded.stage_mut(stage).source = CodeSource::Memory;
+            }
+            Some(Effect::StreamOutReset) => self.gpu.stream_out.clear(),
+            Some(Effect::StreamOutWord) => self.gpu.add_stream_out(value),
+            Some(Effect::NrtAddress) => self.gpu.cp.nrt_offset = 0,
+            Some(Effect::NrtData) => self.store_nrt(value),
+        }
+    }
+
+    /// CP_ME_NRT_DATA stores through CP_ME_NRT_ADDR, which advances by 4 a write: two
+    /// writes store a low and a high half (command-processor page 3.5).
+    fn store_nrt(&mut self, value: u32) {
+        let base = self.gpu.regs.get::<CP_ME_NRT_ADDR>().VALUE();
+        let address = base.wrapping_add(self.gpu.cp.nrt_offset);
+        self.gpu.cp.nrt_offset = self.gpu.cp.nrt_offset.wrapping_add(4);
+        self.store(address, &value.to_le_bytes());
+    }
+}

@@ -1,0 +1,125 @@
+//! Who draws: the emulated pipeline, or nobody.
+
+use std::collections::BTreeMap;
+
+use a4emu_decoder::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BASE};
+use a4emu_decoder::regs::vpc::VPC_SO_BUFFER_BASE;
+
+use super::{Call, Flow};
+use crate::draw;
+use crate::gpu::{Gpu, SsboState};
+use crate::pass::Pass;
+
+/// Render targets.
+const TARGETS: u32 = 8;
+
+/// Stream-out buffers.
+const STREAM_OUT_BUFFERS: u32 = 4;
+
+/// What the command processor hands draws and dispatches to.
+pub trait Engine {
+    /// Runs `call`, or leaves it out.
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow;
+
+    /// Whether a draw that was left out may have written to `address`.
+    fn is_stale(&self, address: u32) -> bool {
+        let _ = address;
+        false
+    }
+
+    /// What has been stored in the `bytes` at `address` was made of something that draws
+    /// change, such as a counter.
+    fn stored_stale(&mut self, address: u32, bytes: u32) {
+        let _ = (address, bytes);
+    }
+}
+
+/// Runs every draw and dispatch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Renderer;
+
+impl Engine for Renderer {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        match call {
+            Call::Draw(call) => draw::run(gpu, call),
+            Call::Dispatch(call) => draw::dispatch(gpu, call),
+            Call::Uncounted(call) => gpu.report.unsupported(call.packet, gpu.at),
+        }
+        Flow::Continue
+    }
+}
+
+/// Leaves every draw and dispatch out, and remembers which buffers they could have written:
+/// what packets read there is what the capture holds and not what the chip would see.
+#[derive(Clone, Debug, Default)]
+pub struct Skip {
+    /// Starts of such buffers, with one past their last byte.
+    stale: BTreeMap<u32, u64>,
+    /// Something has been left out.
+    skipped: bool,
+}
+
+impl Skip {
+    /// The buffer that holds `address`: how much of it a draw writes takes a draw to say.
+    fn buffer(&mut self, gpu: &Gpu, address: u32) {
+        if let Some((base, len)) = gpu.mem.buffer_at(address).filter(|_| address != 0) {
+            self.range(base, len);
+        }
+    }
+
+    fn range(&mut self, base: u32, len: u32) {
+        let end = self.stale.entry(base).or_default();
+        *end = (*end).max(u64::from(base) + u64::from(len));
+    }
+
+    fn targets(&mut self, gpu: &Gpu, pass: Pass) {
+        match pass {
+            Pass::Resolve => self.buffer(gpu, gpu.regs.get::<RB_COPY_DEST_BASE>().BASE()),
+            Pass::Bypass => {
+                (0..TARGETS).for_each(|i| self.buffer(gpu, gpu.regs.at::<RB_MRT_BASE>(i).VALUE()));
+                self.buffer(gpu, gpu.regs.get::<RB_DEPTH_INFO>().DEPTH_BASE());
+            }
+            Pass::Binning | Pass::Gmem | Pass::Restore => {}
+        }
+    }
+
+    fn stream_out(&mut self, gpu: &Gpu) {
+        for i in 0..STREAM_OUT_BUFFERS {
+            self.buffer(gpu, gpu.regs.at::<VPC_SO_BUFFER_BASE>(i).VALUE());
+        }
+    }
+
+    fn ssbos(&mut self, gpu: &Gpu, ssbos: &SsboState) {
+        for [address, _] in &ssbos.addresses {
+            self.buffer(gpu, *address);
+        }
+        for [base, ..] in &ssbos.descriptors {
+            self.buffer(gpu, *base);
+        }
+    }
+}
+
+impl Engine for Skip {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        self.skipped = true;
+        match call.pass() {
+            Some(pass) => {
+                self.targets(gpu, pass);
+                self.stream_out(gpu);
+                self.ssbos(gpu, &gpu.loaded.ssbo_3d);
+            }
+            None => self.ssbos(gpu, &gpu.loaded.ssbo_compute),
+        }
+        Flow::Continue
+    }
+
+    fn is_stale(&self, address: u32) -> bool {
+        self.stale.range(..=address).next_back().is_some_and(|(_, end)| *end > u64::from(address))
+    }
+
+    fn stored_stale(&mut self, address: u32, bytes: u32) {
+        if self.skipped {
+            self.range(address, bytes);
+        }
+    }
+}

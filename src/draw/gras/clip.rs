@@ -1,0 +1,199 @@
+//! Clipping in homogeneous space, before the perspective division.
+//!
+//! Near, far and the guard band are real planes; the sides of the view volume are left
+//! to the scissor, which gives the same pixels.
+
+use crate::draw::vertices::Vertices;
+
+/// Window coordinates beyond this are clipped away geometrically (pixels). Wider than
+/// any surface, and small enough that edge functions fit their integers. The chip's own
+/// guard band is not documented and cannot be seen in pixels.
+pub const GUARD_BAND: f32 = 32768.0;
+
+/// Least w that a vertex in front of the eye can have.
+const EPSILON: f32 = 1e-30;
+
+/// A half space: kept where `dot(plane, position) >= 0`.
+pub type Plane = [f32; 4];
+
+/// The planes that primitives of a draw are clipped against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClipVolume {
+    planes: Vec<Plane>,
+}
+
+/// Which end of the depth range is clipped, and where the near plane is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DepthClip {
+    /// Clip at the near plane.
+    pub near: bool,
+    /// Clip at the far plane.
+    pub far: bool,
+    /// The near plane is z = 0 instead of z = -w.
+    pub zero_to_one: bool,
+}
+
+/// Viewport transform: window = ndc * scale + offset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewport {
+    /// x, y, z.
+    pub scale: [f32; 3],
+    /// x, y, z.
+    pub offset: [f32; 3],
+}
+
+impl ClipVolume {
+    /// The volume for a draw.
+    pub fn new(depth: DepthClip, viewport: &Viewport) -> Self {
+        let mut planes = vec![[0.0, 0.0, 0.0, 1.0]];
+        if depth.near {
+            planes.push([0.0, 0.0, 1.0, if depth.zero_to_one { 0.0 } else { 1.0 }]);
+        }
+        if depth.far {
+            planes.push([0.0, 0.0, -1.0, 1.0]);
+        }
+        for axis in 0..2 {
+            for sign in [1.0, -1.0] {
+                let mut plane = [0.0; 4];
+                plane[axis] = sign * viewport.scale[axis];
+                plane[3] = GUARD_BAND + sign * viewport.offset[axis];
+                planes.push(plane);
+            }
+        }
+        Self { planes }
+    }
+
+    /// Of each of `N` positions, given by component; bit i: it is outside plane i.
+    #[inline(always)]
+    pub fn outcodes<const N: usize>(&self, p: &[[f32; N]; 4]) -> [u32; N] {
+        let mut codes = [0; N];
+        for i in 0..self.planes.len() {
+            for l in 0..N {
+                let inside = self.distance(i, [p[0][l], p[1][l], p[2][l], p[3][l]]) >= 0.0;
+                codes[l] |= u32::from(!inside) << i;
+            }
+        }
+        codes
+    }
+
+    /// Distance from plane `i`. The first (w) keeps a little away from the eye.
+    #[inline(always)]
+    fn distance(&self, i: usize, p: [f32; 4]) -> f32 {
+        let plane = &self.planes[i];
+        let dot = plane[0] * p[0] + plane[1] * p[1] + plane[2] * p[2] + plane[3] * p[3];
+        if i == 0 { dot - EPSILON } else { dot }
+    }
+
+    /// The part of the convex `polygon` that is inside. New vertices are added to
+    /// `vertices`; fewer than three left means that nothing is.
+    pub fn polygon(&self, vertices: &mut Vertices, polygon: &[u32]) -> Vec<u32> {
+        let mut inside = polygon.to_vec();
+        for plane in 0..self.planes.len() {
+            inside = self.cut(plane, vertices, &inside);
+        }
+        inside
+    }
+
+    /// Sutherland and Hodgman's step: `polygon` against one plane.
+    fn cut(&self, plane: usize, vertices: &mut Vertices, polygon: &[u32]) -> Vec<u32> {
+        let mut out = Vec::with_capacity(polygon.len() + 1);
+        for (i, &to) in polygon.iter().enumerate() {
+            let from = polygon[(i + polygon.len() - 1) % polygon.len()];
+            let crossing = self.crossing(plane, vertices, from, to);
+            out.extend(crossing);
+            if self.distance(plane, vertices.position(to)) >= 0.0 {
+                out.push(to);
+            }
+        }
+        out
+    }
+
+    /// The vertex where the line from `from` to `to` passes through the plane, if it
+    /// does. Always computed from the outside in, so that neighbours agree on it.
+    fn crossing(&self, plane: usize, vertices: &mut Vertices, from: u32, to: u32) -> Option<u32> {
+        let a = self.distance(plane, vertices.position(from));
+        let b = self.distance(plane, vertices.position(to));
+        if (a >= 0.0) == (b >= 0.0) || a.is_nan() || b.is_nan() {
+            return None;
+        }
+        let (out, inn, a, b) = if a < 0.0 { (from, to, a, b) } else { (to, from, b, a) };
+        let new = vertices.push_between(out, inn, a / (a - b));
+        if plane == 0 {
+            vertices.set_w(new, EPSILON);
+        }
+        Some(new)
+    }
+
+    /// The part of a line that is inside.
+    pub fn line(&self, vertices: &mut Vertices, line: [u32; 2]) -> Option<[u32; 2]> {
+        let [mut a, mut b] = line;
+        for plane in 0..self.planes.len() {
+            let inside = |v| self.distance(plane, vertices.position(v)) >= 0.0;
+            match (inside(a), inside(b)) {
+                (true, true) => {}
+                (false, false) => return None,
+                (true, false) => b = self.crossing(plane, vertices, a, b)?,
+                (false, true) => a = self.crossing(plane, vertices, a, b)?,
+            }
+        }
+        Some([a, b])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn volume(zero_to_one: bool) -> ClipVolume {
+        let viewport = Viewport { scale: [64.0, 64.0, 0.5], offset: [64.0, 64.0, 0.5] };
+        ClipVolume::new(DepthClip { near: true, far: true, zero_to_one }, &viewport)
+    }
+
+    fn vertices(positions: &[[f32; 4]]) -> Vertices {
+        let mut all = Vertices::new(1, 0);
+        for (i, p) in positions.iter().enumerate() {
+            let mut row: Vec<u32> = p.iter().map(|v| v.to_bits()).collect();
+            row.extend([0, (i as f32).to_bits()]);
+            all.push(&row);
+        }
+        all
+    }
+
+    #[test]
+    fn a_triangle_through_the_near_plane_becomes_a_quadrilateral() {
+        let mut v = vertices(&[[0.0, 0.0, -3.0, 1.0], [1.0, 0.0, 1.0, 1.0], [-1.0, 0.0, 1.0, 1.0]]);
+        let got = volume(false).polygon(&mut v, &[0, 1, 2]);
+        assert_eq!(got.len(), 4);
+        for &i in &got {
+            let p = v.position(i);
+            assert!(p[2] >= -p[3] - 1e-6, "{p:?}");
+        }
+        let cut = got.iter().find(|i| **i >= 3).expect("a new vertex");
+        let varying = f32::from_bits(v.varyings(*cut)[0]);
+        assert!((varying - 0.5).abs() < 1e-6 || (varying - 1.0).abs() < 1e-6, "{varying}");
+    }
+
+    #[test]
+    fn the_near_plane_moves_with_the_depth_range() {
+        let p = [0.0, 0.0, -0.5, 1.0];
+        assert_eq!(volume(false).outcodes(&p.map(|v| [v])), [0]);
+        assert_ne!(volume(true).outcodes(&p.map(|v| [v])), [0]);
+    }
+
+    #[test]
+    fn vertices_behind_the_eye_and_nans_are_outside() {
+        assert_ne!(volume(false).outcodes(&[0.0, 0.0, 0.0, -1.0].map(|v| [v])), [0]);
+        assert_ne!(volume(false).outcodes(&[f32::NAN, 0.0, 0.0, 1.0].map(|v| [v])), [0]);
+        let mut v = vertices(&[[f32::NAN; 4]; 3]);
+        assert!(volume(false).polygon(&mut v, &[0, 1, 2]).is_empty());
+    }
+
+    #[test]
+    fn a_line_is_cut_at_both_ends() {
+        let mut v = vertices(&[[0.0, 0.0, -2.0, 1.0], [0.0, 0.0, 2.0, 1.0]]);
+        let [a, b] = volume(false).line(&mut v, [0, 1]).expect("its middle is inside");
+        assert_eq!((v.position(a)[2], v.position(b)[2]), (-1.0, 1.0));
+        let mut out = vertices(&[[0.0, 0.0, 2.0, 1.0], [0.0, 0.0, 3.0, 1.0]]);
+        assert_eq!(volume(false).line(&mut out, [0, 1]), None);
+    }
+}

@@ -1,0 +1,11 @@
+//! GRAS, the rasteriser: clip, viewport, set-up, pixels.
+pub mod affine;
+pub mod clip;
+pub mod layers;
+pub mod lines;
+pub mod quad;
+pub mod raster;
+pub mod screen_vertex;
+pub mod setup;
+pub mod state;
+pub mod viewport;

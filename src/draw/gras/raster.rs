@@ -1,0 +1,353 @@
+//! Which pixels a primitive covers, in blocks of 8x8.
+//!
+//! Positions are snapped to 1/256 pixel. A pixel is covered when its centre is inside,
+//! or on a top or left edge. Source: the fill rule is assumed (registers.md, section 5);
+//! the sub-pixel precision is a guess that agrees with the reference pictures.
+
+use multiversion::multiversion;
+
+/// Sub-pixel positions per pixel.
+pub const SUBPIXELS: i64 = 256;
+
+/// Pixels along a side of a block.
+pub const BLOCK: i32 = 8;
+
+/// A half-open rectangle of pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rect {
+    /// First column.
+    pub x0: i32,
+    /// First row.
+    pub y0: i32,
+    /// One past the last column.
+    pub x1: i32,
+    /// One past the last row.
+    pub y1: i32,
+}
+
+impl Rect {
+    /// Everything that the rasteriser can address.
+    pub const ALL: Self = Self { x0: 0, y0: 0, x1: 1 << 15, y1: 1 << 15 };
+
+    /// The pixels in both.
+    pub fn intersect(self, other: Self) -> Self {
+        Self {
+            x0: self.x0.max(other.x0),
+            y0: self.y0.max(other.y0),
+            x1: self.x1.min(other.x1),
+            y1: self.y1.min(other.y1),
+        }
+    }
+
+    /// The smallest rectangle that holds both.
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            x0: self.x0.min(other.x0),
+            y0: self.y0.min(other.y0),
+            x1: self.x1.max(other.x1),
+            y1: self.y1.max(other.y1),
+        }
+    }
+
+    /// Whether there is no pixel in it.
+    pub fn is_empty(self) -> bool {
+        self.x0 >= self.x1 || self.y0 >= self.y1
+    }
+
+    /// Pixels in it.
+    pub fn area(self) -> u64 {
+        if self.is_empty() { 0 } else { (self.x1 - self.x0) as u64 * (self.y1 - self.y0) as u64 }
+    }
+}
+
+/// A position in 1/256 pixel.
+pub type Snapped = [i32; 2];
+
+/// Snaps a window coordinate; one beyond the guard band is cut to it, and NaN becomes 0.
+/// The integer appears in the low bits of an f64 behind 1.5 * 2^52: a conversion that
+/// saturates does not vectorise.
+#[inline(always)]
+pub fn snap(v: f32) -> i32 {
+    let limit = crate::draw::gras::clip::GUARD_BAND * SUBPIXELS as f32;
+    let near = (v * SUBPIXELS as f32).round_ties_even().clamp(-limit, limit);
+    let whole = (f64::from(near) + 6_755_399_441_055_744.0).to_bits() as i32;
+    if near.is_nan() { 0 } else { whole }
+}
+
+/// A half plane: covered where `a * x + b * y + c >= 0` for pixel (x, y).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Edge {
+    a: i32,
+    b: i32,
+    c: i64,
+}
+
+impl Edge {
+    /// The edge of a polygon that runs clockwise on the screen (y down).
+    ///
+    /// The sub-pixel fraction is folded into `c` by a floor division, which keeps the
+    /// sign exact because a step of one pixel is a whole number of units.
+    fn new(from: Snapped, to: Snapped) -> Self {
+        let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
+        let centre = SUBPIXELS / 2;
+        let (ox, oy) = (centre - i64::from(from[0]), centre - i64::from(from[1]));
+        let at_origin = i64::from(dx) * oy - i64::from(dy) * ox;
+        let top_left = dy < 0 || (dy == 0 && dx > 0);
+        let c = (at_origin - i64::from(!top_left)).div_euclid(SUBPIXELS);
+        Self { a: -dy, b: dx, c }
+    }
+
+    fn at(&self, x: i32, y: i32) -> i64 {
+        i64::from(self.a) * i64::from(x) + i64::from(self.b) * i64::from(y) + self.c
+    }
+}
+
+/// An edge on its way along a row of blocks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Walk {
+    a: i32,
+    b: i32,
+    /// Value at the block's first pixel.
+    at: i64,
+    /// What is added to that for the least and the greatest value in the block.
+    least: i64,
+    greatest: i64,
+}
+
+impl Walk {
+    fn new(edge: &Edge, x: i32, y: i32) -> Self {
+        let last = i64::from(BLOCK - 1);
+        let (da, db) = (i64::from(edge.a) * last, i64::from(edge.b) * last);
+        let (least, greatest) = (da.min(0) + db.min(0), da.max(0) + db.max(0));
+        Self { a: edge.a, b: edge.b, at: edge.at(x, y), least, greatest }
+    }
+
+    fn step(&mut self) {
+        self.at += i64::from(self.a) * i64::from(BLOCK);
+    }
+}
+
+/// A convex polygon of up to four edges within a rectangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    edges: [Edge; 4],
+    count: usize,
+    /// The pixels that can be covered.
+    pub bounds: Rect,
+}
+
+impl Shape {
+    /// All pixels of `bounds`.
+    pub fn rectangle(bounds: Rect) -> Self {
+        Self { edges: [Edge::default(); 4], count: 0, bounds }
+    }
+
+    /// Whether it is all pixels of its bounds.
+    pub fn is_rectangle(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The polygon with these corners, clockwise on the screen.
+    pub fn polygon(corners: &[Snapped]) -> Self {
+        let mut shape = Self::rectangle(bounds_of(corners));
+        for (i, from) in corners.iter().take(4).enumerate() {
+            shape.edges[i] = Edge::new(*from, corners[(i + 1) % corners.len()]);
+            shape.count += 1;
+        }
+        shape
+    }
+
+    /// The axis-aligned rectangle between two opposite corners.
+    pub fn between(a: Snapped, b: Snapped) -> Self {
+        Self::rectangle(bounds_of(&[a, b]))
+    }
+
+    /// The same shape, cut to `clip`.
+    pub fn cut(mut self, clip: Rect) -> Self {
+        self.bounds = self.bounds.intersect(clip);
+        self
+    }
+
+    /// Calls `emit` with the first pixel and the coverage of every block of `clip` that
+    /// has covered pixels, row by row. Bit `8 * y + x` of the mask is pixel (x, y).
+    pub fn cover(&self, clip: Rect, mut emit: impl FnMut(i32, i32, u64)) {
+        let area = self.bounds.intersect(clip);
+        if area.is_empty() {
+            return;
+        }
+        let mut y = area.y0.div_euclid(BLOCK) * BLOCK;
+        while y < area.y1 {
+            self.cover_row(area, y, &mut emit);
+            y += BLOCK;
+        }
+    }
+
+    fn cover_row(&self, area: Rect, y: i32, emit: &mut impl FnMut(i32, i32, u64)) {
+        let mut x = area.x0.div_euclid(BLOCK) * BLOCK;
+        let mut walks = self.edges.map(|edge| Walk::new(&edge, x, y));
+        let walks = &mut walks[..self.count];
+        while x < area.x1 {
+            let mask = cover_block(walks);
+            if mask != 0 {
+                let mask = mask & rect_mask(area, x, y);
+                if mask != 0 {
+                    emit(x, y, mask);
+                }
+            }
+            walks.iter_mut().for_each(Walk::step);
+            x += BLOCK;
+        }
+    }
+}
+
+/// Coverage of a block by edges alone.
+#[inline(always)]
+fn cover_block(walks: &[Walk]) -> u64 {
+    if walks.iter().any(|walk| walk.at + walk.greatest < 0) {
+        return 0;
+    }
+    match walks.iter().all(|walk| walk.at + walk.least >= 0) {
+        true => u64::MAX,
+        false => inside(walks),
+    }
+}
+
+/// Pixels of an 8x8 block that are inside all edges. Those that cross the block have
+/// values there that fit 32 bits.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn inside(walks: &[Walk]) -> u64 {
+    let mut outside = [0i32; 64];
+    for walk in walks.iter().filter(|walk| walk.at + walk.least < 0) {
+        for (i, outside) in outside.iter_mut().enumerate() {
+            let (x, y) = (i as i32 % BLOCK, i as i32 / BLOCK);
+            let right = walk.a.wrapping_mul(x).wrapping_add(walk.b.wrapping_mul(y));
+            *outside |= (walk.at as i32).wrapping_add(right);
+        }
+    }
+    let bytes = outside.map(|value| (value as u32 >> 31) as u8);
+    let rows = bytes.as_chunks().0.iter().enumerate();
+    !rows.fold(0, |mask, (y, row)| mask | pack_bits(*row) << (8 * y))
+}
+
+/// 32 bytes of 0 or 1 as bits, first byte lowest.
+#[inline(always)]
+pub fn bits_of(bytes: &[u8; 32]) -> u32 {
+    let eight = |i: usize| pack_bits(std::array::from_fn(|k| bytes[8 * i + k])) as u32;
+    eight(0) | eight(1) << 8 | eight(2) << 16 | eight(3) << 24
+}
+
+/// Eight bytes of 0 or 1 as eight bits.
+#[inline(always)]
+fn pack_bits(bytes: [u8; 8]) -> u64 {
+    u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Pixels of the block at (x, y) that lie in `rect`.
+fn rect_mask(rect: Rect, x: i32, y: i32) -> u64 {
+    let columns = span(rect.x0 - x, rect.x1 - x) * 0x0101_0101_0101_0101;
+    let (top, bottom) = ((rect.y0 - y).clamp(0, 8), (rect.y1 - y).clamp(0, 8));
+    if top >= bottom {
+        return 0;
+    }
+    columns & (u64::MAX >> (8 * (8 - (bottom - top))) << (8 * top))
+}
+
+/// Bits `from..to` of eight, both cut to 0..=8.
+fn span(from: i32, to: i32) -> u64 {
+    let (from, to) = (from.clamp(0, 8), to.clamp(0, 8));
+    if from >= to { 0 } else { (0xff >> (8 - (to - from))) << from }
+}
+
+/// The pixels whose centres can be inside the corners' bounding box: half open, so a
+/// centre on the right or lower side is out.
+fn bounds_of(corners: &[Snapped]) -> Rect {
+    let min = |i: usize| corners.iter().map(|c| c[i]).min().unwrap_or(0);
+    let max = |i: usize| corners.iter().map(|c| c[i]).max().unwrap_or(0);
+    let first = |v: i32| (v + 127).div_euclid(256);
+    Rect { x0: first(min(0)), y0: first(min(1)), x1: first(max(0)), y1: first(max(1)) }
+}
+
+/// Twice the area of a triangle, in squared sub-pixels; positive when clockwise on the screen.
+pub fn signed_area(p: [Snapped; 3]) -> i64 {
+    let d = |a: Snapped, b: Snapped| [i64::from(b[0] - a[0]), i64::from(b[1] - a[1])];
+    let (u, v) = (d(p[0], p[1]), d(p[0], p[2]));
+    u[0] * v[1] - v[0] * u[1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Covered pixels, slowly, for comparison.
+    fn pixels(shape: &Shape, clip: Rect) -> Vec<(i32, i32)> {
+        let mut out = Vec::new();
+        shape.cover(clip, |x, y, mask| {
+            for bit in 0..64 {
+                if mask & (1u64 << bit) != 0 {
+                    out.push((x + bit % 8, y + bit / 8));
+                }
+            }
+        });
+        out.sort_unstable();
+        out
+    }
+
+    fn triangle(p: [[f32; 2]; 3]) -> Shape {
+        Shape::polygon(&p.map(|p| p.map(snap)))
+    }
+
+    #[test]
+    fn two_triangles_cover_a_square_once() {
+        let clip = Rect { x0: 0, y0: 0, x1: 64, y1: 64 };
+        let mut all = pixels(&triangle([[3.5, 2.5], [20.5, 2.5], [3.5, 30.5]]), clip);
+        all.extend(pixels(&triangle([[20.5, 2.5], [20.5, 30.5], [3.5, 30.5]]), clip));
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(count, all.len(), "a pixel on the shared edge is drawn once");
+        assert_eq!(count, 17 * 28, "top and left edges are in, right and bottom are out");
+        assert_eq!(all.first(), Some(&(3, 2)));
+        assert_eq!(all.last(), Some(&(19, 29)));
+    }
+
+    #[test]
+    fn coverage_is_that_of_the_exact_edge_function() {
+        let p = [[1.3, 0.2], [40.9, 17.7], [9.1, 50.6]];
+        let clip = Rect { x0: 2, y0: 3, x1: 35, y1: 49 };
+        let s = p.map(|p| p.map(snap));
+        let got = pixels(&Shape::polygon(&s), clip);
+        let mut want = Vec::new();
+        for x in clip.x0..clip.x1 {
+            for y in clip.y0..clip.y1 {
+                let centre = [x * 256 + 128, y * 256 + 128];
+                if (0..3).all(|i| signed_area([s[i], s[(i + 1) % 3], centre]) > 0) {
+                    want.push((x, y));
+                }
+            }
+        }
+        assert_eq!(got, want);
+    }
+
+    #[test]
+    fn rectangles_are_cut_to_the_clip() {
+        let shape = Shape::between([10.0, 20.0].map(snap), [2.0, 4.0].map(snap));
+        assert_eq!(shape.bounds, Rect { x0: 2, y0: 4, x1: 10, y1: 20 });
+        let clip = Rect { x0: 5, y0: 0, x1: 7, y1: 6 };
+        assert_eq!(pixels(&shape, clip), [(5, 4), (5, 5), (6, 4), (6, 5)]);
+    }
+
+    #[test]
+    fn positions_outside_the_guard_band_do_not_overflow() {
+        let far = 1e30;
+        let shape = triangle([[-far, -far], [far, -far], [0.0, far]]);
+        let clip = Rect { x0: 0, y0: 0, x1: 8, y1: 8 };
+        assert_eq!(pixels(&shape, clip).len(), 64);
+        assert!(pixels(&triangle([[f32::NAN; 2]; 3]), clip).is_empty());
+    }
+
+    #[test]
+    fn clockwise_on_the_screen_is_positive() {
+        assert!(signed_area([[0, 0], [256, 0], [0, 256]]) > 0);
+        assert!(signed_area([[0, 0], [0, 256], [256, 0]]) < 0);
+    }
+}

@@ -1,0 +1,456 @@
+//! Primitive assembly and set-up: clip, cull, viewport, and the planes from which
+//! depth and barycentrics are interpolated.
+
+use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+
+use crate::draw::gras::affine::{Affine, Slope, along, barycentrics, depth_slope};
+use crate::draw::gras::clip::{DepthClip, Viewport};
+use crate::draw::gras::lines;
+use crate::draw::gras::raster::{Rect, Shape, signed_area, snap};
+use crate::draw::gras::viewport::View;
+use crate::draw::pc::topology::{Primitive, Provoking, primitives};
+use crate::draw::vertices::{HEADER, Vertices};
+
+/// Which side of a triangle is seen. Everything but triangles shows its front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// Front.
+    Front,
+    /// Back.
+    Back,
+}
+
+/// What becomes of a triangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolygonMode {
+    /// Its corners are drawn.
+    Points,
+    /// Its edges are drawn.
+    Lines,
+    /// It is filled.
+    Fill,
+}
+
+/// GL's polygon offset, in terms of window z.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PolygonOffset {
+    /// Times the greatest slope.
+    pub scale: f32,
+    /// Added, in window z already for unorm depth.
+    pub units: f32,
+    /// `units` counts in the exponent of the primitive's greatest z (float depth).
+    pub float_depth: Option<FloatDepth>,
+    /// Limit; none when zero.
+    pub clamp: f32,
+}
+
+/// Marker of a floating-point depth buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FloatDepth;
+
+/// Marker: the fragment shader asks for weights that are linear on the screen. Those are
+/// of the whole primitive: counted between the corners that clipping made, values that
+/// were cut in clip space would bend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinearWeights;
+
+/// Everything that set-up needs of the registers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrimitiveState {
+    /// What the vertex list means.
+    pub topology: PrimType,
+    /// Vertex of flat varyings.
+    pub provoking: Provoking,
+    /// Viewport transform.
+    pub viewport: Viewport,
+    /// Clipping; `None` when it is disabled as a whole.
+    pub depth_clip: Option<DepthClip>,
+    /// Drop front, back faces.
+    pub cull: [Option<Face>; 2],
+    /// Clockwise on the screen is front.
+    pub front_winding: Winding,
+    /// Of front and back faces.
+    pub polygon_mode: [PolygonMode; 2],
+    /// Added to the depth of triangles.
+    pub offset: Option<PolygonOffset>,
+    /// Whether weights are of the primitive before clipping.
+    pub linear: Option<LinearWeights>,
+    /// Width of lines in pixels.
+    pub line_width: f32,
+    /// Size of points in pixels when the vertices do not say.
+    pub point_size: f32,
+    /// Least and greatest size when they do.
+    pub point_range: [f32; 2],
+    /// The inside of the view volume's sides: clipping as a scissor.
+    pub sides: Rect,
+    /// The same of viewports 1 and on, if a geometry shader chooses.
+    pub others: Vec<(Viewport, Rect)>,
+}
+
+/// The winding on the screen (y down) of front faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Winding {
+    /// Clockwise.
+    Clockwise,
+    /// Counter-clockwise.
+    CounterClockwise,
+}
+
+/// A primitive ready for the rasteriser.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScreenPrimitive {
+    /// What it covers.
+    pub shape: Shape,
+    /// Which side is seen.
+    pub face: Face,
+    /// Whether sprite coordinates replace varyings, and where they start.
+    pub sprite: Option<Sprite>,
+    /// Rows of the vertices that varyings are interpolated between.
+    pub vertices: [u32; 3],
+    /// Row of the vertex of flat varyings.
+    pub provoking: u32,
+    /// Window position that `z`, `i` and `j` count from: the first pixel's centre.
+    pub origin: [f32; 2],
+    /// Window depth.
+    pub z: Affine,
+    /// Weight of vertex 1, linear on the screen.
+    pub i: Affine,
+    /// Weight of vertex 2, linear on the screen.
+    pub j: Affine,
+    /// 1/w at the vertices.
+    pub inv_w: [f32; 3],
+}
+
+/// The square of a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sprite {
+    /// Upper left corner.
+    pub corner: [f32; 2],
+    /// 1 / side.
+    pub inv_size: f32,
+}
+
+/// Makes the primitives of `list` (vertex numbers with restarts) out of `vertices`, to
+/// which clipping adds. `None` for a primitive type that cannot be assembled here.
+pub fn assemble(
+    state: &PrimitiveState,
+    vertices: &mut Vertices,
+    list: &[u32],
+) -> Option<Vec<ScreenPrimitive>> {
+    assemble_in(state, vertices, list, &[])
+}
+
+/// The same with what a geometry shader said of each vertex: its viewport. The provoking
+/// vertex decides for the primitive (GL leaves it open which does).
+pub fn assemble_in(
+    state: &PrimitiveState,
+    vertices: &mut Vertices,
+    list: &[u32],
+    words: &[PRIMITIVE_WORD],
+) -> Option<Vec<ScreenPrimitive>> {
+    let primitives = primitives(state.topology, state.provoking, list)?;
+    let mut setup = Setup::new(state, vertices, words, primitives.len());
+    for primitive in primitives {
+        setup.add(primitive);
+    }
+    Some(setup.out)
+}
+
+struct Setup<'a> {
+    state: &'a PrimitiveState,
+    vertices: &'a mut Vertices,
+    words: &'a [PRIMITIVE_WORD],
+    /// The viewports, and which of them the primitive goes through.
+    views: Vec<View>,
+    at: usize,
+    out: Vec<ScreenPrimitive>,
+}
+
+impl<'a> Setup<'a> {
+    fn new(
+        state: &'a PrimitiveState,
+        vertices: &'a mut Vertices,
+        words: &'a [PRIMITIVE_WORD],
+        count: usize,
+    ) -> Self {
+        let first = (state.viewport, state.sides);
+        let views = [first].into_iter().chain(state.others.iter().copied());
+        let views = views.map(|(viewport, sides)| View::new(state.depth_clip, viewport, sides)).collect();
+        let mut setup = Self { state, vertices, words, views, at: 0, out: Vec::with_capacity(count) };
+        setup.transform_new();
+        setup
+    }
+
+    /// Viewport transform of the vertices that have none yet.
+    fn transform_new(&mut self) {
+        self.views[self.at].transform(self.vertices);
+    }
+
+    /// The viewport that the primitive goes through.
+    fn view(&self) -> &View {
+        &self.views[self.at]
+    }
+
+    /// Goes through the viewport that vertex `v` names; one that is not there is the first.
+    fn choose_view(&mut self, v: u32) {
+        let named = self.words.get(v as usize).map_or(0, |word| word.VIEWPORT() as usize);
+        let named = if named < self.views.len() { named } else { 0 };
+        if named != self.at {
+            self.at = named;
+            self.transform_new();
+        }
+    }
+
+    fn add(&mut self, primitive: Primitive) {
+        match primitive {
+            Primitive::Point(v) | Primitive::Line(_, v) | Primitive::Triangle(_, v) => self.choose_view(v),
+            Primitive::Corners(_) | Primitive::Rectangle(_) => {}
+        }
+        match primitive {
+            Primitive::Point(v) => self.point(v, v, Face::Front),
+            Primitive::Line(v, provoking) => self.line(v, provoking, Face::Front),
+            Primitive::Triangle(v, provoking) => self.triangle(v, provoking),
+            Primitive::Corners(v) => self.corners(v),
+            Primitive::Rectangle(v) => self.rectangle(v),
+        }
+    }
+
+    fn codes<const N: usize>(&self, v: [u32; N]) -> [u32; N] {
+        v.map(|v| self.view().windows[v as usize].outcode)
+    }
+
+    fn triangle(&mut self, v: [u32; 3], provoking: u32) {
+        let codes = self.codes(v);
+        if codes[0] & codes[1] & codes[2] != 0 {
+            return;
+        }
+        if codes[0] | codes[1] | codes[2] == 0 {
+            return self.polygon(&v, v, provoking);
+        }
+        let polygon = self.views[self.at].volume.polygon(self.vertices, &v);
+        self.transform_new();
+        self.polygon(&polygon, v, provoking);
+    }
+
+    /// The convex polygon that clipping left of triangle `v`: cull, and fill or outline it.
+    fn polygon(&mut self, corners: &[u32], v: [u32; 3], provoking: u32) {
+        let pairs = corners.get(1..).unwrap_or_default().windows(2);
+        let pieces = pairs.map(|pair| [corners[0], pair[0], pair[1]]);
+        let area: i64 = pieces.clone().map(|piece| self.area(piece)).sum();
+        let clockwise = self.state.front_winding == Winding::Clockwise;
+        let face = if (area > 0) == clockwise { Face::Front } else { Face::Back };
+        if area == 0 || self.state.cull.contains(&Some(face)) {
+            return;
+        }
+        let first = self.out.len();
+        match self.state.polygon_mode[face as usize] {
+            PolygonMode::Fill => pieces.clone().for_each(|piece| self.fill(piece, v, provoking, face)),
+            PolygonMode::Lines => {
+                for edge in [[v[0], v[1]], [v[1], v[2]], [v[2], v[0]]] {
+                    self.line(edge, provoking, face);
+                }
+            }
+            PolygonMode::Points => v.iter().for_each(|v| self.point(*v, provoking, face)),
+        }
+        if self.state.offset.is_some()
+            && let Some(largest) = pieces.max_by_key(|piece| self.area(*piece).abs())
+        {
+            self.offset(first, largest);
+        }
+    }
+
+    /// Moves what was made of a triangle, from primitive `first` on, by the polygon offset.
+    fn offset(&mut self, first: usize, v: [u32; 3]) {
+        let Some(offset) = self.state.offset.filter(|_| first < self.out.len()) else { return };
+        let w = v.map(|v| self.view().windows[v as usize]);
+        let slopes = barycentrics(w.map(|w| w.xy)).unwrap_or_default();
+        let top = w.iter().map(|w| w.z.abs()).fold(0.0, f32::max);
+        let bias = offset.bias(depth_slope(w.map(|w| w.z), slopes), top);
+        self.out[first..].iter_mut().for_each(|primitive| primitive.z.at += bias);
+    }
+
+    /// Twice the area of a triangle; positive when clockwise on the screen.
+    fn area(&self, v: [u32; 3]) -> i64 {
+        signed_area(v.map(|v| self.view().windows[v as usize].snapped))
+    }
+
+    /// The vertices between which the values of `piece`, a part of `whole`, are found.
+    fn basis<const N: usize>(&self, piece: [u32; N], whole: [u32; N]) -> [u32; N] {
+        let on_screen = |v: &u32| self.view().windows[*v as usize].is_on_screen();
+        match self.state.linear {
+            Some(LinearWeights) if piece != whole && whole.iter().all(on_screen) => whole,
+            _ => piece,
+        }
+    }
+
+    /// Fills `piece`, a part of triangle `whole`.
+    fn fill(&mut self, piece: [u32; 3], whole: [u32; 3], provoking: u32, face: Face) {
+        let area = self.area(piece);
+        if area == 0 {
+            return;
+        }
+        let [a, b, c] = piece.map(|v| self.view().windows[v as usize].snapped);
+        let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
+        self.push(self.planar(shape, self.basis(piece, whole), provoking, face));
+    }
+
+    /// A shape whose values come from the plane through three vertices. They count from
+    /// the last: guess, like the precision of [`Affine`], and settled by the same.
+    fn planar(&self, shape: Shape, v: [u32; 3], provoking: u32, face: Face) -> ScreenPrimitive {
+        let v = [v[2], v[0], v[1]];
+        let w = v.map(|v| self.view().windows[v as usize]);
+        let shape = shape.cut(self.view().sides);
+        let origin = first_centre(&shape);
+        let from = w.map(|w| [w.xy[0] - origin[0], w.xy[1] - origin[1]]);
+        let slopes = barycentrics(w.map(|w| w.xy));
+        let [i, j] = slopes.map_or([Affine::default(); 2], |[i, j]| {
+            [Affine::through(1.0, from[1], i), Affine::through(1.0, from[2], j)]
+        });
+        let z_slope = depth_slope(w.map(|w| w.z), slopes.unwrap_or_default());
+        ScreenPrimitive {
+            shape,
+            face,
+            sprite: None,
+            vertices: v,
+            provoking,
+            origin,
+            z: Affine::through(w[0].z, from[0], z_slope),
+            i,
+            j,
+            inv_w: w.map(|w| w.inv_w),
+        }
+    }
+
+    fn push(&mut self, primitive: ScreenPrimitive) {
+        if !primitive.shape.bounds.is_empty() {
+            self.out.push(primitive);
+        }
+    }
+
+    fn line(&mut self, whole: [u32; 2], provoking: u32, face: Face) {
+        let codes = self.codes(whole);
+        let piece = if codes[0] | codes[1] == 0 {
+            whole
+        } else {
+            let Some(piece) = self.views[self.at].volume.line(self.vertices, whole) else { return };
+            self.transform_new();
+            piece
+        };
+        let [a, b] = piece.map(|v| self.view().windows[v as usize].xy);
+        let Some(shape) = lines::line(a, b, self.state.line_width) else { return };
+        self.push(self.linear(shape, self.basis(piece, whole), provoking, face));
+    }
+
+    /// A shape whose values change from one vertex to another.
+    fn linear(&self, shape: Shape, v: [u32; 2], provoking: u32, face: Face) -> ScreenPrimitive {
+        let [a, b] = v.map(|v| self.view().windows[v as usize]);
+        let shape = shape.cut(self.view().sides);
+        let origin = first_centre(&shape);
+        let from = [a.xy[0] - origin[0], a.xy[1] - origin[1]];
+        let along = along(a.xy, b.xy);
+        let dz = f64::from(b.z - a.z);
+        ScreenPrimitive {
+            shape,
+            face,
+            sprite: None,
+            vertices: [v[0], v[1], v[0]],
+            provoking,
+            origin,
+            z: Affine::through(a.z, from, along.map(|d| d * dz)),
+            i: Affine::through(0.0, from, along),
+            j: Affine::default(),
+            inv_w: [a.inv_w, b.inv_w, a.inv_w],
+        }
+    }
+
+    /// Points are dropped with their centre outside near, far or the guard band.
+    fn point(&mut self, v: u32, provoking: u32, face: Face) {
+        let w = self.view().windows[v as usize];
+        if w.outcode != 0 {
+            return;
+        }
+        let size = self.point_size(v);
+        let corner = w.xy.map(|c| c - size / 2.0);
+        let shape = Shape::between(corner.map(snap), corner.map(|c| snap(c + size)));
+        self.push(ScreenPrimitive {
+            shape: shape.cut(self.view().sides),
+            face,
+            sprite: Some(Sprite { corner, inv_size: 1.0 / size }),
+            vertices: [v; 3],
+            provoking,
+            origin: w.xy,
+            z: Affine { at: w.z, ..Affine::default() },
+            i: Affine::default(),
+            j: Affine::default(),
+            inv_w: [w.inv_w; 3],
+        });
+    }
+
+    fn point_size(&self, v: u32) -> f32 {
+        let [min, max] = self.state.point_range;
+        let size = match self.state.topology {
+            PrimType::DI_PT_POINTLIST_PSIZE => self.vertices.point_size(v).clamp(min, max.max(min)),
+            _ => self.state.point_size,
+        };
+        if size.is_nan() { 1.0 } else { size }
+    }
+
+    /// A rectangle from two opposite corners. The other two are made by taking what
+    /// varies to the right (x, even components) from one and what varies down (y, odd
+    /// components) from the other: restores send (s, t) pairs and expect s to follow x.
+    /// Guess beyond that; a stream with other varyings on a rectangle would settle it.
+    fn corners(&mut self, v: [u32; 2]) {
+        let across = self.mixed(v[1], v[0]);
+        let down = self.mixed(v[0], v[1]);
+        self.transform_new();
+        self.rectangle([v[0], across, down]);
+    }
+
+    /// A vertex with x and even varyings of `even`, y and odd varyings of `odd`.
+    fn mixed(&mut self, even: u32, odd: u32) -> u32 {
+        let mut row = self.vertices.row(even).to_vec();
+        let other = self.vertices.row(odd);
+        row[1] = other[1];
+        for component in (1..row.len() - HEADER).step_by(2) {
+            row[HEADER + component] = other[HEADER + component];
+        }
+        self.vertices.push(&row)
+    }
+
+    /// A rectangle with three of its corners given; the plane through them goes on.
+    fn rectangle(&mut self, v: [u32; 3]) {
+        let [a, b, c] = v.map(|v| self.view().windows[v as usize].snapped);
+        let bounds = Shape::between(a, b).bounds;
+        let other = Shape::between(a, c).bounds;
+        let third = Shape::between(b, c).bounds;
+        let shape = Shape::rectangle(bounds.union(other).union(third));
+        self.push(self.planar(shape, v, v[2], Face::Front));
+    }
+}
+
+/// The centre of the first pixel of a shape.
+fn first_centre(shape: &Shape) -> [f32; 2] {
+    [shape.bounds.x0 as f32 + 0.5, shape.bounds.y0 as f32 + 0.5]
+}
+
+impl PolygonOffset {
+    /// What is added to the z of a triangle whose z has this slope. `top` is the greatest |z| of its vertices.
+    fn bias(&self, slope: Slope, top: f32) -> f32 {
+        let slope = slope[0].abs().max(slope[1].abs()) as f32;
+        let unit = match self.float_depth {
+            None => 1.0,
+            Some(FloatDepth) if top == 0.0 => 0.0,
+            Some(FloatDepth) => (top.log2().floor() - 23.0).exp2(),
+        };
+        let bias = slope * self.scale + self.units * unit;
+        match self.clamp {
+            c if c > 0.0 => bias.min(c),
+            c if c < 0.0 => bias.max(c),
+            _ => bias,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! Tessellation factors, as the hull shader stored them.
+//!
+//! A group per patch: the primitive id, then outer and inner factors; 12 bytes for isolines,
+//! 20 for triangles, 28 for quads (wiki page A4xx-Tessellation-Shaders).
+
+use crate::draw::pc::tessellator::{Domain, Factors};
+use crate::fault::{Client, Fault, Miss};
+use crate::memory::Memory;
+
+use crate::draw::pc::state::TessellationState;
+
+/// A factor above this is no factor: a thousand times what the tessellator can do.
+const ABSURD: f32 = 65536.0;
+
+/// What was wrong with factors; of each kind the first.
+#[derive(Default)]
+pub struct Problems {
+    /// Groups that are in no buffer.
+    pub misses: Vec<Miss>,
+    /// What there is to say.
+    pub faults: Vec<Fault>,
+}
+
+/// Outer and inner factors that a domain has.
+fn counts(domain: Domain) -> (usize, usize) {
+    match domain {
+        Domain::Quads => (4, 2),
+        Domain::Triangles => (3, 1),
+        Domain::Isolines => (2, 0),
+    }
+}
+
+/// The factors of `patches` patches. Those that cannot be read are 0, which culls.
+pub fn read(state: &TessellationState, patches: usize, memory: &Memory) -> (Vec<Factors>, Problems) {
+    let (outer, inner) = counts(state.tessellator.domain);
+    let len = 4 * (1 + outer + inner);
+    let mut problems = Problems::default();
+    let mut bytes = [0; 28];
+    let mut of = |patch: usize| {
+        let address = state.factors.wrapping_add((patch * len) as u32);
+        if !memory.read(address, &mut bytes[..len]) {
+            problems.missing(state, patch, address, len);
+            return Factors::default();
+        }
+        let value = |i: usize| f32::from_le_bytes(std::array::from_fn(|k| bytes[4 * i + k]));
+        let mut factors = Factors::default();
+        (0..outer).for_each(|i| factors.outer[i] = value(1 + i));
+        (0..inner).for_each(|i| factors.inner[i] = value(1 + outer + i));
+        problems.check(state, patch, &factors);
+        factors
+    };
+    let factors = (0..patches).map(&mut of).collect();
+    (factors, problems)
+}
+
+impl Problems {
+    fn missing(&mut self, state: &TessellationState, patch: usize, address: u32, len: usize) {
+        if self.misses.is_empty() {
+            self.faults.push(Fault::Draw(format!(
+                "draw {}: the tessellation factors of patch {patch} at {address:#010x} are in no buffer",
+                state.draw
+            )));
+        }
+        self.misses.push(Miss { client: Client::Geometry, address, len: len as u32 });
+    }
+
+    /// Complains about the first factor that no program means.
+    fn check(&mut self, state: &TessellationState, patch: usize, factors: &Factors) {
+        let wrong = |factor: &&f32| factor.is_nan() || factor.abs() > ABSURD;
+        let Some(factor) = factors.outer.iter().chain(&factors.inner).find(wrong) else { return };
+        let fate = if factor.is_nan() { "taken for 0" } else { "clamped" };
+        let known = |fault: &Fault| matches!(fault, Fault::Draw(what) if what.ends_with(fate));
+        if !self.faults.iter().any(known) {
+            let draw = state.draw;
+            let what = format!("draw {draw}: patch {patch} has a tessellation factor of {factor:e}, {fate}");
+            self.faults.push(Fault::Draw(what));
+        }
+    }
+}

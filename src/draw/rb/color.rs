@@ -1,0 +1,310 @@
+//! The last stage: colours into their targets, eight quads at a time.
+
+use a4emu_decoder::regs::enums::RopCode;
+use multiversion::multiversion;
+
+use crate::format::{Codec, Type, unorm_step};
+use crate::shader::Number;
+
+use crate::draw::gras::quad::Quad;
+use crate::draw::rb::blend::{Blend, Colors, limit, rop};
+use crate::draw::rb::depth::Words;
+use crate::draw::rb::pixels::{Patch, Quads};
+use crate::draw::rb::surface::Plane;
+
+/// The register that holds a colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColorOutput {
+    /// First of four.
+    pub regid: u32,
+    /// In the half file.
+    pub precision: Precision,
+    /// What it holds.
+    pub number: Number,
+}
+
+/// Which register file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// 32 bits.
+    Full,
+    /// 16 bits.
+    Half,
+}
+
+/// One render target of a draw.
+#[derive(Clone, Debug)]
+pub struct ColorTarget {
+    /// Index of its plane.
+    pub plane: usize,
+    /// Where its colour comes from.
+    pub output: ColorOutput,
+    /// Its format.
+    pub codec: Codec,
+    /// Blending; `None` stores the source.
+    pub blend: Option<Blend>,
+    /// Logic operation; `None` stores the source.
+    pub rop: Option<RopCode>,
+    /// Bits of a pixel that may change.
+    pub writable: u128,
+    /// 8888 unorm in this order of bytes, for the fast path.
+    pub unorm8: Option<[usize; 4]>,
+}
+
+impl ColorTarget {
+    /// Whether a pixel's new value depends on its old one.
+    fn reads_target(&self) -> bool {
+        self.blend.is_some() || self.rop.is_some() || self.writable != self.codec.bits(0xf)
+    }
+
+    /// The word that `colors` (bits) of one lane becomes, if every covered pixel gets just
+    /// that, and fits a dword.
+    pub fn solid(&self, colors: &[Words; 4]) -> Option<u32> {
+        if self.reads_target() || self.codec.bytes() != 4 {
+            return None;
+        }
+        Some(self.encode(colors.each_ref())[0])
+    }
+
+    /// Writes the pixels of `mask` (four bits per quad).
+    pub fn write(
+        &self,
+        plane: &mut Plane<'_>,
+        quads: &[Quad],
+        mask: u32,
+        colors: [&Words; 4],
+        src1: [&Words; 4],
+    ) {
+        if self.codec.bytes() > 4 {
+            return self.write_wide(plane, quads, mask, colors, src1);
+        }
+        if !self.reads_target() {
+            return Quads(quads).store(plane, mask, &self.encode(colors));
+        }
+        let old = Quads(quads).load(plane, mask);
+        let blended = match &self.blend {
+            Some(blend) => self.encode(self.blended(blend, colors, src1, &self.decode(&old)).each_ref()),
+            None => self.encode(colors),
+        };
+        let writable = self.writable as u32;
+        let new: Words = std::array::from_fn(|i| {
+            let result = match self.rop {
+                Some(code) => rop(code, u128::from(blended[i]), u128::from(old[i])) as u32,
+                None => blended[i],
+            };
+            (result & writable) | (old[i] & !writable)
+        });
+        Quads(quads).store(plane, mask, &new);
+    }
+
+    /// Formats of more than four bytes, pixel by pixel.
+    fn write_wide(
+        &self,
+        plane: &mut Plane<'_>,
+        quads: &[Quad],
+        mask: u32,
+        colors: [&Words; 4],
+        src1: [&Words; 4],
+    ) {
+        let mut old = [0u128; 32];
+        Quads(quads).each_pixel(mask, |lane, x, y| {
+            old[lane] = plane.pixels(x, y, 1).map_or(0, |bytes| self.codec.load(bytes));
+        });
+        let colors = match &self.blend {
+            Some(blend) => {
+                let mut dst = [[0; 32]; 4];
+                for (lane, old) in old.iter().enumerate() {
+                    self.codec.decode(*old).iter().enumerate().for_each(|(c, v)| dst[c][lane] = *v);
+                }
+                self.blended(blend, colors, src1, &dst)
+            }
+            None => colors.map(|c| *c),
+        };
+        Quads(quads).each_pixel(mask, |lane, x, y| {
+            let mut new = self.codec.encode(colors.map(|c| c[lane]));
+            if let Some(code) = self.rop {
+                new = rop(code, new, old[lane]);
+            }
+            new = (new & self.writable) | (old[lane] & !self.writable);
+            if let Some(bytes) = plane.pixels(x, y, 1) {
+                self.codec.store(new, bytes);
+            }
+        });
+    }
+
+    fn blended(&self, blend: &Blend, src: [&Words; 4], src1: [&Words; 4], dst: &[Words; 4]) -> [Words; 4] {
+        let mut src: Colors = src.map(|c| c.map(f32::from_bits));
+        let mut src1: Colors = src1.map(|c| c.map(f32::from_bits));
+        let mut dst: Colors = dst.map(|c| c.map(f32::from_bits));
+        if !self.codec.has(3) {
+            dst[3] = [1.0; 32];
+        }
+        if let Some(min) = self.least() {
+            limit(&mut src, min, 1.0);
+            limit(&mut src1, min, 1.0);
+        }
+        blend.apply(&src, &src1, &dst).map(|c| c.map(f32::to_bits))
+    }
+
+    /// Limits the constant of blending to the range of a normalised format, as GL says. The
+    /// driver gives it as a float, a unorm and a snorm for the chip to choose from.
+    pub fn limit_constant(&mut self) {
+        if let (Some(least), Some(blend)) = (self.least(), &mut self.blend) {
+            blend.constant = blend.constant.map(|c| c.clamp(least, 1.0));
+        }
+    }
+
+    /// Least value of a normalised format.
+    fn least(&self) -> Option<f32> {
+        match self.codec.ty() {
+            Type::Unorm => Some(0.0),
+            Type::Snorm => Some(-1.0),
+            _ => None,
+        }
+    }
+
+    fn encode(&self, colors: [&Words; 4]) -> Words {
+        match self.unorm8 {
+            Some(order) => encode_unorm8(order, colors),
+            None => self.codec.encode_words(&colors.map(|c| *c)),
+        }
+    }
+
+    fn decode(&self, words: &Words) -> [Words; 4] {
+        match self.unorm8 {
+            Some(order) => decode_unorm8(order, words),
+            None => self.codec.decode_words(words),
+        }
+    }
+}
+
+/// Added to a float between 0 and 2^23 it leaves the nearest integer (ties to even) in the
+/// low bits, which is faster than a conversion that saturates.
+const NEAREST: f32 = 8_388_608.0;
+
+/// Bytes in the given order, nearest, ties to even: the rule of `format/convert.rs`.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn encode_unorm8(order: [usize; 4], colors: [&Words; 4]) -> Words {
+    let mut out = [0; 32];
+    for (byte, c) in order.into_iter().enumerate() {
+        let channel = colors[c];
+        for i in 0..32 {
+            let v = at_least_zero(channel[i]).min(1.0);
+            out[i] |= ((v * 255.0 + NEAREST).to_bits() & 255) << (8 * byte);
+        }
+    }
+    out
+}
+
+/// A float that is not negative; NaN becomes zero.
+#[inline(always)]
+fn at_least_zero(bits: u32) -> f32 {
+    let v = f32::from_bits(bits);
+    if v > 0.0 { v } else { 0.0 }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn decode_unorm8(order: [usize; 4], words: &Words) -> [Words; 4] {
+    let step = unorm_step(8);
+    let mut out = [[0; 32]; 4];
+    for (byte, c) in order.into_iter().enumerate() {
+        for i in 0..32 {
+            let v = (words[i] >> (8 * byte)) & 255;
+            out[c][i] = (v as i32 as f32 * step).to_bits();
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, ColorFmt, ColorSwap};
+
+    use super::*;
+    use crate::draw::rb::blend::Equation;
+    use crate::format::{Format, Transfer};
+
+    fn target(fmt: ColorFmt, swap: ColorSwap, unorm8: Option<[usize; 4]>) -> ColorTarget {
+        let codec = Format::color(fmt).and_then(|f| f.codec(swap, Transfer::Linear)).expect("a pixel format");
+        let output = ColorOutput { regid: 0, precision: Precision::Full, number: Number::Float };
+        ColorTarget { plane: 0, output, codec, blend: None, rop: None, writable: codec.bits(15), unorm8 }
+    }
+
+    fn color(c: [f32; 4]) -> [Words; 4] {
+        c.map(|v| [v.to_bits(); 32])
+    }
+
+    const QUAD: Quad = Quad { x: 2, y: 0, mask: 15, primitive: 0 };
+
+    #[test]
+    fn the_fast_path_agrees_with_the_codec() {
+        for (swap, order) in [(ColorSwap::WZYX, [0, 1, 2, 3]), (ColorSwap::WXYZ, [2, 1, 0, 3])] {
+            let fast = target(ColorFmt::RB4_R8G8B8A8_UNORM, swap, Some(order));
+            let slow = target(ColorFmt::RB4_R8G8B8A8_UNORM, swap, None);
+            for c in [[0.0, 1.0, 0.5, 0.25], [-1.0, 2.0, f32::NAN, 0.1], [0.501_96, 0.498_04, 0.9999, 1e-9]] {
+                let c = color(c);
+                let words = fast.encode(c.each_ref());
+                assert_eq!(words, slow.encode(c.each_ref()));
+                assert_eq!(fast.decode(&words), slow.decode(&words));
+            }
+        }
+    }
+
+    #[test]
+    fn only_covered_pixels_and_enabled_components_change() {
+        let mut bytes = [9; 4 * 4 * 2];
+        let mut target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WZYX, Some([0, 1, 2, 3]));
+        target.writable = target.codec.bits(0b0001);
+        let c = color([1.0; 4]);
+        target.write(&mut Plane::new(&mut bytes, 16, 4, [0, 0]), &[QUAD], 0b0110, c.each_ref(), c.each_ref());
+        let changed: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] != 9).collect();
+        assert_eq!(changed, [12, 24], "red of the upper right and the lower left pixel");
+    }
+
+    #[test]
+    fn the_constant_keeps_to_the_range_of_the_format() {
+        let equation = Equation {
+            op: BlendOpcode::BLEND_DST_PLUS_SRC,
+            src: BlendFactor::FACTOR_CONSTANT_COLOR,
+            dst: BlendFactor::FACTOR_ZERO,
+        };
+        let constant = [2.0, -2.0, 0.5, -0.5];
+        for (format, limited) in [
+            (ColorFmt::RB4_R8G8B8A8_UNORM, [1.0, 0.0, 0.5, 0.0]),
+            (ColorFmt::RB4_R8G8B8A8_SNORM, [1.0, -1.0, 0.5, -0.5]),
+            (ColorFmt::RB4_R16G16B16A16_FLOAT, constant),
+        ] {
+            let mut target = target(format, ColorSwap::WZYX, None);
+            target.blend = Some(Blend { rgb: equation, alpha: equation, constant });
+            target.limit_constant();
+            assert_eq!(target.blend.map(|blend| blend.constant), Some(limited), "{format:?}");
+        }
+    }
+
+    #[test]
+    fn wide_formats_blend_like_narrow_ones() {
+        let blend = Blend {
+            rgb: Equation {
+                op: BlendOpcode::BLEND_DST_PLUS_SRC,
+                src: BlendFactor::FACTOR_ONE,
+                dst: BlendFactor::FACTOR_ONE,
+            },
+            alpha: Equation {
+                op: BlendOpcode::BLEND_DST_PLUS_SRC,
+                src: BlendFactor::FACTOR_ONE,
+                dst: BlendFactor::FACTOR_ZERO,
+            },
+            constant: [0.0; 4],
+        };
+        let mut bytes = [0; 16 * 4 * 2];
+        let mut target = target(ColorFmt::RB4_R32G32B32A32_FLOAT, ColorSwap::WZYX, None);
+        target.blend = Some(blend);
+        let c = color([1.5, 0.25, 0.0, 0.5]);
+        for _ in 0..2 {
+            target.write(&mut Plane::new(&mut bytes, 64, 16, [0, 0]), &[QUAD], 1, c.each_ref(), c.each_ref());
+        }
+        let pixel: [f32; 4] =
+            std::array::from_fn(|i| f32::from_le_bytes(std::array::from_fn(|k| bytes[2 * 16 + 4 * i + k])));
+        assert_eq!(pixel, [3.0, 0.5, 0.0, 0.5]);
+    }
+}

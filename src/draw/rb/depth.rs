@@ -1,0 +1,344 @@
+//! Depth and stencil: 32 pixels at a time, whatever they lie in.
+
+use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
+use multiversion::multiversion;
+
+use crate::draw::gras::setup::Face;
+
+/// 32 values, one per pixel.
+pub type Words = [u32; 32];
+
+/// Stencil test and update of one face.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StencilFace {
+    /// How the reference compares with the buffer.
+    pub func: CompareFunc,
+    /// The test failed.
+    pub fail: StencilOp,
+    /// Both tests passed.
+    pub zpass: StencilOp,
+    /// The depth test failed.
+    pub zfail: StencilOp,
+    /// Reference value.
+    pub reference: u32,
+    /// Bits that are compared.
+    pub mask: u32,
+    /// Bits that are written.
+    pub write_mask: u32,
+}
+
+/// Whether a passed test stores its depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DepthWrite {
+    /// The buffer keeps its value.
+    Keep,
+    /// The buffer takes the new value.
+    Store,
+}
+
+/// All depth and stencil state of a draw.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DepthStencil {
+    /// Layout of the depth buffer.
+    pub format: DepthFormat,
+    /// Test and what it stores; `None` when the test is off.
+    pub depth: Option<(CompareFunc, DepthWrite)>,
+    /// Depth limits, as window z.
+    pub limits: [f32; 2],
+    /// By [`Face`].
+    pub stencil: Option<[StencilFace; 2]>,
+}
+
+/// The stored values of 32 pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Depth as the format has it: unorm or float bits.
+    pub depth: Words,
+    /// Stencil.
+    pub stencil: Words,
+}
+
+impl DepthStencil {
+    /// Window z as the buffer stores it.
+    pub fn quantise(&self, z: &[f32; 32]) -> Words {
+        match self.format {
+            DepthFormat::DEPTH4_16 => quantise(z, self.limits, 65535.0),
+            DepthFormat::DEPTH4_24_8 => quantise(z, self.limits, DEPTH24 as f32),
+            _ => z.map(|z| z.max(self.limits[0]).min(self.limits[1]).to_bits()),
+        }
+    }
+
+    /// Tests the pixels of `mask`; returns those that pass. `stored` becomes what the
+    /// buffer holds afterwards.
+    pub fn test(&self, face: Face, z: &Words, stored: &mut Stored, mask: u32) -> u32 {
+        let Some(faces) = &self.stencil else { return self.test_depth(z, stored, mask) };
+        let face = &faces[face as usize];
+        let passed_stencil = face.compare(&stored.stencil) & mask;
+        let passed = self.test_depth(z, stored, passed_stencil);
+        face.update(face.fail, &mut stored.stencil, mask & !passed_stencil);
+        face.update(face.zfail, &mut stored.stencil, passed_stencil & !passed);
+        face.update(face.zpass, &mut stored.stencil, passed);
+        passed
+    }
+
+    /// The bits of depth and of stencil that a pixel of `face` replaces, if it passes
+    /// whatever the buffer holds and the result does not depend on it either.
+    pub fn replaced(&self, face: Face) -> Option<[u32; 2]> {
+        let depth = match self.depth {
+            None | Some((CompareFunc::FUNC_ALWAYS, DepthWrite::Keep)) => 0,
+            Some((CompareFunc::FUNC_ALWAYS, DepthWrite::Store)) => u32::MAX,
+            Some(_) => return None,
+        };
+        let Some(faces) = &self.stencil else { return Some([depth, 0]) };
+        let face = &faces[face as usize];
+        match (face.func, face.zpass) {
+            (CompareFunc::FUNC_ALWAYS, StencilOp::STENCIL_KEEP) => Some([depth, 0]),
+            (CompareFunc::FUNC_ALWAYS, StencilOp::STENCIL_ZERO | StencilOp::STENCIL_REPLACE) => {
+                Some([depth, face.write_mask])
+            }
+            _ => None,
+        }
+    }
+
+    /// The stencil that such a pixel gets.
+    pub fn replacement(&self, face: Face) -> u32 {
+        self.stencil.map_or(0, |faces| {
+            let face = &faces[face as usize];
+            apply(face.zpass, 0, face.reference)
+        })
+    }
+
+    /// As [`DepthStencil::test`], of dwords with 24-bit depth below a stencil that neither
+    /// counts nor changes; window z as floats. `None` when this is not such a buffer.
+    pub fn test_packed(&self, z: &[f32; 32], words: &mut Words, mask: u32) -> Option<u32> {
+        let (None, DepthFormat::DEPTH4_24_8, Some((func, write))) = (&self.stencil, self.format, self.depth)
+        else {
+            return None;
+        };
+        let written = if write == DepthWrite::Store { DEPTH24 } else { 0 };
+        Some(test_packed(outcomes(func), written, z, self.limits, words, mask))
+    }
+
+    fn test_depth(&self, z: &Words, stored: &mut Stored, mask: u32) -> u32 {
+        let Some((func, write)) = self.depth else { return mask };
+        let passed = compare(func, z, &stored.depth) & mask;
+        if write == DepthWrite::Store {
+            select(&mut stored.depth, z, passed);
+        }
+        passed
+    }
+}
+
+impl StencilFace {
+    fn compare(&self, stored: &Words) -> u32 {
+        let reference = [self.reference & self.mask; 32];
+        compare(self.func, &reference, &stored.map(|s| s & self.mask))
+    }
+
+    /// Applies `op` to the pixels of `mask`.
+    fn update(&self, op: StencilOp, stored: &mut Words, mask: u32) {
+        if mask == 0 || op == StencilOp::STENCIL_KEEP {
+            return;
+        }
+        let new = stored.map(|s| (apply(op, s, self.reference) & self.write_mask) | (s & !self.write_mask));
+        select(stored, &new, mask);
+    }
+}
+
+/// The stencil value that `op` makes of `s`.
+fn apply(op: StencilOp, s: u32, reference: u32) -> u32 {
+    match op {
+        StencilOp::STENCIL_ZERO => 0,
+        StencilOp::STENCIL_REPLACE => reference,
+        StencilOp::STENCIL_INCR_CLAMP => (s + 1).min(255),
+        StencilOp::STENCIL_DECR_CLAMP => s.saturating_sub(1),
+        StencilOp::STENCIL_INVERT => !s & 255,
+        StencilOp::STENCIL_INCR_WRAP => (s + 1) & 255,
+        StencilOp::STENCIL_DECR_WRAP => s.wrapping_sub(1) & 255,
+        StencilOp::STENCIL_KEEP | StencilOp::Other(_) => s,
+    }
+}
+
+/// Which of the outcomes less, equal, greater pass `func`, as all-ones words.
+fn outcomes(func: CompareFunc) -> [u32; 3] {
+    let bits = match func {
+        CompareFunc::FUNC_NEVER | CompareFunc::Other(_) => [false, false, false],
+        CompareFunc::FUNC_LESS => [true, false, false],
+        CompareFunc::FUNC_EQUAL => [false, true, false],
+        CompareFunc::FUNC_LEQUAL => [true, true, false],
+        CompareFunc::FUNC_GREATER => [false, false, true],
+        CompareFunc::FUNC_NOTEQUAL => [true, false, true],
+        CompareFunc::FUNC_GEQUAL => [false, true, true],
+        CompareFunc::FUNC_ALWAYS => [true, true, true],
+    };
+    bits.map(|b| if b { u32::MAX } else { 0 })
+}
+
+/// Whether `a func b` holds, for one pair of floats (alpha test).
+pub fn compare_floats(func: CompareFunc, a: f32, b: f32) -> bool {
+    let [less, equal, greater] = outcomes(func).map(|w| w != 0);
+    (a < b && less) || (a == b && equal) || (a > b && greater) || (a.is_nan() && less && greater)
+}
+
+/// The lanes where `a func b` holds.
+fn compare(func: CompareFunc, a: &Words, b: &Words) -> u32 {
+    match func {
+        CompareFunc::FUNC_ALWAYS => u32::MAX,
+        _ => compare_lanes(outcomes(func), a, b),
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn compare_lanes(pass: [u32; 3], a: &Words, b: &Words) -> u32 {
+    let mut bytes = [0u8; 32];
+    for i in 0..32 {
+        bytes[i] = (holds(pass, a[i], b[i]) & 1) as u8;
+    }
+    crate::draw::gras::raster::bits_of(&bytes)
+}
+
+/// All ones if the outcome of comparing `a` with `b` is one that passes.
+#[inline(always)]
+fn holds([less, equal, greater]: [u32; 3], a: u32, b: u32) -> u32 {
+    let lt = if a < b { less } else { 0 };
+    let eq = if a == b { equal } else { 0 };
+    let gt = if a > b { greater } else { 0 };
+    lt | eq | gt
+}
+
+/// Tests and stores in one pass; `written` are the bits that a passed pixel takes.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn test_packed(
+    pass: [u32; 3],
+    written: u32,
+    z: &[f32; 32],
+    limits: [f32; 2],
+    words: &mut Words,
+    mask: u32,
+) -> u32 {
+    let mut bytes = [0u8; 32];
+    for i in 0..32 {
+        let z = quantised(z[i], limits, DEPTH24 as f32);
+        let passed = holds(pass, z, words[i] & DEPTH24) & 0u32.wrapping_sub((mask >> i) & 1);
+        words[i] ^= (words[i] ^ z) & (written & passed);
+        bytes[i] = (passed & 1) as u8;
+    }
+    crate::draw::gras::raster::bits_of(&bytes)
+}
+
+/// Takes `new` in the lanes of `mask`.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn select(old: &mut Words, new: &Words, mask: u32) {
+    for i in 0..32 {
+        let lane = 0u32.wrapping_sub((mask >> i) & 1);
+        old[i] = (new[i] & lane) | (old[i] & !lane);
+    }
+}
+
+/// From here on every float is an integer.
+const INTEGERS: f32 = 8_388_608.0;
+
+/// The bits of a 24-bit depth.
+pub const DEPTH24: u32 = 0xff_ffff;
+
+/// All of `z`, [`quantised`].
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn quantise(z: &[f32; 32], limits: [f32; 2], scale: f32) -> Words {
+    let mut out = [0; 32];
+    for i in 0..32 {
+        out[i] = quantised(z[i], limits, scale);
+    }
+    out
+}
+
+/// `z` within `limits` as an unsigned integer of `scale` (below 2^24), nearest (ties to
+/// even). Adding 2^23 rounds and leaves the integer in the low bits (a sum of 2^24 carries
+/// into the exponent, which is right too); from 2^23 on the value is an integer already.
+/// That is faster than a conversion that saturates.
+#[inline(always)]
+fn quantised(z: f32, limits: [f32; 2], scale: f32) -> u32 {
+    let scaled = z.max(limits[0]).min(limits[1]) * scale;
+    let large = scaled >= INTEGERS;
+    let aligned = if large { scaled } else { scaled + INTEGERS };
+    let above = if large { 0x80_0000 } else { 0 };
+    aligned.to_bits().wrapping_sub(INTEGERS.to_bits()).wrapping_add(above)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depth(func: CompareFunc, write: DepthWrite) -> DepthStencil {
+        let format = DepthFormat::DEPTH4_24_8;
+        DepthStencil { format, depth: Some((func, write)), limits: [0.0, 1.0], stencil: None }
+    }
+
+    fn stored(depth: u32, stencil: u32) -> Stored {
+        Stored { depth: [depth; 32], stencil: [stencil; 32] }
+    }
+
+    #[test]
+    fn every_function_agrees_with_its_name() {
+        let cases = [
+            (CompareFunc::FUNC_NEVER, [false, false, false]),
+            (CompareFunc::FUNC_LESS, [true, false, false]),
+            (CompareFunc::FUNC_EQUAL, [false, true, false]),
+            (CompareFunc::FUNC_LEQUAL, [true, true, false]),
+            (CompareFunc::FUNC_GREATER, [false, false, true]),
+            (CompareFunc::FUNC_NOTEQUAL, [true, false, true]),
+            (CompareFunc::FUNC_GEQUAL, [false, true, true]),
+            (CompareFunc::FUNC_ALWAYS, [true, true, true]),
+        ];
+        for (func, want) in cases {
+            for (z, want) in [4, 5, 6].into_iter().zip(want) {
+                let got =
+                    depth(func, DepthWrite::Keep).test(Face::Front, &[z; 32], &mut stored(5, 0), 0xffff);
+                assert_eq!(got, if want { 0xffff } else { 0 }, "{z} {func:?} 5");
+            }
+        }
+    }
+
+    #[test]
+    fn only_passed_lanes_of_the_mask_are_stored() {
+        let mut z = [3; 32];
+        z[0] = 9;
+        let mut buffer = stored(5, 0);
+        let passed =
+            depth(CompareFunc::FUNC_LESS, DepthWrite::Store).test(Face::Front, &z, &mut buffer, 0b111);
+        assert_eq!(passed, 0b110);
+        assert_eq!(buffer.depth[..4], [5, 3, 3, 5]);
+    }
+
+    #[test]
+    fn depth_is_rounded_to_nearest_and_limited() {
+        let state = depth(CompareFunc::FUNC_LESS, DepthWrite::Store);
+        let mut z = [0.5; 32];
+        z[0] = 1.5;
+        z[1] = -0.5;
+        z[2] = 1.0;
+        assert_eq!(state.quantise(&z)[..4], [0xff_ffff, 0, 0xff_ffff, 0x80_0000]);
+        let float = DepthStencil { format: DepthFormat::DEPTH4_32, ..state };
+        assert_eq!(float.quantise(&z)[3], 0.5f32.to_bits());
+    }
+
+    #[test]
+    fn stencil_operations_follow_the_outcome() {
+        let face = StencilFace {
+            func: CompareFunc::FUNC_EQUAL,
+            fail: StencilOp::STENCIL_ZERO,
+            zpass: StencilOp::STENCIL_INCR_WRAP,
+            zfail: StencilOp::STENCIL_INVERT,
+            reference: 0xff,
+            mask: 0x0f,
+            write_mask: 0xff,
+        };
+        let state =
+            DepthStencil { stencil: Some([face; 2]), ..depth(CompareFunc::FUNC_LESS, DepthWrite::Keep) };
+        let mut buffer = stored(5, 0x2f);
+        buffer.stencil[1] = 0x20;
+        buffer.depth[2] = 1;
+        let passed = state.test(Face::Back, &[3; 32], &mut buffer, 0b111);
+        assert_eq!(passed, 0b001);
+        assert_eq!(buffer.stencil[..4], [0x30, 0, 0xd0, 0x2f]);
+    }
+}

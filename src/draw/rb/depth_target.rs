@@ -1,0 +1,177 @@
+//! The depth and stencil buffers of a draw: where the tests find their values.
+
+use crate::draw::gras::setup::Face;
+use crate::draw::rb::depth::{DEPTH24, DepthStencil, Stored, Words};
+use crate::draw::rb::fill::Fill;
+use crate::draw::rb::pixels::Patch;
+use crate::draw::rb::surface::Plane;
+
+/// Where depth and stencil lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DepthLayout {
+    /// A plane of 16 or 32-bit depth, and one of stencil if there is one.
+    Separate {
+        /// Index of the depth plane.
+        depth: Option<usize>,
+        /// Index of the stencil plane.
+        stencil: Option<usize>,
+    },
+    /// Dwords with depth in bits 23:0 and stencil in 31:24.
+    Packed(usize),
+}
+
+/// Depth and stencil of a draw.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DepthTarget {
+    /// Tests and updates.
+    pub state: DepthStencil,
+    /// Where the values are.
+    pub layout: DepthLayout,
+}
+
+impl DepthTarget {
+    /// Tests the pixels of `mask` among 32; returns those that pass.
+    pub fn test(
+        &self,
+        planes: &mut [Plane<'_>],
+        pixels: &impl Patch,
+        face: Face,
+        z: &[f32; 32],
+        mask: u32,
+    ) -> u32 {
+        match self.layout {
+            DepthLayout::Packed(plane) => {
+                let mut words = pixels.load(&mut planes[plane], mask);
+                let passed = self.test_packed(face, z, &mut words, mask);
+                pixels.store(&mut planes[plane], mask, &words);
+                passed
+            }
+            DepthLayout::Separate { depth, stencil } => {
+                let mut values = |plane: Option<usize>| {
+                    plane.map_or([0; 32], |plane| pixels.load(&mut planes[plane], mask))
+                };
+                let mut stored = Stored { depth: values(depth), stencil: values(stencil) };
+                let passed = self.state.test(face, &self.state.quantise(z), &mut stored, mask);
+                for (plane, words) in [(depth, &stored.depth), (stencil, &stored.stencil)] {
+                    plane.into_iter().for_each(|plane| pixels.store(&mut planes[plane], mask, words));
+                }
+                passed
+            }
+        }
+    }
+
+    fn test_packed(&self, face: Face, z: &[f32; 32], words: &mut Words, mask: u32) -> u32 {
+        self.state.test_packed(z, words, mask).unwrap_or_else(|| {
+            let mut stored = unpack(words);
+            let passed = self.state.test(face, &self.state.quantise(z), &mut stored, mask);
+            *words = pack(&stored);
+            passed
+        })
+    }
+
+    /// What pixels of depth `z` become if all of them pass and none of the results
+    /// depends on what was there.
+    pub fn fill(&self, face: Face, z: f32) -> Option<[Option<Fill>; 2]> {
+        let [depth_mask, stencil_mask] = self.state.replaced(face)?;
+        let z = self.state.quantise(&[z; 32])[0];
+        let stencil_value = self.state.replacement(face);
+        Some(match self.layout {
+            DepthLayout::Packed(plane) => {
+                let mask = (depth_mask & DEPTH24) | stencil_mask << 24;
+                [Some(Fill { plane, value: (z | stencil_value << 24) & mask, mask }), None]
+            }
+            DepthLayout::Separate { depth, stencil } => [
+                depth.map(|plane| Fill { plane, value: z & depth_mask, mask: depth_mask }),
+                stencil.map(|plane| Fill { plane, value: stencil_value & stencil_mask, mask: stencil_mask }),
+            ],
+        })
+    }
+}
+
+fn unpack(words: &Words) -> Stored {
+    Stored { depth: words.map(|w| w & DEPTH24), stencil: words.map(|w| w >> 24) }
+}
+
+fn pack(stored: &Stored) -> Words {
+    std::array::from_fn(|i| stored.depth[i] | stored.stencil[i] << 24)
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
+
+    use super::*;
+    use crate::draw::gras::quad::Quad;
+    use crate::draw::rb::depth::{DepthWrite, StencilFace};
+    use crate::draw::rb::pixels::{Quads, Rows};
+
+    const STENCIL: StencilFace = StencilFace {
+        func: CompareFunc::FUNC_ALWAYS,
+        fail: StencilOp::STENCIL_KEEP,
+        zpass: StencilOp::STENCIL_REPLACE,
+        zfail: StencilOp::STENCIL_KEEP,
+        reference: 0x5a,
+        mask: 0xff,
+        write_mask: 0x3f,
+    };
+
+    fn packed(func: CompareFunc, write: DepthWrite, stencil: Option<[StencilFace; 2]>) -> DepthTarget {
+        let format = DepthFormat::DEPTH4_24_8;
+        let state = DepthStencil { format, depth: Some((func, write)), limits: [0.0, 1.0], stencil };
+        DepthTarget { state, layout: DepthLayout::Packed(0) }
+    }
+
+    #[test]
+    fn rows_and_quads_test_alike() {
+        let target = packed(CompareFunc::FUNC_LESS, DepthWrite::Store, None);
+        let mut by_rows = [0x40; 8 * 4 * 4];
+        let mut by_quads = by_rows;
+        let z = [0.125; 32];
+        let test = |bytes: &mut [u8], patch: &dyn Fn(&mut [Plane<'_>]) -> u32| {
+            patch(&mut [Plane::new(bytes, 32, 4, [0, 0])])
+        };
+        let quad = [Quad { x: 2, y: 0, mask: 15, primitive: 0 }];
+        let rows = test(&mut by_rows, &|planes| target.test(planes, &Rows([0, 0]), Face::Front, &z, 0x0c0c));
+        let quads = test(&mut by_quads, &|planes| target.test(planes, &Quads(&quad), Face::Front, &z, 15));
+        assert_eq!((rows, quads), (0x0c0c, 15));
+        assert_eq!(by_rows, by_quads);
+        assert_eq!(by_rows[8..12], [0, 0, 0x20, 0x40], "stencil stays");
+    }
+
+    /// What a test of all pixels leaves of `before`, beside what the fill says.
+    fn check_fill(target: &DepthTarget, before: u32) {
+        let fill = target.fill(Face::Front, 0.25).expect("a fill")[0].expect("of the packed plane");
+        let mut bytes = before.to_le_bytes().repeat(32);
+        let passed = target.test(
+            &mut [Plane::new(&mut bytes, 32, 4, [0, 0])],
+            &Rows([0, 0]),
+            Face::Front,
+            &[0.25; 32],
+            u32::MAX,
+        );
+        assert_eq!(passed, u32::MAX);
+        let want = (before & !fill.mask) | fill.value;
+        assert_eq!(bytes, want.to_le_bytes().repeat(32), "{target:?}");
+    }
+
+    #[test]
+    fn a_fill_is_what_testing_every_pixel_gives() {
+        let zero = StencilFace { zpass: StencilOp::STENCIL_ZERO, ..STENCIL };
+        let keep = StencilFace { zpass: StencilOp::STENCIL_KEEP, ..STENCIL };
+        for stencil in [None, Some([STENCIL; 2]), Some([zero; 2]), Some([keep; 2])] {
+            for write in [DepthWrite::Store, DepthWrite::Keep] {
+                check_fill(&packed(CompareFunc::FUNC_ALWAYS, write, stencil), 0x8765_4321);
+            }
+        }
+    }
+
+    #[test]
+    fn what_depends_on_the_buffer_is_no_fill() {
+        let less = packed(CompareFunc::FUNC_LESS, DepthWrite::Store, None);
+        assert_eq!(less.fill(Face::Front, 0.5), None);
+        let count = StencilFace { zpass: StencilOp::STENCIL_INCR_WRAP, ..STENCIL };
+        let counting = packed(CompareFunc::FUNC_ALWAYS, DepthWrite::Store, Some([STENCIL, count]));
+        assert!(counting.fill(Face::Front, 0.5).is_some());
+        assert_eq!(counting.fill(Face::Back, 0.5), None);
+    }
+}

@@ -1,0 +1,11 @@
+//! RB, the render backend: depth, stencil, colours, surfaces.
+pub mod blend;
+pub mod color;
+pub mod depth;
+pub mod depth_target;
+pub mod fill;
+pub mod pixels;
+pub mod rendered;
+pub mod resolve;
+pub mod state;
+pub mod surface;

@@ -1,0 +1,194 @@
+//! 32 pixels of a plane at once, as words: loading and storing them.
+
+use crate::draw::gras::quad::Quad;
+use crate::draw::rb::depth::Words;
+use crate::draw::rb::surface::Plane;
+
+/// 32 pixels, in an order of their own. A mask has a bit for each.
+pub trait Patch {
+    /// Their words, of at most four bytes; those outside `mask` do not matter, and those
+    /// outside the plane are zero.
+    fn load(&self, plane: &mut Plane<'_>, mask: u32) -> Words;
+
+    /// Stores the words of `mask`. The others may be stored as well if [`Patch::load`]
+    /// gave them, which changes nothing.
+    fn store(&self, plane: &mut Plane<'_>, mask: u32, words: &Words);
+}
+
+/// 8x4 pixels row by row, the first at this position.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows(pub [i32; 2]);
+
+/// Up to eight quads, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Quads<'a>(pub &'a [Quad]);
+
+impl Patch for Rows {
+    fn load(&self, plane: &mut Plane<'_>, mask: u32) -> Words {
+        let mut out = [0; 32];
+        self.each(mask, |x, y, row, _| {
+            let lanes = &mut out[row..][..8];
+            match (plane.cpp(), plane.pixels(x, y, 8)) {
+                (4, Some(bytes)) => words_of(bytes, lanes),
+                (2, Some(bytes)) => {
+                    for (lane, pair) in lanes.iter_mut().zip(bytes.as_chunks().0) {
+                        *lane = u32::from(u16::from_le_bytes(*pair));
+                    }
+                }
+                _ => (0..8).for_each(|i| lanes[i as usize] = load_pixel(plane, x + i, y)),
+            }
+        });
+        out
+    }
+
+    fn store(&self, plane: &mut Plane<'_>, mask: u32, words: &Words) {
+        self.each(mask, |x, y, row, bits| {
+            let lanes = &words[row..][..8];
+            match (plane.cpp(), plane.pixels(x, y, 8)) {
+                (4, Some(bytes)) => bytes_of(lanes, bytes),
+                _ => {
+                    let covered = (0..8).filter(|i| bits & (1 << i) != 0);
+                    covered.for_each(|i| store_pixel(plane, x + i, y, lanes[i as usize]));
+                }
+            }
+        });
+    }
+}
+
+impl Rows {
+    /// Calls `f` with position, first lane and covered pixels of every row of `mask`.
+    #[inline(always)]
+    fn each(&self, mask: u32, mut f: impl FnMut(i32, i32, usize, u32)) {
+        let [x, y] = self.0;
+        for row in 0..4 {
+            let bits = (mask >> (8 * row)) & 0xff;
+            if bits != 0 {
+                f(x, y + row, 8 * row as usize, bits);
+            }
+        }
+    }
+}
+
+impl Patch for Quads<'_> {
+    fn load(&self, plane: &mut Plane<'_>, mask: u32) -> Words {
+        let mut out = [0; 32];
+        if plane.cpp() != 4 {
+            self.each_pixel(mask, |lane, x, y| out[lane] = load_pixel(plane, x, y));
+            return out;
+        }
+        self.each_pair(mask, |lane, x, y, _| match plane.pixels(x, y, 2) {
+            Some(bytes) => words_of(bytes, &mut out[lane..][..2]),
+            None => {
+                out[lane] = load_pixel(plane, x, y);
+                out[lane + 1] = load_pixel(plane, x + 1, y);
+            }
+        });
+        out
+    }
+
+    fn store(&self, plane: &mut Plane<'_>, mask: u32, words: &Words) {
+        if plane.cpp() != 4 {
+            return self.each_pixel(mask, |lane, x, y| store_pixel(plane, x, y, words[lane]));
+        }
+        self.each_pair(mask, |lane, x, y, bits| {
+            if bits != 3 {
+                let right = (bits >> 1) as usize;
+                store_pixel(plane, x + right as i32, y, words[lane + right]);
+            } else if let Some(bytes) = plane.pixels(x, y, 2) {
+                bytes_of(&words[lane..][..2], bytes);
+            }
+        });
+    }
+}
+
+impl Quads<'_> {
+    /// Calls `f` with lane and position of every pixel of `mask`.
+    pub fn each_pixel(&self, mask: u32, mut f: impl FnMut(usize, i32, i32)) {
+        for lane in crate::shader::lanes_of(mask) {
+            let Some(quad) = self.0.get(lane / 4) else { return };
+            f(lane, quad.x + (lane & 1) as i32, quad.y + (lane >> 1 & 1) as i32);
+        }
+    }
+
+    /// Calls `f` with the first lane, position and two-bit mask of every pair of pixels in
+    /// a row.
+    #[inline(always)]
+    fn each_pair(&self, mask: u32, mut f: impl FnMut(usize, i32, i32, u32)) {
+        for (q, quad) in self.0.iter().enumerate() {
+            for row in 0..2 {
+                let lane = 4 * q + 2 * row;
+                let bits = (mask >> lane) & 3;
+                if bits != 0 {
+                    f(lane, quad.x, quad.y + row as i32, bits);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn words_of(bytes: &[u8], words: &mut [u32]) {
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+}
+
+#[inline(always)]
+fn bytes_of(words: &[u32], bytes: &mut [u8]) {
+    for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+        *bytes = word.to_le_bytes();
+    }
+}
+
+/// One pixel of at most four bytes; 0 outside the plane.
+fn load_pixel(plane: &mut Plane<'_>, x: i32, y: i32) -> u32 {
+    let mut word = [0; 4];
+    if let Some(bytes) = plane.pixels(x, y, 1) {
+        let len = bytes.len().min(4);
+        word[..len].copy_from_slice(&bytes[..len]);
+    }
+    u32::from_le_bytes(word)
+}
+
+/// Stores one pixel of at most four bytes; nothing outside the plane.
+pub fn store_pixel(plane: &mut Plane<'_>, x: i32, y: i32, word: u32) {
+    if let Some(bytes) = plane.pixels(x, y, 1) {
+        let len = bytes.len().min(4);
+        bytes[..len].copy_from_slice(&word.to_le_bytes()[..len]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_quads_are_the_same_pixels() {
+        let quads = crate::draw::gras::quad::quads(0, [8, 4], u32::MAX);
+        for cpp in [1u32, 2, 4] {
+            let first: Vec<u8> = (0..16 * 8 * cpp).map(|i| (i * 37 % 251) as u8).collect();
+            let mut bytes = first.clone();
+            let mut plane = Plane::new(&mut bytes, 16 * cpp, cpp, [0, 0]);
+            let rows = Rows([8, 4]).load(&mut plane, u32::MAX);
+            let by_quads = Quads(&quads).load(&mut plane, u32::MAX);
+            for (lane, word) in by_quads.iter().enumerate() {
+                let (quad, corner) = (lane / 4, lane % 4);
+                let at = 8 * (2 * (quad / 4) + corner / 2) + 2 * (quad % 4) + corner % 2;
+                assert_eq!(*word, rows[at], "{cpp} bytes, lane {lane}");
+            }
+            Rows([8, 4]).store(&mut plane, u32::MAX, &rows.map(|word| !word));
+            Quads(&quads).store(&mut plane, u32::MAX, &by_quads);
+            assert_eq!(bytes, first, "{cpp} bytes");
+        }
+    }
+
+    #[test]
+    fn only_covered_quads_are_stored_and_nothing_outside_the_plane() {
+        let mut bytes = [9; 4 * 4 * 2];
+        let mut plane = Plane::new(&mut bytes, 16, 4, [0, 0]);
+        let quads = [(2, 0), (2, 2)].map(|(x, y)| Quad { x, y, mask: 15, primitive: 0 });
+        Quads(&quads).store(&mut plane, 0xf6, &[0; 32]);
+        let changed: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] != 9).collect();
+        assert_eq!(changed, [12, 13, 14, 15, 24, 25, 26, 27]);
+    }
+}

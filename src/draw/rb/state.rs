@@ -1,0 +1,331 @@
+//! Render targets, depth and stencil: the merge stage's share of a draw's registers.
+
+use a4emu_decoder::regs::enums::*;
+use a4emu_decoder::regs::gras::*;
+use a4emu_decoder::regs::groups::used;
+use a4emu_decoder::regs::rb::*;
+use a4emu_decoder::regs::sp::*;
+
+use crate::format::{Format, Layout, Transfer, Type};
+use crate::gpu::Gpu;
+use crate::regfile::RegFile;
+use crate::shader::Number;
+
+use crate::draw::gras::raster::Rect;
+use crate::draw::rb::blend::{Blend, Equation};
+use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
+use crate::draw::rb::depth::{DepthStencil, DepthWrite, StencilFace};
+use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
+use crate::draw::rb::surface::{Location, Surface};
+
+/// Where fragments go.
+pub struct Targets {
+    /// All surfaces; targets name them by index.
+    pub surfaces: Vec<Surface>,
+    /// The colour targets that are written.
+    pub color: Vec<ColorTarget>,
+    /// Index of each colour target in RB_MRT.
+    pub color_index: Vec<u32>,
+    /// Format of each colour target, for pictures.
+    pub color_format: Vec<(ColorFmt, ColorSwap)>,
+    /// Depth and stencil, when a test is on.
+    pub depth: Option<DepthTarget>,
+    /// Register of the shader's depth.
+    pub depth_output: Option<u32>,
+    /// Alpha test: function and reference.
+    pub alpha_test: Option<(CompareFunc, f32)>,
+    /// Register of output 0, for the alpha test, and of output 1, for dual source.
+    pub outputs: [ColorOutput; 2],
+    /// The pixels that may be written.
+    pub scissor: Rect,
+    /// Tests may not come before the shader.
+    pub order: TestOrder,
+}
+
+/// When depth and stencil are tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TestOrder {
+    /// Before the shader, if the shader does not mind.
+    Early,
+    /// After the shader.
+    Late,
+}
+
+impl Targets {
+    /// Reads what is written where.
+    pub fn snapshot(gpu: &mut Gpu) -> Self {
+        let mut targets = Self {
+            surfaces: Vec::new(),
+            color: Vec::new(),
+            color_index: Vec::new(),
+            color_format: Vec::new(),
+            depth: None,
+            depth_output: depth_output(&gpu.regs),
+            alpha_test: alpha_test(&gpu.regs),
+            outputs: [output(&gpu.regs, 0), output(&gpu.regs, 1)],
+            scissor: scissor(&gpu.regs),
+            order: test_order(&gpu.regs),
+        };
+        note_multisampling(gpu);
+        targets.add_colors(gpu);
+        targets.add_depth(gpu);
+        for surface in &targets.surfaces {
+            let [x0, y0] = surface.origin;
+            targets.scissor = targets.scissor.intersect(Rect { x0, y0, ..Rect::ALL });
+        }
+        targets
+    }
+
+    fn add_colors(&mut self, gpu: &mut Gpu) {
+        let components = gpu.regs.get::<RB_RENDER_COMPONENTS>();
+        let outputs = gpu.regs.get::<SP_FS_OUTPUT_REG>().MRT().min(8);
+        for i in 0..outputs {
+            let control = gpu.regs.at::<RB_MRT_CONTROL>(i);
+            if components.target(i) & control.COMPONENT_ENABLE() != 0 {
+                self.add_color(gpu, i, components.target(i) & control.COMPONENT_ENABLE());
+            }
+        }
+    }
+
+    fn add_color(&mut self, gpu: &mut Gpu, i: u32, components: u32) {
+        let info = gpu.regs.at::<RB_MRT_BUF_INFO>(i);
+        let transfer = if info.COLOR_SRGB() { Transfer::Srgb } else { Transfer::Linear };
+        let format = Format::color(info.COLOR_FORMAT());
+        let Some((format, codec)) = format.and_then(|f| Some((f, f.codec(info.COLOR_SWAP(), transfer)?)))
+        else {
+            let what =
+                format!("RB_MRT[{i}].BUF_INFO = {:#010x}: colour format {:?}", info.0, info.COLOR_FORMAT());
+            gpu.report.unsupported(what, gpu.at);
+            return;
+        };
+        if info.DITHER_MODE() != DitherMode::DITHER_DISABLE && format.ty == Type::Unorm {
+            let what = format!("RB_MRT[{i}].BUF_INFO = {:#010x}: dithering (drawn without)", info.0);
+            gpu.report.unsupported(what, gpu.at);
+        }
+        let control = gpu.regs.at::<RB_MRT_CONTROL>(i);
+        let mut target = ColorTarget {
+            plane: self.surfaces.len(),
+            output: output(&gpu.regs, i),
+            codec,
+            blend: (control.BLEND() && !codec.is_integer())
+                .then(|| blend(&gpu.regs, i))
+                .filter(|b| !b.is_copy()),
+            rop: Some(control.ROP_CODE()).filter(|code| control.ROP_ENABLE() && *code != RopCode::ROP_COPY),
+            writable: codec.bits(components),
+            unorm8: unorm8(format, info.COLOR_SWAP(), transfer),
+        };
+        target.limit_constant();
+        self.color.push(target);
+        self.color_index.push(i);
+        self.color_format.push((info.COLOR_FORMAT(), info.COLOR_SWAP()));
+        let pitch = match info.COLOR_BUF_PITCH() {
+            0 => gpu.regs.at::<RB_MRT_CONTROL3>(i).STRIDE(),
+            pitch => pitch,
+        };
+        let base = gpu.regs.at::<RB_MRT_BASE>(i).VALUE();
+        self.surfaces.push(surface(&gpu.regs, base, pitch, codec.bytes()));
+    }
+
+    fn add_depth(&mut self, gpu: &mut Gpu) {
+        let regs = &gpu.regs;
+        let format = regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT();
+        let mut state = DepthStencil {
+            format,
+            depth: depth_test(regs),
+            limits: limits(regs, format),
+            stencil: stencil(regs),
+        };
+        if format == DepthFormat::DEPTH4_NONE {
+            state.depth = None;
+        }
+        let separate = regs.get::<RB_STENCIL_INFO>().SEPARATE_STENCIL();
+        if format != DepthFormat::DEPTH4_24_8 && !separate {
+            state.stencil = None;
+        }
+        if state.depth.is_none() && state.stencil.is_none() {
+            return;
+        }
+        let mut add = |base, pitch, cpp| {
+            self.surfaces.push(surface(regs, base, pitch, cpp));
+            self.surfaces.len() - 1
+        };
+        let base = regs.get::<RB_DEPTH_INFO>().DEPTH_BASE();
+        let pitch = regs.get::<RB_DEPTH_PITCH>().VALUE();
+        let layout = if format == DepthFormat::DEPTH4_24_8 {
+            DepthLayout::Packed(add(base, pitch, 4))
+        } else {
+            let cpp = if format == DepthFormat::DEPTH4_16 { 2 } else { 4 };
+            let depth = state.depth.map(|_| add(base, pitch, cpp));
+            let (base, pitch) =
+                (regs.get::<RB_STENCIL_INFO>().STENCIL_BASE(), regs.get::<RB_STENCIL_PITCH>().VALUE());
+            DepthLayout::Separate { depth, stencil: state.stencil.map(|_| add(base, pitch, 1)) }
+        };
+        self.depth = Some(DepthTarget { state, layout });
+    }
+}
+
+/// MSAA is in the registers, but its sample positions are not public and no stream asks.
+fn note_multisampling(gpu: &mut Gpu) {
+    let control = gpu.regs.get::<GRAS_SC_CONTROL>();
+    if control.MSAA_SAMPLES() != 0 && !control.MSAA_DISABLE() {
+        let what = format!("GRAS_SC_CONTROL = {:#010x}: multisampling (drawn with one sample)", control.0);
+        gpu.report.unsupported(what, gpu.at);
+    }
+}
+
+/// A target's surface: in memory when bypassing tile memory. The bin offset counts only
+/// while ENABLE_GMEM is set (registers.md, section 6.1).
+///
+/// Inferred: layers follow each other after as many rows as RB_FRAME_BUFFER_DIMENSION has.
+/// A vendor stream that draws to a layered target would settle it (RB_MRT_CONTROL3.STRIDE,
+/// which the open driver leaves 0 for targets in memory, may say it).
+fn surface(regs: &RegFile, base: u32, pitch: u32, cpp: u32) -> Surface {
+    let location = if is_bypass(regs) { Location::Memory(base) } else { Location::Gmem(base) };
+    let layer = pitch.saturating_mul(regs.get::<RB_FRAME_BUFFER_DIMENSION>().HEIGHT());
+    Surface { location, pitch, cpp, origin: bin_origin(regs), layer }
+}
+
+/// Whether targets are in memory.
+pub fn is_bypass(regs: &RegFile) -> bool {
+    regs.get::<RB_MODE_CONTROL>().BYPASS() != 0
+}
+
+/// Screen position of the first pixel of the targets.
+pub fn bin_origin(regs: &RegFile) -> [i32; 2] {
+    let offset = regs.get::<RB_BIN_OFFSET>();
+    match regs.get::<RB_MODE_CONTROL>().ENABLE_GMEM() {
+        true => [offset.X() as i32, offset.Y() as i32],
+        false => [0, 0],
+    }
+}
+
+/// The intersection of the scissors; corners are inclusive. One that was never written
+/// is open.
+pub fn scissor(regs: &RegFile) -> Rect {
+    let rect = |tl: (u32, u32), br: (u32, u32)| Rect {
+        x0: tl.0 as i32,
+        y0: tl.1 as i32,
+        x1: br.0 as i32 + 1,
+        y1: br.1 as i32 + 1,
+    };
+    let (tl, br) = (regs.get::<GRAS_SC_SCREEN_SCISSOR_TL>(), regs.get::<GRAS_SC_SCREEN_SCISSOR_BR>());
+    let screen = rect((tl.X(), tl.Y()), (br.X(), br.Y()));
+    let (tl, br) = (regs.get::<GRAS_SC_WINDOW_SCISSOR_TL>(), regs.get::<GRAS_SC_WINDOW_SCISSOR_BR>());
+    let window = rect((tl.X(), tl.Y()), (br.X(), br.Y()));
+    let (tl, br) = (regs.get::<GRAS_SC_EXTENT_WINDOW_TL>(), regs.get::<GRAS_SC_EXTENT_WINDOW_BR>());
+    let extent = if br.0 == 0 { Rect::ALL } else { rect((tl.X(), tl.Y()), (br.X(), br.Y())) };
+    Rect::ALL.intersect(screen).intersect(window).intersect(extent)
+}
+
+fn output(regs: &RegFile, i: u32) -> ColorOutput {
+    let mrt = regs.at::<SP_FS_MRT>(i);
+    ColorOutput {
+        regid: mrt.REGID(),
+        precision: if mrt.HALF_PRECISION() { Precision::Half } else { Precision::Full },
+        number: match (mrt.COLOR_SINT(), mrt.COLOR_UINT()) {
+            (true, _) => Number::Sint,
+            (false, true) => Number::Uint,
+            (false, false) => Number::Float,
+        },
+    }
+}
+
+fn depth_output(regs: &RegFile) -> Option<u32> {
+    let output = regs.get::<SP_FS_OUTPUT_REG>();
+    output.DEPTH_ENABLE().then(|| used(output.DEPTH_REGID())).flatten()
+}
+
+fn alpha_test(regs: &RegFile) -> Option<(CompareFunc, f32)> {
+    let control = regs.get::<RB_ALPHA_CONTROL>();
+    let func = control.ALPHA_TEST_FUNC();
+    (control.ALPHA_TEST() && func != CompareFunc::FUNC_ALWAYS)
+        .then(|| (func, control.ALPHA_REF() as f32 / 255.0))
+}
+
+fn test_order(regs: &RegFile) -> TestOrder {
+    let control = regs.get::<RB_DEPTH_CONTROL>();
+    let late = control.EARLY_Z_DISABLE()
+        || control.FRAG_WRITES_Z()
+        || regs.get::<SP_FS_OUTPUT_REG>().DEPTH_ENABLE()
+        || alpha_test(regs).is_some();
+    if late { TestOrder::Late } else { TestOrder::Early }
+}
+
+fn blend(regs: &RegFile, i: u32) -> Blend {
+    let control = regs.at::<RB_MRT_BLEND_CONTROL>(i);
+    Blend {
+        rgb: Equation {
+            op: control.RGB_BLEND_OPCODE(),
+            src: control.RGB_SRC_FACTOR(),
+            dst: control.RGB_DEST_FACTOR(),
+        },
+        alpha: Equation {
+            op: control.ALPHA_BLEND_OPCODE(),
+            src: control.ALPHA_SRC_FACTOR(),
+            dst: control.ALPHA_DEST_FACTOR(),
+        },
+        constant: [
+            regs.get::<RB_BLEND_RED_F32>().VALUE(),
+            regs.get::<RB_BLEND_GREEN_F32>().VALUE(),
+            regs.get::<RB_BLEND_BLUE_F32>().VALUE(),
+            regs.get::<RB_BLEND_ALPHA_F32>().VALUE(),
+        ],
+    }
+}
+
+/// The order of components in memory, if the format is the one with a fast path.
+fn unorm8(format: Format, swap: ColorSwap, transfer: Transfer) -> Option<[usize; 4]> {
+    let bytes = matches!(format.layout, Layout::Fields { widths: [8, 8, 8, 8], order: [0, 1, 2, 3] });
+    if !bytes || format.ty != Type::Unorm || transfer != Transfer::Linear {
+        return None;
+    }
+    match swap {
+        ColorSwap::WZYX => Some([0, 1, 2, 3]),
+        ColorSwap::WXYZ => Some([2, 1, 0, 3]),
+        _ => None,
+    }
+}
+
+fn depth_test(regs: &RegFile) -> Option<(CompareFunc, DepthWrite)> {
+    let control = regs.get::<RB_DEPTH_CONTROL>();
+    let write = if control.Z_WRITE_ENABLE() { DepthWrite::Store } else { DepthWrite::Keep };
+    control.Z_TEST_ENABLE().then(|| (control.ZFUNC(), write))
+}
+
+/// Limits of window z: those of the register when it counts, else 0 to 1.
+fn limits(regs: &RegFile, format: DepthFormat) -> [f32; 2] {
+    if !regs.get::<RB_DEPTH_CONTROL>().Z_CLAMP_ENABLE() {
+        return [0.0, 1.0];
+    }
+    let raw = [regs.at::<RB_VPORT_Z_CLAMP_MIN>(0).VALUE(), regs.at::<RB_VPORT_Z_CLAMP_MAX>(0).VALUE()];
+    match format {
+        DepthFormat::DEPTH4_16 => raw.map(|v| v as f32 / 65535.0),
+        DepthFormat::DEPTH4_24_8 => raw.map(|v| v as f32 / 16_777_215.0),
+        _ => raw.map(f32::from_bits),
+    }
+}
+
+fn stencil(regs: &RegFile) -> Option<[StencilFace; 2]> {
+    let control = regs.get::<RB_STENCIL_CONTROL>();
+    let (front_ref, back_ref) = (regs.get::<RB_STENCILREFMASK>(), regs.get::<RB_STENCILREFMASK_BF>());
+    let front = StencilFace {
+        func: control.FUNC(),
+        fail: control.FAIL(),
+        zpass: control.ZPASS(),
+        zfail: control.ZFAIL(),
+        reference: front_ref.STENCILREF(),
+        mask: front_ref.STENCILMASK(),
+        write_mask: front_ref.STENCILWRITEMASK(),
+    };
+    let back = StencilFace {
+        func: control.FUNC_BF(),
+        fail: control.FAIL_BF(),
+        zpass: control.ZPASS_BF(),
+        zfail: control.ZFAIL_BF(),
+        reference: back_ref.STENCILREF(),
+        mask: back_ref.STENCILMASK(),
+        write_mask: back_ref.STENCILWRITEMASK(),
+    };
+    let back = if control.STENCIL_ENABLE_BF() { back } else { front };
+    control.STENCIL_ENABLE().then_some([front, back])
+}

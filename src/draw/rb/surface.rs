@@ -1,0 +1,280 @@
+//! Surfaces that a draw reads and writes: rows of pixels in tile memory or memory.
+
+use crate::memory::Memory;
+
+use crate::draw::gras::raster::Rect;
+
+/// Where a surface lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// Byte offset in tile memory.
+    Gmem(u32),
+    /// Address in memory.
+    Memory(u32),
+}
+
+/// A linear surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surface {
+    /// Of its first pixel.
+    pub location: Location,
+    /// Bytes from one row to the next.
+    pub pitch: u32,
+    /// Bytes of a pixel.
+    pub cpp: u32,
+    /// Screen position of its first pixel.
+    pub origin: [i32; 2],
+    /// Bytes from one layer to the next.
+    pub layer: u32,
+}
+
+impl Surface {
+    /// Layer `n` of it.
+    pub fn at_layer(&self, n: u32) -> Self {
+        let offset = self.layer.wrapping_mul(n);
+        let location = match self.location {
+            Location::Gmem(base) => Location::Gmem(base.wrapping_add(offset)),
+            Location::Memory(base) => Location::Memory(base.wrapping_add(offset)),
+        };
+        Self { location, ..*self }
+    }
+}
+
+/// The rows of a surface that a worker owns.
+#[derive(Debug)]
+pub struct Plane<'a> {
+    bytes: &'a mut [u8],
+    pitch: usize,
+    cpp: usize,
+    x0: i32,
+    y0: i32,
+}
+
+impl<'a> Plane<'a> {
+    /// `bytes` start with the pixel at screen position `first`.
+    pub fn new(bytes: &'a mut [u8], pitch: u32, cpp: u32, first: [i32; 2]) -> Self {
+        Self { bytes, pitch: pitch as usize, cpp: cpp as usize, x0: first[0], y0: first[1] }
+    }
+
+    /// Bytes of a pixel.
+    pub fn cpp(&self) -> usize {
+        self.cpp
+    }
+
+    /// `count` pixels from (x, y), if all are in the plane.
+    pub fn pixels(&mut self, x: i32, y: i32, count: usize) -> Option<&mut [u8]> {
+        let (x, y) = (usize::try_from(x - self.x0).ok()?, usize::try_from(y - self.y0).ok()?);
+        let at = y * self.pitch + x * self.cpp;
+        self.bytes.get_mut(at..at + count * self.cpp)
+    }
+
+    /// Splits off the rows above screen row `y`.
+    pub fn split_above(self, y: i32) -> (Self, Self) {
+        let rows = usize::try_from(y - self.y0).unwrap_or(0);
+        let at = (rows * self.pitch).min(self.bytes.len());
+        let (above, below) = self.bytes.split_at_mut(at);
+        let (pitch, cpp, x0) = (self.pitch, self.cpp, self.x0);
+        let below = Self { bytes: below, pitch, cpp, x0, y0: self.y0 + rows as i32 };
+        (Self { bytes: above, pitch, cpp, x0, y0: self.y0 }, below)
+    }
+}
+
+/// Bytes of a surface that hold the rows of `area`, from the surface's start.
+fn extent(surface: &Surface, area: Rect) -> std::ops::Range<u64> {
+    let row = |y: i32| u64::try_from(y - surface.origin[1]).unwrap_or(0) * u64::from(surface.pitch);
+    let used = u64::try_from(area.x1 - surface.origin[0]).unwrap_or(0) * u64::from(surface.cpp);
+    row(area.y0)..(row(area.y1 - 1) + used.max(1))
+}
+
+/// What did not fit: part of a surface that is in no memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// Index of the surface.
+    pub surface: usize,
+    /// First byte wanted.
+    pub address: u32,
+    /// Bytes wanted.
+    pub len: u32,
+}
+
+/// Calls `work` with one plane per surface that holds the rows of `area`. Surfaces in
+/// memory, and surfaces that overlap another in tile memory, are worked on in a copy and
+/// stored afterwards in order of `surfaces`.
+pub fn with_planes<R>(
+    surfaces: &[Surface],
+    area: Rect,
+    gmem: &mut [u8],
+    mem: &mut Memory,
+    work: impl FnOnce(Vec<Plane<'_>>, &mut Memory) -> R,
+) -> (R, Vec<Outside>) {
+    let mut outside = Vec::new();
+    let mut copies = copy_in(surfaces, area, gmem, mem, &mut outside);
+    let result = {
+        let in_place = split_gmem(surfaces, area, gmem);
+        let planes = surfaces.iter().zip(in_place).zip(&mut copies).map(|((surface, in_place), copy)| {
+            let first = [surface.origin[0], area.y0];
+            let bytes = in_place.unwrap_or(copy.as_mut_slice());
+            Plane::new(bytes, surface.pitch, surface.cpp, first)
+        });
+        work(planes.collect(), mem)
+    };
+    copy_out(surfaces, area, &copies, gmem, mem);
+    (result, outside)
+}
+
+/// Whether a surface can be worked on in place: in tile memory, and overlapping no other.
+fn is_in_place(surfaces: &[Surface], area: Rect, index: usize) -> bool {
+    let range = |s: &Surface| match s.location {
+        Location::Gmem(base) => {
+            Some((u64::from(base) + extent(s, area).start, u64::from(base) + extent(s, area).end))
+        }
+        Location::Memory(_) => None,
+    };
+    let Some((start, end)) = range(&surfaces[index]) else { return false };
+    surfaces
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| *i != index)
+        .all(|(_, other)| range(other).is_none_or(|(from, to)| to <= start || end <= from))
+}
+
+fn copy_in(
+    surfaces: &[Surface],
+    area: Rect,
+    gmem: &[u8],
+    mem: &Memory,
+    outside: &mut Vec<Outside>,
+) -> Vec<Vec<u8>> {
+    let copy = |(index, surface): (usize, &Surface)| {
+        if is_in_place(surfaces, area, index) {
+            return Vec::new();
+        }
+        let range = extent(surface, area);
+        let wanted = range.end - range.start;
+        match surface.location {
+            Location::Gmem(base) => {
+                let from = (u64::from(base) + range.start).min(gmem.len() as u64) as usize;
+                let len = wanted.min((gmem.len() - from) as u64) as usize;
+                gmem[from..from + len].to_vec()
+            }
+            Location::Memory(base) => {
+                let address = base.wrapping_add(range.start as u32);
+                let room = mem.room(address);
+                if u64::from(room) < wanted {
+                    let len = u32::try_from(wanted).unwrap_or(u32::MAX);
+                    outside.push(Outside { surface: index, address, len });
+                }
+                let mut bytes = vec![0; wanted.min(u64::from(room)) as usize];
+                let _known_or_zero = mem.read(address, &mut bytes);
+                bytes
+            }
+        }
+    };
+    surfaces.iter().enumerate().map(copy).collect()
+}
+
+fn copy_out(surfaces: &[Surface], area: Rect, copies: &[Vec<u8>], gmem: &mut [u8], mem: &mut Memory) {
+    for (surface, bytes) in surfaces.iter().zip(copies).filter(|(_, copy)| !copy.is_empty()) {
+        let start = extent(surface, area).start;
+        match surface.location {
+            Location::Gmem(base) => {
+                let at = (u64::from(base) + start).min(gmem.len() as u64) as usize;
+                let len = bytes.len().min(gmem.len() - at);
+                gmem[at..at + len].copy_from_slice(&bytes[..len]);
+            }
+            Location::Memory(base) => {
+                let address = base.wrapping_add(start as u32);
+                let len = bytes.len().min(mem.room(address) as usize);
+                let stored = mem.write(address, &bytes[..len]);
+                debug_assert!(stored, "room was asked for");
+            }
+        }
+    }
+}
+
+/// The bytes of every surface that is worked on in place.
+fn split_gmem<'a>(surfaces: &[Surface], area: Rect, gmem: &'a mut [u8]) -> Vec<Option<&'a mut [u8]>> {
+    let mut order: Vec<(u64, usize)> = Vec::new();
+    for (index, surface) in surfaces.iter().enumerate() {
+        if let (Location::Gmem(base), true) = (surface.location, is_in_place(surfaces, area, index)) {
+            order.push((u64::from(base) + extent(surface, area).start, index));
+        }
+    }
+    order.sort_unstable();
+    let mut out: Vec<Option<&mut [u8]>> = surfaces.iter().map(|_| None).collect();
+    let (mut rest, mut at) = (gmem, 0u64);
+    for (start, index) in order {
+        let range = extent(&surfaces[index], area);
+        let skip = (start - at).min(rest.len() as u64) as usize;
+        let len = (range.end - range.start).min((rest.len() - skip) as u64) as usize;
+        let (mine, behind) = rest[skip..].split_at_mut(len);
+        out[index] = Some(mine);
+        (rest, at) = (behind, start + len as u64);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AREA: Rect = Rect { x0: 4, y0: 6, x1: 8, y1: 8 };
+
+    fn surface(location: Location) -> Surface {
+        Surface { location, pitch: 16, cpp: 2, origin: [2, 4], layer: 0 }
+    }
+
+    fn write_one(planes: Vec<Plane<'_>>, value: u8) {
+        for mut plane in planes {
+            plane.pixels(4, 6, 1).expect("in the plane").fill(value);
+        }
+    }
+
+    #[test]
+    fn tile_memory_is_written_in_place() {
+        let mut gmem = vec![0; 256];
+        let ((), outside) = with_planes(
+            &[surface(Location::Gmem(100)), surface(Location::Gmem(8))],
+            AREA,
+            &mut gmem,
+            &mut Memory::new(),
+            |planes, _| write_one(planes, 7),
+        );
+        assert!(outside.is_empty());
+        let at = 2 * 16 + 2 * 2;
+        assert_eq!(gmem.iter().filter(|b| **b != 0).count(), 4);
+        assert_eq!((gmem[100 + at], gmem[8 + at + 1]), (7, 7));
+    }
+
+    #[test]
+    fn memory_is_stored_after_the_work() {
+        let mut mem = Memory::new();
+        mem.announce(0x1000, 64, Some(&[1; 64]));
+        let surfaces = [surface(Location::Memory(0x1000))];
+        let ((), outside) = with_planes(&surfaces, AREA, &mut [], &mut mem, |planes, _| write_one(planes, 9));
+        assert!(outside.is_empty());
+        let bytes = mem.slice(0x1000, 64).expect("announced");
+        assert_eq!(bytes.iter().filter(|b| **b == 9).count(), 2);
+    }
+
+    #[test]
+    fn overlapping_and_outside_surfaces_do_not_panic() {
+        let mut gmem = vec![0; 64];
+        let surfaces =
+            [surface(Location::Gmem(0)), surface(Location::Gmem(4)), surface(Location::Gmem(0xffff_f000))];
+        let count = with_planes(&surfaces, AREA, &mut gmem, &mut Memory::new(), |planes, _| planes.len()).0;
+        assert_eq!(count, 3);
+        let far = [surface(Location::Memory(0xdead_0000))];
+        let (_, outside) = with_planes(&far, AREA, &mut gmem, &mut Memory::new(), |_, _| ());
+        assert_eq!(outside.len(), 1);
+    }
+
+    #[test]
+    fn bands_are_disjoint_rows() {
+        let mut bytes = [0u8; 64];
+        let plane = Plane::new(&mut bytes, 16, 4, [0, 8]);
+        let (mut above, mut below) = plane.split_above(10);
+        assert!(above.pixels(0, 9, 4).is_some() && above.pixels(0, 10, 1).is_none());
+        assert!(below.pixels(0, 10, 4).is_some() && below.pixels(0, 9, 1).is_none());
+    }
+}

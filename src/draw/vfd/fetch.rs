@@ -1,0 +1,142 @@
+//! Vertex attributes: memory to registers, 32 vertices at a time.
+
+use crate::fault::{Client, Miss};
+use crate::memory::Memory;
+use crate::shader::{LANES, Lanes, Warp};
+
+use crate::draw::gras::state::{Attribute, Integers, Rate, VertexState};
+use crate::draw::sp::memory::Access;
+use crate::draw::vfd::indices::Job;
+
+/// Fetches one attribute of a warp's vertices into its registers. Elements that do not
+/// lie within the attribute's bytes read as zero.
+pub fn fetch(
+    attribute: &Attribute,
+    state: &VertexState,
+    jobs: &[Job],
+    warp: &mut Warp,
+    access: &mut Access<'_>,
+) {
+    let mut offsets = [u64::MAX; LANES];
+    for (offset, job) in offsets.iter_mut().zip(jobs) {
+        *offset = u64::from(element(attribute, state, job)) * u64::from(attribute.stride);
+    }
+    let offsets = &offsets[..jobs.len().min(LANES)];
+    let (memory, misses) = (access.port.memory(), &mut access.reports.misses);
+    let whole = memory.slice(attribute.address, attribute.size as usize);
+    let mut values = match (whole, attribute.codec.plain_dwords()) {
+        (Some(bytes), Some(1)) => dwords::<1>(attribute, bytes, offsets),
+        (Some(bytes), Some(2)) => dwords::<2>(attribute, bytes, offsets),
+        (Some(bytes), Some(3)) => dwords::<3>(attribute, bytes, offsets),
+        (Some(bytes), Some(4)) => dwords::<4>(attribute, bytes, offsets),
+        (Some(bytes), _) => decoded(attribute, offsets, |at, len| attribute.codec.load(&bytes[at..][..len])),
+        (None, _) => decoded(attribute, offsets, |at, len| texel(attribute, at as u32, len, memory, misses)),
+    };
+    if attribute.integer == Integers::Convert && attribute.codec.is_integer() {
+        for row in &mut values {
+            row.iter_mut().for_each(|v| *v = attribute.codec.lane_to_float(*v).to_bits());
+        }
+    }
+    for c in (0..4).filter(|c| attribute.write_mask & (1 << c) != 0) {
+        *warp.full_mut(attribute.regid + c) = values[c as usize];
+    }
+}
+
+/// Which element of the attribute a vertex gets.
+fn element(attribute: &Attribute, state: &VertexState, job: &Job) -> u32 {
+    match attribute.rate {
+        Rate::Vertex => job.index.wrapping_add_signed(state.index_offset),
+        Rate::Instance(divisor) => (job.instance / divisor).wrapping_add(state.first_instance),
+    }
+}
+
+/// Elements of `N` dwords that need no conversion.
+fn dwords<const N: usize>(attribute: &Attribute, bytes: &[u8], offsets: &[u64]) -> [Lanes; 4] {
+    let mut values = std::array::from_fn(|c| match c < N {
+        true => Lanes::ZERO,
+        false => Lanes::splat(attribute.codec.absent(c)),
+    });
+    for (lane, &offset) in offsets.iter().enumerate() {
+        let element = usize::try_from(offset).ok().and_then(|at| bytes.get(at..)?.get(..4 * N));
+        let Some(element) = element else { continue };
+        for (value, dword) in values.iter_mut().zip(element.as_chunks().0) {
+            value[lane] = u32::from_le_bytes(*dword);
+        }
+    }
+    values
+}
+
+/// Elements of any format; `load` gives the texel at an offset that lies inside.
+fn decoded(attribute: &Attribute, offsets: &[u64], mut load: impl FnMut(usize, usize) -> u128) -> [Lanes; 4] {
+    let mut values = [Lanes::ZERO; 4];
+    let len = attribute.codec.bytes();
+    for (lane, &offset) in offsets.iter().enumerate() {
+        let inside = offset.saturating_add(len.into()) <= attribute.size.into();
+        let texel = if inside { load(offset as usize, len as usize) } else { 0 };
+        let components = attribute.codec.decode(texel);
+        values.iter_mut().zip(components).for_each(|(value, component)| value[lane] = component);
+    }
+    values
+}
+
+/// A texel of an attribute of which parts are missing.
+fn texel(attribute: &Attribute, offset: u32, len: usize, memory: &Memory, misses: &mut Vec<Miss>) -> u128 {
+    let mut bytes = [0; 16];
+    let address = attribute.address.wrapping_add(offset);
+    if !memory.read(address, &mut bytes[..len]) {
+        misses.push(Miss { client: Client::Vertex, address, len: len as u32 });
+    }
+    attribute.codec.load(&bytes[..len])
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::regs::enums::{ColorSwap, VtxFmt};
+
+    use super::*;
+    use crate::format::{Format, Transfer};
+
+    fn attribute(format: VtxFmt, size: u32) -> Attribute {
+        let codec = Format::vertex(format).and_then(|f| f.codec(ColorSwap::WZYX, Transfer::Linear));
+        Attribute {
+            address: 0x1000,
+            size,
+            stride: 12,
+            rate: Rate::Vertex,
+            codec: codec.expect("a vertex format"),
+            integer: Integers::Keep,
+            regid: 0,
+            write_mask: 0xf,
+        }
+    }
+
+    #[test]
+    fn plain_dwords_are_what_the_codec_decodes() {
+        let bytes: Vec<u8> = (0..64u8).map(|i| i.wrapping_mul(73)).collect();
+        let offsets = [0, 12, 5, 48, 52, 60, u64::MAX];
+        for format in [VtxFmt::VFMT4_32_FLOAT, VtxFmt::VFMT4_32_32_32_FLOAT, VtxFmt::VFMT4_32_32_UINT] {
+            let attribute = attribute(format, 64);
+            let got = match attribute.codec.plain_dwords() {
+                Some(1) => dwords::<1>(&attribute, &bytes, &offsets),
+                Some(2) => dwords::<2>(&attribute, &bytes, &offsets),
+                other => {
+                    assert_eq!(other, Some(3));
+                    dwords::<3>(&attribute, &bytes, &offsets)
+                }
+            };
+            for (lane, &offset) in offsets.iter().enumerate() {
+                let len = attribute.codec.bytes() as usize;
+                let inside = bytes.get(offset as usize..).and_then(|rest| rest.get(..len));
+                let want = attribute.codec.decode(inside.map_or(0, |texel| attribute.codec.load(texel)));
+                assert_eq!(got.map(|row| row[lane]), want, "{format:?} at {offset}");
+            }
+        }
+    }
+
+    #[test]
+    fn formats_that_are_converted_are_not_plain() {
+        for format in [VtxFmt::VFMT4_8_8_8_8_UNORM, VtxFmt::VFMT4_32_FIXED, VtxFmt::VFMT4_16_16_FLOAT] {
+            assert_eq!(attribute(format, 64).codec.plain_dwords(), None, "{format:?}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! VFD, vertex fetch and decode: indices and attributes.
+pub mod fetch;
+pub mod indices;

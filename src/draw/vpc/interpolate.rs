@@ -1,0 +1,216 @@
+//! Varyings at the pixels of a warp: eight quads, perhaps of several primitives.
+
+use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
+use multiversion::multiversion;
+
+use crate::shader::{LANES, Lanes};
+
+use crate::draw::gras::quad::{QUADS, Quad};
+use crate::draw::gras::setup::{ScreenPrimitive, Sprite};
+use crate::draw::gras::state::MAX_VARYINGS;
+use crate::draw::vertices::Vertices;
+
+/// A float per lane.
+pub type Floats = [f32; LANES];
+
+/// Where the varyings of a draw come from.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// All primitives of the draw.
+    pub primitives: &'a [ScreenPrimitive],
+    /// All vertices of the draw.
+    pub vertices: &'a Vertices,
+    /// By location.
+    pub interpolation: &'a [IntpMode; MAX_VARYINGS],
+    /// By location, in points.
+    pub replacement: &'a [ReplMode; MAX_VARYINGS],
+}
+
+/// The quads of a warp with what they are pieces of.
+pub struct WarpQuads<'a> {
+    /// At most eight.
+    pub quads: &'a [Quad],
+    source: Source<'a>,
+    /// The primitive of all quads if it is the same one.
+    common: Option<&'a ScreenPrimitive>,
+    /// Varyings of the corners of each quad's primitive; of the first only if it is common.
+    corners: [[&'a [u32]; 3]; QUADS],
+}
+
+/// Positions and weights of a warp's pixels.
+pub struct Weights {
+    /// Window x of pixel centres.
+    pub x: Floats,
+    /// Window y of pixel centres.
+    pub y: Floats,
+    /// Window depth.
+    pub z: Floats,
+    /// 1 / w.
+    pub inv_w: Floats,
+    /// i and j with perspective.
+    pub perspective: [Floats; 2],
+    /// i and j linear on the screen.
+    pub linear: [Floats; 2],
+}
+
+impl<'a> WarpQuads<'a> {
+    /// Pieces of primitives of `source`.
+    pub fn new(quads: &'a [Quad], source: Source<'a>) -> Self {
+        let primitive = |quad: &Quad| &source.primitives[quad.primitive as usize];
+        let common = quads.first().filter(|first| quads.iter().all(|quad| quad.primitive == first.primitive));
+        let mut corners = [[&[][..]; 3]; QUADS];
+        for (corners, quad) in corners.iter_mut().zip(if common.is_some() { &quads[..1] } else { quads }) {
+            *corners = primitive(quad).vertices.map(|v| source.vertices.varyings(v));
+        }
+        Self { quads, source, common: common.map(primitive), corners }
+    }
+
+    /// What `quad` is a piece of.
+    pub fn primitive(&self, quad: &Quad) -> &'a ScreenPrimitive {
+        &self.source.primitives[quad.primitive as usize]
+    }
+
+    /// Positions and weights of all lanes.
+    pub fn weights(&self) -> Weights {
+        weights(self)
+    }
+
+    /// Component `location` at weights `i`, `j`.
+    pub fn varying(&self, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
+        match self.source.interpolation.get(location) {
+            Some(IntpMode::FLAT) => self.provoking(location, out),
+            Some(IntpMode::ZERO) | None => *out = Lanes::ZERO,
+            Some(IntpMode::ONE) => *out = Lanes::splat(1.0f32.to_bits()),
+            Some(IntpMode::SMOOTH | IntpMode::Other(_)) => self.smooth(location, i, j, out),
+        }
+        self.replace(location, out);
+    }
+
+    fn smooth(&self, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
+        if self.common.is_some() {
+            return interpolate(&differences(&self.corners[0], location), i, j, out);
+        }
+        let mut corners = [[0.0; 3]; QUADS];
+        for (corners, rows) in corners.iter_mut().zip(&self.corners) {
+            *corners = differences(rows, location);
+        }
+        interpolate_quads(&corners, i, j, out);
+    }
+
+    /// Component `location` of each lane's provoking vertex, bits unchanged.
+    pub fn provoking(&self, location: usize, out: &mut Lanes) {
+        for (lanes, quad) in out.chunks_exact_mut(4).zip(self.quads) {
+            let row = self.source.vertices.varyings(self.primitive(quad).provoking);
+            lanes.fill(row.get(location).copied().unwrap_or(0));
+        }
+    }
+
+    /// Sprite coordinates in the lanes of points. S grows to the right, T down.
+    pub fn replace(&self, location: usize, out: &mut Lanes) {
+        let Some(mode @ (ReplMode::S | ReplMode::T | ReplMode::ONE_T)) =
+            self.source.replacement.get(location)
+        else {
+            return;
+        };
+        for (lanes, quad) in out.chunks_exact_mut(4).zip(self.quads) {
+            let Some(sprite) = self.primitive(quad).sprite else { continue };
+            for (k, lane) in lanes.iter_mut().enumerate() {
+                *lane = sprite_coordinate(*mode, &sprite, quad, k).to_bits();
+            }
+        }
+    }
+}
+
+/// The value at vertex 0 and what vertices 1 and 2 differ from it by.
+#[inline(always)]
+fn differences(corners: &[&[u32]; 3], location: usize) -> [f32; 3] {
+    let value = |k: usize| f32::from_bits(corners[k].get(location).copied().unwrap_or(0));
+    [value(0), value(1) - value(0), value(2) - value(0)]
+}
+
+fn sprite_coordinate(mode: ReplMode, sprite: &Sprite, quad: &Quad, k: usize) -> f32 {
+    let x = quad.x as f32 + 0.5 + (k & 1) as f32 - sprite.corner[0];
+    let y = quad.y as f32 + 0.5 + (k >> 1) as f32 - sprite.corner[1];
+    match mode {
+        ReplMode::S => x * sprite.inv_size,
+        ReplMode::T => y * sprite.inv_size,
+        _ => 1.0 - y * sprite.inv_size,
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn weights(pieces: &WarpQuads<'_>) -> Weights {
+    let zero = [0.0; LANES];
+    let mut out =
+        Weights { x: zero, y: zero, z: zero, inv_w: zero, perspective: [zero; 2], linear: [zero; 2] };
+    for (q, quad) in pieces.quads.iter().enumerate() {
+        let (left, top) = (quad.x as f32 + 0.5, quad.y as f32 + 0.5);
+        out.x[4 * q..][..4].copy_from_slice(&[left, left + 1.0, left, left + 1.0]);
+        out.y[4 * q..][..4].copy_from_slice(&[top, top, top + 1.0, top + 1.0]);
+    }
+    match pieces.common {
+        Some(primitive) => weigh::<LANES>(primitive, 0, &mut out),
+        None => {
+            for (q, quad) in pieces.quads.iter().enumerate() {
+                weigh::<4>(pieces.primitive(quad), 4 * q, &mut out);
+            }
+        }
+    }
+    out
+}
+
+/// Weights of the `N` lanes from `first` on, all of one primitive.
+#[inline(always)]
+fn weigh<const N: usize>(p: &ScreenPrimitive, first: usize, out: &mut Weights) {
+    let [w0, w1, w2] = p.inv_w;
+    for l in first..first + N {
+        let (dx, dy) = (out.x[l] - p.origin[0], out.y[l] - p.origin[1]);
+        let [i, j] = [p.i, p.j].map(|plane| plane.at + plane.dx * dx + plane.dy * dy);
+        let w = w0 + i * (w1 - w0) + j * (w2 - w0);
+        let inv = 1.0 / w;
+        out.z[l] = p.z.at + p.z.dx * dx + p.z.dy * dy;
+        out.inv_w[l] = w;
+        out.linear[0][l] = i;
+        out.linear[1][l] = j;
+        out.perspective[0][l] = i * w1 * inv;
+        out.perspective[1][l] = j * w2 * inv;
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn interpolate(corners: &[f32; 3], i: &Lanes, j: &Lanes, out: &mut Lanes) {
+    mix::<LANES>(corners, 0, i, j, out);
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn interpolate_quads(corners: &[[f32; 3]; QUADS], i: &Lanes, j: &Lanes, out: &mut Lanes) {
+    corners.iter().enumerate().for_each(|(q, corners)| mix::<4>(corners, 4 * q, i, j, out));
+}
+
+/// The values of the `N` lanes from `first` on.
+#[inline(always)]
+fn mix<const N: usize>([v0, d1, d2]: &[f32; 3], first: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
+    for l in first..first + N {
+        let value = v0 + (f32::from_bits(i.0[l]) * d1 + f32::from_bits(j.0[l]) * d2);
+        out.0[l] = value.to_bits();
+    }
+}
+
+/// Window depth of the 8x4 pixels at (x, y), row by row.
+pub fn depth_rows(primitive: &ScreenPrimitive, [x, y]: [i32; 2]) -> Floats {
+    let origin = [x as f32 + 0.5, y as f32 + 0.5];
+    rows(primitive, origin)
+}
+
+/// The same expression as in `weigh`, so that early and late tests agree.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn rows(primitive: &ScreenPrimitive, first: [f32; 2]) -> Floats {
+    let mut out = [0.0; LANES];
+    let z = &primitive.z;
+    for (l, out) in out.iter_mut().enumerate() {
+        let dx = first[0] + (l % 8) as f32 - primitive.origin[0];
+        let dy = first[1] + (l / 8) as f32 - primitive.origin[1];
+        *out = z.at + z.dx * dx + z.dy * dy;
+    }
+    out
+}

@@ -1,0 +1,3 @@
+//! VPC, the varying and position cache: what goes from the last vertex stage to fragments and to memory.
+pub mod feedback;
+pub mod interpolate;

@@ -1,0 +1,218 @@
+//! One type for whatever goes wrong, and the one rule from it to the exit status.
+
+use std::fmt;
+
+use a4emu_decoder::error::CaptureError;
+use hashbrown::HashMap;
+
+use super::{Client, Fault, Miss, Missing, Place};
+use crate::options::Shared;
+use crate::status::Status;
+
+/// Different reports of one run that are kept; more are only counted.
+const MAX_KEPT: usize = 1000;
+
+/// Something that went wrong; the run goes on with the rest.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Trouble {
+    /// The capture could not be read on.
+    Io(String),
+    /// Damage of the container, with the reader's words for it.
+    Container(String),
+    /// A section that says what no A4xx capture says, and is passed over.
+    OddSection(String),
+    /// What the program or the command stream got wrong.
+    Fault(Fault),
+    /// Something that is not supported yet: left out, and the rest was still done.
+    Unsupported(String),
+    /// What one of our own limits ended: where, and the option that lets it run.
+    Cut(String),
+    /// A value that depends on draws that were skipped: it is taken as the capture holds it.
+    Stale(String),
+    /// Memory that was read and is not in the capture.
+    Missing(Miss),
+}
+
+/// How bad a trouble is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The recorded program's own affair, or the recording's.
+    Warning,
+    /// The operating system refused.
+    Usage,
+    /// The capture is damaged: its container or its command stream.
+    Damaged,
+    /// We cannot do it.
+    Unsupported,
+}
+
+impl Severity {
+    /// What the process exits with.
+    pub fn status(self, strict: bool) -> Status {
+        match self {
+            Self::Warning if !strict => Status::Fine,
+            Self::Usage => Status::Usage,
+            Self::Warning | Self::Damaged => Status::Damaged,
+            Self::Unsupported => Status::Unsupported,
+        }
+    }
+}
+
+impl Trouble {
+    /// How bad it is: the one rule, for every command.
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::Io(_) => Severity::Usage,
+            Self::Container(_) => Severity::Damaged,
+            Self::Fault(fault) if fault.is_damage() => Severity::Damaged,
+            Self::Fault(_) | Self::OddSection(_) | Self::Stale(_) | Self::Missing(_) => Severity::Warning,
+            Self::Unsupported(_) | Self::Cut(_) => Severity::Unsupported,
+        }
+    }
+}
+
+impl From<CaptureError> for Trouble {
+    fn from(error: CaptureError) -> Self {
+        let text = error.to_string();
+        match error {
+            CaptureError::Io { .. } => Self::Io(text),
+            _ => Self::Container(text),
+        }
+    }
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(what) | Self::Container(what) | Self::OddSection(what) | Self::Stale(what) => {
+                f.write_str(what)
+            }
+            Self::Fault(fault) => fault.fmt(f),
+            Self::Unsupported(what) => write!(f, "{what} is not supported yet"),
+            Self::Cut(what) => write!(f, "cut off: {what}"),
+            Self::Missing(Miss { client, address, len }) => {
+                write!(f, "{len} bytes at {address:#010x} are not in the capture ({client})")
+            }
+        }
+    }
+}
+
+/// Reports with where each was first met and how often, in order of first meeting.
+#[derive(Clone, Debug)]
+pub struct Log<T> {
+    rows: Vec<(T, Place, u64)>,
+    index: HashMap<T, usize>,
+    /// Reports that differed from the first [`MAX_KEPT`].
+    dropped: u64,
+}
+
+impl<T> Default for Log<T> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), index: HashMap::new(), dropped: 0 }
+    }
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Log<T> {
+    /// Adds one report.
+    pub fn note(&mut self, what: T, at: Place) {
+        if let Some(index) = self.index.get(&what) {
+            self.rows[*index].2 += 1;
+        } else if self.rows.len() < MAX_KEPT {
+            self.index.insert(what.clone(), self.rows.len());
+            self.rows.push((what, at, 1));
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    /// What was reported, where first, and how often.
+    pub fn iter(&self) -> impl Iterator<Item = &(T, Place, u64)> {
+        self.rows.iter()
+    }
+
+    /// Whether nothing was reported.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Reports in all, kept or not.
+    pub fn total(&self) -> u64 {
+        self.rows.iter().map(|row| row.2).sum::<u64>() + self.dropped
+    }
+}
+
+/// Everything that a run has to say about what went wrong.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// All of it but missing memory, in order of first meeting.
+    pub troubles: Log<Trouble>,
+    /// What the capture does not hold.
+    pub missing: Missing,
+}
+
+impl Report {
+    /// Records a fault.
+    pub fn fault(&mut self, fault: Fault, at: Place) {
+        self.troubles.note(fault.into(), at);
+    }
+
+    /// Records something not supported yet.
+    pub fn unsupported(&mut self, what: impl Into<String>, at: Place) {
+        self.troubles.note(Trouble::Unsupported(what.into()), at);
+    }
+
+    /// Records what a limit of ours cut off.
+    pub fn cut(&mut self, what: impl Into<String>, at: Place) {
+        self.troubles.note(Trouble::Cut(what.into()), at);
+    }
+
+    /// Records a read of `len` bytes at `address` that found something missing.
+    pub fn miss(&mut self, client: Client, address: u32, len: u32) {
+        self.missing.note(Miss { client, address, len });
+    }
+
+    /// The faults.
+    pub fn faults(&self) -> impl Iterator<Item = &Fault> {
+        self.troubles.iter().filter_map(|(trouble, ..)| match trouble {
+            Trouble::Fault(fault) => Some(fault),
+            _ => None,
+        })
+    }
+
+    /// What is not supported, without where and how often.
+    pub fn unsupported_features(&self) -> impl Iterator<Item = &str> {
+        self.troubles.iter().filter_map(|(trouble, ..)| match trouble {
+            Trouble::Unsupported(what) => Some(what.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The worst exit status that anything here calls for.
+    pub fn status(&self, strict: bool) -> Status {
+        let missing = self.missing.iter().next().map(|_| Severity::Warning);
+        let all = self.troubles.iter().map(|(trouble, ..)| trouble.severity()).chain(missing);
+        all.map(|severity| severity.status(strict)).max().unwrap_or_default()
+    }
+
+    /// Puts all of it on stderr, after the `name` of the input, and says how bad it is.
+    pub fn tell(&self, name: &str, shared: &Shared) -> Status {
+        for (trouble, at, count) in self.troubles.iter() {
+            let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
+            match (trouble.severity(), trouble) {
+                (Severity::Warning, _) => shared.warn(format_args!("{name}: {at}: {trouble}{times}")),
+                (_, Trouble::Io(_) | Trouble::Container(_)) => eprintln!("a4emu: {name}: {trouble}{times}"),
+                _ => eprintln!("a4emu: {name}: {at}: {trouble}{times}"),
+            }
+        }
+        for miss in self.missing.iter() {
+            shared.warn(format_args!("{name}: {}", Trouble::Missing(miss)));
+        }
+        self.status(shared.strict)
+    }
+}

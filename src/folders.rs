@@ -1,0 +1,78 @@
+//! The folders that files named by a source, a scene or a fixture may be in.
+//!
+//! Whoever runs a command names files and means them. A file that an *input* names is
+//! another matter: the input may be somebody else's, and what is read shows in pictures,
+//! captures and messages. So such files are opened only inside folders that were meant:
+//! those of the file that names them, and those of `--include`. Links and `..` count by
+//! where they lead.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+
+/// Folders whose files may be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folders(Vec<PathBuf>);
+
+impl Folders {
+    /// These folders; those that are not there hold no files.
+    pub fn new<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -> Self {
+        Self(folders.into_iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect())
+    }
+
+    /// The folder that `file` is in, and `others`.
+    pub fn around(file: &Path, others: &[PathBuf]) -> Self {
+        Self::new(others.iter().map(PathBuf::as_path).chain([parent(file)]))
+    }
+
+    /// Opens the file at `path` to read it.
+    ///
+    /// # Errors
+    /// It is no file, in none of the folders, or cannot be read.
+    pub fn open(&self, path: &Path) -> anyhow::Result<File> {
+        let place = self.place(path)?;
+        File::open(place).with_context(|| format!("cannot open {}", path.display()))
+    }
+
+    /// Where the file at `path` really is.
+    ///
+    /// # Errors
+    /// It is no file, or in none of the folders.
+    pub fn place(&self, path: &Path) -> anyhow::Result<PathBuf> {
+        let shown = path.display();
+        let place = fs::canonicalize(path).with_context(|| format!("cannot open {shown}"))?;
+        let inside = self.0.iter().any(|folder| place.starts_with(folder));
+        ensure!(inside, "{shown} is outside the folders that may be read (--include DIR adds one)");
+        ensure!(place.is_file(), "{shown} is no file");
+        Ok(place)
+    }
+
+    /// The text of the file at `path`, of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// As [`Folders::open`], or it is larger or no text.
+    pub fn text(&self, path: &Path, limit: u64) -> anyhow::Result<String> {
+        read_text(self.open(path)?, limit).with_context(|| format!("cannot read {}", path.display()))
+    }
+}
+
+/// The folder that `file` is in.
+pub fn parent(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// All of `reader` as text, of at most `limit` bytes.
+///
+/// # Errors
+/// I/O, more than that, or no text.
+pub fn read_text(reader: impl Read, limit: u64) -> anyhow::Result<String> {
+    let mut text = String::new();
+    reader.take(limit + 1).read_to_string(&mut text)?;
+    ensure!(text.len() as u64 <= limit, "it has more than {limit} bytes");
+    Ok(text)
+}

@@ -1,0 +1,177 @@
+//! Every file that a command writes: whole or not at all, and never over what it was made
+//! from.
+//!
+//! What is written goes to a temporary file beside the target, which takes the target's name
+//! when all of it is there and goes away when it is not. `-` is stdout.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use tempfile::NamedTempFile;
+
+/// Bytes that are written at once.
+const CHUNK: usize = 1 << 16;
+
+/// Permissions of a new file, before the umask.
+const NEW_FILE: u32 = 0o666;
+
+/// The files that a command has read, by device and inode: whatever name or link leads to
+/// them, they are not written.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs(Vec<(u64, u64)>);
+
+impl Inputs {
+    /// The one file at `path`; `-` is stdin.
+    pub fn of(path: &Path) -> Self {
+        let mut inputs = Self::default();
+        inputs.add(path);
+        inputs
+    }
+
+    /// Adds the file at `path`, if there is one; `-` is stdin.
+    pub fn add(&mut self, path: &Path) {
+        let metadata = match path == Path::new("-") {
+            true => io::stdin().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata()),
+            false => fs::metadata(path),
+        };
+        self.0.extend(metadata.iter().filter(|metadata| metadata.is_file()).map(identity));
+    }
+
+    /// Adds those of `other`.
+    pub fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    fn contains(&self, metadata: &fs::Metadata) -> bool {
+        self.0.contains(&identity(metadata))
+    }
+}
+
+fn identity(metadata: &fs::Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+/// A file that is being written; it appears at [`OutFile::finish`].
+pub struct OutFile {
+    path: PathBuf,
+    to: To,
+}
+
+enum To {
+    Stdout(BufWriter<io::Stdout>),
+    /// A device, a pipe, an open file of ours: there is nothing to lose and nothing to rename.
+    Stream(BufWriter<File>),
+    File {
+        temporary: BufWriter<NamedTempFile>,
+        target: PathBuf,
+    },
+}
+
+impl OutFile {
+    /// Begins the file at `path`, which must be none of `inputs`; `-` is stdout.
+    ///
+    /// # Errors
+    /// The target is an input, or cannot be written.
+    pub fn create(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
+        let to = match path == Path::new("-") {
+            true => To::Stdout(BufWriter::with_capacity(CHUNK, io::stdout())),
+            false => begin(path, inputs).with_context(|| format!("cannot write {}", path.display()))?,
+        };
+        Ok(Self { path: path.to_owned(), to })
+    }
+
+    /// The file is whole: it takes the place of what was there.
+    ///
+    /// # Errors
+    /// I/O; what was there is then still there.
+    pub fn finish(self) -> anyhow::Result<()> {
+        self.to.finish().with_context(|| format!("cannot write {}", self.path.display()))
+    }
+}
+
+impl Write for OutFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.to {
+            To::Stdout(out) => out.write(bytes),
+            To::Stream(out) => out.write(bytes),
+            To::File { temporary, .. } => temporary.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            To::Stdout(out) => out.flush(),
+            To::Stream(out) => out.flush(),
+            To::File { temporary, .. } => temporary.flush(),
+        }
+    }
+}
+
+impl To {
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Stdout(mut out) => out.flush(),
+            Self::Stream(mut out) => out.flush(),
+            Self::File { temporary, target } => {
+                let temporary = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
+                temporary.persist(target).map(drop).map_err(|error| error.error)
+            }
+        }
+    }
+}
+
+/// Writes all of `bytes` as the file at `path`.
+///
+/// # Errors
+/// The target is an input, or cannot be written.
+pub fn write(path: &Path, bytes: &[u8], inputs: &Inputs) -> anyhow::Result<()> {
+    let mut out = OutFile::create(path, inputs)?;
+    out.write_all(bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    out.finish()
+}
+
+fn begin(path: &Path, inputs: &Inputs) -> anyhow::Result<To> {
+    let Some(old) = existing(path)? else { return temporary_for(path.to_owned(), None) };
+    if inputs.contains(&old) {
+        bail!("it is an input of this command");
+    }
+    // Opened as a plain write would, but not cut: what may not be written is not replaced either.
+    let opened = OpenOptions::new().append(true).open(path)?;
+    if !old.is_file() || is_descriptor(path) {
+        return Ok(To::Stream(BufWriter::with_capacity(CHUNK, opened)));
+    }
+    // A link stays a link: the file that it leads to is replaced.
+    temporary_for(fs::canonicalize(path)?, Some(Permissions::from_mode(old.mode() & 0o777)))
+}
+
+/// What is at `path` now, links followed; a link to nothing is refused.
+fn existing(path: &Path) -> anyhow::Result<Option<fs::Metadata>> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
+            Ok(_) => bail!("it is a symbolic link to nothing"),
+            Err(_) => Ok(None),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether `path` names an open file of this process, such as `/dev/stdout`: whoever opened
+/// it would not see another file in its place.
+fn is_descriptor(path: &Path) -> bool {
+    ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|prefix| path.starts_with(prefix))
+}
+
+fn temporary_for(target: PathBuf, mode: Option<Permissions>) -> anyhow::Result<To> {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let new = Permissions::from_mode(NEW_FILE);
+    let temporary = tempfile::Builder::new().prefix(".a4emu-").permissions(new).tempfile_in(folder)?;
+    if let Some(mode) = mode {
+        temporary.as_file().set_permissions(mode)?;
+    }
+    Ok(To::File { temporary: BufWriter::with_capacity(CHUNK, temporary), target })
+}

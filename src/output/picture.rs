@@ -1,0 +1,171 @@
+//! The picture of a surface in memory: rows made as they are asked for, so that a picture
+//! takes no memory of its own, however large a register says that it is.
+
+use std::io::Write;
+
+use a4emu_decoder::regs::enums::DepthFormat;
+
+use crate::draw::rb::rendered::{Content, Written};
+use crate::format::{Codec, Format, Transfer};
+use crate::memory::Memory;
+
+/// Bytes of a picture up to which it is built whole, which packs several times faster.
+const WHOLE: u64 = 1 << 26;
+
+/// What a pixel of a picture is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Four bytes.
+    Rgba8,
+    /// A grey value of 16 bits, high byte first.
+    Grey16,
+}
+
+impl Kind {
+    fn bytes(self) -> usize {
+        match self {
+            Self::Rgba8 => 4,
+            Self::Grey16 => 2,
+        }
+    }
+
+    /// A PNG of such pixels into `out`.
+    pub fn encoder<W: Write>(self, out: W, [width, height]: [u32; 2]) -> png::Encoder<'static, W> {
+        let (color, depth) = match self {
+            Self::Rgba8 => (png::ColorType::Rgba, png::BitDepth::Eight),
+            Self::Grey16 => (png::ColorType::Grayscale, png::BitDepth::Sixteen),
+        };
+        let mut encoder = png::Encoder::new(out, width, height);
+        encoder.set_color(color);
+        encoder.set_depth(depth);
+        encoder
+    }
+}
+
+enum Texel {
+    Color(Codec),
+    Depth(DepthFormat),
+}
+
+impl Texel {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Color(codec) => codec.bytes() as usize,
+            Self::Depth(DepthFormat::DEPTH4_16) => 2,
+            Self::Depth(_) => 4,
+        }
+    }
+
+    /// Integers are cut to a byte, floats to 0..1.
+    fn put(&self, texel: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Self::Color(codec) => {
+                let byte = |lane: u32| match codec.is_integer() {
+                    true => lane.min(255) as u8,
+                    false => (f32::from_bits(lane).clamp(0.0, 1.0) * 255.0).round_ties_even() as u8,
+                };
+                out.extend(codec.decode(codec.load(texel)).map(byte));
+            }
+            Self::Depth(format) => out.extend(grey(*format, texel).to_be_bytes()),
+        }
+    }
+}
+
+fn grey(format: DepthFormat, texel: &[u8]) -> u16 {
+    match (format, texel) {
+        (DepthFormat::DEPTH4_24_8, &[_, low, high, _]) => u16::from_le_bytes([low, high]),
+        (_, &[low, high]) => u16::from_le_bytes([low, high]),
+        (_, &[a, b, c, d]) => (f32::from_le_bytes([a, b, c, d]).clamp(0.0, 1.0) * 65535.0).round() as u16,
+        _ => 0,
+    }
+}
+
+/// The picture of a surface, in memory row order.
+pub struct Picture<'m> {
+    memory: &'m Memory,
+    surface: Written,
+    texel: Texel,
+    /// Rows up to the last that some buffer holds.
+    height: u32,
+}
+
+impl<'m> Picture<'m> {
+    /// The picture of `surface`. None for formats without a pixel codec, and where no buffer
+    /// holds any of its pixels.
+    pub fn of(surface: &Written, memory: &'m Memory) -> Option<Self> {
+        let texel = match surface.content {
+            Content::Depth(format) => Texel::Depth(format),
+            Content::Color => {
+                Texel::Color(Format::color(surface.format)?.codec(surface.swap, Transfer::Linear)?)
+            }
+        };
+        let mut picture = Self { memory, surface: *surface, texel, height: surface.height };
+        picture.height = (0..surface.height).rev().find(|y| picture.is_held(*y))? + 1;
+        Some(picture)
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> [u32; 2] {
+        [self.surface.width, self.height]
+    }
+
+    /// What its pixels are.
+    pub fn kind(&self) -> Kind {
+        match self.texel {
+            Texel::Color(_) => Kind::Rgba8,
+            Texel::Depth(_) => Kind::Grey16,
+        }
+    }
+
+    fn row_bytes(&self) -> usize {
+        self.surface.width as usize * self.texel.bytes()
+    }
+
+    fn row_start(&self, y: u32) -> u64 {
+        u64::from(self.surface.address) + u64::from(y) * u64::from(self.surface.pitch)
+    }
+
+    fn is_held(&self, y: u32) -> bool {
+        let start = self.row_start(y);
+        self.memory.holds_any(start, start + self.row_bytes() as u64)
+    }
+
+    /// Appends row `y` to `out`; what is not in memory is black.
+    fn row(&self, y: u32, out: &mut Vec<u8>) {
+        let mut texels = vec![0; self.row_bytes()];
+        if let Ok(address) = u32::try_from(self.row_start(y)) {
+            let _missing_is_black = self.memory.read(address, &mut texels);
+        }
+        texels.chunks_exact(self.texel.bytes()).for_each(|texel| self.texel.put(texel, out));
+    }
+
+    /// All pixels, row by row.
+    pub fn pixels(&self) -> Vec<u8> {
+        let mut pixels = Vec::new();
+        (0..self.height).for_each(|y| self.row(y, &mut pixels));
+        pixels
+    }
+
+    /// Writes it as PNG.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn write(&self, out: impl Write) -> anyhow::Result<()> {
+        let [width, height] = self.size();
+        let bytes = u64::from(width) * u64::from(height) * self.kind().bytes() as u64;
+        let mut writer = self.kind().encoder(out, [width, height]).write_header()?;
+        if bytes <= WHOLE {
+            writer.write_image_data(&self.pixels())?;
+            return Ok(writer.finish()?);
+        }
+        let mut rows = writer.stream_writer()?;
+        let mut row = Vec::new();
+        for y in 0..height {
+            row.clear();
+            self.row(y, &mut row);
+            rows.write_all(&row)?;
+        }
+        rows.finish()?;
+        Ok(writer.finish()?)
+    }
+}

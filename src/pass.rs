@@ -1,0 +1,67 @@
+//! Which pass of the driver's scheme a draw belongs to.
+
+use std::fmt;
+
+use a4emu_decoder::regs::enums::RenderMode;
+use a4emu_decoder::regs::gras::GRAS_SC_CONTROL;
+use a4emu_decoder::regs::pc::PC_BINNING_COMMAND;
+use a4emu_decoder::regs::rb::{RB_MODE_CONTROL, RB_RENDER_CONTROL};
+
+use crate::regfile::RegFile;
+
+/// What a draw is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pass {
+    /// Sorts primitives into bins; writes no pixels.
+    Binning,
+    /// Renders into tile memory.
+    Gmem,
+    /// Renders into system memory.
+    Bypass,
+    /// Copies tile memory to system memory.
+    Resolve,
+    /// Copies system memory to tile memory.
+    Restore,
+}
+
+impl Pass {
+    /// The pass that the registers are set up for.
+    ///
+    /// Source: driver-flow page 3 to 6. A restore has no bit of its own: it draws to tile
+    /// memory with the bin offset off, in raster mode 1, which bypass rendering never sets.
+    pub fn of(regs: &RegFile) -> Self {
+        let control = regs.get::<GRAS_SC_CONTROL>();
+        let mode = control.RENDER_MODE();
+        if mode == RenderMode::RB_RESOLVE_PASS {
+            Self::Resolve
+        } else if regs.get::<PC_BINNING_COMMAND>().BINNING_ENABLE()
+            || regs.get::<RB_RENDER_CONTROL>().BINNING_PASS()
+            || mode == RenderMode::RB_TILING_PASS
+        {
+            Self::Binning
+        } else if regs.get::<RB_MODE_CONTROL>().ENABLE_GMEM() {
+            Self::Gmem
+        } else if control.RASTER_MODE() != 0 {
+            Self::Restore
+        } else {
+            Self::Bypass
+        }
+    }
+
+    /// As `decode` and `replay` print it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Binning => "binning",
+            Self::Gmem => "gmem",
+            Self::Bypass => "bypass",
+            Self::Resolve => "resolve",
+            Self::Restore => "restore",
+        }
+    }
+}
+
+impl fmt::Display for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

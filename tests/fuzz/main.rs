@@ -1,0 +1,78 @@
+//! Captures that nobody meant, through every command that reads captures: half of them have
+//! changed bytes, half are assembled from changed statements.
+//!
+//! Each command runs in a child with limits: it has to end by itself with a documented exit
+//! status within [`CPU_SECONDS`] and [`PEAK_BYTES`], and `replay` has to write the same bytes
+//! for 1, 2 and 5 threads. A run makes a few mutants; `A4EMU_MUTANTS=N` makes N (scripts/fuzz
+//! does), `A4EMU_SEED=S` begins elsewhere. Under CI the seed is a fresh one, and printed.
+
+mod bytes;
+mod choices;
+mod commands;
+mod sources;
+mod statements;
+
+use choices::Choices;
+use libtest_mimic::{Arguments, Failed, Trial};
+use rayon::prelude::*;
+use sources::Source;
+
+/// Mutants of a run of the test suite.
+const MUTANTS: u64 = 40;
+
+/// Mutants made before the commands run on them, side by side.
+const BATCH: u64 = 64;
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// The first mutant's number: the same on every run, but a fresh one under CI.
+fn seed() -> u64 {
+    let fresh = || {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(0, |now| now.as_secs() % 1_000_000_000)
+    };
+    number("A4EMU_SEED").unwrap_or_else(|| if std::env::var_os("CI").is_some() { fresh() } else { 0 })
+}
+
+/// Mutant `number`; `None` where the changed source is none.
+fn mutant(sources: &[Source], number: u64) -> Option<Vec<u8>> {
+    let input = number.to_le_bytes();
+    let mut choices = Choices::new(&input);
+    let source = &sources[choices.below(sources.len())];
+    match number % 2 {
+        0 => Some(bytes::mutant(&source.capture, &mut choices)),
+        _ => source.assemble(statements::mutant(source.block.clone(), &mut choices)),
+    }
+}
+
+/// Mutants `first..end`: makes them here, runs the commands on all cores; what went wrong.
+fn batch(sources: &[Source], first: u64, end: u64) -> (usize, Vec<String>) {
+    let mutants: Vec<(u64, Vec<u8>)> =
+        (first..end).filter_map(|number| Some((number, mutant(sources, number)?))).collect();
+    let wrong = mutants.par_iter().filter_map(|(number, capture)| commands::run(*number, capture).err());
+    (mutants.len(), wrong.collect())
+}
+
+fn mutants_end_well() -> Result<(), Failed> {
+    let (first, count) = (seed(), number("A4EMU_MUTANTS").unwrap_or(MUTANTS));
+    let sources = sources::all();
+    let (mut made, mut wrong) = (0, Vec::new());
+    for start in (first..first + count).step_by(BATCH as usize) {
+        let (some, failures) = batch(&sources, start, (start + BATCH).min(first + count));
+        made += some;
+        failures.iter().for_each(|failure| eprintln!("{failure}"));
+        wrong.extend(failures);
+    }
+    eprintln!("A4EMU_SEED={first}: {made} mutants of {count} seeds, {} went wrong", wrong.len());
+    match wrong.is_empty() && made as u64 * 4 > count {
+        true => Ok(()),
+        false => Err(format!("A4EMU_SEED={first}, {made} mutants: {wrong:#?}").into()),
+    }
+}
+
+fn main() {
+    let trials = vec![Trial::test("mutants_end_well", mutants_end_well)];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}

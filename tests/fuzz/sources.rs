@@ -1,0 +1,75 @@
+//! What is changed: small captures and sources that between them reach every stage.
+
+use std::path::Path;
+
+use a4emu::asm::Disk;
+use a4emu::folders::Folders;
+use a4emu_decoder::asm::{MAX_WORK, assemble_block, ast::Block, disassemble, parse};
+
+const RECORDED: [&str; 13] = [
+    "blend",
+    "compute",
+    "derivative",
+    "image",
+    "indirect",
+    "lines",
+    "mrt",
+    "occlusion",
+    "points",
+    "primitives",
+    "scissor",
+    "stencil",
+    "xfb",
+];
+
+/// A capture as bytes and as statements.
+pub struct Source {
+    name: String,
+    text: String,
+    /// The raw capture.
+    pub capture: Vec<u8>,
+    /// The same as statements.
+    pub block: Block,
+}
+
+impl Source {
+    fn new(name: String, text: String) -> Self {
+        let block = parse(&name, &text).expect("sources parse");
+        let mut source = Self { name, text, capture: Vec::new(), block };
+        source.capture = source.assemble(source.block.clone()).expect("sources assemble");
+        source
+    }
+
+    /// What `block` makes in place of the statements of this source, if it makes something.
+    pub fn assemble(&self, block: Block) -> Option<Vec<u8>> {
+        let folders = Folders::around(Path::new(&self.name), &[]);
+        assemble_block(&self.name, &self.text, block, &mut Disk::new(folders), MAX_WORK).ok()
+    }
+}
+
+fn recorded(folder: &Path, name: &str) -> Source {
+    let file = std::fs::File::open(folder.join(name).with_extension("rd.gz")).expect("captures are there");
+    let mut capture = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(file), &mut capture).expect("gzip");
+    Source::new(name.into(), disassemble(&capture).text)
+}
+
+fn written(path: &Path) -> Source {
+    Source::new(path.display().to_string(), std::fs::read_to_string(path).expect("text"))
+}
+
+/// All of them, in order of their names.
+pub fn all() -> Vec<Source> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
+    let folders = [folder.clone(), folder.join("geometry")];
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("captures are there"));
+    let mut paths: Vec<_> = files.map(|entry| entry.expect("readable").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "a4"));
+    paths.sort();
+    assert!(paths.len() > 20, "hand-written sources are missing");
+    paths
+        .iter()
+        .map(|path| written(path))
+        .chain(RECORDED.iter().map(|name| recorded(&folder, name)))
+        .collect()
+}
