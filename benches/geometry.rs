@@ -1,6 +1,6 @@
 //! What a vertex of a geometry shader costs, for strips of 4 to 64 vertices: with a shader that
 //! computes the vertex that it is asked for, and with one that counts EmitVertex and so goes
-//! through all vertices before it (wiki page A4xx-Geometry-Shaders).
+//! through all vertices before it (docs/hardware/geometry-and-tessellation.md, section 1.3).
 
 #[path = "geometry/strips.rs"]
 mod strips;

@@ -7,6 +7,7 @@
 //! are done ([`Budget::settle`]), so that the cut is the same for any number of threads.
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
 /// A kind of work that is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +22,10 @@ pub enum Work {
     Warp,
     /// An instruction that a warp runs.
     WarpInstruction,
+    /// A load, store or atomic of one lane.
+    LaneAccess,
+    /// An entry of a draw's vertex list: looked up, and made part of a primitive.
+    Vertex,
     /// A pixel that a primitive's bounds touch.
     Pixel,
     /// A texel that a texture request reads.
@@ -37,9 +42,9 @@ impl Work {
         match self {
             Self::Copy16 => 1,
             Self::Texel | Self::Pixel => 4,
-            Self::WarpInstruction => 16,
+            Self::WarpInstruction | Self::LaneAccess => 16,
             Self::Dword | Self::Assembly => 16,
-            Self::Packet => 64,
+            Self::Packet | Self::Vertex => 64,
             Self::Warp => 512,
             Self::Buffer => 1024,
         }
@@ -54,6 +59,8 @@ impl fmt::Display for Work {
             Self::Buffer => "announced buffers",
             Self::Warp => "warps",
             Self::WarpInstruction => "warp instructions",
+            Self::LaneAccess => "memory accesses of shaders",
+            Self::Vertex => "vertices",
             Self::Pixel => "pixels",
             Self::Texel => "texels",
             Self::Copy16 => "bytes copied",
@@ -70,8 +77,20 @@ pub const BASE: u64 = 1 << 34;
 pub struct Budget {
     left: u64,
     spent: u64,
+    growth: Growth,
+    /// When all further work is refused, whatever is left.
+    deadline: Option<Instant>,
     /// What was refused first.
     cut: Option<Work>,
+    /// It was the deadline that refused it.
+    late: bool,
+}
+
+/// Whether a budget follows what the capture holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Growth {
+    Grows,
+    Fixed,
 }
 
 impl Default for Budget {
@@ -81,14 +100,27 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A budget of `units`.
+    /// A budget of `units`, and what it grows by.
     pub const fn new(units: u64) -> Self {
-        Self { left: units, spent: 0, cut: None }
+        Self { left: units, spent: 0, growth: Growth::Grows, deadline: None, cut: None, late: false }
     }
 
-    /// Adds what the capture's size or the next submit allows.
+    /// A budget of `units`, whatever the capture holds.
+    pub const fn fixed(units: u64) -> Self {
+        Self { growth: Growth::Fixed, ..Self::new(units) }
+    }
+
+    /// The same, used up after `time` from now as well. Where that is depends on the machine.
+    #[must_use]
+    pub fn for_time(self, time: Duration) -> Self {
+        Self { deadline: Instant::now().checked_add(time), ..self }
+    }
+
+    /// Adds what the capture's size allows.
     pub fn grow(&mut self, units: u64) {
-        self.left = self.left.saturating_add(units);
+        if self.growth == Growth::Grows {
+            self.left = self.left.saturating_add(units);
+        }
     }
 
     /// Takes `count` of `work`, or nothing if that is more than is left; then everything later
@@ -96,6 +128,7 @@ impl Budget {
     #[must_use]
     pub fn take(&mut self, work: Work, count: u64) -> bool {
         let units = count.saturating_mul(work.price());
+        self.look_at_clock(work);
         if self.cut.is_some() || units > self.left {
             self.cut.get_or_insert(work);
             return false;
@@ -103,6 +136,12 @@ impl Budget {
         self.left -= units;
         self.spent += units;
         true
+    }
+
+    fn look_at_clock(&mut self, work: Work) {
+        if self.cut.is_none() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            (self.cut, self.late) = (Some(work), true);
+        }
     }
 
     /// How many of `work` are left for each of `jobs` that run side by side.
@@ -118,6 +157,7 @@ impl Budget {
         let units = count.saturating_mul(work.price());
         self.left = self.left.saturating_sub(units);
         self.spent = self.spent.saturating_add(units);
+        self.look_at_clock(work);
     }
 
     /// Somebody's share was too small: the run is cut here, at `work`.
@@ -128,6 +168,17 @@ impl Budget {
     /// The kind of work at which the run was cut off, if it was.
     pub fn cut(&self) -> Option<Work> {
         self.cut
+    }
+
+    /// Why the run was cut off, if it was, and the option that would let it go on.
+    pub fn refusal(&self) -> Option<String> {
+        self.cut.map(|work| match self.late {
+            true => format!("--time-limit is over (it came to {work}; another run may come to others)"),
+            false => {
+                let spent = self.spent;
+                format!("no more work is allowed than the {spent} units done (next: {work}; --max-work allows more)")
+            }
+        })
     }
 
     /// Units spent so far.
@@ -158,6 +209,26 @@ mod tests {
         assert_eq!(budget.share(Work::WarpInstruction, 3), 13);
         budget.exhaust(Work::WarpInstruction);
         assert_eq!(budget.share(Work::WarpInstruction, 1), 0);
+    }
+
+    #[test]
+    fn a_fixed_budget_does_not_grow() {
+        let mut budget = Budget::fixed(Work::Packet.price());
+        budget.grow(1 << 40);
+        assert!(budget.take(Work::Packet, 1));
+        assert!(!budget.take(Work::Packet, 1));
+        assert!(budget.refusal().unwrap().contains("--max-work"));
+    }
+
+    #[test]
+    fn when_time_is_over_nothing_goes_on() {
+        let mut budget = Budget::new(BASE).for_time(Duration::ZERO);
+        assert!(!budget.take(Work::Packet, 1));
+        assert!(budget.refusal().unwrap().contains("--time-limit"));
+        let mut settled = Budget::new(BASE).for_time(Duration::ZERO);
+        settled.settle(Work::Warp, 1);
+        assert_eq!(settled.cut(), Some(Work::Warp), "work done side by side counts as well");
+        assert!(Budget::new(BASE).for_time(Duration::MAX).take(Work::Packet, 1));
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod report;
 mod verdict;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use indicatif::{ParallelProgressIterator, ProgressBar};
@@ -39,7 +39,7 @@ pub struct Args {
     /// Only the I-th of N parts of the cases, counted from 0
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// Report in JUnit form
+    /// Report in JUnit form (- for stdout, in place of the lines for people)
     #[arg(long, value_name = "FILE", conflicts_with = "bless")]
     pub junit: Option<PathBuf>,
     /// A folder, beside that in which the fixtures' folder is, where captures may be (repeatable)
@@ -92,9 +92,10 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         report::junit(path, &outcomes, &inputs(&cases))?;
     }
     let mut out = io::stdout().lock();
-    match args.json {
-        true => report::json(&mut out, &outcomes)?,
-        false => report::text(&mut out, &outcomes)?,
+    match (args.json, &args.junit) {
+        (true, _) => report::json(&mut out, &outcomes)?,
+        (false, Some(junit)) if junit == Path::new("-") => {}
+        (false, _) => report::text(&mut out, &outcomes)?,
     }
     Ok(outcomes.iter().map(Outcome::status).max().unwrap_or_default())
 }

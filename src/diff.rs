@@ -10,8 +10,8 @@ use anyhow::Context;
 
 use crate::cp::{Skip, Tee};
 use crate::golden::{self, Record, Recorder, State};
+use crate::limits::Limits;
 use crate::options::{Shared, open_capture};
-use crate::playback::Playback;
 use crate::selection::{Selection, Window};
 use crate::status::{Failure, Status};
 
@@ -27,6 +27,9 @@ pub struct Args {
     /// Compares only these
     #[command(flatten)]
     pub selection: Selection,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// Runs the subcommand.
@@ -34,8 +37,8 @@ pub struct Args {
 /// # Errors
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let (a, status_a) = load(&args.a, args.selection, shared)?;
-    let (b, status_b) = load(&args.b, args.selection, shared)?;
+    let (a, status_a) = load(&args.a, args, shared)?;
+    let (b, status_b) = load(&args.b, args, shared)?;
     let status = status_a.worse(status_b);
     let found = selected(&a, &b, args.selection);
     Ok(match found {
@@ -74,13 +77,13 @@ fn write_differences(out: &mut impl Write, found: &[Difference]) -> io::Result<(
 }
 
 /// The state in a state file, or that which a capture replays to.
-fn load(path: &Path, selection: Selection, shared: &Shared) -> anyhow::Result<(State, Status)> {
+fn load(path: &Path, args: &Args, shared: &Shared) -> anyhow::Result<(State, Status)> {
     match state_text(path)? {
         Some(text) => {
             let state = golden::parse(&text).with_context(|| path.display().to_string())?;
             Ok((state, Status::Fine))
         }
-        None => replayed(path, selection, shared),
+        None => replayed(path, args, shared),
     }
 }
 
@@ -100,10 +103,10 @@ fn state_text(path: &Path) -> anyhow::Result<Option<String>> {
     Ok(Some(String::from_utf8(start).with_context(cannot)?))
 }
 
-fn replayed(path: &Path, selection: Selection, shared: &Shared) -> anyhow::Result<(State, Status)> {
-    let mut playback = Playback::default();
+fn replayed(path: &Path, args: &Args, shared: &Shared) -> anyhow::Result<(State, Status)> {
+    let mut playback = args.limits.playback(path);
     let mut recorder = Recorder::new(State::default());
-    let mut window = Window::new(selection, None);
+    let mut window = Window::new(args.selection, None);
     let sections = open_capture(path, shared)?;
     playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut window, &mut recorder]));
     let state = recorder.end(&playback.gpu);

@@ -11,9 +11,8 @@ use crate::regfile::RegFile;
 
 /// Vec4s in a stage's constant file.
 ///
-/// The chip has 512 for all stages together (textures-and-memory and
-/// command-processor 7.2 pages); offsets in packets are relative to the stage's own
-/// part, so a full file for each is what any partition can need.
+/// The chip has 512 for all stages together (docs/hardware/command-processor.md,
+/// section 7.2); offsets in packets are relative to the stage's own part, so a full file for each is what any partition can need.
 pub const CONSTANTS: usize = 512;
 /// Instructions in a stage's instruction store: 64 groups of 16.
 pub const INSTRUCTIONS: usize = 64 * 16;
@@ -39,7 +38,8 @@ impl Default for Chip {
 }
 
 impl Chip {
-    /// Bytes of tile memory. Source: the kernel's device table (capture-format page 2.1).
+    /// Bytes of tile memory. Source: the kernel's device table (docs/hardware/capture-format.md,
+    /// section 2.1).
     pub const fn gmem_bytes(self) -> usize {
         match self.id {
             405 => 256 << 10,
@@ -56,7 +56,8 @@ impl Chip {
 /// All stages, in order of the packets' numbering.
 pub const STAGES: [Stage; 6] = [Stage::VS, Stage::HS, Stage::DS, Stage::GS, Stage::FS, Stage::CS];
 
-/// Where a stage's program is, whichever was said last (command-processor page 7.2).
+/// Where a stage's program is, whichever was said last (docs/hardware/command-processor.md,
+/// section 7.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CodeSource {
     /// In memory at `SP_xS_OBJ_START`.

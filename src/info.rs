@@ -11,9 +11,9 @@ use crate::cp::{Call, Flow, Observer, Renderer};
 use crate::decode::comm;
 use crate::fault::Missing;
 use crate::gpu::Gpu;
+use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
 use crate::pass::Pass;
-use crate::playback::Playback;
 use crate::status::Status;
 
 /// Arguments of `info`.
@@ -24,6 +24,9 @@ pub struct Args {
     /// Threads that render
     #[command(flatten)]
     pub threads: Threads,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// What a run counts.
@@ -160,7 +163,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut info = Info::default();
     // Rendering is what reads vertices, textures and targets: without it the list of
     // missing memory would be short.
-    let mut playback = Playback::default();
+    let mut playback = args.limits.playback(&args.capture);
     args.threads.run(|| -> anyhow::Result<()> {
         playback.run(open_capture(&args.capture, shared)?, &mut Renderer, &mut info);
         Ok(())

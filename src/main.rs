@@ -1,8 +1,10 @@
 //! The `a4emu` command: arguments in, one call, exit status out.
 
 use a4emu::options::Shared;
+#[cfg(target_os = "linux")]
+use a4emu::run;
 use a4emu::status::Status;
-use a4emu::{asm, check, decode, diff, disasm, info, pico, replay, run};
+use a4emu::{asm, check, decode, diff, disasm, info, pico, replay};
 use clap::{Parser, Subcommand};
 
 /// An Adreno A4xx in software: decode, replay and diff command streams.
@@ -34,6 +36,7 @@ enum Command {
     /// The PicoGpu front end
     Pico(pico::Args),
     /// Any OpenGL program on the real driver, with a4emu as the GPU
+    #[cfg(target_os = "linux")]
     Run(run::Args),
 }
 
@@ -47,6 +50,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Asm(args) => asm::run(args, &cli.shared),
         Command::Disasm(args) => disasm::run(args, &cli.shared),
         Command::Pico(args) => pico::run(args, &cli.shared),
+        #[cfg(target_os = "linux")]
         Command::Run(args) => run::run(args, &cli.shared),
     }
 }

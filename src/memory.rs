@@ -11,9 +11,17 @@
 //! buffer's previous snapshot was not touched by the CPU and keeps what the
 //! emulated GPU wrote there.
 
+mod block;
+mod extents;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
+
+use block::{Block, is_zero};
+use extents::Extents;
 
 /// Bytes in a page: the unit of the page map and of provenance.
 pub const PAGE: u32 = 4096;
@@ -44,29 +52,10 @@ pub enum Provenance {
     Unmapped,
 }
 
-enum Backing {
-    /// Contents from the capture.
-    Captured(Vec<u8>),
-    /// Address only: no storage before the first write; then which pages were written.
-    Blank {
-        bytes: Vec<u8>,
-        present: Vec<bool>,
-    },
-    Shared(Box<dyn SharedPages>),
-}
-
-/// One buffer: `len` contiguous bytes at `base`.
-struct Block {
-    base: u32,
-    len: u32,
-    group: u32,
-    backing: Backing,
-    /// Pages (by index in the block) that the GPU wrote, as their last snapshot had them.
-    before: HashMap<u32, Box<[u8]>>,
-}
+/// Bytes of contents that are kept at a time if nobody says otherwise.
+pub const MAX_HELD: u64 = 1 << 29;
 
 /// The address space. Blocks never overlap.
-#[derive(Default)]
 pub struct Memory {
     /// By base.
     blocks: HashMap<u32, Block>,
@@ -76,125 +65,26 @@ pub struct Memory {
     /// are not in it, since a length alone must not cost an entry for each page.
     pages: HashMap<u32, u32>,
     group: u32,
+    /// Where the blocks of this group are.
+    announced: Extents,
+    /// Bytes of ours that all blocks take together; zeros and shared pages take none.
+    held: u64,
+    /// How many they may be: contents past it are left out, and writes that need more.
+    pub limit: u64,
+    cut: bool,
 }
 
-impl Block {
-    fn blank(base: u32, len: u32, group: u32) -> Self {
-        let backing = Backing::Blank { bytes: Vec::new(), present: Vec::new() };
-        Self { base, len, group, backing, before: HashMap::new() }
-    }
-
-    fn captured(base: u32, bytes: &[u8], group: u32) -> Self {
-        let backing = Backing::Captured(bytes.to_vec());
-        Self { base, len: bytes.len() as u32, group, backing, before: HashMap::new() }
-    }
-
-    /// One past the last byte.
-    fn end(&self) -> u64 {
-        u64::from(self.base) + u64::from(self.len)
-    }
-
-    fn holds(&self, addr: u32) -> bool {
-        addr >= self.base && self.end() > u64::from(addr)
-    }
-
-    /// Bytes `range` if all of them are known.
-    fn bytes(&self, offset: u32, len: usize) -> Option<&[u8]> {
-        let range = offset as usize..(offset as usize).checked_add(len)?;
-        match &self.backing {
-            Backing::Captured(bytes) => bytes.get(range),
-            Backing::Shared(pages) => (**pages).as_ref().get(range),
-            Backing::Blank { bytes, present } => {
-                let first = offset / PAGE;
-                let last = (offset as usize + len.max(1) - 1) as u32 / PAGE;
-                let known = present.get(first as usize..=last as usize)?.iter().all(|p| *p);
-                known.then(|| bytes.get(range)).flatten()
-            }
-        }
-    }
-
-    /// The whole block, writable; storage appears now if there was none.
-    fn storage(&mut self) -> &mut [u8] {
-        match &mut self.backing {
-            Backing::Captured(bytes) => bytes,
-            Backing::Shared(pages) => (**pages).as_mut(),
-            Backing::Blank { bytes, present } => {
-                if bytes.is_empty() {
-                    *bytes = vec![0; self.len as usize];
-                    *present = vec![false; self.len.div_ceil(PAGE) as usize];
-                }
-                bytes
-            }
-        }
-    }
-
-    /// Bytes `offset..offset + len` for the GPU to write: keeps what the snapshot had.
-    fn bytes_mut(&mut self, offset: u32, len: usize) -> Option<&mut [u8]> {
-        let end = (offset as usize).checked_add(len).filter(|end| *end <= self.len as usize)?;
-        self.storage();
-        if len > 0 {
-            for page in offset / PAGE..=(end as u32 - 1) / PAGE {
-                self.touch(page);
-            }
-        }
-        Some(&mut self.storage()[offset as usize..end])
-    }
-
-    /// Marks page `page` of the block as about to be written by the GPU.
-    fn touch(&mut self, page: u32) {
-        let start = (page * PAGE) as usize;
-        match &mut self.backing {
-            Backing::Captured(bytes) => {
-                let end = bytes.len().min(start + PAGE as usize);
-                self.before.entry(page).or_insert_with(|| bytes[start..end].into());
-            }
-            Backing::Blank { present, .. } => present[page as usize] = true,
-            Backing::Shared(_) => {}
-        }
-    }
-
-    /// Takes over the snapshot `new` of the bytes at `offset`: those that the CPU did
-    /// not change since the previous snapshot stay as the GPU left them.
-    fn merge(&mut self, offset: u32, new: &[u8]) {
-        let mut at = offset;
-        let mut rest = new;
-        while !rest.is_empty() {
-            let within = (at % PAGE) as usize;
-            let (chunk, tail) = rest.split_at(rest.len().min(PAGE as usize - within));
-            self.merge_page(at, chunk);
-            at += chunk.len() as u32;
-            rest = tail;
-        }
-    }
-
-    fn merge_page(&mut self, at: u32, new: &[u8]) {
-        let within = (at % PAGE) as usize;
-        let now = match &mut self.backing {
-            Backing::Captured(bytes) => &mut bytes[at as usize..at as usize + new.len()],
-            Backing::Blank { .. } | Backing::Shared(_) => return,
-        };
-        let Some(before) = self.before.get_mut(&(at / PAGE)) else {
-            now.copy_from_slice(new);
-            return;
-        };
-        let before = &mut before[within..within + new.len()];
-        for ((now, before), new) in now.iter_mut().zip(before).zip(new) {
-            if *before != *new {
-                *before = *new;
-                *now = *new;
-            }
-        }
-    }
-
-    fn provenance(&self, offset: u32) -> Provenance {
-        match &self.backing {
-            Backing::Shared(_) => Provenance::Shared,
-            Backing::Captured(_) if self.before.contains_key(&(offset / PAGE)) => Provenance::Written,
-            Backing::Captured(_) => Provenance::Captured { group: self.group },
-            Backing::Blank { present, .. } => match present.get((offset / PAGE) as usize) {
-                Some(true) => Provenance::Written,
-                _ => Provenance::Blank,
-            },
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            blocks: HashMap::new(),
+            bases: BTreeSet::new(),
+            pages: HashMap::new(),
+            group: 0,
+            announced: Extents::default(),
+            held: 0,
+            limit: MAX_HELD,
+            cut: false,
         }
     }
 }
@@ -213,6 +103,7 @@ impl Memory {
     /// when an announcement overlaps them, which is how a freed address shows.
     pub fn begin_group(&mut self) {
         self.group += 1;
+        self.announced.clear();
     }
 
     /// How many groups have begun.
@@ -239,8 +130,7 @@ impl Memory {
         let room = (1 << 32) - u64::from(base);
         let len = ((*pages).as_ref().len() as u64).min(room) as u32;
         self.unmap(u64::from(base), u64::from(base) + u64::from(len));
-        let backing = Backing::Shared(pages);
-        self.insert(Block { base, len, group: self.group, backing, before: HashMap::new() });
+        self.insert(Block::shared(base, len, pages, self.group));
     }
 
     /// Removes every buffer that overlaps `start..end`.
@@ -254,17 +144,52 @@ impl Memory {
     fn place(&mut self, base: u32, new: &[u8]) {
         let end = u64::from(base) + new.len() as u64;
         let group = self.group;
-        if let Some(block) = self.block_mut(base)
-            && block.end() >= end
-            && matches!(block.backing, Backing::Captured(_))
-            && (block.group == group || (block.base == base && block.end() == end))
-        {
-            block.group = group;
-            block.merge(base - block.base, new);
+        let old = self.block(base).filter(|block| {
+            let is_same = block.base == base && block.end() == end;
+            block.is_captured() && block.end() >= end && (block.group == group || is_same)
+        });
+        let growth = match old {
+            _ if is_zero(new) => 0,
+            Some(old) => old.growth(0),
+            None => new.len() as u64,
+        };
+        if old.is_some() {
+            if self.affords(growth) {
+                self.update(base, |block| block.merge(base - block.base, new));
+            }
             return;
         }
         self.carve(u64::from(base), end);
-        self.insert(Block::captured(base, new, group));
+        if self.affords(growth) {
+            self.insert(Block::captured(base, new, group));
+        } else {
+            self.reserve(u64::from(base), end);
+        }
+    }
+
+    /// Whether `more` bytes may be held; if not, the run is cut.
+    fn affords(&mut self, more: u64) -> bool {
+        let affords = self.held + more <= self.limit;
+        self.cut |= !affords;
+        affords
+    }
+
+    /// Whether contents or writes were left out since the last call, because there were more
+    /// than [`Memory::limit`].
+    pub fn was_cut(&mut self) -> bool {
+        std::mem::take(&mut self.cut)
+    }
+
+    /// Changes the block at `addr`, which becomes one of this group.
+    fn update(&mut self, addr: u32, change: impl FnOnce(&mut Block)) {
+        let group = self.group;
+        let Some(block) = self.block_mut(addr) else { return };
+        let before = block.stored();
+        change(block);
+        block.group = group;
+        let (range, after) = ((block.base.into(), block.end()), block.stored());
+        self.announced.add(range.0, range.1);
+        self.held = self.held - before + after;
     }
 
     /// Declares `start..end` as mapped without contents, where this group has none.
@@ -281,33 +206,14 @@ impl Memory {
     /// same place and size stays as the GPU left it.
     fn reserve_piece(&mut self, base: u32, len: u32) {
         let (start, end) = (u64::from(base), u64::from(base) + u64::from(len));
-        let group = self.group;
-        if let Some(block) = self.block_mut(base)
-            && ((block.base == base && block.len == len) || (block.group == group && block.end() >= end))
-        {
-            block.group = group;
-            return;
+        if self.block(base).is_some_and(|block| block.base == base && block.len == len) {
+            return self.update(base, |_| {});
         }
-        for base in self.overlapping(start, end) {
-            if self.blocks[&base].group != group {
-                self.remove(base);
-            }
-        }
-        self.fill_gaps(start, end);
-    }
-
-    /// Blank blocks wherever `start..end` has none.
-    fn fill_gaps(&mut self, start: u64, end: u64) {
-        let mut at = start;
-        for base in self.overlapping(start, end) {
-            let next = self.blocks[&base].end();
-            if at < u64::from(base) {
-                self.insert(Block::blank(at as u32, (u64::from(base) - at) as u32, self.group));
-            }
-            at = at.max(next);
-        }
-        if at < end {
-            self.insert(Block::blank(at as u32, (end - at) as u32, self.group));
+        // Between the buffers of this group there are stale ones at most. Only the gaps are
+        // looked at: what was announced a thousand times must not be walked as often.
+        for (from, to) in self.announced.gaps(start, end) {
+            self.unmap(from, to);
+            self.insert(Block::blank(from as u32, (to - from) as u32, self.group));
         }
     }
 
@@ -316,7 +222,7 @@ impl Memory {
     fn carve(&mut self, start: u64, end: u64) {
         for base in self.overlapping(start, end) {
             let block = self.remove(base);
-            if block.group != self.group || !matches!(block.backing, Backing::Blank { .. }) {
+            if block.group != self.group || !block.is_blank() {
                 continue;
             }
             for (from, to) in [(u64::from(base), start), (end, block.end())] {
@@ -331,7 +237,11 @@ impl Memory {
         if block.len == 0 {
             return;
         }
-        if !matches!(block.backing, Backing::Blank { .. }) {
+        if block.group == self.group {
+            self.announced.add(block.base.into(), block.end());
+        }
+        self.held += block.stored();
+        if !block.is_blank() {
             self.pages.extend(pages_of(&block).map(|page| (page, block.base)));
         }
         self.bases.insert(block.base);
@@ -342,7 +252,11 @@ impl Memory {
     fn remove(&mut self, base: u32) -> Block {
         let block = self.blocks.remove(&base).expect("a base from `overlapping`");
         self.bases.remove(&base);
-        if !matches!(block.backing, Backing::Blank { .. }) {
+        if block.group == self.group {
+            self.announced.remove(block.base.into(), block.end());
+        }
+        self.held -= block.stored();
+        if !block.is_blank() {
             for page in pages_of(&block) {
                 self.pages.remove(&page);
             }
@@ -378,8 +292,14 @@ impl Memory {
 
     /// `len` bytes at `addr` for the GPU to write in place, if they are in one buffer.
     pub fn slice_mut(&mut self, addr: u32, len: usize) -> Option<&mut [u8]> {
-        let block = self.block_mut(addr)?;
-        block.bytes_mut(addr - block.base, len)
+        let block = self.block(addr)?;
+        let (base, growth) = (block.base, block.growth(len));
+        if !self.affords(growth) {
+            return None;
+        }
+        let block = self.blocks.get_mut(&base)?;
+        self.held += block.prepare(addr - base, len)?;
+        Some(block.prepared(addr - base, len))
     }
 
     /// Fills `out` from `addr`; unknown bytes become zero. False if there were any.

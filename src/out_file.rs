@@ -4,25 +4,29 @@
 //! What is written goes to a temporary file beside the target, which takes the target's name
 //! when all of it is there and goes away when it is not. `-` is stdout.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
+#[cfg(not(unix))]
+#[path = "out_file/elsewhere.rs"]
+mod system;
+#[cfg(unix)]
+#[path = "out_file/unix.rs"]
+mod system;
+
+use system::{Identity, Mode};
+
 /// Bytes that are written at once.
 const CHUNK: usize = 1 << 16;
 
-/// Permissions of a new file, before the umask.
-const NEW_FILE: u32 = 0o666;
-
-/// The files that a command has read, by device and inode: whatever name or link leads to
-/// them, they are not written.
+/// The files that a command has read: whatever name or link leads to them, they are not
+/// written.
 #[derive(Clone, Debug, Default)]
-pub struct Inputs(Vec<(u64, u64)>);
+pub struct Inputs(Vec<Identity>);
 
 impl Inputs {
     /// The one file at `path`; `-` is stdin.
@@ -34,11 +38,10 @@ impl Inputs {
 
     /// Adds the file at `path`, if there is one; `-` is stdin.
     pub fn add(&mut self, path: &Path) {
-        let metadata = match path == Path::new("-") {
-            true => io::stdin().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata()),
-            false => fs::metadata(path),
-        };
-        self.0.extend(metadata.iter().filter(|metadata| metadata.is_file()).map(identity));
+        self.0.extend(match path == Path::new("-") {
+            true => system::stdin(),
+            false => fs::metadata(path).ok().and_then(|metadata| system::file(path, &metadata)),
+        });
     }
 
     /// Adds those of `other`.
@@ -46,13 +49,9 @@ impl Inputs {
         self.0.extend(other.0);
     }
 
-    fn contains(&self, metadata: &fs::Metadata) -> bool {
-        self.0.contains(&identity(metadata))
+    fn contains(&self, path: &Path, metadata: &fs::Metadata) -> bool {
+        system::file(path, metadata).is_some_and(|identity| self.0.contains(&identity))
     }
-}
-
-fn identity(metadata: &fs::Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
 }
 
 /// A file that is being written; it appears at [`OutFile::finish`].
@@ -136,7 +135,7 @@ pub fn write(path: &Path, bytes: &[u8], inputs: &Inputs) -> anyhow::Result<()> {
 
 fn begin(path: &Path, inputs: &Inputs) -> anyhow::Result<To> {
     let Some(old) = existing(path)? else { return temporary_for(path.to_owned(), None) };
-    if inputs.contains(&old) {
+    if inputs.contains(path, &old) {
         bail!("it is an input of this command");
     }
     // Opened as a plain write would, but not cut: what may not be written is not replaced either.
@@ -145,7 +144,7 @@ fn begin(path: &Path, inputs: &Inputs) -> anyhow::Result<To> {
         return Ok(To::Stream(BufWriter::with_capacity(CHUNK, opened)));
     }
     // A link stays a link: the file that it leads to is replaced.
-    temporary_for(fs::canonicalize(path)?, Some(Permissions::from_mode(old.mode() & 0o777)))
+    temporary_for(fs::canonicalize(path)?, Some(Mode::of(&old)))
 }
 
 /// What is at `path` now, links followed; a link to nothing is refused.
@@ -166,12 +165,12 @@ fn is_descriptor(path: &Path) -> bool {
     ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|prefix| path.starts_with(prefix))
 }
 
-fn temporary_for(target: PathBuf, mode: Option<Permissions>) -> anyhow::Result<To> {
+fn temporary_for(target: PathBuf, mode: Option<Mode>) -> anyhow::Result<To> {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let new = Permissions::from_mode(NEW_FILE);
-    let temporary = tempfile::Builder::new().prefix(".a4emu-").permissions(new).tempfile_in(folder)?;
+    let mut builder = tempfile::Builder::new();
+    let temporary = system::new_file(builder.prefix(".a4emu-")).tempfile_in(folder)?;
     if let Some(mode) = mode {
-        temporary.as_file().set_permissions(mode)?;
+        mode.give(temporary.as_file())?;
     }
     Ok(To::File { temporary: BufWriter::with_capacity(CHUNK, temporary), target })
 }

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::budget::{Budget, Work};
 use crate::cp::{Cp, Renderer, Silent};
-use crate::draw::pipeline::StageTimes;
 use crate::draw::rb::rendered::{Content, Written};
+use crate::draw::stats::StageTimes;
 use crate::fault::{Place, Trouble};
 use crate::gpu::Gpu;
 use crate::out_file::{self, Inputs, OutFile};
@@ -51,7 +51,7 @@ pub fn repeat(gpu: &mut Gpu, submits: &[Submit], runs: u32) -> LoopTimes {
     for _ in 0..runs {
         gpu.at = at;
         gpu.budget = budget.clone();
-        gpu.pipeline.reuse.clear();
+        gpu.pipeline.primitives.clear();
         let start = Instant::now();
         for submit in submits {
             Cp::new(gpu, &mut Renderer, &mut Silent).submit(submit.address, submit.dwords);
@@ -116,7 +116,7 @@ struct ReportRow {
 /// When there is none, or the file cannot be written.
 pub fn write_last(gpu: &mut Gpu, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
-    write_picture(gpu, &surface, path, inputs).map(drop)
+    Pictures::beside(inputs).write(gpu, &surface, path).map(drop)
 }
 
 /// Writes every surface and `summary.json` into `directory`. A surface of which no picture can
@@ -127,9 +127,9 @@ pub fn write_last(gpu: &mut Gpu, path: &Path, inputs: &Inputs) -> anyhow::Result
 pub fn write_all(gpu: &mut Gpu, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let written: Vec<Written> = gpu.pipeline.surfaces.iter().copied().collect();
-    let mut surfaces = Vec::new();
+    let (mut surfaces, mut pictures) = (Vec::new(), Pictures::beside(inputs));
     for (index, surface) in written.iter().enumerate() {
-        surfaces.push(write_surface(gpu, directory, (index, surface), inputs)?);
+        surfaces.push(pictures.write_row(gpu, directory, (index, surface))?);
     }
     let summary = Summary {
         surfaces,
@@ -159,50 +159,61 @@ fn rows(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<ReportRow> {
     gpu.report.troubles.iter().filter(|(trouble, ..)| of(trouble)).map(row).collect()
 }
 
-fn write_surface(
-    gpu: &mut Gpu,
-    directory: &Path,
-    (index, surface): (usize, &Written),
-    inputs: &Inputs,
-) -> anyhow::Result<SurfaceRow> {
-    let kind = if surface.content == Content::Color { "color" } else { "depth" };
-    let name = format!("{index:03}-{kind}-{:08x}.png", surface.address);
-    let written = write_picture(gpu, surface, &directory.join(&name), inputs)?;
-    let format = match surface.content {
-        Content::Color => format!("{:?}", surface.format),
-        Content::Depth(format) => format!("{format:?}"),
-    };
-    let Written { submit, draw, address, .. } = *surface;
-    let ([width, height], png) = match written {
-        Some(size) => (size, Some(name)),
-        None => ([surface.width, surface.height], None),
-    };
-    Ok(SurfaceRow { submit, draw, address, width, height, format, png })
+/// The pictures of a run: the files that none may be written over, and the work that all may
+/// take. It is apart from the run's, so that a run which was cut off still shows what it drew.
+struct Pictures<'a> {
+    inputs: &'a Inputs,
+    budget: Budget,
 }
 
 /// Pixels whose work one pixel of a picture is: it is decoded and packed.
 const PACKED: u64 = 4;
 
-/// Writes the picture of `surface`, and gives its size; reports why it cannot be.
-fn write_picture(
-    gpu: &mut Gpu,
-    surface: &Written,
-    path: &Path,
-    inputs: &Inputs,
-) -> anyhow::Result<Option<[u32; 2]>> {
-    let Written { address, width, height, .. } = *surface;
-    let what = format!("the picture of {width}x{height} pixels at {address:#010x}");
-    let Some(picture) = Picture::of(surface, &gpu.mem).filter(|picture| !picture.size().contains(&0)) else {
-        gpu.report.unsupported(what, gpu.at);
-        return Ok(None);
-    };
-    let size = picture.size();
-    if !gpu.budget.take(Work::Pixel, PACKED * u64::from(size[0]) * u64::from(size[1])) {
-        gpu.report.cut(format!("{what} is not written: too much work (--max-work)"), gpu.at);
-        return Ok(None);
+impl<'a> Pictures<'a> {
+    fn beside(inputs: &'a Inputs) -> Self {
+        Self { inputs, budget: Budget::default() }
     }
-    let mut out = OutFile::create(path, inputs)?;
-    picture.write(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
-    out.finish()?;
-    Ok(Some(size))
+
+    /// Writes the picture of `surface`, the `index`-th, into `directory`; its row of the summary.
+    fn write_row(
+        &mut self,
+        gpu: &mut Gpu,
+        directory: &Path,
+        (index, surface): (usize, &Written),
+    ) -> anyhow::Result<SurfaceRow> {
+        let kind = if surface.content == Content::Color { "color" } else { "depth" };
+        let name = format!("{index:03}-{kind}-{:08x}.png", surface.address);
+        let written = self.write(gpu, surface, &directory.join(&name))?;
+        let format = match surface.content {
+            Content::Color => format!("{:?}", surface.format),
+            Content::Depth(format) => format!("{format:?}"),
+        };
+        let Written { submit, draw, address, .. } = *surface;
+        let ([width, height], png) = match written {
+            Some(size) => (size, Some(name)),
+            None => ([surface.width, surface.height], None),
+        };
+        Ok(SurfaceRow { submit, draw, address, width, height, format, png })
+    }
+
+    /// Writes the picture of `surface`, and gives its size; reports why it cannot be.
+    fn write(&mut self, gpu: &mut Gpu, surface: &Written, path: &Path) -> anyhow::Result<Option<[u32; 2]>> {
+        let Written { address, width, height, .. } = *surface;
+        let what = format!("the picture of {width}x{height} pixels at {address:#010x}");
+        let Some(picture) = Picture::of(surface, &gpu.mem).filter(|picture| !picture.size().contains(&0))
+        else {
+            gpu.report.unsupported(what, gpu.at);
+            return Ok(None);
+        };
+        let size = picture.size();
+        if !self.budget.take(Work::Pixel, PACKED * u64::from(size[0]) * u64::from(size[1])) {
+            let message = format!("{what} is not written: it and those before it are too many pixels");
+            gpu.report.cut(message, gpu.at);
+            return Ok(None);
+        }
+        let mut out = OutFile::create(path, self.inputs)?;
+        picture.write(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
+        out.finish()?;
+        Ok(Some(size))
+    }
 }

@@ -27,8 +27,8 @@ pub enum Pass {
 impl Pass {
     /// The pass that the registers are set up for.
     ///
-    /// Source: driver-flow page 3 to 6. A restore has no bit of its own: it draws to tile
-    /// memory with the bin offset off, in raster mode 1, which bypass rendering never sets.
+    /// Source: docs/hardware/driver-flow.md, sections 3 to 6. A restore has no bit of its own: it
+    /// draws to tile memory with the bin offset off, in raster mode 1, which bypass rendering never sets.
     pub fn of(regs: &RegFile) -> Self {
         let control = regs.get::<GRAS_SC_CONTROL>();
         let mode = control.RENDER_MODE();

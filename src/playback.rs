@@ -1,6 +1,6 @@
 //! A capture driving a chip: sections in file order become memory and submits.
 //!
-//! Source: hardware/capture-format.md sections 4 and 5.
+//! Source: docs/hardware/capture-format.md, sections 4 and 5.
 
 use std::io::Read;
 
@@ -126,14 +126,20 @@ impl Playback {
         let captured = contents.map_or(0, |bytes| bytes.len().min(length as usize)) as u32;
         observer.buffer(Announced { address, bytes: length, captured });
         self.gpu.budget.grow(u64::from(captured) * UNITS_PER_BYTE);
-        let cut_before = self.gpu.budget.cut().is_some();
         if self.gpu.budget.take(Work::Buffer, 1) {
             self.gpu.mem.announce(address, length, contents);
-        } else if !cut_before {
-            self.trouble(
-                Trouble::Cut(format!("the budget of work is used up, at {}", Work::Buffer)),
-                observer,
-            );
+            self.tell_cut_memory();
+        } else if let Some(refusal) = self.gpu.budget.refusal() {
+            self.trouble(Trouble::Cut(refusal), observer);
+        }
+    }
+
+    /// Says what the limit of memory left out, if it did.
+    fn tell_cut_memory(&mut self) {
+        if self.gpu.mem.was_cut() {
+            let limit = self.gpu.mem.limit;
+            let what = format!("more than {limit} bytes of memory at a time (--max-memory)");
+            self.gpu.report.cut(what, self.gpu.at);
         }
     }
 
@@ -154,6 +160,7 @@ impl Playback {
             }
         };
         if flow == Flow::Continue {
+            self.tell_cut_memory();
             self.gpu.at.submit += 1;
         }
         flow

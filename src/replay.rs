@@ -12,6 +12,7 @@ use crate::cp::{Engine, Observer, Renderer, Skip, Tee};
 use crate::decode::Output;
 use crate::draw::gs::dispatch::Setting;
 use crate::golden::Recorder;
+use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
 use crate::out_file::{Inputs, OutFile};
 use crate::output;
@@ -65,6 +66,9 @@ pub struct Args {
     /// Threads that render
     #[command(flatten)]
     pub threads: Threads,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 impl Args {
@@ -83,7 +87,7 @@ impl Args {
 /// # Errors
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let mut playback = Playback::default();
+    let mut playback = args.limits.playback(&args.capture);
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
     let done = args.threads.run(|| {
         let sections = open_capture(&args.capture, shared)?;

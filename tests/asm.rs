@@ -9,6 +9,7 @@ use a4emu::cp::{Call, Engine, Flow, Observer, Renderer, Silent, Skip};
 use a4emu::disasm::cut;
 use a4emu::folders::Folders;
 use a4emu::gpu::{CodeSource, Gpu, STAGES};
+use a4emu::limits::Limits;
 use a4emu::playback::Playback;
 use a4emu::selection::Selection;
 use a4emu_decoder::asm::{MAX_WORK, assemble, disassemble};
@@ -136,7 +137,7 @@ fn check_cut(name: &str, submit: usize, within: u32) {
     let number = submits.0[submit] + within;
     // The cut starts with the submit that holds the draw.
     let first = submits.0.iter().rev().find(|first| **first <= number).copied().unwrap_or(0);
-    let smaller = cut(&capture, to_draw(&number.to_string())).unwrap();
+    let smaller = cut(&capture, to_draw(&number.to_string()), &Limits::default()).unwrap();
     let source = disassemble(&smaller).text;
     let smaller = assemble("cut", &source, &mut Disk::default(), MAX_WORK).unwrap();
     let (before, mut after) = (seen(&capture, number), seen(&smaller, number - first));
@@ -172,10 +173,13 @@ fn draws_behind_the_cut_are_gone() {
     let Some(capture) = shared("scenes/many.rd.gz") else { return };
     let range = to_draw("5");
     let mut submits = Submits::default();
-    play(&cut(&capture, range).unwrap(), &mut Skip::default(), &mut submits);
+    play(&cut(&capture, range, &Limits::default()).unwrap(), &mut Skip::default(), &mut submits);
     assert_eq!(submits.1, 6 + 2, "draws 0 to 5 and two resolves");
-    assert!(cut(&capture, to_draw("9999")).is_err());
-    assert!(cut(&capture, Selection { submit: Some("4".parse().unwrap()), draw: None }).is_err());
+    assert!(cut(&capture, to_draw("9999"), &Limits::default()).is_err());
+    assert!(
+        cut(&capture, Selection { submit: Some("4".parse().unwrap()), draw: None }, &Limits::default())
+            .is_err()
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-use a4emu::budget::Budget;
+use a4emu::budget::{Budget, Work};
 use a4emu::pico::unit::{StreamError, Unit, execute};
 use a4emu_decoder::isa::pico::assemble;
 use pretty_assertions::assert_eq;
@@ -264,4 +264,13 @@ fn broken_scenes_are_refused() {
     assert!(draws("draw = []").contains("cannot create"));
     let huge = pico(&["draw", "--png", "out.png"], "width = 99999\nheight = 4\ndraw = []", "");
     assert!(String::from_utf8_lossy(&huge.stderr).contains("is no framebuffer"));
+}
+
+#[test]
+fn threads_that_the_budget_has_no_warps_for_do_not_run() {
+    let unit = Unit::new(&assemble(SIMPLE).unwrap());
+    let inputs: Vec<u32> = (0..99).collect();
+    let mut budget = Budget::new(Work::Warp.price());
+    let (outputs, cost) = unit.run(&[], &inputs, &mut budget);
+    assert_eq!((cost.warps, outputs.len(), budget.cut()), (1, 32 * 4, Some(Work::Warp)));
 }

@@ -51,7 +51,8 @@ pub fn instructions_per_vertex(row: &Row) -> f64 {
     row.instructions as f64 / row.vertices as f64
 }
 
-/// Instructions of single runs for each vertex that came out: what the page counts.
+/// Instructions of single runs for each vertex that came out: what
+/// docs/hardware/geometry-and-tessellation.md, section 1.3, counts.
 pub fn lane_instructions_per_vertex(row: &Row) -> f64 {
     row.lane_instructions as f64 / row.vertices as f64
 }

@@ -1,6 +1,6 @@
 //! The `.rd` container: a flat sequence of sections, raw or gzip.
 //!
-//! Source: hardware/capture-format.md. A section is `{id, size, payload}`, all
+//! Source: docs/hardware/capture-format.md. A section is `{id, size, payload}`, all
 //! little-endian; 8-byte markers of all ones may stand before a header. The
 //! reader streams: it holds one section at a time, and allocates for a payload
 //! only as its bytes arrive.
@@ -16,7 +16,7 @@ mod sections;
 pub use sections::Sections;
 
 /// Largest payload that is kept. A buffer object of an A4xx system is smaller.
-pub const MAX_PAYLOAD: u32 = 0x2000_0000;
+pub const MAX_PAYLOAD: u32 = 0x1000_0000;
 
 enums! {
     /// What a section holds.

@@ -1,6 +1,6 @@
 //! CP_LOAD_STATE4 in depth: which stage, which kind of state, in which units.
 //!
-//! Source: hardware/command-processor.md section 7.
+//! Source: docs/hardware/command-processor.md, section 7.
 
 use crate::bits::WordRow;
 use crate::pm4::LoadState4;

@@ -1,6 +1,6 @@
 //! Packet framing: dwords to [`Packet`]s, borrowed, nothing copied.
 //!
-//! Source: hardware/command-processor.md section 1. Types 0, 2 and 3 are what
+//! Source: docs/hardware/command-processor.md, section 1. Types 0, 2 and 3 are what
 //! A4xx streams hold; type 1 is decoded, and headers of A5xx and later are told
 //! apart from damage so that the message can say so.
 

@@ -1,7 +1,7 @@
 //! Type-3 packets: one row per opcode gives its name, its typed body and the
 //! table of its dwords that decode prints.
 //!
-//! Source: hardware/command-processor.md; numbers and names are those of adreno_pm4.xml.
+//! Source: docs/hardware/command-processor.md; numbers and names are those of adreno_pm4.xml.
 
 use crate::bits::{Certainty, FieldRow, FieldType};
 

@@ -1,7 +1,7 @@
 //! Words that the hardware and geometry, hull and domain shaders pass each other in registers.
 //!
-//! Source: the wiki pages in seeds/ and hardware/registers.md 10.3; what is marked inferred is
-//! not said there.
+//! Source: docs/hardware/geometry-and-tessellation.md and docs/hardware/registers.md,
+//! section 10.3; what is marked inferred is not said there.
 use crate::bits::*;
 
 descriptors! {
@@ -21,7 +21,7 @@ descriptors! {
         inferred 0..1 STREAM: Uint;
         /// The vertex begins a new primitive.
         2..2 CUT: Bool;
-        /// "Speculation" on the page: four bits for the sixteen viewports.
+        /// A guess of those who saw the traces, too: four bits for the sixteen viewports.
         inferred 3..6 VIEWPORT: Uint;
         /// From bit 7 on; the width is that of the greatest number of layers, 2048.
         7..17 LAYER: Uint;

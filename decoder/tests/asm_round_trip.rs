@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::asm::{Files, Image, MAX_WORK, assemble, disassemble};
+use a4emu_decoder::asm::{Files, Image, MAX_WORK, Rest, assemble, disassemble};
 use flate2::read::MultiGzDecoder;
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -36,7 +36,7 @@ fn round_trip(path: &Path) -> Result<(), Failed> {
     let mut bytes = Vec::new();
     MultiGzDecoder::new(File::open(path)?).read_to_end(&mut bytes)?;
     let source = disassemble(&bytes);
-    if source.damaged != 0 {
+    if source.rest != Rest::default() {
         return Err("taken for damaged".into());
     }
     if source.text.len() > bound(packed) {

@@ -1,6 +1,6 @@
 //! Sources to bytes: what each statement makes, and where errors are seen.
 
-use a4emu_decoder::asm::{Files, Image, MAX_WORK, assemble};
+use a4emu_decoder::asm::{Files, Image, MAX_WORK, Reason, assemble};
 use pretty_assertions::assert_eq;
 
 /// Files by name.
@@ -134,7 +134,7 @@ fn errors_say_where() {
         ("include \"bad.a4\"", "bad.a4:2:6: 256 is not between 0 and 255"),
         ("include \"none.a4\"", "main.a4:1:1: no file `none.a4`"),
         ("macro m { use m }\n use m", "main.a4:1:15: macros and includes 48 deep: do they use themselves?"),
-        ("section 0 { zero 0x7fffffff }", "main.a4:1:13: more than 0x20000000 bytes in one section"),
+        ("section 0 { zero 0x7fffffff }", "main.a4:1:13: more than 0x10000000 bytes in one section"),
         (
             "section 0 { repeat 0xffffffff { repeat 0xffffffff { } } }",
             "main.a4:1:40: too much work: the assembler stops here",
@@ -193,4 +193,69 @@ fn parameters_are_values_or_names() {
 #[test]
 fn a_parameter_that_names_itself_ends() {
     assert!(error("macro m(x) { section 0 { u32 x } } use m(x)").contains("nothing is called `x`"));
+}
+
+/// Brackets are counted where the parser goes deeper: those that a comment or a line of a
+/// shader closes are still open.
+#[test]
+fn no_nesting_exhausts_the_stack() {
+    let sources = [
+        "const X = (//)\n".to_owned() + &"(//)\n".repeat(50_000),
+        "if 1 { //}\n".repeat(50_000),
+        "if 1 { shader {\n)))) \n}\n".repeat(50_000),
+        format!("const X = {}", "min(".repeat(50_000)),
+        format!("RB_MRT{} 1", "[A".repeat(50_000)),
+        format!("const X = {}1", "-(".repeat(50_000)),
+    ];
+    for source in sources {
+        let got = error(&source);
+        assert!(got.contains("brackets inside each other"), "{got}");
+    }
+    let shallow = format!("section 0 {{ u8 {}1{} }}", "(".repeat(60), ")".repeat(60));
+    assert_eq!(capture(&shallow)[8..], [1]);
+}
+
+#[test]
+fn operators_of_an_expression_are_counted_through_its_brackets() {
+    let sums = |count: usize| format!("section 0 {{ u32 {}1 }}", "1 + ".repeat(count));
+    assert_eq!(capture(&sums(256))[8..], 257u32.to_le_bytes());
+    assert!(error(&sums(257)).contains("more than 256 operators"));
+    let nested = format!("const X = {}1{}", "(".repeat(40), " + 1 * 2 << 3 | 4 - 5 & 6 ^ 7)".repeat(40));
+    assert!(error(&nested).contains("more than 256 operators"));
+    assert_eq!(capture(&format!("section 0 {{ u8 {}1 }}", "1 + 1, ".repeat(1000))).len(), 8 + 1001);
+}
+
+/// Forty-eight macros, each of whose bodies nests sixty blocks.
+#[test]
+fn blocks_of_macros_count_with_those_around_them() {
+    let body = |inside: &str| "if 1 { ".repeat(60) + inside + &" }".repeat(60);
+    let mut source = format!("macro m0 {{ {} }}\n", body("const A = 1"));
+    for level in 1..40 {
+        source += &format!("macro m{level} {{ {} }}\n", body(&format!("use m{}", level - 1)));
+    }
+    assert!(error(&(source.clone() + "use m39")).contains("blocks, macros and includes 256 deep"));
+    assert_eq!(error(&(source + "use m2")), "no error");
+}
+
+#[test]
+fn all_work_is_counted_not_only_statements() {
+    let buffer = |inside: &str| format!("buffer b {{ {inside} }}");
+    let sources = [
+        buffer("repeat 1000000 { at 0 zero 0x10000 }"),
+        buffer("repeat 1000000 { at 0 fill 0x4000, 1 }"),
+        buffer("repeat 100000000 { }"),
+        format!("const Y = 1 repeat 9000000 {{ if {}1 {{ }} }}", "Y + ".repeat(200)),
+        "for i in 0..900000000 { const A = i }".to_owned(),
+        "buffer b { zero 0x100000 }\n repeat 1000000 { again b { u8 1 } }".to_owned(),
+        "repeat 1000000 { buffer b size 0x100000 { u8 1 } }".to_owned(),
+        format!("repeat 1000000 {{ section 0 {{ shader {{\n{}}}\n }} }}", "nop\n".repeat(1000)),
+    ];
+    for source in sources {
+        let got = error(&source);
+        let ends = ["too much work", "already defined", "bytes in one capture"];
+        assert!(ends.iter().any(|end| got.contains(end)), "{got}");
+    }
+    let diagnostic = assemble("main.a4", &buffer("zero 64000"), &mut Given(&[]), 1000).unwrap_err();
+    assert_eq!((diagnostic.position(), diagnostic.reason), ((1, 12), Reason::Work));
+    assert!(assemble("main.a4", &buffer("zero 64000"), &mut Given(&[]), 20_000).is_ok());
 }

@@ -1,8 +1,7 @@
-//! The fuzz targets of `decoder/fuzz`, bounded: any bytes, dwords, words and
-//! text are answered without a panic, and round trips hold on random input.
+//! Input that is nearly right, made by rules: it gets further than the random bytes of `fuzz.rs`.
 
 use a4emu_decoder::capture::{MAX_PAYLOAD, Sections};
-use a4emu_decoder::isa::ir3::{Instr, program};
+use a4emu_decoder::isa::ir3::program;
 use a4emu_decoder::packet::{Packet, Packets};
 use a4emu_decoder::pm4::{Pm4, row};
 use proptest::prelude::*;
@@ -73,11 +72,6 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
     #[test]
-    fn any_bytes_are_sections_or_an_error(input in proptest::collection::vec(any::<u8>(), 0..256)) {
-        check_sections(&input);
-    }
-
-    #[test]
     fn near_captures_are_read_to_their_damage(input in sections()) {
         check_sections(&input);
     }
@@ -85,15 +79,6 @@ proptest! {
     #[test]
     fn any_dwords_are_packets_or_an_error(input in stream()) {
         check_stream(&input);
-    }
-
-    #[test]
-    fn any_word_encodes_and_assembles_to_itself(word in any::<u64>()) {
-        let instr = Instr::decode(word);
-        prop_assert_eq!(instr.encode(), word);
-        let text = instr.to_string();
-        let words = program::assemble(&text).map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
-        prop_assert_eq!(words, [word]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 
 /// Word and text, with where they were seen.
 const VECTORS: &[(u64, &str)] = &[
-    // hardware/ir3-isa.md section 12: glxgears-a420.log and the freedreno wiki
+    // docs/hardware/ir3-isa.md, section 12: glxgears-a420.log and the freedreno wiki
     (0x03000000_00000000, "end"),
     (0x00000200_00000000, "(rpt2)nop"),
     (0x20244000_00000010, "mov.f32f32 r0.x, c4.x"),

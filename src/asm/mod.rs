@@ -33,6 +33,9 @@ pub struct Args {
     /// A folder, beside that of the source, whose files it may include (repeatable)
     #[arg(long, value_name = "DIR")]
     pub include: Vec<PathBuf>,
+    /// End after so many steps of the assembler
+    #[arg(long, value_name = "STEPS")]
+    pub max_work: Option<u64>,
 }
 
 /// Runs the subcommand.
@@ -41,10 +44,13 @@ pub struct Args {
 /// What is wrong with the source, or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut disk = Disk::new(Folders::around(&args.source, &args.include));
-    let capture = capture_of(&args.source, &mut disk).map_err(|error| match error.downcast() {
-        Ok(diagnostic) => refusal(&diagnostic, shared),
-        Err(error) => error,
-    })?;
+    let capture =
+        assembled(&args.source, &mut disk, args.max_work.unwrap_or(MAX_WORK)).map_err(|error| match error
+            .downcast()
+        {
+            Ok(diagnostic) => refusal(&diagnostic, shared),
+            Err(error) => error,
+        })?;
     write_capture(&args.output, &capture, &disk.inputs)?;
     Ok(Status::Fine)
 }
@@ -63,6 +69,10 @@ fn refusal(diagnostic: &Diagnostic, shared: &Shared) -> anyhow::Error {
 /// # Errors
 /// A [`Diagnostic`], or I/O.
 pub fn capture_of(path: &Path, disk: &mut Disk) -> anyhow::Result<Vec<u8>> {
+    assembled(path, disk, MAX_WORK)
+}
+
+fn assembled(path: &Path, disk: &mut Disk, max_work: u64) -> anyhow::Result<Vec<u8>> {
     let given = path.display().to_string();
     disk.inputs.add(path);
     let (name, text) = match path == Path::new("-") {
@@ -73,7 +83,7 @@ pub fn capture_of(path: &Path, disk: &mut Disk) -> anyhow::Result<Vec<u8>> {
         }
     };
     let text = text.with_context(|| format!("cannot read {name}"))?;
-    assemble(&name, &text, disk, MAX_WORK).map_err(|diagnostic| (*diagnostic).into())
+    assemble(&name, &text, disk, max_work).map_err(|diagnostic| (*diagnostic).into())
 }
 
 /// Writes a capture, packed if its name ends in `.gz`; `-` is stdout.

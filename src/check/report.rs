@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, BytesText, Event};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
 use super::verdict::{Outcome, Verdict};
@@ -74,33 +73,29 @@ pub fn json(out: &mut impl Write, outcomes: &[Outcome]) -> anyhow::Result<()> {
 /// # Errors
 /// When `path` cannot be written.
 pub fn junit(path: &Path, outcomes: &[Outcome], inputs: &Inputs) -> anyhow::Result<()> {
-    let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
-    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let failures = outcomes.iter().filter(|outcome| outcome.result.fails()).count().to_string();
-    let tests = outcomes.len().to_string();
-    xml.create_element("testsuite")
-        .with_attributes([("name", "a4emu check"), ("tests", &tests), ("failures", &failures)])
-        .write_inner_content(|xml| outcomes.iter().try_for_each(|outcome| test_case(xml, outcome)))?;
-    let mut bytes = xml.into_inner();
-    bytes.push(b'\n');
-    out_file::write(path, &bytes, inputs)
+    let mut suite = TestSuite::new("a4emu check");
+    suite.add_test_cases(outcomes.iter().map(test_case));
+    let mut report = Report::new("a4emu");
+    report.add_test_suite(suite);
+    out_file::write(path, report.to_string()?.as_bytes(), inputs)
 }
 
-fn test_case(xml: &mut Writer<Vec<u8>>, outcome: &Outcome) -> io::Result<()> {
-    let element = xml.create_element("testcase");
-    let element = element.with_attributes([("classname", "a4emu"), ("name", &*outcome.name)]);
-    let kind = match outcome.result {
-        Verdict::Same => return element.write_empty().map(drop),
-        Verdict::KnownFailure => "skipped",
-        Verdict::Differs | Verdict::UnexpectedPass | Verdict::Broken => "failure",
+fn test_case(outcome: &Outcome) -> TestCase {
+    let mut case = TestCase::new(&*outcome.name, status(outcome));
+    case.set_classname("a4emu");
+    case
+}
+
+fn status(outcome: &Outcome) -> TestCaseStatus {
+    let mut status = match outcome.result {
+        Verdict::Same => return TestCaseStatus::success(),
+        Verdict::KnownFailure => TestCaseStatus::skipped(),
+        Verdict::Differs | Verdict::UnexpectedPass => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Verdict::Broken => TestCaseStatus::non_success(NonSuccessKind::Error),
     };
-    let details: Vec<String> = outcome.differences.iter().map(ToString::to_string).collect();
-    let details: Vec<String> = details.into_iter().chain(outcome.notes.iter().cloned()).collect();
-    let message = outcome.reasons().next().unwrap_or_default();
-    element
-        .write_inner_content(|xml| {
-            let reason = xml.create_element(kind).with_attribute(("message", &*message));
-            reason.write_text_content(BytesText::new(&details.join("\n"))).map(drop)
-        })
-        .map(drop)
+    let differences = outcome.differences.iter().map(ToString::to_string);
+    let details: Vec<String> = differences.chain(outcome.notes.iter().cloned()).collect();
+    status.set_message(outcome.reasons().next().unwrap_or_default());
+    status.set_description(details.join("\n"));
+    status
 }

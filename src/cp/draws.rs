@@ -144,9 +144,10 @@ impl Cp<'_> {
     }
 
     /// CP_DRAW_AUTO: the count stands in a stream-out counter. Which one and in what unit is
-    /// not known (command-processor page, open questions), so it is numbered and not drawn.
+    /// not known (docs/hardware/command-processor.md, open questions), so it is numbered and
+    /// not drawn.
     pub(super) fn draw_auto(&mut self, packet: &DrawAuto<'_>) -> Step {
-        let initiator = packet.initiator.0 | self.gpu.cp.init_flags;
+        let initiator = self.flagged(packet.initiator);
         self.draw_uncounted("CP_DRAW_AUTO", Some(initiator), Some(packet.NUM_INSTANCES))
     }
 
@@ -154,13 +155,18 @@ impl Cp<'_> {
     pub(super) fn draw_uncounted(
         &mut self,
         packet: &'static str,
-        initiator: Option<u32>,
+        initiator: Option<VGT_DRAW_INITIATOR_A4XX>,
         instances: Option<u32>,
     ) -> Step {
         self.predicated(|at, pass| {
             let Identity { number, frame_draw, submit } = at;
             Call::Uncounted(UncountedDraw { number, frame_draw, submit, pass, packet, initiator, instances })
         })
+    }
+
+    /// The initiator with the flags that CP_SET_DRAW_INIT_FLAGS adds to each.
+    fn flagged(&self, initiator: VGT_DRAW_INITIATOR_A4XX) -> VGT_DRAW_INITIATOR_A4XX {
+        VGT_DRAW_INITIATOR_A4XX(initiator.0 | self.gpu.cp.init_flags)
     }
 
     /// The parameters of an indirect packet.
@@ -170,7 +176,7 @@ impl Cp<'_> {
     }
 
     fn draw(&mut self, draw: Draw) -> Step {
-        let initiator = draw.initiator.0 | self.gpu.cp.init_flags;
+        let initiator = self.flagged(draw.initiator);
         self.predicated(|at, pass| {
             Call::Draw(DrawCall {
                 number: at.number,

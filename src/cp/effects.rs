@@ -67,7 +67,8 @@ impl Cp<'_> {
     }
 
     /// CP_ME_NRT_DATA stores through CP_ME_NRT_ADDR, which advances by 4 a write: two
-    /// writes store a low and a high half (command-processor page 3.5).
+    /// writes store a low and a high half (docs/hardware/command-processor.md,
+    /// section 3.5).
     fn store_nrt(&mut self, value: u32) {
         let base = self.gpu.regs.get::<CP_ME_NRT_ADDR>().VALUE();
         let address = base.wrapping_add(self.gpu.cp.nrt_offset);

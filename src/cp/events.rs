@@ -8,7 +8,7 @@ use super::Cp;
 use crate::fault::Client;
 
 /// A sample count record: 16 counters of 64 bits, of which drivers read the first
-/// (command-processor page 10).
+/// (docs/hardware/command-processor.md, section 10).
 const SAMPLE_RECORD: usize = 128;
 
 impl Cp<'_> {

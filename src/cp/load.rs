@@ -96,7 +96,8 @@ fn store(loaded: &mut LoadedState, kind: StateKind, first: u32, data: &[u32]) {
         StateKind::SsboDescriptors(pipe) => fill(&mut ssbo(loaded, pipe).descriptors, first, data),
         StateKind::SsboSizes(pipe) => fill(&mut ssbo(loaded, pipe).sizes, first, data),
         StateKind::SsboAddresses(pipe) => fill(&mut ssbo(loaded, pipe).addresses, first, data),
-        // Bookkeeping for preemption as far as anybody knows (command-processor page 7.1).
+        // Bookkeeping for preemption as far as anybody knows
+        // (docs/hardware/command-processor.md, section 7.1).
         StateKind::Ubos(_) | StateKind::Unknown => {}
     }
 }

@@ -8,7 +8,8 @@ use crate::budget::Work;
 use crate::fault::{Client, Fault, Trouble};
 
 /// Calls that may be open at once. The chip has two levels below the ring and state groups
-/// one deeper (command-processor page 5); streams of other tools may nest deeper.
+/// one deeper (docs/hardware/command-processor.md, sections 5 and 6); streams of other tools
+/// may nest deeper.
 pub const MAX_DEPTH: u32 = 8;
 
 /// What follows a packet.

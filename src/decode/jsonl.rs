@@ -1,4 +1,4 @@
-//! One JSON object a line, in execution order (design/command-line.md).
+//! One JSON object a line, in execution order (docs/schema.md).
 
 use std::io::{self, Write};
 
@@ -305,7 +305,7 @@ impl Sink for Jsonl<'_> {
                 submit,
                 draw,
                 frame_draw,
-                primitive: Primitive::of(call.initiator.unwrap_or(0)),
+                primitive: Primitive::of(call.initiator.unwrap_or_default()),
                 count: None,
                 instances: call.instances,
                 pass: call.pass.name(),

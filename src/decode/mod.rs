@@ -1,6 +1,7 @@
 //! `a4emu decode`: annotate the command stream; the command processor runs, draws are skipped.
 
 use std::io::Read;
+use std::path::Path;
 
 use a4emu_decoder::capture::Sections;
 
@@ -26,10 +27,9 @@ pub use sink::comm;
 use text::{Detail, Text};
 pub use tracker::{Change, Tracker};
 
-use crate::budget::Budget;
 use crate::cp::{Skip, Tee};
+use crate::limits::Limits;
 use crate::options::{Shared, open_capture};
-use crate::playback::Playback;
 use crate::selection::{Selection, Window};
 use crate::status::Status;
 
@@ -61,6 +61,9 @@ pub struct Args {
     /// Shows only these
     #[command(flatten)]
     pub selection: Selection,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// Output of `decode`.
@@ -111,7 +114,7 @@ impl Args {
     }
 }
 
-/// Decodes the capture called `name` into `out`; the worst status met.
+/// Decodes the capture in the file called `name` into `out`; the worst status met.
 ///
 /// # Errors
 /// Wrong use, or output that cannot be written.
@@ -124,8 +127,7 @@ pub fn decode<R: Read>(
 ) -> anyhow::Result<Status> {
     let mut session = Session::new(args.sink(out, shared)?, args.selection, args.repeats());
     let mut window = Window::new(args.selection, None);
-    let mut playback = Playback::default();
-    playback.gpu.budget = Budget::new(BASE);
+    let mut playback = args.limits.playback_of(Path::new(name), BASE);
     playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut window, &mut session]));
     let put_out = session.finish();
     let status = playback.gpu.report.tell(name, shared);

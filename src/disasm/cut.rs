@@ -8,6 +8,7 @@
 //! from submit to submit.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use a4emu_decoder::asm::pack;
 use a4emu_decoder::capture::{AddressRecord, Body, Section, SectionId, Sections};
@@ -15,9 +16,9 @@ use a4emu_decoder::capture::{AddressRecord, Body, Section, SectionId, Sections};
 use super::prelude;
 use crate::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use crate::gpu::Gpu;
+use crate::limits::Limits;
 use crate::memory::PAGE;
 use crate::pass::Pass;
-use crate::playback::Playback;
 use crate::selection::{Selection, Span};
 
 /// A draw or dispatch as it was met.
@@ -65,16 +66,16 @@ impl Engine for UpTo {
 ///
 /// # Errors
 /// When the capture is none or has no such submit or draw.
-pub fn cut(capture: &[u8], range: Selection) -> Result<Vec<u8>, String> {
+pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>, String> {
     let mut survey = Survey::default();
-    let mut playback = Playback::default();
+    let mut playback = limits.playback(Path::new(""));
     playback.run(sections(capture)?, &mut Skip::default(), &mut survey);
     let submits = u64::from(playback.gpu.at.submit);
     let kept = kept(&survey.0, range, submits)?;
     let groups = groups(capture)?;
     let silent = silent(&survey.0, &groups, range);
     let mut scissors = Scissors::new(kept, groups, silent);
-    let mut playback = Playback::default();
+    let mut playback = limits.playback(Path::new(""));
     let mut engine = UpTo { last: kept.end - 1 };
     for section in sections(capture)?.map_while(Result::ok) {
         let flow = scissors.section(&section, |scissors| {

@@ -5,35 +5,40 @@
 mod cut;
 mod prelude;
 
-use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 
-use a4emu_decoder::asm::disassemble;
+use a4emu_decoder::asm::{Rest, disassemble_into};
 use anyhow::Context;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 
+use crate::limits::Limits;
 use crate::options::Shared;
+use crate::out_file::{Inputs, OutFile};
 use crate::selection::Selection;
 use crate::status::{Failure, Status};
 
 pub use cut::cut;
 
-/// Bytes of an unpacked capture that are taken; `asm` makes no larger ones.
-const MAX_CAPTURE: u64 = 1 << 30;
+/// Bytes of an unpacked capture that are taken unless `--max-memory` says otherwise.
+const MAX_CAPTURE: u64 = 1 << 29;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Arguments of `disasm`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// A .rd or .rd.gz file, or - for stdin
-    pub capture: std::path::PathBuf,
-    /// The source to write (default: stdout)
-    #[arg(short, long, value_name = "SOURCE")]
-    pub output: Option<std::path::PathBuf>,
+    pub capture: PathBuf,
+    /// The source to write (default, and -: stdout)
+    #[arg(short, long, value_name = "SOURCE", default_value = "-", hide_default_value = true)]
+    pub output: PathBuf,
     /// Keeps only these submits, and draws up to the last of these
     #[command(flatten)]
     pub selection: Selection,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// Runs the subcommand.
@@ -42,22 +47,31 @@ pub struct Args {
 /// Wrong use, I/O, or that the capture is damaged and nothing of it could be read.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let name = args.capture.display().to_string();
-    let (capture, mut status) =
-        unpacked(&args.capture, shared).with_context(|| format!("cannot read {name}"))?;
-    let source = match args.selection {
-        Selection { submit: None, draw: None } => disassemble(&capture),
-        selection => disassemble(&cut(&capture, selection).map_err(usage)?),
+    let unpacked = unpacked(&args.capture, args.limits.max_memory.unwrap_or(MAX_CAPTURE), shared);
+    let (capture, status) = unpacked.with_context(|| format!("cannot read {name}"))?;
+    let capture = match args.selection {
+        Selection { submit: None, draw: None } => capture,
+        selection => cut(&capture, selection, &args.limits).map_err(usage)?,
     };
-    if source.damaged > 0 {
-        shared.warn(format_args!("the last {} bytes are no section", source.damaged));
+    let mut out = OutFile::create(&args.output, &Inputs::of(&args.capture))?;
+    writeln!(out, "// {name}{}", kept(args.selection))?;
+    let rest = disassemble_into(&capture, &mut out).context("cannot write the source")?;
+    out.finish()?;
+    Ok(status.worse(tell(rest, shared)))
+}
+
+/// Says what of the capture the source leaves out.
+fn tell(rest: Rest, shared: &Shared) -> Status {
+    let mut status = Status::Fine;
+    if rest.damaged > 0 {
+        shared.warn(format_args!("the last {} bytes are no section", rest.damaged));
         status = status.worse(Status::Damaged);
     }
-    let text = format!("// {name}{}\n{}", kept(args.selection), source.text);
-    match args.output.as_deref() {
-        None => std::io::stdout().write_all(text.as_bytes()).context("cannot write to stdout")?,
-        Some(path) => fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?,
+    if rest.cut > 0 {
+        shared.warn(format_args!("cut off: too many sections; the last {} bytes are left out", rest.cut));
+        status = status.worse(Status::Unsupported);
     }
-    Ok(status)
+    status
 }
 
 /// What of the capture is kept, for the first line.
@@ -70,23 +84,35 @@ fn usage(message: String) -> Failure {
     Failure { status: Status::Usage, message }
 }
 
-/// The unpacked bytes; of a damaged gzip stream those before the damage.
-fn unpacked(path: &Path, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
-    let mut packed = Vec::new();
-    match path == Path::new("-") {
-        true => std::io::stdin().take(MAX_CAPTURE).read_to_end(&mut packed)?,
-        false => File::open(path)?.take(MAX_CAPTURE).read_to_end(&mut packed)?,
+/// The unpacked bytes, as many as are taken; of a damaged gzip stream those before the damage.
+fn unpacked(path: &Path, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
+    let mut packed: Box<dyn BufRead> = match path == Path::new("-") {
+        true => Box::new(BufReader::new(io::stdin())),
+        false => Box::new(BufReader::new(File::open(path)?)),
     };
-    anyhow::ensure!(!packed.is_empty(), "empty file, not a capture");
-    if !packed.starts_with(&GZIP) {
-        return Ok((packed, Status::Fine));
-    }
+    let start = packed.fill_buf()?;
+    anyhow::ensure!(!start.is_empty(), "empty file, not a capture");
+    let is_packed = start.starts_with(&GZIP);
     let mut bytes = Vec::new();
-    match MultiGzDecoder::new(packed.as_slice()).take(MAX_CAPTURE).read_to_end(&mut bytes) {
-        Ok(_) => Ok((bytes, Status::Fine)),
-        Err(error) => {
+    let mut status = Status::Fine;
+    let read = match is_packed {
+        true => MultiGzDecoder::new(packed).take(limit.saturating_add(1)).read_to_end(&mut bytes),
+        false => packed.take(limit.saturating_add(1)).read_to_end(&mut bytes),
+    };
+    match read {
+        Ok(_) => {}
+        Err(error) if is_packed => {
             shared.warn(format_args!("compressed data is damaged: {error}"));
-            Ok((bytes, Status::Damaged))
+            status = Status::Damaged;
         }
+        Err(error) => return Err(error.into()),
     }
+    if bytes.len() as u64 > limit {
+        bytes.truncate(limit as usize);
+        shared.warn(format_args!(
+            "cut off: only the first {limit} bytes of the capture are taken (--max-memory)"
+        ));
+        status = Status::Unsupported;
+    }
+    Ok((bytes, status))
 }

@@ -1,11 +1,14 @@
 //! What a draw packet says, and which draw it is.
 
+use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
+
 use crate::pass::Pass;
 
 /// Where the vertex indices of a draw come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum IndexSource {
     /// 0, 1, 2, ...
+    #[default]
     Auto,
     /// Indices in the packet itself (CP_DRAW_INDX_2).
     Immediate(Vec<u32>),
@@ -33,8 +36,8 @@ pub struct DrawCall {
     pub submit: u32,
     /// What it is for.
     pub pass: Pass,
-    /// The draw initiator's dword; the A4xx form whatever the packet was.
-    pub initiator: u32,
+    /// The draw initiator; the A4xx form whatever the packet was.
+    pub initiator: VGT_DRAW_INITIATOR_A4XX,
     /// Vertices (or indices) per instance.
     pub count: u32,
     /// Instances.
@@ -76,7 +79,7 @@ pub struct UncountedDraw {
     /// Name of the packet.
     pub packet: &'static str,
     /// The draw initiator's dword, where the packet is known to have one.
-    pub initiator: Option<u32>,
+    pub initiator: Option<VGT_DRAW_INITIATOR_A4XX>,
     /// Instances, where the packet is known to say.
     pub instances: Option<u32>,
 }

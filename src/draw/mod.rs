@@ -1,26 +1,38 @@
 //! A draw, hardware block by hardware block.
 //!
-//! [`run`] reads as the block diagram: registers become a [`gras::state::DrawState`], indices
-//! become shaded vertices, these become primitives, and these become pixels. Each
-//! stage takes values and returns values; only `run` touches the machine.
+//! [`pipeline`] is the block diagram. A block's `state.rs` reads its registers; its other files take
+//! state and values, and give values and what is to be recorded. Whoever knows a register's prefix
+//! knows the folder:
+//!
+//! - [`pc`]: primitive control: topology, restart, provoking vertex, tessellator;
+//! - [`vfd`]: vertex fetch: indices, instances, attributes;
+//! - [`sp`]: shader processor: programs, constants, the memory shaders see, the launcher of all stages;
+//! - [`vs`], [`hs`], [`ds`], [`gs`], [`fs`], [`cs`]: the stages' own steps: what a warp starts with, and
+//!   what is taken from it;
+//! - [`vpc`]: varyings, linkage, transform feedback;
+//! - [`gras`]: rasteriser: clip, viewport, set-up, polygon offset, pixels, quads;
+//! - [`rb`]: render backend: depth, stencil, alpha test, blending, targets, resolve;
+//! - [`tpl1`]: texture unit: descriptors, samplers, border colours, fetch, filters.
 pub mod call;
 pub mod cs;
 pub mod ds;
-pub mod front;
 pub mod fs;
 pub mod gras;
 pub mod gs;
 pub mod hs;
-pub mod inspect;
 pub mod pc;
 pub mod pipeline;
 pub mod primitive_cache;
 pub mod rb;
 pub mod sp;
+pub mod stats;
+pub mod stop;
 pub mod tpl1;
+pub mod vertex_stages;
 pub mod vertices;
 pub mod vfd;
 pub mod vpc;
+pub mod vs;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 pub use pipeline::{Pipeline, dispatch, run};

@@ -1,37 +1,50 @@
-//! The order of the stages, and what outlives a draw.
+//! The block diagram: the order of the stages, and what outlives a draw.
+//!
+//! This is the only file of `draw/` that holds the machine. The stages take their state and
+//! values, and give values and what is to be recorded.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use a4emu_decoder::regs::rb::{RB_FRAME_BUFFER_DIMENSION, RB_RENDER_CONTROL};
-
+use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
-use crate::gpu::Gpu;
-use crate::memory::Memory;
+use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
+use crate::shader::{Program, Warp};
 
-use super::cs;
-use super::pc::state as tessellation;
-use super::rb::resolve;
-use crate::draw::call::{DispatchCall, DrawCall};
-use crate::draw::front::{self, FrontState, Stream};
-use crate::draw::fs::bands;
-use crate::draw::fs::{self, BandResult, Coloring, Frame, Plan};
-use crate::draw::gras::layers::{self, Grouping, Layer};
-use crate::draw::gras::raster::Rect;
-use crate::draw::gras::setup;
-use crate::draw::gras::state::{DrawState, VertexState};
-use crate::draw::gs::Layers;
-use crate::draw::gs::cost::{Ledger, Row};
-use crate::draw::gs::dispatch::Setting;
-use crate::draw::primitive_cache::{Geometry, Reuse};
-use crate::draw::rb::rendered::{Surfaces, Written};
-use crate::draw::rb::state::{TestOrder, is_bypass};
-use crate::draw::rb::surface::{Location, Outside, Surface, with_planes};
-use crate::draw::sp::log::Reports;
-use crate::draw::sp::memory::Port;
-use crate::draw::sp::programs::Programs;
-use crate::draw::vfd::indices::{self, Shaded, Stores};
+use super::call::{DispatchCall, DrawCall};
+use super::cs::state::DispatchState;
+use super::ds::state::DomainState;
+use super::fs::inspect::{Chosen, WarpPixels};
+use super::fs::state::FragmentState;
+use super::fs::{DrawState, FragmentDraw, Plan};
+use super::gras::layers::{self, Grouping, Layer};
+use super::gras::raster::Rect;
+use super::gras::setup::{self, PrimitiveState};
+use super::gras::state::Viewports;
+use super::gs::batch::GeometryDraw;
+use super::gs::cost::DispatchCosts;
+use super::gs::dispatch::{Choice, Demand, Setting};
+use super::gs::state::{GeometryState, Layers};
+use super::hs::Hull;
+use super::pc::assembler::PrimitiveList;
+use super::pc::state::PatchState;
+use super::primitive_cache::{PrimitiveCache, Primitives};
+use super::rb::rendered::Surfaces;
+use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
+use super::rb::surface::{Location, Outside, Surface, copied, reachable, with_rows};
+use super::sp::environment::StageEnvironment;
+use super::sp::log::ShaderLog;
+use super::sp::programs::Programs;
+use super::sp::state::{StageState, code};
+use super::stats::{Stats, StatsReport, TessellationCost};
+use super::stop::{Stop, charge};
+use super::vertex_stages::{Tessellation, VertexStages};
+use super::vertices::{VertexStream, Vertices};
+use super::vfd::state::FetchState;
+use super::vpc::state::{FeedbackState, VertexOutputs};
+use super::vs::{Shaded, VertexState};
+use super::{ds, gs, hs, pc};
 
 /// What the pipeline keeps between draws.
 #[derive(Default)]
@@ -41,15 +54,15 @@ pub struct Pipeline {
     /// Surfaces that were rendered, in the order of their last write.
     pub surfaces: Surfaces,
     /// Primitives of draws that run again for the next tile.
-    pub reuse: Reuse,
+    pub primitives: PrimitiveCache,
     /// Counts and times.
     pub stats: Stats,
     /// How geometry shaders are to be laid on lanes.
     pub gs_dispatch: Setting,
     /// How they were, and what that cost.
-    pub dispatches: Ledger,
+    pub dispatches: DispatchCosts,
     /// What tessellation cost.
-    pub tessellation: tessellation::Cost,
+    pub tessellation: TessellationCost,
 }
 
 impl Pipeline {
@@ -60,328 +73,484 @@ impl Pipeline {
     }
 }
 
-/// Counts and times, and what geometry shaders cost in each dispatch mode.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct StatsReport {
-    #[serde(flatten)]
-    stats: Stats,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tessellation: Option<tessellation::Cost>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    geometry: Vec<Row>,
-}
-
-/// Counts and times of everything drawn so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct Stats {
-    /// Draws and dispatches run.
-    pub draws: u64,
-    /// Vertices shaded.
-    pub vertices: u64,
-    /// Primitives that reached the rasteriser.
-    pub primitives: u64,
-    /// Warps run.
-    pub warps: u64,
-    /// Warp instructions run.
-    pub instructions: u64,
-    /// Samples that passed depth and stencil.
-    pub pixels: u64,
-    /// Milliseconds by stage.
-    pub ms: StageTimes,
-}
-
-/// Milliseconds by stage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct StageTimes {
-    /// Registers to state.
-    pub snapshot: f64,
-    /// Fetch and vertex shader.
-    pub vertex: f64,
-    /// Clipping and set-up.
-    pub primitive: f64,
-    /// Rasteriser, fragment shader, merge.
-    pub fragment: f64,
-    /// Copies to memory.
-    pub resolve: f64,
-    /// Dispatches.
-    pub compute: f64,
-}
-
-impl StageTimes {
-    /// What each of `runs` runs took since `before`, on average.
-    pub fn since(&self, before: &Self, runs: u32) -> Self {
-        let each = |now: f64, then: f64| (now - then) / f64::from(runs.max(1));
-        Self {
-            snapshot: each(self.snapshot, before.snapshot),
-            vertex: each(self.vertex, before.vertex),
-            primitive: each(self.primitive, before.primitive),
-            fragment: each(self.fragment, before.fragment),
-            resolve: each(self.resolve, before.resolve),
-            compute: each(self.compute, before.compute),
-        }
-    }
-}
-
 /// Runs a draw.
 pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     gpu.pipeline.stats.draws += 1;
-    if call.count == 0 || call.instances == 0 {
+    if call.count == 0 || call.instances == 0 || gpu.budget.cut().is_some() {
         return;
     }
     let result = match call.pass {
         // The result would be the visibility stream, which nobody reads.
         Pass::Binning => Ok(()),
-        Pass::Resolve => resolve::run(gpu, call),
-        Pass::Gmem | Pass::Bypass | Pass::Restore => {
-            match gpu.regs.get::<RB_RENDER_CONTROL>().DISABLE_COLOR_PIPE() {
-                true => vertices_only(gpu, call),
-                false => render(gpu, call),
-            }
-        }
+        Pass::Resolve => resolve(gpu, call),
+        Pass::Gmem | Pass::Bypass | Pass::Restore if discards(&gpu.regs) => vertices_only(gpu, call),
+        Pass::Gmem | Pass::Bypass | Pass::Restore => render(gpu, call),
     };
-    if let Err(fault) = result {
-        gpu.report.fault(fault, gpu.at);
-    }
+    record_end(gpu, result);
 }
 
 /// Runs a dispatch.
 pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     gpu.pipeline.stats.draws += 1;
-    let start = Instant::now();
-    if let Err(fault) = cs::run(gpu, call) {
-        gpu.report.fault(fault, gpu.at);
+    if gpu.budget.cut().is_some() {
+        return;
     }
+    let start = Instant::now();
+    let result = compute(gpu, call);
+    record_end(gpu, result);
     gpu.pipeline.stats.ms.compute += start.elapsed().as_secs_f64() * 1e3;
 }
 
-/// Rasteriser discard: what the stages before it store is all that is left.
-fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
-    let state = FrontState::snapshot(gpu, call)?;
-    front::run(gpu, &state)?;
-    Ok(())
-}
-
-fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Fault> {
+/// A draw from end to end.
+fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let start = Instant::now();
-    let front = FrontState::snapshot(gpu, call)?;
-    let state = DrawState::snapshot(gpu, front.topology(), front.viewports())?;
-    let layers = front.layers();
+    let stages = vertex_stages(gpu, call)?;
+    let state = draw_state(gpu, &stages)?;
+    let layers = stages.layers();
     gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
-    let Some(geometry) = geometry(gpu, call, front, &state)? else { return Ok(()) };
+    let Some(primitives) = primitives(gpu, call, stages, &state)? else { return Ok(()) };
     let start = Instant::now();
-    match layers {
-        Layers::First => draw_layer(gpu, call, &state, 0, &geometry),
-        Layers::Chosen => draw_layers(gpu, call, &state, Arc::unwrap_or_clone(geometry)),
-    }
+    let result = match layers {
+        Layers::First => draw_layer(gpu, call, &state, 0, &primitives),
+        Layers::Chosen => draw_layers(gpu, call, &state, Arc::unwrap_or_clone(primitives)),
+    };
     gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
+    result
+}
+
+/// Rasteriser discard: what the stages before it store is all that is left.
+fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
+    let stages = vertex_stages(gpu, call)?;
+    vertex_stream(gpu, &stages)?;
     Ok(())
 }
 
-/// The front half of the pipeline, unless the previous tile left its result. `None` when
-/// the primitive type is not supported.
-pub(super) fn geometry(
+/// A draw of the resolve pass: its rectangle says what is copied.
+fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
+    let area = resolved_area(gpu, call);
+    let start = Instant::now();
+    let mut unsupported = Vec::new();
+    let copy = ResolveState::snapshot(&gpu.regs, &mut unsupported);
+    record_unsupported(gpu, unsupported);
+    let Some(copy) = copy else { return Ok(()) };
+    charge(&mut gpu.budget, Work::Copy16, area.area() * u64::from(copy.cpp) / 16)?;
+    let result = copy.run(area, &gpu.gmem, &mut gpu.mem);
+    gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
+    gpu.pipeline.stats.ms.resolve += start.elapsed().as_secs_f64() * 1e3;
+    Ok(result?)
+}
+
+fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
+    let stage = stage(gpu, Stage::CS)?;
+    let state = DispatchState::snapshot(&gpu.regs, call, stage)?;
+    let log = state.run(&mut gpu.mem, &mut gpu.budget);
+    record_log(gpu, "compute", log);
+    unless_cut(gpu)
+}
+
+/// Vertices, shaded by all stages that there are in front of set-up. `None` when the primitive type
+/// is not supported.
+fn vertex_stream(gpu: &mut Gpu, stages: &VertexStages) -> Result<Option<VertexStream>, Stop> {
+    let shaded = vertices(gpu, &stages.vertex)?;
+    let stream = match stages.is_plain() {
+        true => Some(VertexStream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() }),
+        false => whole_primitives(gpu, stages, shaded)?,
+    };
+    if let (Some(feedback), Some(stream)) = (&stages.feedback, &stream) {
+        feed_back(gpu, feedback, stages, stream)?;
+    }
+    Ok(stream)
+}
+
+/// Vertex fetch and vertex shader.
+fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
+    let start = Instant::now();
+    let mut shaded = state.shade(&mut gpu.mem, &mut gpu.budget)?;
+    gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
+    record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
+    gpu.pipeline.stats.ms.vertex += start.elapsed().as_secs_f64() * 1e3;
+    unless_cut(gpu)?;
+    Ok(shaded)
+}
+
+/// The stages that take whole primitives.
+fn whole_primitives(
+    gpu: &mut Gpu,
+    stages: &VertexStages,
+    shaded: Shaded,
+) -> Result<Option<VertexStream>, Stop> {
+    let Some(primitives) = stages.whole_primitives(&shaded.list) else {
+        let what = format!("draw {}: a geometry shader of {:?}", stages.draw, stages.topology);
+        gpu.report.unsupported(what, gpu.at);
+        return Ok(None);
+    };
+    let (vertices, primitives) = match &stages.tessellation {
+        Some(tessellation) => tessellate(gpu, tessellation, &shaded.vertices, &primitives)?,
+        None => (shaded.vertices, primitives),
+    };
+    Ok(Some(match &stages.geometry {
+        Some(geometry) => shade_geometry(gpu, geometry, &vertices, &primitives, stages.draw)?,
+        None => VertexStream { vertices, list: primitives.vertices, words: Vec::new() },
+    }))
+}
+
+/// Hull shader, tessellator, domain shader.
+fn tessellate(
+    gpu: &mut Gpu,
+    tessellation: &Tessellation,
+    vertices: &Vertices,
+    primitives: &PrimitiveList,
+) -> Result<(Vertices, PrimitiveList), Stop> {
+    let Tessellation { hull, patches, domain } = tessellation;
+    let log = Hull { stage: hull, state: patches, vertices, patches: primitives }
+        .shade(&mut gpu.mem, &mut gpu.budget);
+    let failed = log.fault.is_some();
+    record_log(gpu, &format!("draw {}: hull", patches.draw), log);
+    unless_cut(gpu)?;
+    let count = if failed { 0 } else { primitives.len() };
+    let (factors, problems) = pc::factors::read(patches, count, &gpu.mem);
+    gpu.report.missing.extend(problems.missing.iter());
+    problems.faults.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
+    let components = domain.outputs.components;
+    let points = ds::points(patches, components, &primitives.ids, &factors, &mut gpu.budget)?;
+    let (shaded, log) = ds::shade(domain, &points.points, &mut gpu.mem, &mut gpu.budget);
+    record_log(gpu, &format!("draw {}: domain", patches.draw), log);
+    let cost = &mut gpu.pipeline.tessellation;
+    cost.patches += primitives.len() as u64;
+    cost.culled += points.culled + (primitives.len() - count) as u64;
+    cost.points += points.points.len() as u64;
+    cost.primitives += points.primitives.len() as u64;
+    unless_cut(gpu)?;
+    Ok((shaded, points.primitives))
+}
+
+/// Geometry shader.
+fn shade_geometry(
+    gpu: &mut Gpu,
+    state: &GeometryState,
+    vertices: &Vertices,
+    primitives: &PrimitiveList,
+    draw: u32,
+) -> Result<VertexStream, Stop> {
+    let demand = Demand {
+        registers: state.stage.program.registers(),
+        inputs: vertices.varying_components(),
+        stores: state.stage.stores(),
+    };
+    let setting = gpu.pipeline.gs_dispatch;
+    let choice = Choice::new(setting, &demand);
+    if let Some(what) = choice.refusal(setting, &demand) {
+        gpu.report.unsupported(format!("draw {draw}: {what}"), gpu.at);
+    }
+    let work = GeometryDraw { state, vertices, primitives, choice, draw };
+    let shaded = gs::shade(&work, &mut gpu.mem, &mut gpu.budget);
+    gpu.pipeline.dispatches.add(&choice, &shaded.cost);
+    record_log(gpu, &format!("draw {draw}: geometry"), shaded.log);
+    shaded.fault.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
+    shaded.too_large.into_iter().for_each(|what| gpu.report.cut(what, gpu.at));
+    unless_cut(gpu)?;
+    let strips = shaded.strips;
+    Ok(VertexStream { vertices: strips.vertices, list: strips.list, words: strips.words })
+}
+
+/// Transform feedback.
+fn feed_back(
+    gpu: &mut Gpu,
+    feedback: &FeedbackState,
+    stages: &VertexStages,
+    stream: &VertexStream,
+) -> Result<(), Stop> {
+    charge(&mut gpu.budget, Work::LaneAccess, 3 * stream.list.len() as u64 * feedback.components())?;
+    let (topology, provoking) = (stages.topology(), stages.provoking);
+    let filled = feedback.run(topology, provoking, stream, &mut |address, value| {
+        gpu.store(Client::Geometry, address, &value.to_le_bytes());
+    });
+    gpu.written_back.extend(filled.registers());
+    Ok(())
+}
+
+/// What reaches the rasteriser, unless the previous tile left it. `None` when the primitive type is not
+/// supported.
+fn primitives(
     gpu: &mut Gpu,
     call: &DrawCall,
-    front: FrontState,
+    stages: VertexStages,
     state: &DrawState,
-) -> Result<Option<Arc<Geometry>>, Fault> {
-    if front.is_reusable()
+) -> Result<Option<Arc<Primitives>>, Stop> {
+    if stages.is_reusable()
         && let Some(known) =
-            gpu.pipeline.reuse.find(gpu.at.address, &front.vertex, &state.primitive, &gpu.mem)
+            gpu.pipeline.primitives.find(gpu.at.address, &stages.vertex, &state.primitive, &gpu.mem)
     {
         return Ok(Some(known));
     }
-    let Some(Stream { mut vertices, list, words }) = front::run(gpu, &front)? else { return Ok(None) };
+    let Some(VertexStream { mut vertices, list, words }) = vertex_stream(gpu, &stages)? else {
+        return Ok(None);
+    };
+    charge(&mut gpu.budget, Work::Vertex, if stages.is_plain() { 0 } else { list.len() as u64 })?;
     let start = Instant::now();
     let Some(primitives) = setup::assemble_in(&state.primitive, &mut vertices, &list, &words) else {
-        let what = format!("draw {}: primitive type {:?}", call.number, front.topology());
+        let what = format!("draw {}: primitive type {:?}", call.number, stages.topology());
         gpu.report.unsupported(what, gpu.at);
         return Ok(None);
     };
     gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
     gpu.pipeline.stats.primitives += primitives.len() as u64;
-    let geometry = Arc::new(Geometry::new(vertices, primitives, words));
-    if front.is_reusable() {
-        let primitive = state.primitive.clone();
-        gpu.pipeline.reuse.keep(gpu.at.address, front.vertex, primitive, &gpu.mem, &geometry);
+    let made = Arc::new(Primitives::new(vertices, primitives, words));
+    if stages.is_reusable() {
+        let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
+        let copied = cache.keep(gpu.at.address, stages.vertex, state, &gpu.mem, &made);
+        gpu.budget.settle(Work::Copy16, copied / 16);
     }
-    Ok(Some(geometry))
-}
-
-/// Runs the vertex stage and records what it reports.
-pub fn shade_vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Fault> {
-    let start = Instant::now();
-    let stores = if state.stage.stores() { Stores::Some } else { Stores::None };
-    let mut shaded = indices::shade(state, &mut gpu.mem, stores)?;
-    gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
-    note_reports(gpu, std::mem::take(&mut shaded.reports));
-    gpu.pipeline.stats.ms.vertex += start.elapsed().as_secs_f64() * 1e3;
-    Ok(shaded)
-}
-
-/// Records what shaders reported.
-pub fn note_reports(gpu: &mut Gpu, reports: Reports) {
-    gpu.pipeline.stats.warps += reports.warps;
-    gpu.pipeline.stats.instructions += reports.instructions;
-    gpu.report.missing.extend(reports.misses);
-    for page in reports.lost {
-        gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
-    }
-    if let Some(stray) = reports.strays.first() {
-        gpu.report.fault(stray.fault(gpu.at.draws), gpu.at);
-    }
-    for what in reports.unsupported {
-        gpu.report.unsupported(what, gpu.at);
-    }
-    if let Some(fault) = reports.fault {
-        gpu.report.fault(fault, gpu.at);
-    }
+    Ok(Some(made))
 }
 
 /// Draws primitives that choose their layers.
-fn draw_layers(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, geometry: Geometry) {
-    let Geometry { mut vertices, primitives, words, .. } = geometry;
+fn draw_layers(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, made: Primitives) -> Result<(), Stop> {
+    let Primitives { mut vertices, primitives, words, .. } = made;
     let grouping = if state.fragment.stage.stores() { Grouping::Runs } else { Grouping::Layers };
     for Layer { number, primitives } in layers::split(primitives, &words, grouping) {
-        let geometry = Geometry::new(vertices, primitives, Vec::new());
-        draw_layer(gpu, call, state, number, &geometry);
-        vertices = geometry.vertices;
+        let made = Primitives::new(vertices, primitives, Vec::new());
+        draw_layer(gpu, call, state, number, &made)?;
+        vertices = made.vertices;
     }
+    Ok(())
 }
 
 /// Draws all primitives to one layer of the targets.
-fn draw_layer(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, layer: u32, geometry: &Geometry) {
+fn draw_layer(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    state: &DrawState,
+    layer: u32,
+    made: &Primitives,
+) -> Result<(), Stop> {
     let surfaces: Vec<Surface> =
         state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
-    shade_fragments(gpu, state, &surfaces, geometry);
-    note_targets(gpu, state, &surfaces, call);
+    let result = fragments(gpu, state, &surfaces, made);
+    let written = state.targets.written(&surfaces, call.submit, call.number);
+    written.into_iter().for_each(|written| gpu.pipeline.surfaces.note(written));
+    result
 }
 
-fn shade_fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], geometry: &Geometry) {
-    let Geometry { vertices, primitives, bounds, .. } = geometry;
-    let inside = state.targets.scissor.intersect(reachable(gpu, surfaces));
+/// Rasteriser, fragment shader, render backend.
+fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Result<(), Stop> {
+    let Primitives { vertices, primitives, bounds, .. } = made;
+    let inside = state.targets.scissor.intersect(reachable(surfaces, &gpu.gmem, &gpu.mem));
     let visible = bounds.iter().map(|bounds| bounds.intersect(inside));
-    let Some(area) = visible.filter(|rect| !rect.is_empty()).reduce(Rect::union) else { return };
-    let plan = plan(state, &gpu.mem);
-    let count = affordable(bounds, area);
-    if count < bounds.len() {
-        let what = format!("draw cut after {count} of {} primitives: {MAX_PIXELS} pixels", bounds.len());
-        gpu.report.fault(Fault::Draw(what), gpu.at);
-    }
+    let Some(area) = visible.filter(|rect| !rect.is_empty()).reduce(Rect::union) else { return Ok(()) };
+    charge(&mut gpu.budget, Work::Copy16, copied(surfaces, area))?;
+    let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
+    let touched = bounds.iter().map(|bounds| bounds.intersect(area).area());
+    let count = touched.take_while(|pixels| gpu.budget.take(Work::Pixel, *pixels)).count();
     let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
-    let frame = Frame { state, vertices, primitives, bounds, plan };
-    let (results, outside) = with_planes(surfaces, area, &mut gpu.gmem, &mut gpu.mem, |planes, mem| {
-        bands::draw(&frame, area, planes, mem)
+    let draw = FragmentDraw { state, vertices, primitives, bounds, plan };
+    let budget = &mut gpu.budget;
+    let (shaded, outside) = with_rows(surfaces, area, &mut gpu.gmem, &mut gpu.mem, |rows, mem| {
+        draw.shade(area, rows, mem, budget)
     });
-    for Outside { surface, address, len } in outside {
+    record_outside(gpu, surfaces, &outside);
+    let samples: u64 = shaded.results.iter().sum();
+    gpu.pipeline.stats.pixels += samples;
+    gpu.counters.samples_passed += samples;
+    record_log(gpu, "fragment", shaded.log);
+    unless_cut(gpu)
+}
+
+/// The pixels that the rectangle of a resolve covers. Without a usable vertex stage, all that
+/// the scissors leave.
+fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
+    let bounds = resolve_bounds(&gpu.regs);
+    let state = PrimitiveState::snapshot(&gpu.regs, call.initiator.PRIM_TYPE(), Viewports::First);
+    let Ok(vertex) = vertex_state(gpu, call) else { return bounds };
+    let Ok(mut shaded) = vertices(gpu, &vertex) else { return bounds };
+    setup::assemble(&state, &mut shaded.vertices, &shaded.list)
+        .unwrap_or_default()
+        .iter()
+        .map(|p| p.shape.bounds.intersect(bounds))
+        .filter(|rect| !rect.is_empty())
+        .reduce(Rect::union)
+        .unwrap_or(Rect { x1: bounds.x0, ..bounds })
+}
+
+// Registers to state.
+
+/// The program, constants and descriptors of `stage`.
+fn stage(gpu: &mut Gpu, stage: Stage) -> Result<StageState, Fault> {
+    let words = stage_code(gpu, stage)?;
+    let loaded = gpu.pipeline.programs.get(stage, &words)?;
+    Ok(StageState::snapshot(gpu, stage, loaded))
+}
+
+/// The instructions of `stage`.
+fn stage_code(gpu: &mut Gpu, stage: Stage) -> Result<Vec<u64>, Fault> {
+    code(gpu, stage).map_err(|miss| {
+        gpu.report.missing.note(miss);
+        Fault::Shader(format!("{stage:?} program at {:#010x} is missing", miss.address))
+    })
+}
+
+fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
+    let stage = stage(gpu, Stage::VS)?;
+    let mut unsupported = Vec::new();
+    let fetch = FetchState::snapshot(&gpu.regs, call, pc::state::restart(&gpu.regs), &mut unsupported);
+    record_unsupported(gpu, unsupported);
+    Ok(VertexState { fetch, stage, outputs: VertexOutputs::snapshot(&gpu.regs, Stage::VS) })
+}
+
+fn vertex_stages(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexStages, Fault> {
+    Ok(VertexStages {
+        vertex: vertex_state(gpu, call)?,
+        tessellation: tessellation(gpu, call)?,
+        geometry: match gs::state::is_on(&gpu.regs) {
+            true => {
+                let stage = stage(gpu, Stage::GS)?;
+                Some(GeometryState::snapshot(&gpu.regs, stage))
+            }
+            false => None,
+        },
+        feedback: FeedbackState::snapshot(gpu),
+        topology: call.initiator.PRIM_TYPE(),
+        provoking: pc::state::provoking(&gpu.regs),
+        draw: call.number,
+    })
+}
+
+fn tessellation(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Tessellation>, Fault> {
+    let Some(patches) = pc::state::patches(call)? else { return Ok(None) };
+    hs::state::require(&gpu.regs, call.number)?;
+    ds::state::require(&gpu.regs, call.number)?;
+    let patches = PatchState::snapshot(&gpu.regs, call.number, patches)?;
+    let (hull, domain) = (stage(gpu, Stage::HS)?, stage(gpu, Stage::DS)?);
+    Ok(Some(Tessellation { hull, patches, domain: DomainState::snapshot(&gpu.regs, domain) }))
+}
+
+fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> {
+    let mut unsupported = Vec::new();
+    let targets = Targets::snapshot(&gpu.regs, &mut unsupported);
+    record_unsupported(gpu, unsupported);
+    let primitive = PrimitiveState::snapshot(&gpu.regs, stages.topology(), stages.viewports());
+    let stage = stage(gpu, Stage::FS)?;
+    Ok(DrawState { primitive, fragment: FragmentState::snapshot(&gpu.regs, stage), targets })
+}
+
+// What is recorded.
+
+/// Stops where the budget is used up.
+fn unless_cut(gpu: &Gpu) -> Result<(), Stop> {
+    gpu.budget.cut().map_or(Ok(()), |_| Err(Stop::NoBudget))
+}
+
+/// Records how a draw or dispatch ended.
+fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
+    match result {
+        Ok(()) | Err(Stop::NoBudget) => {}
+        Err(Stop::Fault(fault)) => gpu.report.fault(fault, gpu.at),
+        Err(Stop::TooLarge(what)) => gpu.report.cut(what, gpu.at),
+    }
+    if let Some(refusal) = gpu.budget.refusal() {
+        gpu.report.cut(refusal, gpu.at);
+    }
+}
+
+/// Records what the shader of `stage` did.
+fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
+    gpu.pipeline.stats.warps += log.work.warps;
+    gpu.pipeline.stats.instructions += log.work.instructions;
+    gpu.report.missing.extend(log.missing.iter());
+    for page in log.lost_pages {
+        gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
+    }
+    if let Some(outside) = log.outside_inputs.first() {
+        gpu.report.fault(outside.fault(gpu.at.draws), gpu.at);
+    }
+    record_unsupported(gpu, log.unsupported);
+    if let Some(fault) = log.fault {
+        gpu.report.fault(Fault::Shader(format!("{stage} {fault}")), gpu.at);
+    }
+}
+
+fn record_unsupported(gpu: &mut Gpu, unsupported: Vec<String>) {
+    unsupported.into_iter().for_each(|what| gpu.report.unsupported(what, gpu.at));
+}
+
+/// Records surfaces that are in no memory.
+fn record_outside(gpu: &mut Gpu, surfaces: &[Surface], outside: &[Outside]) {
+    for &Outside { surface, address, len } in outside {
         gpu.report.missing.note(Miss { client: Client::RenderTarget, address, len });
         let page = address - address % crate::memory::PAGE;
         if matches!(surfaces[surface].location, Location::Memory(_)) {
             gpu.report.fault(Fault::Store { client: Client::RenderTarget, page }, gpu.at);
         }
     }
-    for result in results {
-        add_result(gpu, result);
+}
+
+// One warp of a draw, ready to run: for a debugger.
+
+/// A warp before its first instruction, of a program with a step per instruction.
+pub struct Launch<'l, 'e, 'q, 'a> {
+    /// The program's words.
+    pub words: &'l [u64],
+    /// The same, lowered.
+    pub program: &'l Program,
+    /// Its registers, inputs in place.
+    pub warp: Warp,
+    /// What it sees.
+    pub environment: StageEnvironment<'e, 'q, 'a>,
+    /// Which pixels, of a fragment shader.
+    pub pixels: Option<WarpPixels>,
+}
+
+/// Hands over the `number`-th warp of the draw's vertex shader.
+///
+/// # Errors
+/// There is no such warp.
+pub fn inspect_vertices(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    number: u32,
+    look: impl FnOnce(Launch<'_, '_, '_, '_>),
+) -> Result<(), Stop> {
+    let (words, program) = stepwise(gpu, Stage::VS)?;
+    let mut state = vertex_state(gpu, call)?;
+    state.stage.program = program.clone();
+    let mut worker = state.inspect(&mut gpu.mem, &mut gpu.budget, number)?;
+    let environment = StageEnvironment { memory: &mut worker.memory, quads: None };
+    look(Launch { words: &words, program: &program, warp: worker.warp, environment, pixels: None });
+    Ok(())
+}
+
+/// Hands over a warp of the draw's fragment shader. What the vertex shader stores has
+/// happened by then.
+///
+/// # Errors
+/// Nothing is drawn there.
+pub fn inspect_fragments(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    chosen: Chosen,
+    look: impl FnOnce(Launch<'_, '_, '_, '_>),
+) -> Result<(), Stop> {
+    if matches!(call.pass, Pass::Resolve | Pass::Binning) {
+        let what = "the fragment shader of a resolve or binning pass does not run";
+        return Err(Fault::Draw(what.into()).into());
     }
+    let (words, program) = stepwise(gpu, Stage::FS)?;
+    let stages = vertex_stages(gpu, call)?;
+    let mut state = draw_state(gpu, &stages)?;
+    state.fragment.stage.program = program.clone();
+    let Some(made) = primitives(gpu, call, stages, &state)? else { return Ok(()) };
+    let area = state.targets.scissor.intersect(reachable(&state.targets.surfaces, &gpu.gmem, &gpu.mem));
+    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
+    let Primitives { vertices, primitives, bounds, .. } = &*made;
+    let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan };
+    draw.inspect(area, chosen, &mut gpu.mem, |pixels, warp, environment| {
+        look(Launch { words: &words, program: &program, warp, environment, pixels: Some(pixels) });
+    })?;
+    Ok(())
 }
 
-/// Pixels that a draw's primitives may touch, in all: 32 layers over 4096x4096, or 250 over
-/// 1920x1080. The kernel would take a GPU for hung that is as busy with one draw.
-const MAX_PIXELS: u64 = 1 << 29;
-
-/// How many primitives a draw can do before it has touched [`MAX_PIXELS`].
-fn affordable(bounds: &[Rect], area: Rect) -> usize {
-    let mut left = MAX_PIXELS;
-    let enough = |bounds: &Rect| match left.checked_sub(bounds.intersect(area).area()) {
-        Some(rest) => {
-            left = rest;
-            false
-        }
-        None => true,
-    };
-    bounds.iter().position(enough).unwrap_or(bounds.len())
-}
-
-/// The pixels for which some surface has memory: whatever scissors say, no more than
-/// these are worth drawing. Without surfaces there are only samples to count.
-pub(super) fn reachable(gpu: &Gpu, surfaces: &[Surface]) -> Rect {
-    let extent = |surface: &Surface| {
-        let room = match surface.location {
-            Location::Gmem(base) => (gpu.gmem.len() as u64).saturating_sub(base.into()),
-            Location::Memory(base) => gpu.mem.room(base).into(),
-        };
-        let side = |pixels: u64| pixels.min(Rect::ALL.x1 as u64) as i32;
-        let columns = side(u64::from(surface.pitch / surface.cpp.max(1)));
-        let rows = side(room.div_ceil(u64::from(surface.pitch.max(1))));
-        let [x0, y0] = surface.origin;
-        Rect { x0, y0, x1: x0 + columns, y1: y0 + rows }
-    };
-    surfaces.iter().map(extent).reduce(Rect::union).unwrap_or(Rect::ALL)
-}
-
-fn add_result(gpu: &mut Gpu, result: BandResult) {
-    gpu.pipeline.stats.pixels += result.samples;
-    gpu.counters.samples_passed += result.samples;
-    note_reports(gpu, result.reports);
-}
-
-/// Decides what can be done without running the shader for every pixel.
-pub(super) fn plan(state: &DrawState, memory: &Memory) -> Plan {
-    let stage = &state.fragment.stage;
-    let late = state.targets.order == TestOrder::Late || stage.kills();
-    let order = if late { TestOrder::Late } else { TestOrder::Early };
-    let color = if order == TestOrder::Late || stage.stores() {
-        Coloring::Shaded
-    } else if state.targets.color.is_empty() {
-        Coloring::None
-    } else {
-        solid(state, memory).map_or(Coloring::Shaded, Coloring::Solid)
-    };
-    Plan { order, color }
-}
-
-/// The dword of every target if all pixels get the same.
-fn solid(state: &DrawState, memory: &Memory) -> Option<Vec<u32>> {
-    if !state.fragment.is_uniform() {
-        return None;
-    }
-    let colors = fs::run_once(state, Port::Shared(memory))?;
-    state.targets.color.iter().zip(&colors).map(|(target, colors)| target.solid(colors)).collect()
-}
-
-/// Notes the targets in memory as rendered.
-fn note_targets(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], call: &DrawCall) {
-    if !is_bypass(&gpu.regs) {
-        return;
-    }
-    let size = gpu.regs.get::<RB_FRAME_BUFFER_DIMENSION>();
-    for (target, format) in state.targets.color.iter().zip(&state.targets.color_format) {
-        let surface = &surfaces[target.plane];
-        let Location::Memory(address) = surface.location else { continue };
-        gpu.pipeline.surfaces.note(Written {
-            submit: call.submit,
-            draw: call.number,
-            address,
-            width: size.WIDTH(),
-            height: size.HEIGHT(),
-            pitch: surface.pitch,
-            format: format.0,
-            swap: format.1,
-            content: crate::draw::rb::rendered::Content::Color,
-        });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_draw_of_too_many_pixels_is_cut() {
-        let area = Rect { x0: 0, y0: 0, x1: 1 << 14, y1: 1 << 14 };
-        let half = Rect { x1: 1 << 13, ..area };
-        assert_eq!(affordable(&[half; 4], area), 4, "2^27 pixels each");
-        assert_eq!(affordable(&[half; 5], area), 4);
-        assert_eq!(affordable(&[half; 5], Rect { x1: 0, ..area }), 5, "none of it can be seen");
-    }
+fn stepwise(gpu: &mut Gpu, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
+    let words = stage_code(gpu, stage)?;
+    let program = Program::stepwise(&words).map_err(|error| Fault::Shader(error.to_string()))?;
+    Ok((words, Arc::new(program)))
 }

@@ -15,8 +15,8 @@ use crate::memory::Memory;
 use crate::draw::call::IndexSource;
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{PrimitiveState, ScreenPrimitive};
-use crate::draw::gras::state::VertexState;
 use crate::draw::vertices::Vertices;
+use crate::draw::vs::VertexState;
 
 /// Bytes kept before everything is forgotten.
 const MAX_BYTES: usize = 128 << 20;
@@ -24,9 +24,9 @@ const MAX_BYTES: usize = 128 << 20;
 /// Bytes of vertices and indices that are worth a comparison.
 const MAX_SOURCE: usize = 8 << 20;
 
-/// What the front half of the pipeline makes of a draw.
+/// What reaches the rasteriser of a draw.
 #[derive(Clone)]
-pub struct Geometry {
+pub struct Primitives {
     /// Shaded vertices, and those that clipping added.
     pub vertices: Vertices,
     /// Set-up primitives.
@@ -37,7 +37,7 @@ pub struct Geometry {
     pub bounds: Vec<Rect>,
 }
 
-impl Geometry {
+impl Primitives {
     /// With the bounds of `primitives`.
     pub fn new(vertices: Vertices, primitives: Vec<ScreenPrimitive>, words: Vec<PRIMITIVE_WORD>) -> Self {
         let bounds = primitives.iter().map(|primitive| primitive.shape.bounds).collect();
@@ -49,17 +49,17 @@ struct Entry {
     vertex: VertexState,
     primitive: PrimitiveState,
     sources: Vec<(u32, Vec<u8>)>,
-    geometry: Arc<Geometry>,
+    made: Arc<Primitives>,
 }
 
-/// Geometry by the address of the draw's packet.
+/// Primitives by the address of the draw's packet.
 #[derive(Default)]
-pub struct Reuse {
+pub struct PrimitiveCache {
     entries: HashMap<u32, Entry>,
     bytes: usize,
 }
 
-impl Reuse {
+impl PrimitiveCache {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.entries.clear();
@@ -73,33 +73,35 @@ impl Reuse {
         vertex: &VertexState,
         primitive: &PrimitiveState,
         memory: &Memory,
-    ) -> Option<Arc<Geometry>> {
+    ) -> Option<Arc<Primitives>> {
         let entry = self.entries.get(&address)?;
         let same = entry.primitive == *primitive
             && entry.vertex.is_same(vertex)
             && entry.sources.iter().all(|(at, bytes)| memory.slice(*at, bytes.len()) == Some(bytes));
-        same.then(|| entry.geometry.clone())
+        same.then(|| entry.made.clone())
     }
 
     /// Keeps what the packet at `address` drew, if it depends on nothing but state and
-    /// what its attributes and indices name.
+    /// what its attributes and indices name. Gives the bytes that were copied for that.
     pub fn keep(
         &mut self,
         address: u32,
         vertex: VertexState,
         primitive: PrimitiveState,
         memory: &Memory,
-        geometry: &Arc<Geometry>,
-    ) {
-        let Some(sources) = sources(&vertex, memory) else { return };
+        made: &Arc<Primitives>,
+    ) -> u64 {
+        let Some(sources) = sources(&vertex, memory) else { return 0 };
+        let copied = sources.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
         let bytes = sources.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
-            + geometry.vertices.len() * geometry.vertices.stride() * 4
-            + geometry.primitives.len() * (size_of::<ScreenPrimitive>() + size_of::<Rect>());
+            + made.vertices.len() * made.vertices.stride() * 4
+            + made.primitives.len() * (size_of::<ScreenPrimitive>() + size_of::<Rect>());
         if self.bytes + bytes > MAX_BYTES {
             self.clear();
         }
         self.bytes += bytes;
-        self.entries.insert(address, Entry { vertex, primitive, sources, geometry: geometry.clone() });
+        self.entries.insert(address, Entry { vertex, primitive, sources, made: made.clone() });
+        copied
     }
 }
 
@@ -110,8 +112,8 @@ fn sources(vertex: &VertexState, memory: &Memory) -> Option<Vec<(u32, Vec<u8>)>>
         return None;
     }
     let mut ranges: Vec<(u32, usize)> =
-        vertex.attributes.iter().map(|a| (a.address, a.size as usize)).collect();
-    if let IndexSource::Memory { base, size, .. } = &vertex.indices {
+        vertex.fetch.attributes.iter().map(|a| (a.address, a.size as usize)).collect();
+    if let IndexSource::Memory { base, size, .. } = &vertex.fetch.indices {
         ranges.push((*base, *size as usize));
     }
     if ranges.iter().map(|(_, len)| len).sum::<usize>() > MAX_SOURCE {

@@ -1,10 +1,29 @@
 //! Shaded vertices: what travels from the last vertex stage to the rasteriser.
 
+use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+
 /// Words in front of the varyings: position x, y, z, w and point size.
 pub const HEADER: usize = 5;
 
 /// Marks a primitive restart in a list of vertex numbers.
 pub const RESTART: u32 = u32::MAX;
+
+/// Entries of a draw's vertex list that we hold; no real draw comes near.
+pub const MAX_VERTICES: u64 = 1 << 24;
+
+/// Words of shaded vertices of a draw that we hold.
+pub const MAX_WORDS: usize = 1 << 27;
+
+/// Vertices on their way to set-up.
+#[derive(Default)]
+pub struct VertexStream {
+    /// The vertices.
+    pub vertices: Vertices,
+    /// Their numbers in drawing order, with restarts.
+    pub list: Vec<u32>,
+    /// What a geometry shader said of each vertex; empty without one.
+    pub words: Vec<PRIMITIVE_WORD>,
+}
 
 /// Vertices as rows of equal length: clip-space position, point size, then the
 /// varying components by VPC location (as bits: flat ones may be integers).
@@ -24,6 +43,11 @@ impl Vertices {
     /// Words of a vertex.
     pub fn stride(&self) -> usize {
         self.stride
+    }
+
+    /// Varying components of a vertex.
+    pub fn varying_components(&self) -> usize {
+        self.stride - HEADER
     }
 
     /// How many there are.

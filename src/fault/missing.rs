@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rangemap::RangeSet;
+
 use super::Client;
 
 /// Address ranges kept for each client; further ones join the last.
@@ -21,28 +23,25 @@ pub struct Miss {
 /// Every address that was read and is not in the capture, by who asked; ranges merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// Start -> end of disjoint ranges that do not touch.
-    ranges: BTreeMap<Client, BTreeMap<u64, u64>>,
+    ranges: BTreeMap<Client, RangeSet<u64>>,
 }
 
 impl Missing {
-    /// Adds a miss. Independent of the order of calls up to [`MAX_RANGES`] ranges a client.
+    /// Adds a miss. Independent of the order of calls up to 4,096 ranges a client; behind that
+    /// the gap between the last two closes.
     pub fn note(&mut self, miss: Miss) {
-        let ranges = self.ranges.entry(miss.client).or_default();
-        let (mut start, mut end) = (u64::from(miss.address), u64::from(miss.address) + u64::from(miss.len));
-        if start == end {
+        if miss.len == 0 {
             return;
         }
-        while let Some((&from, &to)) = ranges.range(..=end).next_back().filter(|(_, to)| **to >= start) {
-            ranges.remove(&from);
-            (start, end) = (start.min(from), end.max(to));
-        }
-        if ranges.len() == MAX_RANGES
-            && let Some((from, to)) = ranges.pop_last()
+        let ranges = self.ranges.entry(miss.client).or_default();
+        ranges.insert(miss.address.into()..u64::from(miss.address) + u64::from(miss.len));
+        let mut from_last = ranges.iter().rev();
+        if ranges.len() > MAX_RANGES
+            && let (Some(last), Some(before)) = (from_last.next(), from_last.next())
         {
-            (start, end) = (start.min(from), end.max(to));
+            let joined = before.start..last.end;
+            ranges.insert(joined);
         }
-        ranges.insert(start, end);
     }
 
     /// Adds many, such as what a worker thread collected.
@@ -53,10 +52,10 @@ impl Missing {
     /// The merged ranges, by client and address. A range of 4 GiB reports `u32::MAX` bytes.
     pub fn iter(&self) -> impl Iterator<Item = Miss> {
         self.ranges.iter().flat_map(|(client, ranges)| {
-            ranges.iter().map(|(start, end)| Miss {
+            ranges.iter().map(|range| Miss {
                 client: *client,
-                address: *start as u32,
-                len: u32::try_from(end - start).unwrap_or(u32::MAX),
+                address: range.start as u32,
+                len: u32::try_from(range.end - range.start).unwrap_or(u32::MAX),
             })
         })
     }

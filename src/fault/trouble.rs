@@ -76,6 +76,7 @@ impl From<CaptureError> for Trouble {
         let text = error.to_string();
         match error {
             CaptureError::Io { .. } => Self::Io(text),
+            CaptureError::TooLarge { .. } => Self::Cut(text),
             _ => Self::Container(text),
         }
     }

@@ -1,4 +1,16 @@
 //! Compressed formats: what a block covers and holds, and decoding one.
+//!
+//! | formats | by | where that is wrong |
+//! |---|---|---|
+//! | DXT, RGTC, BPTC | bcdec_rs | |
+//! | ETC2 RGB, RGBA | texture2ddecoder | |
+//! | ETC2 punch-through | texture2ddecoder | colour of transparent texels, mended here |
+//! | EAC, R and RG | own code | the crates give 8 of the 11 bits |
+//! | ATC | own code | see `atc.rs` |
+//! | ASTC | astc-decode | blocks that mix LDR and HDR partitions: the LDR texels behind an HDR partition |
+//!
+//! Nothing that we found is right for mixed ASTC blocks: texture2ddecoder's ASTC panics on some
+//! bytes, and Arm's decoder is C++. `vectors.txt` holds what a block must give.
 mod atc;
 
 use super::convert::unorm_to_float;
@@ -111,11 +123,25 @@ impl Compression {
             Astc(width, height) => return astc(block, width, height, texel),
             Rgtc1 | Rgtc2 | EacR | EacRg | BptcFloat | BptcUfloat => {}
         }
-        if matches!(self, Etc2Rgb | Etc2Rgba | Etc2RgbA1) {
-            bgra.iter().map(|word| word.to_le_bytes()).for_each(|[b, g, r, a]| texel([r, g, b, a]));
-        } else {
-            rgba.as_chunks().0.iter().for_each(|&it| texel(it));
+        match self {
+            Etc2RgbA1 => bgra.map(clear_if_transparent).iter().for_each(|&it| texel(it)),
+            Etc2Rgb | Etc2Rgba => bgra.map(from_bgra).iter().for_each(|&it| texel(it)),
+            _ => rgba.as_chunks().0.iter().for_each(|&it| texel(it)),
         }
+    }
+}
+
+fn from_bgra(word: u32) -> [u8; 4] {
+    let [b, g, r, a] = word.to_le_bytes();
+    [r, g, b, a]
+}
+
+/// A texel of the punch-through format: texture2ddecoder keeps the colour of a transparent one,
+/// which the specification makes black (an A420 too: docs/hardware/board-a420.md, section 8).
+fn clear_if_transparent(word: u32) -> [u8; 4] {
+    match from_bgra(word) {
+        [.., 0] => [0; 4],
+        opaque => opaque,
     }
 }
 

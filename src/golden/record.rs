@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use a4emu_decoder::load_state::{Pipe, StateKind};
-use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 
 use super::hash::hash_words;
 use super::{LoadRecord, Record, State, StateHash};
@@ -109,7 +108,7 @@ pub fn call_text(call: &Call) -> String {
 }
 
 fn draw_text(call: &DrawCall) -> String {
-    let primitive = format!("{:?}", VGT_DRAW_INITIATOR_A4XX(call.initiator).PRIM_TYPE());
+    let primitive = format!("{:?}", call.initiator.PRIM_TYPE());
     let primitive = primitive.strip_prefix("DI_PT_").unwrap_or(&primitive);
     let mut text = format!("{} {primitive} count {} instances {}", call.pass, call.count, call.instances);
     text += &match &call.indices {

@@ -3,8 +3,8 @@
 //!
 //! Positions are in pixels after the division by w (there is no viewport), y down.
 //! Unlike PicoGpu, which tests and interpolates at whole numbers, pixels have their
-//! centre at .5 and attributes are interpolated with perspective by w: the page
-//! asks for pixel centres and leaves the weights open.
+//! centre at .5 and attributes are interpolated with perspective by w: its
+//! documents ask for pixel centres and leave the weights open.
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::isa::pico::{Io, LANES};
@@ -20,15 +20,15 @@ use crate::draw::gras::clip::Viewport;
 use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
-use crate::draw::gras::state::MAX_VARYINGS;
-use crate::draw::pc::topology::Provoking;
+use crate::draw::pc::assembler::Provoking;
 use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
 use crate::draw::rb::depth::{DepthStencil, DepthWrite, Words};
 use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
 use crate::draw::rb::pixels::Quads;
-use crate::draw::rb::surface::Plane;
+use crate::draw::rb::surface::PixelRows;
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::draw::vpc::interpolate::{Source, WarpQuads, Weights};
+use crate::draw::vpc::state::MAX_VARYINGS;
 use crate::format::{Codec, Format, Transfer, float_to_unorm};
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
@@ -40,12 +40,17 @@ use crate::status::Status;
 ///
 /// # Errors
 /// A scene or shader that cannot be used, or I/O.
-pub fn draw(path: &Path, png: &Path, include: &[PathBuf], shared: &Shared) -> anyhow::Result<Status> {
+pub fn draw(
+    path: &Path,
+    png: &Path,
+    include: &[PathBuf],
+    mut budget: Budget,
+    shared: &Shared,
+) -> anyhow::Result<Status> {
     let mut reach = Reach::new(path, include);
     let scene = Scene::read(path)?;
     let draws: Vec<_> = scene.draw.iter().map(|draw| draw.load(&mut reach)).collect::<Result<_, _>>()?;
     let mut framebuffer = Framebuffer::new(&scene);
-    let mut budget = Budget::default();
     for (draw, loaded) in scene.draw.iter().zip(&draws) {
         let func = if draw.depth { CompareFunc::FUNC_LESS } else { CompareFunc::FUNC_ALWAYS };
         framebuffer.draw(loaded, func, &mut budget);
@@ -53,6 +58,9 @@ pub fn draw(path: &Path, png: &Path, include: &[PathBuf], shared: &Shared) -> an
     framebuffer.write(png, &reach.inputs)?;
     Ok(cut_status(&budget, shared))
 }
+
+/// Pixels of work that one here is: each is tested and written on its own. Measured.
+const PIXEL: u64 = 8;
 
 /// Colour and depth of every pixel.
 struct Framebuffer {
@@ -131,8 +139,10 @@ impl Framebuffer {
         let primitives = setup::assemble(&state, &mut vertices, &list).expect("triangles can be assembled");
         let mut fragments = Fragments::new(loaded, &vertices, &primitives, func);
         let pitch = self.width * 4;
-        let mut planes =
-            [Plane::new(&mut self.color, pitch, 4, [0, 0]), Plane::new(&mut self.depth, pitch, 4, [0, 0])];
+        let mut planes = [
+            PixelRows::new(&mut self.color, pitch, 4, [0, 0]),
+            PixelRows::new(&mut self.depth, pitch, 4, [0, 0]),
+        ];
         for (n, primitive) in primitives.iter().enumerate() {
             let pixels = primitive.shape.bounds.intersect(state.sides).area();
             if !fragments.afford(pixels, budget) {
@@ -202,7 +212,7 @@ impl<'a> Fragments<'a> {
     fn afford(&self, pixels: u64, budget: &mut Budget) -> bool {
         let warps = pixels.div_ceil(LANES as u64);
         let works = [
-            (Work::Pixel, pixels),
+            (Work::Pixel, PIXEL * pixels),
             (Work::Warp, warps),
             (Work::WarpInstruction, warps * self.unit.instructions),
         ];
@@ -210,7 +220,7 @@ impl<'a> Fragments<'a> {
     }
 
     /// The quads of an 8x8 block whose first pixel is `first`.
-    fn block(&mut self, primitive: u32, first: [i32; 2], mask: u64, planes: &mut [Plane<'_>; 2]) {
+    fn block(&mut self, primitive: u32, first: [i32; 2], mask: u64, planes: &mut [PixelRows<'_>; 2]) {
         for (at, mask) in halves(first, mask) {
             for quad in covered_quads(primitive, at, quad_order(mask)) {
                 self.queue.push(quad);
@@ -222,7 +232,7 @@ impl<'a> Fragments<'a> {
     }
 
     /// Tests, shades and writes what waits.
-    fn flush(&mut self, planes: &mut [Plane<'_>; 2]) {
+    fn flush(&mut self, planes: &mut [PixelRows<'_>; 2]) {
         let quads = std::mem::take(&mut self.queue);
         if quads.is_empty() {
             return;

@@ -8,7 +8,8 @@ mod value;
 
 use std::path::PathBuf;
 
-use crate::budget::Budget;
+use crate::budget::{BASE, Budget};
+use crate::limits::WorkLimits;
 use crate::options::Shared;
 use crate::status::Status;
 
@@ -42,11 +43,15 @@ enum Command {
         /// How to print results
         #[arg(long = "as", default_value = "hex")]
         form: Form,
+        #[command(flatten)]
+        limits: WorkLimits,
     },
     /// Execute a binary stream of StoreIsa and ExecuteIsa commands
     Exec {
         /// The stream
         stream: PathBuf,
+        #[command(flatten)]
+        limits: WorkLimits,
     },
     /// Render a scene
     Draw {
@@ -58,6 +63,8 @@ enum Command {
         /// A folder, beside that of the scene, where its shaders may be (repeatable)
         #[arg(long, value_name = "DIR")]
         include: Vec<PathBuf>,
+        #[command(flatten)]
+        limits: WorkLimits,
     },
     /// Step through a shader
     Debug(stepping::Args),
@@ -70,16 +77,20 @@ enum Command {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     match &args.command {
         Command::Asm { shader, output } => programs::asm(shader, output.as_deref()),
-        Command::Run { shader, uniform, form } => programs::run(shader, uniform, *form, shared),
-        Command::Exec { stream } => programs::exec(stream, shared),
-        Command::Draw { scene, png, include } => draw::draw(scene, png, include, shared),
+        Command::Run { shader, uniform, form, limits } => {
+            programs::run(shader, uniform, *form, limits.budget(BASE), shared)
+        }
+        Command::Exec { stream, limits } => programs::exec(stream, limits.budget(BASE), shared),
+        Command::Draw { scene, png, include, limits } => {
+            draw::draw(scene, png, include, limits.budget(BASE), shared)
+        }
         Command::Debug(args) => stepping::debug(args),
     }
 }
 
 /// Says on stderr that `budget` ended before the work did, if it did.
 fn cut_status(budget: &Budget, shared: &Shared) -> Status {
-    let Some(work) = budget.cut() else { return Status::Fine };
-    shared.warn(format_args!("cut off: too much work ({work}); the rest was not run (--max-work)"));
+    let Some(refusal) = budget.refusal() else { return Status::Fine };
+    shared.warn(format_args!("cut off: {refusal}"));
     Status::Unsupported
 }

@@ -60,12 +60,17 @@ pub fn asm(path: &Path, output: Option<&Path>) -> anyhow::Result<Status> {
 }
 
 /// `pico run`: a line of stdin per thread, a line of stdout per thread.
-pub fn run(path: &Path, uniforms: &[String], form: Form, shared: &Shared) -> anyhow::Result<Status> {
+pub fn run(
+    path: &Path,
+    uniforms: &[String],
+    form: Form,
+    mut budget: Budget,
+    shared: &Shared,
+) -> anyhow::Result<Status> {
     let shader = load(path)?;
     let uniforms = parse_uniforms(&shader, uniforms)?;
     let unit = Unit::new(&shader);
     let inputs = parse_inputs(io::stdin().lock(), unit.input_dwords())?;
-    let mut budget = Budget::default();
     let (outputs, _) = unit.run(&uniforms, &inputs, &mut budget);
     let mut out = BufWriter::new(io::stdout().lock());
     for thread in outputs.chunks(unit.output_dwords()) {
@@ -116,13 +121,12 @@ fn stream(path: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 /// `pico exec`: the answers of a stream, one dword a line.
-pub fn exec(path: &Path, shared: &Shared) -> anyhow::Result<Status> {
+pub fn exec(path: &Path, mut budget: Budget, shared: &Shared) -> anyhow::Result<Status> {
     let bytes = stream(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (dwords, rest) = bytes.as_chunks::<4>();
     let words: Vec<u32> = dwords.iter().map(|dword| u32::from_le_bytes(*dword)).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     let mut written = Ok(());
-    let mut budget = Budget::default();
     let result = execute(&words, &mut budget, |answer| {
         if written.is_ok() {
             written = print_words(&mut out, answer);

@@ -140,7 +140,7 @@ impl Draw {
     }
 }
 
-/// The page: a fragment shader's inputs match what the vertex shader puts out.
+/// docs/hardware/picogpu.md: a fragment shader's inputs match what the vertex shader puts out.
 fn check_pair(vertex: &Shader, fragment: &Shader) -> anyhow::Result<()> {
     if vertex.kind != Kind::Vertex || fragment.kind != Kind::Fragment {
         bail!("a draw takes a #vertexShader and a #fragmentShader, in this order");

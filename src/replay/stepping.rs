@@ -9,8 +9,9 @@ use anyhow::{Context, anyhow, bail};
 use crate::cp::{Call, Engine, Flow, Renderer};
 use crate::debug::{Debugger, Line};
 use crate::draw::DrawCall;
-use crate::draw::fs::Chosen;
-use crate::draw::inspect::{self, Launch};
+use crate::draw::fs::inspect::Chosen;
+use crate::draw::pipeline::{Launch, inspect_fragments, inspect_vertices};
+use crate::draw::stop::Stop;
 use crate::fault::Fault;
 use crate::gpu::Gpu;
 use crate::selection::{Draws, Selection};
@@ -75,7 +76,7 @@ impl Stepping {
         let chosen = match args.pixel {
             Some(_) if shader == Shader::Vs => bail!("--pixel is for fragment shaders"),
             Some(Pixel(at)) => Chosen::Pixel(at.map(i32::from)),
-            None => Chosen::Group(args.warp),
+            None => Chosen::Warp(args.warp),
         };
         let result = Err(anyhow!("the capture has no draw {draw}"));
         Ok(Some(Self { shader, draw, chosen, lane: args.lane.map(usize::from), result }))
@@ -93,11 +94,13 @@ impl Stepping {
         let mut told = Ok(());
         let look = |launch: Launch<'_, '_, '_, '_>| told = self.interact(launch);
         let found = match (self.shader, self.chosen) {
-            (Shader::Vs, Chosen::Group(number)) => inspect::vertices(gpu, call, number, look),
-            (Shader::Vs, Chosen::Pixel(_)) => Err(Fault::Draw("a vertex shader has no pixels".into())),
-            (Shader::Fs, chosen) => inspect::fragments(gpu, call, chosen, look),
+            (Shader::Vs, Chosen::Warp(number)) => inspect_vertices(gpu, call, number, look),
+            (Shader::Vs, Chosen::Pixel(_)) => {
+                Err(Stop::Fault(Fault::Draw("a vertex shader has no pixels".into())))
+            }
+            (Shader::Fs, chosen) => inspect_fragments(gpu, call, chosen, look),
         };
-        found.map_err(|fault| anyhow!("draw {}: {fault}", call.number))?;
+        found.map_err(|stop| anyhow!("draw {}: {stop}", call.number))?;
         Ok(told?)
     }
 
@@ -110,7 +113,7 @@ impl Stepping {
         let first = warp.covered().trailing_zeros() as usize;
         let wanted = match self.chosen {
             Chosen::Pixel(at) => (0..crate::shader::LANES).find(|lane| pixel(*lane) == Some(at)),
-            Chosen::Group(_) => None,
+            Chosen::Warp(_) => None,
         };
         let lane = self.lane.or(wanted).unwrap_or(first);
         match (pixel(lane), pixels) {

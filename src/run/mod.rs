@@ -4,12 +4,15 @@
 //! found, told what to do through the environment, and its reports are put out at the end.
 
 pub mod driver;
+pub mod folder;
+pub mod recording;
+pub mod report;
 mod signals;
 pub mod summary;
 
 use std::env;
 use std::ffi::OsString;
-use std::fs;
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -56,10 +59,12 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     if let Some(missing) = driver::missing() {
         shared.warn(missing);
     }
-    let folder = Folder::new()?;
-    let status = signals::status(&mut command(args, shared, &library, &folder.0)?)
+    let folder = folder::make().context("cannot make a folder for the run")?;
+    let status = signals::status(&mut command(args, shared, &library, folder.path())?)
         .with_context(|| format!("cannot run {}", args.program[0].to_string_lossy()))?;
-    put_out(args, shared, &folder.summaries());
+    let mut summaries = report::read_all(folder.path());
+    summaries.iter_mut().try_for_each(finish_recording)?;
+    put_out(args, shared, &summaries);
     drop(folder);
     match code(status) {
         0 => Ok(Status::Fine),
@@ -93,14 +98,32 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
         command.env("RAYON_NUM_THREADS", threads.to_string());
     }
     if let Some(record) = &args.record {
-        fs::write(record, []).with_context(|| format!("cannot write {}", record.display()))?;
-        fs::remove_file(record)?;
-        command.env("A4EMU_RECORD", std::path::absolute(record)?);
+        let record = std::path::absolute(record)?;
+        may_record(&record).with_context(|| format!("cannot write {}", record.display()))?;
+        command.env("A4EMU_RECORD", record);
     }
     if let Some(range) = args.record_range {
         command.env("A4EMU_RECORD_RANGE", format!("{}..{}", range.start, range.end));
     }
     Ok(command)
+}
+
+/// Whether a file can be put at `record`; better asked before the program runs.
+fn may_record(record: &Path) -> io::Result<()> {
+    if record.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    tempfile::tempfile_in(record.parent().unwrap_or(Path::new("."))).map(|_| ())
+}
+
+/// Puts what a process has recorded in its place.
+fn finish_recording(summary: &mut Summary) -> anyhow::Result<()> {
+    if let Some(recording) = summary.recording.take() {
+        let place = recording.finish();
+        let place = place.with_context(|| format!("the recording stays {}", recording.partial.display()))?;
+        summary.recorded = Some(place.display().to_string());
+    }
+    Ok(())
 }
 
 /// Ours first: others then see a device where we make one.
@@ -129,33 +152,4 @@ fn put_out(args: &Args, shared: &Shared, summaries: &[Summary]) {
 /// A status as a shell has it: signals are 128 and their number.
 fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
-}
-
-/// The folder for device files and reports, gone when dropped.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> anyhow::Result<Self> {
-        let folder = env::temp_dir().join(format!("a4emu-run.{}", std::process::id()));
-        // One that is there is from a process of this number that was killed.
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        Ok(Self(folder))
-    }
-
-    /// What the processes reported, in order of their numbers.
-    fn summaries(&self) -> Vec<Summary> {
-        let files = fs::read_dir(&self.0).into_iter().flatten().flatten();
-        let mut paths: Vec<_> = files.map(|file| file.path()).collect();
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-        paths.sort();
-        let read = |path: &PathBuf| serde_json::from_slice(&fs::read(path).ok()?).ok();
-        paths.iter().filter_map(read).collect()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }

@@ -5,16 +5,16 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Runs `command` to its end. SIGTERM and SIGHUP are passed on; an interrupt comes from the
-/// terminal, which sends it to the program as well.
+/// Runs `command` to its end. SIGTERM and SIGHUP are passed on; SIGINT and SIGQUIT come from
+/// the terminal, which sends them to the program as well.
 ///
 /// # Errors
 /// The program cannot be started.
 pub fn status(command: &mut Command) -> io::Result<ExitStatus> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let mut signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP])?;
     let handle = signals.handle();
     let mut child = command.spawn()?;
     let pid = Pid::from_child(&child);

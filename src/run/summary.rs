@@ -6,11 +6,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fault::{Place, Report, Severity, Trouble};
+use super::recording::Recording;
+use crate::fault::{Place, Report, Trouble};
+
+/// Different notes of one kind that are kept; more are only counted.
+const MAX_NOTES: usize = 100;
 
 /// Of one process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
+    /// Its number.
+    pub pid: u32,
     /// Its name and number.
     pub process: String,
     /// Submits that ran.
@@ -21,12 +27,21 @@ pub struct Summary {
     pub dispatches: u64,
     /// Time that submits took, in milliseconds.
     pub milliseconds: f64,
+    /// Submits that were cut off because there was no end to them.
+    pub hangs: u64,
+    /// The capture that is being written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<Recording>,
     /// The capture that was written.
     pub recorded: Option<String>,
+    /// What went wrong besides.
+    pub trouble: Option<String>,
     /// GPU faults.
     pub faults: Vec<Note>,
     /// What is not supported yet.
     pub unsupported: Vec<Note>,
+    /// What our limits cut off.
+    pub cuts: Vec<Note>,
     /// Reads outside of all buffers, by who read.
     pub outside: Vec<Note>,
 }
@@ -46,7 +61,8 @@ impl Summary {
     /// Takes over what `report` holds.
     pub fn take_report(&mut self, report: &Report) {
         self.faults = notes(report, |trouble| matches!(trouble, Trouble::Fault(_)));
-        self.unsupported = notes(report, |trouble| trouble.severity() == Severity::Unsupported);
+        self.unsupported = notes(report, |trouble| matches!(trouble, Trouble::Unsupported(_)));
+        self.cuts = notes(report, |trouble| matches!(trouble, Trouble::Cut(_)));
         self.outside = outside(report);
     }
 }
@@ -57,7 +73,13 @@ fn notes(report: &Report, of: impl Fn(&Trouble) -> bool) -> Vec<Note> {
         first: at.to_string(),
         count: *count,
     };
-    report.troubles.iter().filter(|(trouble, ..)| of(trouble)).map(note).collect()
+    let rows = || report.troubles.iter().filter(|(trouble, ..)| of(trouble));
+    let mut notes: Vec<Note> = rows().take(MAX_NOTES).map(note).collect();
+    if let Some((_, first, _)) = rows().nth(MAX_NOTES) {
+        let count = rows().skip(MAX_NOTES).map(|(.., count)| count).sum();
+        notes.push(Note { what: "others, left out here".into(), first: first.to_string(), count });
+    }
+    notes
 }
 
 fn outside(report: &Report) -> Vec<Note> {
@@ -86,9 +108,18 @@ impl fmt::Display for Summary {
         if let Some(recorded) = &self.recorded {
             write!(f, ", recorded to {recorded}")?;
         }
-        for (kind, notes) in
-            [("fault", &self.faults), ("not supported", &self.unsupported), ("fault", &self.outside)]
-        {
+        if self.hangs > 0 {
+            write!(f, ", {} cut off as hanging", self.hangs)?;
+        }
+        if let Some(trouble) = &self.trouble {
+            write!(f, "\na4emu: {trouble}")?;
+        }
+        for (kind, notes) in [
+            ("fault", &self.faults),
+            ("not supported", &self.unsupported),
+            ("limit", &self.cuts),
+            ("fault", &self.outside),
+        ] {
             for Note { what, first, count } in notes {
                 write!(f, "\na4emu: {kind}: {what} ({count} times, first {first})")?;
             }
@@ -101,6 +132,18 @@ impl fmt::Display for Summary {
 mod tests {
     use super::*;
     use crate::fault::{Client, Fault};
+
+    #[test]
+    fn notes_are_capped_and_the_rest_is_counted() {
+        let mut report = Report::default();
+        for register in 0..800 {
+            report.fault(Fault::NoRegister(register), Place::default());
+        }
+        let mut summary = Summary::default();
+        summary.take_report(&report);
+        assert_eq!(summary.faults.len(), MAX_NOTES + 1);
+        assert_eq!(summary.faults.iter().map(|note| note.count).sum::<u64>(), 800);
+    }
 
     #[test]
     fn each_fault_is_one_line_with_its_count() {

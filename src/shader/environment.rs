@@ -15,7 +15,7 @@ pub enum Space {
     Local,
     /// Inter-stage memory of geometry and hull shaders: ldlw, stlw.
     Stage,
-    /// Per-lane memory: ldp, stp. [`super::PrivateMemory`] implements it.
+    /// Per-lane memory: ldp, stp.
     Private,
 }
 

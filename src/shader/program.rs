@@ -83,7 +83,7 @@ impl Program {
     }
 
     /// As [`Program::new`] for a hull shader, where an (ss) after a store is a
-    /// barrier between the invocations of a patch (hardware page, 10.3).
+    /// barrier between the invocations of a patch (docs/hardware/ir3-isa.md, section 10.3).
     pub fn new_hull(code: &[u64]) -> Result<Self, ProgramError> {
         lower::lower(code, lower::SyncFlag::Barrier, Granularity::Runs)
     }

@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 /// `_IOW('d', number, size)`.
 const fn write(number: u64, size: u64) -> u64 {
@@ -39,6 +40,10 @@ pub const SYNCOBJ_HANDLE_TO_FD: u64 = both(0xc1, 16);
 pub const SYNCOBJ_WAIT: u64 = both(0xc3, 32);
 pub const SYNCOBJ_RESET: u64 = both(0xc4, 16);
 pub const SYNCOBJ_SIGNAL: u64 = both(0xc5, 16);
+pub const SYNCOBJ_TIMELINE_WAIT: u64 = both(0xca, 40);
+pub const SYNCOBJ_QUERY: u64 = both(0xcb, 24);
+pub const SYNCOBJ_TIMELINE_SIGNAL: u64 = both(0xcd, 24);
+pub const SUBMITQUEUE_QUERY: u64 = write(0x4c, 24);
 
 /// `MSM_BO_WC`.
 pub const WC: u32 = 0x20000;
@@ -97,6 +102,48 @@ impl Mapping {
             libc::MAP_FAILED => Err(io::Error::last_os_error().raw_os_error().unwrap_or(0)),
             at => Ok(Self { at: at.cast(), bytes }),
         }
+    }
+
+    /// At an address of our choice, in place of what is there.
+    pub fn fixed(fd: &File, bytes: usize, offset: u64, at: usize) -> Result<Self, i32> {
+        let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);
+        // SAFETY: the tests give an address of a mapping of theirs.
+        let at = unsafe { libc::mmap(at as *mut _, bytes, prot, flags, fd.as_raw_fd(), offset as i64) };
+        match at {
+            libc::MAP_FAILED => Err(io::Error::last_os_error().raw_os_error().unwrap_or(0)),
+            at => Ok(Self { at: at.cast(), bytes }),
+        }
+    }
+
+    /// Memory of nobody else.
+    pub fn anonymous(bytes: usize) -> Self {
+        let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: at an address that the system chooses.
+        let at = unsafe { libc::mmap(ptr::null_mut(), bytes, prot, flags, -1, 0) };
+        assert!(at != libc::MAP_FAILED);
+        Self { at: at.cast(), bytes }
+    }
+
+    /// Its address.
+    pub fn address(&self) -> usize {
+        self.at as usize
+    }
+
+    /// Makes it `bytes` long, or says why not.
+    pub fn resize(&mut self, bytes: usize) -> Result<(), i32> {
+        // SAFETY: our own mapping; where it ends up is noted below.
+        let at = unsafe { libc::mremap(self.at.cast(), self.bytes, bytes, libc::MREMAP_MAYMOVE) };
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error().raw_os_error().unwrap_or(0));
+        }
+        (self.at, self.bytes) = (at.cast(), bytes);
+        Ok(())
+    }
+
+    /// Asks that it be read only.
+    pub fn protect(&self) -> bool {
+        // SAFETY: our own mapping.
+        unsafe { libc::mprotect(self.at.cast(), self.bytes, libc::PROT_READ) == 0 }
     }
 
     /// Word `index`.
@@ -166,7 +213,11 @@ pub fn gem_close(fd: &File, handle: u32) -> Result<(), i32> {
 impl Buffer {
     /// A new one of `bytes`.
     pub fn new(fd: &File, bytes: usize) -> Self {
-        let handle = gem_new(fd, bytes as u64).expect("room");
+        Self::of(fd, gem_new(fd, bytes as u64).expect("room"), bytes)
+    }
+
+    /// That of `handle`, now mapped.
+    pub fn of(fd: &File, handle: u32, bytes: usize) -> Self {
         let address = gem_info(fd, handle, 1).unwrap() as u32;
         let map = Mapping::new(fd, bytes, gem_info(fd, handle, 0).unwrap()).expect("maps");
         Self { handle, address, map }
@@ -243,4 +294,114 @@ impl Submit {
     pub fn go(mut self, fd: &File) -> Result<Self, i32> {
         ioctl(fd, GEM_SUBMIT, &mut self).map(|()| self)
     }
+}
+
+/// Closes whatever `fd` is.
+pub fn close(fd: i32) {
+    // SAFETY: the tests that close what is not theirs have nothing else open.
+    unsafe { libc::close(fd) };
+}
+
+/// Closes all descriptors from 3 on.
+pub fn close_from_3() {
+    // SAFETY: as in `close`.
+    unsafe { libc::close_range(3, u32::MAX, 0) };
+}
+
+/// The descriptor that a child of [`vfork`] or a handler works on.
+static TARGET: AtomicI32 = AtomicI32::new(-1);
+
+/// Runs `child` as a child of `vfork` does: in this process's memory, with descriptors of its
+/// own, while we wait.
+pub fn vfork(fd: &File, child: extern "C" fn(*mut libc::c_void) -> i32) {
+    TARGET.store(fd.as_raw_fd(), Ordering::Relaxed);
+    let mut stack = vec![0u64; 1 << 15];
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the stack lives until the child is gone, which the call waits for.
+    unsafe {
+        let top = stack.as_mut_ptr().add(stack.len());
+        let pid = libc::clone(child, top.cast(), flags, ptr::null_mut());
+        assert!(pid > 0);
+        libc::waitpid(pid, ptr::null_mut(), libc::__WALL);
+    }
+}
+
+/// For [`vfork`]: closes the device.
+pub extern "C" fn closing(_: *mut libc::c_void) -> i32 {
+    close(TARGET.load(Ordering::Relaxed));
+    0
+}
+
+/// For [`vfork`]: closes everything.
+pub extern "C" fn closing_all(_: *mut libc::c_void) -> i32 {
+    close_from_3();
+    0
+}
+
+/// How often a handler ran.
+pub static HANDLED: AtomicU32 = AtomicU32::new(0);
+
+/// Has `handler` interrupt this process every so many microseconds; 0 ends that.
+pub fn interrupt(fd: &File, microseconds: i64, handler: extern "C" fn(i32)) {
+    TARGET.store(fd.as_raw_fd(), Ordering::Relaxed);
+    let period = libc::timeval { tv_sec: 0, tv_usec: microseconds };
+    let timer = libc::itimerval { it_interval: period, it_value: period };
+    // SAFETY: the handlers below do only what POSIX lets handlers do.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(libc::SIGALRM, &action, ptr::null_mut());
+        libc::setitimer(libc::ITIMER_REAL, &timer, ptr::null_mut());
+    }
+}
+
+/// A handler: closes a descriptor of the device.
+pub extern "C" fn on_signal_close(_: i32) {
+    HANDLED.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: `dup` and `close` are async-signal-safe.
+    close(unsafe { libc::dup(TARGET.load(Ordering::Relaxed)) });
+}
+
+/// A handler: opens and looks at another file.
+pub extern "C" fn on_signal_open(_: i32) {
+    HANDLED.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: `open`, `fstat` and `close` are async-signal-safe; `stat` is large enough.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        let fd = libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY);
+        libc::fstat(fd, &mut stat);
+        libc::close(fd);
+    }
+}
+
+/// A handler: forks.
+pub extern "C" fn on_signal_fork(_: i32) {
+    HANDLED.fetch_add(1, Ordering::Relaxed);
+    assert_eq!(fork(|| 7), 7);
+}
+
+/// Ways to leave without `exit`.
+pub fn leave(how: &str) -> ! {
+    // SAFETY: these end the process, whatever it holds.
+    unsafe {
+        match how {
+            "quick_exit" => {
+                unsafe extern "C" {
+                    fn quick_exit(status: libc::c_int) -> !;
+                }
+                quick_exit(0)
+            }
+            "_exit" => libc::_exit(0),
+            _ => {
+                libc::kill(libc::getpid(), libc::SIGKILL);
+                libc::_exit(1)
+            }
+        }
+    }
+}
+
+/// Ends the process as a program does.
+pub fn exit() -> ! {
+    std::process::exit(0)
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use a4emu::cp::{Renderer, Silent};
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
 
@@ -99,7 +100,7 @@ fn a_launcher_that_is_told_to_end_ends_the_program_and_cleans_up() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
     command.args(["run", "--", "sh", "-c", "touch \"$TMPDIR/started\"; exec sleep 60"]);
-    command.env("A4EMU_LIBRARY", library()).env("TMPDIR", folder.path());
+    command.env("A4EMU_LIBRARY", library()).env("TMPDIR", folder.path()).env_remove("XDG_RUNTIME_DIR");
     let mut launcher = command.spawn().unwrap();
     let started = folder.path().join("started");
     while !started.exists() {
@@ -112,6 +113,100 @@ fn a_launcher_that_is_told_to_end_ends_the_program_and_cleans_up() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was left behind");
 }
 
+/// The program, which then leaves without `exit`.
+#[test]
+fn leaving_program() {
+    if let Some(how) = std::env::var_os("A4EMU_TEST_LEAVE") {
+        program();
+        leave(how.to_str().unwrap());
+    }
+}
+
+/// [`run`] of [`leaving_program`].
+fn run_leaving(how: &str, options: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    command.arg("run").args(options).arg("--").arg(std::env::current_exe().unwrap());
+    command.args(["--exact", "launcher::leaving_program", "--nocapture", "--test-threads=1"]);
+    command.env("A4EMU_LIBRARY", library()).env(INSIDE, "1").env("A4EMU_TEST_LEAVE", how);
+    command.output().unwrap()
+}
+
+#[test]
+fn the_summary_is_right_however_the_program_leaves() {
+    for (how, code) in [("_exit", 0), ("quick_exit", 0), ("a signal", 128 + 9)] {
+        let output = run_leaving(how, &[]);
+        assert_eq!(output.status.code(), Some(code), "{how}: {}", stderr(&output));
+        assert!(stderr(&output).contains(": 2 submits, 0 draws"), "{how}: {}", stderr(&output));
+        assert!(stderr(&output).contains("in no buffer (1 times"), "{how}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_recording_survives_the_death_of_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let capture = folder.path().join("keep.rd.gz");
+    std::fs::write(&capture, "an older one").unwrap();
+    run_leaving("a signal", &["--record", capture.to_str().unwrap()]);
+    assert_eq!(replay(&capture).gpu.at.submit, 2);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
+}
+
+#[test]
+fn a_program_that_cannot_start_leaves_the_older_recording_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let capture = folder.path().join("keep.rd.gz");
+    std::fs::write(&capture, "an older one").unwrap();
+    for program in [&["./nosuchprogram"][..], &["true"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+        command.args(["run", "--record"]).arg(&capture).arg("--").args(program);
+        command.env("A4EMU_LIBRARY", library()).output().unwrap();
+        assert_eq!(std::fs::read(&capture).unwrap(), b"an older one");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn ls_finds_nothing_wrong_with_the_device() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    command.args(["run", "-q", "--", "ls", "-la", "/dev/dri"]).env("A4EMU_LIBRARY", library());
+    let output = command.output().unwrap();
+    assert_eq!(stderr(&output), "");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let node = text.lines().find(|line| line.ends_with("renderD128")).expect("it is listed");
+    assert!(node.starts_with("crw-rw-rw-") && node.contains("226, 128"), "{text}");
+}
+
+/// Starts a launcher with `folder` for its files, waits until its program runs.
+fn launcher_of_a_sleeper(folder: &Path) -> std::process::Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    command.args(["run", "--", "sh", "-c", "touch \"$XDG_RUNTIME_DIR/started\"; exec sleep 20"]);
+    command.env("A4EMU_LIBRARY", library()).env("XDG_RUNTIME_DIR", folder);
+    let launcher = command.spawn().unwrap();
+    while !folder.join("started").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    std::fs::remove_file(folder.join("started")).unwrap();
+    launcher
+}
+
+#[test]
+fn the_files_of_a_killed_launcher_go_with_the_next_one() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let files = || std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap()).collect::<Vec<_>>();
+    let mut killed = launcher_of_a_sleeper(folder.path());
+    let left = files();
+    assert_eq!((left.len(), left[0].metadata().unwrap().permissions().mode() & 0o777), (1, 0o700));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let mut next = launcher_of_a_sleeper(folder.path());
+    let now = files();
+    assert!(now.len() == 1 && now[0].path() != left[0].path(), "{now:?}");
+    Command::new("kill").args(["-TERM", &next.id().to_string()]).status().unwrap();
+    next.wait().unwrap();
+    assert_eq!(files().len(), 0);
+}
+
 fn scratch(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("a4emu-{}-{name}", std::process::id()))
 }
@@ -119,7 +214,7 @@ fn scratch(name: &str) -> PathBuf {
 fn replay(capture: &Path) -> Playback {
     let sections = Sections::new(std::fs::File::open(capture).unwrap()).unwrap();
     let mut playback = Playback::default();
-    playback.run(sections, &mut a4emu::cp::Skip::default(), &mut a4emu::cp::Silent);
+    playback.run(sections, &mut Renderer, &mut Silent);
     playback
 }
 
@@ -142,6 +237,6 @@ fn only_a_range_is_recorded() {
     assert!(output.status.success(), "{}", stderr(&output));
     let playback = replay(&capture);
     assert_eq!(playback.gpu.at.submit, 1);
-    assert_eq!(playback.gpu.report.faults().count(), 0, "the fault was in submit 0");
+    assert!(playback.gpu.report.faults().next().is_none(), "the fault was in submit 0");
     std::fs::remove_file(&capture).unwrap();
 }

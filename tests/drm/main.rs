@@ -3,9 +3,14 @@
 //! Each test runs twice. First, in the test runner, it starts this program again with the
 //! library preloaded and only that test; the second time it is the client.
 
+#![cfg(target_os = "linux")]
+
 mod buffers;
 mod captures;
 mod client;
+mod cost;
+mod hangs;
+mod hostile;
 mod launcher;
 mod node;
 mod processes;
@@ -13,6 +18,7 @@ mod submits;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 /// Set in the process that has the device.
 const INSIDE: &str = "A4EMU_TEST_CLIENT";
@@ -49,6 +55,30 @@ fn with_variables(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
         return body();
     }
     let output = run(test, variables);
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && text.contains("1 passed"), "{}:\n{text}", output.status);
+}
+
+/// [`with_variables`], by eight threads in at most 8 GB of addresses and `limit`.
+fn with_limits(test: &str, limit: Duration, variables: &[(&str, &str)], body: impl FnOnce()) {
+    if std::env::var_os(INSIDE).is_some() {
+        return body();
+    }
+    let only = only(test);
+    let mut command = Command::new("timeout");
+    command.args(["--signal=KILL", &limit.as_secs().to_string()]);
+    // The limit on addresses is set by the shell: there is no safe call for it here.
+    command.args([
+        "sh",
+        "-c",
+        "ulimit -v 8388608 && LD_PRELOAD=$1 && export LD_PRELOAD && shift && exec \"$@\"",
+        "sh",
+    ]);
+    command.arg(library()).arg(only.get_program()).args(only.get_args());
+    command.envs(only.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("RAYON_NUM_THREADS", "8").envs(variables.iter().copied());
+    let output = command.output().expect("runs");
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && text.contains("1 passed"), "{}:\n{text}", output.status);

@@ -7,7 +7,7 @@ use crate::client::*;
 use crate::{library, only, with_device};
 
 /// CP_MEM_WRITE of `value` behind itself, submitted and read back.
-fn round_trip(node: &fs::File, buffer: &Buffer, value: u32) {
+pub fn round_trip(node: &fs::File, buffer: &Buffer, value: u32) {
     buffer.map.put(0, &[0xc001_3d00, buffer.address + 64, value]);
     let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
     Submit::new(&mut bos, &[Cmd { kind: 1, size: 12, ..Cmd::default() }]).go(node).unwrap();

@@ -1,4 +1,5 @@
-//! Geometry shaders: the two forms of the wiki's page draw the same, and what each costs.
+//! Geometry shaders: the two forms of docs/hardware/geometry-and-tessellation.md,
+//! section 1.3, draw the same, and what each costs.
 
 #[path = "../../benches/geometry/strips.rs"]
 mod strips;
@@ -65,7 +66,7 @@ fn a_vertex_costs_no_more_in_a_longer_strip() {
     }
 }
 
-/// The page: each primitive takes the square of its vertices. Lanes side by side hide some of it.
+/// The emulation of EmitVertex takes the square of a primitive's vertices. Lanes side by side hide some of it.
 #[test]
 fn a_vertex_that_is_counted_to_costs_what_those_before_it_cost() {
     let runs = costs(BY_EMIT_VERTEX, lane_instructions_per_vertex);

@@ -1,4 +1,4 @@
-//! The wiki page's own examples.
+//! The examples of docs/hardware/geometry-and-tessellation.md, section 1.3.
 
 use a4emu_decoder::isa::ir3::program::assemble;
 use pretty_assertions::assert_eq;

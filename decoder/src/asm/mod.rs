@@ -71,10 +71,10 @@ pub mod pack;
 mod print;
 
 pub use diagnostic::{Diagnostic, Reason};
-pub use print::{Disassembly, disassemble};
+pub use print::{Disassembly, Rest, disassemble, disassemble_into};
 
-/// Steps of work that any source of everyday size may take: some seconds.
-pub const MAX_WORK: u64 = 1 << 28;
+/// Steps of work that any source may take, however small: some seconds.
+pub const MAX_WORK: u64 = 1 << 26;
 /// Where buffers without an address go.
 pub const DEFAULT_ORIGIN: u64 = 0x1000_0000;
 /// Bytes of an address record with a high half.
@@ -114,8 +114,8 @@ pub trait Files {
 
 /// The capture that `text`, the source called `name`, describes.
 ///
-/// `max_work` is how many steps it may take, a step being about that of a token or of 64
-/// bytes: loops can ask for years of work in a line.
+/// `max_work` is how many steps it may take, beside some for each byte of source, a step being
+/// about that of a token or of 16 bytes: loops can ask for years of work in a line.
 ///
 /// # Errors
 /// The first thing that is wrong, and where.

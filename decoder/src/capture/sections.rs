@@ -99,6 +99,22 @@ impl<R: Read> Sections<R> {
         self.offset
     }
 
+    /// The next bytes of a header, as many as there are: from what is buffered if it is all
+    /// there, since a gigabyte of empty sections is a hundred million headers.
+    fn read_header(&mut self) -> Result<([u8; HEADER], usize), CaptureError> {
+        let source = self.source.buffered();
+        if let Ok(Some(bytes)) = source.fill_buf().map(|buffer| buffer.first_chunk().copied()) {
+            source.consume(HEADER);
+            self.offset += HEADER as u64;
+            return Ok((bytes, HEADER));
+        }
+        let mut bytes = Vec::with_capacity(HEADER);
+        self.read_upto(HEADER, &mut bytes)?;
+        let mut header = [0; HEADER];
+        header[..bytes.len()].copy_from_slice(&bytes);
+        Ok((header, bytes.len()))
+    }
+
     /// Reads until `limit` bytes or the end, appending as they arrive.
     fn read_upto(&mut self, limit: usize, into: &mut Vec<u8>) -> Result<(), CaptureError> {
         let before = into.len();
@@ -111,13 +127,12 @@ impl<R: Read> Sections<R> {
     fn next_header(&mut self) -> Result<Option<(u64, u32, u32)>, CaptureError> {
         loop {
             let offset = self.offset;
-            let mut bytes = Vec::with_capacity(HEADER);
-            self.read_upto(HEADER, &mut bytes)?;
-            match header(&bytes) {
-                _ if bytes == MARKER => {}
+            let (bytes, got) = self.read_header()?;
+            match header(&bytes[..got]) {
+                _ if bytes == MARKER && got == HEADER => {}
                 Ok((_, (id, size))) => return Ok(Some((offset, id, size))),
-                Err(_) if bytes.is_empty() => return Ok(None),
-                Err(_) => return Err(CaptureError::ShortHeader { offset, got: bytes.len() }),
+                Err(_) if got == 0 => return Ok(None),
+                Err(_) => return Err(CaptureError::ShortHeader { offset, got }),
             }
         }
     }

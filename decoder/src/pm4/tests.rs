@@ -57,11 +57,12 @@ fn short_payloads_are_told_from_unknown_opcodes() {
     assert!(matches!(Pm4::parse(0x7f, &[0]), Pm4::Unknown { opcode: 0x7f, .. }));
 }
 
-/// seeds/README.md: "hull and domain have state blocks of their own".
+/// Hull and domain shaders have state blocks of their own
+/// (docs/hardware/geometry-and-tessellation.md, section 3).
 #[test]
-fn tessellation_seed_loads_hull_and_domain_code() {
+fn traced_loads_of_hull_and_domain_code() {
     let source = |src: u32, block: u32, units: u32| src << 16 | block << 18 | units << 22;
-    // A3xx fields STATE_SRC 6, STATE_BLOCK 4 and 2, 5 as the page prints them: bits 18:16 and 21:19.
+    // A3xx fields STATE_SRC 6, STATE_BLOCK 4 and 2, 5 as the trace prints them: bits 18:16 and 21:19.
     let hull = [6 << 16 | 4 << 19 | 5 << 22, 0xc010_1000];
     let domain = [2 << 16 | 5 << 19 | 1 << 22, 0xc00e_a000];
     assert_eq!((hull[0], domain[0]), (source(2, 9, 5), source(2, 10, 1)));

@@ -1,6 +1,6 @@
 //! The dwords of type-3 packets that have fields.
 //!
-//! Source: hardware/command-processor.md and adreno_pm4.xml. A word is called
+//! Source: docs/hardware/command-processor.md and adreno_pm4.xml. A word is called
 //! as in Mesa's headers: the packet and the dword's number.
 
 use crate::bits::*;
@@ -168,7 +168,8 @@ descriptors! {
 
 impl VGT_DRAW_INITIATOR_A4XX {
     /// The domain of a tessellated draw: PRIM_TYPE is a patch. Bits 24:20 count
-    /// if any of 24:22 is set, else PATCH_TYPE (hardware page 8.1).
+    /// if any of 24:22 is set, else PATCH_TYPE (docs/hardware/command-processor.md,
+    /// section 8.1).
     pub fn domain(self) -> Option<PatchType> {
         let mode = TESS_MODE_BITS(self.0);
         self.patch_vertices().map(|_| match mode.ENABLE() {

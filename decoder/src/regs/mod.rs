@@ -1,6 +1,6 @@
 //! The A4xx register database, one file per hardware block.
 //!
-//! Source: a4xx.xml and adreno_common.xml of Mesa, hardware/registers.md. Rows
+//! Source: a4xx.xml and adreno_common.xml of Mesa, docs/hardware/registers.md. Rows
 //! marked `inferred` have no public name; their comments say why they are
 //! believed and what would settle it.
 //!

@@ -1,9 +1,9 @@
 //! SP: shader processor: hull, domain and geometry stages.
 //!
 //! The control registers of these stages are inferred, not named by any database. The blocks repeat
-//! the shape of VS (CTRL0, CTRL1, PARAM, OUT[16], one word, VPC_DST[8], OBJ_OFFSET, ..) and FS (CTRL0,
-//! CTRL1, OBJ_OFFSET, ..), which leaves exactly these places (seeds/README.md, hardware/registers.md
-//! 10.5). A vendor stream whose shaders differ in register or constant use would settle it.
+//! the shape of VS (CTRL0, CTRL1, PARAM, `OUT[16]`, one word, `VPC_DST[8]`, OBJ_OFFSET, ..) and FS (CTRL0,
+//! CTRL1, OBJ_OFFSET, ..), which leaves exactly these places (docs/hardware/registers.md,
+//! section 10.5). A vendor stream whose shaders differ in register or constant use would settle it.
 use super::enums::*;
 use crate::bits::*;
 

@@ -84,14 +84,14 @@ registers! {
     }
     /// Stream-out buffer.
     /// Inferred: four groups of five from here put the flush address of buffer 3 on 0x216e,
-    /// the one name that is public (hardware/registers.md 9.3). A vendor stream with
+    /// the one name that is public (docs/hardware/registers.md, section 9.3). A vendor stream with
     /// transform feedback would settle it.
     inferred 0x215b VPC_SO[4 x 5].BUFFER_BASE as VPC_SO_BUFFER_BASE { 0..31 VALUE: Addr<0>; }
-    /// Bytes of the buffer. Inferred like VPC_SO[i].BUFFER_BASE.
+    /// Bytes of the buffer. Inferred like `VPC_SO[i].BUFFER_BASE`.
     inferred 0x215c VPC_SO[4 x 5].BUFFER_SIZE as VPC_SO_BUFFER_SIZE { 0..31 VALUE: Uint; }
-    /// Components per vertex. Inferred like VPC_SO[i].BUFFER_BASE.
+    /// Components per vertex. Inferred like `VPC_SO[i].BUFFER_BASE`.
     inferred 0x215d VPC_SO[4 x 5].NCOMP as VPC_SO_NCOMP { 0..31 VALUE: Uint; }
-    /// Where the next vertex goes. Inferred like VPC_SO[i].BUFFER_BASE.
+    /// Where the next vertex goes. Inferred like `VPC_SO[i].BUFFER_BASE`.
     inferred 0x215e VPC_SO[4 x 5].BUFFER_OFFSET as VPC_SO_BUFFER_OFFSET { 0..31 VALUE: Uint; }
     /// Where the offset of buffer 0 is written back. Inferred from VPC_SO_FLUSH_WADDR_3.
     inferred 0x215f VPC_SO_FLUSH_WADDR_0 { 0..31 VALUE: Addr<0>; }

@@ -1,25 +1,24 @@
 //! The domain shader: a lane per point of a patch's domain.
+pub mod state;
 
-use rayon::prelude::*;
-
-use crate::draw::pc::assembler::Input;
+use crate::budget::{Budget, Work};
+use crate::draw::pc::assembler::PrimitiveList;
+use crate::draw::pc::state::PatchState;
 use crate::draw::pc::tessellator::{Factors, Mesh};
-use crate::draw::sp::log::Reports;
-use crate::draw::sp::memory::{Access, Port};
-use crate::draw::vertices::{HEADER, Vertices};
-use crate::draw::vfd::indices::{MAX_VERTICES, MAX_WORDS};
-use crate::fault::Fault;
+use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
+use crate::draw::sp::log::ShaderLog;
+use crate::draw::stop::{Stop, charge};
+use crate::draw::vertices::{HEADER, MAX_VERTICES, MAX_WORDS, Vertices};
 use crate::memory::Memory;
 use crate::shader::{LANES, Warp};
+use state::DomainState;
 
-use crate::draw::pc::state::TessellationState;
-
-/// Points that one job of a parallel loop shades.
+/// Points that one job shades.
 const CHUNK: usize = 8 * LANES;
 
 /// A point to shade.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Job {
+pub struct DomainPoint {
     /// Id of its patch in the instance.
     id: u32,
     /// Number of its patch in the draw.
@@ -31,36 +30,41 @@ pub struct Job {
 /// All points of a draw, and how they connect.
 pub struct Points {
     /// The points, patch by patch.
-    pub jobs: Vec<Job>,
+    pub points: Vec<DomainPoint>,
     /// The primitives; their ids are those of the patches.
-    pub input: Input,
+    pub primitives: PrimitiveList,
     /// Patches without points.
     pub culled: u64,
 }
 
-/// Tessellates patches with `factors`; `ids` are theirs.
+/// Tessellates patches with `factors`, whose ids are `ids`. The points will have as many varying
+/// `components`.
 ///
 /// # Errors
-/// A fault when there are more points than any real draw has.
-pub fn points(state: &TessellationState, ids: &[u32], factors: &[Factors]) -> Result<Points, Fault> {
+/// There are more points than we can hold, or than the run may have.
+pub fn points(
+    state: &PatchState,
+    components: usize,
+    ids: &[u32],
+    factors: &[Factors],
+    budget: &mut Budget,
+) -> Result<Points, Stop> {
     let size = state.tessellator.primitive_vertices();
-    let mut points = Points { jobs: Vec::new(), input: Input { size, ..Input::default() }, culled: 0 };
+    let primitives = PrimitiveList { size, ..PrimitiveList::default() };
+    let mut points = Points { points: Vec::new(), primitives, culled: 0 };
     let mut last: Option<(Factors, Mesh)> = None;
     for (patch, (factors, id)) in factors.iter().zip(ids).enumerate() {
         let mesh = match last.take() {
             Some((same, mesh)) if same == *factors => mesh,
             _ => state.tessellator.run(factors),
         };
+        charge(budget, Work::Vertex, 1 + mesh.indices.len() as u64)?;
         points.add(&mesh, patch as u32, *id);
         last = Some((*factors, mesh));
-        let words = points.jobs.len() * (HEADER + state.outputs.components);
-        if points.jobs.len() as u64 > MAX_VERTICES || words > MAX_WORDS {
-            return Err(Fault::Draw(format!(
-                "draw {}: cut, because {} patches make {} points",
-                state.draw,
-                patch + 1,
-                points.jobs.len()
-            )));
+        let count = points.points.len();
+        if count as u64 > MAX_VERTICES || count * (HEADER + components) > MAX_WORDS {
+            let what = format!("draw {}: cut, because {} patches make {count} points", state.draw, patch + 1);
+            return Err(Stop::TooLarge(what));
         }
     }
     Ok(points)
@@ -68,66 +72,55 @@ pub fn points(state: &TessellationState, ids: &[u32], factors: &[Factors]) -> Re
 
 impl Points {
     fn add(&mut self, mesh: &Mesh, patch: u32, id: u32) {
-        let first = self.jobs.len() as u32;
-        self.jobs.extend(mesh.points.iter().map(|at| Job { id, patch, at: *at }));
-        self.input.vertices.extend(mesh.indices.iter().map(|index| first + index));
-        let count = mesh.indices.len() / self.input.size;
-        self.input.ids.extend(std::iter::repeat_n(id, count));
+        let first = self.points.len() as u32;
+        self.points.extend(mesh.points.iter().map(|at| DomainPoint { id, patch, at: *at }));
+        self.primitives.vertices.extend(mesh.indices.iter().map(|index| first + index));
+        let count = mesh.indices.len() / self.primitives.size;
+        self.primitives.ids.extend(std::iter::repeat_n(id, count));
         self.culled += u64::from(mesh.points.is_empty());
     }
 }
 
-/// Runs the stage for all points. `memory` is written only by a shader that stores; then
-/// warps follow each other.
-pub fn shade(state: &TessellationState, points: &Points, memory: &mut Memory) -> (Vertices, Reports) {
-    let mut vertices = Vertices::new(state.outputs.components, points.jobs.len());
+/// Runs the stage for all points.
+pub fn shade(
+    state: &DomainState,
+    points: &[DomainPoint],
+    memory: &mut Memory,
+    budget: &mut Budget,
+) -> (Vertices, ShaderLog) {
+    let mut vertices = Vertices::new(state.outputs.components, points.len());
     let stride = vertices.stride();
-    let rows = vertices.rows_mut();
-    let mut reports = Reports::default();
-    if state.domain.stores() {
-        reports = shade_jobs(state, &points.jobs, rows, Port::Exclusive(memory));
-    } else {
-        let memory = &*memory;
-        let work = |(jobs, rows): (&[Job], &mut [u32])| shade_jobs(state, jobs, rows, Port::Shared(memory));
-        let parts: Vec<Reports> =
-            points.jobs.par_chunks(CHUNK).zip(rows.par_chunks_mut(CHUNK * stride)).map(work).collect();
-        parts.into_iter().for_each(|part| reports.append(part));
-    }
-    (vertices, reports)
+    let jobs = points.chunks(CHUNK).zip(vertices.rows_mut().chunks_mut(CHUNK * stride));
+    let shade = |worker: &mut Worker<'_>, (points, rows)| shade_job(state, worker, points, rows, stride);
+    let log = launch(&state.stage, memory, budget, Threads::All, jobs, shade).log;
+    (vertices, log)
 }
 
 /// Warp after warp.
-fn shade_jobs(state: &TessellationState, jobs: &[Job], rows: &mut [u32], port: Port<'_>) -> Reports {
-    let stride = HEADER + state.outputs.components;
-    let mut access = Access::new(port, &state.domain);
-    let mut warp = Warp::new(&state.domain.program, &state.domain.constants);
-    for (jobs, rows) in jobs.chunks(LANES).zip(rows.chunks_mut(LANES * stride)) {
-        enter(state, &mut warp, jobs);
-        run_warp(state, &mut warp, &mut access);
-        if access.reports.fault.is_some() {
-            break;
+fn shade_job(
+    state: &DomainState,
+    worker: &mut Worker<'_>,
+    points: &[DomainPoint],
+    rows: &mut [u32],
+    stride: usize,
+) {
+    for (points, rows) in points.chunks(LANES).zip(rows.chunks_mut(LANES * stride)) {
+        if !worker.run(WarpLanes::first(points.len()), None, |warp, _| enter(state, warp, points)) {
+            return;
         }
-        state.outputs.export(&warp, rows, stride);
+        state.outputs.export(&worker.warp, rows, stride);
     }
-    access.finish()
 }
 
 /// Registers at the start: r0.y the patch's id, r0.z its number, and where the point is.
-fn enter(state: &TessellationState, warp: &mut Warp, jobs: &[Job]) {
-    let live = if jobs.len() == LANES { u32::MAX } else { (1 << jobs.len()) - 1 };
-    warp.restart(&state.domain.program, live, 0);
-    for (lane, job) in jobs.iter().enumerate() {
-        warp.full_mut(1)[lane] = job.id;
-        warp.full_mut(2)[lane] = job.patch;
-        for (id, at) in state.coordinate.iter().zip(job.at) {
+fn enter(state: &DomainState, warp: &mut Warp, points: &[DomainPoint]) {
+    for (lane, point) in points.iter().enumerate() {
+        warp.full_mut(1)[lane] = point.id;
+        warp.full_mut(2)[lane] = point.patch;
+        for (id, at) in state.coordinate.iter().zip(point.at) {
             if let Some(id) = id {
                 warp.full_mut(*id)[lane] = at.to_bits();
             }
         }
     }
-}
-
-fn run_warp(state: &TessellationState, warp: &mut Warp, access: &mut Access<'_>) {
-    let fault = access.run(warp, None);
-    access.reports.fault = fault.map(|fault| Fault::Shader(format!("draw {}: domain {fault}", state.draw)));
 }

@@ -14,12 +14,12 @@ pub const GUARD_BAND: f32 = 32768.0;
 const EPSILON: f32 = 1e-30;
 
 /// A half space: kept where `dot(plane, position) >= 0`.
-pub type Plane = [f32; 4];
+pub type PixelRows = [f32; 4];
 
 /// The planes that primitives of a draw are clipped against.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClipVolume {
-    planes: Vec<Plane>,
+    planes: Vec<PixelRows>,
 }
 
 /// Which end of the depth range is clipped, and where the near plane is.

@@ -3,6 +3,7 @@ pub mod affine;
 pub mod clip;
 pub mod layers;
 pub mod lines;
+pub mod polygon_offset;
 pub mod quad;
 pub mod raster;
 pub mod screen_vertex;

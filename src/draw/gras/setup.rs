@@ -4,12 +4,14 @@
 use a4emu_decoder::regs::enums::PrimType;
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
-use crate::draw::gras::affine::{Affine, Slope, along, barycentrics, depth_slope};
+use crate::draw::gras::affine::{Affine, along, barycentrics, depth_slope};
 use crate::draw::gras::clip::{DepthClip, Viewport};
 use crate::draw::gras::lines;
+use crate::draw::gras::polygon_offset::PolygonOffset;
 use crate::draw::gras::raster::{Rect, Shape, signed_area, snap};
 use crate::draw::gras::viewport::View;
-use crate::draw::pc::topology::{Primitive, Provoking, primitives};
+use crate::draw::pc::assembler::Provoking;
+use crate::draw::pc::topology::{Primitive, primitives};
 use crate::draw::vertices::{HEADER, Vertices};
 
 /// Which side of a triangle is seen. Everything but triangles shows its front.
@@ -31,23 +33,6 @@ pub enum PolygonMode {
     /// It is filled.
     Fill,
 }
-
-/// GL's polygon offset, in terms of window z.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PolygonOffset {
-    /// Times the greatest slope.
-    pub scale: f32,
-    /// Added, in window z already for unorm depth.
-    pub units: f32,
-    /// `units` counts in the exponent of the primitive's greatest z (float depth).
-    pub float_depth: Option<FloatDepth>,
-    /// Limit; none when zero.
-    pub clamp: f32,
-}
-
-/// Marker of a floating-point depth buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FloatDepth;
 
 /// Marker: the fragment shader asks for weights that are linear on the screen. Those are
 /// of the whole primitive: counted between the corners that clipping made, values that
@@ -432,24 +417,6 @@ impl<'a> Setup<'a> {
 /// The centre of the first pixel of a shape.
 fn first_centre(shape: &Shape) -> [f32; 2] {
     [shape.bounds.x0 as f32 + 0.5, shape.bounds.y0 as f32 + 0.5]
-}
-
-impl PolygonOffset {
-    /// What is added to the z of a triangle whose z has this slope. `top` is the greatest |z| of its vertices.
-    fn bias(&self, slope: Slope, top: f32) -> f32 {
-        let slope = slope[0].abs().max(slope[1].abs()) as f32;
-        let unit = match self.float_depth {
-            None => 1.0,
-            Some(FloatDepth) if top == 0.0 => 0.0,
-            Some(FloatDepth) => (top.log2().floor() - 23.0).exp2(),
-        };
-        let bias = slope * self.scale + self.units * unit;
-        match self.clamp {
-            c if c > 0.0 => bias.min(c),
-            c if c < 0.0 => bias.max(c),
-            _ => bias,
-        }
-    }
 }
 
 #[cfg(test)]

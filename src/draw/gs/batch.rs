@@ -1,32 +1,33 @@
-//! Running a geometry shader: seats in a warp, each with an invocation of a primitive.
+//! Running a geometry shader: subwarps of a warp, each with an invocation of a primitive.
 
 use std::iter::Peekable;
+use std::ops::Range;
 
 use a4emu_decoder::stage_words::STAGE_ENTRY;
 
-use crate::draw::sp::log::Reports;
-use crate::draw::sp::memory::{Access, Port};
-use crate::draw::sp::primitive_inputs::LocalLayout;
-use crate::draw::vertices::{HEADER, Vertices};
-use crate::fault::Fault;
-use crate::shader::{Killed, Lanes, Warp};
+use crate::draw::pc::assembler::PrimitiveList;
+use crate::draw::sp::launch::{WarpLanes, Worker};
+use crate::draw::sp::log::ShaderLog;
+use crate::draw::sp::memory::ShaderMemory;
+use crate::draw::sp::primitive_inputs::InputLayout;
+use crate::draw::vertices::Vertices;
+use crate::shader::{Lanes, Warp};
 
-use super::GeometryState;
-use crate::draw::gs::cost::Cost;
-use crate::draw::gs::dispatch::{Choice, Mode, SEATS};
-use crate::draw::gs::emitted::Emitted;
-use crate::draw::gs::probe::{self, Excess};
-use crate::draw::gs::subwarps::{Item, Seated, Seats};
-use crate::draw::pc::assembler::Input;
+use super::cost::Cost;
+use super::dispatch::{Choice, Mode, SUBWARPS};
+use super::emitted::Emitted;
+use super::probe::{self, Excess};
+use super::state::GeometryState;
+use super::subwarps::{Invocation, Running, Subwarps};
 
 /// A draw's geometry stage, ready to run.
-pub struct Job<'a> {
+pub struct GeometryDraw<'a> {
     /// Its registers.
     pub state: &'a GeometryState,
     /// The vertices that come in.
     pub vertices: &'a Vertices,
     /// The primitives that come in.
-    pub input: &'a Input,
+    pub primitives: &'a PrimitiveList,
     /// How they are laid on lanes.
     pub choice: Choice,
     /// Number of the draw, for what goes wrong.
@@ -38,178 +39,180 @@ pub struct Job<'a> {
 pub struct Batch {
     /// By primitive and invocation.
     pub emitted: Vec<Emitted>,
-    /// What the shader reported.
-    pub reports: Reports,
     /// What it took.
     pub cost: Cost,
     /// What was wrong with it.
     pub excess: Option<Excess>,
 }
 
-struct Worker<'a> {
-    job: &'a Job<'a>,
-    layout: LocalLayout,
-    warp: Warp,
-    access: Access<'a>,
-    seats: Seats,
-    /// Lanes that a seat uses.
+/// A batch while it runs.
+struct BatchRun<'w, 'a, 'd> {
+    draw: &'d GeometryDraw<'d>,
+    layout: InputLayout,
+    worker: &'w mut Worker<'a>,
+    subwarps: Subwarps,
+    /// Lanes that a subwarp uses.
     width: usize,
     /// Invocations that have made all that they may, and have not killed.
-    full: Vec<Item>,
+    full: Vec<Invocation>,
     batch: Batch,
 }
 
-/// Runs `primitives` of the job.
-pub fn run_batch(job: &Job<'_>, primitives: std::ops::Range<usize>, port: Port<'_>) -> Batch {
-    let per = job.state.invocations;
-    let items = primitives.flat_map(|primitive| (0..per).map(move |invocation| (primitive, invocation)));
-    let items =
-        items.enumerate().map(|(index, (primitive, invocation))| Item { index, primitive, invocation });
-    Worker::new(job, port).run(items)
-}
-
-impl<'a> Worker<'a> {
-    fn new(job: &'a Job<'a>, port: Port<'a>) -> Self {
-        let stage = &job.state.stage;
-        let layout = LocalLayout::new(job.input.size, job.vertices.stride() - HEADER);
-        let mut access = Access::new(port, stage);
-        let slots = if job.choice.mode == Mode::DualObject { job.choice.seats } else { 1 };
-        access.vertices = vec![0; slots * layout.stride()];
-        let mut warp = Warp::new(&stage.program, &stage.constants);
-        warp.on_kill = Killed::End;
-        let seats = Seats::new(job.choice);
-        let (width, full) = (job.choice.lanes, Vec::new());
-        Self { job, layout, warp, access, seats, width, full, batch: Batch::default() }
+impl GeometryDraw<'_> {
+    /// Runs `primitives` of the draw.
+    pub fn run_batch(&self, worker: &mut Worker<'_>, primitives: Range<usize>) -> Batch {
+        let per = self.state.invocations;
+        let invocations = primitives.flat_map(|primitive| (0..per).map(move |number| (primitive, number)));
+        let invocations = invocations.enumerate();
+        let invocations =
+            invocations.map(|(index, (primitive, number))| Invocation { index, primitive, number });
+        BatchRun::new(self, worker).run(invocations)
     }
 
-    fn run(mut self, items: impl Iterator<Item = Item>) -> Batch {
-        let mut items = items.peekable();
+    /// How primitives lie in the shader's inputs.
+    pub(super) fn layout(&self) -> InputLayout {
+        InputLayout::new(self.primitives.size, self.vertices.varying_components())
+    }
+}
+
+impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
+    fn new(draw: &'d GeometryDraw<'d>, worker: &'w mut Worker<'a>) -> Self {
+        let layout = draw.layout();
+        let slots = if draw.choice.mode == Mode::DualObject { draw.choice.subwarps } else { 1 };
+        worker.memory.inputs = vec![0; slots * layout.stride()];
+        let (subwarps, width, full) = (Subwarps::new(draw.choice), draw.choice.lanes, Vec::new());
+        Self { draw, layout, worker, subwarps, width, full, batch: Batch::default() }
+    }
+
+    fn run(mut self, invocations: impl Iterator<Item = Invocation>) -> Batch {
+        let mut invocations = invocations.peekable();
         loop {
-            self.seat(&mut items);
-            if self.seats.is_empty() || self.batch.reports.fault.is_some() {
+            self.fill(&mut invocations);
+            if self.subwarps.is_empty() {
                 break;
             }
             let counts = self.run_warp();
-            if self.batch.reports.fault.is_none() {
-                (0..SEATS).for_each(|seat| self.harvest(seat, counts[seat]));
+            if self.worker.is_stopped() {
+                break;
             }
+            (0..SUBWARPS).for_each(|subwarp| self.harvest(subwarp, counts[subwarp]));
         }
-        let probed = probe::run(self.job, &self.full, self.access.port.memory());
+        let probed = probe::run(self.draw, &self.full, self.worker);
         self.batch.excess = probed.excess;
         self.batch.cost.probes += probed.warps;
-        self.batch.reports.append(self.access.finish());
         self.batch
     }
 
-    /// Fills the seats, and the places of their primitives in the local buffer.
-    fn seat(&mut self, items: &mut Peekable<impl Iterator<Item = Item>>) {
-        let mut seated = [None; SEATS];
-        self.seats.fill(items, |seat, item| seated[seat] = Some(item));
-        for (seat, item) in seated.iter().enumerate() {
-            let Some(item) = item else { continue };
+    /// Fills the subwarps, and the places of their primitives among the inputs.
+    fn fill(&mut self, invocations: &mut Peekable<impl Iterator<Item = Invocation>>) {
+        let mut begun = [None; SUBWARPS];
+        self.subwarps.fill(invocations, |subwarp, invocation| begun[subwarp] = Some(invocation));
+        for (subwarp, invocation) in begun.iter().enumerate() {
+            let Some(invocation) = invocation else { continue };
             self.batch.emitted.push(Emitted::default());
             let stride = self.layout.stride();
-            let place = &mut self.access.vertices[self.seats.slot(seat) * stride..][..stride];
-            self.layout.fill(place, self.job.vertices, self.job.input.primitive(item.primitive));
+            let place = &mut self.worker.memory.inputs[self.subwarps.slot(subwarp) * stride..][..stride];
+            self.layout.fill(place, self.draw.vertices, self.draw.primitives.primitive(invocation.primitive));
         }
     }
 
-    /// Runs the next vertices of every seat. Gives how many lanes of each ran.
+    /// Runs the next vertices of every subwarp. Gives how many lanes of each ran.
     ///
     /// Runs behind a kill would not happen on the chip, so they must not be heard of: when
     /// the warp has something to report, it runs again with no more than the lanes that
-    /// count; when it could not go on, with the first of each seat, and so from then on. (A
+    /// count; when it could not go on, with the first of each subwarp, and so from then on. (A
     /// shader that stores has one lane anyway.)
-    fn run_warp(&mut self) -> [usize; SEATS] {
-        let mut counts = self.seats.each(|_, seated| self.left(seated).min(self.width));
-        let mut reports = self.launch(&counts);
-        if reports.fault.is_some() && self.width > 1 {
+    fn run_warp(&mut self) -> [usize; SUBWARPS] {
+        let earlier = std::mem::take(&mut self.worker.memory.log);
+        let mut counts = self.subwarps.each(|_, running| self.left(running).min(self.width));
+        let mut log = self.launch(&counts);
+        if log.fault.is_some() && self.width > 1 {
             self.width = 1;
             counts = counts.map(|count| count.min(1));
-            reports = self.launch(&counts);
+            log = self.launch(&counts);
         }
-        let real = self.seats.each(|seat, _| self.real(seat, counts[seat]));
-        if !reports.is_quiet() && reports.fault.is_none() && real != counts {
+        let real = self.subwarps.each(|subwarp, _| self.real(subwarp, counts[subwarp]));
+        if !log.is_quiet() && log.fault.is_none() && real != counts {
             counts = real;
-            reports = self.launch(&counts);
+            log = self.launch(&counts);
         }
-        reports.strays.retain(|stray| {
-            let (seat, k) = self.seats.seat_of(stray.lane);
-            k < real[seat]
+        log.outside_inputs.retain(|outside| {
+            let (subwarp, k) = self.subwarps.subwarp_of(outside.lane);
+            k < real[subwarp]
         });
-        self.batch.reports.append(reports);
+        self.worker.memory.log = earlier;
+        self.worker.memory.log.append(log);
         counts
     }
 
     /// Vertices that an invocation may still make.
-    fn left(&self, seated: &Seated) -> usize {
-        (self.job.state.max_vertices - seated.next) as usize
+    fn left(&self, running: &Running) -> usize {
+        (self.draw.state.max_vertices - running.next) as usize
     }
 
-    /// Lanes of a seat up to the first that killed, of `count` that ran.
-    fn real(&self, seat: usize, count: usize) -> usize {
-        let killed = (0..count).position(|k| self.is_killed(self.lane(seat, k)));
+    /// Lanes of a subwarp up to the first that killed, of `count` that ran.
+    fn real(&self, subwarp: usize, count: usize) -> usize {
+        let killed = (0..count).position(|k| self.is_killed(self.lane(subwarp, k)));
         killed.map_or(count, |k| k + 1)
     }
 
-    fn lane(&self, seat: usize, k: usize) -> usize {
-        self.seats.first_lane(seat) + k
+    fn lane(&self, subwarp: usize, k: usize) -> usize {
+        self.subwarps.first_lane(subwarp) + k
     }
 
     fn is_killed(&self, lane: usize) -> bool {
-        self.warp.killed() & (1 << lane) != 0
+        self.worker.warp.killed() & (1 << lane) != 0
     }
 
-    /// Runs the program in the first `counts` lanes of the seats. Gives what it reported.
-    fn launch(&mut self, counts: &[usize; SEATS]) -> Reports {
-        let program = &self.job.state.stage.program;
-        let lanes = |(seat, count): (usize, &usize)| ((1u64 << count) - 1) << self.lane(seat, 0);
+    /// Runs the program in the first `counts` lanes of the subwarps. Gives what it reported.
+    fn launch(&mut self, counts: &[usize; SUBWARPS]) -> ShaderLog {
+        let lanes = |(subwarp, count): (usize, &usize)| ((1u64 << count) - 1) << self.lane(subwarp, 0);
         let live = counts.iter().enumerate().filter(|(_, count)| **count > 0).map(lanes).sum::<u64>() as u32;
-        self.warp.restart(program, live, 0);
-        self.enter();
-        let fault = self.access.run(&mut self.warp, None);
+        let (entry, ids) = self.entry();
+        let state = self.draw.state;
+        let enter = |warp: &mut Warp, _: &mut ShaderMemory<'_>| state.enter(warp, &entry, &ids);
+        self.worker.run(WarpLanes { live, helpers: 0 }, None, enter);
         let cost = &mut self.batch.cost;
         cost.warps += 1;
         cost.lanes += u64::from(live.count_ones());
-        cost.instructions += self.warp.executed();
-        cost.lane_instructions += self.warp.lane_instructions;
-        cost.spills += u64::from(self.job.choice.spills);
-        let mut reports = std::mem::take(&mut self.access.reports);
-        reports.fault = fault.map(|fault| Fault::Shader(format!("draw {}: geometry {fault}", self.job.draw)));
-        reports
+        cost.instructions += self.worker.warp.executed();
+        cost.lane_instructions += self.worker.warp.lane_instructions;
+        cost.spills += u64::from(self.draw.choice.spills);
+        std::mem::take(&mut self.worker.memory.log)
     }
 
-    /// Puts vertex numbers and ids into registers.
-    fn enter(&mut self) {
+    /// Entry words and primitive ids of the lanes.
+    fn entry(&self) -> (Lanes, Lanes) {
         let (mut entry, mut ids) = (Lanes::ZERO, Lanes::ZERO);
-        for lane in 0..self.job.choice.lanes * self.job.choice.seats {
-            let (seat, k) = self.seats.seat_of(lane);
-            let Some(Seated { item, next }) = self.seats.get(seat) else { continue };
-            let slot = self.seats.slot(seat) as u32;
-            entry[lane] = STAGE_ENTRY::new(slot, item.invocation, next + k as u32).0;
-            ids[lane] = self.job.input.ids[item.primitive];
+        for lane in 0..self.draw.choice.lanes * self.draw.choice.subwarps {
+            let (subwarp, k) = self.subwarps.subwarp_of(lane);
+            let Some(Running { invocation, next }) = self.subwarps.get(subwarp) else { continue };
+            let slot = self.subwarps.slot(subwarp) as u32;
+            entry[lane] = STAGE_ENTRY::new(slot, invocation.number, next + k as u32).0;
+            ids[lane] = self.draw.primitives.ids[invocation.primitive];
         }
-        self.job.state.enter(&mut self.warp, &entry, &ids);
+        (entry, ids)
     }
 
-    /// Takes the vertices of a seat, of which `count` lanes ran.
-    fn harvest(&mut self, seat: usize, count: usize) {
-        let Some(seated) = self.seats.get(seat) else { return };
-        let real = self.real(seat, count);
-        let first = self.lane(seat, 0);
+    /// Takes the vertices of a subwarp, of which `count` lanes ran.
+    fn harvest(&mut self, subwarp: usize, count: usize) {
+        let Some(running) = self.subwarps.get(subwarp) else { return };
+        let real = self.real(subwarp, count);
+        let first = self.lane(subwarp, 0);
         for lane in first..first + real {
             self.batch.cost.runs += 1;
-            if !self.is_killed(lane) || self.job.state.has_position(&self.warp, lane) {
-                self.job.state.export(&self.warp, lane, &mut self.batch.emitted[seated.item.index]);
+            if !self.is_killed(lane) || self.draw.state.has_position(&self.worker.warp, lane) {
+                let emitted = &mut self.batch.emitted[running.invocation.index];
+                self.draw.state.export(&self.worker.warp, lane, emitted);
                 self.batch.cost.vertices += 1;
             }
         }
         let killed = real > 0 && self.is_killed(first + real - 1);
-        let next = Seated { next: seated.next + real as u32, ..seated };
+        let next = Running { next: running.next + real as u32, ..running };
         let full = self.left(&next) == 0;
         if full && !killed {
-            self.full.push(seated.item);
+            self.full.push(running.invocation);
         }
-        self.seats.put(seat, (!killed && !full).then_some(next));
+        self.subwarps.put(subwarp, (!killed && !full).then_some(next));
     }
 }

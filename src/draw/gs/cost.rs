@@ -54,9 +54,9 @@ impl Cost {
 
 /// The costs of everything drawn so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ledger(BTreeMap<(Mode, Why), Cost>);
+pub struct DispatchCosts(BTreeMap<(Mode, Why), Cost>);
 
-/// A row of the ledger, as `--stats` prints it.
+/// A row of them, as `--stats` prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Row {
@@ -78,9 +78,9 @@ pub struct Row {
     pub spills: u64,
 }
 
-impl Ledger {
+impl DispatchCosts {
     /// Adds a draw.
-    pub fn note(&mut self, choice: &Choice, cost: &Cost) {
+    pub fn add(&mut self, choice: &Choice, cost: &Cost) {
         self.0.entry((choice.mode, choice.why)).or_default().add(cost);
     }
 

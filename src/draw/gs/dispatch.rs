@@ -1,7 +1,7 @@
 //! How the invocations of geometry shaders are laid on the 32 lanes.
 //!
-//! The three modes are those of Intel's i965 driver (seeds/i965-geometry-dispatch-modes.txt),
-//! there for two halves of a vec4 register, here for two halves of a warp: a geometry shader
+//! The three modes are those of Intel's i965 driver (docs/hardware/geometry-and-tessellation.md,
+//! section 4), there for two halves of a vec4 register, here for two halves of a warp: a geometry shader
 //! seldom makes 32 vertices, so one invocation leaves lanes idle that a second can use.
 //! Nothing of it can be seen in what is drawn, fed back or stored.
 //!
@@ -24,7 +24,7 @@ pub const BUDGET: u32 = 48;
 pub const MAX_INPUTS: usize = 64;
 
 /// Invocations in a warp at most.
-pub const SEATS: usize = 2;
+pub const SUBWARPS: usize = 2;
 
 /// What is laid on a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -87,7 +87,7 @@ pub struct Choice {
     /// Its reason.
     pub why: Why,
     /// Invocations in a warp.
-    pub seats: usize,
+    pub subwarps: usize,
     /// Lanes of each.
     pub lanes: usize,
     /// Vec4 registers beyond the budget, in a warp.
@@ -107,10 +107,10 @@ impl Choice {
             Setting::Auto if fits => (Mode::DualObject, Why::Fits),
             Setting::Auto => (Mode::DualInstanced, Why::RegistersExceedBudget),
         };
-        let seats = if mode == Mode::Single { 1 } else { SEATS };
-        let lanes = if demand.stores { 1 } else { LANES / seats };
-        let spills = (seats as u32 * demand.registers).saturating_sub(BUDGET);
-        Self { mode, why, seats, lanes, spills }
+        let subwarps = if mode == Mode::Single { 1 } else { SUBWARPS };
+        let lanes = if demand.stores { 1 } else { LANES / subwarps };
+        let spills = (subwarps as u32 * demand.registers).saturating_sub(BUDGET);
+        Self { mode, why, subwarps, lanes, spills }
     }
 
     /// What there is to say when a mode that was asked for is not used.
@@ -162,6 +162,6 @@ mod tests {
     fn stores_keep_runs_in_order() {
         let storing = Demand { stores: true, ..SMALL };
         let choice = Choice::new(Setting::DualObject, &storing);
-        assert_eq!((choice.mode, choice.seats, choice.lanes), (Mode::Single, 1, 1));
+        assert_eq!((choice.mode, choice.subwarps, choice.lanes), (Mode::Single, 1, 1));
     }
 }

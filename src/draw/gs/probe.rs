@@ -6,14 +6,11 @@
 
 use a4emu_decoder::stage_words::STAGE_ENTRY;
 
-use crate::draw::sp::memory::{Access, Port};
-use crate::draw::sp::primitive_inputs::LocalLayout;
-use crate::draw::vertices::HEADER;
-use crate::memory::Memory;
-use crate::shader::{Killed, LANES, Lanes, Warp};
+use crate::draw::sp::launch::{WarpLanes, Worker};
+use crate::shader::{LANES, Lanes};
 
-use crate::draw::gs::batch::Job;
-use crate::draw::gs::subwarps::Item;
+use super::batch::GeometryDraw;
+use super::subwarps::Invocation;
 
 /// Vertices that the entry word can number: the one behind them has no number.
 const COUNTABLE: u32 = 1 << 10;
@@ -37,22 +34,16 @@ pub struct Probed {
 }
 
 /// Runs the invocations `full`, which have not killed, for one vertex more, 32 in a warp.
-pub fn run(job: &Job<'_>, full: &[Item], memory: &Memory) -> Probed {
+pub fn run(draw: &GeometryDraw<'_>, full: &[Invocation], worker: &mut Worker<'_>) -> Probed {
     let mut probed = Probed::default();
-    if full.is_empty() || job.state.max_vertices == COUNTABLE {
+    if full.is_empty() || worker.is_stopped() || draw.state.max_vertices == COUNTABLE {
         return probed;
     }
-    let stage = &job.state.stage;
-    let layout = LocalLayout::new(job.input.size, job.vertices.stride() - HEADER);
-    let mut access = Access::new(Port::Shared(memory), stage);
-    access.vertices = vec![0; LANES * layout.stride()];
-    let mut warp = Warp::new(&stage.program, &stage.constants);
-    warp.on_kill = Killed::End;
-    for items in full.chunks(LANES) {
-        for (item, place) in items.iter().zip(access.vertices.chunks_exact_mut(layout.stride())) {
-            layout.fill(place, job.vertices, job.input.primitive(item.primitive));
-        }
-        let excess = probe(job, items, &mut warp, &mut access);
+    let layout = draw.layout();
+    for invocations in full.chunks(LANES) {
+        let primitives = invocations.iter().map(|invocation| draw.primitives.primitive(invocation.primitive));
+        layout.fill_all(&mut worker.memory.inputs, draw.vertices, primitives);
+        let excess = worker.in_secret(|worker| probe(draw, invocations, worker));
         probed.excess = probed.excess.or(excess);
         probed.warps += 1;
     }
@@ -60,24 +51,22 @@ pub fn run(job: &Job<'_>, full: &[Item], memory: &Memory) -> Probed {
 }
 
 /// A warp with an invocation in each lane.
-fn probe(job: &Job<'_>, items: &[Item], warp: &mut Warp, access: &mut Access<'_>) -> Option<Excess> {
-    let program = &job.state.stage.program;
-    let live = if items.len() == LANES { u32::MAX } else { (1 << items.len()) - 1 };
+fn probe(draw: &GeometryDraw<'_>, invocations: &[Invocation], worker: &mut Worker<'_>) -> Option<Excess> {
     let (mut entry, mut ids) = (Lanes::ZERO, Lanes::ZERO);
-    for (lane, item) in items.iter().enumerate() {
-        entry[lane] = STAGE_ENTRY::new(lane as u32, item.invocation, job.state.max_vertices).0;
-        ids[lane] = job.input.ids[item.primitive];
+    for (lane, invocation) in invocations.iter().enumerate() {
+        entry[lane] = STAGE_ENTRY::new(lane as u32, invocation.number, draw.state.max_vertices).0;
+        ids[lane] = draw.primitives.ids[invocation.primitive];
     }
-    warp.restart(program, live, 0);
-    job.state.enter(warp, &entry, &ids);
-    if access.run(warp, None).is_some() {
+    let lanes = WarpLanes::first(invocations.len());
+    if !worker.run(lanes, None, |warp, _| draw.state.enter(warp, &entry, &ids)) {
         // Some lane came to no end, and so to no kill.
         return Some(Excess::NoKill);
     }
-    let excess = |lane: usize| match (warp.killed() & (1 << lane) != 0, job.state.has_position(warp, lane)) {
+    let warp = &worker.warp;
+    let excess = |lane: usize| match (warp.killed() & (1 << lane) != 0, draw.state.has_position(warp, lane)) {
         (false, _) => Some(Excess::NoKill),
         (true, true) => Some(Excess::OneMore),
         (true, false) => None,
     };
-    (0..items.len()).find_map(excess)
+    (0..invocations.len()).find_map(excess)
 }

@@ -3,9 +3,9 @@
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
 use crate::draw::vertices::HEADER;
-use crate::shader::{Lanes, Warp};
+use crate::shader::{Killed, Lanes, Warp};
 
-use super::GeometryState;
+use super::state::GeometryState;
 use crate::draw::gs::emitted::Emitted;
 
 /// What position registers hold before the shader: a NaN that no operation makes. A run that
@@ -14,8 +14,9 @@ const UNWRITTEN: u32 = 0x7fa4_0004;
 
 impl GeometryState {
     /// Sets registers as they are before the first instruction: r0.x, r0.y, and outputs, which
-    /// must not depend on the warp that was there before.
+    /// must not depend on the warp that was there before. A kill will end its lane.
     pub(super) fn enter(&self, warp: &mut Warp, entry: &Lanes, ids: &Lanes) {
+        warp.on_kill = Killed::End;
         let outputs = &self.outputs;
         let words = outputs.point_size.into_iter().chain(self.primitive_word);
         for id in outputs.varyings.iter().map(|(id, _)| *id).chain(words) {

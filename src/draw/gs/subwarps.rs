@@ -1,95 +1,97 @@
-//! Who sits on which lanes of a warp.
+//! Subwarps: the groups of lanes of a warp that have an invocation each.
 
 use std::iter::Peekable;
 
-use crate::draw::gs::dispatch::{Choice, Mode, SEATS};
+use crate::draw::gs::dispatch::{Choice, Mode, SUBWARPS};
 
 /// One invocation of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct Invocation {
     /// Running number in the batch.
     pub index: usize,
     /// Which primitive.
     pub primitive: usize,
     /// Which invocation of it.
-    pub invocation: u32,
+    pub number: u32,
 }
 
 /// An invocation that has lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seated {
+pub struct Running {
     /// Which.
-    pub item: Item,
+    pub invocation: Invocation,
     /// The vertex of its first lane.
     pub next: u32,
 }
 
-/// The seats of a warp, each of as many lanes.
+/// The subwarps of a warp, each of as many lanes.
 #[derive(Clone, Debug)]
-pub struct Seats {
+pub struct Subwarps {
     choice: Choice,
-    taken: [Option<Seated>; SEATS],
+    running: [Option<Running>; SUBWARPS],
 }
 
-impl Seats {
+impl Subwarps {
     /// Empty ones.
     pub fn new(choice: Choice) -> Self {
-        Self { choice, taken: [None; SEATS] }
+        Self { choice, running: [None; SUBWARPS] }
     }
 
-    /// Gives free seats to the invocations that come next, and calls `seated` with each.
+    /// Gives free subwarps to the invocations that come next, and calls `begin` with each.
     /// Two instances of one primitive wait for each other.
     pub fn fill(
         &mut self,
-        items: &mut Peekable<impl Iterator<Item = Item>>,
-        mut seated: impl FnMut(usize, Item),
+        invocations: &mut Peekable<impl Iterator<Item = Invocation>>,
+        mut begin: impl FnMut(usize, Invocation),
     ) {
-        for seat in 0..self.choice.seats {
-            if self.taken[seat].is_some() {
+        for subwarp in 0..self.choice.subwarps {
+            if self.running[subwarp].is_some() {
                 continue;
             }
-            let busy = self.taken.iter().flatten().map(|seated| seated.item.primitive).next();
+            let busy = self.running.iter().flatten().map(|running| running.invocation.primitive).next();
             let together = self.choice.mode == Mode::DualInstanced;
-            let allowed = |item: &Item| !together || busy.is_none_or(|primitive| primitive == item.primitive);
-            let Some(item) = items.next_if(allowed) else { continue };
-            self.taken[seat] = Some(Seated { item, next: 0 });
-            seated(seat, item);
+            let allowed = |invocation: &Invocation| {
+                !together || busy.is_none_or(|primitive| primitive == invocation.primitive)
+            };
+            let Some(invocation) = invocations.next_if(allowed) else { continue };
+            self.running[subwarp] = Some(Running { invocation, next: 0 });
+            begin(subwarp, invocation);
         }
     }
 
     /// Whether nobody is left.
     pub fn is_empty(&self) -> bool {
-        self.taken.iter().all(Option::is_none)
+        self.running.iter().all(Option::is_none)
     }
 
-    /// Who has a seat.
-    pub fn get(&self, seat: usize) -> Option<Seated> {
-        self.taken[seat]
+    /// Who has a subwarp.
+    pub fn get(&self, subwarp: usize) -> Option<Running> {
+        self.running[subwarp]
     }
 
-    /// Gives a seat on, or leaves it free.
-    pub fn put(&mut self, seat: usize, seated: Option<Seated>) {
-        self.taken[seat] = seated;
+    /// Gives a subwarp on, or leaves it free.
+    pub fn put(&mut self, subwarp: usize, running: Option<Running>) {
+        self.running[subwarp] = running;
     }
 
-    /// Something about every seat that is taken, 0 for the others.
-    pub fn each(&self, of: impl Fn(usize, &Seated) -> usize) -> [usize; SEATS] {
-        std::array::from_fn(|seat| self.taken[seat].map_or(0, |seated| of(seat, &seated)))
+    /// Something about every subwarp that is in use, 0 for the others.
+    pub fn each(&self, of: impl Fn(usize, &Running) -> usize) -> [usize; SUBWARPS] {
+        std::array::from_fn(|subwarp| self.running[subwarp].map_or(0, |running| of(subwarp, &running)))
     }
 
-    /// First lane of a seat.
-    pub fn first_lane(&self, seat: usize) -> usize {
-        seat * self.choice.lanes
+    /// First lane of a subwarp.
+    pub fn first_lane(&self, subwarp: usize) -> usize {
+        subwarp * self.choice.lanes
     }
 
-    /// The seat that a lane belongs to, and which lane of that it is.
-    pub fn seat_of(&self, lane: usize) -> (usize, usize) {
+    /// The subwarp that a lane belongs to, and which lane of that it is.
+    pub fn subwarp_of(&self, lane: usize) -> (usize, usize) {
         (lane / self.choice.lanes, lane % self.choice.lanes)
     }
 
-    /// Place of a seat's primitive in the local buffer: two instances share theirs.
-    pub fn slot(&self, seat: usize) -> usize {
-        if self.choice.mode == Mode::DualObject { seat } else { 0 }
+    /// Place of a subwarp's primitive among the inputs: two instances share theirs.
+    pub fn slot(&self, subwarp: usize) -> usize {
+        if self.choice.mode == Mode::DualObject { subwarp } else { 0 }
     }
 }
 
@@ -98,31 +100,31 @@ mod tests {
     use super::*;
     use crate::draw::gs::dispatch::{Demand, Setting};
 
-    /// Three primitives of three invocations; who comes to sit, warp after warp, if all rise
+    /// Three primitives of three invocations; who begins, warp after warp, if all rise
     /// after one.
-    fn seating(setting: Setting) -> Vec<Vec<(usize, u32)>> {
+    fn beginning(setting: Setting) -> Vec<Vec<(usize, u32)>> {
         let choice = Choice::new(setting, &Demand { registers: 4, inputs: 4, stores: false });
-        let items = (0..9).map(|i| Item { index: i, primitive: i / 3, invocation: i as u32 % 3 });
-        let (mut items, mut seats) = (items.peekable(), Seats::new(choice));
+        let items = (0..9).map(|i| Invocation { index: i, primitive: i / 3, number: i as u32 % 3 });
+        let (mut items, mut subwarps) = (items.peekable(), Subwarps::new(choice));
         let mut warps = Vec::new();
         loop {
             let mut warp = Vec::new();
-            seats.fill(&mut items, |_, item| warp.push((item.primitive, item.invocation)));
-            if seats.is_empty() {
+            subwarps.fill(&mut items, |_, invocation| warp.push((invocation.primitive, invocation.number)));
+            if subwarps.is_empty() {
                 return warps;
             }
             warps.push(warp);
-            (0..SEATS).for_each(|seat| seats.put(seat, None));
+            (0..SUBWARPS).for_each(|subwarp| subwarps.put(subwarp, None));
         }
     }
 
     #[test]
     fn objects_pair_as_they_come_and_instances_with_their_own_kind() {
-        assert_eq!(seating(Setting::Single).len(), 9);
-        let objects = seating(Setting::DualObject);
+        assert_eq!(beginning(Setting::Single).len(), 9);
+        let objects = beginning(Setting::DualObject);
         assert_eq!(objects[1], [(0, 2), (1, 0)]);
         assert_eq!(objects.len(), 5);
-        let instances = seating(Setting::DualInstanced);
+        let instances = beginning(Setting::DualInstanced);
         assert_eq!(instances[..3], [vec![(0, 0), (0, 1)], vec![(0, 2)], vec![(1, 0), (1, 1)]]);
         assert_eq!(instances.len(), 6);
     }
@@ -130,11 +132,11 @@ mod tests {
     #[test]
     fn one_who_stays_keeps_strangers_away_in_instanced_mode() {
         let choice = Choice::new(Setting::DualInstanced, &Demand { registers: 4, inputs: 4, stores: false });
-        let items = (0..2).map(|i| Item { index: i, primitive: i, invocation: 0 });
-        let (mut items, mut seats) = (items.peekable(), Seats::new(choice));
-        seats.fill(&mut items, |_, _| ());
-        assert_eq!(seats.each(|_, _| 1), [1, 0]);
-        seats.fill(&mut items, |_, _| ());
-        assert_eq!(seats.each(|_, _| 1), [1, 0]);
+        let items = (0..2).map(|i| Invocation { index: i, primitive: i, number: 0 });
+        let (mut items, mut subwarps) = (items.peekable(), Subwarps::new(choice));
+        subwarps.fill(&mut items, |_, _| ());
+        assert_eq!(subwarps.each(|_, _| 1), [1, 0]);
+        subwarps.fill(&mut items, |_, _| ());
+        assert_eq!(subwarps.each(|_, _| 1), [1, 0]);
     }
 }

@@ -1,65 +1,64 @@
 //! The hull shader: a lane per vertex of the patch that goes out, all of a patch in one warp.
 //!
 //! Lanes of a warp are in step, so a barrier between the invocations of a patch needs nothing
-//! but that all come to it. Warps follow each other: everything that they make is stored.
+//! but that all come to it. Everything that the shader makes is stored.
+pub mod state;
+
+use std::ops::Range;
 
 use a4emu_decoder::stage_words::STAGE_ENTRY;
 
-use crate::draw::pc::assembler::Input;
-use crate::draw::sp::log::{MAX_INSTRUCTIONS, Reports};
-use crate::draw::sp::memory::{Access, Port};
-use crate::draw::sp::primitive_inputs::LocalLayout;
-use crate::draw::vertices::{HEADER, Vertices};
-use crate::fault::Fault;
+use crate::budget::Budget;
+use crate::draw::pc::assembler::PrimitiveList;
+use crate::draw::pc::state::PatchState;
+use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
+use crate::draw::sp::log::ShaderLog;
+use crate::draw::sp::primitive_inputs::InputLayout;
+use crate::draw::sp::state::StageState;
+use crate::draw::vertices::Vertices;
 use crate::memory::Memory;
 use crate::shader::{LANES, Warp};
 
-use crate::draw::pc::state::TessellationState;
+/// The hull stage of a draw, ready to run.
+pub struct Hull<'a> {
+    /// The shader.
+    pub stage: &'a StageState,
+    /// What a patch is.
+    pub state: &'a PatchState,
+    /// The vertices that come in.
+    pub vertices: &'a Vertices,
+    /// The patches that come in.
+    pub patches: &'a PrimitiveList,
+}
 
-/// Runs the stage for all patches.
-pub fn shade(
-    state: &TessellationState,
-    vertices: &Vertices,
-    patches: &Input,
-    memory: &mut Memory,
-) -> Reports {
-    let layout = LocalLayout::new(state.vertices_in, vertices.stride() - HEADER);
-    let slots = LANES / state.vertices_out;
-    let mut access = Access::new(Port::Exclusive(memory), &state.hull);
-    access.vertices = vec![0; slots * layout.stride()];
-    let mut warp = Warp::new(&state.hull.program, &state.hull.constants);
-    let mut first = 0;
-    while first < patches.len() && access.reports.fault.is_none() {
-        let group = first..(first + slots).min(patches.len());
-        for (slot, patch) in group.clone().enumerate() {
-            let place = &mut access.vertices[slot * layout.stride()..][..layout.stride()];
-            layout.fill(place, vertices, patches.primitive(patch));
+impl Hull<'_> {
+    /// Runs the stage for all patches: each job is a warp.
+    pub fn shade(&self, memory: &mut Memory, budget: &mut Budget) -> ShaderLog {
+        let slots = LANES / self.state.vertices_out;
+        let count = self.patches.len();
+        let jobs = (0..count).step_by(slots).map(|first| first..(first + slots).min(count));
+        launch(self.stage, memory, budget, Threads::All, jobs, |worker, job| self.warp(worker, job)).log
+    }
+
+    fn warp(&self, worker: &mut Worker<'_>, job: Range<usize>) {
+        let layout = InputLayout::new(self.state.vertices_in, self.vertices.varying_components());
+        let patches = job.clone().map(|patch| self.patches.primitive(patch));
+        layout.fill_all(&mut worker.memory.inputs, self.vertices, patches);
+        let lanes = WarpLanes::first(job.len() * self.state.vertices_out);
+        worker.run(lanes, None, |warp, _| self.enter(warp, job));
+    }
+
+    /// Registers at the start: r0.x slot and invocation, r0.y the patch's id in its instance,
+    /// r0.z its number in the draw (that it counts over instances is inferred: each patch needs
+    /// a place of its own for its factors).
+    fn enter(&self, warp: &mut Warp, job: Range<usize>) {
+        let vertices = self.state.vertices_out;
+        for lane in 0..job.len() * vertices {
+            let (slot, invocation) = (lane / vertices, lane % vertices);
+            let patch = job.start + slot;
+            warp.full_mut(0)[lane] = STAGE_ENTRY::new(slot as u32, invocation as u32, 0).0;
+            warp.full_mut(1)[lane] = self.patches.ids[patch];
+            warp.full_mut(2)[lane] = patch as u32;
         }
-        enter(state, &mut warp, patches, group.clone());
-        run_warp(state, &mut warp, &mut access);
-        access.reports.enforce(MAX_INSTRUCTIONS);
-        first = group.end;
     }
-    access.finish()
-}
-
-/// Registers at the start: r0.x slot and invocation, r0.y the patch's id in its instance,
-/// r0.z its number in the draw (that it counts over instances is inferred: each patch needs
-/// a place of its own for its factors).
-fn enter(state: &TessellationState, warp: &mut Warp, patches: &Input, group: std::ops::Range<usize>) {
-    let lanes = group.len() * state.vertices_out;
-    let live = if lanes == LANES { u32::MAX } else { (1 << lanes) - 1 };
-    warp.restart(&state.hull.program, live, 0);
-    for lane in 0..lanes {
-        let (slot, invocation) = (lane / state.vertices_out, lane % state.vertices_out);
-        let patch = group.start + slot;
-        warp.full_mut(0)[lane] = STAGE_ENTRY::new(slot as u32, invocation as u32, 0).0;
-        warp.full_mut(1)[lane] = patches.ids[patch];
-        warp.full_mut(2)[lane] = patch as u32;
-    }
-}
-
-fn run_warp(state: &TessellationState, warp: &mut Warp, access: &mut Access<'_>) {
-    let fault = access.run(warp, None);
-    access.reports.fault = fault.map(|fault| Fault::Shader(format!("draw {}: hull {fault}", state.draw)));
 }

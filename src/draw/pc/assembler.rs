@@ -1,13 +1,99 @@
-//! Whole primitives, adjacent vertices included, as geometry shaders take them.
+//! The primitive assembler: which vertices of a list make a primitive, adjacent ones included.
+//!
+//! Set-up ([`super::topology`]), hull and geometry shaders ([`PrimitiveList`]) are all fed by
+//! [`assemble`].
 
 use a4emu_decoder::regs::enums::PrimType;
 
-use crate::draw::pc::topology::Provoking;
 use crate::draw::vertices::RESTART;
 
-/// Primitives of equal size.
+/// Which vertex of a primitive gives flat varyings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provoking {
+    /// The first.
+    First,
+    /// The last.
+    Last,
+}
+
+impl Provoking {
+    /// Which of `corners` corners it is in the order in which a list names them.
+    fn corner(self, corners: usize) -> usize {
+        match self {
+            Self::First => 0,
+            Self::Last => corners - 1,
+        }
+    }
+}
+
+/// Calls `emit` with the vertices of every primitive of a list without restarts, in the order in which
+/// they are drawn, and with the number of its provoking corner. Adjacent vertices stand as
+/// OpenGL has them: around a line, and behind each corner of a triangle. `None` for types
+/// that are not made of such primitives.
+pub fn assemble(
+    topology: PrimType,
+    provoking: Provoking,
+    run: &[u32],
+    emit: &mut impl FnMut(&[u32], usize),
+) -> Option<()> {
+    let (line, triangle) = (provoking.corner(2), provoking.corner(3));
+    match topology {
+        PrimType::DI_PT_POINTLIST | PrimType::DI_PT_POINTLIST_PSIZE => run.chunks(1).for_each(|v| emit(v, 0)),
+        PrimType::DI_PT_LINELIST => run.chunks_exact(2).for_each(|v| emit(v, line)),
+        PrimType::DI_PT_LINE_ADJ => run.chunks_exact(4).for_each(|v| emit(v, line)),
+        PrimType::DI_PT_LINESTRIP => run.windows(2).for_each(|v| emit(v, line)),
+        PrimType::DI_PT_LINESTRIP_ADJ => run.windows(4).for_each(|v| emit(v, line)),
+        PrimType::DI_PT_LINELOOP => {
+            run.windows(2).for_each(|v| emit(v, line));
+            if let [first, .., last] = run {
+                emit(&[*last, *first], line);
+            }
+        }
+        PrimType::DI_PT_TRILIST => run.chunks_exact(3).for_each(|v| emit(v, triangle)),
+        PrimType::DI_PT_TRI_ADJ => run.chunks_exact(6).for_each(|v| emit(v, triangle)),
+        PrimType::DI_PT_TRISTRIP => strip(triangle, run, emit),
+        PrimType::DI_PT_TRISTRIP_ADJ => strip_with_adjacency(triangle, run, emit),
+        PrimType::DI_PT_TRIFAN => fan(provoking, run, emit),
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Every other triangle of a strip has two corners exchanged, so that all wind alike.
+fn strip(provoking: usize, run: &[u32], emit: &mut impl FnMut(&[u32], usize)) {
+    for (i, v) in run.windows(3).enumerate() {
+        match i % 2 {
+            0 => emit(v, provoking),
+            _ => emit(&[v[1], v[0], v[2]], [1, 0, 2][provoking]),
+        }
+    }
+}
+
+/// The provoking vertex of a fan's triangle i is i + 1 (first) or i + 2 (last), as in GL.
+fn fan(provoking: Provoking, run: &[u32], emit: &mut impl FnMut(&[u32], usize)) {
+    let Some((hub, rim)) = run.split_first() else { return };
+    rim.windows(2).for_each(|v| emit(&[*hub, v[0], v[1]], 1 + provoking.corner(2)));
+}
+
+/// Source: the table of triangles with adjacency in the OpenGL specification, chapter 10.1.
+/// Vertex, then the one across the edge to the next.
+fn strip_with_adjacency(provoking: usize, run: &[u32], emit: &mut impl FnMut(&[u32], usize)) {
+    let count = run.len().saturating_sub(4) / 2;
+    for i in 0..count {
+        let at = 2 * i;
+        let before = if i == 0 { run[1] } else { run[at - 2] };
+        let behind = if i + 1 == count { run[at + 5] } else { run[at + 6] };
+        let (v, side) = ([run[at], run[at + 2], run[at + 4]], run[at + 3]);
+        match i % 2 {
+            0 => emit(&[v[0], before, v[1], behind, v[2], side], provoking),
+            _ => emit(&[v[1], before, v[0], side, v[2], behind], [1, 0, 2][provoking]),
+        }
+    }
+}
+
+/// Whole primitives of equal size, as hull and geometry shaders take them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Input {
+pub struct PrimitiveList {
     /// Vertices of a primitive.
     pub size: usize,
     /// Numbers of the vertices, primitive by primitive.
@@ -16,39 +102,42 @@ pub struct Input {
     pub ids: Vec<u32>,
 }
 
-impl Input {
+impl PrimitiveList {
     /// The primitives of `list`, which holds instances of `per_instance` entries with a
-    /// restart between them. `None` for a type that cannot be the input of the stage.
+    /// restart between them. The provoking corner stands first or last. `None` for a type that
+    /// cannot be the input of a geometry shader.
     pub fn assemble(
         topology: PrimType,
         provoking: Provoking,
         list: &[u32],
         per_instance: usize,
     ) -> Option<Self> {
-        let mut input = Self { size: size(topology)?, ..Self::default() };
+        let mut out = Self { size: size(topology)?, ..Self::default() };
         for instance in list.chunks(per_instance + 1) {
-            let first = input.vertices.len();
+            let first = out.vertices.len();
             for run in instance.split(|v| *v == RESTART) {
-                add_run(topology, provoking, run, &mut input.vertices);
+                assemble(topology, provoking, run, &mut |v, corner| {
+                    out.vertices.extend(turned(v, corner, provoking));
+                })?;
             }
-            let count = (input.vertices.len() - first) / input.size;
-            input.ids.extend(0..count as u32);
+            let count = (out.vertices.len() - first) / out.size;
+            out.ids.extend(0..count as u32);
         }
-        Some(input)
+        Some(out)
     }
 
     /// Patches of `size` vertices.
     pub fn patches(size: usize, list: &[u32], per_instance: usize) -> Self {
-        let mut input = Self { size, ..Self::default() };
+        let mut out = Self { size, ..Self::default() };
         for instance in list.chunks(per_instance + 1) {
             let runs = instance.split(|v| *v == RESTART);
             let patches = runs.flat_map(|run| run.chunks_exact(size)).enumerate();
             for (id, patch) in patches {
-                input.vertices.extend_from_slice(patch);
-                input.ids.push(id as u32);
+                out.vertices.extend_from_slice(patch);
+                out.ids.push(id as u32);
             }
         }
-        input
+        out
     }
 
     /// How many there are.
@@ -79,72 +168,21 @@ fn size(topology: PrimType) -> Option<usize> {
     })
 }
 
-fn add_run(topology: PrimType, provoking: Provoking, run: &[u32], out: &mut Vec<u32>) {
-    let list = |size: usize| run[..run.len() / size * size].iter();
-    match topology {
-        PrimType::DI_PT_LINELIST => out.extend(list(2)),
-        PrimType::DI_PT_TRILIST => out.extend(list(3)),
-        PrimType::DI_PT_LINE_ADJ => out.extend(list(4)),
-        PrimType::DI_PT_TRI_ADJ => out.extend(list(6)),
-        PrimType::DI_PT_LINESTRIP => out.extend(run.windows(2).flatten()),
-        PrimType::DI_PT_LINESTRIP_ADJ => out.extend(run.windows(4).flatten()),
-        PrimType::DI_PT_LINELOOP => {
-            out.extend(run.windows(2).flatten());
-            if let [first, .., last] = run {
-                out.extend([last, first]);
-            }
-        }
-        PrimType::DI_PT_TRISTRIP => {
-            let wound = |(i, v): (usize, &[u32])| turned([v[0], v[1], v[2]], i, provoking);
-            out.extend(run.windows(3).enumerate().flat_map(wound));
-        }
-        PrimType::DI_PT_TRIFAN => fan(provoking, run, out),
-        PrimType::DI_PT_TRISTRIP_ADJ => strip_with_adjacency(provoking, run, out),
-        _ => out.extend(run),
-    }
-}
-
-/// Triangle `i` of a strip: every other one is turned over, its provoking vertex stays.
-fn turned(v: [u32; 3], i: usize, provoking: Provoking) -> [u32; 3] {
-    match (i % 2, provoking) {
-        (0, _) => v,
-        (_, Provoking::Last) => [v[1], v[0], v[2]],
-        (_, Provoking::First) => [v[0], v[2], v[1]],
-    }
-}
-
-/// The provoking vertex is the rim's first or last, and stands first or last.
-fn fan(provoking: Provoking, run: &[u32], out: &mut Vec<u32>) {
-    let Some((hub, rim)) = run.split_first() else { return };
-    out.extend(rim.windows(2).flat_map(|v| match provoking {
-        Provoking::First => [v[0], v[1], *hub],
-        Provoking::Last => [*hub, v[0], v[1]],
-    }));
-}
-
-/// Source: the table of triangles with adjacency in the OpenGL specification, chapter 10.1.
-/// Vertex, then the one across the edge to the next.
-fn strip_with_adjacency(provoking: Provoking, run: &[u32], out: &mut Vec<u32>) {
-    let count = run.len().saturating_sub(4) / 2;
-    for i in 0..count {
-        let at = 2 * i;
-        let before = if i == 0 { run[1] } else { run[at - 2] };
-        let behind = if i + 1 == count { run[at + 5] } else { run[at + 6] };
-        let (v, side) = ([run[at], run[at + 2], run[at + 4]], run[at + 3]);
-        out.extend(match (i % 2, provoking) {
-            (0, _) => [v[0], before, v[1], behind, v[2], side],
-            (_, Provoking::Last) => [v[1], before, v[0], side, v[2], behind],
-            (_, Provoking::First) => [v[0], side, v[2], behind, v[1], before],
-        });
-    }
+/// A triangle turned, neighbours and all, so that its provoking corner stands first or last; lines and
+/// points are named in such an order.
+fn turned(v: &[u32], corner: usize, provoking: Provoking) -> impl Iterator<Item = u32> {
+    let corners = if v.len().is_multiple_of(3) { 3 } else { 1 };
+    let turns = (corners + corner - provoking.corner(corners)) % corners;
+    let first = turns * v.len() / corners;
+    v[first..].iter().chain(&v[..first]).copied()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn last(topology: PrimType, list: &[u32]) -> Input {
-        Input::assemble(topology, Provoking::Last, list, list.len()).expect("a known type")
+    fn last(topology: PrimType, list: &[u32]) -> PrimitiveList {
+        PrimitiveList::assemble(topology, Provoking::Last, list, list.len()).expect("a known type")
     }
 
     #[test]
@@ -161,7 +199,7 @@ mod tests {
     fn strips_turn_every_other_triangle() {
         let list = [0, 1, 2, 3];
         assert_eq!(last(PrimType::DI_PT_TRISTRIP, &list).vertices, [0, 1, 2, 2, 1, 3]);
-        let first = Input::assemble(PrimType::DI_PT_TRISTRIP, Provoking::First, &list, 4);
+        let first = PrimitiveList::assemble(PrimType::DI_PT_TRISTRIP, Provoking::First, &list, 4);
         assert_eq!(first.expect("strip").vertices, [0, 1, 2, 1, 3, 2]);
     }
 
@@ -184,14 +222,15 @@ mod tests {
     #[test]
     fn ids_go_on_over_a_restart_and_begin_anew_with_an_instance() {
         let list = [0, 1, RESTART, 2, RESTART, 3, 4, RESTART, 5];
-        let got = Input::assemble(PrimType::DI_PT_POINTLIST, Provoking::Last, &list, 4).expect("points");
+        let got =
+            PrimitiveList::assemble(PrimType::DI_PT_POINTLIST, Provoking::Last, &list, 4).expect("points");
         assert_eq!((got.vertices, got.ids), (vec![0, 1, 2, 3, 4, 5], vec![0, 1, 2, 0, 1, 2]));
-        let patches = Input::patches(2, &[0, 1, 2, RESTART, 3, 4, 5], 3);
+        let patches = PrimitiveList::patches(2, &[0, 1, 2, RESTART, 3, 4, 5], 3);
         assert_eq!((patches.vertices, patches.ids), (vec![0, 1, 3, 4], vec![0, 0]));
     }
 
     #[test]
     fn rectangles_are_no_input() {
-        assert_eq!(Input::assemble(PrimType::DI_PT_RECTLIST, Provoking::Last, &[0, 1], 2), None);
+        assert_eq!(PrimitiveList::assemble(PrimType::DI_PT_RECTLIST, Provoking::Last, &[0, 1], 2), None);
     }
 }

@@ -1,23 +1,24 @@
 //! Tessellation factors, as the hull shader stored them.
 //!
 //! A group per patch: the primitive id, then outer and inner factors; 12 bytes for isolines,
-//! 20 for triangles, 28 for quads (wiki page A4xx-Tessellation-Shaders).
+//! 20 for triangles, 28 for quads (docs/hardware/geometry-and-tessellation.md,
+//! section 2.1).
 
 use crate::draw::pc::tessellator::{Domain, Factors};
-use crate::fault::{Client, Fault, Miss};
+use crate::fault::{Client, Fault, Miss, Missing};
 use crate::memory::Memory;
 
-use crate::draw::pc::state::TessellationState;
+use super::state::PatchState;
 
 /// A factor above this is no factor: a thousand times what the tessellator can do.
 const ABSURD: f32 = 65536.0;
 
-/// What was wrong with factors; of each kind the first.
+/// What was wrong with factors.
 #[derive(Default)]
 pub struct Problems {
-    /// Groups that are in no buffer.
-    pub misses: Vec<Miss>,
-    /// What there is to say.
+    /// Factors that are in no buffer.
+    pub missing: Missing,
+    /// What there is to say: of each kind the first.
     pub faults: Vec<Fault>,
 }
 
@@ -31,7 +32,7 @@ fn counts(domain: Domain) -> (usize, usize) {
 }
 
 /// The factors of `patches` patches. Those that cannot be read are 0, which culls.
-pub fn read(state: &TessellationState, patches: usize, memory: &Memory) -> (Vec<Factors>, Problems) {
+pub fn read(state: &PatchState, patches: usize, memory: &Memory) -> (Vec<Factors>, Problems) {
     let (outer, inner) = counts(state.tessellator.domain);
     let len = 4 * (1 + outer + inner);
     let mut problems = Problems::default();
@@ -39,7 +40,7 @@ pub fn read(state: &TessellationState, patches: usize, memory: &Memory) -> (Vec<
     let mut of = |patch: usize| {
         let address = state.factors.wrapping_add((patch * len) as u32);
         if !memory.read(address, &mut bytes[..len]) {
-            problems.missing(state, patch, address, len);
+            problems.note_missing(state, patch, address, len);
             return Factors::default();
         }
         let value = |i: usize| f32::from_le_bytes(std::array::from_fn(|k| bytes[4 * i + k]));
@@ -54,18 +55,18 @@ pub fn read(state: &TessellationState, patches: usize, memory: &Memory) -> (Vec<
 }
 
 impl Problems {
-    fn missing(&mut self, state: &TessellationState, patch: usize, address: u32, len: usize) {
-        if self.misses.is_empty() {
+    fn note_missing(&mut self, state: &PatchState, patch: usize, address: u32, len: usize) {
+        if self.missing.is_empty() {
             self.faults.push(Fault::Draw(format!(
                 "draw {}: the tessellation factors of patch {patch} at {address:#010x} are in no buffer",
                 state.draw
             )));
         }
-        self.misses.push(Miss { client: Client::Geometry, address, len: len as u32 });
+        self.missing.note(Miss { client: Client::Geometry, address, len: len as u32 });
     }
 
     /// Complains about the first factor that no program means.
-    fn check(&mut self, state: &TessellationState, patch: usize, factors: &Factors) {
+    fn check(&mut self, state: &PatchState, patch: usize, factors: &Factors) {
         let wrong = |factor: &&f32| factor.is_nan() || factor.abs() > ABSURD;
         let Some(factor) = factors.outer.iter().chain(&factors.inner).find(wrong) else { return };
         let fate = if factor.is_nan() { "taken for 0" } else { "clamped" };

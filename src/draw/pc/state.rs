@@ -1,43 +1,35 @@
-//! Tessellation: hull shader, tessellator, domain shader.
-//!
-//! Source: wiki page A4xx-Tessellation-Shaders and seeds/README.md. The draw's primitives are
-//! patches. The hull shader runs once per vertex of the patch that goes out and stores what it
-//! makes; of that the hardware reads the factors, from which the [`tessellator`] makes points of
-//! the domain, and the domain shader a vertex of each.
-//!
-//! [`tessellator`]: super::tessellator
+//! The registers of the primitive control: restart, provoking vertex, patches.
 
-use a4emu_decoder::pm4::{PatchType, TESS_MODE_BITS, VGT_DRAW_INITIATOR_A4XX};
+use a4emu_decoder::pm4::{PatchType, TESS_MODE_BITS};
 use a4emu_decoder::regs::enums::PrimType;
-use a4emu_decoder::regs::groups::used;
-use a4emu_decoder::regs::hlsq::{HLSQ_DS_CONTROL_REG, HLSQ_HS_CONTROL_REG};
-use a4emu_decoder::regs::pc::{PC_HS_PARAM, PC_TESSFACTOR_ADDR};
-use a4emu_decoder::regs::vfd::VFD_CONTROL_3;
+use a4emu_decoder::regs::pc::*;
 
-use crate::fault::Fault;
-use crate::gpu::{Gpu, Stage};
-
+use super::assembler::Provoking;
+use super::tessellator::{Connection, Domain, Spacing, Tessellation};
 use crate::draw::call::DrawCall;
-use crate::draw::gras::state::VertexOutputs;
-use crate::draw::pc::assembler::Input;
-use crate::draw::pc::tessellator::{Connection, Domain, Spacing, Tessellation};
-use crate::draw::pipeline::note_reports;
-use crate::draw::sp::memory::StageState;
-use crate::draw::vertices::Vertices;
+use crate::fault::Fault;
+use crate::regfile::RegFile;
 
 /// Vertices of a patch at most, coming in or going out.
 const MAX_PATCH: u32 = 32;
 
-/// What tessellation needs of the registers.
-pub struct TessellationState {
-    /// The hull shader.
-    pub hull: StageState,
-    /// The domain shader.
-    pub domain: StageState,
-    /// What the domain shader hands on.
-    pub outputs: VertexOutputs,
-    /// Registers of u and v.
-    pub coordinate: [Option<u32>; 2],
+/// Which vertex of a primitive gives what all of it shares.
+pub fn provoking(regs: &RegFile) -> Provoking {
+    match regs.get::<PC_PRIM_VTX_CNTL>().PROVOKING_VTX_LAST() {
+        true => Provoking::Last,
+        false => Provoking::First,
+    }
+}
+
+/// The index that ends a strip, if one does.
+pub fn restart(regs: &RegFile) -> Option<u32> {
+    let enabled = regs.get::<PC_PRIM_VTX_CNTL>().PRIMITIVE_RESTART();
+    enabled.then(|| regs.get::<PC_RESTART_INDEX>().VALUE())
+}
+
+/// What becomes of the patches of a draw.
+#[derive(Clone, Copy, Debug)]
+pub struct PatchState {
     /// Vertices of a patch that comes in: 1 to 32.
     pub vertices_in: usize,
     /// Vertices of a patch that goes out, a lane each: 1 to 32.
@@ -50,62 +42,29 @@ pub struct TessellationState {
     pub draw: u32,
 }
 
-/// What tessellation makes of a draw.
-pub struct Tessellated {
-    /// A vertex per point of the domains.
-    pub vertices: Vertices,
-    /// The primitives; their ids are those of the patches.
-    pub input: Input,
-}
-
-/// What tessellation cost so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Cost {
-    /// Patches.
-    pub patches: u64,
-    /// Those of them without points.
-    pub culled: u64,
-    /// Domain points.
-    pub points: u64,
-    /// Points, lines and triangles that came out.
-    pub primitives: u64,
-}
-
-impl TessellationState {
-    /// The stages as registers and draw have them; `None` when the draw is not of patches.
+impl PatchState {
+    /// For patches of `vertices_in` vertices of `domain`, as [`patches`] gives them.
     ///
     /// # Errors
-    /// A fault when a patch has no size, or a shader is missing.
-    pub fn snapshot(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Self>, Fault> {
-        let draw = call.number;
-        let Some((vertices_in, domain)) = patches(call)? else { return Ok(None) };
-        let (hull_on, domain_on) =
-            (gpu.regs.get::<HLSQ_HS_CONTROL_REG>(), gpu.regs.get::<HLSQ_DS_CONTROL_REG>());
-        require(draw, "hull", hull_on.ENABLED(), hull_on.INSTRLENGTH())?;
-        require(draw, "domain", domain_on.ENABLED(), domain_on.INSTRLENGTH())?;
-        let param = gpu.regs.get::<PC_HS_PARAM>();
-        if !(1..=MAX_PATCH).contains(&param.VERTICES_OUT()) {
-            let count = param.VERTICES_OUT();
+    /// A fault when a patch that goes out has no size.
+    pub fn snapshot(
+        regs: &RegFile,
+        draw: u32,
+        (vertices_in, domain): (usize, Domain),
+    ) -> Result<Self, Fault> {
+        let param = regs.get::<PC_HS_PARAM>();
+        let count = param.VERTICES_OUT();
+        if !(1..=MAX_PATCH).contains(&count) {
             return Err(Fault::Draw(format!("draw {draw}: a hull shader of {count} output vertices")));
         }
         let connection = connection(domain, param);
-        let coordinate = gpu.regs.get::<VFD_CONTROL_3>();
-        Ok(Some(Self {
-            hull: StageState::snapshot(gpu, Stage::HS)?,
-            domain: StageState::snapshot(gpu, Stage::DS)?,
-            outputs: VertexOutputs::snapshot(&gpu.regs, Stage::DS),
-            coordinate: [used(coordinate.REGID_TESSX()), used(coordinate.REGID_TESSY())],
+        Ok(Self {
             vertices_in,
-            vertices_out: param.VERTICES_OUT() as usize,
+            vertices_out: count as usize,
             tessellator: Tessellation { domain, spacing: Spacing::new(param.SPACING()), connection },
-            factors: gpu.regs.get::<PC_TESSFACTOR_ADDR>().VALUE(),
+            factors: regs.get::<PC_TESSFACTOR_ADDR>().VALUE(),
             draw,
-        }))
-    }
-
-    /// Vertices of a patch that comes in.
-    pub fn vertices_in(&self) -> usize {
-        self.vertices_in
+        })
     }
 
     /// Type of the list that comes out.
@@ -118,10 +77,13 @@ impl TessellationState {
     }
 }
 
-/// Vertices of a patch and its domain, if the draw is of patches.
-fn patches(call: &DrawCall) -> Result<Option<(usize, Domain)>, Fault> {
-    let initiator = VGT_DRAW_INITIATOR_A4XX(call.initiator);
-    let asked = TESS_MODE_BITS(call.initiator).ENABLE() != 0;
+/// Vertices of a patch that comes in and its domain, if the draw is of patches.
+///
+/// # Errors
+/// A fault when it asks for tessellation and is not.
+pub fn patches(call: &DrawCall) -> Result<Option<(usize, Domain)>, Fault> {
+    let initiator = call.initiator;
+    let asked = TESS_MODE_BITS(initiator.0).ENABLE() != 0;
     let kind = initiator.PRIM_TYPE();
     let Some((size, domain)) = initiator.patch_vertices().zip(initiator.domain()) else {
         if asked || kind == PrimType::DI_PT_PATCHES0 {
@@ -145,14 +107,8 @@ fn patches(call: &DrawCall) -> Result<Option<(usize, Domain)>, Fault> {
     Ok(Some((size as usize, domain)))
 }
 
-fn require(draw: u32, stage: &str, enabled: bool, instructions: u32) -> Result<(), Fault> {
-    match enabled || instructions != 0 {
-        true => Ok(()),
-        false => Err(Fault::Draw(format!("draw {draw}: patches without a {stage} shader"))),
-    }
-}
-
-/// For isolines the winding's bit means connected (the wiki page says so).
+/// For isolines the winding's bit means connected (docs/hardware/geometry-and-tessellation.md,
+/// section 2).
 fn connection(domain: Domain, param: PC_HS_PARAM) -> Connection {
     match (domain, param.CONNECTED(), param.CW()) {
         (Domain::Isolines, _, true) => Connection::CounterClockwise,
@@ -160,34 +116,6 @@ fn connection(domain: Domain, param: PC_HS_PARAM) -> Connection {
         (_, true, true) => Connection::Clockwise,
         (_, true, false) => Connection::CounterClockwise,
     }
-}
-
-/// Runs the three stages for the patches in `list`.
-///
-/// # Errors
-/// A fault when there are more points than any real draw has.
-pub fn run(
-    gpu: &mut Gpu,
-    state: &TessellationState,
-    vertices: &Vertices,
-    patches: &Input,
-) -> Result<Tessellated, Fault> {
-    let reports = crate::draw::hs::shade(state, vertices, patches, &mut gpu.mem);
-    let failed = reports.fault.is_some();
-    note_reports(gpu, reports);
-    let count = if failed { 0 } else { patches.len() };
-    let (factors, problems) = crate::draw::pc::factors::read(state, count, &gpu.mem);
-    problems.misses.into_iter().for_each(|miss| gpu.report.missing.note(miss));
-    problems.faults.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
-    let points = crate::draw::ds::points(state, &patches.ids, &factors)?;
-    let (shaded, reports) = crate::draw::ds::shade(state, &points, &mut gpu.mem);
-    note_reports(gpu, reports);
-    let cost = &mut gpu.pipeline.tessellation;
-    cost.patches += patches.len() as u64;
-    cost.culled += points.culled + (patches.len() - count) as u64;
-    cost.points += points.jobs.len() as u64;
-    cost.primitives += points.input.len() as u64;
-    Ok(Tessellated { vertices: shaded, input: points.input })
 }
 
 #[cfg(test)]

@@ -1,17 +1,9 @@
-//! Vertex lists to points, lines, triangles and rectangles.
+//! Vertex lists to what set-up draws: points, lines, triangles and rectangles.
 
 use a4emu_decoder::regs::enums::PrimType;
 
+use super::assembler::{Provoking, assemble};
 use crate::draw::vertices::RESTART;
-
-/// Which vertex of a primitive gives flat varyings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Provoking {
-    /// The first.
-    First,
-    /// The last.
-    Last,
-}
 
 /// A primitive in terms of vertex numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,68 +26,24 @@ pub enum Primitive {
 pub fn primitives(topology: PrimType, provoking: Provoking, list: &[u32]) -> Option<Vec<Primitive>> {
     let mut out = Vec::with_capacity(list.len() / 3 + 1);
     for run in list.split(|v| *v == RESTART) {
-        assemble_run(topology, provoking, run, &mut out)?;
+        match topology {
+            PrimType::DI_PT_RECTLIST => rectangles(run, &mut out),
+            PrimType::DI_PT_NONE => {}
+            _ => assemble(topology, provoking, run, &mut |v, provoking| out.push(drawn(v, provoking)))?,
+        }
     }
     Some(out)
 }
 
-fn assemble_run(
-    topology: PrimType,
-    provoking: Provoking,
-    run: &[u32],
-    out: &mut Vec<Primitive>,
-) -> Option<()> {
-    let line = |a, b| Primitive::Line([a, b], provoking.of([a, b]));
-    let triangle = |v: [u32; 3]| Primitive::Triangle(v, provoking.of(v));
-    match topology {
-        PrimType::DI_PT_POINTLIST_PSIZE | PrimType::DI_PT_POINTLIST => {
-            out.extend(run.iter().map(|v| Primitive::Point(*v)));
-        }
-        PrimType::DI_PT_LINELIST => out.extend(run.chunks_exact(2).map(|v| line(v[0], v[1]))),
-        PrimType::DI_PT_LINESTRIP => out.extend(run.windows(2).map(|v| line(v[0], v[1]))),
-        PrimType::DI_PT_LINELOOP => {
-            out.extend(run.windows(2).map(|v| line(v[0], v[1])));
-            if let [first, .., last] = run {
-                out.push(line(*last, *first));
-            }
-        }
-        PrimType::DI_PT_LINE_ADJ => out.extend(run.chunks_exact(4).map(|v| line(v[1], v[2]))),
-        PrimType::DI_PT_LINESTRIP_ADJ => out.extend(run.windows(4).map(|v| line(v[1], v[2]))),
-        PrimType::DI_PT_TRILIST => out.extend(run.chunks_exact(3).map(|v| triangle([v[0], v[1], v[2]]))),
-        PrimType::DI_PT_TRI_ADJ => out.extend(run.chunks_exact(6).map(|v| triangle([v[0], v[2], v[4]]))),
-        PrimType::DI_PT_TRISTRIP => strip(provoking, run.windows(3).map(|v| [v[0], v[1], v[2]]), out),
-        PrimType::DI_PT_TRISTRIP_ADJ => {
-            strip(provoking, run.windows(6).step_by(2).map(|v| [v[0], v[2], v[4]]), out);
-        }
-        PrimType::DI_PT_TRIFAN => fan(provoking, run, out),
-        PrimType::DI_PT_RECTLIST => rectangles(run, out),
-        PrimType::DI_PT_NONE => {}
-        _ => return None,
+/// What is drawn of a primitive, adjacent vertices included, of which corner `provoking` counts.
+fn drawn(v: &[u32], provoking: usize) -> Primitive {
+    let line = |a, b| Primitive::Line([a, b], [a, b][provoking]);
+    let triangle = |v: [u32; 3]| Primitive::Triangle(v, v[provoking]);
+    match *v {
+        [a, b] | [_, a, b, _] => line(a, b),
+        [a, b, c] | [a, _, b, _, c, _] => triangle([a, b, c]),
+        _ => Primitive::Point(v[0]),
     }
-    Some(())
-}
-
-impl Provoking {
-    fn of<const N: usize>(self, v: [u32; N]) -> u32 {
-        match self {
-            Self::First => v[0],
-            Self::Last => v[N - 1],
-        }
-    }
-}
-
-/// Every other triangle of a strip has two vertices exchanged, so that all wind alike.
-fn strip(provoking: Provoking, triples: impl Iterator<Item = [u32; 3]>, out: &mut Vec<Primitive>) {
-    out.extend(triples.enumerate().map(|(i, v)| {
-        let wound = if i % 2 == 0 { v } else { [v[1], v[0], v[2]] };
-        Primitive::Triangle(wound, provoking.of(v))
-    }));
-}
-
-/// The provoking vertex of a fan's triangle i is i + 1 (first) or i + 2 (last), as in GL.
-fn fan(provoking: Provoking, run: &[u32], out: &mut Vec<Primitive>) {
-    let Some((hub, rim)) = run.split_first() else { return };
-    out.extend(rim.windows(2).map(|v| Primitive::Triangle([*hub, v[0], v[1]], provoking.of([v[0], v[1]]))));
 }
 
 /// The driver sends two opposite corners; a list that only divides by three holds triples.

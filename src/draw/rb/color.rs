@@ -10,7 +10,7 @@ use crate::draw::gras::quad::Quad;
 use crate::draw::rb::blend::{Blend, Colors, limit, rop};
 use crate::draw::rb::depth::Words;
 use crate::draw::rb::pixels::{Patch, Quads};
-use crate::draw::rb::surface::Plane;
+use crate::draw::rb::surface::PixelRows;
 
 /// The register that holds a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl ColorTarget {
     /// Writes the pixels of `mask` (four bits per quad).
     pub fn write(
         &self,
-        plane: &mut Plane<'_>,
+        plane: &mut PixelRows<'_>,
         quads: &[Quad],
         mask: u32,
         colors: [&Words; 4],
@@ -100,7 +100,7 @@ impl ColorTarget {
     /// Formats of more than four bytes, pixel by pixel.
     fn write_wide(
         &self,
-        plane: &mut Plane<'_>,
+        plane: &mut PixelRows<'_>,
         quads: &[Quad],
         mask: u32,
         colors: [&Words; 4],
@@ -256,7 +256,13 @@ mod tests {
         let mut target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WZYX, Some([0, 1, 2, 3]));
         target.writable = target.codec.bits(0b0001);
         let c = color([1.0; 4]);
-        target.write(&mut Plane::new(&mut bytes, 16, 4, [0, 0]), &[QUAD], 0b0110, c.each_ref(), c.each_ref());
+        target.write(
+            &mut PixelRows::new(&mut bytes, 16, 4, [0, 0]),
+            &[QUAD],
+            0b0110,
+            c.each_ref(),
+            c.each_ref(),
+        );
         let changed: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] != 9).collect();
         assert_eq!(changed, [12, 24], "red of the upper right and the lower left pixel");
     }
@@ -301,7 +307,13 @@ mod tests {
         target.blend = Some(blend);
         let c = color([1.5, 0.25, 0.0, 0.5]);
         for _ in 0..2 {
-            target.write(&mut Plane::new(&mut bytes, 64, 16, [0, 0]), &[QUAD], 1, c.each_ref(), c.each_ref());
+            target.write(
+                &mut PixelRows::new(&mut bytes, 64, 16, [0, 0]),
+                &[QUAD],
+                1,
+                c.each_ref(),
+                c.each_ref(),
+            );
         }
         let pixel: [f32; 4] =
             std::array::from_fn(|i| f32::from_le_bytes(std::array::from_fn(|k| bytes[2 * 16 + 4 * i + k])));

@@ -4,7 +4,7 @@ use crate::draw::gras::setup::Face;
 use crate::draw::rb::depth::{DEPTH24, DepthStencil, Stored, Words};
 use crate::draw::rb::fill::Fill;
 use crate::draw::rb::pixels::Patch;
-use crate::draw::rb::surface::Plane;
+use crate::draw::rb::surface::PixelRows;
 
 /// Where depth and stencil lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl DepthTarget {
     /// Tests the pixels of `mask` among 32; returns those that pass.
     pub fn test(
         &self,
-        planes: &mut [Plane<'_>],
+        planes: &mut [PixelRows<'_>],
         pixels: &impl Patch,
         face: Face,
         z: &[f32; 32],
@@ -127,8 +127,8 @@ mod tests {
         let mut by_rows = [0x40; 8 * 4 * 4];
         let mut by_quads = by_rows;
         let z = [0.125; 32];
-        let test = |bytes: &mut [u8], patch: &dyn Fn(&mut [Plane<'_>]) -> u32| {
-            patch(&mut [Plane::new(bytes, 32, 4, [0, 0])])
+        let test = |bytes: &mut [u8], patch: &dyn Fn(&mut [PixelRows<'_>]) -> u32| {
+            patch(&mut [PixelRows::new(bytes, 32, 4, [0, 0])])
         };
         let quad = [Quad { x: 2, y: 0, mask: 15, primitive: 0 }];
         let rows = test(&mut by_rows, &|planes| target.test(planes, &Rows([0, 0]), Face::Front, &z, 0x0c0c));
@@ -143,7 +143,7 @@ mod tests {
         let fill = target.fill(Face::Front, 0.25).expect("a fill")[0].expect("of the packed plane");
         let mut bytes = before.to_le_bytes().repeat(32);
         let passed = target.test(
-            &mut [Plane::new(&mut bytes, 32, 4, [0, 0])],
+            &mut [PixelRows::new(&mut bytes, 32, 4, [0, 0])],
             &Rows([0, 0]),
             Face::Front,
             &[0.25; 32],

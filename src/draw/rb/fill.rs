@@ -4,7 +4,7 @@ use multiversion::multiversion;
 
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::pixels::store_pixel;
-use crate::draw::rb::surface::Plane;
+use crate::draw::rb::surface::PixelRows;
 
 /// What pixels of a plane become whatever they hold: `value` in the bits of `mask`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Fill {
 }
 
 /// Fills all pixels of `area`.
-pub fn fill_rectangle(planes: &mut [Plane<'_>], area: Rect, fill: Fill) {
+pub fn fill_rectangle(planes: &mut [PixelRows<'_>], area: Rect, fill: Fill) {
     let plane = &mut planes[fill.plane];
     let cpp = plane.cpp();
     let width = (area.x1 - area.x0).max(0) as usize;
@@ -57,7 +57,7 @@ fn fill_row(row: &mut [u8], cpp: usize, fill: Fill) {
 }
 
 /// Puts one dword into the pixels of `mask` among the 8x4 at (x, y), row by row.
-pub fn fill_rows(plane: &mut Plane<'_>, [x, y]: [i32; 2], mask: u32, word: u32) {
+pub fn fill_rows(plane: &mut PixelRows<'_>, [x, y]: [i32; 2], mask: u32, word: u32) {
     for row in 0..4i32 {
         let bits = (mask >> (8 * row)) & 0xff;
         match plane.pixels(x, y + row, 8) {
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_fill_leaves_its_surroundings() {
         let mut bytes = [0; 8 * 4 * 4];
-        fill_rows(&mut Plane::new(&mut bytes, 32, 4, [0, 0]), [0, 0], 0x00ff_0001, 7);
+        fill_rows(&mut PixelRows::new(&mut bytes, 32, 4, [0, 0]), [0, 0], 0x00ff_0001, 7);
         let filled: Vec<usize> = (0..32).filter(|i| bytes[4 * i] == 7).collect();
         assert_eq!(filled, [0, 16, 17, 18, 19, 20, 21, 22, 23]);
     }
@@ -90,7 +90,7 @@ mod tests {
         let area = Rect { x0: 1, y0: 1, x1: 3, y1: 9 };
         for cpp in [1usize, 2, 4] {
             let mut bytes = vec![0x11; 4 * 3 * cpp];
-            let mut planes = [Plane::new(&mut bytes, 4 * cpp as u32, cpp as u32, [0, 0])];
+            let mut planes = [PixelRows::new(&mut bytes, 4 * cpp as u32, cpp as u32, [0, 0])];
             fill_rectangle(&mut planes, area, Fill { plane: 0, value: 0x2020_2020, mask: 0xf0f0_f0f0 });
             let changed: Vec<usize> =
                 (0..12).filter(|i| bytes[i * cpp..][..cpp] == [0x21; 4][..cpp]).collect();
@@ -104,7 +104,7 @@ mod tests {
         let mut bytes = [0; 4 * 6];
         let area = Rect { x0: 2, y0: 1, x1: 4, y1: 2 };
         fill_rectangle(
-            &mut [Plane::new(&mut bytes, 16, 4, [0, 0])],
+            &mut [PixelRows::new(&mut bytes, 16, 4, [0, 0])],
             area,
             Fill { plane: 0, value: 1, mask: u32::MAX },
         );
@@ -114,7 +114,7 @@ mod tests {
             "columns 2 and 3 of row 1 do not exist"
         );
         fill_rectangle(
-            &mut [Plane::new(&mut bytes, 16, 4, [0, 0])],
+            &mut [PixelRows::new(&mut bytes, 16, 4, [0, 0])],
             Rect { x0: 1, ..area },
             Fill { plane: 0, value: 1, mask: u32::MAX },
         );

@@ -1,4 +1,5 @@
 //! RB, the render backend: depth, stencil, colours, surfaces.
+pub mod alpha_test;
 pub mod blend;
 pub mod color;
 pub mod depth;

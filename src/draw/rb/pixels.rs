@@ -2,17 +2,17 @@
 
 use crate::draw::gras::quad::Quad;
 use crate::draw::rb::depth::Words;
-use crate::draw::rb::surface::Plane;
+use crate::draw::rb::surface::PixelRows;
 
 /// 32 pixels, in an order of their own. A mask has a bit for each.
 pub trait Patch {
     /// Their words, of at most four bytes; those outside `mask` do not matter, and those
     /// outside the plane are zero.
-    fn load(&self, plane: &mut Plane<'_>, mask: u32) -> Words;
+    fn load(&self, plane: &mut PixelRows<'_>, mask: u32) -> Words;
 
     /// Stores the words of `mask`. The others may be stored as well if [`Patch::load`]
     /// gave them, which changes nothing.
-    fn store(&self, plane: &mut Plane<'_>, mask: u32, words: &Words);
+    fn store(&self, plane: &mut PixelRows<'_>, mask: u32, words: &Words);
 }
 
 /// 8x4 pixels row by row, the first at this position.
@@ -24,7 +24,7 @@ pub struct Rows(pub [i32; 2]);
 pub struct Quads<'a>(pub &'a [Quad]);
 
 impl Patch for Rows {
-    fn load(&self, plane: &mut Plane<'_>, mask: u32) -> Words {
+    fn load(&self, plane: &mut PixelRows<'_>, mask: u32) -> Words {
         let mut out = [0; 32];
         self.each(mask, |x, y, row, _| {
             let lanes = &mut out[row..][..8];
@@ -41,7 +41,7 @@ impl Patch for Rows {
         out
     }
 
-    fn store(&self, plane: &mut Plane<'_>, mask: u32, words: &Words) {
+    fn store(&self, plane: &mut PixelRows<'_>, mask: u32, words: &Words) {
         self.each(mask, |x, y, row, bits| {
             let lanes = &words[row..][..8];
             match (plane.cpp(), plane.pixels(x, y, 8)) {
@@ -70,7 +70,7 @@ impl Rows {
 }
 
 impl Patch for Quads<'_> {
-    fn load(&self, plane: &mut Plane<'_>, mask: u32) -> Words {
+    fn load(&self, plane: &mut PixelRows<'_>, mask: u32) -> Words {
         let mut out = [0; 32];
         if plane.cpp() != 4 {
             self.each_pixel(mask, |lane, x, y| out[lane] = load_pixel(plane, x, y));
@@ -86,7 +86,7 @@ impl Patch for Quads<'_> {
         out
     }
 
-    fn store(&self, plane: &mut Plane<'_>, mask: u32, words: &Words) {
+    fn store(&self, plane: &mut PixelRows<'_>, mask: u32, words: &Words) {
         if plane.cpp() != 4 {
             return self.each_pixel(mask, |lane, x, y| store_pixel(plane, x, y, words[lane]));
         }
@@ -141,7 +141,7 @@ fn bytes_of(words: &[u32], bytes: &mut [u8]) {
 }
 
 /// One pixel of at most four bytes; 0 outside the plane.
-fn load_pixel(plane: &mut Plane<'_>, x: i32, y: i32) -> u32 {
+fn load_pixel(plane: &mut PixelRows<'_>, x: i32, y: i32) -> u32 {
     let mut word = [0; 4];
     if let Some(bytes) = plane.pixels(x, y, 1) {
         let len = bytes.len().min(4);
@@ -151,7 +151,7 @@ fn load_pixel(plane: &mut Plane<'_>, x: i32, y: i32) -> u32 {
 }
 
 /// Stores one pixel of at most four bytes; nothing outside the plane.
-pub fn store_pixel(plane: &mut Plane<'_>, x: i32, y: i32, word: u32) {
+pub fn store_pixel(plane: &mut PixelRows<'_>, x: i32, y: i32, word: u32) {
     if let Some(bytes) = plane.pixels(x, y, 1) {
         let len = bytes.len().min(4);
         bytes[..len].copy_from_slice(&word.to_le_bytes()[..len]);
@@ -168,7 +168,7 @@ mod tests {
         for cpp in [1u32, 2, 4] {
             let first: Vec<u8> = (0..16 * 8 * cpp).map(|i| (i * 37 % 251) as u8).collect();
             let mut bytes = first.clone();
-            let mut plane = Plane::new(&mut bytes, 16 * cpp, cpp, [0, 0]);
+            let mut plane = PixelRows::new(&mut bytes, 16 * cpp, cpp, [0, 0]);
             let rows = Rows([8, 4]).load(&mut plane, u32::MAX);
             let by_quads = Quads(&quads).load(&mut plane, u32::MAX);
             for (lane, word) in by_quads.iter().enumerate() {
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn only_covered_quads_are_stored_and_nothing_outside_the_plane() {
         let mut bytes = [9; 4 * 4 * 2];
-        let mut plane = Plane::new(&mut bytes, 16, 4, [0, 0]);
+        let mut plane = PixelRows::new(&mut bytes, 16, 4, [0, 0]);
         let quads = [(2, 0), (2, 2)].map(|(x, y)| Quad { x, y, mask: 15, primitive: 0 });
         Quads(&quads).store(&mut plane, 0xf6, &[0; 32]);
         let changed: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] != 9).collect();

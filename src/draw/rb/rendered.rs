@@ -2,6 +2,9 @@
 
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
 
+use super::state::Targets;
+use super::surface::{Location, Surface};
+
 /// What a surface holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
@@ -32,6 +35,21 @@ pub struct Written {
     pub swap: ColorSwap,
     /// What it holds.
     pub content: Content,
+}
+
+impl Targets {
+    /// The colour targets in memory, which draw `draw` of submit `submit` has written on `surfaces`.
+    pub fn written(&self, surfaces: &[Surface], submit: u32, draw: u32) -> Vec<Written> {
+        let [width, height] = self.size;
+        let targets = self.color.iter().zip(&self.color_format);
+        let written = targets.filter_map(|(target, &(format, swap))| {
+            let surface = &surfaces[target.plane];
+            let Location::Memory(address) = surface.location else { return None };
+            let (pitch, content) = (surface.pitch, Content::Color);
+            Some(Written { submit, draw, address, width, height, pitch, format, swap, content })
+        });
+        written.collect()
+    }
 }
 
 /// Surfaces in the order of their last write.

@@ -1,4 +1,4 @@
-//! Render targets, depth and stencil: the merge stage's share of a draw's registers.
+//! The registers of the render backend: targets, depth, stencil, alpha test, blending, copies.
 
 use a4emu_decoder::regs::enums::*;
 use a4emu_decoder::regs::gras::*;
@@ -7,11 +7,13 @@ use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::sp::*;
 
 use crate::format::{Format, Layout, Transfer, Type};
-use crate::gpu::Gpu;
 use crate::regfile::RegFile;
 use crate::shader::Number;
 
+use super::alpha_test::AlphaTest;
+use super::rendered::Content;
 use crate::draw::gras::raster::Rect;
+use crate::draw::gras::state::scissor;
 use crate::draw::rb::blend::{Blend, Equation};
 use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
 use crate::draw::rb::depth::{DepthStencil, DepthWrite, StencilFace};
@@ -32,12 +34,14 @@ pub struct Targets {
     pub depth: Option<DepthTarget>,
     /// Register of the shader's depth.
     pub depth_output: Option<u32>,
-    /// Alpha test: function and reference.
-    pub alpha_test: Option<(CompareFunc, f32)>,
+    /// Alpha test, when it is on.
+    pub alpha_test: Option<AlphaTest>,
     /// Register of output 0, for the alpha test, and of output 1, for dual source.
     pub outputs: [ColorOutput; 2],
     /// The pixels that may be written.
     pub scissor: Rect,
+    /// Pixels of the frame.
+    pub size: [u32; 2],
     /// Tests may not come before the shader.
     pub order: TestOrder,
 }
@@ -53,22 +57,23 @@ pub enum TestOrder {
 
 impl Targets {
     /// Reads what is written where.
-    pub fn snapshot(gpu: &mut Gpu) -> Self {
+    pub fn snapshot(regs: &RegFile, unsupported: &mut Vec<String>) -> Self {
         let mut targets = Self {
             surfaces: Vec::new(),
             color: Vec::new(),
             color_index: Vec::new(),
             color_format: Vec::new(),
             depth: None,
-            depth_output: depth_output(&gpu.regs),
-            alpha_test: alpha_test(&gpu.regs),
-            outputs: [output(&gpu.regs, 0), output(&gpu.regs, 1)],
-            scissor: scissor(&gpu.regs),
-            order: test_order(&gpu.regs),
+            depth_output: depth_output(regs),
+            alpha_test: alpha_test(regs),
+            outputs: [output(regs, 0), output(regs, 1)],
+            scissor: scissor(regs),
+            size: frame_size(regs),
+            order: test_order(regs),
         };
-        note_multisampling(gpu);
-        targets.add_colors(gpu);
-        targets.add_depth(gpu);
+        note_multisampling(regs, unsupported);
+        targets.add_colors(regs, unsupported);
+        targets.add_depth(regs);
         for surface in &targets.surfaces {
             let [x0, y0] = surface.origin;
             targets.scissor = targets.scissor.intersect(Rect { x0, y0, ..Rect::ALL });
@@ -76,40 +81,38 @@ impl Targets {
         targets
     }
 
-    fn add_colors(&mut self, gpu: &mut Gpu) {
-        let components = gpu.regs.get::<RB_RENDER_COMPONENTS>();
-        let outputs = gpu.regs.get::<SP_FS_OUTPUT_REG>().MRT().min(8);
+    fn add_colors(&mut self, regs: &RegFile, unsupported: &mut Vec<String>) {
+        let components = regs.get::<RB_RENDER_COMPONENTS>();
+        let outputs = regs.get::<SP_FS_OUTPUT_REG>().MRT().min(8);
         for i in 0..outputs {
-            let control = gpu.regs.at::<RB_MRT_CONTROL>(i);
+            let control = regs.at::<RB_MRT_CONTROL>(i);
             if components.target(i) & control.COMPONENT_ENABLE() != 0 {
-                self.add_color(gpu, i, components.target(i) & control.COMPONENT_ENABLE());
+                self.add_color(regs, unsupported, i, components.target(i) & control.COMPONENT_ENABLE());
             }
         }
     }
 
-    fn add_color(&mut self, gpu: &mut Gpu, i: u32, components: u32) {
-        let info = gpu.regs.at::<RB_MRT_BUF_INFO>(i);
+    fn add_color(&mut self, regs: &RegFile, unsupported: &mut Vec<String>, i: u32, components: u32) {
+        let info = regs.at::<RB_MRT_BUF_INFO>(i);
         let transfer = if info.COLOR_SRGB() { Transfer::Srgb } else { Transfer::Linear };
         let format = Format::color(info.COLOR_FORMAT());
         let Some((format, codec)) = format.and_then(|f| Some((f, f.codec(info.COLOR_SWAP(), transfer)?)))
         else {
             let what =
                 format!("RB_MRT[{i}].BUF_INFO = {:#010x}: colour format {:?}", info.0, info.COLOR_FORMAT());
-            gpu.report.unsupported(what, gpu.at);
+            unsupported.push(what);
             return;
         };
         if info.DITHER_MODE() != DitherMode::DITHER_DISABLE && format.ty == Type::Unorm {
             let what = format!("RB_MRT[{i}].BUF_INFO = {:#010x}: dithering (drawn without)", info.0);
-            gpu.report.unsupported(what, gpu.at);
+            unsupported.push(what);
         }
-        let control = gpu.regs.at::<RB_MRT_CONTROL>(i);
+        let control = regs.at::<RB_MRT_CONTROL>(i);
         let mut target = ColorTarget {
             plane: self.surfaces.len(),
-            output: output(&gpu.regs, i),
+            output: output(regs, i),
             codec,
-            blend: (control.BLEND() && !codec.is_integer())
-                .then(|| blend(&gpu.regs, i))
-                .filter(|b| !b.is_copy()),
+            blend: (control.BLEND() && !codec.is_integer()).then(|| blend(regs, i)).filter(|b| !b.is_copy()),
             rop: Some(control.ROP_CODE()).filter(|code| control.ROP_ENABLE() && *code != RopCode::ROP_COPY),
             writable: codec.bits(components),
             unorm8: unorm8(format, info.COLOR_SWAP(), transfer),
@@ -119,15 +122,14 @@ impl Targets {
         self.color_index.push(i);
         self.color_format.push((info.COLOR_FORMAT(), info.COLOR_SWAP()));
         let pitch = match info.COLOR_BUF_PITCH() {
-            0 => gpu.regs.at::<RB_MRT_CONTROL3>(i).STRIDE(),
+            0 => regs.at::<RB_MRT_CONTROL3>(i).STRIDE(),
             pitch => pitch,
         };
-        let base = gpu.regs.at::<RB_MRT_BASE>(i).VALUE();
-        self.surfaces.push(surface(&gpu.regs, base, pitch, codec.bytes()));
+        let base = regs.at::<RB_MRT_BASE>(i).VALUE();
+        self.surfaces.push(surface(regs, base, pitch, codec.bytes()));
     }
 
-    fn add_depth(&mut self, gpu: &mut Gpu) {
-        let regs = &gpu.regs;
+    fn add_depth(&mut self, regs: &RegFile) {
         let format = regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT();
         let mut state = DepthStencil {
             format,
@@ -164,17 +166,107 @@ impl Targets {
     }
 }
 
+/// A copy of tile memory to memory, as the resolve pass makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResolveState {
+    /// Screen position of the first pixel in tile memory.
+    pub origin: [i32; 2],
+    /// Where that is.
+    pub gmem_base: u32,
+    /// Bytes from row to row there.
+    pub gmem_pitch: u32,
+    /// Where the first pixel of the screen goes.
+    pub base: u32,
+    /// Bytes from row to row there.
+    pub pitch: u32,
+    /// Bytes of a pixel.
+    pub cpp: u32,
+    /// Format of a pixel.
+    pub format: ColorFmt,
+    /// Order of its components.
+    pub swap: ColorSwap,
+    /// What is copied.
+    pub content: Content,
+    /// Pixels of the whole surface.
+    pub size: [u32; 2],
+}
+
+impl ResolveState {
+    /// The copy that the registers ask for; `None` when it is not supported.
+    pub fn snapshot(regs: &RegFile, unsupported: &mut Vec<String>) -> Option<Self> {
+        let control = regs.get::<RB_COPY_CONTROL>();
+        let info = regs.get::<RB_COPY_DEST_INFO>();
+        if control.MODE() == CopyControlMode::RB_COPY_CLEAR || info.TILE() != TileMode::TILE4_LINEAR {
+            let words =
+                format!("RB_COPY_CONTROL = {:#010x}, RB_COPY_DEST_INFO = {:#010x}", control.0, info.0);
+            unsupported.push(format!("{words}: copy"));
+            return None;
+        }
+        let Some(format) = Format::color(info.FORMAT()) else {
+            unsupported.push(format!("RB_COPY_DEST_INFO = {:#010x}: format {:?}", info.0, info.FORMAT()));
+            return None;
+        };
+        let cpp = format.block().bytes;
+        let content = match is_depth(regs, control) {
+            true => Content::Depth(regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT()),
+            false => Content::Color,
+        };
+        Some(Self {
+            origin: bin_origin(regs),
+            gmem_base: control.GMEM_BASE(),
+            gmem_pitch: regs.get::<RB_MODE_CONTROL>().WIDTH() * cpp,
+            base: regs.get::<RB_COPY_DEST_BASE>().BASE(),
+            pitch: regs.get::<RB_COPY_DEST_PITCH>().PITCH(),
+            cpp,
+            format: info.FORMAT(),
+            swap: info.SWAP(),
+            content,
+            size: frame_size(regs),
+        })
+    }
+}
+
+/// Pixels of the frame.
+fn frame_size(regs: &RegFile) -> [u32; 2] {
+    let size = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
+    [size.WIDTH(), size.HEIGHT()]
+}
+
+/// Whether nothing is drawn: what the stages before the rasteriser store is all that is left.
+pub fn discards(regs: &RegFile) -> bool {
+    regs.get::<RB_RENDER_CONTROL>().DISABLE_COLOR_PIPE()
+}
+
+/// What the resolve pass copies at most: all that the scissors leave of the tile.
+pub fn resolve_bounds(regs: &RegFile) -> Rect {
+    let [x0, y0] = bin_origin(regs);
+    scissor(regs).intersect(Rect { x0, y0, ..Rect::ALL })
+}
+
+/// Whether the copy is of the depth buffer. The open driver copies it like a colour, so
+/// its place in tile memory decides, unless a colour target is there.
+fn is_depth(regs: &RegFile, control: RB_COPY_CONTROL) -> bool {
+    let base = control.GMEM_BASE();
+    let depth = regs.get::<RB_DEPTH_INFO>();
+    let color = (0..8).any(|i| {
+        let format = Format::color(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT());
+        format.is_some() && regs.at::<RB_MRT_BASE>(i).VALUE() == base
+    });
+    let copied = depth.DEPTH_FORMAT() != DepthFormat::DEPTH4_NONE && depth.DEPTH_BASE() == base && !color;
+    copied || control.MODE() == CopyControlMode::RB_COPY_DEPTH_STENCIL
+}
+
 /// MSAA is in the registers, but its sample positions are not public and no stream asks.
-fn note_multisampling(gpu: &mut Gpu) {
-    let control = gpu.regs.get::<GRAS_SC_CONTROL>();
+fn note_multisampling(regs: &RegFile, unsupported: &mut Vec<String>) {
+    let control = regs.get::<GRAS_SC_CONTROL>();
     if control.MSAA_SAMPLES() != 0 && !control.MSAA_DISABLE() {
         let what = format!("GRAS_SC_CONTROL = {:#010x}: multisampling (drawn with one sample)", control.0);
-        gpu.report.unsupported(what, gpu.at);
+        unsupported.push(what);
     }
 }
 
 /// A target's surface: in memory when bypassing tile memory. The bin offset counts only
-/// while ENABLE_GMEM is set (registers.md, section 6.1).
+/// while ENABLE_GMEM is set (docs/hardware/registers.md, section 6.1).
 ///
 /// Inferred: layers follow each other after as many rows as RB_FRAME_BUFFER_DIMENSION has.
 /// A vendor stream that draws to a layered target would settle it (RB_MRT_CONTROL3.STRIDE,
@@ -186,35 +278,17 @@ fn surface(regs: &RegFile, base: u32, pitch: u32, cpp: u32) -> Surface {
 }
 
 /// Whether targets are in memory.
-pub fn is_bypass(regs: &RegFile) -> bool {
+fn is_bypass(regs: &RegFile) -> bool {
     regs.get::<RB_MODE_CONTROL>().BYPASS() != 0
 }
 
 /// Screen position of the first pixel of the targets.
-pub fn bin_origin(regs: &RegFile) -> [i32; 2] {
+fn bin_origin(regs: &RegFile) -> [i32; 2] {
     let offset = regs.get::<RB_BIN_OFFSET>();
     match regs.get::<RB_MODE_CONTROL>().ENABLE_GMEM() {
         true => [offset.X() as i32, offset.Y() as i32],
         false => [0, 0],
     }
-}
-
-/// The intersection of the scissors; corners are inclusive. One that was never written
-/// is open.
-pub fn scissor(regs: &RegFile) -> Rect {
-    let rect = |tl: (u32, u32), br: (u32, u32)| Rect {
-        x0: tl.0 as i32,
-        y0: tl.1 as i32,
-        x1: br.0 as i32 + 1,
-        y1: br.1 as i32 + 1,
-    };
-    let (tl, br) = (regs.get::<GRAS_SC_SCREEN_SCISSOR_TL>(), regs.get::<GRAS_SC_SCREEN_SCISSOR_BR>());
-    let screen = rect((tl.X(), tl.Y()), (br.X(), br.Y()));
-    let (tl, br) = (regs.get::<GRAS_SC_WINDOW_SCISSOR_TL>(), regs.get::<GRAS_SC_WINDOW_SCISSOR_BR>());
-    let window = rect((tl.X(), tl.Y()), (br.X(), br.Y()));
-    let (tl, br) = (regs.get::<GRAS_SC_EXTENT_WINDOW_TL>(), regs.get::<GRAS_SC_EXTENT_WINDOW_BR>());
-    let extent = if br.0 == 0 { Rect::ALL } else { rect((tl.X(), tl.Y()), (br.X(), br.Y())) };
-    Rect::ALL.intersect(screen).intersect(window).intersect(extent)
 }
 
 fn output(regs: &RegFile, i: u32) -> ColorOutput {
@@ -235,11 +309,11 @@ fn depth_output(regs: &RegFile) -> Option<u32> {
     output.DEPTH_ENABLE().then(|| used(output.DEPTH_REGID())).flatten()
 }
 
-fn alpha_test(regs: &RegFile) -> Option<(CompareFunc, f32)> {
+fn alpha_test(regs: &RegFile) -> Option<AlphaTest> {
     let control = regs.get::<RB_ALPHA_CONTROL>();
     let func = control.ALPHA_TEST_FUNC();
     (control.ALPHA_TEST() && func != CompareFunc::FUNC_ALWAYS)
-        .then(|| (func, control.ALPHA_REF() as f32 / 255.0))
+        .then(|| AlphaTest { func, reference: control.ALPHA_REF() as f32 / 255.0 })
 }
 
 fn test_order(regs: &RegFile) -> TestOrder {

@@ -42,7 +42,7 @@ impl Surface {
 
 /// The rows of a surface that a worker owns.
 #[derive(Debug)]
-pub struct Plane<'a> {
+pub struct PixelRows<'a> {
     bytes: &'a mut [u8],
     pitch: usize,
     cpp: usize,
@@ -50,7 +50,7 @@ pub struct Plane<'a> {
     y0: i32,
 }
 
-impl<'a> Plane<'a> {
+impl<'a> PixelRows<'a> {
     /// `bytes` start with the pixel at screen position `first`.
     pub fn new(bytes: &'a mut [u8], pitch: u32, cpp: u32, first: [i32; 2]) -> Self {
         Self { bytes, pitch: pitch as usize, cpp: cpp as usize, x0: first[0], y0: first[1] }
@@ -86,6 +86,35 @@ fn extent(surface: &Surface, area: Rect) -> std::ops::Range<u64> {
     row(area.y0)..(row(area.y1 - 1) + used.max(1))
 }
 
+/// The pixels for which some surface has memory: whatever scissors say, no more than
+/// these are worth drawing. Without surfaces there are only samples to count.
+pub fn reachable(surfaces: &[Surface], gmem: &[u8], mem: &Memory) -> Rect {
+    let extent = |surface: &Surface| {
+        let room = match surface.location {
+            Location::Gmem(base) => (gmem.len() as u64).saturating_sub(base.into()),
+            Location::Memory(base) => mem.room(base).into(),
+        };
+        let side = |pixels: u64| pixels.min(Rect::ALL.x1 as u64) as i32;
+        let columns = side(u64::from(surface.pitch / surface.cpp.max(1)));
+        let rows = side(room.div_ceil(u64::from(surface.pitch.max(1))));
+        let [x0, y0] = surface.origin;
+        Rect { x0, y0, x1: x0 + columns, y1: y0 + rows }
+    };
+    surfaces.iter().map(extent).reduce(Rect::union).unwrap_or(Rect::ALL)
+}
+
+/// Blocks of 16 bytes that are copied in and out to draw in `area`, at most.
+pub fn copied(surfaces: &[Surface], area: Rect) -> u64 {
+    let bytes = |surface: &Surface| match surface.location {
+        Location::Gmem(_) => 0,
+        Location::Memory(_) => {
+            let range = extent(surface, area);
+            range.end - range.start
+        }
+    };
+    surfaces.iter().map(bytes).sum::<u64>() / 8
+}
+
 /// What did not fit: part of a surface that is in no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outside {
@@ -100,12 +129,12 @@ pub struct Outside {
 /// Calls `work` with one plane per surface that holds the rows of `area`. Surfaces in
 /// memory, and surfaces that overlap another in tile memory, are worked on in a copy and
 /// stored afterwards in order of `surfaces`.
-pub fn with_planes<R>(
+pub fn with_rows<R>(
     surfaces: &[Surface],
     area: Rect,
     gmem: &mut [u8],
     mem: &mut Memory,
-    work: impl FnOnce(Vec<Plane<'_>>, &mut Memory) -> R,
+    work: impl FnOnce(Vec<PixelRows<'_>>, &mut Memory) -> R,
 ) -> (R, Vec<Outside>) {
     let mut outside = Vec::new();
     let mut copies = copy_in(surfaces, area, gmem, mem, &mut outside);
@@ -114,7 +143,7 @@ pub fn with_planes<R>(
         let planes = surfaces.iter().zip(in_place).zip(&mut copies).map(|((surface, in_place), copy)| {
             let first = [surface.origin[0], area.y0];
             let bytes = in_place.unwrap_or(copy.as_mut_slice());
-            Plane::new(bytes, surface.pitch, surface.cpp, first)
+            PixelRows::new(bytes, surface.pitch, surface.cpp, first)
         });
         work(planes.collect(), mem)
     };
@@ -224,7 +253,7 @@ mod tests {
         Surface { location, pitch: 16, cpp: 2, origin: [2, 4], layer: 0 }
     }
 
-    fn write_one(planes: Vec<Plane<'_>>, value: u8) {
+    fn write_one(planes: Vec<PixelRows<'_>>, value: u8) {
         for mut plane in planes {
             plane.pixels(4, 6, 1).expect("in the plane").fill(value);
         }
@@ -233,7 +262,7 @@ mod tests {
     #[test]
     fn tile_memory_is_written_in_place() {
         let mut gmem = vec![0; 256];
-        let ((), outside) = with_planes(
+        let ((), outside) = with_rows(
             &[surface(Location::Gmem(100)), surface(Location::Gmem(8))],
             AREA,
             &mut gmem,
@@ -251,7 +280,7 @@ mod tests {
         let mut mem = Memory::new();
         mem.announce(0x1000, 64, Some(&[1; 64]));
         let surfaces = [surface(Location::Memory(0x1000))];
-        let ((), outside) = with_planes(&surfaces, AREA, &mut [], &mut mem, |planes, _| write_one(planes, 9));
+        let ((), outside) = with_rows(&surfaces, AREA, &mut [], &mut mem, |planes, _| write_one(planes, 9));
         assert!(outside.is_empty());
         let bytes = mem.slice(0x1000, 64).expect("announced");
         assert_eq!(bytes.iter().filter(|b| **b == 9).count(), 2);
@@ -262,17 +291,17 @@ mod tests {
         let mut gmem = vec![0; 64];
         let surfaces =
             [surface(Location::Gmem(0)), surface(Location::Gmem(4)), surface(Location::Gmem(0xffff_f000))];
-        let count = with_planes(&surfaces, AREA, &mut gmem, &mut Memory::new(), |planes, _| planes.len()).0;
+        let count = with_rows(&surfaces, AREA, &mut gmem, &mut Memory::new(), |planes, _| planes.len()).0;
         assert_eq!(count, 3);
         let far = [surface(Location::Memory(0xdead_0000))];
-        let (_, outside) = with_planes(&far, AREA, &mut gmem, &mut Memory::new(), |_, _| ());
+        let (_, outside) = with_rows(&far, AREA, &mut gmem, &mut Memory::new(), |_, _| ());
         assert_eq!(outside.len(), 1);
     }
 
     #[test]
     fn bands_are_disjoint_rows() {
         let mut bytes = [0u8; 64];
-        let plane = Plane::new(&mut bytes, 16, 4, [0, 8]);
+        let plane = PixelRows::new(&mut bytes, 16, 4, [0, 8]);
         let (mut above, mut below) = plane.split_above(10);
         assert!(above.pixels(0, 9, 4).is_some() && above.pixels(0, 10, 1).is_none());
         assert!(below.pixels(0, 10, 4).is_some() && below.pixels(0, 9, 1).is_none());

@@ -1,64 +1,109 @@
-//! What shaders have to say while they run, collected where nobody else may write.
+//! What shaders did and what went wrong while they ran, collected where nobody else may write.
 
-use crate::fault::{Fault, Miss};
+use crate::budget::{Budget, Work};
+use crate::fault::{Fault, Missing};
 use crate::gpu::Stage;
+use crate::shader::ShaderFault;
 
-/// Warp instructions that a stage may run for a draw or dispatch, where they are counted in one
-/// place: seconds of work.
-pub const MAX_INSTRUCTIONS: u64 = 1 << 29;
+/// Pages of stores to nowhere that are kept.
+const MAX_LOST_PAGES: usize = 64;
 
-/// What shaders reported while they ran.
+/// What the warps of one stage of a draw or dispatch leave besides their results.
 #[derive(Default)]
-pub struct Reports {
+pub struct ShaderLog {
     /// Reads that found nothing.
-    pub misses: Vec<Miss>,
-    /// Pages of stores to nowhere.
-    pub lost: Vec<u32>,
+    pub missing: Missing,
+    /// Pages of stores to nowhere: the first ones.
+    pub lost_pages: Vec<u32>,
     /// What is not supported.
     pub unsupported: Vec<String>,
     /// Why a shader gave up.
-    pub fault: Option<Fault>,
-    /// Accesses outside the local vertex buffer: the first of each lane, of one warp.
-    pub strays: Vec<Stray>,
-    /// Warps run.
+    pub fault: Option<ShaderFault>,
+    /// Accesses outside the primitive's inputs: the first of each lane, of one warp.
+    pub outside_inputs: Vec<OutsideInputs>,
+    /// What it took.
+    pub work: ShaderWork,
+}
+
+/// Work of shaders, by the kinds that a budget knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShaderWork {
+    /// Warps started.
     pub warps: u64,
     /// Warp instructions run.
     pub instructions: u64,
+    /// Texels read.
+    pub texels: u64,
+    /// Loads, stores and atomics of single lanes.
+    pub accesses: u64,
+    /// 16 bytes of a shader's own memory cleared.
+    pub cleared: u64,
 }
 
-impl Reports {
+impl ShaderWork {
+    /// How much of each kind of work it is.
+    fn kinds(&self) -> [(Work, u64); 5] {
+        [
+            (Work::Warp, self.warps),
+            (Work::WarpInstruction, self.instructions),
+            (Work::Texel, self.texels),
+            (Work::LaneAccess, self.accesses),
+            (Work::Copy16, self.cleared),
+        ]
+    }
+
+    /// What it costs, in the budget's units.
+    pub fn units(&self) -> u64 {
+        self.kinds().iter().fold(0, |units, (work, count)| units.saturating_add(count * work.price()))
+    }
+
+    /// Charges it to `budget`.
+    pub fn settle(&self, budget: &mut Budget) {
+        self.kinds().into_iter().for_each(|(work, count)| budget.settle(work, count));
+    }
+
+    fn add(&mut self, later: &Self) {
+        self.warps += later.warps;
+        self.instructions += later.instructions;
+        self.texels += later.texels;
+        self.accesses += later.accesses;
+        self.cleared += later.cleared;
+    }
+}
+
+impl ShaderLog {
     /// Whether there is nothing to say but what it took, and what lanes read outside the
-    /// local vertex buffer.
+    /// primitive's inputs.
     pub fn is_quiet(&self) -> bool {
-        self.misses.is_empty() && self.lost.is_empty() && self.unsupported.is_empty() && self.fault.is_none()
+        self.missing.is_empty()
+            && self.lost_pages.is_empty()
+            && self.unsupported.is_empty()
+            && self.fault.is_none()
     }
 
     /// Adds what came later.
     pub fn append(&mut self, later: Self) {
-        self.misses.extend(later.misses);
-        self.lost.extend(later.lost);
+        self.missing.extend(later.missing.iter());
+        later.lost_pages.into_iter().for_each(|page| self.lose(page));
         self.unsupported.extend(later.unsupported);
         self.fault = self.fault.take().or(later.fault);
-        if self.strays.is_empty() {
-            self.strays = later.strays;
+        if self.outside_inputs.is_empty() {
+            self.outside_inputs = later.outside_inputs;
         }
-        self.warps += later.warps;
-        self.instructions += later.instructions;
+        self.work.add(&later.work);
     }
 
-    /// Makes it a fault to have run more than `limit` warp instructions, so that a shader that
-    /// loops long for many lanes is cut off like one that never ends.
-    pub fn enforce(&mut self, limit: u64) {
-        if self.instructions > limit && self.fault.is_none() {
-            let ran = self.instructions;
-            self.fault = Some(Fault::Shader(format!("stage cut off after {ran} warp instructions")));
+    /// Notes a store to a page in no buffer.
+    pub fn lose(&mut self, page: u32) {
+        if self.lost_pages.len() < MAX_LOST_PAGES {
+            self.lost_pages.push(page);
         }
     }
 }
 
-/// An access outside the local vertex buffer of a geometry or hull shader.
+/// An access outside the inputs of a geometry or hull shader's primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stray {
+pub struct OutsideInputs {
     /// Whose shader.
     pub stage: Stage,
     /// In which lane.
@@ -67,11 +112,11 @@ pub struct Stray {
     pub address: u32,
     /// Bytes.
     pub len: usize,
-    /// Bytes that the buffer has.
+    /// Bytes that the inputs have.
     pub size: usize,
 }
 
-impl Stray {
+impl OutsideInputs {
     /// As a fault of draw `draw`.
     pub fn fault(&self, draw: u32) -> Fault {
         let Self { stage, address, len, size, .. } = self;
@@ -86,14 +131,20 @@ mod tests {
 
     #[test]
     fn the_first_fault_stays() {
-        let mut reports = Reports { instructions: 5, ..Reports::default() };
-        reports.enforce(5);
-        assert_eq!(reports.fault, None);
-        reports.enforce(4);
-        let cut = Some(Fault::Shader("stage cut off after 5 warp instructions".into()));
-        assert_eq!(reports.fault, cut);
-        reports.instructions = 9;
-        reports.enforce(4);
-        assert_eq!(reports.fault, cut);
+        let of = |at| ShaderLog { fault: Some(ShaderFault::Invalid { at }), ..ShaderLog::default() };
+        let mut log = of(1);
+        log.append(of(2));
+        assert_eq!(log.fault, Some(ShaderFault::Invalid { at: 1 }));
+    }
+
+    #[test]
+    fn stores_to_nowhere_are_not_kept_without_end() {
+        let mut log = ShaderLog::default();
+        for page in 0..1000 {
+            let mut later = ShaderLog::default();
+            later.lose(page << 12);
+            log.append(later);
+        }
+        assert_eq!(log.lost_pages.len(), MAX_LOST_PAGES);
     }
 }

@@ -1,239 +1,129 @@
-//! A shader stage of a draw: program, constants, descriptors, and the memory it sees.
+//! The memory that a shader sees: GPU memory, textures, and what belongs to its group or lanes.
 
-use std::sync::Arc;
-
-use a4emu_decoder::regs::tex::{SSBO_1_0, SSBO_1_1};
-use a4emu_decoder::regs::tpl1::*;
-
-use crate::fault::{Client, Fault, Miss};
-use crate::format::{Codec, Format, Transfer};
-use crate::gpu::{Gpu, SsboState, Stage};
+use crate::fault::{Client, Miss};
 use crate::memory::Memory;
 use crate::shader::{
-    AtomicRequest, AtomicTarget, Environment, ImageLayout, ImageRequest, Lanes, Mask, MemoryRequest, Outcome,
-    Program, QueryRequest, ShaderFault, Space, Summary, TexRequest, VaryingRequest, Warp, lanes_of, run,
+    AtomicRequest, AtomicTarget, ImageLayout, ImageRequest, Lanes, Mask, MemoryRequest, QueryRequest, Space,
+    TexRequest, lanes_of,
 };
 
-use crate::draw::sp::log::{Reports, Stray};
-use crate::draw::sp::programs::Loaded;
-use crate::draw::tpl1::{BoundBank, TextureBank};
-use crate::draw::vpc::interpolate::WarpQuads;
+use super::buffer::Buffer;
+use super::log::{OutsideInputs, ShaderLog, ShaderWork};
+use super::state::StageState;
+use crate::draw::tpl1::BoundBank;
 
-/// First vec4 of the constant file that mirrors SSBO descriptors.
-const SSBO_MIRROR: usize = 448;
-
-/// Bytes of work-group and of per-lane memory that a shader can have.
-const LOCAL_BYTES: usize = 64 << 10;
+/// Bytes of work-group memory that a shader can have.
+const GROUP_BYTES: usize = 64 << 10;
 /// Bytes of private memory of a lane.
 const PRIVATE_BYTES: usize = 16 << 10;
+/// Texels that a texture request is charged for, a lane: those of a bilinear filter.
+const TEXELS_PER_LANE: u64 = 4;
 
-/// What a stage runs with, the same for all of a draw.
-pub struct StageState {
-    /// Which stage.
-    pub stage: Stage,
-    /// The program.
-    pub program: Arc<Program>,
-    /// What the program can do.
-    pub summary: Summary,
-    /// Textures and samplers.
-    pub textures: TextureBank,
-    /// The constant file, with the SSBO mirror in place.
-    pub constants: Vec<u32>,
-    /// Storage buffers and images.
-    pub buffers: Vec<Buffer>,
+/// GPU memory, as a worker may use it.
+pub enum GpuMemory<'a> {
+    /// Shared with other workers: stores are dropped. Texels are looked up once for all of them.
+    ReadOnly(&'a Memory, &'a BoundBank<'a>),
+    /// For one worker alone.
+    ReadWrite(&'a mut Memory),
 }
 
-/// What SSBO_1 says about a storage buffer or image.
-#[derive(Clone, Copy, Debug)]
-pub struct Buffer {
-    size: (SSBO_1_0, SSBO_1_1),
-    codec: Option<Codec>,
-}
-
-impl StageState {
-    /// Takes the program, constants and descriptors of `stage`.
-    ///
-    /// # Errors
-    /// A fault when there is no program.
-    pub fn snapshot(gpu: &mut Gpu, stage: Stage) -> Result<Self, Fault> {
-        let Loaded { program, summary } = crate::draw::sp::programs::load(gpu, stage)?;
-        let ssbo = gpu.loaded.ssbo(stage);
-        let mut constants = bytemuck::cast_slice(&gpu.loaded.stage(stage).constants).to_vec();
-        mirror(ssbo, &mut constants);
-        let buffers = ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect();
-        let textures = if summary.samples { textures(gpu, stage) } else { TextureBank::default() };
-        Ok(Self { stage, program, summary, textures, constants, buffers })
-    }
-
-    /// Whether it writes memory, so that warps must run in order.
-    pub fn stores(&self) -> bool {
-        self.summary.stores
-    }
-
-    /// Whether its results depend on memory other than attributes.
-    pub fn reads_memory(&self) -> bool {
-        self.summary.loads || self.summary.samples || self.summary.stores
-    }
-
-    /// Whether it discards lanes.
-    pub fn kills(&self) -> bool {
-        self.summary.kills
-    }
-
-    /// Whether its outputs are the same whenever its input registers are.
-    pub fn is_uniform(&self) -> bool {
-        !self.summary.varies && !self.summary.stores && !self.summary.kills
-    }
-}
-
-/// The textures of a stage, without the empty slots at the end.
-fn textures(gpu: &Gpu, stage: Stage) -> TextureBank {
-    let border = match stage {
-        Stage::VS => gpu.regs.get::<TPL1_TP_VS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-        Stage::HS => gpu.regs.get::<TPL1_TP_HS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-        Stage::DS => gpu.regs.get::<TPL1_TP_DS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-        Stage::GS => gpu.regs.get::<TPL1_TP_GS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-        Stage::FS => gpu.regs.get::<TPL1_TP_FS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-        Stage::CS => gpu.regs.get::<TPL1_TP_CS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-    };
-    let loaded = gpu.loaded.stage(stage);
-    let textures = loaded.textures.iter().rposition(|d| *d != [0; 8]).map_or(0, |last| last + 1);
-    let samplers = loaded.samplers.iter().rposition(|d| *d != [0; 2]).map_or(0, |last| last + 1);
-    TextureBank::new(&loaded.textures[..textures], &loaded.samplers[..samplers], border, &gpu.mem)
-}
-
-/// Constants from c448 on read the SSBO descriptors (ir3-isa page, section 9.3).
-fn mirror(ssbo: &SsboState, constants: &mut Vec<u32>) {
-    let used = ssbo.descriptors.iter().rposition(|d| *d != [0; 4]).map_or(0, |last| last + 1);
-    let end = 4 * (SSBO_MIRROR + used);
-    if used > 0 && constants.len() < end {
-        constants.resize(end, 0);
-    }
-    for (i, descriptor) in ssbo.descriptors[..used].iter().enumerate() {
-        constants[4 * (SSBO_MIRROR + i)..][..4].copy_from_slice(descriptor);
-    }
-}
-
-impl Buffer {
-    fn new(words: [u32; 2]) -> Self {
-        let size = (SSBO_1_0(words[0]), SSBO_1_1(words[1]));
-        let codec = Format::color(size.0.FMT())
-            .and_then(|format| format.codec(a4emu_decoder::regs::enums::ColorSwap::WZYX, Transfer::Linear));
-        Self { size, codec }
-    }
-
-    /// Elements of a buffer: 32 bits in two halves.
-    fn elements(&self) -> u32 {
-        self.size.0.WIDTH() | self.size.1.HEIGHT() << 16
-    }
-
-    /// Whether `position` lies inside. A buffer image says its size like a buffer.
-    fn contains(&self, request: &ImageRequest<'_>, lane: usize) -> bool {
-        let at = request.position.map(|p| p[lane]);
-        match (request.layout, request.dimensions) {
-            (ImageLayout::Untyped, _) | (_, 1) => at[0] < self.elements(),
-            (ImageLayout::Typed, 2) => at[0] < self.size.0.WIDTH() && at[1] < self.size.1.HEIGHT(),
-            (ImageLayout::Typed, _) => {
-                at[0] < self.size.0.WIDTH()
-                    && at[1] < self.size.1.HEIGHT()
-                    && at[2] < self.size.1.DEPTH().max(1)
-            }
-        }
-    }
-}
-
-/// Memory, shared with other workers or for this one alone.
-pub enum Port<'a> {
-    /// Loads only: stores are dropped.
-    Shared(&'a Memory),
-    /// Loads and stores.
-    Exclusive(&'a mut Memory),
-}
-
-impl Port<'_> {
+impl GpuMemory<'_> {
     /// To read from.
-    pub fn memory(&self) -> &Memory {
+    pub fn get(&self) -> &Memory {
         match self {
-            Self::Shared(memory) => memory,
-            Self::Exclusive(memory) => memory,
+            Self::ReadOnly(memory, _) => memory,
+            Self::ReadWrite(memory) => memory,
         }
     }
+}
+
+/// What becomes of stores to GPU memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stores {
+    /// They are done.
+    Kept,
+    /// Nothing is heard of them.
+    Dropped,
 }
 
 /// The memory side of a shader's environment.
-pub struct Access<'a> {
+pub struct ShaderMemory<'a> {
     /// GPU memory.
-    pub port: Port<'a>,
+    pub gpu: GpuMemory<'a>,
     stage: &'a StageState,
-    /// Texels, looked up once: only while nobody writes.
-    bound: Option<BoundBank<'a>>,
-    used: u128,
-    local: Vec<u8>,
+    /// Texture slots that were read, a bit each.
+    pub(super) used_textures: u128,
+    /// Work-group memory, as far as it was written.
+    group: Vec<u8>,
     private: Vec<u8>,
-    /// The local vertex buffer, which ldlw reads: as long as there are primitives in it.
-    pub vertices: Vec<u8>,
+    /// The vertices of the primitives that a hull or geometry shader works on, which ldlw reads: as
+    /// long as there are primitives in it.
+    pub inputs: Vec<u8>,
     /// What is to be reported.
-    pub reports: Reports,
+    pub log: ShaderLog,
+    /// What the job at hand took so far.
+    pub(super) work: ShaderWork,
+    /// Units of work that the job at hand may cost.
+    pub(super) allowance: u64,
+    pub(super) stores: Stores,
 }
 
-impl<'a> Access<'a> {
+impl<'a> ShaderMemory<'a> {
     /// For a stage.
-    pub fn new(port: Port<'a>, stage: &'a StageState) -> Self {
-        let bound = match &port {
-            Port::Shared(memory) => Some(stage.textures.bind(memory)),
-            Port::Exclusive(_) => None,
-        };
-        let (local, private, vertices) = (Vec::new(), Vec::new(), Vec::new());
-        Self { port, stage, bound, used: 0, local, private, vertices, reports: Reports::default() }
+    pub(super) fn new(gpu: GpuMemory<'a>, stage: &'a StageState) -> Self {
+        let (group, private, inputs) = (Vec::new(), Vec::new(), Vec::new());
+        let (used_textures, allowance) = (0, u64::MAX);
+        let (log, work) = Default::default();
+        Self { gpu, stage, used_textures, group, private, inputs, log, work, allowance, stores: Stores::Kept }
     }
 
-    /// Runs a warp of the stage to its end, and counts it. At barriers it goes on: what the
-    /// invocations of a patch wait for is in the same warp. Gives why it gave up, if it did.
-    pub fn run(&mut self, warp: &mut Warp, pieces: Option<&WarpQuads<'_>>) -> Option<ShaderFault> {
-        let program = &self.stage.program;
-        let mut environment = StageEnvironment { access: self, pieces };
-        let fault = loop {
-            match run(program, warp, &mut environment) {
-                Outcome::Ended => break None,
-                Outcome::Barrier => {}
-                Outcome::Fault(fault) => break Some(fault),
-            }
-        };
-        self.reports.warps += 1;
-        self.reports.instructions += warp.executed();
-        fault
+    /// Forgets what earlier jobs left in memory that is not the GPU's.
+    pub(super) fn begin_job(&mut self, allowance: u64) {
+        self.allowance = allowance;
+        self.clear_group();
+        self.private.clear();
     }
 
-    /// What was reported, textures included.
-    pub fn finish(mut self) -> Reports {
-        let stage = self.stage;
-        let bound = self.bound.take();
-        let problems = match (&bound, self.used) {
-            (_, 0) => return self.reports,
-            (Some(bound), used) => bound.problems(used),
-            (None, used) => stage.textures.bind(self.port.memory()).problems(used),
-        };
-        self.reports.misses.extend(problems.missing);
-        for (slot, error) in problems.unsupported {
-            self.reports.unsupported.push(format!("{:?} texture {slot}: {error}", stage.stage));
+    /// Units of work that the job may still cost.
+    pub(super) fn left(&self) -> u64 {
+        self.allowance.saturating_sub(self.work.units())
+    }
+
+    /// Samples a texture. A job that has used up its allowance reads zero: its warp ends soon.
+    pub fn sample(&mut self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
+        if self.left() == 0 {
+            return out.fill(Lanes::ZERO);
         }
-        self.reports
+        self.work.texels += TEXELS_PER_LANE * u64::from(request.mask.count_ones());
+        self.used_textures |= match &self.gpu {
+            GpuMemory::ReadOnly(_, bound) => bound.sample(request, out),
+            GpuMemory::ReadWrite(memory) => self.stage.textures.sample(memory, request, out),
+        };
     }
 
-    fn sample(&mut self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
-        self.used |= match &self.bound {
-            Some(bound) => bound.sample(request, out),
-            None => self.stage.textures.sample(self.port.memory(), request, out),
-        };
+    /// getsize and its relatives.
+    pub fn query(&mut self, request: &QueryRequest<'_>, out: &mut [Lanes; 4]) {
+        self.used_textures |= self.stage.textures.query(request, out);
+    }
+
+    /// Charges an access of the lanes of `mask`, if that is allowed.
+    fn charge(&mut self, mask: Mask) -> bool {
+        let allowed = self.left() > 0;
+        self.work.accesses += u64::from(mask.count_ones());
+        allowed
     }
 
     /// Forgets work-group memory: a new group begins.
-    pub fn clear_local(&mut self) {
-        self.local.fill(0);
+    pub fn clear_group(&mut self) {
+        self.work.cleared += self.group.len() as u64 / 16;
+        self.group.fill(0);
     }
 
     /// ldg, ldl, ldp.
     pub fn load(&mut self, request: &MemoryRequest<'_>, out: &mut [Lanes]) {
+        if !self.charge(request.mask) {
+            return out.fill(Lanes::ZERO);
+        }
         let width = request.width.bytes() as usize;
         let mut bytes = [0; 16];
         let mut previous = None;
@@ -253,6 +143,9 @@ impl<'a> Access<'a> {
 
     /// stg, stl, stp.
     pub fn store(&mut self, request: &MemoryRequest<'_>, values: &[Lanes]) {
+        if !self.charge(request.mask) {
+            return;
+        }
         let width = request.width.bytes() as usize;
         for lane in lanes_of(request.mask) {
             let mut bytes = [0; 16];
@@ -266,52 +159,54 @@ impl<'a> Access<'a> {
     fn read(&mut self, space: Space, lane: usize, address: u32, out: &mut [u8]) {
         match space {
             Space::Global => self.read_global(Client::Global, address, out),
-            Space::Local => read_array(&self.local, address as usize, out),
+            Space::Local => read_array(&self.group, address as usize, out),
             Space::Stage => {
-                self.note_stray(lane, address, out.len());
-                read_array(&self.vertices, address as usize, out);
+                self.note_outside(lane, address, out.len());
+                read_array(&self.inputs, address as usize, out);
             }
             Space::Private => read_array(&self.private, private_at(lane, address), out),
         }
     }
 
-    /// Notes an access that the local vertex buffer does not hold. It reads zero (guess:
-    /// what lies there on the chip is whatever was there before).
-    fn note_stray(&mut self, lane: usize, address: u32, len: usize) {
-        let size = self.vertices.len();
+    /// Notes an access outside the primitive's inputs. It reads zero (guess: what lies there on the
+    /// chip is whatever was there before).
+    fn note_outside(&mut self, lane: usize, address: u32, len: usize) {
+        let size = self.inputs.len();
         let inside = address as usize + len <= size;
-        if !inside && self.reports.strays.iter().all(|stray| stray.lane != lane) {
-            self.reports.strays.push(Stray { stage: self.stage.stage, lane, address, len, size });
+        let noted = &mut self.log.outside_inputs;
+        if !inside && noted.iter().all(|outside| outside.lane != lane) {
+            noted.push(OutsideInputs { stage: self.stage.stage, lane, address, len, size });
         }
     }
 
     fn read_global(&mut self, client: Client, address: u32, out: &mut [u8]) {
-        if !self.port.memory().read(address, out) {
-            self.reports.misses.push(Miss { client, address, len: out.len() as u32 });
+        if !self.gpu.get().read(address, out) {
+            self.log.missing.note(Miss { client, address, len: out.len() as u32 });
         }
     }
 
     fn write(&mut self, space: Space, lane: usize, address: u32, bytes: &[u8]) {
         match space {
             Space::Global => self.write_global(address, bytes),
-            Space::Local => write_array(&mut self.local, LOCAL_BYTES, address as usize, bytes),
+            Space::Local => {
+                self.work.cleared += write_array(&mut self.group, GROUP_BYTES, address as usize, bytes)
+            }
             Space::Stage => {
-                self.note_stray(lane, address, bytes.len());
-                write_array(&mut self.vertices, 0, address as usize, bytes);
+                self.note_outside(lane, address, bytes.len());
+                write_array(&mut self.inputs, 0, address as usize, bytes);
             }
             Space::Private => {
                 let limit = PRIVATE_BYTES * crate::shader::LANES;
-                write_array(&mut self.private, limit, private_at(lane, address), bytes);
+                self.work.cleared += write_array(&mut self.private, limit, private_at(lane, address), bytes);
             }
         }
     }
 
     fn write_global(&mut self, address: u32, bytes: &[u8]) {
-        if let Port::Exclusive(memory) = &mut self.port
+        if let (GpuMemory::ReadWrite(memory), Stores::Kept) = (&mut self.gpu, self.stores)
             && !memory.write(address, bytes)
-            && self.reports.lost.len() < 64
         {
-            self.reports.lost.push(address - address % crate::memory::PAGE);
+            self.log.lose(address - address % crate::memory::PAGE);
         }
     }
 
@@ -322,6 +217,9 @@ impl<'a> Access<'a> {
 
     /// ldgb. Outside the buffer reads zero.
     pub fn image_load(&mut self, request: &ImageRequest<'_>, out: &mut [Lanes]) {
+        if !self.charge(request.mask) {
+            return out.fill(Lanes::ZERO);
+        }
         for lane in lanes_of(request.mask) {
             let mut bytes = [0; 16];
             let buffer = self.buffer(request, lane);
@@ -342,6 +240,9 @@ impl<'a> Access<'a> {
 
     /// stgb, stib. Outside the buffer stores nothing.
     pub fn image_store(&mut self, request: &ImageRequest<'_>, values: &[Lanes]) {
+        if !self.charge(request.mask) {
+            return;
+        }
         for lane in lanes_of(request.mask) {
             let Some(buffer) = self.buffer(request, lane) else { continue };
             let lanes: [u32; 4] = std::array::from_fn(|i| values.get(i).map_or(0, |row| row[lane]));
@@ -368,15 +269,18 @@ impl<'a> Access<'a> {
         let mut out = [Lanes::ZERO; 3];
         for lane in lanes_of(mask) {
             let Some(buffer) = self.stage.buffers.get(slot[lane] as usize) else { continue };
-            out[0][lane] = buffer.size.0.WIDTH();
-            out[1][lane] = buffer.size.1.HEIGHT();
-            out[2][lane] = buffer.size.1.DEPTH();
+            out.iter_mut().zip(buffer.size).for_each(|(row, size)| row[lane] = size);
         }
         out
     }
 
     /// atomic.*, lane by lane.
     pub fn atomic(&mut self, request: &AtomicRequest<'_>, old: &mut Lanes) {
+        let (AtomicTarget::Local { mask, .. } | AtomicTarget::Image(ImageRequest { mask, .. })) =
+            &request.target;
+        if !self.charge(*mask) {
+            return *old = Lanes::ZERO;
+        }
         match &request.target {
             AtomicTarget::Local { address, mask } => {
                 for lane in lanes_of(*mask) {
@@ -404,73 +308,6 @@ impl<'a> Access<'a> {
     }
 }
 
-/// What a shader of any stage sees. Fragments have pieces of primitives as well.
-pub struct StageEnvironment<'e, 'q, 'a> {
-    /// Memory and textures.
-    pub access: &'e mut Access<'a>,
-    /// Where varyings come from.
-    pub pieces: Option<&'e WarpQuads<'q>>,
-}
-
-impl Environment for StageEnvironment<'_, '_, '_> {
-    fn load(&mut self, request: &MemoryRequest<'_>, out: &mut [Lanes]) {
-        self.access.load(request, out);
-    }
-
-    fn store(&mut self, request: &MemoryRequest<'_>, values: &[Lanes]) {
-        self.access.store(request, values);
-    }
-
-    fn image_load(&mut self, request: &ImageRequest<'_>, out: &mut [Lanes]) {
-        self.access.image_load(request, out);
-    }
-
-    fn image_store(&mut self, request: &ImageRequest<'_>, values: &[Lanes]) {
-        self.access.image_store(request, values);
-    }
-
-    fn image_size(&mut self, slot: &Lanes, mask: Mask) -> [Lanes; 3] {
-        self.access.image_size(slot, mask)
-    }
-
-    fn atomic(&mut self, request: &AtomicRequest<'_>, old: &mut Lanes) {
-        self.access.atomic(request, old);
-    }
-
-    fn sample(&mut self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
-        self.access.sample(request, out);
-    }
-
-    fn query(&mut self, request: &QueryRequest<'_>, out: &mut [Lanes; 4]) {
-        self.access.used |= self.access.stage.textures.query(request, out);
-    }
-
-    fn varying(&mut self, request: &VaryingRequest<'_>, out: &mut Lanes) {
-        let Some(pieces) = self.pieces else {
-            *out = Lanes::ZERO;
-            return;
-        };
-        let location = request.location[0];
-        if request.location.iter().all(|l| *l == location) {
-            return pieces.varying(location as usize, request.i, request.j, out);
-        }
-        for lane in lanes_of(request.mask) {
-            let mut all = Lanes::ZERO;
-            pieces.varying(request.location[lane] as usize, request.i, request.j, &mut all);
-            out[lane] = all[lane];
-        }
-    }
-
-    fn flat_varying(&mut self, location: u32, _mask: Mask, out: &mut [Lanes]) {
-        out.fill(Lanes::ZERO);
-        let Some(pieces) = self.pieces else { return };
-        for (c, row) in out.iter_mut().enumerate() {
-            pieces.provoking(location as usize + c, row);
-            pieces.replace(location as usize + c, row);
-        }
-    }
-}
-
 /// Where a lane's private byte lies.
 fn private_at(lane: usize, address: u32) -> usize {
     lane * PRIVATE_BYTES + (address as usize % PRIVATE_BYTES)
@@ -483,14 +320,17 @@ fn read_array(array: &[u8], at: usize, out: &mut [u8]) {
     }
 }
 
-/// Stores within the first `limit` bytes; the array grows to that at the first store.
-fn write_array(array: &mut Vec<u8>, limit: usize, at: usize, bytes: &[u8]) {
-    if array.len() < limit {
+/// Stores within the first `limit` bytes; the array grows to that at the first store. Gives the
+/// blocks of 16 bytes that were cleared for it.
+fn write_array(array: &mut Vec<u8>, limit: usize, at: usize, bytes: &[u8]) -> u64 {
+    let grown = limit.saturating_sub(array.len());
+    if grown > 0 {
         array.resize(limit, 0);
     }
     if let Some(to) = at.checked_add(bytes.len()).and_then(|end| array.get_mut(at..end)) {
         to.copy_from_slice(bytes);
     }
+    grown as u64 / 16
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The local vertex buffer: whole primitives, as geometry and hull shaders read them with
-//! `ldlw`.
+//! The inputs of geometry and hull shaders: the vertices of whole primitives, as they read them
+//! with `ldlw`.
 //!
-//! Source: the wiki page on geometry shaders. For V vertices the primitive begins with V
-//! system blocks; then each attribute stands once per vertex:
+//! Source: docs/hardware/geometry-and-tessellation.md, section 1.1. For V vertices the
+//! primitive begins with V system blocks; then each attribute stands once per vertex:
 //!
 //! ```text
 //! 0x40 * v                          position of vertex v; point size at + 0x10
@@ -19,16 +19,16 @@ const SYSTEM: usize = 0x40;
 /// Bytes of an attribute of a vertex.
 const ATTRIBUTE: usize = 0x10;
 
-/// How primitives lie in the buffer.
+/// How primitives lie there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LocalLayout {
+pub struct InputLayout {
     /// Vertices of a primitive.
     pub vertices: usize,
     /// Attributes of a vertex.
     pub attributes: usize,
 }
 
-impl LocalLayout {
+impl InputLayout {
     /// For primitives of `vertices` vertices with `components` varying components each.
     pub fn new(vertices: usize, components: usize) -> Self {
         Self { vertices, attributes: components.div_ceil(4) }
@@ -39,7 +39,21 @@ impl LocalLayout {
         self.vertices * (SYSTEM + ATTRIBUTE * self.attributes)
     }
 
-    /// Puts a primitive into its place, [`LocalLayout::stride`] bytes long.
+    /// Makes `inputs` hold these primitives and nothing else.
+    pub fn fill_all<'p>(
+        &self,
+        inputs: &mut Vec<u8>,
+        vertices: &Vertices,
+        primitives: impl ExactSizeIterator<Item = &'p [u32]>,
+    ) {
+        inputs.clear();
+        inputs.resize(primitives.len() * self.stride(), 0);
+        for (place, primitive) in inputs.chunks_exact_mut(self.stride()).zip(primitives) {
+            self.fill(place, vertices, primitive);
+        }
+    }
+
+    /// Puts a primitive into its place, [`InputLayout::stride`] bytes long.
     pub fn fill(&self, place: &mut [u8], vertices: &Vertices, primitive: &[u32]) {
         let (system, attributes) = place.split_at_mut(SYSTEM * self.vertices);
         for (v, number) in primitive.iter().enumerate() {
@@ -62,8 +76,7 @@ fn put(place: &mut [u8], words: &[u32]) {
 mod tests {
     use super::*;
 
-    /// The page's picture of a triangle: positions from 0, attribute 0 from 0xc0, attribute 1
-    /// from 0xf0.
+    /// Positions from 0, attribute 0 from 0xc0, attribute 1 from 0xf0.
     #[test]
     fn a_triangle_lies_as_on_the_page() {
         let mut vertices = Vertices::new(8, 3);
@@ -71,7 +84,7 @@ mod tests {
         for (i, word) in vertices.rows_mut().iter_mut().enumerate() {
             *word = (i / stride * 100 + i % stride) as u32;
         }
-        let layout = LocalLayout::new(3, 8);
+        let layout = InputLayout::new(3, 8);
         assert_eq!(layout.stride(), 0x120);
         let mut place = vec![0; layout.stride()];
         layout.fill(&mut place, &vertices, &[0, 2, 1]);

@@ -165,17 +165,12 @@ fn shape(words: &[u32; 8], format: Format, kind: Kind) -> Shape {
         levels: c0.MIPLVLS() + 1,
         block: format.block(),
         pitch: c2.PITCH(),
-        pitch_align: 32 << c2.PITCHALIGN(),
+        pitch_align: c2.least_pitch(),
         layer_size: c3.LAYERSZ(),
         min_layer_size: c4.LAYERSZ(),
     };
     match kind {
-        Kind::Buffer => Shape { width: elements(c1), height: 1, depth: 1, levels: 1, ..plain },
+        Kind::Buffer => Shape { width: c1.elements(), height: 1, depth: 1, levels: 1, ..plain },
         Kind::Planar | Kind::Cube | Kind::Volume => plain,
     }
-}
-
-/// Elements of a buffer texture: the low 15 bits stand in WIDTH.
-fn elements(size: TEX_CONST_1) -> u32 {
-    size.WIDTH() + size.HEIGHT() * 0x8000
 }

@@ -1,6 +1,6 @@
 //! Where the levels, layers and texels of a linear texture lie.
 //!
-//! Source: hardware/textures-and-memory.md 3 (freedreno_layout, fd4_resource).
+//! Source: docs/hardware/textures-and-memory.md, section 3 (freedreno_layout, fd4_resource).
 use crate::format::Block;
 
 /// Layers of 3D levels and array layers start at multiples of this.

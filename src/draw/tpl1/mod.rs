@@ -1,6 +1,6 @@
 //! Textures: descriptors to filtered colours, 32 lanes at a time.
 //!
-//! The order of things in a request (hardware/textures-and-memory.md 2.1):
+//! The order of things in a request (docs/hardware/textures-and-memory.md, section 2.1):
 //! coordinates (projection, cube face) -> level of detail -> texel positions
 //! along each axis ([`wrap`]) -> bytes -> components ([`crate::format`]) ->
 //! compare, filter -> swizzle -> registers.
@@ -23,6 +23,7 @@ mod layout;
 mod lod;
 mod query;
 mod sampler;
+pub mod state;
 mod unit;
 mod wrap;
 

@@ -1,6 +1,6 @@
 //! Questions about a texture: getsize, getbuf, getinfo.
 //!
-//! Source: hardware/ir3-isa.md 8.1; the codes of getinfo are OpenCL's image
+//! Source: docs/hardware/ir3-isa.md, section 8.1; the codes of getinfo are OpenCL's image
 //! channel types and orders as the A3xx/A4xx blob numbers them.
 use a4emu_decoder::regs::enums::ColorSwap;
 

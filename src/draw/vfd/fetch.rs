@@ -1,28 +1,27 @@
 //! Vertex attributes: memory to registers, 32 vertices at a time.
 
-use crate::fault::{Client, Miss};
+use crate::fault::{Client, Miss, Missing};
 use crate::memory::Memory;
 use crate::shader::{LANES, Lanes, Warp};
 
-use crate::draw::gras::state::{Attribute, Integers, Rate, VertexState};
-use crate::draw::sp::memory::Access;
-use crate::draw::vfd::indices::Job;
+use super::indices::VertexJob;
+use super::state::{Attribute, FetchState, Integers, Rate};
 
 /// Fetches one attribute of a warp's vertices into its registers. Elements that do not
 /// lie within the attribute's bytes read as zero.
 pub fn fetch(
     attribute: &Attribute,
-    state: &VertexState,
-    jobs: &[Job],
+    state: &FetchState,
+    jobs: &[VertexJob],
     warp: &mut Warp,
-    access: &mut Access<'_>,
+    memory: &Memory,
+    missing: &mut Missing,
 ) {
     let mut offsets = [u64::MAX; LANES];
     for (offset, job) in offsets.iter_mut().zip(jobs) {
         *offset = u64::from(element(attribute, state, job)) * u64::from(attribute.stride);
     }
     let offsets = &offsets[..jobs.len().min(LANES)];
-    let (memory, misses) = (access.port.memory(), &mut access.reports.misses);
     let whole = memory.slice(attribute.address, attribute.size as usize);
     let mut values = match (whole, attribute.codec.plain_dwords()) {
         (Some(bytes), Some(1)) => dwords::<1>(attribute, bytes, offsets),
@@ -30,7 +29,7 @@ pub fn fetch(
         (Some(bytes), Some(3)) => dwords::<3>(attribute, bytes, offsets),
         (Some(bytes), Some(4)) => dwords::<4>(attribute, bytes, offsets),
         (Some(bytes), _) => decoded(attribute, offsets, |at, len| attribute.codec.load(&bytes[at..][..len])),
-        (None, _) => decoded(attribute, offsets, |at, len| texel(attribute, at as u32, len, memory, misses)),
+        (None, _) => decoded(attribute, offsets, |at, len| texel(attribute, at as u32, len, memory, missing)),
     };
     if attribute.integer == Integers::Convert && attribute.codec.is_integer() {
         for row in &mut values {
@@ -43,7 +42,7 @@ pub fn fetch(
 }
 
 /// Which element of the attribute a vertex gets.
-fn element(attribute: &Attribute, state: &VertexState, job: &Job) -> u32 {
+fn element(attribute: &Attribute, state: &FetchState, job: &VertexJob) -> u32 {
     match attribute.rate {
         Rate::Vertex => job.index.wrapping_add_signed(state.index_offset),
         Rate::Instance(divisor) => (job.instance / divisor).wrapping_add(state.first_instance),
@@ -80,11 +79,11 @@ fn decoded(attribute: &Attribute, offsets: &[u64], mut load: impl FnMut(usize, u
 }
 
 /// A texel of an attribute of which parts are missing.
-fn texel(attribute: &Attribute, offset: u32, len: usize, memory: &Memory, misses: &mut Vec<Miss>) -> u128 {
+fn texel(attribute: &Attribute, offset: u32, len: usize, memory: &Memory, missing: &mut Missing) -> u128 {
     let mut bytes = [0; 16];
     let address = attribute.address.wrapping_add(offset);
     if !memory.read(address, &mut bytes[..len]) {
-        misses.push(Miss { client: Client::Vertex, address, len: len as u32 });
+        missing.note(Miss { client: Client::Vertex, address, len: len as u32 });
     }
     attribute.codec.load(&bytes[..len])
 }

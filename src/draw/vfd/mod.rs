@@ -1,3 +1,4 @@
 //! VFD, vertex fetch and decode: indices and attributes.
 pub mod fetch;
 pub mod indices;
+pub mod state;

@@ -1,109 +1,60 @@
 //! Transform feedback ("stream-out"): vertices of whole primitives to memory.
 //!
 //! All of it is inferred, because the open driver stores from the vertex shader instead
-//! (hardware/registers.md 9.3; the rows in `decoder/src/regs/vpc.rs` say why each register is
-//! believed). The program has an entry per output component, by its location: 0 to 3 position,
+//! (docs/hardware/registers.md, section 9.3; the rows in `decoder/src/regs/vpc.rs` say why each
+//! register is believed). The program has an entry per output component, by its location: 0 to 3 position,
 //! 4 point size, 8 on the varyings. A primitive is written to the buffers of its stream if all
 //! of them have room for it. Offsets advance in their registers and go to the flush addresses
 //! at once; the chip may wait for an event.
 
-use a4emu_decoder::bits::Register;
 use a4emu_decoder::regs::enums::PrimType;
-use a4emu_decoder::regs::vpc::*;
 
-use crate::fault::Client;
-use crate::gpu::Gpu;
-
-use crate::draw::front::Stream;
-use crate::draw::pc::topology::{Primitive, Provoking, primitives};
-use crate::draw::vertices::{HEADER, Vertices};
+use super::state::{FeedbackBuffer, FeedbackState, Filled};
+use crate::draw::pc::assembler::Provoking;
+use crate::draw::pc::topology::{Primitive, primitives};
+use crate::draw::vertices::{HEADER, VertexStream, Vertices};
 
 /// First location of varyings.
 const VARYINGS: usize = 8;
 
-/// What feedback needs of the registers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FeedbackState {
-    buffers: [Option<Buffer>; 4],
-    /// Location of a component, and where it goes.
-    entries: Vec<(usize, StreamOutEntry)>,
-}
-
-/// A buffer that some stream fills.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Buffer {
-    stream: u32,
-    base: u32,
-    size: u32,
-    /// Bytes of a vertex.
-    stride: u32,
-    /// Where the next vertex goes.
-    offset: u32,
-    /// Where the offset is written back, if not 0.
-    flush: u32,
-}
-
 impl FeedbackState {
-    /// The registers' feedback; `None` when no buffer is on.
-    pub fn snapshot(gpu: &Gpu) -> Option<Self> {
-        let regs = &gpu.regs;
-        let streams = STREAM_OUT_BUFFERS(regs.get::<UNKNOWN_2155>().VALUE()).streams();
-        let off = STREAM_OUT_OVERRIDE(regs.get::<UNKNOWN_2156>().VALUE()).DISABLE();
-        if off || streams == [None; 4] {
-            return None;
-        }
-        let flush = [
-            regs.get::<VPC_SO_FLUSH_WADDR_0>().VALUE(),
-            regs.get::<VPC_SO_FLUSH_WADDR_1>().VALUE(),
-            regs.get::<VPC_SO_FLUSH_WADDR_2>().VALUE(),
-            regs.get::<VPC_SO_FLUSH_WADDR_3>().VALUE(),
-        ];
-        let buffer = |i: usize| {
-            let at = i as u32;
-            streams[i].map(|stream| Buffer {
-                stream,
-                base: regs.at::<VPC_SO_BUFFER_BASE>(at).VALUE(),
-                size: regs.at::<VPC_SO_BUFFER_SIZE>(at).VALUE(),
-                stride: regs.at::<VPC_SO_NCOMP>(at).VALUE().saturating_mul(4),
-                offset: regs.at::<VPC_SO_BUFFER_OFFSET>(at).VALUE(),
-                flush: flush[i],
-            })
-        };
-        let words = gpu.stream_out.iter().flat_map(|word| word.entries()).enumerate();
-        let entries = words.filter_map(|(location, entry)| Some((location, entry?))).collect();
-        Some(Self { buffers: std::array::from_fn(buffer), entries })
+    /// Components that a vertex stores at most.
+    pub fn components(&self) -> u64 {
+        self.entries.len() as u64
     }
 
-    /// Writes the primitives of a draw, and how far each buffer is full.
-    pub fn run(&self, gpu: &mut Gpu, topology: PrimType, provoking: Provoking, stream: &Stream) {
+    /// Hands the primitives of a draw to `store`, and how far each buffer is full.
+    pub fn run(
+        &self,
+        topology: PrimType,
+        provoking: Provoking,
+        stream: &VertexStream,
+        store: &mut impl FnMut(u32, u32),
+    ) -> Filled {
         let mut buffers = self.buffers;
         if stream.words.is_empty() || topology != PrimType::DI_PT_POINTLIST_PSIZE {
             for primitive in primitives(topology, provoking, &stream.list).unwrap_or_default() {
-                self.write(gpu, &mut buffers, 0, &stream.vertices, corners(&primitive));
+                self.write(&mut buffers, 0, &stream.vertices, corners(&primitive), store);
             }
         } else {
             for (number, word) in (0..).zip(&stream.words) {
-                self.write(gpu, &mut buffers, word.STREAM(), &stream.vertices, &[number]);
+                self.write(&mut buffers, word.STREAM(), &stream.vertices, &[number], store);
             }
         }
-        for (i, buffer) in (0..).zip(&buffers) {
-            let Some(buffer) = buffer else { continue };
-            let row = VPC_SO_BUFFER_OFFSET::ROW;
-            gpu.written_back.push((row.offset + row.stride * i, buffer.offset));
-            if buffer.flush != 0 {
-                gpu.store(Client::Geometry, buffer.flush, &buffer.offset.to_le_bytes());
-            }
+        for buffer in buffers.iter().flatten().filter(|buffer| buffer.flush != 0) {
+            store(buffer.flush, buffer.offset);
         }
+        Filled(buffers)
     }
 
     /// Writes one primitive of `stream`, unless a buffer of that has no room.
     fn write(
         &self,
-        gpu: &mut Gpu,
-        buffers: &mut [Option<Buffer>; 4],
+        buffers: &mut [Option<FeedbackBuffer>; 4],
         stream: u32,
         vertices: &Vertices,
         corners: &[u32],
+        store: &mut impl FnMut(u32, u32),
     ) {
         let mut mine = buffers.iter_mut().flatten().filter(|buffer| buffer.stream == stream);
         if !mine.all(|buffer| buffer.has_room(corners.len() as u32)) {
@@ -114,8 +65,7 @@ impl FeedbackState {
                 let Some(buffer) = buffers[entry.buffer as usize] else { continue };
                 if buffer.stream == stream && entry.offset < buffer.stride {
                     let address = buffer.base.wrapping_add(buffer.offset).wrapping_add(entry.offset);
-                    let value = component(vertices, *corner, *location);
-                    gpu.store(Client::Geometry, address, &value.to_le_bytes());
+                    store(address, component(vertices, *corner, *location));
                 }
             }
             let mine = buffers.iter_mut().flatten().filter(|buffer| buffer.stream == stream);
@@ -124,7 +74,7 @@ impl FeedbackState {
     }
 }
 
-impl Buffer {
+impl FeedbackBuffer {
     /// Whether `count` vertices fit.
     fn has_room(&self, count: u32) -> bool {
         let end = u64::from(self.offset) + u64::from(self.stride) * u64::from(count);

@@ -5,9 +5,9 @@ use multiversion::multiversion;
 
 use crate::shader::{LANES, Lanes};
 
+use super::state::MAX_VARYINGS;
 use crate::draw::gras::quad::{QUADS, Quad};
 use crate::draw::gras::setup::{ScreenPrimitive, Sprite};
-use crate::draw::gras::state::MAX_VARYINGS;
 use crate::draw::vertices::Vertices;
 
 /// A float per lane.

@@ -1,3 +1,5 @@
 //! VPC, the varying and position cache: what goes from the last vertex stage to fragments and to memory.
 pub mod feedback;
 pub mod interpolate;
+pub mod linkage;
+pub mod state;

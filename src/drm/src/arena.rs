@@ -1,16 +1,18 @@
-//! The memory of buffers: one file, as large as the GPU's address space, in which a
-//! buffer lies at the offset that is its GPU address.
+//! The memory of buffers: as large as the GPU's address space, in which a buffer lies at the
+//! offset that is its GPU address.
 //!
-//! The application maps its pieces of the file, and so does the emulator ([`Pages`]): both
-//! see the same memory and nothing is copied.
+//! The application uses its pieces of it, and so does the emulator ([`Pages`]): both see the
+//! same memory and nothing is copied. It is one mapping and no file, so that neither the
+//! system's limit of mappings nor what a program does to descriptors concerns it.
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 
-use crate::ffi::pages::Pages;
+use crate::ffi::pages::{Pages, Region};
+use crate::gaps::Gaps;
 
 /// Bytes in a page.
 pub const PAGE: u64 = 4096;
@@ -22,28 +24,25 @@ pub const START: u64 = 16 << 20;
 pub const END: u64 = 1 << 32;
 
 /// What happened to the address space since the emulator last looked.
-pub enum Change {
-    /// A buffer appeared at `address`.
-    Map {
-        /// Where.
-        address: u32,
-        /// Its memory.
-        pages: Pages,
-    },
-    /// The buffer there is gone.
-    Unmap {
-        /// Where.
-        address: u32,
-        /// How long, in bytes.
-        len: u64,
-    },
+#[derive(Default)]
+pub struct Changes {
+    /// Ranges whose buffers are gone; they went before those of `born` came.
+    pub gone: Vec<Range<u64>>,
+    /// New buffers by address.
+    pub born: BTreeMap<u32, Pages>,
 }
 
-/// The memory file and who has which part of it.
+/// The memory and who has which part of it.
 pub struct Arena {
-    store: Arc<OwnedFd>,
-    free: FreeRanges,
-    changes: Vec<Change>,
+    region: &'static Region,
+    free: Gaps,
+    /// Buffers: address -> bytes.
+    live: BTreeMap<u32, u64>,
+    changes: Changes,
+    /// Counts the processes from the first on: each fork adds one in the child.
+    generation: u32,
+    /// The gaps are still the memory of the process that forked this one.
+    shares_gaps: bool,
 }
 
 /// Locks `arena`. A panic elsewhere leaves it consistent: every method finishes its change.
@@ -52,100 +51,78 @@ pub fn lock(arena: &Mutex<Arena>) -> MutexGuard<'_, Arena> {
 }
 
 impl Arena {
-    /// An empty address space in a new memory file.
-    ///
-    /// # Errors
-    /// What the system says when it has no room for the file.
-    pub fn new() -> Result<Self, Errno> {
-        Ok(Self { store: Arc::new(new_store()?), free: FreeRanges::new(START..END), changes: Vec::new() })
-    }
-
-    /// Room for `size` bytes: the address and the file. Contents are zero.
-    ///
-    /// # Errors
-    /// `ENOMEM` when no gap is that large, or the process may not map more.
-    pub fn allocate(&mut self, size: u64) -> Result<(u32, Arc<OwnedFd>), Errno> {
-        let start = self.free.take(size).ok_or(Errno::NOMEM)?;
-        let pages =
-            Pages::new(&self.store, start, size).inspect_err(|_| self.free.give(start..start + size))?;
-        let address = start as u32;
-        self.changes.push(Change::Map { address, pages });
-        Ok((address, self.store.clone()))
-    }
-
-    /// Gives back what [`Arena::allocate`] gave, and its pages to the system.
-    pub fn release(&mut self, address: u32, size: u64, store: &Arc<OwnedFd>) {
-        let range = u64::from(address)..u64::from(address) + size;
-        if Arc::ptr_eq(store, &self.store) {
-            // Keeping the pages is all that goes wrong if this fails.
-            let _ = rustix::fs::fallocate(
-                &self.store,
-                rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE,
-                range.start,
-                size,
-            );
+    /// An empty address space.
+    pub fn new(region: &'static Region) -> Self {
+        Self {
+            region,
+            free: Gaps::new(START..END),
+            live: BTreeMap::new(),
+            changes: Changes::default(),
+            generation: 0,
+            shares_gaps: false,
         }
-        self.free.give(range);
+    }
+
+    /// Room for `size` bytes: the address, and the generation that it belongs to. Contents
+    /// are zero.
+    ///
+    /// # Errors
+    /// `ENOMEM` when no gap is that large.
+    pub fn allocate(&mut self, size: u64) -> Result<(u32, u32), Errno> {
+        self.have_own_gaps()?;
+        let start = self.free.take(size).ok_or(Errno::NOMEM)?;
+        let address = start as u32;
+        self.live.insert(address, size);
+        self.changes.born.insert(address, self.region.pages(start..start + size));
+        Ok((address, self.generation))
+    }
+
+    /// Gives back what [`Arena::allocate`] gave, and its memory to the system.
+    pub fn release(&mut self, address: u32, size: u64, generation: u32) {
+        let range = u64::from(address)..u64::from(address) + size;
+        self.live.remove(&address);
+        let emptied = if generation == self.generation {
+            self.region.clear(range.clone());
+            Ok(())
+        } else {
+            // Still the other process's: its contents are not ours to clear.
+            self.have_own_gaps().and_then(|()| self.region.replace(range.clone()))
+        };
+        if emptied.is_ok() {
+            self.free.give(range.clone());
+        }
         // One that came and went between two submits, the emulator never hears of.
-        let unseen = |change: &Change| matches!(change, Change::Map { address: at, .. } if *at == address);
-        match self.changes.iter().rposition(unseen) {
-            Some(index) => _ = self.changes.remove(index),
-            None => self.changes.push(Change::Unmap { address, len: size }),
+        if self.changes.born.remove(&address).is_none() {
+            self.changes.gone.push(range);
         }
     }
 
     /// What changed since the last call.
-    pub fn take_changes(&mut self) -> Vec<Change> {
+    pub fn take_changes(&mut self) -> Changes {
         std::mem::take(&mut self.changes)
     }
 
-    /// In a forked child: buffers of both stay shared as the kernel has it, and what is free
-    /// comes from a file of the child's own, so that the two do not allocate the same pages.
-    ///
-    /// # Errors
-    /// What the system says when it has no room.
-    pub fn part_from_parent(&mut self) -> Result<(), Errno> {
-        self.store = Arc::new(new_store()?);
+    /// In a forked child, where the emulator starts anew: the buffers that there are stay
+    /// shared with the parent, as the kernel has it.
+    pub fn part_from_parent(&mut self) {
+        self.generation += 1;
+        self.shares_gaps = true;
+        let pages = |(address, size): (&u32, &u64)| {
+            (*address, self.region.pages(u64::from(*address)..u64::from(*address) + size))
+        };
+        self.changes = Changes { gone: Vec::new(), born: self.live.iter().map(pages).collect() };
+    }
+
+    /// Makes gaps that are still the parent's memory our own, so that the two processes do
+    /// not allocate the same pages. Not done at the fork itself: most children run another
+    /// program at once.
+    fn have_own_gaps(&mut self) -> Result<(), Errno> {
+        if std::mem::take(&mut self.shares_gaps) {
+            let replaced = self.free.iter().try_for_each(|gap| self.region.replace(gap));
+            self.shares_gaps = replaced.is_err();
+            return replaced;
+        }
         Ok(())
-    }
-}
-
-fn new_store() -> Result<OwnedFd, Errno> {
-    let store = rustix::fs::memfd_create("a4emu-memory", rustix::fs::MemfdFlags::CLOEXEC)?;
-    rustix::fs::ftruncate(&store, END)?;
-    Ok(store)
-}
-
-/// Gaps of an address space, merged; handed out from the top as the kernel does for this chip.
-struct FreeRanges {
-    /// Start -> end.
-    gaps: BTreeMap<u64, u64>,
-}
-
-impl FreeRanges {
-    fn new(all: std::ops::Range<u64>) -> Self {
-        Self { gaps: BTreeMap::from([(all.start, all.end)]) }
-    }
-
-    fn take(&mut self, size: u64) -> Option<u64> {
-        let (&start, &end) = self.gaps.iter().rev().find(|(start, end)| *end - *start >= size)?;
-        if end - start == size {
-            self.gaps.remove(&start);
-        } else {
-            self.gaps.insert(start, end - size);
-        }
-        Some(end - size)
-    }
-
-    fn give(&mut self, range: std::ops::Range<u64>) {
-        let mut end = range.end;
-        if let Some(next) = self.gaps.remove(&end) {
-            end = next;
-        }
-        match self.gaps.range_mut(..range.start).next_back() {
-            Some((_, before)) if *before == range.start => *before = end,
-            _ => _ = self.gaps.insert(range.start, end),
-        }
     }
 }
 
@@ -153,34 +130,39 @@ impl FreeRanges {
 mod tests {
     use super::*;
 
-    #[test]
-    fn gaps_merge_whatever_the_order() {
-        let mut free = FreeRanges::new(0..10 * PAGE);
-        let taken: Vec<u64> = (0..10).map(|_| free.take(PAGE).unwrap()).collect();
-        assert_eq!((taken[0], taken[9], free.take(PAGE)), (9 * PAGE, 0, None));
-        for index in [3, 5, 4, 0, 9, 1, 2, 8, 7, 6] {
-            free.give(taken[index]..taken[index] + PAGE);
-        }
-        assert_eq!(free.gaps, BTreeMap::from([(0, 10 * PAGE)]));
+    fn arena() -> Arena {
+        Arena::new(Box::leak(Box::new(Region::new(END).unwrap())))
     }
 
     #[test]
     fn memory_comes_back_zeroed_and_full_is_enomem() {
-        let mut arena = Arena::new().unwrap();
-        let (address, store) = arena.allocate(PAGE).unwrap();
-        let mut changes = arena.take_changes();
-        let Some(Change::Map { address: mapped, pages }) = changes.first_mut() else {
-            panic!("it is mapped")
-        };
-        assert_eq!((*mapped, pages.as_ref()[5]), (address, 0));
+        let mut arena = arena();
+        let (address, generation) = arena.allocate(PAGE).unwrap();
+        let mut pages = arena.take_changes().born.remove(&address).expect("it is mapped");
+        assert_eq!(pages.as_ref()[5], 0);
         pages.as_mut().fill(7);
-        arena.release(address, PAGE, &store);
+        arena.release(address, PAGE, generation);
         assert_eq!(arena.allocate(PAGE).unwrap().0, address);
-        assert!(pages.as_ref().iter().all(|byte| *byte == 0), "the pages went back");
-        assert!(matches!(arena.take_changes()[..], [Change::Unmap { .. }, Change::Map { .. }]));
+        assert!(pages.as_ref().iter().all(|byte| *byte == 0), "the memory went back");
+        let changes = arena.take_changes();
+        assert_eq!((changes.gone.len(), changes.born.len()), (1, 1));
         let (unseen, _) = arena.allocate(PAGE).unwrap();
-        arena.release(unseen, PAGE, &store);
-        assert!(arena.take_changes().is_empty());
+        arena.release(unseen, PAGE, generation);
+        let changes = arena.take_changes();
+        assert!(changes.gone.is_empty() && changes.born.is_empty());
         assert_eq!(arena.allocate(END).unwrap_err(), Errno::NOMEM);
+    }
+
+    #[test]
+    fn a_child_gets_memory_of_its_own() {
+        let mut arena = arena();
+        let (inherited, generation) = arena.allocate(PAGE).unwrap();
+        let mut pages = arena.take_changes().born.remove(&inherited).unwrap();
+        pages.as_mut().fill(7);
+        arena.part_from_parent();
+        assert_eq!(arena.take_changes().born[&inherited].as_ref()[0], 7, "shared");
+        arena.release(inherited, PAGE, generation);
+        let (again, new) = arena.allocate(PAGE).unwrap();
+        assert_eq!((again, new, pages.as_ref()[0]), (inherited, generation + 1, 0));
     }
 }

@@ -1,10 +1,11 @@
 //! Waiting: until something is so, or a point of the monotonic clock has come.
 
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::thread::futex;
+use rustix::time::{ClockId, Timespec, clock_gettime};
 
-use crate::device::{Device, State};
+use crate::device::{Call, Device, State};
 
 /// A point in time, in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,40 +14,57 @@ pub struct Deadline(i128);
 impl Deadline {
     /// Do not wait.
     pub const NOW: Self = Self(i128::MIN);
+    /// Wait as long as it takes.
+    pub const NEVER: Self = Self(i128::MAX);
 
     /// The point `seconds` and `nanoseconds`.
     pub fn at(seconds: i64, nanoseconds: i64) -> Self {
         Self(i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds))
     }
 
-    fn left(self) -> Duration {
+    /// What is left, at most an hour: the system's wait does not take every duration.
+    fn left(self) -> Timespec {
+        const SLICE: i128 = 3600 * 1_000_000_000;
         let now = clock_gettime(ClockId::Monotonic);
         let Self(now) = Self::at(now.tv_sec, now.tv_nsec);
-        Duration::from_nanos(self.0.saturating_sub(now).clamp(0, i128::from(u64::MAX)) as u64)
+        let left = self.0.saturating_sub(now).clamp(0, SLICE);
+        Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 }
     }
 
     /// Whether it is in the past.
     pub fn has_passed(self) -> bool {
-        self.left().is_zero()
+        self.left() == Timespec { tv_sec: 0, tv_nsec: 0 }
     }
 }
 
 impl Device {
+    /// Wakes who waits.
+    pub fn announce_progress(&self) {
+        self.progress.fetch_add(1, Ordering::Release);
+        // Fails only for a bad address.
+        let _ = futex::wake(&self.progress, futex::Flags::PRIVATE, i32::MAX as u32);
+    }
+}
+
+impl Call {
     /// What `done` finds in the state, as soon as it finds something; `None` at the deadline.
+    ///
+    /// Handlers run while it waits, and then no lock is held: they may fork, or leave.
     pub fn wait<R>(&self, deadline: Deadline, done: impl Fn(&mut State) -> Option<R>) -> Option<R> {
-        // Long waits are cut: the system's wait does not take every duration.
-        const SLICE: Duration = Duration::from_secs(3600);
-        let mut state = self.state();
+        let progress = &self.device.progress;
         loop {
-            if let Some(result) = done(&mut state) {
+            // Whatever happens after this, the wait below notices.
+            let seen = progress.load(Ordering::Acquire);
+            if let Some(result) = done(&mut self.device.state()) {
                 return Some(result);
             }
-            let left = deadline.left().min(SLICE);
-            if left.is_zero() {
+            if deadline.has_passed() {
                 return None;
             }
-            let waited = self.progress.wait_timeout(state, left);
-            state = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+            let left = deadline.left();
+            // However it ends, the loop looks again.
+            let wait = || futex::wait(progress, futex::Flags::PRIVATE, seen, Some(&left));
+            let _ = self.signals.let_through(wait);
         }
     }
 }
@@ -62,6 +80,6 @@ mod tests {
                 && Deadline::at(0, 0).has_passed()
                 && Deadline::at(i64::MIN, 0).has_passed()
         );
-        assert!(!Deadline::at(i64::MAX, i64::MAX).has_passed());
+        assert!(!Deadline::at(i64::MAX, i64::MAX).has_passed() && !Deadline::NEVER.has_passed());
     }
 }

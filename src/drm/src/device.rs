@@ -1,83 +1,50 @@
 //! The device and its open files: what each ioctl works on.
 //!
-//! Locks are taken in this order: [`Device::engine`] (held while a submit runs),
-//! [`Device::state`], the table of mappings, the arena. All but the first are held for
-//! moments only.
+//! Locks are taken in this order: [`Device::state`], the tables of mappings, the arena. All are
+//! held for moments only, and never with signals let through; what takes time, the GPU's own
+//! thread does without one (see [`crate::ring`]).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use a4emu::gpu::Chip;
-use rustix::fs::MemfdFlags;
+use a4emu::run::summary::Summary;
+use rustix::fs::{MemfdFlags, Mode};
 use rustix::io::Errno;
 
-use crate::arena::{self, Arena};
-use crate::engine::Engine;
-use crate::ffi::{Inode, process};
-use crate::gem::Bo;
-use crate::ids::Ids;
-use crate::mappings::{self, Part};
-use crate::queue::Queues;
-use crate::syncobj::Syncobj;
-use crate::{dispatch, settings, tree};
-
-/// What the node's `mmap` offsets of buffers are above their GPU addresses.
-pub const MMAP_OFFSET: u64 = 1 << 32;
-
-/// What a file descriptor of ours stands for.
-pub enum Object {
-    /// An open of the render node.
-    File(DrmFile),
-    /// An exported buffer.
-    DmaBuf(Arc<Bo>),
-    /// A fence, which has signalled: submits are complete when their ioctl returns.
-    Fence,
-    /// An exported sync object.
-    Syncobj(Arc<Syncobj>),
-}
-
-/// What one open of the node owns.
-#[derive(Default)]
-pub struct DrmFile {
-    /// Buffers by handle.
-    pub buffers: Ids<Arc<Bo>>,
-    /// Sync objects by handle.
-    pub syncobjs: Ids<Arc<Syncobj>>,
-    /// Submit queues by id.
-    pub queues: Queues,
-}
+use crate::arena::Arena;
+use crate::ffi::{Inode, process, signals};
+use crate::file::{DrmFile, Object};
+use crate::ring::Ring;
+use crate::{dispatch, known, mappings, settings, sweep};
 
 /// What changes with ioctls.
 #[derive(Default)]
 pub struct State {
-    objects: BTreeMap<Inode, Object>,
-    /// Submits accepted so far, of all files: each has its number from 1.
-    pub submitted: u64,
-    /// Submits that ran to their end.
-    pub completed: u64,
+    /// What there is, by the file that stands for it.
+    pub objects: BTreeMap<Inode, Object>,
+    /// Submits that wait for the GPU, and what became of others.
+    pub ring: Ring,
 }
 
 /// The device.
 pub struct Device {
     /// Which chip.
     pub chip: Chip,
-    /// The emulator. Whoever holds it runs a submit.
-    pub engine: Mutex<Engine>,
     state: Mutex<State>,
-    /// Told when a submit completes or a sync object signals.
-    pub progress: Condvar,
+    /// Told when there is something for the GPU to do.
+    pub work: Condvar,
+    /// Counts what a program can wait for: submits that end, sync objects that signal.
+    pub progress: AtomicU32,
     /// The memory.
     pub arena: Arc<Mutex<Arena>>,
+    /// What to say at exit, where no launcher does.
+    summary: Mutex<Summary>,
 }
 
 static DEVICE: OnceLock<Device> = OnceLock::new();
-/// Objects there are: nothing of ours happens to a program's descriptors while this is 0.
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-/// Their inodes. Apart from the state, and locked for look-ups only, because closing a file
-/// asks here, and we close files of our own while the state is locked.
-static KNOWN: RwLock<BTreeSet<Inode>> = RwLock::new(BTreeSet::new());
 
 /// The device, if the process has opened it.
 pub fn existing() -> Option<&'static Device> {
@@ -91,6 +58,7 @@ fn device() -> Result<&'static Device, Errno> {
     }
     let made = Device::new()?;
     if DEVICE.set(made).is_ok() {
+        known::own();
         process::watch_forks();
         process::at_exit();
     }
@@ -102,134 +70,60 @@ fn device() -> Result<&'static Device, Errno> {
 /// # Errors
 /// What the system says when it has no room.
 pub fn open(cloexec: bool) -> Result<OwnedFd, Errno> {
-    device()?.add("a4emu-msm", cloexec, 0, Object::File(DrmFile::default()))
-}
-
-/// Whether `inode` is an open node or its stand-in.
-pub fn is_node(inode: Inode) -> bool {
-    tree::is_node(inode)
-        || matches!(with_object(inode, |object| matches!(object, Object::File(_))), Some(true))
-}
-
-/// Whether `fd` is one of ours.
-pub fn object_at(fd: i32) -> bool {
-    LIVE.load(Ordering::Acquire) > 0 && Inode::of(fd).is_some_and(is_known)
-}
-
-fn is_known(inode: Inode) -> bool {
-    KNOWN.read().unwrap_or_else(PoisonError::into_inner).contains(&inode)
-}
-
-fn with_object<R>(inode: Inode, with: impl FnOnce(&Object) -> R) -> Option<R> {
-    if LIVE.load(Ordering::Acquire) == 0 || !is_known(inode) {
-        return None;
-    }
-    existing()?.state().objects.get(&inode).map(with)
+    let _signals = signals::hold();
+    let device = device()?;
+    sweep::if_closed(device);
+    device.start()?;
+    device.add("a4emu-msm", cloexec, 0, Object::File(DrmFile::default()))
 }
 
 /// Serves an ioctl; `None` if `fd` is not ours.
 pub fn ioctl(fd: i32, request: u64, argument: u64) -> Option<Result<i32, Errno>> {
-    if LIVE.load(Ordering::Acquire) == 0 || !dispatch::is_known_type(request) {
-        return None;
-    }
-    let inode = Inode::of(fd)?;
-    let kind = with_object(inode, |object| match object {
+    let ours = dispatch::is_known_type(request).then(|| known::object_at(fd));
+    let call = Call { device: existing()?, file: ours.flatten()?, signals: signals::hold() };
+    sweep::if_closed(call.device);
+    let kind = call.device.state().objects.get(&call.file).map(|object| match object {
         Object::File(_) => dispatch::Kind::File,
         Object::DmaBuf(_) => dispatch::Kind::DmaBuf,
         Object::Fence => dispatch::Kind::Fence,
         Object::Syncobj(_) => dispatch::Kind::Syncobj,
     })?;
-    let call = Call { device: existing()?, file: inode };
     Some(dispatch::ioctl(&call, kind, request, argument).map(|()| 0))
 }
 
-/// The part of a buffer that a mapping of `fd` shows; `None` if `fd` is not ours.
-pub fn mapped_buffer(fd: i32, offset: i64, len: usize) -> Option<Result<Part, Errno>> {
-    if LIVE.load(Ordering::Acquire) == 0 {
-        return None;
-    }
-    let inode = Inode::of(fd)?;
-    let offset = offset as u64;
-    with_object(inode, |object| match object {
-        Object::File(file) => file.part(offset).filter(|part| part.fits(len)).ok_or(Errno::INVAL),
-        Object::DmaBuf(bo) => {
-            Some(Part { bo: bo.clone(), start: offset }).filter(|part| part.fits(len)).ok_or(Errno::INVAL)
-        }
-        Object::Fence | Object::Syncobj(_) => Err(Errno::NODEV),
-    })
+/// What a mapping of `fd` shows; `None` if `fd` is not ours.
+pub fn mapped_part(fd: i32, offset: i64, len: usize) -> Option<Result<mappings::Part, Errno>> {
+    let inode = known::object_at(fd)?;
+    existing()?.state().objects.get(&inode).map(|object| object.part(offset as u64, len))
 }
 
-impl DrmFile {
-    /// The buffer whose `mmap` offset is `offset`.
-    fn part(&self, offset: u64) -> Option<Part> {
-        let address = u32::try_from(offset.checked_sub(MMAP_OFFSET)?).ok()?;
-        let handle = self.buffers.find(|bo| bo.address == address)?;
-        self.buffers.get(handle).map(|bo| Part { bo: bo.clone(), start: 0 })
-    }
-
-    /// The buffer of a handle.
-    ///
-    /// # Errors
-    /// `ENOENT`.
-    pub fn buffer(&self, handle: u32) -> Result<&Arc<Bo>, Errno> {
-        self.buffers.get(handle).ok_or(Errno::NOENT)
-    }
-}
-
-impl Part {
-    fn fits(&self, len: usize) -> bool {
-        let end = self.start.checked_add((len as u64).next_multiple_of(arena::PAGE));
-        self.start.is_multiple_of(arena::PAGE) && end.is_some_and(|end| end <= self.bo.size)
-    }
-}
-
-/// Ends objects that have no descriptor left.
-pub fn sweep() {
-    let Some(device) = existing().filter(|_| LIVE.load(Ordering::Acquire) > 0) else { return };
-    let mut state = device.state();
-    // With the lock held: an object's descriptor exists before the object does.
-    let Ok(open) = open_files() else { return };
-    let gone: Vec<Inode> =
-        state.objects.keys().filter(|inode| open.binary_search(inode).is_err()).copied().collect();
-    let gone: Vec<_> = gone.iter().filter_map(|inode| state.objects.remove(inode)).collect();
-    state.note_objects();
-    drop(state);
-    drop(gone);
-}
-
-/// Every file that the process has open, sorted.
-fn open_files() -> Result<Vec<Inode>, Errno> {
-    use rustix::fs::{Dir, Mode, OFlags};
-    let folder = rustix::fs::open(
-        "/proc/self/fd",
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
-    let mut inodes = Vec::new();
-    for entry in Dir::new(folder)? {
-        let fd = entry?.file_name().to_str().ok().and_then(|name| name.parse().ok());
-        inodes.extend(fd.and_then(Inode::of));
-    }
-    inodes.sort_unstable();
-    Ok(inodes)
-}
-
-/// The process ends: what was counted is put out.
+/// The process ends: what was counted is put out, unless a launcher does.
 pub fn finish() {
-    if let Some(device) = existing() {
-        device.engine().finish();
+    let Some(device) = existing().filter(|_| settings::get().folder.is_none() && known::is_owner()) else {
+        return;
+    };
+    let _signals = signals::hold();
+    // Not waited for: at exit nobody may hang on what another thread does.
+    let Ok(mut summary) = device.summary.try_lock() else { return };
+    match summary.recording.take().map(|recording| recording.finish_beside_others()) {
+        Some(Ok(place)) => summary.recorded = Some(place.display().to_string()),
+        Some(Err(error)) => summary.trouble = Some(format!("the recording is not in its place: {error}")),
+        None => {}
+    }
+    if summary.submits > 0 {
+        eprintln!("{summary}");
     }
 }
 
 impl Device {
     fn new() -> Result<Self, Errno> {
-        let chip = settings::get().chip;
         Ok(Self {
-            chip,
-            engine: Mutex::new(Engine::new(chip)),
+            chip: settings::get().chip,
             state: Mutex::default(),
-            progress: Condvar::new(),
-            arena: Arc::new(Mutex::new(Arena::new()?)),
+            work: Condvar::new(),
+            progress: AtomicU32::new(0),
+            arena: Arc::new(Mutex::new(Arena::new(mappings::region()?))),
+            summary: Mutex::default(),
         })
     }
 
@@ -238,9 +132,9 @@ impl Device {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the emulator to be free, and takes it.
-    pub fn engine(&self) -> MutexGuard<'_, Engine> {
-        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the summary.
+    pub fn summary(&self) -> MutexGuard<'_, Summary> {
+        self.summary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new descriptor, `size` bytes long to whoever seeks in it, that stands for `object`.
@@ -249,44 +143,16 @@ impl Device {
     /// What the system says when it has no room.
     pub fn add(&self, name: &str, cloexec: bool, size: u64, object: Object) -> Result<OwnedFd, Errno> {
         let flags = if cloexec { MemfdFlags::CLOEXEC } else { MemfdFlags::empty() };
+        let mode: Mode = if matches!(object, Object::File(_)) { known::NODE } else { known::OBJECT };
         let fd = rustix::fs::memfd_create(name, flags)?;
+        rustix::fs::fchmod(&fd, mode)?;
         rustix::fs::ftruncate(&fd, size)?;
         let inode = Inode::of_owned(&fd).ok_or(Errno::BADF)?;
+        known::note_file(inode);
         let mut state = self.state();
         state.objects.insert(inode, object);
-        state.note_objects();
+        known::note_live(state.objects.len());
         Ok(fd)
-    }
-
-    /// Takes every lock.
-    pub fn hold(&self) -> Held<'_> {
-        Held {
-            engine: self.engine(),
-            state: self.state(),
-            mapped: mappings::lock(),
-            arena: arena::lock(&self.arena),
-        }
-    }
-}
-
-/// All locks of the device, while the process forks. Fields drop in the reverse of the
-/// order in which they were taken.
-pub struct Held<'a> {
-    arena: MutexGuard<'a, Arena>,
-    #[expect(dead_code, reason = "held only to be released")]
-    mapped: mappings::Guard,
-    #[expect(dead_code, reason = "held only to be released")]
-    state: MutexGuard<'a, State>,
-    engine: MutexGuard<'a, Engine>,
-}
-
-impl Held<'_> {
-    /// In the child: what must not be shared with the parent becomes the child's own.
-    pub fn part_from_parent(&mut self) {
-        self.engine.part_from_parent();
-        if let Err(errno) = self.arena.part_from_parent() {
-            eprintln!("a4emu: no memory of its own for a forked process: {errno}");
-        }
     }
 }
 
@@ -294,7 +160,10 @@ impl Held<'_> {
 pub struct Call {
     /// The device.
     pub device: &'static Device,
-    file: Inode,
+    /// A number that tells this open from others.
+    pub file: Inode,
+    /// The thread's signals, held back.
+    pub signals: signals::Held,
 }
 
 impl Call {
@@ -303,33 +172,23 @@ impl Call {
     /// # Errors
     /// `EBADF` if another thread closed it; else those of `with`.
     pub fn file<R>(&self, with: impl FnOnce(&mut DrmFile) -> Result<R, Errno>) -> Result<R, Errno> {
-        with(self.device.state().file(self)?)
+        with(self.device.state().file(self.file)?)
     }
 
     /// What `fd`, a descriptor of the program's, stands for, if it is ours.
     pub fn object<R>(&self, fd: i32, with: impl FnOnce(&Object) -> Option<R>) -> Option<R> {
-        Inode::of(fd).and_then(|inode| with_object(inode, with)).flatten()
-    }
-
-    /// A number that tells this open from others.
-    pub fn identity(&self) -> Inode {
-        self.file
+        let inode = known::object_at(fd)?;
+        self.device.state().objects.get(&inode).and_then(with)
     }
 }
 
 impl State {
-    /// Makes known which objects there are.
-    fn note_objects(&self) {
-        *KNOWN.write().unwrap_or_else(PoisonError::into_inner) = self.objects.keys().copied().collect();
-        LIVE.store(self.objects.len(), Ordering::Release);
-    }
-
-    /// The open file that `call` is about.
+    /// The open file that `inode` stands for.
     ///
     /// # Errors
     /// `EBADF` if another thread closed it.
-    pub fn file(&mut self, call: &Call) -> Result<&mut DrmFile, Errno> {
-        match self.objects.get_mut(&call.file) {
+    pub fn file(&mut self, inode: Inode) -> Result<&mut DrmFile, Errno> {
+        match self.objects.get_mut(&inode) {
             Some(Object::File(file)) => Ok(file),
             _ => Err(Errno::BADF),
         }

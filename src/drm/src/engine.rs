@@ -1,19 +1,20 @@
 //! The emulator, as the device's one GPU: submits run here, one at a time, to their end.
 
-use std::fs;
-use std::sync::Mutex;
+use std::any::Any;
+use std::sync::Arc;
 use std::time::Instant;
 
 use a4emu::budget::Budget;
 use a4emu::cp::{Call, Cp, Flow, Observer, Renderer};
-use a4emu::fault::Report;
 use a4emu::gpu::{Chip, Gpu};
+use a4emu::run::report;
 use a4emu::run::summary::Summary;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use rustix::io::Errno;
 
-use crate::arena::{self, Arena, Change};
+use crate::arena;
+use crate::device::Device;
 use crate::ffi::Inode;
+use crate::gem::Bo;
 use crate::record::{Group, Recorder, process};
 use crate::settings;
 
@@ -27,19 +28,39 @@ pub struct Span {
 }
 
 /// A submit, checked.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Job {
     /// Which open file it came through.
     pub file: Inode,
+    /// Which of its queues.
+    pub queue: u32,
     /// Its fence's number.
     pub fence: u32,
     /// Its buffers.
     pub buffers: Vec<Span>,
+    /// The same, kept alive, with how each is used.
+    pub owners: Vec<(Arc<Bo>, u32)>,
     /// Words to store first: address and value.
     pub patches: Vec<(u32, u32)>,
     /// Command buffers in order, and whether each only restores what another file's submit
     /// may have changed.
     pub commands: Vec<(Span, bool)>,
+}
+
+impl Job {
+    /// It is submit `number` of the device.
+    pub fn mark_used(&self, number: u64) {
+        self.owners.iter().for_each(|(bo, access)| bo.mark_used(number, *access));
+    }
+}
+
+/// What became of a submit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its ioctl fails.
+    pub failed: bool,
+    /// It was cut off: there was no end to it.
+    pub hung: bool,
 }
 
 /// The GPU and what goes with it.
@@ -48,12 +69,12 @@ pub struct Engine {
     recorder: Option<Recorder>,
     /// Counts so far.
     summary: Summary,
+    /// Where they are left for the launcher.
+    report: Option<report::Writer>,
     /// The file whose submit ran last.
     last: Option<Inode>,
-    /// Threads of a forked child's own, once it needs them.
+    /// Threads that draws run on, this one among them; they take no signals either.
     threads: Option<ThreadPool>,
-    /// This is such a child: the threads of its parent did not come along.
-    forked: bool,
 }
 
 /// Counts draws and dispatches.
@@ -74,25 +95,27 @@ impl Observer for Counts {
 }
 
 impl Engine {
-    /// A chip after power-on.
+    /// A chip after power-on, for the thread that calls.
     pub fn new(chip: Chip) -> Self {
-        Self {
+        let folder = settings::get().folder.as_deref();
+        let mut engine = Self {
             gpu: Gpu::new(chip),
             recorder: Recorder::new(settings::get()),
-            summary: Summary::default(),
+            summary: Summary { pid: std::process::id(), process: process(), ..Summary::default() },
+            report: folder.and_then(|folder| report::Writer::new(folder).ok()),
             last: None,
-            threads: None,
-            forked: false,
-        }
+            threads: ThreadPoolBuilder::new().use_current_thread().build().ok(),
+        };
+        engine.leave_summary();
+        engine
     }
 
-    /// Runs a submit to its end.
+    /// Runs a submit to its end, or until it has done more work than one may.
     ///
-    /// # Errors
-    /// `EIO` in strict mode, if the GPU faulted, read outside of all buffers or met something
-    /// that is not supported.
-    pub fn run(&mut self, arena: &Mutex<Arena>, job: &Job) -> Result<(), Errno> {
-        self.follow(&mut arena::lock(arena));
+    /// In strict mode it fails if the GPU faulted, was cut off, read outside of all buffers or
+    /// met something that is not supported.
+    pub fn run(&mut self, device: &Device, job: &Job) -> Outcome {
+        self.follow(device);
         for (address, value) in &job.patches {
             // Checked: it lies in a buffer.
             let _ = self.gpu.mem.write_u32(*address, *value);
@@ -105,30 +128,38 @@ impl Engine {
         self.summary.milliseconds += start.elapsed().as_secs_f64() * 1e3;
         self.summary.submits += 1;
         self.last = Some(job.file);
+        let hung = self.gpu.budget.cut().is_some();
+        self.summary.hangs += u64::from(hung);
         let bad = self.complaints() > before || !self.gpu.report.missing.is_empty();
         self.gpu.report.missing.extend(missing.iter());
-        if self.summary.submits.is_power_of_two() {
-            // A process that is killed has then said something.
-            self.put_out();
-        }
-        if settings::get().strict && bad { Err(Errno::IO) } else { Ok(()) }
+        self.publish(device);
+        Outcome { failed: settings::get().strict && (bad || hung), hung }
+    }
+
+    /// A mistake of ours ended a submit: the program hears of it as of a hang, and may go on.
+    pub fn broke(&mut self, device: &Device, panic: &(dyn Any + Send)) -> Outcome {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
+        self.summary.trouble =
+            Some(format!("a mistake of a4emu's, in submit {}: {text}", self.summary.submits));
+        self.summary.submits += 1;
+        self.summary.hangs += 1;
+        self.publish(device);
+        Outcome { failed: true, hung: true }
     }
 
     fn complaints(&self) -> u64 {
         self.gpu.report.troubles.total()
     }
 
-    /// Runs the command buffers, on this process's threads.
+    /// Runs the command buffers, with work enough for any submit that ends.
     fn execute(&mut self, job: &Job) {
-        if self.forked && self.threads.is_none() {
-            self.threads = ThreadPoolBuilder::new().build().ok();
-        }
         let Self { gpu, threads, last, .. } = self;
+        gpu.budget = Budget::new(settings::get().max_work);
         let same_file = *last == Some(job.file);
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));
         let run = || {
             let mut counts = Counts::default();
-            gpu.budget = Budget::default();
             for (span, _) in commands {
                 let dwords = (span.len / 4) as u32;
                 Cp::new(gpu, &mut Renderer, &mut counts).submit(span.address, dwords);
@@ -145,14 +176,13 @@ impl Engine {
     }
 
     /// Maps and unmaps buffers as the program did since the last submit.
-    fn follow(&mut self, arena: &mut Arena) {
-        for change in arena.take_changes() {
-            match change {
-                Change::Map { address, pages } => self.gpu.mem.map_shared(address, Box::new(pages)),
-                Change::Unmap { address, len } => {
-                    self.gpu.mem.unmap(u64::from(address), u64::from(address) + len);
-                }
-            }
+    fn follow(&mut self, device: &Device) {
+        let changes = arena::lock(&device.arena).take_changes();
+        for gone in changes.gone {
+            self.gpu.mem.unmap(gone.start, gone.end);
+        }
+        for (address, pages) in changes.born {
+            self.gpu.mem.map_shared(address, Box::new(pages));
         }
     }
 
@@ -166,40 +196,30 @@ impl Engine {
             buffers: job.buffers.iter().filter_map(contents).collect(),
             commands: job.commands.iter().map(|(span, _)| (span.address, (span.len / 4) as u32)).collect(),
         };
-        if let Err(error) = recorder.add(&group) {
-            eprintln!("a4emu: recording stops: {error}");
-            self.recorder = None;
+        match recorder.add(&group) {
+            Ok(recording) => self.summary.recording = Some(recording),
+            Err(error) => {
+                self.summary.trouble = Some(format!("recording stopped: {error}"));
+                self.recorder = None;
+            }
         }
     }
 
-    /// In a forked child: threads, a recording and counts of its own.
-    pub fn part_from_parent(&mut self) {
-        self.forked = true;
-        // Not dropped: that would wait for threads that are not in this process.
-        std::mem::forget(self.threads.take());
-        self.recorder = Recorder::new(settings::get());
-        self.summary = Summary::default();
-        self.gpu.report = Report::default();
-    }
-
-    /// The process ends: puts out what was counted.
-    pub fn finish(&mut self) {
-        self.put_out();
-        if settings::get().folder.is_none() && self.summary.submits > 0 {
-            eprintln!("{}", self.summary);
+    /// Makes the counts known.
+    fn publish(&mut self, device: &Device) {
+        self.leave_summary();
+        if self.report.is_none() {
+            device.summary().clone_from(&self.summary);
         }
     }
 
     /// Leaves the summary for the launcher, if there is one.
-    fn put_out(&mut self) {
-        self.summary.process = process();
-        self.summary.recorded = self.recorder.as_ref().and_then(Recorder::path);
+    fn leave_summary(&mut self) {
         self.summary.take_report(&self.gpu.report);
-        let Some(folder) = &settings::get().folder else { return };
-        let file = folder.join(format!("{:010}.json", std::process::id()));
-        let written = serde_json::to_vec(&self.summary).map(|json| fs::write(&file, json));
-        if !matches!(written, Ok(Ok(()))) {
-            eprintln!("a4emu: cannot leave a summary in {}", file.display());
+        if let Some(report) = &mut self.report
+            && report.put(&self.summary).is_err()
+        {
+            self.report = None;
         }
     }
 }

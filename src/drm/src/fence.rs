@@ -6,8 +6,9 @@ use std::os::fd::IntoRawFd;
 
 use rustix::io::Errno;
 
-use crate::device::{Call, Object};
+use crate::device::Call;
 use crate::ffi::{self, user};
+use crate::file::Object;
 use crate::uapi;
 
 /// A new fence descriptor.
@@ -27,7 +28,7 @@ pub fn wait(call: &Call, fd: i32) -> Result<(), Errno> {
         return Ok(());
     }
     let link = rustix::fs::readlink(format!("/proc/self/fd/{fd}"), Vec::new()).map_err(|_| Errno::INVAL)?;
-    if link.as_bytes() == b"anon_inode:sync_file" && ffi::wait_readable(fd) {
+    if link.as_bytes() == b"anon_inode:sync_file" && call.signals.let_through(|| ffi::wait_readable(fd)) {
         Ok(())
     } else {
         Err(Errno::INVAL)

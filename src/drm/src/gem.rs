@@ -1,6 +1,5 @@
 //! Buffers: `MSM_GEM_x`.
 
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,8 +7,9 @@ use rustix::io::Errno;
 
 use crate::arena::{self, Arena};
 use crate::clock::Deadline;
-use crate::device::{Call, DrmFile, MMAP_OFFSET};
+use crate::device::Call;
 use crate::ffi::user;
+use crate::file::{DrmFile, MMAP_OFFSET};
 use crate::uapi::{self, info};
 
 /// Longest name of a buffer, in bytes.
@@ -22,8 +22,8 @@ pub struct Bo {
     pub address: u32,
     /// Bytes, whole pages.
     pub size: u64,
-    /// The file that holds it, at the offset that is its address.
-    pub store: Arc<OwnedFd>,
+    /// Whose memory it is: see [`Arena::allocate`].
+    generation: u32,
     name: Mutex<String>,
     /// The program said that the contents may go.
     unneeded: AtomicBool,
@@ -36,7 +36,7 @@ pub struct Bo {
 
 impl Drop for Bo {
     fn drop(&mut self) {
-        arena::lock(&self.arena).release(self.address, self.size, &self.store);
+        arena::lock(&self.arena).release(self.address, self.size, self.generation);
     }
 }
 
@@ -44,11 +44,11 @@ impl Bo {
     /// A buffer of at least `size` bytes.
     fn new(arena: &Arc<Mutex<Arena>>, size: u64) -> Result<Self, Errno> {
         let size = size.checked_next_multiple_of(arena::PAGE).ok_or(Errno::NOMEM)?;
-        let (address, store) = arena::lock(arena).allocate(size)?;
+        let (address, generation) = arena::lock(arena).allocate(size)?;
         Ok(Self {
             address,
             size,
-            store,
+            generation,
             name: Mutex::default(),
             unneeded: AtomicBool::new(false),
             used: AtomicU64::new(0),
@@ -94,7 +94,7 @@ pub fn close(call: &Call, close: &mut uapi::GemClose) -> Result<(), Errno> {
 }
 
 fn buffer(call: &Call, handle: u32) -> Result<Arc<Bo>, Errno> {
-    call.file(|file: &mut DrmFile| file.buffer(handle).cloned())
+    call.file(|file: &mut DrmFile| file.buffers.get(handle).cloned())
 }
 
 /// `MSM_GEM_INFO`.
@@ -160,7 +160,7 @@ pub fn cpu_prep(call: &Call, prep: &mut uapi::GemCpuPrep) -> Result<(), Errno> {
     };
     let late = if deadline.has_passed() { Errno::BUSY } else { Errno::TIMEDOUT };
     let last = last.load(Ordering::Relaxed);
-    call.device.wait(deadline, |state| (state.completed >= last).then_some(())).ok_or(late)
+    call.wait(deadline, |state| (state.ring.completed >= last).then_some(())).ok_or(late)
 }
 
 /// `MSM_GEM_CPU_FINI`: nothing to flush.

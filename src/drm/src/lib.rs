@@ -3,16 +3,21 @@
 //!
 //! The path of one submit: the program's `ioctl` arrives in [`ffi`]'s hooks, which know the
 //! descriptor for one of ours ([`device::ioctl`]); [`dispatch`] finds who serves the number;
-//! [`submit`] turns the program's tables into a job; the [`engine`] runs it on the buffers'
-//! own memory, which is the [`arena`]'s file; then its fence has signalled.
+//! [`submit`] turns the program's tables into a job; on the [`ring`]'s thread the [`engine`]
+//! runs it on the buffers' own memory, which is the [`arena`]'s; then its fence has signalled.
 //!
 //! Rules:
 //! - `unsafe` is in [`ffi`] and nowhere else; that module says why.
 //! - A descriptor of ours is a small memory file, known by its inode, so that `dup`, `fork`
 //!   and passing it over a socket need no help.
+//! - No file of ours is in the program's table of descriptors, but for those small ones.
+//! - Hooks answer for other people's descriptors, paths and memory without a lock and without
+//!   allocating ([`known`]): they may be called in a signal handler, or after a `vfork`.
 //! - Nothing that a program does in good faith to descriptors and files of its own may
 //!   change: every hook goes on to libc unless the file is ours.
+//! - Elsewhere than on Linux there is no such node to pretend, and this crate is empty.
 
+#![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
 pub mod arena;
@@ -23,15 +28,21 @@ pub mod engine;
 pub mod fence;
 #[allow(unsafe_code, reason = "the wall: see its documentation")]
 pub mod ffi;
+pub mod file;
+pub mod fork;
+pub mod gaps;
 pub mod gem;
 pub mod ids;
+pub mod known;
 pub mod mappings;
 pub mod param;
 pub mod prime;
 pub mod queue;
 pub mod record;
+pub mod ring;
 pub mod settings;
 pub mod submit;
+pub mod sweep;
 pub mod syncobj;
 pub mod tree;
 pub mod uapi;

@@ -19,7 +19,8 @@ const MAX_TEXT: u32 = 4096;
 
 /// `chip`'s id in the kernel's form: core, major, minor, patch level, a byte each.
 ///
-/// Patch levels: the A420's is not known to matter; A430 as in the capture-format page.
+/// Patch levels: the A420's is not known to matter; A430 as in
+/// docs/hardware/capture-format.md, section 2.1.
 pub fn chip_id(chip: Chip) -> u32 {
     let digit = |place: u32| (chip.id / place % 10) as u8;
     let patch = if chip.id == 430 { 2 } else { 0 };
@@ -46,7 +47,8 @@ pub fn get(call: &Call, get: &mut uapi::Param) -> Result<(), Errno> {
         param::TIMESTAMP => timestamp(),
         param::GMEM_BASE => GMEM_BASE,
         param::PRIORITIES => u64::from(PRIORITIES),
-        param::PP_PGTABLE | param::FAULTS | param::SUSPENDS => 0,
+        param::FAULTS => call.device.state().ring.hangs,
+        param::PP_PGTABLE | param::SUSPENDS => 0,
         _ => return Err(Errno::INVAL),
     };
     Ok(())

@@ -1,12 +1,12 @@
 //! Buffers as descriptors, within the process.
 
 use std::os::fd::IntoRawFd;
-use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::device::{Call, Object};
-use crate::ffi::Inode;
+use crate::device::Call;
+use crate::ffi::Look;
+use crate::file::Object;
 use crate::uapi;
 
 /// `DRM_CLOEXEC | DRM_RDWR`.
@@ -20,7 +20,7 @@ pub fn handle_to_fd(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Er
     if prime.flags & !FLAGS != 0 {
         return Err(Errno::INVAL);
     }
-    let bo = call.file(|file| file.buffer(prime.handle).cloned())?;
+    let bo = call.file(|file| file.buffers.get(prime.handle).cloned())?;
     let cloexec = prime.flags & libc::O_CLOEXEC as u32 != 0;
     let size = bo.size;
     prime.fd = call.device.add("a4emu-buffer", cloexec, size, Object::DmaBuf(bo))?.into_raw_fd();
@@ -32,15 +32,13 @@ pub fn handle_to_fd(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Er
 /// # Errors
 /// `EBADF`; `EINVAL` for what is not a buffer of this device.
 pub fn fd_to_handle(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Errno> {
-    Inode::of(prime.fd).ok_or(Errno::BADF)?;
+    Look::at(prime.fd).ok_or(Errno::BADF)?;
     let buffer = |object: &Object| match object {
         Object::DmaBuf(bo) => Some(bo.clone()),
         _ => None,
     };
     let bo = call.object(prime.fd, buffer).ok_or(Errno::INVAL)?;
-    prime.handle = call.file(|file| {
-        let known = file.buffers.find(|known| Arc::ptr_eq(known, &bo));
-        Ok(known.unwrap_or_else(|| file.buffers.add(bo)))
-    })?;
+    prime.handle =
+        call.file(|file| Ok(file.buffers.handle_of(&bo).unwrap_or_else(|| file.buffers.add(bo))))?;
     Ok(())
 }

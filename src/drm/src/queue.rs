@@ -18,6 +18,8 @@ const PARAM_FAULTS: u32 = 0;
 pub struct Queue {
     last: u32,
     running: BTreeSet<u32>,
+    /// Submits that were cut off.
+    hangs: u32,
 }
 
 /// The queues of one open file. Ids are not used again.
@@ -43,6 +45,11 @@ impl Queues {
         self.rows.get_mut(&id).ok_or(Errno::NOENT)
     }
 
+    /// In a forked child: what ran in the parent is over here.
+    pub fn end_all(&mut self) {
+        self.rows.values_mut().for_each(|queue| queue.running.clear());
+    }
+
     fn add(&mut self) -> u32 {
         let id = self.next;
         self.next += 1;
@@ -65,9 +72,10 @@ impl Queue {
         Ok(fence)
     }
 
-    /// The submit of `fence` has run.
-    pub fn end(&mut self, fence: u32) {
+    /// The submit of `fence` has run, and was cut off `hangs` times.
+    pub fn end(&mut self, fence: u32, hangs: u32) {
         self.running.remove(&fence);
+        self.hangs += hangs;
     }
 
     /// Whether `fence` came after everything that was submitted.
@@ -100,7 +108,7 @@ pub fn close(call: &Call, close: &mut uapi::SubmitqueueClose) -> Result<(), Errn
     .map(drop)
 }
 
-/// `MSM_SUBMITQUEUE_QUERY`: how many hangs a queue has had. This chip has none.
+/// `MSM_SUBMITQUEUE_QUERY`: how many hangs a queue has had.
 ///
 /// # Errors
 /// `EINVAL`, `ENOENT`, `EFAULT`.
@@ -108,10 +116,10 @@ pub fn query(call: &Call, query: &mut uapi::SubmitqueueQuery) -> Result<(), Errn
     if query.pad != 0 {
         return Err(Errno::INVAL);
     }
-    call.file(|file| file.queues.get(query.id).map(|_| ()))?;
+    let hangs = call.file(|file| file.queues.get(query.id).map(|queue| queue.hangs))?;
     match query.param {
         PARAM_FAULTS => {
-            let faults = 0u32.to_le_bytes();
+            let faults = hangs.to_le_bytes();
             user::write_bytes(query.data, &faults[..faults.len().min(query.len as usize)])
         }
         _ => Err(Errno::INVAL),
@@ -131,8 +139,8 @@ pub fn wait_fence(call: &Call, wait: &mut uapi::WaitFence) -> Result<(), Errno> 
     if future {
         return Err(Errno::INVAL);
     }
-    let done = call.device.wait(deadline, |state| {
-        let queue = state.file(call).and_then(|file| file.queues.get(wait.queueid));
+    let done = call.wait(deadline, |state| {
+        let queue = state.file(call.file).and_then(|file| file.queues.get(wait.queueid));
         // A queue that was closed meanwhile has nothing left to wait for.
         queue.map_or(Some(()), |queue| (!queue.running.contains(&wait.fence)).then_some(()))
     });
@@ -148,7 +156,7 @@ mod tests {
         let mut queue = Queue::default();
         assert_eq!([queue.begin(None), queue.begin(None), queue.begin(Some(9))], [Ok(1), Ok(2), Ok(9)]);
         assert_eq!(queue.begin(Some(9)), Err(Errno::INVAL));
-        queue.end(9);
+        queue.end(9, 0);
         assert_eq!((queue.begin(None), queue.is_future(10), queue.is_future(11)), (Ok(10), false, true));
         let mut full = Queue { last: u32::MAX, ..Queue::default() };
         assert_eq!(full.begin(None), Ok(1), "0 is no fence");

@@ -1,10 +1,11 @@
 //! The recorder: submits as they came, as a capture that `replay` takes.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use a4emu::gpu::Chip;
+use a4emu::run::recording::Recording;
 use a4emu::selection::Span;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -12,7 +13,7 @@ use flate2::write::GzEncoder;
 use crate::param::chip_id;
 use crate::settings::Settings;
 
-/// Section numbers; see the capture-format page.
+/// Section numbers (docs/hardware/capture-format.md, section 2).
 mod section {
     pub const CMD: u32 = 2;
     pub const GPUADDR: u32 = 3;
@@ -21,9 +22,6 @@ mod section {
     pub const GPU_ID: u32 = 13;
     pub const CHIP_ID: u32 = 14;
 }
-
-/// How many processes of one run can record: each has a file of its own.
-const MAX_FILES: u32 = 1000;
 
 /// One submit, as it is before it runs.
 pub struct Group<'a> {
@@ -40,7 +38,9 @@ pub struct Recorder {
     path: PathBuf,
     range: Span,
     chip: Chip,
-    out: Option<(PathBuf, File)>,
+    /// Tells this run from others.
+    run: String,
+    out: Option<(Recording, File)>,
     /// Name and number of the process, for the text of each group.
     process: String,
 }
@@ -52,14 +52,10 @@ impl Recorder {
             path: settings.record.clone()?,
             range: settings.record_range,
             chip: settings.chip,
+            run: settings.run.clone(),
             out: None,
             process: process(),
         })
-    }
-
-    /// Where the capture is, if there is one already.
-    pub fn path(&self) -> Option<String> {
-        self.out.as_ref().map(|(path, _)| path.display().to_string())
     }
 
     /// Whether submit `number` is wanted.
@@ -67,27 +63,28 @@ impl Recorder {
         self.range.contains(number)
     }
 
-    /// Adds a submit. Each is compressed on its own, so that what is in the file is whole
-    /// whenever the process ends.
+    /// Adds a submit; gives what there is now. Each is compressed on its own, so that what is
+    /// in the file is whole whenever the process ends.
     ///
     /// # Errors
     /// Those of the file.
-    pub fn add(&mut self, group: &Group<'_>) -> io::Result<()> {
+    pub fn add(&mut self, group: &Group<'_>) -> io::Result<Recording> {
         let mut bytes = Vec::new();
         if self.out.is_none() {
-            self.out = Some(create(&self.path)?);
+            self.out = Some(Recording::create(&self.path, &self.run)?);
             put(&mut bytes, section::GPU_ID, &[&self.chip.id.to_le_bytes()]);
             put(&mut bytes, section::CHIP_ID, &[&u64::from(chip_id(self.chip)).to_le_bytes()]);
         }
         put_group(&mut bytes, &self.process, group);
-        let Some((_, out)) = &mut self.out else { return Ok(()) };
+        let Some((recording, out)) = &mut self.out else { return Err(io::ErrorKind::NotFound.into()) };
         if self.path.extension().is_some_and(|extension| extension == "gz") {
-            let mut member = GzEncoder::new(out, Compression::fast());
+            let mut member = GzEncoder::new(Vec::new(), Compression::fast());
             member.write_all(&bytes)?;
-            member.finish().map(|_| ())
-        } else {
-            out.write_all(&bytes)
+            bytes = member.finish()?;
         }
+        out.write_all(&bytes)?;
+        recording.bytes += bytes.len() as u64;
+        Ok(recording.clone())
     }
 }
 
@@ -114,30 +111,10 @@ fn put_group(out: &mut Vec<u8>, process: &str, group: &Group<'_>) {
     }
 }
 
-/// A new file at `path`; if another process of this run was first, one beside it:
-/// `out.rd.gz`, `out.2.rd.gz`, ...
-fn create(path: &Path) -> io::Result<(PathBuf, File)> {
-    let new = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
-    let mut place = path.to_path_buf();
-    for number in 2..=MAX_FILES {
-        match new(&place) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => place = numbered(path, number),
-            made => return made.map(|file| (place, file)),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
-}
-
 /// Name and number of this process, as the kernel puts them into captures.
 pub fn process() -> String {
     let name = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
     format!("{}/{}", name.trim_end(), std::process::id())
-}
-
-fn numbered(path: &Path, number: u32) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let (stem, endings) = name.split_once('.').unwrap_or((&name, "rd"));
-    path.with_file_name(format!("{stem}.{number}.{endings}"))
 }
 
 #[cfg(test)]
@@ -157,10 +134,5 @@ mod tests {
         assert_eq!(words(rest)[..5], [3, 12, 0x1000, 4, 0]);
         assert_eq!(&rest[20..32], [12, 0, 0, 0, 4, 0, 0, 0, 1, 2, 3, 4]);
         assert_eq!(words(&rest[32..]), [6, 12, 0x1000, 1, 0]);
-    }
-
-    #[test]
-    fn the_second_process_gets_a_file_of_its_own() {
-        assert_eq!(numbered(Path::new("/a/out.rd.gz"), 2), Path::new("/a/out.2.rd.gz"));
     }
 }

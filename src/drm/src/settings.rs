@@ -1,9 +1,11 @@
 //! What the environment asks of the device. `a4emu run` sets these variables from its
 //! arguments; they work as well with `LD_PRELOAD` alone.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use a4emu::budget;
 use a4emu::gpu::Chip;
 use a4emu::selection::Span;
 
@@ -18,6 +20,10 @@ pub struct Settings {
     pub record_range: Span,
     /// `A4EMU_FOLDER`: where device files and summaries go; the launcher's to remove.
     pub folder: Option<PathBuf>,
+    /// Tells this run's files from others': the folder's name, or the process's number.
+    pub run: String,
+    /// `A4EMU_MAX_WORK`: units of work after which a submit is taken to hang.
+    pub max_work: u64,
     /// `A4EMU_STRICT=1`: a submit that faults or meets something unsupported fails.
     pub strict: bool,
 }
@@ -35,10 +41,17 @@ impl Settings {
             chip: text("A4EMU_GPU").parse().map_or_else(|_| Chip::default(), |id| Chip { id }),
             record: variable("A4EMU_RECORD").map(PathBuf::from),
             record_range: text("A4EMU_RECORD_RANGE").parse().unwrap_or(Span::ALL),
+            run: run(variable("A4EMU_FOLDER").as_deref()),
             folder: variable("A4EMU_FOLDER").map(PathBuf::from),
+            max_work: text("A4EMU_MAX_WORK").parse().unwrap_or(budget::BASE),
             strict: text("A4EMU_STRICT") == "1",
         }
     }
+}
+
+fn run(folder: Option<&OsStr>) -> String {
+    let name = folder.and_then(|folder| Path::new(folder).file_name()?.to_str()?.rsplit('.').next());
+    name.map_or_else(|| std::process::id().to_string(), str::to_owned)
 }
 
 #[cfg(test)]

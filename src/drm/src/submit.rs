@@ -12,7 +12,7 @@ use crate::gem::Bo;
 use crate::syncobj::{self, Syncobj};
 use crate::uapi::{self, submit as flag};
 
-/// Most buffers, commands or relocations of one submit: more is taken for a mistake.
+/// Most buffers, commands, and relocations of all commands together: more is a mistake.
 const MAX: u32 = 1 << 20;
 
 /// A buffer of a submit.
@@ -42,9 +42,11 @@ pub fn submit(call: &Call, submit: &mut uapi::GemSubmit) -> Result<(), Errno> {
     let signals = signals(call, submit)?;
     let entries = entries(call, submit)?;
     let job = job(call, submit, &entries)?;
-    let outcome = run(call, submit, &entries, job);
-    signals.iter().for_each(|(object, point)| object.signal(*point));
-    call.device.announce_progress();
+    let outcome = run(call, submit, job);
+    for (object, point) in signals {
+        object.signal(point);
+        call.device.announce_progress();
+    }
     outcome?;
     tell_addresses(submit, &entries)?;
     if submit.flags & flag::FENCE_FD_OUT != 0 {
@@ -120,7 +122,7 @@ fn entries(call: &Call, submit: &uapi::GemSubmit) -> Result<Vec<Entry>, Errno> {
     call.file(|file| {
         let entry = |row: &uapi::SubmitBo| {
             let known = row.flags & !flag::BO_FLAGS == 0 && row.flags & (flag::BO_READ | flag::BO_WRITE) != 0;
-            let bo = file.buffers.get(row.handle).filter(|_| known).ok_or(Errno::INVAL)?;
+            let bo = file.buffers.get(row.handle).ok().filter(|_| known).ok_or(Errno::INVAL)?;
             let entry = Entry { bo: bo.clone(), flags: row.flags, presumed: row.presumed };
             if bo.is_unneeded() { Err(Errno::BUSY) } else { Ok(entry) }
         };
@@ -131,7 +133,10 @@ fn entries(call: &Call, submit: &uapi::GemSubmit) -> Result<Vec<Entry>, Errno> {
 /// What the engine is to do: the commands checked, the relocations computed.
 fn job(call: &Call, submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<Job, Errno> {
     let buffers = entries.iter().map(|entry| Span { address: entry.bo.address, len: entry.bo.size });
-    let mut job = Job { file: call.identity(), buffers: buffers.collect(), ..Job::default() };
+    let mut job =
+        Job { file: call.file, queue: submit.queueid, buffers: buffers.collect(), ..Job::default() };
+    job.owners = entries.iter().map(|entry| (entry.bo.clone(), entry.flags)).collect();
+    let mut relocs = MAX;
     for command in user::read_array::<uapi::SubmitCmd>(submit.cmds, submit.nr_cmds, MAX)? {
         let entry = entry_at(entries, command.submit_idx)?;
         let end = u64::from(command.submit_offset) + u64::from(command.size);
@@ -148,6 +153,7 @@ fn job(call: &Call, submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<Job, 
             flag::CMD_IB_TARGET_BUF => {}
             _ => return Err(Errno::INVAL),
         }
+        relocs = relocs.checked_sub(command.nr_relocs).ok_or(Errno::INVAL)?;
         relocate(&command, entry, entries, &mut job.patches)?;
     }
     Ok(job)
@@ -190,35 +196,27 @@ fn relocated(reloc: &uapi::Reloc, address: u64) -> u32 {
     shifted.unwrap_or(0) as u32 | reloc.or
 }
 
-/// Has the engine do it, and counts it as running meanwhile.
-fn run(call: &Call, submit: &mut uapi::GemSubmit, entries: &[Entry], mut job: Job) -> Result<(), Errno> {
-    let mut engine = call.device.engine();
+/// Queues it for the GPU, and waits for its end.
+fn run(call: &Call, submit: &mut uapi::GemSubmit, mut job: Job) -> Result<(), Errno> {
+    call.device.start()?;
     let chosen = (submit.flags & flag::FENCE_SN_IN != 0).then_some(submit.fence);
     let number = {
         let mut state = call.device.state();
-        submit.fence = state.file(call)?.queues.get(submit.queueid)?.begin(chosen)?;
-        state.submitted += 1;
-        state.submitted
+        submit.fence = state.file(call.file)?.queues.get(submit.queueid)?.begin(chosen)?;
+        job.fence = submit.fence;
+        state.ring.push(job)
     };
-    job.fence = submit.fence;
-    entries.iter().for_each(|entry| entry.bo.mark_used(number, entry.flags));
-    let outcome = engine.run(&call.device.arena, &job);
-    let mut state = call.device.state();
-    state.completed = number;
-    // The file or the queue can be gone: another thread closed it while we ran.
-    if let Ok(queue) = state.file(call).and_then(|file| file.queues.get(submit.queueid)) {
-        queue.end(submit.fence);
-    }
-    outcome
+    call.device.work.notify_one();
+    call.completed(number)
 }
 
 /// Tells the program the addresses that it did not presume.
 fn tell_addresses(submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<(), Errno> {
     let wrong = entries.iter().enumerate().filter(|(_, entry)| entry.presumed != u64::from(entry.bo.address));
     for (index, entry) in wrong {
-        let row = submit.bos + (index * size_of::<uapi::SubmitBo>()) as u64;
+        let row = submit.bos.wrapping_add(index as u64 * size_of::<uapi::SubmitBo>() as u64);
         let field = std::mem::offset_of!(uapi::SubmitBo, presumed) as u64;
-        user::write(row + field, &u64::from(entry.bo.address))?;
+        user::write(row.wrapping_add(field), &u64::from(entry.bo.address))?;
     }
     Ok(())
 }

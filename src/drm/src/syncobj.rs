@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::io::Errno;
 
 use crate::clock::Deadline;
-use crate::device::{Call, Device, Object};
+use crate::device::Call;
 use crate::fence;
 use crate::ffi::user;
+use crate::file::Object;
 use crate::uapi::{self, syncobj as flag};
 
 /// Most objects in one call.
@@ -44,15 +45,6 @@ impl Syncobj {
     }
 }
 
-impl Device {
-    /// Wakes who waits; after sync objects changed.
-    pub fn announce_progress(&self) {
-        // Who checks, does so with the lock held, so it either sees the change or the call.
-        drop(self.state());
-        self.progress.notify_all();
-    }
-}
-
 /// The object of a handle.
 ///
 /// # Errors
@@ -65,9 +57,12 @@ fn find_all(call: &Call, handles: u64, count: u32) -> Result<Vec<Arc<Syncobj>>, 
     user::read_array(handles, count, MAX)?.into_iter().map(|handle| find(call, handle)).collect()
 }
 
-/// As many points as objects: 0 each where the program gives none.
-fn points(address: u64, count: u32) -> Result<Vec<u64>, Errno> {
-    if address == 0 { Ok(vec![0; count as usize]) } else { user::read_array(address, count, MAX) }
+/// As many points as `objects`: 0 each where the program gives none.
+fn points(address: u64, objects: &[Arc<Syncobj>]) -> Result<Vec<u64>, Errno> {
+    match address {
+        0 => Ok(vec![0; objects.len()]),
+        _ => user::read_array(address, objects.len() as u32, MAX),
+    }
 }
 
 /// `SYNCOBJ_CREATE`.
@@ -158,7 +153,7 @@ pub fn wait(call: &Call, wait: &mut uapi::SyncobjWait) -> Result<(), Errno> {
 /// `ENOENT`, `EFAULT`, `ETIME`.
 pub fn timeline_wait(call: &Call, wait: &mut uapi::SyncobjTimelineWait) -> Result<(), Errno> {
     let objects = find_all(call, wait.handles, wait.count_handles)?;
-    let points = points(wait.points, wait.count_handles)?;
+    let points = points(wait.points, &objects)?;
     wait.first_signaled = wait_for(call, &objects, &points, wait.flags, wait.timeout_nsec)?;
     Ok(())
 }
@@ -185,7 +180,7 @@ fn wait_for(
         if objects.is_empty() { Some(0) } else { first.filter(|_| all) }
     };
     let deadline = Deadline::at(0, until);
-    call.device.wait(deadline, |_| done()).map(|first| first as u32).ok_or(Errno::TIME)
+    call.wait(deadline, |_| done()).map(|first| first as u32).ok_or(Errno::TIME)
 }
 
 /// `SYNCOBJ_RESET`.
@@ -221,8 +216,8 @@ pub fn timeline_signal(call: &Call, array: &mut uapi::SyncobjTimelineArray) -> R
     if array.flags != 0 || array.count_handles == 0 {
         return Err(Errno::INVAL);
     }
-    let points = points(array.points, array.count_handles)?;
     let objects = find_all(call, array.handles, array.count_handles)?;
+    let points = points(array.points, &objects)?;
     objects.iter().zip(points).for_each(|(object, point)| object.signal(point));
     call.device.announce_progress();
     Ok(())

@@ -11,6 +11,8 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use a4emu::run::folder;
+
 use crate::ffi::Inode;
 use crate::settings;
 
@@ -32,16 +34,18 @@ const DEVICE: &str = "sys/devices/platform/a4emu.gpu";
 struct Tree {
     root: PathBuf,
     node: Inode,
+    /// The folder around it and the process that made that, if it is for this process alone.
+    own: Option<(PathBuf, u32)>,
 }
 
 static TREE: OnceLock<Option<Tree>> = OnceLock::new();
 
-/// Where the file that stands in for `path` is; `None` if `path` is none of our business.
-pub fn stand_in(path: &Path) -> Option<PathBuf> {
-    let text = path.as_os_str().as_encoded_bytes();
-    let ours = text.starts_with(BY_NUMBER.as_bytes()) || PREFIXES.iter().any(|prefix| is_below(text, prefix));
+/// The tree's root, if `path` is to be looked up below it: its stand-in is the root and the
+/// path, one after the other. Neither locks nor allocates unless it is.
+pub fn root_for(path: &[u8]) -> Option<&'static [u8]> {
+    let ours = path.starts_with(BY_NUMBER.as_bytes()) || PREFIXES.iter().any(|prefix| is_below(path, prefix));
     let tree = ours.then(tree).flatten()?;
-    Some(tree.root.join(path.strip_prefix("/").ok()?))
+    Some(tree.root.as_os_str().as_encoded_bytes())
 }
 
 fn is_below(path: &[u8], prefix: &str) -> bool {
@@ -63,29 +67,29 @@ pub fn is_node(inode: Inode) -> bool {
 
 fn tree() -> Option<&'static Tree> {
     let create = || {
-        let made = settings::get().folder.clone().map_or_else(own_root, Ok).and_then(|root| Tree::new(&root));
+        let made = match &settings::get().folder {
+            Some(folder) => Tree::new(folder),
+            None => own_tree(),
+        };
         made.inspect_err(|error| eprintln!("a4emu: no device files: {error}")).ok()
     };
     TREE.get_or_init(create).as_ref()
 }
 
-/// A folder for this process alone, which goes when it exits.
-fn own_root() -> io::Result<PathBuf> {
-    let root = std::env::temp_dir().join(format!("a4emu.{}", std::process::id()));
-    // One that is there is from a process of this number that was killed.
-    let _ = fs::remove_dir_all(&root);
-    fs::create_dir(&root)?;
+/// A tree for this process alone, which goes when it exits.
+fn own_tree() -> io::Result<Tree> {
+    let folder = folder::make()?.keep();
     crate::ffi::process::at_exit();
-    Ok(root)
+    Ok(Tree { own: Some((folder.clone(), std::process::id())), ..Tree::new(&folder)? })
 }
 
 /// Removes the folder, if it is for this process alone.
 pub fn remove_own() {
-    if settings::get().folder.is_none()
-        && let Some(Some(tree)) = TREE.get()
-        && tree.root.to_string_lossy().contains(&format!("/a4emu.{}/", std::process::id()))
+    let own = TREE.get().and_then(Option::as_ref).and_then(|tree| tree.own.as_ref());
+    if let Some((folder, maker)) = own
+        && *maker == std::process::id()
     {
-        let _ = tree.root.parent().map(fs::remove_dir_all);
+        let _ = fs::remove_dir_all(folder);
     }
 }
 
@@ -102,7 +106,8 @@ impl Tree {
         }
         let root = root.canonicalize()?;
         let node = fs::symlink_metadata(root.join("dev/dri").join(NODE))?;
-        Ok(Self { node: Inode::new(node.dev(), node.ino()), root })
+        let node = Inode { device: node.dev(), number: node.ino() };
+        Ok(Self { root, node, own: None })
     }
 }
 
@@ -152,19 +157,17 @@ mod tests {
     fn only_paths_of_devices_lead_into_the_tree() {
         assert!(is_below(b"/dev/dri", "/dev/dri") && is_below(b"/dev/dri/card0", "/dev/dri"));
         assert!(!is_below(b"/dev/drill", "/dev/dri") && !is_below(b"/dev", "/dev/dri"));
-        assert_eq!(stand_in(Path::new("/dev/null")), None);
+        assert_eq!(root_for(b"/dev/null"), None);
     }
 
     #[test]
     fn links_lead_where_libdrm_follows_them() {
-        let folder = std::env::temp_dir().join(format!("a4emu-tree-test.{}", std::process::id()));
-        fs::create_dir(&folder).unwrap();
-        let tree = Tree::new(&folder).unwrap();
+        let folder = folder::make().unwrap();
+        let tree = Tree::new(folder.path()).unwrap();
         let device = tree.root.join("sys/dev/char/226:128/device");
         assert!(device.join("drm").join(NODE).is_dir());
         assert!(device.join("subsystem").canonicalize().unwrap().ends_with("sys/bus/platform"));
         assert!(fs::read_to_string(device.join("uevent")).unwrap().contains("OF_COMPATIBLE_N=2"));
         assert_eq!(device.canonicalize().unwrap(), tree.root.join(DEVICE));
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

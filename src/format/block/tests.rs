@@ -122,3 +122,46 @@ fn srgb_applies_to_decoded_colours_but_not_alpha() {
         .decode(&block, Type::Unorm, Transfer::Srgb, |lanes| out = lanes.map(f32::from_bits));
     assert!((out[0] - 0.215_86).abs() < 1e-4 && (out[3] - 0.502).abs() < 1e-3, "{out:?}");
 }
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.chars().map(|c| c.to_digit(16).unwrap() as u8).collect();
+    digits.as_chunks::<2>().0.iter().map(|[high, low]| high << 4 | low).collect()
+}
+
+/// The texels of a line of `vectors.txt`, as lanes.
+fn expected(format: &str, wanted: &str) -> Vec<[f32; 4]> {
+    let eac = |max: f32| {
+        let values = wanted.split(',').map(|v| v.parse::<f32>().unwrap());
+        values.map(|v| [v / max, 0.0, 0.0, 1.0]).collect()
+    };
+    match format {
+        "EacRUnorm" => eac(2047.0),
+        "EacRSnorm" => eac(1023.0),
+        _ => {
+            unhex(wanted).as_chunks::<4>().0.iter().map(|t| t.map(|v| unorm_to_float(v.into(), 8))).collect()
+        }
+    }
+}
+
+#[test]
+fn etc2_and_eac_are_the_specifications_in_every_mode() {
+    let lines: Vec<_> = include_str!("vectors.txt").lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(lines.len() > 30, "{} vectors", lines.len());
+    for line in lines {
+        let [format, block, wanted] = *line.split(' ').collect::<Vec<_>>() else { panic!("{line}") };
+        let (compression, ty) = match format {
+            "Etc2Rgb" => (Compression::Etc2Rgb, Type::Unorm),
+            "Etc2RgbA1" => (Compression::Etc2RgbA1, Type::Unorm),
+            "Etc2Rgba" => (Compression::Etc2Rgba, Type::Unorm),
+            "EacRUnorm" => (Compression::EacR, Type::Unorm),
+            "EacRSnorm" => (Compression::EacR, Type::Snorm),
+            other => panic!("{other}"),
+        };
+        assert_eq!(texels(compression, &unhex(block), ty), expected(format, wanted), "{format} {block}");
+        let two = [unhex(block), unhex(block)].concat();
+        if compression == Compression::EacR {
+            let both: Vec<_> = expected(format, wanted).iter().map(|&[x, .., w]| [x, x, 0.0, w]).collect();
+            assert_eq!(texels(Compression::EacRg, &two, ty), both, "RG of {block}");
+        }
+    }
+}

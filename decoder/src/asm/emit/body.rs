@@ -5,6 +5,9 @@ use super::value::{Value, literal};
 use super::{Emitter, Extent, INSTRUCTION, MAX_SECTION, Result};
 use crate::isa::ir3::program;
 
+/// Units that are written at once.
+const UNITS: usize = 4096;
+
 /// The payload that statements add to.
 #[derive(Debug, Default)]
 pub(super) struct Body {
@@ -42,6 +45,14 @@ impl Body {
         self.bytes.extend_from_slice(&bytes[over..]);
         self.cursor += bytes.len();
     }
+
+    /// [`Body::put`] of `unit`, `count` times.
+    fn put_repeated(&mut self, unit: &[u8], count: usize) {
+        let units = UNITS.min(count);
+        let chunk = unit.repeat(units);
+        (0..count / units.max(1)).for_each(|_| self.put(&chunk));
+        self.put(&unit.repeat(count % units.max(1)));
+    }
 }
 
 impl Emitter<'_, '_> {
@@ -55,10 +66,9 @@ impl Emitter<'_, '_> {
 
     /// Fails if `more` bytes are more than a section may hold.
     pub(super) fn room(&mut self, span: Span, more: usize) -> Result<()> {
-        self.charge_bytes(span, more)?;
         let cursor = self.body(span)?.cursor;
         match cursor.checked_add(more).is_some_and(|end| end <= MAX_SECTION) {
-            true => Ok(()),
+            true => self.charge_bytes(span, more),
             false => self.fail(span, format!("more than {MAX_SECTION:#x} bytes in one section")),
         }
     }
@@ -93,7 +103,7 @@ impl Emitter<'_, '_> {
     fn repeat_bytes(&mut self, span: Span, count: usize, unit: &[u8]) -> Result<()> {
         let bytes = count.saturating_mul(unit.len());
         self.room(span, bytes)?;
-        self.body(span)?.put(&unit.repeat(count));
+        self.body(span)?.put_repeated(unit, count);
         Ok(())
     }
 

@@ -32,6 +32,10 @@ const MAX_CAPTURE: usize = 1 << 29;
 const MAX_DEPTH: usize = 48;
 /// Blocks inside each other, those of macros and includes on the way with them.
 const MAX_BLOCKS: usize = 256;
+/// Bytes that are moved in a step.
+const STEP_BYTES: usize = 16;
+/// Steps that each byte of a source adds to those that it may take.
+const STEPS_PER_BYTE: u64 = 16;
 /// Steps of a statement, whatever it says: looking up its name takes longest.
 const STATEMENT: usize = 8;
 /// Steps of an instruction of a shader: its text is parsed anew each time.
@@ -179,6 +183,8 @@ impl<'f> Project<'f> {
 
     /// Takes a file that is parsed already; its number.
     fn take(&mut self, name: String, text: String, block: Block) -> usize {
+        let earned = text.len() as u64 * STEPS_PER_BYTE;
+        self.work.set(self.work.get().saturating_add(earned));
         let file = self.sources.len();
         self.by_name.insert(name.clone(), file);
         self.sources.push(Source { name, text, block: Rc::new(block) });
@@ -261,7 +267,7 @@ impl<'p, 'f> Emitter<'p, 'f> {
         result.or_else(|error| self.fail(span, error.to_string()))
     }
 
-    /// Takes `steps` of work, a step being about that of a token or of 64 bytes; fails when
+    /// Takes `steps` of work, a step being about that of a token or of 16 bytes; fails when
     /// there are no more.
     fn charge(&self, span: Span, steps: usize) -> Result<()> {
         match self.project.work.get().checked_sub(steps as u64) {
@@ -278,7 +284,7 @@ impl<'p, 'f> Emitter<'p, 'f> {
 
     /// Takes the work of moving `bytes`.
     fn charge_bytes(&self, span: Span, bytes: usize) -> Result<()> {
-        self.charge(span, bytes / 64)
+        self.charge(span, bytes / STEP_BYTES)
     }
 
     fn block(&mut self, block: &[Statement]) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::out::Out;
 use crate::isa::ir3::program;
 
 /// Dwords of one value in a row that are worth a statement of their own.
@@ -10,7 +11,7 @@ const RUN: usize = 8;
 const LINE: usize = 8;
 
 /// `bytes` as data statements, each line after `indent`.
-pub(super) fn data(out: &mut String, indent: &str, bytes: &[u8]) {
+pub(super) fn data(out: &mut Out<'_>, indent: &str, bytes: &[u8]) {
     let (dwords, tail) = bytes.as_chunks::<4>();
     let mut at = 0;
     while at < dwords.len() {
@@ -46,14 +47,14 @@ fn plain_length(dwords: &[[u8; 4]]) -> usize {
     (1..dwords.len()).find(starts_run).unwrap_or(dwords.len())
 }
 
-fn fill(out: &mut String, indent: &str, value: u32, count: usize) {
+fn fill(out: &mut Out<'_>, indent: &str, value: u32, count: usize) {
     let _ = match value {
         0 => writeln!(out, "{indent}zero {:#x}", count * 4),
         _ => writeln!(out, "{indent}fill {count}, {value:#x}"),
     };
 }
 
-fn numbers(out: &mut String, indent: &str, line: &[[u8; 4]]) {
+fn numbers(out: &mut Out<'_>, indent: &str, line: &[[u8; 4]]) {
     let words = line.iter().map(|&dword| u32::from_le_bytes(dword));
     let floats = words.clone().all(reads_as_float) && words.clone().any(|word| word != 0);
     out.push_str(indent);
@@ -76,7 +77,7 @@ fn reads_as_float(word: u32) -> bool {
 }
 
 /// Instructions, then zeros, as statements inside a block.
-pub(super) fn shader_block(out: &mut String, indent: &str, bytes: &[u8]) {
+pub(super) fn shader_block(out: &mut Out<'_>, indent: &str, bytes: &[u8]) {
     let (pairs, _) = bytes.as_chunks::<8>();
     let words: Vec<u64> = pairs.iter().map(|&word| u64::from_le_bytes(word)).collect();
     let used = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
@@ -88,7 +89,7 @@ pub(super) fn shader_block(out: &mut String, indent: &str, bytes: &[u8]) {
     data(out, indent, &bytes[used * 8..]);
 }
 
-pub(super) fn indented(out: &mut String, indent: &str, lines: &str) {
+pub(super) fn indented(out: &mut Out<'_>, indent: &str, lines: &str) {
     for line in lines.lines() {
         let _ = writeln!(out, "{indent}  {line}");
     }

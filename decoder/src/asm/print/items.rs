@@ -49,16 +49,34 @@ fn record(payload: &[u8]) -> Option<(u64, u32)> {
     }
 }
 
-/// The pieces, in file order.
-pub(super) fn items(capture: &[u8]) -> Vec<Item<'_>> {
-    let mut items = Vec::new();
-    let mut rest = capture;
-    while !rest.is_empty() {
-        let (after, item) = next(rest);
-        items.push(item);
-        rest = after;
+/// The pieces, in file order, made as they are asked for.
+pub(super) fn items(capture: &[u8]) -> Items<'_> {
+    Items { rest: capture }
+}
+
+/// See [`items`].
+pub(super) struct Items<'a> {
+    rest: &'a [u8],
+}
+
+impl Items<'_> {
+    /// Bytes that are still to come.
+    pub(super) fn left(&self) -> usize {
+        self.rest.len()
     }
-    items
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    fn next(&mut self) -> Option<Item<'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let (after, item) = next(self.rest);
+        self.rest = after;
+        Some(item)
+    }
 }
 
 fn next(input: &[u8]) -> (&[u8], Item<'_>) {

@@ -7,14 +7,17 @@
 
 mod data;
 mod items;
+mod out;
 mod plan;
 mod state;
 mod stream;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io;
 
 use items::{Dump, Item};
+use out::Out;
 use plan::{Plan, Region};
 
 use super::WIDE_RECORD;
@@ -26,16 +29,23 @@ const LINE: usize = 64;
 /// What ends a string, and brackets, which are counted before the text is understood.
 const ESCAPED: &[u8] = b"\"\\{}()[]";
 
+/// Pieces of a capture that are told apart; a real one has some thousands of them. What is
+/// behind them is left out.
+const MAX_ITEMS: usize = 1 << 21;
+
 /// A buffer as the text knows it so far.
 struct Known<'a> {
-    name: String,
+    /// How many of its address there were before it.
+    others: u32,
     contents: Option<&'a [u8]>,
 }
 
 /// What has been written, and what later text may refer to.
-struct Printer<'a> {
-    out: String,
+struct Printer<'a, 'w> {
+    out: Out<'w>,
     plan: Plan,
+    /// Buffers by address.
+    at_address: BTreeMap<u64, u32>,
     /// By address, size, and whether there are contents.
     buffers: BTreeMap<(u64, u32, bool), Known<'a>>,
     form: usize,
@@ -46,26 +56,61 @@ struct Printer<'a> {
 pub struct Disassembly {
     /// The source.
     pub text: String,
+    /// What of the capture it is not.
+    pub rest: Rest,
+}
+
+/// What a source leaves of a capture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rest {
     /// Bytes at the end that are no section: the capture is cut off or corrupt.
     pub damaged: usize,
+    /// Bytes behind the last of so many sections that only two million are taken.
+    pub cut: usize,
 }
 
 /// The source of `capture` (unpacked bytes, damaged or not).
 pub fn disassemble(capture: &[u8]) -> Disassembly {
-    let items = items::items(capture);
-    let plan = plan::plan(&items);
-    let mut printer = Printer { out: String::new(), plan, buffers: BTreeMap::new(), form: WIDE_RECORD };
-    for (index, item) in items.iter().enumerate() {
-        printer.item(index, item);
-    }
-    let damaged = match items.last() {
-        Some(Item::Raw(bytes)) => bytes.len(),
-        _ => 0,
-    };
-    Disassembly { text: printer.out, damaged }
+    let mut text = Vec::new();
+    let rest = disassemble_into(capture, &mut text).expect("memory can be written");
+    Disassembly { text: String::from_utf8(text).expect("only text is written"), rest }
 }
 
-impl<'a> Printer<'a> {
+/// Writes the source of `capture` to `to`, piece by piece.
+///
+/// # Errors
+/// When `to` cannot be written.
+pub fn disassemble_into(capture: &[u8], to: &mut dyn io::Write) -> io::Result<Rest> {
+    let plan = plan::plan(items::items(capture).take(MAX_ITEMS));
+    let mut printer = Printer {
+        out: Out::new(to),
+        plan,
+        at_address: BTreeMap::new(),
+        buffers: BTreeMap::new(),
+        form: WIDE_RECORD,
+    };
+    let mut items = items::items(capture);
+    let mut rest = Rest::default();
+    for (index, item) in items.by_ref().take(MAX_ITEMS).enumerate() {
+        printer.item(index, &item);
+        if let Item::Raw(bytes) = item {
+            rest.damaged = bytes.len();
+        }
+    }
+    rest.cut = items.left();
+    printer.out.finish()?;
+    Ok(rest)
+}
+
+/// `b_fff66000`; with a number if the address has had another size before.
+fn buffer_name(address: u64, others: u32) -> String {
+    match others {
+        0 => format!("b_{address:x}"),
+        others => format!("b_{address:x}_{}", others + 1),
+    }
+}
+
+impl<'a> Printer<'a, '_> {
     fn line(&mut self, text: std::fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
         let _ = self.out.write_fmt(text);
@@ -134,28 +179,20 @@ impl<'a> Printer<'a> {
     fn dump(&mut self, index: usize, dump: &Dump<'a>) {
         self.form(dump.form);
         let key = (dump.address, dump.size, dump.contents.is_some());
-        let Some(known) = self.buffers.get(&key) else {
-            let name = self.buffer_name(dump);
-            self.new_buffer(index, &name, dump);
-            self.buffers.insert(key, Known { name, contents: dump.contents });
+        let Some(&Known { others, contents: old }) = self.buffers.get(&key) else {
+            let others = self.at_address.entry(dump.address).or_default();
+            let known = Known { others: *others, contents: dump.contents };
+            *others += 1;
+            self.new_buffer(index, &buffer_name(dump.address, known.others), dump);
+            self.buffers.insert(key, known);
             return;
         };
-        let (name, old) = (known.name.clone(), known.contents);
+        let name = buffer_name(dump.address, others);
         match (old, dump.contents) {
             (Some(old), Some(new)) => self.again(index, &name, dump.address, old, new),
             _ => self.line(format_args!("again {name}")),
         }
-        self.buffers.insert(key, Known { name, contents: dump.contents });
-    }
-
-    /// `b_fff66000`; with a number if the address has had another size before.
-    fn buffer_name(&self, dump: &Dump<'_>) -> String {
-        let from = (dump.address, 0, false);
-        let to = (dump.address, u32::MAX, true);
-        match self.buffers.range(from..=to).count() {
-            0 => format!("b_{:x}", dump.address),
-            others => format!("b_{:x}_{}", dump.address, others + 1),
-        }
+        self.buffers.insert(key, Known { others, contents: dump.contents });
     }
 
     fn new_buffer(&mut self, index: usize, name: &str, dump: &Dump<'_>) {
@@ -185,8 +222,11 @@ impl<'a> Printer<'a> {
     /// What changed since the last dump: whole regions, or lines of data.
     fn again(&mut self, index: usize, name: &str, address: u64, old: &[u8], new: &[u8]) {
         let regions = self.plan.regions(index).to_vec();
+        if old == new && !regions.iter().any(|region| region.defines) {
+            return self.line(format_args!("again {name}"));
+        }
+        self.line(format_args!("again {name} {{"));
         let mut at = 0;
-        let start = self.out.len();
         for region in &regions {
             self.changes(at, region.start, old, new);
             let range = region.start..region.end();
@@ -202,13 +242,7 @@ impl<'a> Printer<'a> {
             at = region.end();
         }
         self.changes(at, new.len(), old, new);
-        match self.out.len() == start {
-            true => self.line(format_args!("again {name}")),
-            false => {
-                self.out.insert_str(start, &format!("again {name} {{\n"));
-                self.line(format_args!("}}"));
-            }
-        }
+        self.line(format_args!("}}"));
     }
 
     /// The lines of `start..end` that differ, neighbours together.

@@ -57,7 +57,8 @@ impl Plan {
 
     fn add(&mut self, index: usize, dump: &Dump<'_>, found: &BTreeSet<Found>) {
         let mut regions: Vec<Region> = Vec::new();
-        for found in found.iter().filter(|found| found.item == index) {
+        let first = Found { item: index, start: 0, bytes: usize::MAX, kind: Kind::Commands };
+        for found in found.range(first..).take_while(|found| found.item == index) {
             let behind = regions.last().is_none_or(|last| last.end() <= found.start);
             if !behind {
                 continue;
@@ -70,7 +71,9 @@ impl Plan {
             }
             regions.push(Region { start: found.start, bytes: found.bytes, kind: found.kind, defines });
         }
-        self.regions.insert(index, regions);
+        if !regions.is_empty() {
+            self.regions.insert(index, regions);
+        }
     }
 
     fn name(&self, (address, bytes): (u64, u64), kind: Kind) -> String {
@@ -119,11 +122,11 @@ struct Group<'a> {
 }
 
 /// Looks through the whole file.
-pub(super) fn plan(items: &[Item<'_>]) -> Plan {
+pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>) -> Plan {
     let mut plan = Plan::default();
     let mut group = Group::default();
     let mut executed = false;
-    for (index, item) in items.iter().enumerate() {
+    for (index, item) in items.enumerate() {
         match item {
             Item::Dump(dump) => {
                 if std::mem::take(&mut executed) {
@@ -133,12 +136,12 @@ pub(super) fn plan(items: &[Item<'_>]) -> Plan {
                 group.fuel += dump.contents.map_or(0, <[u8]>::len);
                 // The same address announced twice keeps what has contents.
                 if dump.contents.is_some() || !group.buffers.contains_key(&dump.address) {
-                    group.buffers.insert(dump.address, (index, *dump));
+                    group.buffers.insert(dump.address, (index, dump));
                 }
             }
             Item::Submit { address, dwords, .. } => {
                 executed = true;
-                group.follow(*address, u64::from(*dwords));
+                group.follow(address, u64::from(dwords));
             }
             _ => {}
         }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::super::pack::{self, StateTarget};
+use super::out::Out;
 use super::plan::Plan;
 use super::{data, stream};
 use crate::bits::WordRow;
@@ -14,7 +15,7 @@ const INDENT: &str = "    ";
 const INNER: &str = "      ";
 
 /// Writes `load ..` for a packet whose dwords it gives back; whether it did.
-pub(super) fn load(out: &mut String, plan: &Plan, load: &LoadState4<'_>, payload: &[u32]) -> bool {
+pub(super) fn load(out: &mut Out<'_>, plan: &Plan, load: &LoadState4<'_>, payload: &[u32]) -> bool {
     let target = StateTarget::from((load.dst.STATE_BLOCK(), load.src.STATE_TYPE()));
     if target.kind() == StateKind::Unknown {
         return false;
@@ -36,14 +37,14 @@ pub(super) fn load(out: &mut String, plan: &Plan, load: &LoadState4<'_>, payload
     }
 }
 
-fn head(out: &mut String, target: StateTarget, first: u32) {
+fn head(out: &mut Out<'_>, target: StateTarget, first: u32) {
     let _ = match first {
         0 => write!(out, "{INDENT}load {target}"),
         _ => write!(out, "{INDENT}load {target} at {first}"),
     };
 }
 
-fn memory(out: &mut String, plan: &Plan, target: StateTarget, first: u32, units: u32, address: u32) -> bool {
+fn memory(out: &mut Out<'_>, plan: &Plan, target: StateTarget, first: u32, units: u32, address: u32) -> bool {
     head(out, target, first);
     let unit = u64::from(target.kind().unit_dwords()) * 4;
     let label = plan.label(address.into(), u64::from(units) * unit);
@@ -54,7 +55,7 @@ fn memory(out: &mut String, plan: &Plan, target: StateTarget, first: u32, units:
     true
 }
 
-fn inline(out: &mut String, target: StateTarget, first: u32, dwords: &[u32]) -> bool {
+fn inline(out: &mut Out<'_>, target: StateTarget, first: u32, dwords: &[u32]) -> bool {
     let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
     if let StateKind::Instructions(_) = target.kind() {
         return shader(out, target, first, &bytes);
@@ -74,7 +75,7 @@ fn inline(out: &mut String, target: StateTarget, first: u32, dwords: &[u32]) -> 
     true
 }
 
-fn descriptors(out: &mut String, words: &'static [WordRow], dwords: &[u32]) {
+fn descriptors(out: &mut Out<'_>, words: &'static [WordRow], dwords: &[u32]) {
     for (&dword, row) in dwords.iter().zip(words.iter().cycle()) {
         let _ = write!(out, "{INNER}{} ", row.name);
         stream::word(out, row.fields, dword);
@@ -83,7 +84,7 @@ fn descriptors(out: &mut String, words: &'static [WordRow], dwords: &[u32]) {
 }
 
 /// The instructions; the zeros behind them come back with the group.
-fn shader(out: &mut String, target: StateTarget, first: u32, bytes: &[u8]) -> bool {
+fn shader(out: &mut Out<'_>, target: StateTarget, first: u32, bytes: &[u8]) -> bool {
     let words: Vec<u64> = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
     let used = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
     let group = target.kind().unit_dwords() as usize / 2;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::out::Out;
 use super::plan::Plan;
 use super::{data, state};
 use crate::bits::value::{FieldValue, Show, WordText, is_bare};
@@ -13,7 +14,7 @@ use crate::regs;
 const INDENT: &str = "    ";
 
 /// The packets of a command buffer; what is none, as data.
-pub(super) fn commands(out: &mut String, plan: &Plan, bytes: &[u8]) {
+pub(super) fn commands(out: &mut Out<'_>, plan: &Plan, bytes: &[u8]) {
     each(bytes, |packet, range| match packet {
         Some(packet) => statement(out, plan, packet, &bytes[range]),
         None => data::data(out, INDENT, &bytes[range]),
@@ -27,7 +28,7 @@ pub(super) struct Changed<'a> {
 }
 
 /// The packets that are not as they were, each run of them at its offset.
-pub(super) fn changes(out: &mut String, plan: &Plan, bytes: &[u8], changed: Changed<'_>) {
+pub(super) fn changes(out: &mut Out<'_>, plan: &Plan, bytes: &[u8], changed: Changed<'_>) {
     let mut written = None;
     each(bytes, |packet, range| {
         if bytes[range.clone()] == changed.old[range.clone()] {
@@ -59,7 +60,7 @@ fn each(bytes: &[u8], mut visit: impl FnMut(Option<&Packet<'_>>, std::ops::Range
     }
 }
 
-fn statement(out: &mut String, plan: &Plan, packet: &Packet<'_>, bytes: &[u8]) {
+fn statement(out: &mut Out<'_>, plan: &Plan, packet: &Packet<'_>, bytes: &[u8]) {
     match *packet {
         Packet::Type0 { reg, one_reg, values } => type0(out, reg, one_reg, values, bytes),
         Packet::Type1 { .. } => data::data(out, INDENT, bytes),
@@ -70,7 +71,7 @@ fn statement(out: &mut String, plan: &Plan, packet: &Packet<'_>, bytes: &[u8]) {
     }
 }
 
-fn type0(out: &mut String, reg: u32, one_reg: bool, values: &[u32], bytes: &[u8]) {
+fn type0(out: &mut Out<'_>, reg: u32, one_reg: bool, values: &[u32], bytes: &[u8]) {
     let last = reg as usize + if one_reg { 0 } else { values.len() - 1 };
     if last >= regs::SPACE {
         return data::data(out, INDENT, bytes);
@@ -113,7 +114,7 @@ fn rows(reg: u32) -> &'static [FieldRow] {
 }
 
 /// A word by its fields, or as bits if the fields would not give it back.
-pub(super) fn word(out: &mut String, rows: &'static [FieldRow], word: u32) {
+pub(super) fn word(out: &mut Out<'_>, rows: &'static [FieldRow], word: u32) {
     let text = WordText { rows, word, show: Show::NonZero }.to_string();
     let _ = match (rows.is_empty(), parse::word(rows, &text)) {
         (true, _) => write!(out, "{word:#x}"),
@@ -122,7 +123,7 @@ pub(super) fn word(out: &mut String, rows: &'static [FieldRow], word: u32) {
     };
 }
 
-fn type3(out: &mut String, plan: &Plan, opcode: u8, predicated: bool, payload: &[u32], bytes: &[u8]) {
+fn type3(out: &mut Out<'_>, plan: &Plan, opcode: u8, predicated: bool, payload: &[u32], bytes: &[u8]) {
     if !predicated && friendly(out, plan, opcode, payload) {
         return;
     }
@@ -146,7 +147,7 @@ fn type3(out: &mut String, plan: &Plan, opcode: u8, predicated: bool, payload: &
 }
 
 /// The statements that say it better than a packet; whether there is one.
-fn friendly(out: &mut String, plan: &Plan, opcode: u8, payload: &[u32]) -> bool {
+fn friendly(out: &mut Out<'_>, plan: &Plan, opcode: u8, payload: &[u32]) -> bool {
     match Pm4::parse(opcode, payload) {
         Pm4::IndirectBuffer(call) if payload.len() == 2 => {
             let label = plan.label(call.IB_BASE.into(), u64::from(payload[1]) * 4);
@@ -158,7 +159,7 @@ fn friendly(out: &mut String, plan: &Plan, opcode: u8, payload: &[u32]) -> bool 
 }
 
 /// The dwords with a layout in parentheses, the others in braces.
-fn arguments(out: &mut String, row: Option<&'static PacketRow>, payload: &[u32]) {
+fn arguments(out: &mut Out<'_>, row: Option<&'static PacketRow>, payload: &[u32]) {
     let repeats = row.is_some_and(|row| !row.repeat.is_empty());
     let laid_out = row.map_or(0, |row| row.dwords.len()).min(payload.len());
     let laid_out = if repeats { payload.len() } else { laid_out };
@@ -179,7 +180,7 @@ fn arguments(out: &mut String, row: Option<&'static PacketRow>, payload: &[u32])
     }
 }
 
-fn argument(out: &mut String, fields: &'static [FieldRow], dword: u32) {
+fn argument(out: &mut Out<'_>, fields: &'static [FieldRow], dword: u32) {
     match fields {
         [row] if row.width() == 32 => {
             let text = FieldValue { row, raw: dword }.to_string();

@@ -66,7 +66,7 @@ impl Cat2Class {
 ///
 /// `for_each_cat2!(callback, args)` expands to `callback! { args; rows }`. The
 /// shape of the semantics is given by [`Cat2Class`]. Sources: ir3-cat2.xml and
-/// nir_opcodes.py through `hardware/ir3-isa.md` section 5.
+/// nir_opcodes.py through docs/hardware/ir3-isa.md, section 5.
 #[macro_export]
 macro_rules! for_each_cat2 {
     ($callback:ident $(, $($arg:tt)*)?) => {

@@ -7,7 +7,7 @@ use super::operand::{Round, Type};
 /// 8; the result is zero above its width. Float to integer truncates toward
 /// zero and saturates, NaN gives 0; integer to float rounds to nearest even;
 /// integer to integer extends by the source's signedness, then truncates
-/// (`hardware/ir3-isa.md` section 4). An explicit rounding replaces the
+/// (docs/hardware/ir3-isa.md, section 4). An explicit rounding replaces the
 /// default of a float result or of float to integer (guess for the latter).
 /// f32 to f16 without one goes toward zero (guess: the open compiler uses that
 /// form where the API asks for truncation; a cov of 1.0009 would settle it).

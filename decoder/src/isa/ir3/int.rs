@@ -84,7 +84,7 @@ fn clamp(a: i32, w: u32) -> i32 {
 /// half is known to be zero the compiler keeps only one, and what it keeps is
 /// right only for low times high. `x * 97` becomes `mull.u t, x, 97` and
 /// `madsh.m16 dst, 97, x, t`, which is wrong for large x the other way round (as
-/// Mesa's comment on the op, and the hardware page, have it). scenes/inttex shows it.
+/// Mesa's comment on the op has it; docs/hardware/ir3-isa.md, section 6). scenes/inttex shows it.
 #[inline(always)]
 pub fn madsh_m16(a: u32, b: u32, c: u32) -> u32 {
     ((a & 0xffff).wrapping_mul(b >> 16) << 16).wrapping_add(c)

@@ -1,7 +1,7 @@
 //! PicoGpu: the ISA of a teaching GPU (github.com/DziubanMaciej/PicoGpu).
 //!
-//! Sources: `seeds/picogpu-shader-programming.txt` for what a program may say,
-//! `hardware/picogpu.md` for the bits. A program is a stream of dwords; an
+//! Source: docs/hardware/picogpu.md, which stands on PicoGpu's page on shader
+//! programming ("the page") and its sources. A program is a stream of dwords; an
 //! instruction is one dword, followed by its immediates.
 pub mod command;
 mod error;

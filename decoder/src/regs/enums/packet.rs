@@ -70,7 +70,7 @@ enums! {
         SS4_DIRECT = 0, SS4_INDIRECT = 2,
     }
 
-    /// Comparison of CP_COND_WRITE and CP_WAIT_REG_MEM: value <function> reference.
+    /// Comparison of CP_COND_WRITE and CP_WAIT_REG_MEM: value FUNCTION reference.
     cp_cond_function => CondFunction {
         WRITE_ALWAYS = 0, WRITE_LT = 1, WRITE_LE = 2, WRITE_EQ = 3, WRITE_NE = 4, WRITE_GE = 5,
         WRITE_GT = 6,
@@ -83,8 +83,8 @@ enums! {
 
     /// Domain of a tessellated draw (bits 24:20 of the draw initiator).
     ///
-    /// Values are the vendor driver's (seeds/a4xx-tessellation-shaders.txt); the
-    /// names are ours after a6xx_patch_type, which Mesa has since put elsewhere.
+    /// Values are the vendor driver's (docs/hardware/geometry-and-tessellation.md,
+    /// section 2); the names are ours after a6xx_patch_type, which Mesa has since put elsewhere.
     /// Guess: 4 more when a geometry shader runs too, as on A5xx; a vendor capture
     /// with both would settle it.
     a4xx_tess_mode => TessMode {

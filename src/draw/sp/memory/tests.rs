@@ -2,8 +2,12 @@
 
 use a4emu_decoder::isa::ir3::program::assemble;
 
+use std::sync::Arc;
+
 use super::*;
-use crate::shader::Number;
+use crate::draw::tpl1::TextureBank;
+use crate::gpu::Stage;
+use crate::shader::{Number, Program, Summary};
 
 /// 16 texels of RB4_R8_UNORM, 1 byte each, as SSBO_1 says it.
 const SIXTEEN_BYTES: [u32; 2] = [0x0010_0201, 0x0001_0001];
@@ -28,7 +32,8 @@ fn last_texel(layout: ImageLayout, components: usize) -> (Vec<u32>, Vec<Miss>) {
     let mut memory = Memory::new();
     memory.announce(BASE, 16, Some(&[255; 16]));
     let stage = stage();
-    let mut access = Access::new(Port::Shared(&memory), &stage);
+    let bank = stage.textures.bind(&memory);
+    let mut seen = ShaderMemory::new(GpuMemory::ReadOnly(&memory, &bank), &stage);
     let request = ImageRequest {
         slot: &Lanes::ZERO,
         mask: 1,
@@ -40,8 +45,8 @@ fn last_texel(layout: ImageLayout, components: usize) -> (Vec<u32>, Vec<Miss>) {
         components,
     };
     let mut out = vec![Lanes::ZERO; components];
-    access.image_load(&request, &mut out);
-    (out.iter().map(|row| row[0]).collect(), access.reports.misses)
+    seen.image_load(&request, &mut out);
+    (out.iter().map(|row| row[0]).collect(), seen.log.missing.iter().collect())
 }
 
 #[test]

@@ -3,14 +3,14 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 use std::os::fd::IntoRawFd;
-use std::ptr;
 
 use rustix::io::Errno;
 
-use super::Inode;
+use super::descriptors::close_unseen;
 use super::next::interpose;
 use super::paths::translated;
-use crate::{device, mappings, tree};
+use super::{Inode, Look, set_errno};
+use crate::{device, known, tree};
 
 /// A result in C's way: -1 and `errno`.
 fn to_c(result: Result<c_int, Errno>) -> c_int {
@@ -20,17 +20,11 @@ fn to_c(result: Result<c_int, Errno>) -> c_int {
     })
 }
 
-fn set_errno(errno: Errno) {
-    // SAFETY: libc's own per-thread variable.
-    unsafe { *libc::__errno_location() = errno.raw_os_error() };
-}
-
 /// What an open gives: `fd`, or a new descriptor of the device if `fd` is its stand-in.
 fn opened(fd: c_int, flags: c_int) -> c_int {
-    match Inode::of(fd) {
-        Some(inode) if tree::is_node(inode) && flags & libc::O_PATH == 0 => {
-            // SAFETY: just opened, and nobody else knows of it.
-            unsafe { libc::syscall(libc::SYS_close, fd) };
+    match Look::at(fd) {
+        Some(look) if tree::is_node(look.inode) && flags & libc::O_PATH == 0 => {
+            close_unseen(fd);
             to_c(device::open(flags & libc::O_CLOEXEC != 0).map(IntoRawFd::into_raw_fd))
         }
         _ => fd,
@@ -73,6 +67,11 @@ open! {
     fn __openat64_2([directory] path, flags []);
 }
 
+/// Whether a file is an open node or its stand-in.
+fn is_node(look: Look) -> bool {
+    tree::is_node(look.inode) || known::is_node(look)
+}
+
 /// Makes what `stat` says of the device, or of its stand-in, what it says of a render node.
 ///
 /// # Safety
@@ -80,7 +79,8 @@ open! {
 unsafe fn as_node(stat: *mut libc::stat) {
     // SAFETY: the caller's promise.
     let stat = unsafe { &mut *stat };
-    if device::is_node(Inode::new(stat.st_dev, stat.st_ino)) {
+    let inode = Inode { device: stat.st_dev, number: stat.st_ino };
+    if is_node(Look { inode, mode: stat.st_mode, unnamed: stat.st_nlink == 0 }) {
         stat.st_mode = libc::S_IFCHR | 0o666;
         stat.st_rdev = libc::makedev(tree::MAJOR, tree::MINOR);
         stat.st_size = 0;
@@ -153,7 +153,9 @@ interpose! {
             if status == 0 {
                 let out = &mut *out;
                 let device = libc::makedev(out.stx_dev_major, out.stx_dev_minor);
-                if device::is_node(Inode::new(device, out.stx_ino)) {
+                let inode = Inode { device, number: out.stx_ino };
+                let unnamed = out.stx_nlink == 0;
+                if is_node(Look { inode, mode: out.stx_mode.into(), unnamed }) {
                     out.stx_mode = libc::S_IFCHR as u16 | 0o666;
                     (out.stx_rdev_major, out.stx_rdev_minor, out.stx_size) = (tree::MAJOR, tree::MINOR, 0);
                 }
@@ -173,96 +175,43 @@ interpose! {
 
     /// libc's; the last descriptor of one of our files ends what it stood for.
     fn close(fd: c_int) -> c_int = |next| {
-        let closing = device::object_at(fd);
+        let ours = known::object_at(fd).is_some();
         // SAFETY: passed on as it came.
-        let status = unsafe { next(fd) };
-        if closing {
-            device::sweep();
-        }
-        status
+        closed(ours, || unsafe { next(fd) })
     };
 
     /// libc's; what `new` named before is closed by it.
     fn dup2(old: c_int, new: c_int) -> c_int = |next| {
-        let closing = old != new && device::object_at(new);
+        let ours = old != new && known::object_at(new).is_some();
         // SAFETY: passed on as it came.
-        let status = unsafe { next(old, new) };
-        if closing {
-            device::sweep();
-        }
-        status
+        closed(ours, || unsafe { next(old, new) })
     };
 
     /// libc's; what `new` named before is closed by it.
     fn dup3(old: c_int, new: c_int, flags: c_int) -> c_int = |next| {
-        let closing = device::object_at(new);
+        let ours = known::object_at(new).is_some();
         // SAFETY: passed on as it came.
-        let status = unsafe { next(old, new, flags) };
-        if closing {
-            device::sweep();
-        }
-        status
+        closed(ours, || unsafe { next(old, new, flags) })
     };
 
     /// libc's; any of our files may be among those closed.
     fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int = |next| {
         // SAFETY: passed on as it came.
-        let status = unsafe { next(first, last, flags) };
-        device::sweep();
-        status
+        closed(true, || unsafe { next(first, last, flags) })
     };
 
-    /// libc's; of the device or an exported buffer, the buffer's pages.
-    fn mmap(at: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void = |next| {
-        // SAFETY: passed on with the file and offset that hold the pages asked for.
-        unsafe { map(next, at, len, (prot, flags), fd, offset) }
-    };
-
-    /// libc's; of the device or an exported buffer, the buffer's pages.
-    fn mmap64(at: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void = |next| {
-        // SAFETY: as in `mmap`.
-        unsafe { map(next, at, len, (prot, flags), fd, offset) }
-    };
-
-    /// libc's; a buffer lives as long as it is mapped.
-    fn munmap(at: *mut c_void, len: usize) -> c_int = |next| {
-        mappings::forget(at as usize, len);
+    /// libc's; any of our files may be among those closed.
+    fn closefrom(first: c_int) -> () = |next| {
         // SAFETY: passed on as it came.
-        unsafe { next(at, len) }
+        closed(true, || unsafe { next(first) });
     };
 }
 
-type Mmap = unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
-
-/// # Safety
-/// As `mmap`.
-unsafe fn map(
-    next: Mmap,
-    at: *mut c_void,
-    len: usize,
-    how: (c_int, c_int),
-    fd: c_int,
-    offset: i64,
-) -> *mut c_void {
-    let (prot, flags) = how;
-    if flags & libc::MAP_FIXED != 0 {
-        mappings::forget(at as usize, len);
+/// Does `close`, and remembers that one of ours may be gone. Takes no lock: see [`known`].
+fn closed<R>(ours: bool, close: impl FnOnce() -> R) -> R {
+    let result = close();
+    if ours {
+        known::note_closed();
     }
-    let found = if flags & libc::MAP_ANONYMOUS != 0 { None } else { device::mapped_buffer(fd, offset, len) };
-    match found {
-        // SAFETY: passed on as it came.
-        None => unsafe { next(at, len, prot, flags, fd, offset) },
-        Some(Err(errno)) => {
-            set_errno(errno);
-            libc::MAP_FAILED
-        }
-        Some(Ok(part)) => {
-            // SAFETY: the same call, of the file that holds the buffer.
-            let address = unsafe { next(at, len, prot, flags, part.file(), part.offset()) };
-            if !ptr::eq(address, libc::MAP_FAILED) {
-                mappings::note(address as usize, len, part);
-            }
-            address
-        }
-    }
+    result
 }

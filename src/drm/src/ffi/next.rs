@@ -15,6 +15,14 @@ impl Next {
         Self { name, address: AtomicPtr::new(ptr::null_mut()) }
     }
 
+    /// Looks the function up: when the library is loaded, because the system's look-up takes
+    /// locks, which a signal handler may not.
+    pub(super) fn resolve(&self) {
+        // SAFETY: the name is NUL terminated, and RTLD_NEXT is meant for just this.
+        let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        self.address.store(address, Ordering::Relaxed);
+    }
+
     /// The function, as a pointer of type `F`.
     ///
     /// # Safety
@@ -22,15 +30,14 @@ impl Next {
     /// the name, where `...` may be replaced by the arguments that are passed in registers.
     pub(super) unsafe fn get<F: Copy>(&self) -> F {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
-        let mut address = self.address.load(Ordering::Relaxed);
+        if self.address.load(Ordering::Relaxed).is_null() {
+            // Called by another library that was loaded before this one.
+            self.resolve();
+        }
+        let address = self.address.load(Ordering::Relaxed);
         if address.is_null() {
-            // SAFETY: the name is NUL terminated, and RTLD_NEXT is meant for just this.
-            address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
-            if address.is_null() {
-                // Nobody can have linked to a function that no library has, except us.
-                std::process::abort();
-            }
-            self.address.store(address, Ordering::Relaxed);
+            // Nobody can have linked to a function that no library has, except us.
+            std::process::abort();
         }
         // SAFETY: same size (asserted), and the caller answers for the type.
         unsafe { std::mem::transmute_copy(&address) }
@@ -55,6 +62,14 @@ macro_rules! interpose {
                     Ok(name) => $crate::ffi::next::Next::new(name),
                     Err(_) => panic!("identifiers have no NUL"),
                 };
+            extern "C" fn resolve() {
+                NEXT.resolve();
+            }
+            // SAFETY: what the linker collects here are functions without arguments, which the
+            // loader calls when it loads the library.
+            #[used]
+            #[unsafe(link_section = ".init_array")]
+            static RESOLVE: extern "C" fn() = resolve;
             // SAFETY: the prototype is libc's, written once for both.
             let $next: unsafe extern "C" fn($($ty),*) -> $ret = unsafe { NEXT.get() };
             $body

@@ -1,33 +1,28 @@
 //! Entry points that take a path: those of our devices lead into the stand-in tree.
 
-use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::next::interpose;
 use crate::tree;
 
-/// Calls `with` with the path to use in place of `path`.
+/// Longest path, with its NUL, that the system takes.
+const MAX_PATH: usize = libc::PATH_MAX as usize;
+
+/// Calls `with` with the path to use in place of `path`. Does not allocate.
 ///
 /// # Safety
 /// `path` is null or a C string.
 pub(super) unsafe fn translated<R>(path: *const c_char, with: impl FnOnce(*const c_char) -> R) -> R {
-    // SAFETY: the caller's promise.
-    match unsafe { stand_in(path) } {
-        Some(path) => with(path.as_ptr()),
-        None => with(path),
+    // SAFETY: the caller's promise, after the check.
+    let bytes = if path.is_null() { &[] } else { unsafe { CStr::from_ptr(path) }.to_bytes_with_nul() };
+    let Some(root) = tree::root_for(&bytes[..bytes.len().saturating_sub(1)]) else { return with(path) };
+    let (mut whole, len) = ([0u8; MAX_PATH], root.len() + bytes.len());
+    if len > MAX_PATH {
+        return with(path);
     }
-}
-
-/// # Safety
-/// `path` is null or a C string.
-unsafe fn stand_in(path: *const c_char) -> Option<CString> {
-    if path.is_null() {
-        return None;
-    }
-    // SAFETY: not null, and the caller's promise.
-    let path = unsafe { CStr::from_ptr(path) };
-    let path = tree::stand_in(OsStr::from_bytes(path.to_bytes()).as_ref())?;
-    CString::new(path.into_os_string().into_encoded_bytes()).ok()
+    whole[..root.len()].copy_from_slice(root);
+    whole[root.len()..len].copy_from_slice(bytes);
+    with(whole.as_ptr().cast())
 }
 
 /// Takes the tree's root off the front of the path at `resolved`, in place.
@@ -69,6 +64,14 @@ redirect! {
     fn faccessat([directory: c_int] path [mode: c_int, flags: c_int]) -> c_int;
     fn euidaccess([] path [mode: c_int]) -> c_int;
     fn eaccess([] path [mode: c_int]) -> c_int;
+    fn getxattr([] path [name: *const c_char, value: *mut c_void, size: usize]) -> isize;
+    fn lgetxattr([] path [name: *const c_char, value: *mut c_void, size: usize]) -> isize;
+    fn listxattr([] path [list: *mut c_char, size: usize]) -> isize;
+    fn llistxattr([] path [list: *mut c_char, size: usize]) -> isize;
+    fn statfs([] path [out: *mut c_void]) -> c_int;
+    fn statfs64([] path [out: *mut c_void]) -> c_int;
+    fn statvfs([] path [out: *mut c_void]) -> c_int;
+    fn statvfs64([] path [out: *mut c_void]) -> c_int;
     fn readlink([] path [buffer: *mut c_char, size: usize]) -> isize;
     fn readlinkat([directory: c_int] path [buffer: *mut c_char, size: usize]) -> isize;
     fn __readlink_chk([] path [buffer: *mut c_char, size: usize, room: usize]) -> isize;

@@ -1,17 +1,14 @@
 //! What libc calls around forks and at exit.
-//!
-//! All our locks are taken around a fork, so that the child's copy of the state is whole
-//! and none of its locks is held by a thread that the child does not have.
 
 use std::cell::RefCell;
 use std::sync::Once;
 
-use crate::device::{self, Held};
-use crate::tree;
+use crate::fork::{self, Held};
+use crate::{device, known, tree};
 
 thread_local! {
     /// The locks, while this thread forks.
-    static HELD: RefCell<Option<Held<'static>>> = const { RefCell::new(None) };
+    static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
 }
 
 /// Has libc tell us about forks from now on.
@@ -34,18 +31,17 @@ extern "C" fn exiting() {
 }
 
 extern "C" fn prepare() {
-    let held = device::existing().map(device::Device::hold);
+    let held = device::existing().filter(|_| known::is_owner()).map(fork::hold);
     let _ = HELD.try_with(|slot| *slot.borrow_mut() = held);
 }
 
 extern "C" fn parent() {
-    let _ = HELD.try_with(|slot| slot.borrow_mut().take());
+    let held = HELD.try_with(|slot| slot.borrow_mut().take());
+    drop(held);
 }
 
 extern "C" fn child() {
-    let _ = HELD.try_with(|slot| {
-        if let Some(mut held) = slot.borrow_mut().take() {
-            held.part_from_parent();
-        }
-    });
+    if let Ok(Some(held)) = HELD.try_with(|slot| slot.borrow_mut().take()) {
+        held.part_from_parent();
+    }
 }

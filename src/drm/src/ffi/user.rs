@@ -63,16 +63,25 @@ pub fn write_bytes(address: u64, bytes: &[u8]) -> Result<(), Errno> {
     })
 }
 
-/// Reads `count` values of `T`, at most `limit`.
+/// Values of an array that are read at a time.
+const PIECE: usize = 1024;
+
+/// Reads `count` values of `T`, at most `limit`. Takes memory for what could be read only,
+/// whatever the count.
 ///
 /// # Errors
-/// `EFAULT`; `ENOMEM` above the limit.
+/// `EFAULT`; `EINVAL` above the limit.
 pub fn read_array<T: Pod>(address: u64, count: u32, limit: u32) -> Result<Vec<T>, Errno> {
     if count > limit {
-        return Err(Errno::NOMEM);
+        return Err(Errno::INVAL);
     }
-    let mut values = vec![T::zeroed(); count as usize];
-    read_bytes(address, bytemuck::cast_slice_mut(&mut values))?;
+    let (count, mut values) = (count as usize, Vec::new());
+    while values.len() < count {
+        let read = values.len();
+        values.resize((read + PIECE).min(count), T::zeroed());
+        let from = address.wrapping_add((read * size_of::<T>()) as u64);
+        read_bytes(from, bytemuck::cast_slice_mut(&mut values[read..]))?;
+    }
     Ok(values)
 }
 
@@ -89,6 +98,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn arrays_of_several_pieces_are_whole() {
+        let all: Vec<u32> = (0..PIECE as u32 * 2 + 5).collect();
+        assert_eq!(read_array(all.as_ptr() as u64, all.len() as u32, u32::MAX).as_ref(), Ok(&all));
+    }
+
+    #[test]
     fn a_bad_pointer_is_efault() {
         let mut value = 5u32;
         let address = &raw mut value as u64;
@@ -97,6 +112,6 @@ mod tests {
         assert_eq!(value, 6);
         assert_eq!(read_array::<u32>(8, 1, 1), Err(Errno::FAULT));
         assert_eq!(write(0, &1u32), Err(Errno::FAULT));
-        assert_eq!(read_array::<u32>(address, 2, 1), Err(Errno::NOMEM));
+        assert_eq!(read_array::<u32>(address, 2, 1), Err(Errno::INVAL));
     }
 }

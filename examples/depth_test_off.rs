@@ -1,0 +1,33 @@
+//! Lists the draws of a capture that test no depth: what an [`Observer`] sees of the chip before
+//! each draw. Nothing is rendered.
+//!
+//!     cargo run --release --example depth_test_off -- captures/blend.rd.gz
+
+use std::fs::File;
+
+use a4emu::cp::{Call, Flow, Observer, Skip};
+use a4emu::gpu::Gpu;
+use a4emu::playback::Playback;
+use a4emu_decoder::capture::Sections;
+use a4emu_decoder::regs::rb::RB_DEPTH_CONTROL;
+use anyhow::Context;
+
+/// Prints each draw whose depth test is off.
+struct DepthTestOff;
+
+impl Observer for DepthTestOff {
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        if let Call::Draw(draw) = call
+            && !gpu.regs.get::<RB_DEPTH_CONTROL>().Z_TEST_ENABLE()
+        {
+            println!("submit {} draw {}: {} vertices", gpu.at.submit, draw.number, draw.count);
+        }
+        Flow::Continue
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    let capture = std::env::args_os().nth(1).context("usage: depth_test_off CAPTURE")?;
+    Playback::default().run(Sections::new(File::open(capture)?)?, &mut Skip::default(), &mut DepthTestOff);
+    Ok(())
+}

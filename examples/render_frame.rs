@@ -1,0 +1,24 @@
+//! Renders the frame of a capture to a PNG, through the library.
+//!
+//!     cargo run --release --example render_frame -- captures/triangle.rd.gz triangle.png
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use a4emu::cp::{Renderer, Silent};
+use a4emu::out_file::Inputs;
+use a4emu::output::write_last;
+use a4emu::playback::Playback;
+use a4emu_decoder::capture::Sections;
+use anyhow::Context;
+
+fn main() -> anyhow::Result<()> {
+    let mut args = std::env::args_os().skip(1).map(PathBuf::from);
+    let usage = "usage: render_frame CAPTURE PNG";
+    let (capture, png) = (args.next().context(usage)?, args.next().context(usage)?);
+
+    let file = File::open(&capture).with_context(|| capture.display().to_string())?;
+    let mut playback = Playback::default();
+    playback.run(Sections::new(file)?, &mut Renderer, &mut Silent);
+    write_last(&mut playback.gpu, &png, &Inputs::of(&capture))
+}

@@ -1,0 +1,60 @@
+//! The registers of a dispatch.
+
+use a4emu_decoder::regs::groups::used;
+use a4emu_decoder::regs::hlsq::*;
+
+use crate::draw::call::DispatchCall;
+use crate::draw::sp::state::StageState;
+use crate::fault::Fault;
+use crate::regfile::RegFile;
+
+/// Invocations of a work group, as many as the register's fields and the chip allow.
+const MAX_LOCAL: u32 = 1024;
+
+/// A dispatch, ready to run.
+pub struct DispatchState {
+    /// The shader. Its constants hold what is the same for all groups.
+    pub stage: StageState,
+    /// Work groups in x, y, z.
+    pub groups: [u32; 3],
+    /// Invocations of a group in x, y, z.
+    pub size: [u32; 3],
+    /// Constant that gets the group id.
+    pub group: Option<u32>,
+    /// Register that gets the local id.
+    pub local_id: Option<u32>,
+}
+
+impl DispatchState {
+    /// With the shader `stage`.
+    ///
+    /// # Errors
+    /// Work groups of a size that no program has.
+    pub fn snapshot(regs: &RegFile, call: &DispatchCall, mut stage: StageState) -> Result<Self, Fault> {
+        let range = regs.get::<HLSQ_CL_NDRANGE_0>();
+        let local = || [range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1];
+        let size = call.local_size.unwrap_or_else(local);
+        let invocations = size.iter().try_fold(1u32, |product, s| product.checked_mul(*s));
+        if !matches!(invocations, Some(1..=MAX_LOCAL)) {
+            return Err(Fault::Draw(format!("dispatch of {:?} groups of {size:?}", call.groups)));
+        }
+        let control = regs.get::<HLSQ_CL_CONTROL_0>();
+        let size_constant = regs.get::<HLSQ_CL_CONTROL_1>().WORKGROUPSIZECONSTID();
+        let groups_constant = regs.get::<HLSQ_CL_KERNEL_CONST>().NUMWGCONSTID();
+        put(&mut stage.constants, used(control.KERNELDIMCONSTID()), &[range.KERNELDIM()]);
+        put(&mut stage.constants, used(size_constant), &size);
+        put(&mut stage.constants, used(groups_constant), &call.groups);
+        let (group, local_id) = (used(control.WGIDCONSTID()), used(control.LOCALIDREGID()));
+        Ok(Self { stage, groups: call.groups, size, group, local_id })
+    }
+}
+
+/// Puts `values` into the constant file from scalar `id` on.
+pub(super) fn put(constants: &mut [u32], id: Option<u32>, values: &[u32]) {
+    let Some(id) = id else { return };
+    for (i, value) in values.iter().enumerate() {
+        if let Some(to) = constants.get_mut(id as usize + i) {
+            *to = *value;
+        }
+    }
+}

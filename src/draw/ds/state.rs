@@ -1,0 +1,45 @@
+//! The registers of the domain shader.
+
+use a4emu_decoder::regs::groups::used;
+use a4emu_decoder::regs::hlsq::HLSQ_DS_CONTROL_REG;
+use a4emu_decoder::regs::vfd::VFD_CONTROL_3;
+
+use crate::draw::sp::state::StageState;
+use crate::draw::vpc::state::VertexOutputs;
+use crate::fault::Fault;
+use crate::gpu::Stage;
+use crate::regfile::RegFile;
+
+/// The domain shader of a draw.
+pub struct DomainState {
+    /// The shader.
+    pub stage: StageState,
+    /// What it hands on.
+    pub outputs: VertexOutputs,
+    /// Registers of u and v.
+    pub coordinate: [Option<u32>; 2],
+}
+
+/// Asks that there is a domain shader for the patches of draw `draw`.
+///
+/// # Errors
+/// There is none.
+pub fn require(regs: &RegFile, draw: u32) -> Result<(), Fault> {
+    let control = regs.get::<HLSQ_DS_CONTROL_REG>();
+    match control.ENABLED() || control.INSTRLENGTH() != 0 {
+        true => Ok(()),
+        false => Err(Fault::Draw(format!("draw {draw}: patches without a domain shader"))),
+    }
+}
+
+impl DomainState {
+    /// With the shader `stage`.
+    pub fn snapshot(regs: &RegFile, stage: StageState) -> Self {
+        let coordinate = regs.get::<VFD_CONTROL_3>();
+        Self {
+            stage,
+            outputs: VertexOutputs::snapshot(regs, Stage::DS),
+            coordinate: [used(coordinate.REGID_TESSX()), used(coordinate.REGID_TESSY())],
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The fragments of one band of rows, on one thread.
+
+use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order};
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup::{Face, ScreenPrimitive};
+use crate::draw::rb::color::{ColorOutput, Precision};
+use crate::draw::rb::depth::Words;
+use crate::draw::rb::fill::{Fill, fill_rectangle, fill_rows};
+use crate::draw::rb::pixels::{Quads, Rows};
+use crate::draw::rb::state::TestOrder;
+use crate::draw::rb::surface::PixelRows;
+use crate::draw::sp::launch::{WarpLanes, Worker};
+use crate::draw::vpc::interpolate::{WarpQuads, Weights, depth_rows};
+use crate::shader::{Lanes, Number, Warp};
+
+use super::state::{Barycentrics, FragmentState};
+use super::{Coloring, FragmentDraw};
+
+/// The fragments of one band, in the order of the primitives.
+pub struct BandRun<'p, 'b, 'w> {
+    draw: &'p FragmentDraw<'p>,
+    planes: &'p mut [PixelRows<'b>],
+    worker: &'p mut Worker<'w>,
+    queue: [Quad; QUADS],
+    queued: usize,
+    samples: u64,
+}
+
+impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
+    /// Nothing drawn yet.
+    pub fn new(
+        draw: &'p FragmentDraw<'p>,
+        planes: &'p mut [PixelRows<'b>],
+        worker: &'p mut Worker<'w>,
+    ) -> Self {
+        Self { draw, planes, worker, queue: [Quad::default(); QUADS], queued: 0, samples: 0 }
+    }
+
+    /// Draws the primitives `order` (indices, ascending) within `area`. Gives the samples that passed.
+    pub fn run(mut self, area: Rect, order: &[u32]) -> u64 {
+        for index in order {
+            if self.worker.is_stopped() {
+                break;
+            }
+            self.primitive(*index, area);
+        }
+        self.flush();
+        self.samples
+    }
+
+    fn primitive(&mut self, index: u32, area: Rect) {
+        let primitive = &self.draw.primitives[index as usize];
+        match self.depth_fill(primitive) {
+            Some(depth) => self.fill(primitive.shape.bounds.intersect(area), depth),
+            None => primitive.shape.cover(area, |x, y, mask| self.block(index, primitive, [x, y], mask)),
+        }
+    }
+
+    /// What happens to the depth and stencil of a rectangle all of whose pixels get the
+    /// same, whatever they hold; that is what clears are.
+    fn depth_fill(&self, primitive: &ScreenPrimitive) -> Option<[Option<Fill>; 2]> {
+        if self.draw.plan.color == Coloring::Shaded || !primitive.shape.is_rectangle() {
+            return None;
+        }
+        let Some(depth) = &self.draw.state.targets.depth else { return Some([None; 2]) };
+        let flat = primitive.z.dx == 0.0 && primitive.z.dy == 0.0;
+        let corner = primitive.shape.bounds;
+        flat.then(|| depth.fill(primitive.face, depth_rows(primitive, [corner.x0, corner.y0])[0]))?
+    }
+
+    /// Fills `area` with what its pixels get.
+    fn fill(&mut self, area: Rect, depth: [Option<Fill>; 2]) {
+        self.samples += area.area();
+        depth.into_iter().flatten().for_each(|fill| fill_rectangle(self.planes, area, fill));
+        if let Coloring::Solid(words) = &self.draw.plan.color {
+            for (target, &value) in self.draw.state.targets.color.iter().zip(words) {
+                fill_rectangle(self.planes, area, Fill { plane: target.plane, value, mask: u32::MAX });
+            }
+        }
+    }
+
+    /// The covered pixels of an 8x8 block.
+    fn block(&mut self, index: u32, primitive: &ScreenPrimitive, [x, y]: [i32; 2], mask: u64) {
+        for (at, mask) in halves([x, y], mask) {
+            self.half_block(index, primitive, at, mask);
+        }
+    }
+
+    fn half_block(&mut self, index: u32, primitive: &ScreenPrimitive, at: [i32; 2], mut mask: u32) {
+        if self.draw.plan.order == TestOrder::Early {
+            if let Some(depth) = &self.draw.state.targets.depth {
+                let z = depth_rows(primitive, at);
+                mask = depth.test(self.planes, &Rows(at), primitive.face, &z, mask);
+            }
+            self.samples += u64::from(mask.count_ones());
+        }
+        match &self.draw.plan.color {
+            Coloring::None => {}
+            Coloring::Solid(words) => {
+                for (target, word) in self.draw.state.targets.color.iter().zip(words) {
+                    fill_rows(&mut self.planes[target.plane], at, mask, *word);
+                }
+            }
+            Coloring::Shaded => self.enqueue(index, at, quad_order(mask)),
+        }
+    }
+
+    /// Queues quads of 8x4 pixels. Two quads of a warp must not share a pixel, or their
+    /// order would be lost.
+    fn enqueue(&mut self, primitive: u32, at: [i32; 2], mask: u32) {
+        let queue = &self.queue[..self.queued];
+        if queue.iter().any(|quad| quad.primitive != primitive && quad.touches(at, mask)) {
+            self.flush();
+        }
+        for quad in covered_quads(primitive, at, mask) {
+            self.queue[self.queued] = quad;
+            self.queued += 1;
+            if self.queued == QUADS {
+                self.flush();
+            }
+        }
+    }
+
+    /// Shades the quads in the queue.
+    fn flush(&mut self) {
+        let count = std::mem::take(&mut self.queued);
+        if count > 0 && !self.worker.is_stopped() {
+            let quads = self.queue;
+            self.warp(&quads[..count]);
+        }
+    }
+
+    fn warp(&mut self, quads: &[Quad]) {
+        let pieces = self.draw.pieces(quads);
+        let weights = pieces.weights();
+        let lanes = lanes_of_quads(quads);
+        let ended = self.worker.run(lanes, Some(&pieces), |warp, _| {
+            enter(&self.draw.state.fragment, warp, &pieces, &weights, lanes.live);
+        });
+        if ended {
+            let covered = self.worker.warp.covered();
+            self.merge(&pieces, &weights, covered);
+        }
+    }
+
+    /// What comes after the shader: alpha test, late tests, colours.
+    fn merge(&mut self, pieces: &WarpQuads<'_>, weights: &Weights, mut covered: u32) {
+        let targets = &self.draw.state.targets;
+        if let Some(test) = targets.alpha_test {
+            let mut widened = Default::default();
+            let alpha = colors(&self.worker.warp, &targets.outputs[0], &mut widened)[3];
+            covered &= test.passes(alpha);
+        }
+        if self.draw.plan.order == TestOrder::Late {
+            covered = self.late_test(pieces, weights, covered);
+            self.samples += u64::from(covered.count_ones());
+        }
+        if covered == 0 {
+            return;
+        }
+        let (mut widened, mut widened_dual) = Default::default();
+        let dual = colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual);
+        for target in &targets.color {
+            let src = colors(&self.worker.warp, &target.output, &mut widened);
+            target.write(&mut self.planes[target.plane], pieces.quads, covered, src, dual);
+        }
+    }
+
+    fn late_test(&mut self, pieces: &WarpQuads<'_>, weights: &Weights, covered: u32) -> u32 {
+        let targets = &self.draw.state.targets;
+        let Some(depth) = &targets.depth else { return covered };
+        let z = targets.depth_output.map_or(weights.z, |id| self.worker.warp.full(id).floats());
+        let mut passed = 0;
+        for face in [Face::Front, Face::Back] {
+            let mask = pieces.quads.iter().enumerate().fold(0u32, |mask, (q, quad)| {
+                let same = pieces.primitive(quad).face == face;
+                if same { mask | 15 << (4 * q) } else { mask }
+            });
+            if mask & covered != 0 {
+                passed |= depth.test(self.planes, &Quads(pieces.quads), face, &z, mask & covered);
+            }
+        }
+        passed
+    }
+}
+
+/// The lanes of a warp of these quads: those outside the primitive help.
+pub fn lanes_of_quads(quads: &[Quad]) -> WarpLanes {
+    let live = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
+    let all = WarpLanes::first(4 * quads.len()).live;
+    WarpLanes { live, helpers: all & !live }
+}
+
+/// Puts what the fragment starts with into registers.
+pub fn enter(
+    fragment: &FragmentState,
+    warp: &mut Warp,
+    pieces: &WarpQuads<'_>,
+    weights: &Weights,
+    live: u32,
+) {
+    for (id, kind) in &fragment.ij {
+        let pair = match kind {
+            Barycentrics::Perspective => &weights.perspective,
+            Barycentrics::Linear => &weights.linear,
+        };
+        *warp.full_mut(*id) = Lanes::from(pair[0]);
+        *warp.full_mut(id + 1) = Lanes::from(pair[1]);
+    }
+    if let Some(id) = fragment.xy {
+        *warp.full_mut(id) = Lanes(weights.x.map(|x| (x * 16.0) as u32));
+        *warp.full_mut(id + 1) = Lanes(weights.y.map(|y| (y * 16.0) as u32));
+    }
+    if let Some(id) = fragment.zw {
+        *warp.full_mut(id) = Lanes::from(weights.z);
+        *warp.full_mut(id + 1) = Lanes::from(weights.inv_w);
+    }
+    if let Some(id) = fragment.face {
+        let lanes = warp.half_mut(id);
+        for (lanes, quad) in lanes.chunks_exact_mut(4).zip(pieces.quads) {
+            let back = pieces.primitive(quad).face == Face::Back;
+            lanes.fill(if back { 0xffff } else { 0 });
+        }
+    }
+    if let Some(id) = fragment.sample_id {
+        *warp.half_mut(id) = Lanes::ZERO;
+    }
+    if let Some(id) = fragment.sample_mask {
+        *warp.full_mut(id) = Lanes(std::array::from_fn(|lane| (live >> lane) & 1));
+    }
+}
+
+/// Four registers as 32-bit colours; those of the half file are `widened` first.
+pub fn colors<'a>(warp: &'a Warp, output: &ColorOutput, widened: &'a mut [Words; 4]) -> [&'a Words; 4] {
+    let half = |c: usize| &warp.half(output.regid + c as u32).0;
+    let widen: fn(u32) -> u32 = match (output.precision, output.number) {
+        (Precision::Full, _) => return std::array::from_fn(|c| &warp.full(output.regid + c as u32).0),
+        (Precision::Half, Number::Uint) => return std::array::from_fn(half),
+        (Precision::Half, Number::Float) => |h| half::f16::from_bits(h as u16).to_f32().to_bits(),
+        (Precision::Half, Number::Sint) => |h| h as u16 as i16 as u32,
+    };
+    for (c, words) in widened.iter_mut().enumerate() {
+        *words = half(c).map(widen);
+    }
+    widened.each_ref()
+}

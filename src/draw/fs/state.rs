@@ -1,0 +1,78 @@
+//! The registers of the fragment shader's inputs.
+
+use a4emu_decoder::regs::enums::*;
+use a4emu_decoder::regs::groups::used;
+use a4emu_decoder::regs::hlsq::*;
+use a4emu_decoder::regs::vpc::*;
+
+use crate::draw::sp::state::StageState;
+use crate::draw::vpc::state::MAX_VARYINGS;
+use crate::regfile::RegFile;
+
+/// Which barycentrics a register pair receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Barycentrics {
+    /// With perspective.
+    Perspective,
+    /// Linear on the screen.
+    Linear,
+}
+
+/// Fragment shader and its inputs.
+pub struct FragmentState {
+    /// The shader.
+    pub stage: StageState,
+    /// Registers of barycentrics.
+    pub ij: Vec<(u32, Barycentrics)>,
+    /// Registers of window x and y.
+    pub xy: Option<u32>,
+    /// Registers of window z and 1/w.
+    pub zw: Option<u32>,
+    /// Half register of the face.
+    pub face: Option<u32>,
+    /// Half register of the sample number.
+    pub sample_id: Option<u32>,
+    /// Register of the coverage.
+    pub sample_mask: Option<u32>,
+    /// By location.
+    pub interpolation: [IntpMode; MAX_VARYINGS],
+    /// By location: what replaces it in points.
+    pub replacement: [ReplMode; MAX_VARYINGS],
+}
+
+impl FragmentState {
+    /// With the shader `stage`.
+    pub fn snapshot(regs: &RegFile, stage: StageState) -> Self {
+        let (c1, c2) = (regs.get::<HLSQ_CONTROL_1_REG>(), regs.get::<HLSQ_CONTROL_2_REG>());
+        let (c3, c4) = (regs.get::<HLSQ_CONTROL_3_REG>(), regs.get::<HLSQ_CONTROL_4_REG>());
+        let ij = [
+            (c3.IJ_PERSP_PIXEL(), Barycentrics::Perspective),
+            (c3.IJ_LINEAR_PIXEL(), Barycentrics::Linear),
+            (c3.IJ_PERSP_CENTROID(), Barycentrics::Perspective),
+            (c3.IJ_LINEAR_CENTROID(), Barycentrics::Linear),
+            (c4.IJ_PERSP_SAMPLE(), Barycentrics::Perspective),
+            (c4.IJ_LINEAR_SAMPLE(), Barycentrics::Linear),
+        ];
+        Self {
+            stage,
+            ij: ij.into_iter().filter(|(id, _)| used(*id).is_some()).collect(),
+            xy: used(c1.COORDREGID()),
+            zw: used(c1.ZWCOORDREGID()),
+            face: used(c2.FACEREGID()),
+            sample_id: used(c2.SAMPLEID_REGID()),
+            sample_mask: used(c2.SAMPLEMASK_REGID()),
+            interpolation: std::array::from_fn(|i| {
+                regs.at::<VPC_VARYING_INTERP_MODE>(i as u32 / 16).modes()[i % 16]
+            }),
+            replacement: std::array::from_fn(|i| {
+                regs.at::<VPC_VARYING_PS_REPL_MODE>(i as u32 / 16).modes()[i % 16]
+            }),
+        }
+    }
+
+    /// Whether every pixel gets the same outputs: no inputs and no effect but registers.
+    pub fn is_uniform(&self) -> bool {
+        let inputs = [self.xy, self.zw, self.face, self.sample_id, self.sample_mask];
+        inputs.iter().all(Option::is_none) && self.stage.is_uniform()
+    }
+}

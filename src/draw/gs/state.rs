@@ -1,0 +1,70 @@
+//! The registers of the geometry shader.
+
+use a4emu_decoder::regs::enums::{PaSuScDraw, PrimType};
+use a4emu_decoder::regs::groups::used;
+use a4emu_decoder::regs::hlsq::HLSQ_GS_CONTROL_REG;
+use a4emu_decoder::regs::pc::PC_GS_PARAM;
+use a4emu_decoder::regs::sp_geometry::SP_GS_PARAM_REG;
+
+use crate::draw::sp::state::StageState;
+use crate::draw::vpc::state::VertexOutputs;
+use crate::gpu::Stage;
+use crate::regfile::RegFile;
+
+/// What the geometry stage needs of the registers.
+pub struct GeometryState {
+    /// The shader.
+    pub stage: StageState,
+    /// What it hands on.
+    pub outputs: VertexOutputs,
+    /// Register of the primitive word.
+    pub primitive_word: Option<u32>,
+    /// Vertices that an invocation makes at most: 1 to 1024.
+    pub max_vertices: u32,
+    /// Invocations of a primitive: 1 to 32.
+    pub invocations: u32,
+    /// What comes out: points, line strips or triangle strips.
+    pub topology: PrimType,
+    /// Which layer primitives go to.
+    pub layers: Layers,
+}
+
+/// What chooses the layer of the render target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layers {
+    /// Nothing: all is in the first.
+    First,
+    /// The primitive word.
+    Chosen,
+}
+
+/// Whether there is a geometry shader: HLSQ_GS_CONTROL_REG says so, or has instructions for it.
+pub fn is_on(regs: &RegFile) -> bool {
+    let control = regs.get::<HLSQ_GS_CONTROL_REG>();
+    control.ENABLED() || control.INSTRLENGTH() != 0
+}
+
+impl GeometryState {
+    /// With the shader `stage`.
+    pub fn snapshot(regs: &RegFile, stage: StageState) -> Self {
+        let param = regs.get::<PC_GS_PARAM>();
+        Self {
+            stage,
+            outputs: VertexOutputs::snapshot(regs, Stage::GS),
+            primitive_word: used(regs.get::<SP_GS_PARAM_REG>().PRIMREGID()),
+            max_vertices: param.MAX_VERTICES() + 1,
+            invocations: param.INVOCATIONS() + 1,
+            topology: topology(param.PRIMTYPE()),
+            layers: if param.LAYER() { Layers::Chosen } else { Layers::First },
+        }
+    }
+}
+
+/// The list that the strips of an output type make. Points have their own size.
+fn topology(kind: PaSuScDraw) -> PrimType {
+    match kind {
+        PaSuScDraw::PC_DRAW_POINTS => PrimType::DI_PT_POINTLIST_PSIZE,
+        PaSuScDraw::PC_DRAW_LINES => PrimType::DI_PT_LINESTRIP,
+        PaSuScDraw::PC_DRAW_TRIANGLES | PaSuScDraw::Other(_) => PrimType::DI_PT_TRISTRIP,
+    }
+}

@@ -1,0 +1,270 @@
+//! The launcher: runs the warps of any stage, within the budget of the run.
+//!
+//! A stage cuts its work into *jobs* (512 vertices, 32 rows of pixels, a work group, ...) and says what
+//! a job does with a [`Worker`]. Jobs run in *waves* of [`WAVE`], on as many threads as there
+//! are; those of a shader that stores run one after the other. Each job of a wave may cost an equal
+//! share of what is left of the budget, and after the wave all that was done is charged in the
+//! order of the jobs. So the cut is the same for any number of threads: neither the size of jobs
+//! nor that of waves depends on it.
+
+use rayon::prelude::*;
+
+use super::environment::StageEnvironment;
+use super::log::ShaderLog;
+use super::memory::{GpuMemory, ShaderMemory, Stores};
+use super::state::StageState;
+use crate::budget::{Budget, Work};
+use crate::draw::tpl1::BoundBank;
+use crate::draw::vpc::interpolate::WarpQuads;
+use crate::memory::Memory;
+use crate::shader::{INSTRUCTION_LIMIT, LANES, Mask, Outcome, ShaderFault, Warp, run};
+
+/// Jobs that run side by side.
+const WAVE: usize = 32;
+
+/// Who runs the jobs of a shader that does not store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// All threads.
+    All,
+    /// This one: there is so little to do that waking others costs more.
+    This,
+}
+
+/// The lanes of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WarpLanes {
+    /// Those whose results count.
+    pub live: Mask,
+    /// Those that run only so that their neighbours have derivatives.
+    pub helpers: Mask,
+}
+
+impl WarpLanes {
+    /// The first `count`, all of which count.
+    pub fn first(count: usize) -> Self {
+        let live = if count >= LANES { Mask::MAX } else { (1 << count) - 1 };
+        Self { live, helpers: 0 }
+    }
+}
+
+/// Runs warps of one stage for one job after the other.
+pub struct Worker<'a> {
+    /// The stage.
+    pub stage: &'a StageState,
+    /// The registers of the warp that runs. (A stage whose warps wait for each other has more.)
+    pub warp: Warp,
+    /// What it sees.
+    pub memory: ShaderMemory<'a>,
+    /// What the job wanted more of than it may have.
+    exhausted: Option<Work>,
+}
+
+impl<'a> Worker<'a> {
+    /// A worker with nothing done, and no limit but that of a single warp.
+    pub fn new(stage: &'a StageState, gpu: GpuMemory<'a>) -> Self {
+        Self { stage, warp: Warp::default(), memory: ShaderMemory::new(gpu, stage), exhausted: None }
+    }
+
+    /// Whether the job is over before its end: a fault, or all that it may cost is used up.
+    pub fn is_stopped(&self) -> bool {
+        self.memory.log.fault.is_some() || self.exhausted.is_some()
+    }
+
+    /// Runs a warp of `lanes` to its end. At barriers it goes on: whatever waits for it is in the same
+    /// warp. `enter` puts its inputs into registers. Says whether it came to its end.
+    pub fn run(
+        &mut self,
+        lanes: WarpLanes,
+        quads: Option<&WarpQuads<'_>>,
+        enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
+    ) -> bool {
+        self.start(lanes, enter);
+        loop {
+            match self.resume(quads) {
+                Some(Outcome::Ended) => return true,
+                Some(Outcome::Barrier) => {}
+                Some(Outcome::Fault(_)) | None => return false,
+            }
+        }
+    }
+
+    /// A warp before its first instruction.
+    pub fn start(&mut self, lanes: WarpLanes, enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>)) {
+        self.memory.work.warps += 1;
+        if self.warp.limit == 0 {
+            // The first: draws that only fill pixels need none.
+            self.warp = Warp::new(&self.stage.program, &self.stage.constants);
+        }
+        self.warp.restart(&self.stage.program, lanes.live, lanes.helpers);
+        enter(&mut self.warp, &mut self.memory);
+    }
+
+    /// Runs the warp until it ends, waits or faults; `None` if the job may not cost any more.
+    pub fn resume(&mut self, quads: Option<&WarpQuads<'_>>) -> Option<Outcome> {
+        let left = self.memory.left();
+        if left == 0 {
+            self.exhausted = Some(Work::Warp);
+            return None;
+        }
+        let before = self.warp.executed();
+        let allowed = before.saturating_add(left / Work::WarpInstruction.price());
+        self.warp.limit = INSTRUCTION_LIMIT.min(allowed);
+        let mut environment = StageEnvironment { memory: &mut self.memory, quads };
+        let outcome = run(&self.stage.program, &mut self.warp, &mut environment);
+        self.memory.work.instructions += self.warp.executed() - before;
+        match outcome {
+            Outcome::Fault(ShaderFault::Endless { limit }) if limit < INSTRUCTION_LIMIT => {
+                self.exhausted = Some(Work::WarpInstruction);
+                return None;
+            }
+            Outcome::Fault(fault) => self.memory.log.fault = Some(fault),
+            Outcome::Ended | Outcome::Barrier => {}
+        }
+        Some(outcome)
+    }
+
+    /// Does something that leaves nothing: no stores, no reports, only what it costs.
+    pub fn in_secret<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        let log = std::mem::take(&mut self.memory.log);
+        self.memory.stores = Stores::Dropped;
+        let result = work(self);
+        self.memory.stores = Stores::Kept;
+        self.memory.log = log;
+        result
+    }
+
+    /// Does a job that may cost `share` units.
+    fn job<J, R>(&mut self, job: J, share: u64, work: impl Fn(&mut Self, J) -> R) -> Done<R> {
+        self.memory.begin_job(share);
+        let result = work(self, job);
+        let mut log = std::mem::take(&mut self.memory.log);
+        log.work = std::mem::take(&mut self.memory.work);
+        Done { result, log, exhausted: self.exhausted.take() }
+    }
+}
+
+/// What a job left.
+struct Done<R> {
+    result: R,
+    log: ShaderLog,
+    exhausted: Option<Work>,
+}
+
+/// The results of a launch, in the order of its jobs.
+pub struct Launched<R> {
+    /// What the jobs made. After a fault or a cut there are fewer than jobs.
+    pub results: Vec<R>,
+    /// What the shader did, and what went wrong.
+    pub log: ShaderLog,
+}
+
+impl<R> Launched<R> {
+    /// Takes the result of the next job, and charges what it cost.
+    fn add(&mut self, done: Done<R>, budget: &mut Budget) {
+        done.log.work.settle(budget);
+        if let Some(work) = done.exhausted {
+            budget.exhaust(work);
+        }
+        self.log.append(done.log);
+        self.results.push(done.result);
+    }
+
+    /// Whether no later job runs.
+    fn is_over(&self, budget: &Budget) -> bool {
+        self.log.fault.is_some() || budget.cut().is_some()
+    }
+}
+
+/// Has `work` done for `jobs` by workers of `stage`, until one faults or the budget is used up.
+pub fn launch<J: Send, R: Send>(
+    stage: &StageState,
+    memory: &mut Memory,
+    budget: &mut Budget,
+    threads: Threads,
+    jobs: impl Iterator<Item = J>,
+    work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
+) -> Launched<R> {
+    let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
+    if stage.stores() {
+        let used = in_order(stage, memory, budget, jobs, work, &mut launched);
+        note_textures(&stage.textures.bind(memory), used, stage, &mut launched.log);
+    } else {
+        let memory = &*memory;
+        let bank = stage.textures.bind(memory);
+        let gpu = || GpuMemory::ReadOnly(memory, &bank);
+        let used = side_by_side(stage, gpu, budget, threads, jobs, work, &mut launched);
+        note_textures(&bank, used, stage, &mut launched.log);
+    }
+    launched
+}
+
+/// One job after the other, in memory that nobody else has. Gives the textures that were used.
+fn in_order<J, R>(
+    stage: &StageState,
+    memory: &mut Memory,
+    budget: &mut Budget,
+    jobs: impl Iterator<Item = J>,
+    work: impl Fn(&mut Worker<'_>, J) -> R,
+    launched: &mut Launched<R>,
+) -> u128 {
+    let mut worker = Worker::new(stage, GpuMemory::ReadWrite(memory));
+    for job in jobs {
+        let share = budget.share(Work::Copy16, 1);
+        launched.add(worker.job(job, share, &work), budget);
+        if launched.is_over(budget) {
+            break;
+        }
+    }
+    worker.memory.used_textures
+}
+
+/// Wave after wave. Gives the textures that were used.
+fn side_by_side<'a, J: Send, R: Send>(
+    stage: &'a StageState,
+    gpu: impl Fn() -> GpuMemory<'a> + Sync,
+    budget: &mut Budget,
+    threads: Threads,
+    mut jobs: impl Iterator<Item = J>,
+    work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
+    launched: &mut Launched<R>,
+) -> u128 {
+    let mut mine = None;
+    let mut used = 0;
+    loop {
+        let wave: Vec<J> = jobs.by_ref().take(WAVE).collect();
+        let share = budget.share(Work::Copy16, wave.len());
+        let job = |worker: &mut Worker<'a>, job: J| {
+            worker.memory.used_textures = 0;
+            (worker.job(job, share, &work), worker.memory.used_textures)
+        };
+        if wave.is_empty() {
+            return used;
+        }
+        let done: Vec<_> = if wave.len() == 1 || threads == Threads::This {
+            let mine = mine.get_or_insert_with(|| Worker::new(stage, gpu()));
+            wave.into_iter().map(|next| job(mine, next)).collect()
+        } else {
+            wave.into_par_iter().map_init(|| Worker::new(stage, gpu()), job).collect()
+        };
+        for (done, textures) in done {
+            used |= textures;
+            launched.add(done, budget);
+        }
+        if launched.is_over(budget) {
+            return used;
+        }
+    }
+}
+
+/// Notes what was wrong with the textures that were used.
+fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut ShaderLog) {
+    if used == 0 {
+        return;
+    }
+    let problems = bank.problems(used);
+    log.missing.extend(problems.missing);
+    for (slot, error) in problems.unsupported {
+        log.unsupported.push(format!("{:?} texture {slot}: {error}", stage.stage));
+    }
+}

@@ -1,0 +1,118 @@
+//! The registers of a shader stage: where its program, constants and descriptors are.
+
+use std::sync::Arc;
+
+use a4emu_decoder::regs::sp::*;
+use a4emu_decoder::regs::sp_geometry::*;
+
+use crate::fault::{Client, Miss};
+use crate::gpu::{CodeSource, Gpu, INSTRUCTIONS, SsboState, Stage};
+use crate::regfile::RegFile;
+use crate::shader::{Program, Summary};
+
+use super::buffer::Buffer;
+use super::programs::Loaded;
+use crate::draw::tpl1::TextureBank;
+use crate::draw::tpl1::state::textures;
+
+/// First vec4 of the constant file that mirrors SSBO descriptors.
+const SSBO_MIRROR: usize = 448;
+
+/// Instructions in one unit of the length registers.
+const LENGTH_UNIT: u32 = 16;
+
+/// What a stage runs with, the same for all of a draw.
+pub struct StageState {
+    /// Which stage.
+    pub stage: Stage,
+    /// The program.
+    pub program: Arc<Program>,
+    /// What the program can do.
+    pub summary: Summary,
+    /// Textures and samplers.
+    pub textures: TextureBank,
+    /// The constant file, with the SSBO mirror in place.
+    pub constants: Vec<u32>,
+    /// Storage buffers and images.
+    pub(super) buffers: Vec<Buffer>,
+}
+
+impl StageState {
+    /// The constants and descriptors of `stage`, which runs `loaded`.
+    pub fn snapshot(gpu: &Gpu, stage: Stage, loaded: Loaded) -> Self {
+        let Loaded { program, summary } = loaded;
+        let ssbo = gpu.loaded.ssbo(stage);
+        let mut constants = bytemuck::cast_slice(&gpu.loaded.stage(stage).constants).to_vec();
+        mirror(ssbo, &mut constants);
+        let buffers = ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect();
+        let textures = if summary.samples { textures(gpu, stage) } else { TextureBank::default() };
+        Self { stage, program, summary, textures, constants, buffers }
+    }
+
+    /// Whether it writes memory, so that warps must run in order.
+    pub fn stores(&self) -> bool {
+        self.summary.stores
+    }
+
+    /// Whether its results depend on memory other than attributes.
+    pub fn reads_memory(&self) -> bool {
+        self.summary.loads || self.summary.samples || self.summary.stores
+    }
+
+    /// Whether it discards lanes.
+    pub fn kills(&self) -> bool {
+        self.summary.kills
+    }
+
+    /// Whether its outputs are the same whenever its input registers are.
+    pub fn is_uniform(&self) -> bool {
+        !self.summary.varies && !self.summary.stores && !self.summary.kills
+    }
+}
+
+/// Constants from c448 on read the SSBO descriptors (docs/hardware/ir3-isa.md, section 9.3).
+fn mirror(ssbo: &SsboState, constants: &mut Vec<u32>) {
+    let used = ssbo.descriptors.iter().rposition(|d| *d != [0; 4]).map_or(0, |last| last + 1);
+    let end = 4 * (SSBO_MIRROR + used);
+    if used > 0 && constants.len() < end {
+        constants.resize(end, 0);
+    }
+    for (i, descriptor) in ssbo.descriptors[..used].iter().enumerate() {
+        constants[4 * (SSBO_MIRROR + i)..][..4].copy_from_slice(descriptor);
+    }
+}
+
+/// Address and length in instructions of a stage's program.
+fn place(regs: &RegFile, stage: Stage) -> (u32, u32) {
+    let (start, units) = match stage {
+        Stage::VS => (regs.get::<SP_VS_OBJ_START>().VALUE(), regs.get::<SP_VS_LENGTH_REG>().VALUE()),
+        Stage::FS => (regs.get::<SP_FS_OBJ_START>().VALUE(), regs.get::<SP_FS_LENGTH_REG>().VALUE()),
+        Stage::CS => (regs.get::<SP_CS_OBJ_START>().VALUE(), regs.get::<SP_CS_LENGTH_REG>().VALUE()),
+        Stage::HS => (regs.get::<SP_HS_OBJ_START>().VALUE(), regs.get::<SP_HS_LENGTH_REG>().VALUE()),
+        Stage::DS => (regs.get::<SP_DS_OBJ_START>().VALUE(), regs.get::<SP_DS_LENGTH_REG>().VALUE()),
+        Stage::GS => (regs.get::<SP_GS_OBJ_START>().VALUE(), regs.get::<SP_GS_LENGTH_REG>().VALUE()),
+    };
+    (start, units.saturating_mul(LENGTH_UNIT).min(Program::MAX_INSTRUCTIONS as u32))
+}
+
+/// The instructions of `stage`, from memory or the instruction store, whichever was said
+/// last. When the memory is not in the capture, the store has to do.
+///
+/// # Errors
+/// Where they should be, when there are none.
+pub fn code(gpu: &Gpu, stage: Stage) -> Result<Vec<u64>, Miss> {
+    let (start, length) = place(&gpu.regs, stage);
+    let loaded = gpu.loaded.stage(stage);
+    let mut bytes = vec![0; length as usize * 8];
+    let in_memory = loaded.source == CodeSource::Memory && length > 0 && gpu.mem.read(start, &mut bytes);
+    let words: Vec<u64> = if in_memory {
+        bytes.chunks_exact(8).map(|b| u64::from_le_bytes(std::array::from_fn(|i| b[i]))).collect()
+    } else {
+        let length = if length == 0 { INSTRUCTIONS } else { length as usize };
+        loaded.code[..length.min(loaded.code.len())].to_vec()
+    };
+    match words.iter().all(|word| *word == 0) {
+        true => Err(Miss { client: Client::ShaderCode, address: start, len: length * 8 }),
+        false => Ok(words),
+    }
+}

@@ -1,0 +1,28 @@
+//! The registers of the texture unit: where border colours are.
+
+use a4emu_decoder::regs::tpl1::*;
+
+use super::TextureBank;
+use crate::gpu::{Gpu, Stage};
+use crate::regfile::RegFile;
+
+/// The textures of a stage, without the empty slots at the end.
+pub fn textures(gpu: &Gpu, stage: Stage) -> TextureBank {
+    let loaded = gpu.loaded.stage(stage);
+    let textures = loaded.textures.iter().rposition(|d| *d != [0; 8]).map_or(0, |last| last + 1);
+    let samplers = loaded.samplers.iter().rposition(|d| *d != [0; 2]).map_or(0, |last| last + 1);
+    let border = border_colors(&gpu.regs, stage);
+    TextureBank::new(&loaded.textures[..textures], &loaded.samplers[..samplers], border, &gpu.mem)
+}
+
+/// Where the border colours of the stage's samplers are.
+fn border_colors(regs: &RegFile, stage: Stage) -> u32 {
+    match stage {
+        Stage::VS => regs.get::<TPL1_TP_VS_BORDER_COLOR_BASE_ADDR>().VALUE(),
+        Stage::HS => regs.get::<TPL1_TP_HS_BORDER_COLOR_BASE_ADDR>().VALUE(),
+        Stage::DS => regs.get::<TPL1_TP_DS_BORDER_COLOR_BASE_ADDR>().VALUE(),
+        Stage::GS => regs.get::<TPL1_TP_GS_BORDER_COLOR_BASE_ADDR>().VALUE(),
+        Stage::FS => regs.get::<TPL1_TP_FS_BORDER_COLOR_BASE_ADDR>().VALUE(),
+        Stage::CS => regs.get::<TPL1_TP_CS_BORDER_COLOR_BASE_ADDR>().VALUE(),
+    }
+}

@@ -1,0 +1,150 @@
+//! The registers of the VPC: which outputs of the last vertex stage go where, and feedback.
+
+use a4emu_decoder::bits::Register;
+use a4emu_decoder::regs::groups::{ShaderOutput, used};
+use a4emu_decoder::regs::sp::*;
+use a4emu_decoder::regs::sp_geometry::*;
+use a4emu_decoder::regs::vpc::*;
+
+use crate::gpu::{Gpu, Stage};
+use crate::regfile::RegFile;
+
+/// Varying components that the VPC can hold.
+pub const MAX_VARYINGS: usize = 128;
+
+/// Which registers of the last vertex stage go where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VertexOutputs {
+    /// First of the four position registers.
+    pub position: u32,
+    /// Point size.
+    pub point_size: Option<u32>,
+    /// Register, and location of one varying component.
+    pub varyings: Vec<(u32, usize)>,
+    /// Varying components of a vertex.
+    pub components: usize,
+}
+
+impl VertexOutputs {
+    /// The output map of `stage`, one of VS, DS and GS.
+    pub fn snapshot(regs: &RegFile, stage: Stage) -> Self {
+        let (position, point_size, total) = outputs_of(regs, stage);
+        let mut varyings = Vec::new();
+        for output in 0..total.min(32) {
+            let (source, location) = linkage(regs, stage, output);
+            for c in (0..4).filter(|c| source.components & (1 << c) != 0) {
+                if let Some(location) = (location + c).checked_sub(8) {
+                    varyings.push((source.regid + c, location as usize));
+                }
+            }
+        }
+        varyings.retain(|(_, location)| *location < MAX_VARYINGS);
+        let components = varyings.iter().map(|(_, location)| location + 1).max().unwrap_or(0);
+        Self { position, point_size, varyings, components }
+    }
+}
+
+/// Registers of position and point size, and the number of other outputs. No register is
+/// known to name a domain shader's point size.
+fn outputs_of(regs: &RegFile, stage: Stage) -> (u32, Option<u32>, u32) {
+    match stage {
+        Stage::GS => {
+            let param = regs.get::<SP_GS_PARAM_REG>();
+            let size = used(param.PRIMREGID()).map(|word| word + 1);
+            (param.POSREGID(), size, param.TOTALGSOUTVAR())
+        }
+        Stage::DS => {
+            let param = regs.get::<SP_DS_PARAM_REG>();
+            (param.POSREGID(), None, param.TOTALGSOUTVAR())
+        }
+        Stage::VS | Stage::HS | Stage::FS | Stage::CS => {
+            let param = regs.get::<SP_VS_PARAM_REG>();
+            (param.POSREGID(), used(param.PSIZEREGID()), param.TOTALVSOUTVAR())
+        }
+    }
+}
+
+/// Source of output `j`, and where its first component goes.
+fn linkage(regs: &RegFile, stage: Stage, j: u32) -> (ShaderOutput, u32) {
+    let (half, quarter) = (j as usize % 2, j as usize % 4);
+    match stage {
+        Stage::GS => (
+            regs.at::<SP_GS_OUT>(j / 2).outputs()[half],
+            regs.at::<SP_GS_VPC_DST>(j / 4).locations()[quarter],
+        ),
+        Stage::DS => (
+            regs.at::<SP_DS_OUT>(j / 2).outputs()[half],
+            regs.at::<SP_DS_VPC_DST>(j / 4).locations()[quarter],
+        ),
+        Stage::VS | Stage::HS | Stage::FS | Stage::CS => (
+            regs.at::<SP_VS_OUT>(j / 2).outputs()[half],
+            regs.at::<SP_VS_VPC_DST>(j / 4).locations()[quarter],
+        ),
+    }
+}
+
+/// What feedback needs of the registers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeedbackState {
+    pub(super) buffers: [Option<FeedbackBuffer>; 4],
+    /// Location of a component, and where it goes.
+    pub(super) entries: Vec<(usize, StreamOutEntry)>,
+}
+
+/// A buffer that some stream fills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FeedbackBuffer {
+    pub stream: u32,
+    pub base: u32,
+    pub size: u32,
+    /// Bytes of a vertex.
+    pub stride: u32,
+    /// Where the next vertex goes.
+    pub offset: u32,
+    /// Where the offset is written back, if not 0.
+    pub flush: u32,
+}
+
+impl FeedbackState {
+    /// The registers' feedback; `None` when no buffer is on.
+    pub fn snapshot(gpu: &Gpu) -> Option<Self> {
+        let regs = &gpu.regs;
+        let streams = STREAM_OUT_BUFFERS(regs.get::<UNKNOWN_2155>().VALUE()).streams();
+        let off = STREAM_OUT_OVERRIDE(regs.get::<UNKNOWN_2156>().VALUE()).DISABLE();
+        if off || streams == [None; 4] {
+            return None;
+        }
+        let flush = [
+            regs.get::<VPC_SO_FLUSH_WADDR_0>().VALUE(),
+            regs.get::<VPC_SO_FLUSH_WADDR_1>().VALUE(),
+            regs.get::<VPC_SO_FLUSH_WADDR_2>().VALUE(),
+            regs.get::<VPC_SO_FLUSH_WADDR_3>().VALUE(),
+        ];
+        let buffer = |i: usize| {
+            let at = i as u32;
+            streams[i].map(|stream| FeedbackBuffer {
+                stream,
+                base: regs.at::<VPC_SO_BUFFER_BASE>(at).VALUE(),
+                size: regs.at::<VPC_SO_BUFFER_SIZE>(at).VALUE(),
+                stride: regs.at::<VPC_SO_NCOMP>(at).VALUE().saturating_mul(4),
+                offset: regs.at::<VPC_SO_BUFFER_OFFSET>(at).VALUE(),
+                flush: flush[i],
+            })
+        };
+        let words = gpu.stream_out.iter().flat_map(|word| word.entries()).enumerate();
+        let entries = words.filter_map(|(location, entry)| Some((location, entry?))).collect();
+        Some(Self { buffers: std::array::from_fn(buffer), entries })
+    }
+}
+
+/// How far the buffers are full after a draw.
+pub struct Filled(pub(super) [Option<FeedbackBuffer>; 4]);
+
+impl Filled {
+    /// The registers that take it, where the next draw goes on, and their values.
+    pub fn registers(&self) -> impl Iterator<Item = (u32, u32)> {
+        let row = VPC_SO_BUFFER_OFFSET::ROW;
+        let buffers = (0..).zip(&self.0);
+        buffers.filter_map(move |(i, buffer)| Some((row.offset + row.stride * i, (*buffer)?.offset)))
+    }
+}

@@ -1,0 +1,138 @@
+//! The vertex shader: a lane per vertex.
+
+use std::sync::Arc;
+
+use crate::budget::{Budget, Work};
+use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
+use crate::draw::sp::log::ShaderLog;
+use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
+use crate::draw::sp::state::StageState;
+use crate::draw::stop::{Stop, charge};
+use crate::draw::vertices::{HEADER, MAX_VERTICES, MAX_WORDS, Vertices};
+use crate::draw::vfd::fetch::fetch;
+use crate::draw::vfd::indices::{VertexJob, fetch_indices, jobs};
+use crate::draw::vfd::state::FetchState;
+use crate::draw::vpc::state::VertexOutputs;
+use crate::fault::{Fault, Missing};
+use crate::memory::Memory;
+use crate::shader::{LANES, Warp};
+
+/// Vertices that one job shades.
+const CHUNK: usize = 16 * LANES;
+
+/// Vertex fetch and vertex shader of a draw.
+pub struct VertexState {
+    /// What is fetched.
+    pub fetch: FetchState,
+    /// The shader.
+    pub stage: StageState,
+    /// What it hands on.
+    pub outputs: VertexOutputs,
+}
+
+impl VertexState {
+    /// Whether the other state makes the same vertices of the same memory.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.fetch == other.fetch
+            && self.outputs == other.outputs
+            && Arc::ptr_eq(&self.stage.program, &other.stage.program)
+            && self.stage.constants == other.stage.constants
+    }
+
+    /// Fetches and shades the vertices of a draw.
+    ///
+    /// # Errors
+    /// The draw is larger than we can hold, or than the run may have.
+    pub fn shade(&self, memory: &mut Memory, budget: &mut Budget) -> Result<Shaded, Stop> {
+        let mut missing = Missing::default();
+        let (jobs, list) = self.jobs(memory, budget, &mut missing)?;
+        let mut vertices = Vertices::new(self.outputs.components, jobs.len());
+        let stride = vertices.stride();
+        let chunks = jobs.chunks(CHUNK).zip(vertices.rows_mut().chunks_mut(CHUNK * stride));
+        let shade = |worker: &mut Worker<'_>, (jobs, rows)| self.shade_job(worker, jobs, rows, stride);
+        let mut log = launch(&self.stage, memory, budget, Threads::All, chunks, shade).log;
+        log.missing.extend(missing.iter());
+        Ok(Shaded { vertices, list, log })
+    }
+
+    /// What to shade, and the drawing order in terms of it.
+    fn jobs(
+        &self,
+        memory: &Memory,
+        budget: &mut Budget,
+        missing: &mut Missing,
+    ) -> Result<(Vec<VertexJob>, Vec<u32>), Stop> {
+        let total = u64::from(self.fetch.count) * u64::from(self.fetch.instances);
+        if total > MAX_VERTICES {
+            return Err(Stop::TooLarge(format!("draw of {total} vertices is cut")));
+        }
+        charge(budget, Work::Vertex, total)?;
+        let indices = fetch_indices(&self.fetch, memory, missing);
+        let (jobs, list) = jobs(&self.fetch, &indices);
+        let components = self.outputs.components;
+        if jobs.len() * (HEADER + components) > MAX_WORDS {
+            return Err(Stop::TooLarge(format!(
+                "draw of {total} vertices with {components} varyings is cut"
+            )));
+        }
+        Ok((jobs, list))
+    }
+
+    /// Warp after warp.
+    fn shade_job(&self, worker: &mut Worker<'_>, jobs: &[VertexJob], rows: &mut [u32], stride: usize) {
+        for (jobs, rows) in jobs.chunks(LANES).zip(rows.chunks_mut(LANES * stride)) {
+            let lanes = WarpLanes::first(jobs.len());
+            let ended = worker.run(lanes, None, |warp, memory| self.enter(jobs, warp, memory));
+            self.outputs.export(&worker.warp, rows, stride);
+            if !ended {
+                return;
+            }
+        }
+    }
+
+    /// Puts what the vertices start with into registers.
+    fn enter(&self, jobs: &[VertexJob], warp: &mut Warp, memory: &mut ShaderMemory<'_>) {
+        for attribute in &self.fetch.attributes {
+            fetch(attribute, &self.fetch, jobs, warp, memory.gpu.get(), &mut memory.log.missing);
+        }
+        for (id, value) in [
+            (self.fetch.vertex_id, (|job: &VertexJob| job.index) as fn(&VertexJob) -> u32),
+            (self.fetch.instance_id, |job| job.instance),
+            (self.fetch.vertex_count, |job| job.number),
+        ] {
+            if let Some(id) = id {
+                warp.full_mut(id).iter_mut().zip(jobs).for_each(|(lane, job)| *lane = value(job));
+            }
+        }
+    }
+
+    /// The warp of the vertices 32 `number` and on, before its first instruction.
+    ///
+    /// # Errors
+    /// The draw has no such warp.
+    pub fn inspect<'a>(
+        &'a self,
+        memory: &'a mut Memory,
+        budget: &mut Budget,
+        number: u32,
+    ) -> Result<Worker<'a>, Stop> {
+        let (jobs, _) = self.jobs(memory, budget, &mut Missing::default())?;
+        let Some(jobs) = jobs.chunks(LANES).nth(number as usize) else {
+            return Err(Fault::Draw(format!("the draw shades {} vertices", jobs.len())).into());
+        };
+        let mut worker = Worker::new(&self.stage, GpuMemory::ReadWrite(memory));
+        worker.start(WarpLanes::first(jobs.len()), |warp, memory| self.enter(jobs, warp, memory));
+        Ok(worker)
+    }
+}
+
+/// What the vertex stage makes of a draw.
+#[derive(Default)]
+pub struct Shaded {
+    /// The shaded vertices.
+    pub vertices: Vertices,
+    /// Their numbers in drawing order, with restarts.
+    pub list: Vec<u32>,
+    /// What the shader did.
+    pub log: ShaderLog,
+}

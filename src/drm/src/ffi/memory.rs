@@ -1,0 +1,174 @@
+//! Entry points about the program's address space: mappings of buffers are [`mappings`]'s, the
+//! rest goes on to libc.
+//!
+//! The addresses of buffers are in the one region that the emulator uses, too. So what the
+//! program does to them does not go to the system: it would take the memory from both.
+
+use std::ffi::{c_int, c_void};
+
+use rustix::io::Errno;
+
+use super::next::interpose;
+use super::{last_errno, set_errno, signals};
+use crate::mappings::{self, Part};
+use crate::{device, known};
+
+type Mmap = unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
+
+/// An address in C's way: `MAP_FAILED` and `errno`.
+fn to_c(result: Result<usize, Errno>) -> *mut c_void {
+    match result {
+        Ok(at) => at as *mut c_void,
+        Err(errno) => {
+            set_errno(errno);
+            libc::MAP_FAILED
+        }
+    }
+}
+
+/// A result in C's way: -1 and `errno`.
+fn status(result: Result<(), Errno>) -> c_int {
+    match result {
+        Ok(()) => 0,
+        Err(errno) => {
+            set_errno(errno);
+            -1
+        }
+    }
+}
+
+/// Whether this process may have a buffer mapped in `at..at + len`.
+fn is_ours(at: *mut c_void, len: usize) -> bool {
+    mappings::may_show(at as usize, len) && known::is_owner()
+}
+
+interpose! {
+    /// libc's; of the device or an exported buffer, the buffer's memory.
+    fn mmap(at: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void = |next| {
+        // SAFETY: the caller keeps libc's contract.
+        unsafe { map(next, at, len, (prot, flags), fd, offset) }
+    };
+
+    /// libc's; of the device or an exported buffer, the buffer's memory.
+    fn mmap64(at: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void = |next| {
+        // SAFETY: as in `mmap`.
+        unsafe { map(next, at, len, (prot, flags), fd, offset) }
+    };
+
+    /// libc's; a buffer lives as long as it is mapped.
+    fn munmap(at: *mut c_void, len: usize) -> c_int = |next| {
+        if !mappings::touches_region(at as usize, len) && !is_ours(at, len) {
+            // SAFETY: passed on as it came.
+            return unsafe { next(at, len) };
+        }
+        let _signals = signals::hold();
+        let rest = if known::is_owner() { mappings::remove(at as usize, len) } else { Default::default() };
+        let unmap = |part: &std::ops::Range<usize>| {
+            // SAFETY: a part of what the program asked for, and outside of our region.
+            let status = unsafe { next(part.start as *mut c_void, part.end - part.start) };
+            if status == 0 { Ok(()) } else { Err(last_errno()) }
+        };
+        status(rest.iter().filter(|part| !part.is_empty()).try_for_each(unmap))
+    };
+
+    /// libc's; a mapping of a buffer may move and shrink, as the kernel has it for devices.
+    fn mremap(at: *mut c_void, old: usize, new: usize, flags: c_int, to: *mut c_void) -> *mut c_void = |next| {
+        let wish = (flags & libc::MREMAP_FIXED != 0).then_some(to as usize);
+        if wish.is_some_and(|to| mappings::touches_region(to, new)) {
+            return to_c(Err(Errno::INVAL));
+        }
+        let _signals = signals::hold();
+        let shown = is_ours(at, old.max(1)).then(|| mappings::shown(at as usize, old.max(1)));
+        let Some(part) = shown.flatten() else {
+            if let Some(to) = wish.filter(|_| is_ours(to, new)) {
+                mappings::remove(to, new);
+            }
+            // SAFETY: passed on as it came.
+            return unsafe { next(at, old, new, flags, to) };
+        };
+        // SAFETY: as in `mmap`.
+        let system = || unsafe { next(at, old, new, flags, to) };
+        to_c(remap(part, at as usize..(at as usize).saturating_add(old), new, wish, system))
+    };
+
+    /// libc's; buffers stay accessible, to the GPU and so to the program.
+    fn mprotect(at: *mut c_void, len: usize, prot: c_int) -> c_int = |next| {
+        // SAFETY: passed on as it came.
+        if mappings::touches_region(at as usize, len) { 0 } else { unsafe { next(at, len, prot) } }
+    };
+
+    /// libc's; none of the advice is for the memory of a device.
+    fn madvise(at: *mut c_void, len: usize, advice: c_int) -> c_int = |next| {
+        // SAFETY: passed on as it came.
+        if mappings::touches_region(at as usize, len) { 0 } else { unsafe { next(at, len, advice) } }
+    };
+}
+
+/// # Safety
+/// As `mmap`.
+unsafe fn map(
+    next: Mmap,
+    at: *mut c_void,
+    len: usize,
+    how: (c_int, c_int),
+    fd: c_int,
+    offset: i64,
+) -> *mut c_void {
+    let (prot, flags) = how;
+    let wish = (flags & libc::MAP_FIXED != 0).then_some(at as usize);
+    if wish.is_some_and(|at| mappings::touches_region(at, len)) {
+        return to_c(Err(Errno::INVAL));
+    }
+    let ours = flags & libc::MAP_ANONYMOUS == 0 && known::object_at(fd).is_some();
+    if ours {
+        let _signals = signals::hold();
+        if let Some(part) = device::mapped_part(fd, offset, len) {
+            // SAFETY: the program chose the address, with `MAP_FIXED`, or nobody has it.
+            let show = |bytes, wish| unsafe { mappings::region()?.show_at(bytes, wish) };
+            return to_c(part.and_then(|part| mappings::add(part, wish, show)));
+        }
+    }
+    if let Some(at) = wish.filter(|_| is_ours(at, len)) {
+        let _signals = signals::hold();
+        mappings::remove(at, len);
+    }
+    // SAFETY: passed on as it came.
+    unsafe { next(at, len, prot, flags, fd, offset) }
+}
+
+/// Moves or shrinks the mapping of `part` at `old` to `new` bytes. `system` does it to one that
+/// is a mapping of its own.
+fn remap(
+    part: Part,
+    old: std::ops::Range<usize>,
+    new: usize,
+    wish: Option<usize>,
+    system: impl FnOnce() -> *mut c_void,
+) -> Result<usize, Errno> {
+    let (len, bo) = (old.end - old.start, part.bo.clone());
+    if new > len.next_multiple_of(4096) && len > 0 {
+        return Err(Errno::FAULT);
+    }
+    if !mappings::touches_region(old.start, 1) {
+        return match system() {
+            libc::MAP_FAILED => Err(last_errno()),
+            to => {
+                mappings::moved(old, to as usize, new, bo);
+                Ok(to as usize)
+            }
+        };
+    }
+    if wish.is_none() && len > 0 {
+        mappings::remove(old.start + new, len - new.min(len));
+        return Ok(old.start);
+    }
+    let bytes = part.bytes.start..part.bytes.start + new.next_multiple_of(4096) as u64;
+    if bytes.end > part.bo.size {
+        return Err(Errno::FAULT);
+    }
+    // SAFETY: as in `map`.
+    let show = |bytes, wish| unsafe { mappings::region()?.show_at(bytes, wish) };
+    let to = mappings::add(Part { bo: part.bo, bytes }, wish, show)?;
+    mappings::remove(old.start, len);
+    Ok(to)
+}

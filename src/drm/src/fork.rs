@@ -1,0 +1,55 @@
+//! Forks: the child has a device of its own, with the parent's buffers and a new GPU.
+//!
+//! All our locks are taken around a fork, so that the child's copy of the state is whole
+//! and none of its locks is held by a thread that the child does not have. A running submit
+//! holds none, so nothing waits for it.
+
+use std::sync::MutexGuard;
+
+use a4emu::run::summary::Summary;
+
+use crate::arena::{self, Arena};
+use crate::device::{Device, State};
+use crate::ffi::signals;
+use crate::file::Object;
+use crate::{known, mappings};
+
+/// All locks of the device, and the thread's signals. Fields drop from the first to the last:
+/// locks in the reverse of the order in which they were taken, then the signals.
+pub struct Held {
+    arena: MutexGuard<'static, Arena>,
+    #[expect(dead_code, reason = "held only to be released")]
+    mapped: mappings::Guard,
+    summary: MutexGuard<'static, Summary>,
+    state: MutexGuard<'static, State>,
+    #[expect(dead_code, reason = "held only to be released")]
+    signals: signals::Held,
+}
+
+/// Takes every lock.
+pub fn hold(device: &'static Device) -> Held {
+    let signals = signals::hold();
+    let state = device.state();
+    let summary = device.summary();
+    let mapped = mappings::lock();
+    let arena = arena::lock(&device.arena);
+    Held { arena, mapped, summary, state, signals }
+}
+
+impl Held {
+    /// In the child: what must not be shared with the parent becomes the child's own.
+    pub fn part_from_parent(mut self) {
+        known::own();
+        *self.summary = Summary::default();
+        self.arena.part_from_parent();
+        let lost = self.state.ring.part_from_parent();
+        for object in self.state.objects.values_mut() {
+            if let Object::File(file) = object {
+                file.queues.end_all();
+            }
+        }
+        drop(self);
+        // Submits of the parent's other threads own buffers, which lock the arena as they go.
+        drop(lost);
+    }
+}

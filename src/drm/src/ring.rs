@@ -1,0 +1,127 @@
+//! The GPU's own thread. Submits wait for it in a queue, as on a ring, and run one at a time.
+//!
+//! It is apart from the program like the hardware is: it takes none of the process's signals,
+//! so that handlers never interrupt the emulator, and it has a table of descriptors of its own,
+//! so that the program cannot see, close or replace the files that it writes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{PoisonError, mpsc};
+use std::thread;
+
+use rustix::io::Errno;
+
+use crate::clock::Deadline;
+use crate::device::{Call, Device};
+use crate::engine::{Engine, Job, Outcome};
+use crate::ffi::own_table;
+
+/// Submits that wait, and what became of others.
+#[derive(Default)]
+pub struct Ring {
+    jobs: VecDeque<(u64, Job)>,
+    /// The thread is there.
+    started: bool,
+    /// Submits accepted so far, of all files: each has its number from 1.
+    submitted: u64,
+    /// Submits that ran to their end.
+    pub completed: u64,
+    /// Of those, the ones whose ioctl does not know yet that they failed.
+    failed: BTreeMap<u64, Errno>,
+    /// Submits that were cut off, as the kernel counts hangs.
+    pub hangs: u64,
+}
+
+impl Ring {
+    /// Queues a submit; gives its number.
+    pub fn push(&mut self, job: Job) -> u64 {
+        self.submitted += 1;
+        job.mark_used(self.submitted);
+        self.jobs.push_back((self.submitted, job));
+        self.submitted
+    }
+
+    /// In a forked child, which has no such thread: what ran in the parent is over here. Gives
+    /// what is to be dropped when the locks are free.
+    pub fn part_from_parent(&mut self) -> VecDeque<(u64, Job)> {
+        let submitted = self.submitted;
+        let lost = std::mem::take(self);
+        (self.submitted, self.completed) = (submitted, submitted);
+        lost.jobs
+    }
+}
+
+impl Device {
+    /// Starts the thread, if it is not there.
+    ///
+    /// # Errors
+    /// `EAGAIN` if the process may not have more threads; `ENOSYS` if the kernel does not let
+    /// threads have descriptors of their own.
+    pub fn start(&'static self) -> Result<(), Errno> {
+        let mut state = self.state();
+        if state.ring.started {
+            return Ok(());
+        }
+        let (ready, started) = mpsc::channel();
+        let run = move || {
+            let parted = own_table();
+            let engine = parted.map(|()| Engine::new(self.chip));
+            let _ = ready.send(engine.as_ref().map(|_| ()).map_err(|errno| *errno));
+            if let Ok(engine) = engine {
+                self.serve(engine);
+            }
+        };
+        thread::Builder::new().name("a4emu-gpu".into()).spawn(run).map_err(|_| Errno::AGAIN)?;
+        started.recv().unwrap_or(Err(Errno::AGAIN))?;
+        state.ring.started = true;
+        Ok(())
+    }
+
+    /// The thread: runs what is queued, for ever.
+    fn serve(&self, mut engine: Engine) -> ! {
+        loop {
+            let (number, job) = self.next_job();
+            let run = catch_unwind(AssertUnwindSafe(|| engine.run(self, &job)));
+            let outcome = run.unwrap_or_else(|panic| engine.broke(self, panic.as_ref()));
+            self.complete(number, &job, &outcome);
+            drop(job);
+            self.announce_progress();
+        }
+    }
+
+    fn next_job(&self) -> (u64, Job) {
+        let mut state = self.state();
+        loop {
+            if let Some(next) = state.ring.jobs.pop_front() {
+                return next;
+            }
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn complete(&self, number: u64, job: &Job, outcome: &Outcome) {
+        let mut state = self.state();
+        state.ring.completed = number;
+        if outcome.failed {
+            state.ring.failed.insert(number, Errno::IO);
+        }
+        state.ring.hangs += u64::from(outcome.hung);
+        // The file or the queue can be gone: another thread closed it while we ran.
+        if let Ok(queue) = state.file(job.file).and_then(|file| file.queues.get(job.queue)) {
+            queue.end(job.fence, outcome.hung.into());
+        }
+    }
+}
+
+impl Call {
+    /// Waits until submit `number` has run.
+    ///
+    /// # Errors
+    /// `EIO` in strict mode, if it met something bad.
+    pub fn completed(&self, number: u64) -> Result<(), Errno> {
+        let done = self.wait(Deadline::NEVER, |state| {
+            (state.ring.completed >= number).then(|| state.ring.failed.remove(&number))
+        });
+        done.flatten().map_or(Ok(()), Err)
+    }
+}

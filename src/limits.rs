@@ -1,0 +1,93 @@
+//! `--max-work`, `--max-memory`, `--time-limit`: what a run may cost.
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::budget::{self, Budget};
+use crate::memory::MAX_HELD;
+use crate::playback::Playback;
+
+/// Bytes of memory that each byte of a capture's file adds to the limit: real ones pack less well.
+const HELD_PER_BYTE: u64 = 16;
+
+/// How much a run may do; the default grows with what a capture holds.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct WorkLimits {
+    /// End after so much work, in units of about 16 bytes moved or 1/16 of a warp's instruction
+    /// (default: 16G, and 1K for each byte of memory in the capture)
+    #[arg(long, value_name = "UNITS", value_parser = amount)]
+    pub max_work: Option<u64>,
+    /// End after so many seconds; where that is, is not reproducible
+    #[arg(long, value_name = "SECONDS")]
+    pub time_limit: Option<u32>,
+}
+
+impl WorkLimits {
+    /// The work of a run that may do `least` units, however little the input holds.
+    pub fn budget(&self, least: u64) -> Budget {
+        let budget = self.max_work.map_or(Budget::new(least), Budget::fixed);
+        match self.time_limit {
+            Some(seconds) => budget.for_time(Duration::from_secs(seconds.into())),
+            None => budget,
+        }
+    }
+}
+
+/// Bounds of a run that plays a capture.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// How much it may do
+    #[command(flatten)]
+    pub work: WorkLimits,
+    /// Keep no more bytes of GPU memory than this at a time
+    /// (default: 512M, and 16 for each byte of the capture's file)
+    #[arg(long, value_name = "BYTES", value_parser = amount)]
+    pub max_memory: Option<u64>,
+}
+
+impl Limits {
+    /// A chip that plays the file `capture` within them and renders.
+    pub fn playback(&self, capture: &Path) -> Playback {
+        self.playback_of(capture, budget::BASE)
+    }
+
+    /// The same for a run that may do `least` units, however little the capture holds.
+    pub fn playback_of(&self, capture: &Path, least: u64) -> Playback {
+        let mut playback = Playback::default();
+        playback.gpu.budget = self.work.budget(least);
+        let file = std::fs::metadata(capture).map_or(0, |metadata| metadata.len());
+        let grown = MAX_HELD.saturating_add(file.saturating_mul(HELD_PER_BYTE));
+        playback.gpu.mem.limit = self.max_memory.unwrap_or(grown);
+        playback
+    }
+}
+
+/// A whole number, in 1024s, their squares or their cubes if K, M or G stands behind it.
+fn amount(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'K' | b'k') => (&text[..text.len() - 1], 10),
+        Some(b'M' | b'm') => (&text[..text.len() - 1], 20),
+        Some(b'G' | b'g') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: u64 =
+        digits.parse().map_err(|_| format!("`{text}` is no number such as 4000, 64K, 512M or 2G"))?;
+    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is too large"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_take_binary_suffixes() {
+        assert_eq!(amount("7"), Ok(7));
+        assert_eq!(amount("64K"), Ok(64 << 10));
+        assert_eq!(amount("2g"), Ok(2 << 30));
+        for wrong in ["", "K", "-1", "1.5M", "99999999999G"] {
+            assert!(amount(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! One buffer: contiguous bytes, stored only where there is something to store.
+
+use hashbrown::HashMap;
+
+use super::{PAGE, Provenance, SharedPages};
+
+/// What known zeros read as: one run of them serves every buffer that holds nothing else.
+static ZEROS: [u8; 1 << 24] = [0; 1 << 24];
+
+pub(super) enum Backing {
+    /// Contents from the capture, all of them zero so far: nothing is stored.
+    Zeros,
+    /// Contents from the capture.
+    Captured(Vec<u8>),
+    /// Address only: no storage before the first write; then which pages were written.
+    Blank {
+        bytes: Vec<u8>,
+        present: Vec<bool>,
+    },
+    Shared(Box<dyn SharedPages>),
+}
+
+/// One buffer: `len` contiguous bytes at `base`.
+pub(super) struct Block {
+    pub(super) base: u32,
+    pub(super) len: u32,
+    pub(super) group: u32,
+    pub(super) backing: Backing,
+    /// Pages (by index in the block) that the GPU wrote, as their last snapshot had them.
+    before: HashMap<u32, Box<[u8]>>,
+}
+
+impl Block {
+    pub(super) fn blank(base: u32, len: u32, group: u32) -> Self {
+        let backing = Backing::Blank { bytes: Vec::new(), present: Vec::new() };
+        Self { base, len, group, backing, before: HashMap::new() }
+    }
+
+    pub(super) fn shared(base: u32, len: u32, pages: Box<dyn SharedPages>, group: u32) -> Self {
+        Self { base, len, group, backing: Backing::Shared(pages), before: HashMap::new() }
+    }
+
+    pub(super) fn captured(base: u32, bytes: &[u8], group: u32) -> Self {
+        let backing = if is_zero(bytes) { Backing::Zeros } else { Backing::Captured(stored(bytes)) };
+        Self { base, len: bytes.len() as u32, group, backing, before: HashMap::new() }
+    }
+
+    /// Whether it is a buffer whose contents the capture holds.
+    pub(super) fn is_captured(&self) -> bool {
+        matches!(self.backing, Backing::Zeros | Backing::Captured(_))
+    }
+
+    /// Whether it may be only announced: such a block is in no page map.
+    pub(super) fn is_blank(&self) -> bool {
+        matches!(self.backing, Backing::Blank { .. })
+    }
+
+    /// Bytes of ours that it takes.
+    pub(super) fn stored(&self) -> u64 {
+        let storage = match &self.backing {
+            Backing::Zeros | Backing::Shared(_) => 0,
+            Backing::Captured(bytes) | Backing::Blank { bytes, .. } => bytes.len() as u64,
+        };
+        storage + self.before.len() as u64 * u64::from(PAGE)
+    }
+
+    /// Bytes of ours that it may take more when `len` of it are written.
+    pub(super) fn growth(&self, len: usize) -> u64 {
+        let snapshot = (len as u64).min(self.len.into()) + 2 * u64::from(PAGE);
+        match &self.backing {
+            Backing::Shared(_) => 0,
+            Backing::Captured(_) => snapshot,
+            Backing::Zeros => u64::from(self.len) + snapshot,
+            Backing::Blank { bytes, .. } if bytes.is_empty() => self.len.into(),
+            Backing::Blank { .. } => 0,
+        }
+    }
+
+    /// One past the last byte.
+    pub(super) fn end(&self) -> u64 {
+        u64::from(self.base) + u64::from(self.len)
+    }
+
+    pub(super) fn holds(&self, addr: u32) -> bool {
+        addr >= self.base && self.end() > u64::from(addr)
+    }
+
+    /// Bytes `range` if all of them are known.
+    pub(super) fn bytes(&self, offset: u32, len: usize) -> Option<&[u8]> {
+        let range = offset as usize..(offset as usize).checked_add(len)?;
+        match &self.backing {
+            Backing::Zeros if range.end <= self.len as usize => ZEROS.get(..len),
+            Backing::Zeros => None,
+            Backing::Captured(bytes) => bytes.get(range),
+            Backing::Shared(pages) => (**pages).as_ref().get(range),
+            Backing::Blank { bytes, present } => {
+                let first = offset / PAGE;
+                let last = (offset as usize + len.max(1) - 1) as u32 / PAGE;
+                let known = present.get(first as usize..=last as usize)?.iter().all(|p| *p);
+                known.then(|| bytes.get(range)).flatten()
+            }
+        }
+    }
+
+    /// The whole block, writable; storage appears now if there was none.
+    fn storage(&mut self) -> &mut [u8] {
+        if matches!(self.backing, Backing::Zeros) {
+            self.backing = Backing::Captured(vec![0; self.len as usize]);
+        }
+        match &mut self.backing {
+            Backing::Zeros => unreachable!("stored above"),
+            Backing::Captured(bytes) => bytes,
+            Backing::Shared(pages) => (**pages).as_mut(),
+            Backing::Blank { bytes, present } => {
+                if bytes.is_empty() {
+                    *bytes = vec![0; self.len as usize];
+                    *present = vec![false; self.len.div_ceil(PAGE) as usize];
+                }
+                bytes
+            }
+        }
+    }
+
+    /// Gets bytes `offset..offset + len` ready for the GPU to write: keeps what the snapshot
+    /// had. Gives by how many bytes [`Block::stored`] grew.
+    pub(super) fn prepare(&mut self, offset: u32, len: usize) -> Option<u64> {
+        let end = (offset as usize).checked_add(len).filter(|end| *end <= self.len as usize)?;
+        let before = self.stored();
+        self.storage();
+        if len > 0 {
+            for page in offset / PAGE..=(end as u32 - 1) / PAGE {
+                self.touch(page);
+            }
+        }
+        Some(self.stored() - before)
+    }
+
+    /// Bytes that are [prepared](Block::prepare).
+    pub(super) fn prepared(&mut self, offset: u32, len: usize) -> &mut [u8] {
+        &mut self.storage()[offset as usize..offset as usize + len]
+    }
+
+    /// Marks page `page` of the block as about to be written by the GPU.
+    fn touch(&mut self, page: u32) {
+        let start = (page * PAGE) as usize;
+        match &mut self.backing {
+            Backing::Captured(bytes) => {
+                let end = bytes.len().min(start + PAGE as usize);
+                self.before.entry(page).or_insert_with(|| bytes[start..end].into());
+            }
+            Backing::Blank { present, .. } => present[page as usize] = true,
+            Backing::Zeros | Backing::Shared(_) => {}
+        }
+    }
+
+    /// Takes over the snapshot `new` of the bytes at `offset`: those that the CPU did
+    /// not change since the previous snapshot stay as the GPU left them.
+    pub(super) fn merge(&mut self, offset: u32, new: &[u8]) {
+        if matches!(self.backing, Backing::Zeros) {
+            if is_zero(new) {
+                return;
+            }
+            self.storage();
+        }
+        let mut at = offset;
+        let mut rest = new;
+        while !rest.is_empty() {
+            let within = (at % PAGE) as usize;
+            let (chunk, tail) = rest.split_at(rest.len().min(PAGE as usize - within));
+            self.merge_page(at, chunk);
+            at += chunk.len() as u32;
+            rest = tail;
+        }
+    }
+
+    fn merge_page(&mut self, at: u32, new: &[u8]) {
+        let within = (at % PAGE) as usize;
+        let now = match &mut self.backing {
+            Backing::Captured(bytes) => &mut bytes[at as usize..at as usize + new.len()],
+            Backing::Zeros | Backing::Blank { .. } | Backing::Shared(_) => return,
+        };
+        let Some(before) = self.before.get_mut(&(at / PAGE)) else {
+            now.copy_from_slice(new);
+            return;
+        };
+        let before = &mut before[within..within + new.len()];
+        for ((now, before), new) in now.iter_mut().zip(before).zip(new) {
+            if *before != *new {
+                *before = *new;
+                *now = *new;
+            }
+        }
+    }
+
+    pub(super) fn provenance(&self, offset: u32) -> Provenance {
+        match &self.backing {
+            Backing::Shared(_) => Provenance::Shared,
+            Backing::Captured(_) if self.before.contains_key(&(offset / PAGE)) => Provenance::Written,
+            Backing::Zeros | Backing::Captured(_) => Provenance::Captured { group: self.group },
+            Backing::Blank { present, .. } => match present.get((offset / PAGE) as usize) {
+                Some(true) => Provenance::Written,
+                _ => Provenance::Blank,
+            },
+        }
+    }
+}
+
+/// Whether all of `bytes` are zero.
+pub(super) fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(PAGE as usize).all(|page| page.iter().fold(0, |all, byte| all | byte) == 0)
+}
+
+/// A copy; the system keeps no memory for pages of it that are only zeros.
+fn stored(bytes: &[u8]) -> Vec<u8> {
+    let mut stored = vec![0; bytes.len()];
+    let pages = stored.chunks_mut(PAGE as usize).zip(bytes.chunks(PAGE as usize));
+    pages.filter(|(_, page)| !is_zero(page)).for_each(|(to, page)| to.copy_from_slice(page));
+    stored
+}

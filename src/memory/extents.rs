@@ -1,0 +1,78 @@
+//! Parts of the address space, merged.
+
+use std::collections::BTreeMap;
+
+/// Disjoint ranges of addresses that do not touch: start to end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extents(BTreeMap<u64, u64>);
+
+impl Extents {
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds `start..end`.
+    pub fn add(&mut self, mut start: u64, mut end: u64) {
+        while let Some((&from, &to)) = self.0.range(..=end).next_back().filter(|(_, to)| **to >= start) {
+            self.0.remove(&from);
+            (start, end) = (start.min(from), end.max(to));
+        }
+        self.0.insert(start, end);
+    }
+
+    /// Takes `start..end` out.
+    pub fn remove(&mut self, start: u64, end: u64) {
+        while let Some((&from, &to)) = self.0.range(..end).next_back().filter(|(_, to)| **to > start) {
+            self.0.remove(&from);
+            let outside = [(from, start), (end, to)];
+            self.0.extend(outside.into_iter().filter(|(from, to)| from < to));
+        }
+    }
+
+    /// What of `start..end` is in none, ascending.
+    pub fn gaps(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut gaps = Vec::new();
+        let mut at = end;
+        for (&from, &to) in self.0.range(..end).rev().take_while(|(_, to)| **to > start) {
+            if to < at {
+                gaps.push((to, at));
+            }
+            at = from;
+        }
+        if start < at {
+            gaps.push((start, at));
+        }
+        gaps.reverse();
+        gaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against one flag for each address.
+    #[test]
+    fn they_are_what_flags_would_be() {
+        let (mut extents, mut flags) = (Extents::default(), [false; 64]);
+        let mut state = 1u32;
+        let mut random = move |below: u32| {
+            state = state.wrapping_mul(0x9e37_79b9).rotate_left(7) ^ 0x55;
+            state % below
+        };
+        for _ in 0..2000 {
+            let start = random(63);
+            let end = start + 1 + random(64 - start);
+            match random(2) {
+                0 => extents.add(start.into(), end.into()),
+                _ => extents.remove(start.into(), end.into()),
+            }
+            let is_added = extents.gaps(start.into(), end.into()).is_empty();
+            flags[start as usize..end as usize].fill(is_added);
+            let gaps = extents.gaps(0, 64);
+            let is_gap = |at: u64| gaps.iter().any(|(from, to)| (*from..*to).contains(&at));
+            (0..64).for_each(|at| assert_eq!(is_gap(at), !flags[at as usize], "{extents:?} at {at}"));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+use super::*;
+
+#[test]
+fn zeros_take_no_memory() {
+    let mut memory = Memory { limit: 0, ..Memory::new() };
+    let zeros = vec![0; 1 << 24];
+    for group in 0..2 {
+        memory.begin_group();
+        (0..8).for_each(|index| memory.announce(index << 24, 1 << 24, Some(&zeros)));
+        assert!(!memory.was_cut(), "group {group}");
+    }
+    let mut bytes = [1; 3];
+    assert!(memory.read((5 << 24) + 7, &mut bytes), "they are known");
+    assert_eq!((bytes, memory.slice(0, 1 << 24)), ([0; 3], Some(&*zeros)));
+    assert_eq!(memory.provenance(0), Provenance::Captured { group: 2 });
+}
+
+#[test]
+fn zeros_are_stored_when_they_are_written() {
+    let mut memory = Memory::new();
+    memory.begin_group();
+    memory.announce(0x1000, 0x3000, Some(&[0; 0x3000]));
+    assert!(memory.write(0x2004, &[7]));
+    assert_eq!(memory.read_u32(0x2004), Some(7));
+    assert_eq!(memory.provenance(0x2000), Provenance::Written);
+    memory.begin_group();
+    let mut new = [0; 0x3000];
+    new[0x2000] = 9;
+    memory.announce(0x1000, 0x3000, Some(&new));
+    assert_eq!((memory.read_u32(0x2004), memory.read_u32(0x3000)), (Some(7), Some(9)), "merged");
+}
+
+#[test]
+fn a_snapshot_over_zeros_counts() {
+    let mut memory = Memory { limit: 0x2000, ..Memory::new() };
+    memory.begin_group();
+    memory.announce(0x1000, 0x4000, Some(&[0; 0x4000]));
+    memory.announce(0x1000, 0x4000, Some(&[1; 0x4000]));
+    assert!(memory.was_cut());
+    assert_eq!(memory.read_u32(0x1000), Some(0));
+}
+
+#[test]
+fn contents_past_the_limit_are_missing_and_room_comes_back() {
+    let mut memory = Memory { limit: 0x3000, ..Memory::new() };
+    memory.begin_group();
+    memory.announce(0x1_0000, 0x2000, Some(&[1; 0x2000]));
+    memory.announce(0x2_0000, 0x2000, Some(&[2; 0x2000]));
+    assert!(memory.was_cut() && !memory.was_cut(), "it is said once");
+    assert_eq!(memory.read_u32(0x1_0000), Some(0x0101_0101));
+    assert_eq!(memory.read_u32(0x2_0000), None);
+    assert_eq!(memory.provenance(0x2_0000), Provenance::Blank);
+    memory.unmap(0x1_0000, 0x1_2000);
+    memory.announce(0x2_0000, 0x2000, Some(&[2; 0x2000]));
+    assert_eq!((memory.was_cut(), memory.read_u32(0x2_0000)), (false, Some(0x0202_0202)));
+}
+
+#[test]
+fn writes_past_the_limit_are_refused() {
+    let mut memory = Memory { limit: 1 << 20, ..Memory::new() };
+    memory.begin_group();
+    memory.announce(0, 1 << 30, None);
+    assert!(!memory.write(0x100, &[1]), "a piece has 64 MB");
+    assert!(memory.was_cut());
+}
+
+/// The same announcements again and again, over many small buffers: each is looked at once,
+/// not once for every buffer that is there.
+#[test]
+fn announcements_over_many_buffers_take_no_time() {
+    const BUFFERS: u32 = 100_000;
+    let mut memory = Memory::new();
+    memory.begin_group();
+    (0..BUFFERS).for_each(|index| memory.announce(index * 0x2000, 0x1000, None));
+    let start = std::time::Instant::now();
+    (0..BUFFERS).for_each(|more| memory.announce(0, BUFFERS / 2 * 0x2000 + more, None));
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    assert_eq!(memory.provenance(0x1800), Provenance::Blank);
+}

@@ -1,0 +1,85 @@
+//! The folder of a run: device files and reports. It belongs to the user alone, has a name
+//! that nobody can guess, and goes with its owner; one whose owner was killed goes when the
+//! next is made.
+
+use std::env;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, getuid, test_kill_process};
+use tempfile::TempDir;
+
+use super::report;
+
+/// What all names begin with.
+const NAME: &str = "a4emu";
+
+/// A new folder of this process's.
+///
+/// # Errors
+/// Those of the file system.
+pub fn make() -> io::Result<TempDir> {
+    let base = base();
+    remove_abandoned(&base);
+    let prefix = format!("{NAME}.{}.{}.", namespace(), std::process::id());
+    tempfile::Builder::new().prefix(&prefix).permissions(Permissions::from_mode(0o700)).tempdir_in(base)
+}
+
+/// The user's own folder for such things, or the one for temporary files.
+fn base() -> PathBuf {
+    let own = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    own.filter(|path| path.is_absolute() && path.is_dir()).unwrap_or_else(env::temp_dir)
+}
+
+/// Which processes the numbers in names are about: those of another container are not ours.
+fn namespace() -> u64 {
+    fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino())
+}
+
+/// Removes folders of processes that are gone, with all that they started.
+fn remove_abandoned(base: &Path) {
+    for entry in fs::read_dir(base).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        let owner = name.to_str().and_then(owner);
+        let own = || entry.metadata().is_ok_and(|m| m.is_dir() && m.uid() == getuid().as_raw());
+        let busy = || report::read_all(&path).iter().any(|summary| is_alive(summary.pid));
+        if owner.is_some_and(|pid| !is_alive(pid)) && own() && !busy() {
+            // Somebody else can be at it, too.
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+/// The process in the name of a folder, if that is one of ours and of this namespace.
+fn owner(name: &str) -> Option<u32> {
+    let mut parts = name.split('.');
+    let ours = parts.next()? == NAME && parts.next()?.parse() == Ok(namespace());
+    ours.then(|| parts.next()?.parse().ok()).flatten()
+}
+
+/// Whether there is a process of that number.
+pub fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // Not being allowed to signal it means that it is there.
+    pid.is_some_and(|pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_the_dead_go_and_those_of_the_living_stay() {
+        let base = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let dead = child.id();
+        child.wait().unwrap();
+        let name = |pid: u32| format!("{NAME}.{}.{pid}.xyz", namespace());
+        let folders = [name(dead), name(std::process::id()), format!("{NAME}.1.{dead}.xyz"), "other".into()];
+        folders.each_ref().map(|name| fs::create_dir(base.path().join(name)).unwrap());
+        remove_abandoned(base.path());
+        assert_eq!(folders.map(|name| base.path().join(name).exists()), [false, true, true, true]);
+    }
+}

@@ -1,0 +1,160 @@
+//! What comments cite is in the tree: each `NAME.md` is a file, each section that is named with
+//! it a heading there, and nothing points to a place outside of the repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where code is.
+const PLACES: [&str; 7] = ["src", "decoder", "tests", "benches", "examples", "scripts", "captures"];
+
+/// Words that point to papers which are not in the tree.
+const FORBIDDEN: [&str; 8] = [
+    "seeds/",
+    "design/",
+    "shared/hardware",
+    "shared/tools",
+    "wiki page",
+    "wiki's",
+    "hardware page",
+    " page, section",
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() && entry.file_name().is_some_and(|name| name != "target") {
+            files(&entry, found);
+        } else if comment_mark(&entry).is_some() {
+            found.push(entry);
+        }
+    }
+}
+
+/// How a comment begins in the file.
+fn comment_mark(path: &Path) -> Option<&'static str> {
+    match path.extension().map(|extension| extension.to_str().unwrap()) {
+        Some("rs" | "a4" | "a4i" | "c") => Some("//"),
+        Some("toml" | "py" | "txt") => Some("#"),
+        None if path.parent().is_some_and(|folder| folder.ends_with("scripts")) => Some("#"),
+        _ => None,
+    }
+}
+
+/// The comments of a file as one line of text each, so that a citation may be wrapped.
+fn comments(text: &str, mark: &str) -> Vec<String> {
+    let mut found = vec![String::new()];
+    for line in text.lines() {
+        let comment = line.find(mark).map(|start| line[start..].trim_start_matches(['/', '!', '#']));
+        match comment {
+            Some(comment) => {
+                let paragraph = found.last_mut().unwrap();
+                paragraph.push(' ');
+                paragraph.push_str(comment.trim());
+            }
+            None if !found.last().unwrap().is_empty() => found.push(String::new()),
+            None => {}
+        }
+    }
+    found
+}
+
+/// The sections named right behind a citation: `, section 9.3` or `, sections 2 and 3`.
+fn sections(behind: &str) -> Vec<&str> {
+    let Some(rest) = behind.strip_prefix(", section") else { return Vec::new() };
+    let words = rest.trim_start_matches('s').split_whitespace();
+    let number = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
+    words
+        .take_while(|word| number(word) || ["and", "to"].contains(word))
+        .filter(number)
+        .map(|word| word.trim_end_matches(|last: char| !last.is_ascii_digit()))
+        .collect()
+}
+
+/// What is wrong with the citations of one comment.
+fn complaints(comment: &str) -> Vec<String> {
+    let mut wrong: Vec<String> = FORBIDDEN
+        .iter()
+        .filter(|word| comment.contains(*word))
+        .map(|word| format!("says {word:?}"))
+        .collect();
+    for (end, _) in comment.match_indices(".md") {
+        let begin = comment[..end].rfind([' ', '(', '`', '"', '[']).map_or(0, |at| at + 1);
+        let name = &comment[begin..end + 3];
+        let Ok(page) = fs::read_to_string(root().join(name)) else {
+            wrong.push(format!("cites {name}, which is not there"));
+            continue;
+        };
+        let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix('#')).collect();
+        for section in sections(&comment[end + 3..]) {
+            let is = |heading: &&str| {
+                heading
+                    .trim_start_matches('#')
+                    .split_whitespace()
+                    .next()
+                    .map(|word| word.trim_end_matches('.'))
+                    == Some(section)
+            };
+            if !headings.iter().any(|heading| is(&heading)) {
+                wrong.push(format!("cites section {section} of {name}, which has none"));
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn citations_resolve() {
+    let mut found = Vec::new();
+    PLACES.iter().for_each(|place| files(&root().join(place), &mut found));
+    let (mut cited, mut wrong) = (0, Vec::new());
+    for path in found.iter().filter(|path| !path.ends_with("tests/citations.rs")) {
+        let text = fs::read_to_string(path).unwrap();
+        for comment in comments(&text, comment_mark(path).unwrap()) {
+            cited += comment.matches("docs/hardware/").count();
+            let place = path.strip_prefix(root()).unwrap().display();
+            wrong.extend(complaints(&comment).iter().map(|complaint| format!("{place} {complaint}")));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert!(cited > 30, "only {cited} citations found");
+}
+
+#[test]
+fn what_does_not_resolve_is_complained_of() {
+    let none: [String; 0] = [];
+    assert_eq!(complaints("as docs/hardware/registers.md, section 9.3, says; README.md too"), none);
+    assert_eq!(complaints("(docs/hardware/driver-flow.md, sections 3 to 6). A restore"), none);
+    for wrong in [
+        "docs/hardware/registers.md, section 9.31",
+        "docs/hardware/registers.md, sections 1 and 77.",
+        "(registers.md, section 5)",
+        "see the wiki page A4xx-Geometry-Shaders",
+        "ir3-isa page, section 9.3",
+    ] {
+        assert_eq!(complaints(wrong).len(), 1, "{wrong}");
+    }
+}
+
+/// Pages cite each other, and files of the code, by paths that exist.
+#[test]
+fn pages_cite_what_is_there() {
+    let pages = fs::read_dir(root().join("docs/hardware")).unwrap().map(|entry| entry.unwrap().path());
+    for page in pages.chain(["README.md", "CONTRIBUTING.md", "docs/schema.md"].map(|name| root().join(name)))
+    {
+        let text = fs::read_to_string(&page).unwrap();
+        for word in text.split([' ', '\n', '(', ')', '`', '|', ',', ';', '"']) {
+            let word = word.trim_end_matches(['.', ':']);
+            let folder = page.parent().unwrap();
+            if word.ends_with(".md") {
+                assert!(
+                    root().join(word).exists() || folder.join(word).exists(),
+                    "{}: {word}",
+                    page.display()
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Submits without an end, and what the program can do meanwhile.
+
+use std::fs::File;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::client::*;
+use crate::processes::round_trip;
+use crate::{library, only, with_limits};
+
+const MINUTE: Duration = Duration::from_secs(60);
+/// Work that takes a moment, and work that takes seconds.
+const MOMENT: (&str, &str) = ("A4EMU_MAX_WORK", "10000000");
+const SECONDS: (&str, &str) = ("A4EMU_MAX_WORK", "4000000000");
+
+/// Submits a buffer that calls another three hundred times, which calls another, ...: 300
+/// times 300 times 300 calls, each of a packet that does nothing.
+fn endless(node: &File) -> Result<Submit, i32> {
+    let buffer = Buffer::new(node, 64 << 20);
+    for level in 0..3 {
+        let call = [0xc001_3f00, buffer.address + (level + 1) * 4096, 900];
+        buffer.map.put(level as usize * 1024, &call.repeat(300));
+    }
+    buffer.map.put(3 * 1024, &[0x8000_0000; 900]);
+    let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
+    let submit = Submit::new(&mut bos, &[Cmd { kind: 1, size: 3600, ..Cmd::default() }]).go(node);
+    gem_close(node, buffer.handle).unwrap();
+    submit
+}
+
+/// `MSM_PARAM_FAULTS`.
+fn hangs(node: &File) -> u64 {
+    let mut get = [9u64 << 32 | u64::from(PIPE_3D0), 0, 0];
+    ioctl(node, GET_PARAM, &mut get).unwrap();
+    get[1]
+}
+
+/// `MSM_SUBMITQUEUE_PARAM_FAULTS` of queue 0.
+fn queue_hangs(node: &File) -> u32 {
+    let mut faults = 77u32;
+    let mut query = [&raw mut faults as u64, 0, 4];
+    ioctl(node, SUBMITQUEUE_QUERY, &mut query).unwrap();
+    faults
+}
+
+#[test]
+fn a_hang_is_counted_and_the_next_submit_runs() {
+    with_limits("hangs::a_hang_is_counted_and_the_next_submit_runs", MINUTE, &[MOMENT], || {
+        let node = open();
+        for count in 1..=2 {
+            let fence = endless(&node).unwrap().fence;
+            assert_eq!(ioctl(&node, WAIT_FENCE, &mut [u64::from(fence), 0, 0, 0]), Ok(()), "signalled");
+            assert_eq!((hangs(&node), queue_hangs(&node)), (count, count as u32));
+            round_trip(&node, &Buffer::new(&node, 4096), 1);
+            assert_eq!(hangs(&node), count, "what ends is no hang");
+        }
+    });
+}
+
+#[test]
+fn strict_makes_a_hang_fail() {
+    let variables = [MOMENT, ("A4EMU_STRICT", "1")];
+    with_limits("hangs::strict_makes_a_hang_fail", MINUTE, &variables, || {
+        let node = open();
+        assert_eq!(endless(&node).err(), Some(libc::EIO));
+        round_trip(&node, &Buffer::new(&node, 4096), 1);
+    });
+}
+
+#[test]
+fn a_hang_ends_by_itself() {
+    with_limits("hangs::a_hang_ends_by_itself", 3 * MINUTE, &[], || {
+        let node = open();
+        endless(&node).unwrap();
+        assert_eq!(hangs(&node), 1);
+    });
+}
+
+/// Has another thread submit what takes seconds; does `body` meanwhile.
+fn meanwhile(body: impl FnOnce(&File)) {
+    let node = open();
+    std::thread::scope(|scope| {
+        let submitting = scope.spawn(|| endless(&node).map(|_| ()));
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(!submitting.is_finished(), "too fast to be in the middle of");
+        body(&node);
+        submitting.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn forks_do_not_wait_for_it() {
+    with_limits("hangs::forks_do_not_wait_for_it", MINUTE, &[SECONDS], || {
+        meanwhile(|node| {
+            let start = Instant::now();
+            let status = fork(|| {
+                round_trip(node, &Buffer::new(node, 4096), 1);
+                42
+            });
+            assert_eq!(status, 42, "the child has a GPU of its own");
+            assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+            assert_eq!(hangs(node), 0, "and ours is still at it");
+        });
+    });
+}
+
+#[test]
+fn buffers_and_files_go_in_the_middle_of_it() {
+    with_limits("hangs::buffers_and_files_go_in_the_middle_of_it", MINUTE, &[SECONDS], || {
+        meanwhile(|node| {
+            let buffers: Vec<Buffer> = (0..100).map(|_| Buffer::new(node, 1 << 16)).collect();
+            buffers.iter().for_each(|buffer| gem_close(node, buffer.handle).unwrap());
+            drop((buffers, open()));
+            assert_eq!(hangs(node), 0);
+        });
+    });
+}
+
+/// Leaves with `exit` in the middle of a submit.
+#[test]
+fn exit_in_the_middle() {
+    if std::env::var_os(crate::INSIDE).is_some() {
+        meanwhile(|_| exit());
+    }
+}
+
+/// Waits in a submit for what comes.
+#[test]
+fn in_the_middle() {
+    if std::env::var_os(crate::INSIDE).is_some() {
+        meanwhile(|_| println!("now"));
+    }
+}
+
+#[test]
+fn exit_does_not_wait_for_it() {
+    let mut command = only("hangs::exit_in_the_middle");
+    let start = Instant::now();
+    let status = command.env("LD_PRELOAD", library()).env(SECONDS.0, "400000000000").status().unwrap();
+    assert!(status.success() && start.elapsed() < Duration::from_secs(5), "{status}, {:?}", start.elapsed());
+}
+
+#[test]
+fn an_interrupt_ends_the_program_in_the_middle_of_it() {
+    let mut command: Command = only("hangs::in_the_middle");
+    command.env("LD_PRELOAD", library()).env(SECONDS.0, "400000000000");
+    let mut child = command.spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(child.try_wait().unwrap().is_none());
+    let start = Instant::now();
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGINT));
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}

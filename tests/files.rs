@@ -1,0 +1,229 @@
+//! What commands write and what they may read: nothing of the user's is lost, and an input
+//! cannot name files that are none of its business.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+const SOURCE: &str = "gpu_id 420\nbuffer b { RB_MODE_CONTROL { WIDTH = 32 } }\nsubmit b\n";
+
+/// A folder with files, that commands run in.
+struct Folder(TempDir);
+
+impl Folder {
+    fn with(files: &[(&str, &str)]) -> Self {
+        let folder = Self(TempDir::new().unwrap());
+        for (name, text) in files {
+            let path = folder.path(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn run(&self, command: &str) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+        child.args(command.split(' ')).current_dir(self.0.path()).output().unwrap()
+    }
+
+    /// Runs a command that is refused with `status` and a message with `says`; gives stderr.
+    fn refuses(&self, command: &str, status: i32, says: &str) -> String {
+        let output = self.run(command);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(status), "{command}: {stderr}");
+        let all = format!("{}{stderr}", String::from_utf8_lossy(&output.stdout));
+        assert!(all.contains(says), "{command}: {all}");
+        all
+    }
+
+    fn accepts(&self, command: &str) -> Vec<u8> {
+        let output = self.run(command);
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// The project's own capture of a triangle.
+fn triangle() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/triangle.rd.gz")
+}
+
+#[test]
+fn no_input_is_written_over_by_whatever_name() {
+    let folder =
+        Folder::with(&[("t.a4", &format!("include \"part.a4i\"\n{SOURCE}")), ("part.a4i", "const A = 1\n")]);
+    symlink("t.a4", folder.path("link.a4")).unwrap();
+    fs::hard_link(folder.path("t.a4"), folder.path("hard.a4")).unwrap();
+    let before = folder.text("t.a4");
+    for output in ["t.a4", "./t.a4", "link.a4", "hard.a4", "part.a4i"] {
+        folder.refuses(&format!("asm t.a4 -o {output}"), 2, "it is an input of this command");
+    }
+    assert_eq!((folder.text("t.a4"), folder.text("part.a4i").as_str()), (before, "const A = 1\n"));
+    folder.accepts("asm t.a4 -o t.rd");
+    let capture = fs::read(folder.path("t.rd")).unwrap();
+    folder.refuses("disasm t.rd -o t.rd", 2, "it is an input of this command");
+    folder.refuses("replay t.rd --state t.rd", 2, "it is an input of this command");
+    assert_eq!(fs::read(folder.path("t.rd")).unwrap(), capture);
+}
+
+#[test]
+fn what_fails_leaves_what_was_there_and_nothing_else() {
+    let folder = Folder::with(&[("bad.a4", "gpu_id\n"), ("out.rd", "precious")]);
+    folder.refuses("asm bad.a4 -o out.rd", 2, "expected a value");
+    fs::create_dir(folder.path("out.png")).unwrap();
+    folder.refuses(&format!("replay {} --png out.png", triangle().display()), 2, "cannot write out.png");
+    assert_eq!(folder.text("out.rd"), "precious");
+    assert_eq!(folder.names(), ["bad.a4", "out.png", "out.rd"], "no temporary file stays");
+}
+
+#[test]
+fn a_file_is_made_as_any_other_and_keeps_its_mode() {
+    let folder = Folder::with(&[("t.a4", SOURCE), ("old.rd", ""), ("plain", "")]);
+    fs::set_permissions(folder.path("old.rd"), fs::Permissions::from_mode(0o640)).unwrap();
+    folder.accepts("asm t.a4 -o old.rd");
+    folder.accepts("asm t.a4 -o new.rd");
+    assert_eq!(mode(&folder.path("old.rd")), 0o640);
+    assert_eq!(mode(&folder.path("new.rd")), mode(&folder.path("plain")), "the umask decides");
+    assert_eq!(folder.names(), ["new.rd", "old.rd", "plain", "t.a4"], "no temporary file stays");
+}
+
+#[test]
+fn links_stay_links_and_devices_devices() {
+    let folder = Folder::with(&[("t.a4", SOURCE), ("real.rd", "old")]);
+    symlink("real.rd", folder.path("link.rd")).unwrap();
+    symlink("nowhere.rd", folder.path("loose.rd")).unwrap();
+    folder.accepts("asm t.a4 -o link.rd");
+    assert!(fs::symlink_metadata(folder.path("link.rd")).unwrap().is_symlink());
+    assert_ne!(fs::read(folder.path("real.rd")).unwrap(), b"old");
+    folder.refuses("asm t.a4 -o loose.rd", 2, "a symbolic link to nothing");
+    folder.accepts("asm t.a4 -o /dev/null");
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+}
+
+#[test]
+fn a_dash_is_stdout() {
+    let folder = Folder::with(&[
+        ("t.a4", SOURCE),
+        ("s.pico", "#vertexShader\n#input r0.xyzw\n#output r1.xyzw\nmov r1 r0\n"),
+    ]);
+    folder.accepts("asm t.a4 -o t.rd");
+    assert_eq!(folder.accepts("asm t.a4 -o -"), fs::read(folder.path("t.rd")).unwrap());
+    folder.accepts("disasm t.rd -o t2.a4");
+    assert_eq!(folder.accepts("disasm t.rd -o -"), folder.text("t2.a4").into_bytes());
+    folder.accepts("pico asm s.pico -o s.bin");
+    assert_eq!(folder.accepts("pico asm s.pico -o -"), fs::read(folder.path("s.bin")).unwrap());
+    let replay = format!("replay {}", triangle().display());
+    folder.accepts(&format!("{replay} --png t.png"));
+    assert_eq!(folder.accepts(&format!("{replay} --png -")), fs::read(folder.path("t.png")).unwrap());
+    assert!(!folder.names().contains(&"-".to_owned()));
+}
+
+#[test]
+fn includes_stay_in_the_source_s_folder() {
+    let folder = Folder::with(&[
+        ("in/t.a4", "include \"../out/secret.a4i\"\n"),
+        ("in/absolute.a4", "include \"/etc/passwd\"\n"),
+        ("in/linked.a4", "include \"link.a4i\"\n"),
+        ("in/other.a4", "include \"notes.txt\"\n"),
+        ("in/picture.a4", "buffer b { png \"../out/secret.a4i\" }\n"),
+        ("in/notes.txt", "password hunter2\n"),
+        ("out/secret.a4i", "password hunter2\n"),
+    ]);
+    symlink(folder.path("out/secret.a4i"), folder.path("in/link.a4i")).unwrap();
+    for (name, says) in [
+        ("t", "outside the folders"),
+        ("absolute", "outside the folders"),
+        ("linked", "outside the folders"),
+        ("picture", "outside the folders"),
+        ("other", "is no source"),
+    ] {
+        let said = folder.refuses(&format!("asm in/{name}.a4 -o o.rd"), 2, says);
+        assert!(!said.contains("hunter2") && !said.contains("root:"), "{said}");
+    }
+    let said = folder.refuses("asm in/t.a4 -o o.rd --include out", 2, "secret.a4i:1:1");
+    assert!(said.contains("hunter2"), "a source that may be read shows its line: {said}");
+}
+
+/// A fixture whose golden files are there, in `fixtures/one`.
+fn fixture(capture: &str) -> Folder {
+    let folder = Folder::with(&[
+        ("repo/fixtures/one/case.toml", &format!("capture = \"{capture}\"\n")),
+        ("repo/captures/t.a4", SOURCE),
+        ("beside/t.a4", SOURCE),
+        ("beside/secret", "hunter2\n"),
+    ]);
+    let golden =
+        Folder::with(&[("fixtures/one/case.toml", "capture = \"t.a4\"\n"), ("fixtures/one/t.a4", SOURCE)]);
+    golden.accepts("check --bless");
+    for file in ["state.txt", "packets.txt"] {
+        fs::copy(golden.path("fixtures/one").join(file), folder.path("repo/fixtures/one").join(file))
+            .unwrap();
+    }
+    folder
+}
+
+#[test]
+fn captures_of_fixtures_stay_in_their_repository() {
+    fixture("../../captures/t.a4").accepts("check --fixtures repo/fixtures");
+    let outside = fixture("../../../beside/t.a4");
+    outside.refuses("check --fixtures repo/fixtures", 2, "outside the folders");
+    outside.accepts("check --fixtures repo/fixtures --include beside");
+    fixture("/etc/passwd").refuses("check --fixtures repo/fixtures", 2, "outside the folders");
+}
+
+#[test]
+fn golden_files_are_not_read_or_written_through_links() {
+    for file in ["state.txt", "packets.txt"] {
+        let folder = fixture("../../captures/t.a4");
+        let golden = folder.path("repo/fixtures/one").join(file);
+        fs::remove_file(&golden).unwrap();
+        symlink(folder.path("beside/secret"), &golden).unwrap();
+        let said = folder.refuses("check --fixtures repo/fixtures", 2, "outside the folders");
+        assert!(!said.contains("hunter2"), "{said}");
+        folder.refuses("check --fixtures repo/fixtures --bless", 1, "is a symbolic link");
+        assert_eq!(folder.text("beside/secret"), "hunter2\n");
+    }
+}
+
+#[test]
+fn a_case_that_is_a_link_is_not_blessed() {
+    let folder = fixture("../../captures/t.a4");
+    let (one, kept) = (folder.path("repo/fixtures/one"), folder.path("repo/kept/one"));
+    fs::create_dir(folder.path("repo/kept")).unwrap();
+    fs::rename(&one, &kept).unwrap();
+    fs::write(kept.join("state.txt"), "mine\n").unwrap();
+    symlink(&kept, &one).unwrap();
+    folder.refuses("check --fixtures repo/fixtures --bless", 1, "is a symbolic link");
+    assert_eq!(folder.text("repo/kept/one/state.txt"), "mine\n");
+}
+
+#[test]
+fn shaders_of_a_scene_stay_in_its_folder() {
+    let scene = "width = 4\nheight = 4\n[[draw]]\nvertex_shader = \"../out/secret\"\nfragment_shader = \"f\"\nvertices = []\n";
+    let folder = Folder::with(&[("in/scene.toml", scene), ("out/secret", "hunter2\n")]);
+    let said = folder.refuses("pico draw in/scene.toml --png o.png", 2, "outside the folders");
+    assert!(!said.contains("hunter2"), "{said}");
+}

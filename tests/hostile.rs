@@ -1,0 +1,220 @@
+//! Inputs that broke a4emu once, each run with the commands that it broke: what is in
+//! `../shared/hostile` ends within its share of time and memory, says what was wrong, and
+//! still puts out the rest.
+//!
+//! Each run is a child with 2 GB of address space, a limit of CPU time (20 seconds, and more
+//! of them without optimisation), and at most 1 GB of memory at any time.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use tempfile::TempDir;
+
+/// Kilobytes of address space of a child.
+const ADDRESS_SPACE: u32 = 2_000_000;
+/// Kilobytes of memory that a child may have at any time.
+const MEMORY: u64 = 1 << 20;
+/// CPU seconds that a run may take; those of a build without optimisation count less.
+const SECONDS: u32 = if cfg!(debug_assertions) { 80 } else { 20 };
+/// Seconds by the clock, for a run that waits for ever; the machine may be busy.
+const PATIENCE: u64 = 600;
+
+/// An input with a command: what is in braces are the folders of the inputs, of outputs, and
+/// that in which the inputs' folder is.
+struct Row {
+    command: &'static str,
+    /// The exit status that is right.
+    status: i32,
+    /// What stderr says.
+    says: &'static str,
+    /// What is to be seen among the outputs.
+    left: fn(&Path) -> Result<(), Failed>,
+    /// Why it does not pass yet.
+    pending: Option<&'static str>,
+}
+
+const fn row(command: &'static str, status: i32, says: &'static str) -> Row {
+    Row { command, status, says, left: |_| Ok(()), pending: None }
+}
+
+impl Row {
+    /// Not known to pass: needs other branches, or was not run since they were merged.
+    const fn pending(self, why: &'static str) -> Self {
+        Self { pending: Some(why), ..self }
+    }
+
+    const fn leaving(self, left: fn(&Path) -> Result<(), Failed>) -> Self {
+        Self { left, ..self }
+    }
+}
+
+const ROWS: &[Row] = &[
+    row("replay {in}/00-cs-zero-groups-hang.rd", 0, "").pending("budgets of draws"),
+    row("replay {in}/01-misses-oom.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay {in}/01b-misses-oom-fast.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay --stats {in}/02-vs-store-nolimit-2e17.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay --stats {in}/02-vs-store-nolimit-2e24.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay --stats {in}/03-fs-bands.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay --stats {in}/03-fs-bands-16383.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay {in}/04-png-16383.rd --png {out}/04.png", 0, "in no buffer")
+        .leaving(|out| picture_has(out, "04.png", [16380, 1])),
+    row("replay {in}/14-fuzz-hang.rd --png {out}/14.png", 0, "")
+        .leaving(|out| picture_is_below(out, "14.png", 1 << 24)),
+    row("asm {in}/05-asm-stack-overflow.a4 -o {out}/05.rd", 2, "05-asm-stack-overflow.a4:65:1")
+        .leaving(nothing),
+    row(
+        "asm {in}/05b-asm-stack-overflow-blocks.a4 -o {out}/05b.rd",
+        2,
+        "05b-asm-stack-overflow-blocks.a4:65:6",
+    )
+    .leaving(nothing),
+    row("check --fixtures {in}/05c-fixture-stack", 2, ""),
+    row("asm {in}/06-asm-zero-repeat.a4 -o {out}/06.rd", 2, "06-asm-zero-repeat.a4:4:2").leaving(nothing),
+    row("asm {in}/06b-asm-expr.a4 -o {out}/06b.rd", 4, "too much work").leaving(nothing),
+    row("info {in}/07-decode-fanout.rd.gz", 4, "budget of work"),
+    row("decode {in}/07-decode-fanout.rd.gz", 4, "budget of work"),
+    row("info {in}/08-gzbomb-4GB.rd.gz", 0, ""),
+    row("replay {in}/08-gzbomb-4GB.rd.gz", 0, ""),
+    row("disasm {in}/08-gzbomb-4GB.rd.gz -o {out}/08.a4", 4, "only the first 536870912 bytes"),
+    row("info {in}/09-disasm-bomb.rd.gz", 0, "belong to no address"),
+    row("replay {in}/09-disasm-bomb.rd.gz", 0, "belong to no address"),
+    row("disasm {in}/09-disasm-bomb.rd.gz -o {out}/09.a4", 4, "too many sections"),
+    row("check --include {beside} --fixtures {in}/10-fixture-png", 1, ""),
+    row("pico draw {in}/12-pico-full.toml --png {out}/12.png", 4, "too much work")
+        .leaving(|out| picture_has(out, "12.png", [4096, 4096])),
+    row("replay {in}/13-cs-empty-2e24.rd", 4, "cut off").pending("budgets of draws"),
+    row("replay {in}/13b-cs-local-clear.rd", 4, "cut off").pending("budgets of draws"),
+    row("info {in}/15-zeros-1GB.rd.gz", 0, ""),
+    row("replay {in}/15-zeros-1GB.rd.gz", 0, ""),
+    row("disasm {in}/15-zeros-1GB.rd.gz -o {out}/15.a4", 4, "too many sections"),
+    row("replay {in}/16-zero-size-target.rd --out {out}/16", 4, "picture of 0x0 pixels")
+        .leaving(the_rest_of_the_surfaces),
+    row("info {in}/17-announce-quadratic.rd.gz", 0, ""),
+    row("replay {in}/17-announce-quadratic.rd.gz", 0, ""),
+];
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let shared = std::env::var_os("A4EMU_SHARED").map_or(beside, PathBuf::from);
+    let there = shared.join("hostile").is_dir();
+    let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+    let trials = ROWS.iter().map(|row| {
+        let shared = shared.clone();
+        let name = match (row.pending, there) {
+            (Some(why), _) => format!("{} (pending: {why})", row.command),
+            (None, true) => row.command.to_owned(),
+            (None, false) => format!("{} (no {})", row.command, shared.display()),
+        };
+        let ignored = row.pending.is_some() || (!there && !is_ci);
+        Trial::test(name, move || check(row, &shared)).with_ignored_flag(ignored)
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+fn check(row: &Row, shared: &Path) -> Result<(), Failed> {
+    let out = TempDir::new()?;
+    let place = |argument: &str| {
+        argument
+            .replace("{in}", &shared.join("hostile").display().to_string())
+            .replace("{beside}", &shared.display().to_string())
+            .replace("{out}", &out.path().display().to_string())
+    };
+    let output = bounded(row.command.split(' ').map(place))?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let said = stderr.lines().take(12).collect::<Vec<_>>().join("\n");
+    if output.status.code() != Some(row.status) {
+        return Err(format!("{}, and {} is right:\n{said}", output.status, row.status).into());
+    }
+    if !stderr.contains(row.says) {
+        return Err(format!("stderr does not say {:?}:\n{said}", row.says).into());
+    }
+    (row.left)(out.path())
+}
+
+/// Runs a4emu under the limits.
+fn bounded(arguments: impl Iterator<Item = String>) -> Result<Output, Failed> {
+    let limits = format!("ulimit -v {ADDRESS_SPACE} -t {SECONDS} && exec \"$0\" \"$@\"");
+    let child = Command::new("bash")
+        .args(["-c", &limits, env!("CARGO_BIN_EXE_a4emu")])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    watched(child)
+}
+
+/// The end of `child`, unless it takes too long or too much memory.
+fn watched(mut child: Child) -> Result<Output, Failed> {
+    let mut stderr = child.stderr.take().ok_or("stderr is a pipe")?;
+    let reader = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        std::io::Read::read_to_end(&mut stderr, &mut text).map(|_| text)
+    });
+    let start = Instant::now();
+    let mut peak = 0;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        peak = peak.max(memory_of(child.id()));
+        if peak > MEMORY || start.elapsed() > Duration::from_secs(PATIENCE) {
+            child.kill()?;
+            child.wait()?;
+            return Err(format!("{} kB after {:?}", peak, start.elapsed()).into());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let stderr = reader.join().map_err(|_| "the reader panicked")??;
+    Ok(Output { status, stdout: Vec::new(), stderr })
+}
+
+/// The most memory that a process has had, in kilobytes.
+fn memory_of(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+fn nothing(out: &Path) -> Result<(), Failed> {
+    match std::fs::read_dir(out)?.next() {
+        None => Ok(()),
+        Some(entry) => Err(format!("{} was left", entry?.path().display()).into()),
+    }
+}
+
+fn size(out: &Path, name: &str) -> Result<[u32; 2], Failed> {
+    let file = std::io::BufReader::new(std::fs::File::open(out.join(name))?);
+    let reader = png::Decoder::new(file).read_info()?;
+    Ok([reader.info().width, reader.info().height])
+}
+
+fn picture_has(out: &Path, name: &str, wanted: [u32; 2]) -> Result<(), Failed> {
+    match size(out, name)? {
+        size if size == wanted => Ok(()),
+        size => Err(format!("{size:?} pixels, and {wanted:?} are right").into()),
+    }
+}
+
+fn picture_is_below(out: &Path, name: &str, pixels: u64) -> Result<(), Failed> {
+    match size(out, name)?.map(u64::from) {
+        [width, height] if width * height < pixels => Ok(()),
+        size => Err(format!("{size:?} pixels").into()),
+    }
+}
+
+/// The one that has no pixels is reported; the others and the summary are there.
+fn the_rest_of_the_surfaces(out: &Path) -> Result<(), Failed> {
+    let folder = out.join("16");
+    let summary: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.join("summary.json"))?)?;
+    let surfaces = summary["surfaces"].as_array().ok_or("no surfaces")?;
+    let pictures = surfaces.iter().filter_map(|surface| surface["png"].as_str());
+    let (there, gone): (Vec<_>, Vec<_>) = pictures.partition(|png| folder.join(png).is_file());
+    match (there.len() + 1 == surfaces.len(), gone.is_empty()) {
+        (true, true) => Ok(()),
+        _ => Err(format!("{} of {} pictures, without {gone:?}", there.len(), surfaces.len()).into()),
+    }
+}

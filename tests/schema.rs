@@ -1,0 +1,206 @@
+//! docs/schema.md is what the commands print: every key that occurs is documented with its
+//! type, every documented one occurs or is marked optional.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The tables of docs/schema.md: object -> path of a key -> its type.
+struct Schema {
+    tables: BTreeMap<String, BTreeMap<String, String>>,
+    seen: RefCell<BTreeSet<(String, String)>>,
+}
+
+impl Schema {
+    fn read() -> Self {
+        let mut tables: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        let mut object = String::new();
+        for line in fs::read_to_string(root().join("docs/schema.md")).unwrap().lines() {
+            if let Some(heading) = line.strip_prefix("### ") {
+                object = heading.to_owned();
+            } else if let Some((key, rest)) = line.strip_prefix("| `").and_then(|row| row.split_once("` | "))
+            {
+                let ty = rest.split(" |").next().unwrap().to_owned();
+                let fresh = tables.entry(object.clone()).or_default().insert(key.to_owned(), ty).is_none();
+                assert!(fresh, "{object} documents {key} twice");
+            }
+        }
+        Self { tables, seen: RefCell::default() }
+    }
+
+    /// The type of the key at `path`; where only keys below it are documented, that of its parent.
+    fn ty(&self, object: &str, path: &str) -> Option<String> {
+        let table = self.tables.get(object).unwrap_or_else(|| panic!("no table for {object}"));
+        let below = |key: &String| key.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+        table.get(path).cloned().or_else(|| table.keys().any(below).then(|| "object".into()))
+    }
+
+    /// Keys that an object at `prefix` may have: what is documented one level below it.
+    fn children(&self, object: &str, prefix: &str) -> BTreeSet<String> {
+        let below = |key: &String| {
+            let rest = key.strip_prefix(prefix)?;
+            let first = rest.split('.').next().unwrap();
+            Some(first.trim_end_matches("[]").to_owned())
+        };
+        self.tables[object].keys().filter_map(below).collect()
+    }
+
+    /// Holds one printed object, or one inside of it, against the tables.
+    fn check(&self, object: &str, prefix: &str, value: &Value) {
+        let found = value.as_object().unwrap_or_else(|| panic!("{object}: {prefix} is {value}"));
+        for key in self.children(object, prefix) {
+            let ty = self.ty(object, &format!("{prefix}{key}")).unwrap();
+            assert!(found.contains_key(&key) || ty.contains("optional"), "{object} lacks {prefix}{key}");
+        }
+        for (key, value) in found {
+            let path = format!("{prefix}{key}");
+            let ty = self.ty(object, &path).unwrap_or_else(|| panic!("{object}: {path} is not documented"));
+            self.seen.borrow_mut().insert((object.to_owned(), path.clone()));
+            self.value(object, &path, ty.trim_end_matches(", optional"), value);
+        }
+    }
+
+    fn value(&self, object: &str, path: &str, ty: &str, value: &Value) {
+        let fits = ty.split(" or ").any(|ty| match (ty, value) {
+            ("integer", Value::Number(number)) => number.is_u64() || number.is_i64(),
+            ("null", Value::Null) | ("number", Value::Number(_)) | ("string", Value::String(_)) => true,
+            ("map" | "object", Value::Object(_)) => true,
+            (list, Value::Array(items)) => {
+                let of =
+                    list.strip_prefix("array of ").unwrap_or_else(|| panic!("{object}: {path} is a list"));
+                items.iter().for_each(|item| self.value(object, &format!("{path}[]"), of, item));
+                true
+            }
+            _ => false,
+        });
+        assert!(fits, "{object}: {path} is {value}, not {ty}");
+        if ty == "object" {
+            self.check(object, &format!("{path}."), value);
+        }
+    }
+
+    /// Every key that is documented without "optional" has occurred.
+    fn all_seen(&self) {
+        let seen = self.seen.borrow();
+        for (object, table) in &self.tables {
+            for (path, ty) in table {
+                let known = seen.contains(&(object.clone(), path.clone())) || ty.contains("optional");
+                assert!(known, "{object}: no output has {path}");
+            }
+        }
+    }
+}
+
+/// What `a4emu` prints, whatever its exit status.
+fn a4emu(args: &[&str]) -> String {
+    let output = Command::cargo_bin("a4emu").unwrap().current_dir(root()).args(args).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn bytes(dwords: &[u32]) -> Vec<u8> {
+    dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect()
+}
+
+fn section(id: u32, payload: &[u32]) -> Vec<u8> {
+    bytes(&[&[id, payload.len() as u32 * 4], payload].concat())
+}
+
+/// A submit that calls a buffer that is not there, and has a packet that nobody knows.
+fn damaged(folder: &Path) -> PathBuf {
+    let stream = [0xc001_3f00, 0x9000, 4, 0xc000_7e00, 0];
+    let address = 0x1000;
+    let sections = [
+        section(13, &[420]),
+        section(3, &[address, stream.len() as u32 * 4, 0]),
+        section(12, &stream),
+        section(6, &[address, stream.len() as u32, 0]),
+    ];
+    let path = folder.join("damaged.rd");
+    fs::write(&path, sections.concat()).unwrap();
+    path
+}
+
+/// The capture that `captures/geometry/NAME.a4` describes.
+fn assembled(folder: &Path, name: &str) -> String {
+    let capture = folder.join(format!("{name}.rd")).to_str().unwrap().to_owned();
+    a4emu(&["asm", &format!("captures/geometry/{name}.a4"), "--include", "captures", "-o", &capture]);
+    capture
+}
+
+fn check_lines(schema: &Schema, args: &[&str]) {
+    let text = a4emu(&[&["decode", "--format", "jsonl"], args].concat());
+    assert!(!text.is_empty(), "{args:?} prints nothing");
+    for line in text.lines() {
+        let value = json(line);
+        schema.check(&format!("jsonl {}", value["kind"].as_str().unwrap()), "", &value);
+    }
+}
+
+fn check_jsonl(schema: &Schema, damaged: &str) {
+    for capture in ["captures/blend.rd.gz", "captures/compute.rd.gz"] {
+        check_lines(schema, &[capture, "--shaders"]);
+        check_lines(schema, &[capture, "--query", "RB_DEPTH_CONTROL", "--query", "VPC_SO[0].NCOMP"]);
+    }
+    check_lines(schema, &[damaged]);
+}
+
+fn check_replay(schema: &Schema, folder: &Path, damaged: &str) {
+    let (points, patches) = (assembled(folder, "gs-instanced"), assembled(folder, "tess-quad-odd"));
+    for capture in ["captures/blend.rd.gz", &points, &patches] {
+        schema.check("replay --stats", "", &json(&a4emu(&["replay", capture, "--stats"])));
+        schema.check("replay --loop", "", &json(&a4emu(&["replay", capture, "--loop", "1"])));
+    }
+    for capture in ["captures/cube.rd.gz", damaged] {
+        let out = folder.join("out");
+        a4emu(&["replay", capture, "--out", out.to_str().unwrap()]);
+        schema.check("summary.json", "", &json(&fs::read_to_string(out.join("summary.json")).unwrap()));
+    }
+}
+
+/// `check` on a fixture whose golden state says something else.
+fn check_fixture(schema: &Schema, folder: &Path) {
+    let case = folder.join("cases/triangle");
+    fs::create_dir_all(&case).unwrap();
+    fs::copy(root().join("captures/triangle.rd.gz"), case.join("triangle.rd.gz")).unwrap();
+    fs::write(case.join("case.toml"), "capture = \"triangle.rd.gz\"\nneeds = [\"replay\"]\n").unwrap();
+    let cases = folder.join("cases").to_str().unwrap().to_owned();
+    a4emu(&["check", "--fixtures", &cases, "--bless"]);
+    let golden = fs::read_to_string(case.join("state.txt")).unwrap();
+    fs::write(case.join("state.txt"), golden.replacen("0x0003ffe0", "0x0003ffc0", 1)).unwrap();
+    schema.check("check --json", "", &json(&a4emu(&["check", "--fixtures", &cases, "--json"])));
+}
+
+#[cfg(target_os = "linux")]
+fn check_run(schema: &Schema) {
+    use a4emu::run::summary::{Note, Summary};
+    let note = || vec![Note { what: "something".into(), first: "submit 0".into(), count: 2 }];
+    let mut summary = Summary { process: "demo/7".into(), ..Summary::default() };
+    (summary.faults, summary.unsupported, summary.outside) = (note(), note(), note());
+    schema.check("run --stats", "", &serde_json::to_value(&summary).unwrap());
+}
+
+#[test]
+fn outputs_are_as_documented() {
+    let schema = Schema::read();
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = damaged(folder.path());
+    let damaged = damaged.to_str().unwrap();
+    check_jsonl(&schema, damaged);
+    check_replay(&schema, folder.path(), damaged);
+    check_fixture(&schema, folder.path());
+    #[cfg(target_os = "linux")]
+    check_run(&schema);
+    schema.all_seen();
+}
