@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use a4emu::draw::tpl1::TextureBank;
 use a4emu::memory::Memory;
-use a4emu::shader::{ALL, LANES, Lanes, Lod, Number, SampleKind, Slots, TexRequest};
+use a4emu::shader::{ALL, Few, LANES, Lanes, Lod, Number, Sample, SampleKind, Slots};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const BASE: u32 = 0x1000_0000;
@@ -52,14 +52,13 @@ fn bench(c: &mut Criterion) {
         let bound = bank.bind(&memory);
         let [s, t] = patch(step);
         let coords = [&s, &t];
-        let request = TexRequest {
+        let request = Sample {
             kind: SampleKind::Filter,
             lod: Lod::Implicit,
             number: Number::Float,
             components: 0xf,
-            mask: ALL,
             slots: Slots::Uniform { sampler: 0, texture: 0 },
-            coords: &coords,
+            coords: Few::new(&coords),
             layer: None,
             reference: None,
             projector: None,
@@ -67,7 +66,7 @@ fn bench(c: &mut Criterion) {
             sample: None,
         };
         let mut out = [Lanes::ZERO; 4];
-        c.bench_function(name, |b| b.iter(|| bound.sample(black_box(&request), black_box(&mut out))));
+        c.bench_function(name, |b| b.iter(|| bound.sample(black_box(&request), ALL, black_box(&mut out))));
     }
 }
 

@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn counts_beyond_any_budget_do_not_wrap() {
-        let mut budget = Budget::new(u64::MAX);
+        let mut budget = Budget::new(u64::MAX - 1);
         assert!(!budget.take(Work::Warp, u64::MAX));
         budget.settle(Work::Warp, u64::MAX);
         budget.grow(u64::MAX);

@@ -70,7 +70,7 @@ impl Observer for Info {
         Flow::Continue
     }
 
-    fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) -> Flow {
+    fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
         self.packets += u64::from(matches!(packet, Packet::Type3 { .. }));
         let header = 1;
         self.dwords += header
@@ -79,7 +79,6 @@ impl Observer for Info {
                 Packet::Type2 => 0,
                 Packet::Type3 { payload, .. } => payload.len(),
             } as u64;
-        Flow::Continue
     }
 
     fn register(&mut self, _: &Gpu, _: u32, _: Option<u32>) {

@@ -21,7 +21,7 @@ use crate::selection::{Draws, Selection, Window};
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
 pub use observe::Submit;
-use observe::{Listing, StateFile, Submits};
+use observe::{AtEnd, Listing, StateFile, Submits};
 use stepping::Stepping;
 
 /// Arguments of `replay`.
@@ -132,10 +132,15 @@ fn observed<R: Read>(args: &Args, sections: Sections<R>, playback: &mut Playback
         None => None,
     };
     let mut stepping = Stepping::new(&args.debug, selection)?;
+    let mut at_end = None;
     let mut tee = Tee(vec![&mut window, &mut submits]);
     tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     tee.0.extend(listing.as_mut().map(|listing| listing as &mut dyn Observer));
-    tee.0.extend(state.as_mut().map(|state| state as &mut dyn Observer));
+    match (&mut state, args.stop) {
+        (Some(state), Some(_)) => tee.0.push(at_end.insert(AtEnd(state))),
+        (Some(state), None) => tee.0.push(state),
+        (None, _) => {}
+    }
     let (mut renderer, mut skip) = (Renderer, Skip::default());
     let engine: &mut dyn Engine = match &mut stepping {
         Some(stepping) => stepping,

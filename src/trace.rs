@@ -25,7 +25,8 @@ pub enum Detail {
     Changes,
 }
 
-/// Writes a line for each packet of a selection. The first write error ends the run and is kept.
+/// Writes a line for each packet of a selection. The first write error ends the
+/// output and is kept; the run goes on for its exit status.
 pub struct Trace<'a> {
     out: Output<'a>,
     detail: Detail,
@@ -75,10 +76,6 @@ impl<'a> Trace<'a> {
             self.heading = self.selection.draw.map(|_| heading);
         }
     }
-
-    fn flow(&self) -> Flow {
-        if self.error.is_ok() { Flow::Continue } else { Flow::Stop }
-    }
 }
 
 /// The dwords in hexadecimal, as far as they are shown.
@@ -108,10 +105,9 @@ fn packet_text(packet: &Packet<'_>) -> String {
 }
 
 impl Observer for Trace<'_> {
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> Flow {
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
         let (address, indent) = (gpu.at.address, 2 * (gpu.at.depth as usize + 1));
         self.line(gpu, format_args!("{address:08x}{:indent$}{}", "", packet_text(packet)));
-        self.flow()
     }
 
     fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
@@ -149,7 +145,7 @@ impl Observer for Trace<'_> {
             self.hold(if keep { Hold::Keep } else { Hold::Drop });
             self.begin(gpu);
         }
-        self.flow()
+        Flow::Continue
     }
 
     fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
@@ -158,6 +154,6 @@ impl Observer for Trace<'_> {
             self.hold(Hold::Drop);
         }
         self.begin(gpu);
-        self.flow()
+        Flow::Continue
     }
 }

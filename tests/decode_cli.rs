@@ -193,7 +193,7 @@ fn shaders_constants_and_samplers_are_shown_where_they_are_loaded() {
 
 #[test]
 fn info_counts_what_is_there() {
-    let info = a4emu(&["info"], capture());
+    let info = a4emu(&["info", "--quiet"], capture());
     for line in [
         "gpu              420",
         "submits          2 (demo 2)",

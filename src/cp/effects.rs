@@ -5,7 +5,7 @@ use a4emu_decoder::load_state::Stage;
 use a4emu_decoder::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
 use a4emu_decoder::regs::sp::{SP_CS_OBJ_START, SP_FS_OBJ_START, SP_VS_OBJ_START};
 use a4emu_decoder::regs::sp_geometry::{SP_DS_OBJ_START, SP_GS_OBJ_START, SP_HS_OBJ_START};
-use a4emu_decoder::regs::vpc::{UNKNOWN_2157, VPC_SO_PROG};
+use a4emu_decoder::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
 
 use super::Cp;
 use crate::gpu::CodeSource;
@@ -34,7 +34,7 @@ const EFFECTS: &[(u32, Effect)] = &[
     (SP_GS_OBJ_START::ROW.offset, Effect::ProgramInMemory(Stage::GS)),
     (SP_FS_OBJ_START::ROW.offset, Effect::ProgramInMemory(Stage::FS)),
     (SP_CS_OBJ_START::ROW.offset, Effect::ProgramInMemory(Stage::CS)),
-    (UNKNOWN_2157::ROW.offset, Effect::StreamOutReset),
+    (VPC_SO_CNTL::ROW.offset, Effect::StreamOutReset),
     (VPC_SO_PROG::ROW.offset, Effect::StreamOutWord),
     (CP_ME_NRT_ADDR::ROW.offset, Effect::NrtAddress),
     (CP_ME_NRT_DATA::ROW.offset, Effect::NrtData),

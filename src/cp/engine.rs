@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use a4emu_decoder::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BASE};
-use a4emu_decoder::regs::vpc::VPC_SO_BUFFER_BASE;
+use a4emu_decoder::regs::vpc::{VPC_SO_BUFFER_BASE, VPC_SO_BUFFER_SIZE};
 
 use super::{Call, Flow};
 use crate::draw;
+use crate::fault::Trouble;
 use crate::gpu::{Gpu, SsboState};
 use crate::pass::Pass;
 
@@ -62,7 +63,10 @@ pub struct Skip {
 impl Skip {
     /// The buffer that holds `address`: how much of it a draw writes takes a draw to say.
     fn buffer(&mut self, gpu: &Gpu, address: u32) {
-        if let Some((base, len)) = gpu.mem.buffer_at(address).filter(|_| address != 0) {
+        if address == 0 || self.is_stale(address) {
+            return;
+        }
+        if let Some((base, len)) = gpu.mem.buffer_at(address) {
             self.range(base, len);
         }
     }
@@ -83,9 +87,16 @@ impl Skip {
         }
     }
 
-    fn stream_out(&mut self, gpu: &Gpu) {
+    fn stream_out(&mut self, gpu: &mut Gpu) {
         for i in 0..STREAM_OUT_BUFFERS {
-            self.buffer(gpu, gpu.regs.at::<VPC_SO_BUFFER_BASE>(i).VALUE());
+            let (base, size) =
+                (gpu.regs.at::<VPC_SO_BUFFER_BASE>(i).VALUE(), gpu.regs.at::<VPC_SO_BUFFER_SIZE>(i).VALUE());
+            self.buffer(gpu, base);
+            if base != 0 && size != 0 {
+                let what =
+                    "skipped draws would have moved VPC_SO.BUFFER_OFFSET on; it is as packets wrote it";
+                gpu.report.troubles.note(Trouble::Stale(what.to_owned()), gpu.at);
+            }
         }
     }
 

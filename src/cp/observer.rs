@@ -116,9 +116,8 @@ pub trait Observer {
     }
 
     /// `packet` is about to execute.
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> Flow {
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
         let _ = (gpu, packet);
-        Flow::Continue
     }
 
     /// Register `offset` was written; it held `old`, or nobody had written it.

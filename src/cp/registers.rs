@@ -5,6 +5,7 @@ use a4emu_decoder::pm4::{
 };
 
 use super::Cp;
+use crate::budget::Work;
 use crate::fault::{Client, Fault};
 
 impl Cp<'_> {
@@ -63,6 +64,9 @@ impl Cp<'_> {
     /// CP_MEM_TO_REG: dwords to registers.
     pub(super) fn mem_to_reg(&mut self, packet: &MemToReg<'_>) {
         let control = packet.control;
+        if !self.charge(Work::Copy16, u64::from(control.CNT())) {
+            return;
+        }
         self.depends_on_draws("the value of CP_MEM_TO_REG", packet.SRC);
         for index in 0..control.CNT().max(1) {
             let value = self.gpu.fetch_u32(Client::Packet, packet.SRC.wrapping_add(index * 4));

@@ -113,9 +113,7 @@ impl Cp<'_> {
         if !self.charge(Work::Packet, 1) {
             return Step::Stop;
         }
-        if self.observer.packet(self.gpu, packet) == Flow::Stop {
-            return self.stop();
-        }
+        self.observer.packet(self.gpu, packet);
         match *packet {
             Packet::Type0 { .. } | Packet::Type1 { .. } => {
                 packet.writes().for_each(|(reg, value)| self.write_reg(reg, value));

@@ -40,8 +40,8 @@ impl Observer for Tee<'_> {
         self.until_stop(|observer| observer.submit(gpu, address, dwords))
     }
 
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> Flow {
-        self.until_stop(|observer| observer.packet(gpu, packet))
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+        self.all(|observer| observer.packet(gpu, packet));
     }
 
     fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {

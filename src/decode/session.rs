@@ -64,15 +64,11 @@ impl<'a> Session<'a> {
         self.sink.finish()
     }
 
-    /// Puts out, unless that has failed before.
+    /// Puts out, unless that has failed before: then the run goes on for its exit status.
     fn put(&mut self, put: impl FnOnce(&mut (dyn Sink + 'a)) -> io::Result<()>) {
         if self.error.is_ok() {
             self.error = put(&mut *self.sink);
         }
-    }
-
-    fn flow(&self) -> Flow {
-        if self.error.is_ok() { Flow::Continue } else { Flow::Stop }
     }
 
     /// Which frame draw packets set up is known when it runs: they are held until then.
@@ -119,10 +115,10 @@ impl Observer for Session<'_> {
         } else if self.selection.draw.is_none() {
             self.put_heading();
         }
-        self.flow()
+        Flow::Continue
     }
 
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> Flow {
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
         self.shown = self.shows(&gpu.at);
         if self.shown {
             if !self.holds() {
@@ -130,7 +126,6 @@ impl Observer for Session<'_> {
             }
             self.put(|sink| sink.packet(gpu, packet));
         }
-        self.flow()
     }
 
     fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
@@ -159,7 +154,7 @@ impl Observer for Session<'_> {
             self.heading.take_if(|_| keep);
             self.hold();
         }
-        self.flow()
+        Flow::Continue
     }
 
     fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) {

@@ -46,7 +46,7 @@ pub struct DrawCall {
     pub indices: IndexSource,
     /// Base vertex (first vertex) of an indirect draw, in place of VFD_INDEX_OFFSET.
     pub base_vertex: Option<u32>,
-    /// First instance of an indirect draw, in place of VFD_UNKNOWN_2209.
+    /// First instance of an indirect draw, in place of VFD_INSTANCE_START_OFFSET.
     pub first_instance: Option<u32>,
 }
 

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use crate::cp::observer::Load;
 use crate::cp::{Call, Flow, Observer};
-use crate::golden::{Record, RecordText, Sink, call_text, header};
+use crate::golden::{Record, RecordText, Recorder, Sink, call_text, header};
 use crate::gpu::{Chip, Gpu};
 use crate::selection::Selection;
 
@@ -32,11 +33,11 @@ impl<W: Write> Listing<W> {
 impl<W: Write> Observer for Listing<W> {
     fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
         let (number, frame_draw, submit) = (call.number(), call.frame_draw(), call.submit());
-        if self.selection.has(call) {
+        if self.error.is_none() && self.selection.has(call) {
             let text = call_text(call);
             self.error = writeln!(self.out, "draw {number} f{frame_draw} submit {submit} {text}").err();
         }
-        if self.error.is_some() { Flow::Stop } else { Flow::Continue }
+        Flow::Continue
     }
 }
 
@@ -77,6 +78,19 @@ impl<W: Write> Sink for StateFile<W> {
         if self.error.is_none() && (record.is_end() || shown) {
             self.error = self.write(chip, &record).err();
         }
+    }
+}
+
+/// Records the state at the end alone, all of it.
+pub struct AtEnd<'a, S>(pub &'a mut Recorder<S>);
+
+impl<S: Sink> Observer for AtEnd<'_, S> {
+    fn register(&mut self, gpu: &Gpu, offset: u32, old: Option<u32>) {
+        self.0.register(gpu, offset, old);
+    }
+
+    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+        self.0.load(gpu, load);
     }
 }
 

@@ -6,6 +6,7 @@
 //! operation, and not at all when every lane runs. [`super::rows`] makes one
 //! arm per row from it.
 use a4emu_decoder::isa::ir3::Cond;
+use a4emu_decoder::isa::semantics::Relation;
 use multiversion::multiversion;
 
 use super::lanes::{ALL, LANES, Lanes, Mask};
@@ -42,17 +43,25 @@ pub struct Alu {
     pub width: u32,
 }
 
+impl Alu {
+    /// The reference: what `lane` computes. Zero where the row has no semantics.
+    pub fn value(&self, rows: &[Lanes], lane: usize) -> u32 {
+        let src = std::array::from_fn(|n| (rows[self.src[n] as usize][lane] & self.and[n]) ^ self.xor[n]);
+        self.op.eval(src, self.cond, self.width).unwrap_or(0)
+    }
+}
+
 /// A condition as the outcomes of a comparison that it accepts: what
 /// [`Cond::test`] says, without a branch per lane.
 #[derive(Clone, Copy)]
-pub struct Relation {
+pub struct Outcomes {
     less: bool,
     equal: bool,
     greater: bool,
     inverted: bool,
 }
 
-impl Relation {
+impl Outcomes {
     /// The outcomes for `cond`. `ne` is not `eq`, which a NaN makes true.
     pub fn of(cond: Cond) -> Self {
         Self {
@@ -62,10 +71,11 @@ impl Relation {
             inverted: matches!(cond, Cond::Ne),
         }
     }
+}
 
-    /// Does the condition hold between `a` and `b`?
+impl Relation for Outcomes {
     #[inline(always)]
-    pub fn holds<T: PartialOrd>(self, a: T, b: T) -> bool {
+    fn holds<T: PartialOrd>(self, a: T, b: T) -> bool {
         ((self.less & (a < b)) | (self.equal & (a == b)) | (self.greater & (a > b))) ^ self.inverted
     }
 }
@@ -123,8 +133,7 @@ fn elementwise<const N: usize>(
 pub fn one_by_one(rows: &mut [Lanes], alu: &Alu, dst: Row) {
     let mut out = Lanes::ZERO;
     for lane in 0..LANES {
-        let source = |n: usize| (rows[alu.src[n] as usize][lane] & alu.and[n]) ^ alu.xor[n];
-        out[lane] = alu.scalar([source(0), source(1), source(2)]);
+        out[lane] = alu.value(rows, lane);
     }
     rows[dst as usize] = out;
 }

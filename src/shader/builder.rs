@@ -8,6 +8,7 @@ use super::liveness::cleared_rows;
 use super::program::{Program, Step, Uniform};
 use super::rowmap;
 use super::rows::{AluOp, kernel};
+use super::summary::Summary;
 
 /// A source of an operation: a row and what is done to its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,17 +68,18 @@ impl Builder {
     }
 
     /// Adds an operation on 32 bits.
-    pub fn alu(&mut self, op: AluOp, dst: Row, sources: &[Operand]) {
+    pub fn alu(&mut self, op: impl Into<AluOp>, dst: Row, sources: &[Operand]) {
         self.alu_with(op, dst, sources, Cond::Lt, 32);
     }
 
     /// Adds an operation on one plain source of `width` bits.
-    pub fn alu_narrow(&mut self, op: AluOp, dst: Row, src: Row, width: u32) {
+    pub fn alu_narrow(&mut self, op: impl Into<AluOp>, dst: Row, src: Row, width: u32) {
         self.alu_with(op, dst, &[src.into()], Cond::Lt, width);
     }
 
     /// Adds an operation with a condition (compares) and a width (integers).
-    pub fn alu_with(&mut self, op: AluOp, dst: Row, sources: &[Operand], cond: Cond, width: u32) {
+    pub fn alu_with(&mut self, op: impl Into<AluOp>, dst: Row, sources: &[Operand], cond: Cond, width: u32) {
+        let op = op.into();
         let source = |n: usize| sources.get(n).copied().unwrap_or(Operand::from(rowmap::ZERO));
         let src = [source(0), source(1), source(2)];
         self.alus.push(Alu {
@@ -90,13 +92,6 @@ impl Builder {
             cond,
             width,
         });
-    }
-
-    /// Copies `sources` to rows that follow each other.
-    pub fn copies(&mut self, first: Row, sources: &[Row]) {
-        for (dst, &source) in (first..).zip(sources) {
-            self.alu(AluOp::Copy, dst, &[source.into()]);
-        }
     }
 
     /// Adds an effect, which ends the step.
@@ -119,7 +114,8 @@ impl Builder {
             }
         }
         let zeroed = cleared_rows(&self.alus, &self.steps);
-        Program { alus: self.alus, steps: self.steps, uniforms: self.uniforms, zeroed, instructions }
+        let summary = Summary::of(self.steps.iter().map(|step| &step.effect));
+        Program { alus: self.alus, steps: self.steps, uniforms: self.uniforms, zeroed, summary, instructions }
     }
 }
 
@@ -131,9 +127,7 @@ impl Effect {
             Self::Call { target } => Some(target),
             Self::Continue | Self::End | Self::Return | Self::Kill(_) | Self::Region(_) => None,
             Self::Barrier | Self::Gather(_) | Self::Scatter { .. } | Self::Derivative { .. } => None,
-            Self::Load(_) | Self::Store(_) | Self::ImageLoad(_) | Self::ImageStore(_) => None,
-            Self::ImageSize { .. } | Self::Atomic(_) | Self::Sample(_) | Self::Query(_) => None,
-            Self::Varying { .. } | Self::FlatVarying { .. } => None,
+            Self::Op(..) => None,
             Self::LeftProgram | Self::Invalid | Self::Unsupported(_) => None,
         }
     }

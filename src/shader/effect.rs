@@ -1,9 +1,9 @@
-//! What an instruction does besides computing: control flow, memory, textures.
+//! What an instruction does besides computing: control flow, and what [`super::ops`] lists.
 //!
 //! Every list of these is matched without a wildcard, so that a new effect is
 //! a compile error wherever it has to be handled.
 use super::alu::Row;
-use super::environment::{AtomicOp, ImageLayout, Number, Space, Width};
+use super::ops::{Destination, Op};
 
 /// What ends a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,45 +47,8 @@ pub enum Effect {
         /// Row that is read, f32 bits.
         src: Row,
     },
-    /// Plain load.
-    Load(Access),
-    /// Plain store.
-    Store(Access),
-    /// ldgb.
-    ImageLoad(Image),
-    /// stgb, stib.
-    ImageStore(Image),
-    /// resinfo: three rows from `dst`.
-    ImageSize {
-        /// First of three rows.
-        dst: Row,
-        /// Row with the slot.
-        slot: Row,
-    },
-    /// atomic.*.
-    Atomic(Atomic),
-    /// Texture operations that sample.
-    Sample(Box<Sample>),
-    /// Texture operations that ask.
-    Query(Query),
-    /// bary.f.
-    Varying {
-        /// Row that is written.
-        dst: Row,
-        /// Row with the component location.
-        location: Row,
-        /// Rows with the barycentrics.
-        ij: [Row; 2],
-    },
-    /// ldlv.
-    FlatVarying {
-        /// First row that is written.
-        dst: Row,
-        /// First component location.
-        location: u32,
-        /// Number of components.
-        components: u8,
-    },
+    /// What the environment does, and where its answer goes.
+    Op(Op<Row>, Destination),
     /// Behind the last instruction.
     LeftProgram,
     /// Not a valid instruction.
@@ -182,169 +145,4 @@ pub enum Axis {
     FineX,
     /// One value per column of the quad.
     FineY,
-}
-
-/// A plain load or store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// Which memory.
-    pub space: Space,
-    /// First of the consecutive rows of data.
-    pub data: Row,
-    /// Row with the byte address.
-    pub address: Row,
-    /// Bytes added to it.
-    pub offset: i32,
-    /// Size of a component.
-    pub width: Width,
-    /// 1 to 4.
-    pub components: u8,
-}
-
-/// An access through an SSBO or image slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Image {
-    /// First of the consecutive rows of data.
-    pub data: Row,
-    /// Row with the slot.
-    pub slot: Row,
-    /// Row with the absolute byte address.
-    pub address: Row,
-    /// First of the rows with offset or coordinates.
-    pub position: Row,
-    /// Raw or converted.
-    pub layout: ImageLayout,
-    /// How the data is read.
-    pub number: Number,
-    /// Coordinates (4: raw buffer).
-    pub dimensions: u8,
-    /// 1 to 4.
-    pub components: u8,
-}
-
-/// An atomic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Atomic {
-    /// Through a slot; `data` is the operand pair. Local: only `address`, `data`, `number` count.
-    pub image: Image,
-    /// Local memory rather than the slot.
-    pub place: AtomicPlace,
-    /// What is done.
-    pub op: AtomicOp,
-    /// Row that takes the old value.
-    pub dst: Row,
-}
-
-/// Memory an atomic acts on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtomicPlace {
-    /// Work-group memory.
-    Local,
-    /// An SSBO or image slot.
-    Image,
-}
-
-/// Texture slots of an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlotRows {
-    /// In the instruction.
-    Fixed {
-        /// Sampler slot.
-        sampler: u32,
-        /// Texture slot.
-        texture: u32,
-    },
-    /// In a register pair.
-    Rows {
-        /// Row with the sampler slot.
-        sampler: Row,
-        /// Row with the texture slot.
-        texture: Row,
-    },
-}
-
-/// How the level of detail is given, in rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LodRows {
-    /// By derivatives.
-    Implicit,
-    /// Derivatives plus a row.
-    Bias(Row),
-    /// A row, f32.
-    Explicit(Row),
-    /// A row, integer.
-    Level(Row),
-    /// Rows of d/dx, then of d/dy; as many as coordinates.
-    Gradients(Row, Row),
-    /// Level 0.
-    Zero,
-}
-
-/// A texture operation that samples: see [`super::TexRequest`] for the fields.
-#[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
-pub struct Sample {
-    pub kind: super::SampleKind,
-    pub lod: LodRows,
-    pub number: Number,
-    pub slots: SlotRows,
-    /// First of `dimensions` rows.
-    pub coords: Row,
-    pub dimensions: u8,
-    pub layer: Option<Row>,
-    pub reference: Option<Row>,
-    pub projector: Option<Row>,
-    /// First of `dimensions` rows.
-    pub offsets: Option<Row>,
-    pub sample: Option<Row>,
-    pub result: TexResult,
-}
-
-/// Where the result of a texture operation goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TexResult {
-    /// Row of component x.
-    pub dst: Row,
-    /// Components written: bit 0 x .. bit 3 w.
-    pub components: u8,
-    /// Registers written.
-    pub precision: Precision,
-}
-
-/// Register file of a texture result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    /// Full registers: bits as they are.
-    Full,
-    /// Half registers, from f32.
-    HalfFloat,
-    /// Half registers, low 16 bits.
-    HalfInteger,
-}
-
-/// A texture operation that asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Query {
-    /// What.
-    pub kind: QueryKind,
-    /// Row with level or sample index.
-    pub operand: Row,
-    /// What the result registers hold.
-    pub number: Number,
-    /// Which texture.
-    pub slots: SlotRows,
-    /// Where the answer goes.
-    pub result: TexResult,
-}
-
-/// The questions: see [`super::Query`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum QueryKind {
-    Size,
-    Buffer,
-    Info,
-    SamplePosition,
-    RenderTargetInfo,
-    RenderTargetPosition,
 }

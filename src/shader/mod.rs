@@ -23,31 +23,30 @@
 mod alu;
 mod builder;
 mod effect;
-mod element;
 mod environment;
+mod extra;
 mod flow;
 mod lanes;
 mod liveness;
 mod lower;
-mod memory;
+mod ops;
+mod perform;
 mod program;
 mod rowmap;
 mod rows;
 mod run;
-mod sample;
 mod summary;
 #[cfg(test)]
 mod tests;
-mod texture;
 mod warp;
 
-pub use environment::{
-    AtomicOp, AtomicRequest, AtomicTarget, Environment, ImageLayout, ImageRequest, MemoryRequest, Number,
-    Space, VaryingRequest, Width,
-};
+pub use environment::{Environment, Refused};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
+pub use ops::{
+    Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Lod, MemoryAccess, Number, Op, Query,
+    Question, Sample, SampleKind, Slots, Space, Varying, Width,
+};
 pub use program::{Program, ProgramError};
 pub use run::{Outcome, ShaderFault, run, step};
-pub use sample::{Lod, Query, QueryRequest, SampleKind, Slots, TexRequest};
 pub use summary::Summary;
 pub use warp::{INSTRUCTION_LIMIT, Killed, Warp};

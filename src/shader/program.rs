@@ -8,6 +8,7 @@ use super::alu::Row;
 use super::effect::Effect;
 use super::lower::{self, Granularity};
 use super::rowmap;
+use super::summary::Summary;
 
 /// A lowered program, independent of constants and lanes. Cache it by the
 /// contents of its instruction words.
@@ -18,6 +19,7 @@ pub struct Program {
     pub(super) uniforms: Vec<Uniform>,
     /// Rows that may be read before they are written.
     pub(super) zeroed: Vec<Row>,
+    pub(super) summary: Summary,
     pub(super) instructions: usize,
 }
 
@@ -109,25 +111,28 @@ impl Program {
         self.instructions
     }
 
+    /// What it can do.
+    pub fn summary(&self) -> Summary {
+        self.summary
+    }
+
     /// Vec4 registers that it names: the highest full one, and half of the highest half one.
     /// A register that is chosen by a0.x counts as all 48.
     pub fn registers(&self) -> u32 {
-        let highest = |base: Row| {
+        let mut named = vec![];
+        for alu in &self.alus {
+            named.extend(alu.src.into_iter().chain([alu.dst]));
+        }
+        for step in &self.steps {
+            step.effect.visit_reads(|row| named.push(row));
+            step.effect.visit_writes(|row| named.push(row));
+        }
+        let vec4s = |base: Row| {
             let within = base..base + rowmap::REGISTERS;
-            self.named_rows().filter(|row| within.contains(row)).map(|row| row - base + 1).max()
+            let highest = named.iter().filter(|row| within.contains(row)).max();
+            highest.map_or(0, |row| u32::from(row - base + 1).div_ceil(4))
         };
-        let vec4s = |base| u32::from(highest(base).unwrap_or(0)).div_ceil(4);
         vec4s(rowmap::FULL) + vec4s(rowmap::HALF).div_ceil(2)
-    }
-
-    /// Rows that operations and effects read or write.
-    fn named_rows(&self) -> impl Iterator<Item = Row> + '_ {
-        let computed = self.alus.iter().flat_map(|alu| alu.src.into_iter().chain([alu.dst]));
-        let others = self.steps.iter().flat_map(|step| {
-            let (reads, writes) = step.effect.rows();
-            reads.into_iter().chain(writes)
-        });
-        computed.chain(others)
     }
 
     /// Rows that a warp of this program has.

@@ -1,10 +1,11 @@
 //! Running a warp.
 use std::fmt;
 
+use a4emu_decoder::isa::semantics::float_bits;
+
 use super::alu::{self, Row};
 use super::effect::{Axis, Condition, Effect, File, Gather, Region, Test, Vote};
-use super::element;
-use super::environment::Environment;
+use super::environment::{Environment, Refused};
 use super::flow::Next;
 use super::lanes::{ALL, Lanes, Mask, lanes_of};
 use super::program::{Program, Step};
@@ -132,18 +133,9 @@ fn apply(
         Effect::Gather(gather) => warp.gather(gather, executing),
         Effect::Scatter { base, offset, src } => warp.scatter(*base, *offset, *src, executing),
         Effect::Derivative { axis, dst, src } => warp.derivative(*axis, *dst, *src, executing),
-        Effect::Load(access) => warp.load(access, executing, environment),
-        Effect::Store(access) => warp.store(access, executing, environment),
-        Effect::ImageLoad(image) => warp.image_load(image, executing, environment),
-        Effect::ImageStore(image) => warp.image_store(image, executing, environment),
-        Effect::ImageSize { dst, slot } => warp.image_size(*dst, *slot, executing, environment),
-        Effect::Atomic(atomic) => warp.atomic(atomic, executing, environment),
-        Effect::Sample(sample) => warp.sample(sample, executing, environment),
-        Effect::Query(query) => warp.query(query, executing, environment),
-        Effect::Varying { dst, location, ij } => warp.varying(*dst, *location, *ij, executing, environment),
-        Effect::FlatVarying { dst, location, components } => {
-            warp.flat_varying(*dst, *location, *components, executing, environment);
-        }
+        Effect::Op(op, destination) => warp
+            .perform(op, *destination, executing, environment)
+            .map_err(|Refused| ShaderFault::Unsupported { at, what: op.name() })?,
         Effect::LeftProgram => return Err(ShaderFault::OutOfProgram { at }),
         Effect::Invalid => return Err(ShaderFault::Invalid { at }),
         Effect::Unsupported(what) => return Err(ShaderFault::Unsupported { at, what }),
@@ -253,7 +245,7 @@ impl Warp {
             let (quad, corner) = (lane & !3, lane & 3);
             value[quad + to[corner]] - value[quad + from[corner]]
         });
-        self.write(dst, &Lanes(result.map(element::float_bits)), mask);
+        self.write(dst, &Lanes(result.map(float_bits)), mask);
     }
 }
 

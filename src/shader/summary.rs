@@ -1,9 +1,8 @@
 //! What a program can do, without running it.
+use super::effect::{Effect, Vote};
+use super::ops::{Op, Space};
 
-use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat2Op, Cat6Class, Instr};
-
-/// What the instructions of a program do besides computing. Instructions that are
-/// never reached count as well.
+/// What the reachable instructions of a program do besides computing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// It discards lanes.
@@ -20,48 +19,72 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Looks at every word.
-    pub fn of(words: &[u64]) -> Self {
-        words.iter().fold(Self::default(), |summary, word| summary.with(&Instr::decode(*word)))
+    /// Looks at every effect.
+    pub(super) fn of<'a>(effects: impl Iterator<Item = &'a Effect>) -> Self {
+        let mut summary = Self::default();
+        effects.for_each(|effect| summary.add(effect));
+        summary
     }
 
-    fn with(mut self, instr: &Instr) -> Self {
-        match &instr.body {
-            Body::Cat0(i) => self.kills |= i.op == Cat0Op::Kill,
-            Body::Cat2(i) => self.varies |= i.op == Cat2Op::BaryF,
-            Body::Cat5(_) => (self.samples, self.varies) = (true, true),
-            Body::Cat6(i) => return self.with_memory(i.op.class()),
-            Body::Cat1(_) | Body::Cat3(_) | Body::Cat4(_) | Body::Cat7(_) | Body::Unknown => {}
+    fn add(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Kill(_) => self.kills = true,
+            Effect::Branch(branch) => self.varies |= branch.vote == Vote::One,
+            Effect::Derivative { .. } => self.varies = true,
+            Effect::Op(op, _) => self.add_op(op),
+            Effect::Continue | Effect::End | Effect::Call { .. } | Effect::Return | Effect::Region(_) => {}
+            Effect::Barrier | Effect::Gather(_) | Effect::Scatter { .. } => {}
+            Effect::LeftProgram | Effect::Invalid | Effect::Unsupported(_) => {}
         }
-        self
     }
 
-    fn with_memory(mut self, class: Cat6Class) -> Self {
-        match class {
-            Cat6Class::StoreGlobal | Cat6Class::BufferStore => self.stores = true,
-            Cat6Class::Atomic => (self.stores, self.loads) = (true, true),
-            Cat6Class::LoadLocal
-            | Cat6Class::LoadPrivate
-            | Cat6Class::StoreLocal
-            | Cat6Class::StorePrivate
-            | Cat6Class::Varying
-            | Cat6Class::Info => self.varies = true,
-            Cat6Class::BufferLoad => (self.varies, self.loads) = (true, true),
-            Cat6Class::LoadGlobal => self.loads = true,
+    fn add_op<R>(&mut self, op: &Op<R>) {
+        match op {
+            Op::Load { from, .. } if from.space == Space::Global => self.loads = true,
+            Op::Store { to, .. } if to.space == Space::Global => self.stores = true,
+            Op::Load { .. } | Op::Store { .. } => self.varies = true,
+            Op::ImageLoad { .. } => (self.varies, self.loads) = (true, true),
+            Op::ImageStore { .. } => self.stores = true,
+            Op::Atomic(_) => (self.stores, self.loads) = (true, true),
+            Op::Sample(_) | Op::Query(_) => (self.samples, self.varies) = (true, true),
+            Op::ImageSize { .. } | Op::Varying(_) | Op::FlatVarying { .. } => self.varies = true,
         }
-        self
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::isa::ir3::program::assemble;
+
     use super::*;
+    use crate::shader::Program;
+
+    fn of(text: &str) -> Summary {
+        Program::new(&assemble(&format!("{text}\nend")).unwrap()).unwrap().summary()
+    }
 
     #[test]
-    fn words_say_what_they_do() {
-        let of = |word| Summary::of(&[word, 0x0300_0000_0000_0000]);
-        assert_eq!(of(0x2024_4000_0000_0010), Summary::default(), "mov r0.x, c4.x");
-        assert!(of(0x4730_90fc_0000_2000).varies, "bary.f");
-        assert!(of(0xc7c6_0000_01c0_0000).varies, "ldlv");
+    fn instructions_say_what_they_do() {
+        let nothing = Summary::default();
+        let varies = Summary { varies: true, ..nothing };
+        assert_eq!(of("mov.f32f32 r0.x, c4.x\nbr p0.x, #l\nl:\nnop"), nothing);
+        assert_eq!(of("bary.f r0.x, 0, r0.x"), varies);
+        assert_eq!(of("ldlv.u32 r2.x, l[5], 2"), varies);
+        assert_eq!(of("dsx (f32)(x)r1.y, r1.x"), varies);
+        assert_eq!(of("getone #l\nl:\nnop"), varies, "which lane it is depends on the others");
+        assert_eq!(of("ldp.u32 r2.x, p[r1.x], 1"), varies);
+        assert_eq!(of("kill p0.x"), Summary { kills: true, ..nothing });
+        assert_eq!(of("ldg.u32 r2.x, g[r1.x], 1"), Summary { loads: true, ..nothing });
+        assert_eq!(of("stg.u32 g[r1.x], r0.y, 1"), Summary { stores: true, ..nothing });
+        assert_eq!(of("sam (f32)(x)r8.x, r1.x, s#2, t#3"), Summary { samples: true, ..varies });
+        assert_eq!(
+            of("atomic.add.untyped.1d.u32.1.l r2.x, l[r1.x], r1.y"),
+            Summary { stores: true, loads: true, ..nothing }
+        );
+    }
+
+    #[test]
+    fn what_is_never_reached_does_not_count() {
+        assert_eq!(of("jump #l\nkill p0.x\nl:\nnop"), Summary::default());
     }
 }

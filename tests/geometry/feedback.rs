@@ -27,8 +27,8 @@ fn plain(draw: &str, size: u32) -> Scene {
             use input(vs, paint, vertices, 4)
             {registers}
             VPC_SO_FLUSH_WADDR_0 = got + 256
-            UNKNOWN_2155 = 1
-            UNKNOWN_2157 = 0
+            VPC_SO_BUF_CNTL = 1
+            VPC_SO_CNTL = 0
             VPC_SO_PROG {{ A_EN | A_OFF = 0 | B_EN | B_OFF = 4 }}
             use draw({draw})
         }}
@@ -68,8 +68,8 @@ fn the_offset_goes_on_with_the_next_draw() {
 
 #[test]
 fn an_override_turns_it_off() {
-    let scene =
-        plain("DI_PT_POINTLIST, 4", 64).with("UNKNOWN_2155 = 1", "UNKNOWN_2155 = 1\nUNKNOWN_2156 = 1");
+    let scene = plain("DI_PT_POINTLIST, 4", 64)
+        .with("VPC_SO_BUF_CNTL = 1", "VPC_SO_BUF_CNTL = 1\nVPC_SO_OVERRIDE = 1");
     assert_eq!(xs(&scene, 2), [0.0, 0.0]);
 }
 
@@ -100,8 +100,8 @@ fn points_go_to_the_buffer_of_their_stream() {
             use input(vs, paint, points, 2)
             use geometry(gs, PC_DRAW_POINTS, 4, 1)
             {buffers}
-            UNKNOWN_2155 = {streams}
-            UNKNOWN_2157 = 0
+            VPC_SO_BUF_CNTL = {streams}
+            VPC_SO_CNTL = 0
             VPC_SO_PROG {{ A_EN | A_BUF = BUFFER | A_OFF = 0 | B_EN | B_BUF = BUFFER | B_OFF = 4 }}
             use draw(DI_PT_POINTLIST, 2)
         }}
@@ -133,8 +133,8 @@ fn tessellated_triangles_are_fed_back() {
     let scene = Scene::named("tess-tri-one").with("buffer vertices", "buffer got size 4096\nbuffer vertices");
     let registers = format!(
         "{}
-        UNKNOWN_2155 = 1
-        UNKNOWN_2157 = 0
+        VPC_SO_BUF_CNTL = 1
+        VPC_SO_CNTL = 0
         VPC_SO_PROG {{ A_EN | A_OFF = 0 | B_EN | B_OFF = 4 }}
         use draw_bent_triangle",
         buffer(0, 64)

@@ -43,8 +43,8 @@ fn the_printed_instructions_read_the_third_vertex() {
             SP_GS_PARAM_REG { POSREGID = r2.w | PRIMREGID = r63.x }
             load GS.constants at 9 { u32 0xc0, 0, 0, 0 }
             load GS.constants at 12 { u32 0x80, 0, 0, 0 }
-            UNKNOWN_2155 = 1
-            UNKNOWN_2157 = 0
+            VPC_SO_BUF_CNTL = 1
+            VPC_SO_CNTL = 0
             VPC_SO_PROG { A_EN | A_OFF = 0 | B_EN | B_OFF = 4 }
             VPC_SO_PROG { A_EN | A_OFF = 8 | B_EN | B_OFF = 12 }
             VPC_SO[0].BUFFER_BASE = got

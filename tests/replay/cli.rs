@@ -217,3 +217,95 @@ fn a_trace_shows_packets_and_what_they_changed() {
     assert!(text.contains("\n    RB_MODE_CONTROL 0x0 -> "), "{text}");
     assert!(text.contains("\n  draw 1 f1 gmem TRILIST count 3 instances 1 auto\n"));
 }
+
+/// stdout, stderr and exit status.
+fn outcome(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let output = a4emu(arguments);
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    (stdout(&output), stderr, output.status.code())
+}
+
+const TRIANGLE: &str = "captures/triangle.rd.gz";
+
+#[test]
+fn a_selection_ends_the_run_and_is_all_that_is_shown() {
+    let dir = scratch("selection");
+    let out = dir.join("out");
+    assert_eq!(outcome(&["replay", TRIANGLE, "--out", out.to_str().unwrap(), "--draw", "..2"]).2, Some(0));
+    let summary: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["draws"], 2);
+    let (state, ..) = outcome(&["replay", TRIANGLE, "--state", "-", "--stop", "2"]);
+    assert!(state.contains("\ndraw 2 f2 submit 0 end\n"), "{state}");
+    for draw in ["1", "f1"] {
+        let (trace, ..) = outcome(&["replay", TRIANGLE, "--trace", "--draw", draw]);
+        let draws: Vec<&str> = trace.lines().filter(|line| line.starts_with("  draw")).collect();
+        assert_eq!(draws, ["  draw 1 f1 gmem TRILIST count 3 instances 1 auto"]);
+        assert!(trace.starts_with("submit 0 fff66000 dwords 342\n"), "{trace}");
+        let (text, ..) = outcome(&["decode", TRIANGLE, "--draw", draw]);
+        assert_eq!(text.matches("\ndraw ").count(), 1, "{text}");
+        assert!(text.contains("\ndraw 1 f1: TRILIST, 3 x 1, gmem; "), "{text}");
+        let (list, ..) = outcome(&["replay", TRIANGLE, "--list-draws", "--draw", draw]);
+        assert_eq!(list, "draw 1 f1 submit 0 gmem TRILIST count 3 instances 1 auto\n");
+    }
+}
+
+#[test]
+fn a_selection_of_nothing_is_an_error() {
+    let none = "a4emu: the capture has no draw 77; it has 4\n";
+    let selections: [&[&str]; 6] = [
+        &["decode", TRIANGLE, "--format", "jsonl"],
+        &["decode", TRIANGLE, "--query", "RB_MODE_CONTROL"],
+        &["replay", TRIANGLE, "--list-draws"],
+        &["replay", TRIANGLE, "--state", "-"],
+        &["replay", TRIANGLE],
+        &["diff", TRIANGLE, TRIANGLE],
+    ];
+    for command in selections {
+        let (_, said, status) = outcome(&[command, &["--draw", "77"]].concat());
+        assert_eq!((said.as_str(), status), (none, Some(2)), "{command:?}");
+        let (_, said, status) = outcome(&[command, &["--draw", "f77"]].concat());
+        assert_eq!((said.contains("no draw f77"), status), (true, Some(2)), "{command:?}: {said}");
+        let (_, said, status) = outcome(&[command, &["--submit", "9"]].concat());
+        assert_eq!((said.contains("no submit 9; it has 1"), status), (true, Some(2)), "{command:?}: {said}");
+    }
+    let (_, said, status) = outcome(&["replay", TRIANGLE, "--stop", "77", "--state", "-"]);
+    assert_eq!((said.as_str(), status), (none, Some(2)));
+    let (_, said, status) = outcome(&["disasm", TRIANGLE, "--draw", "77"]);
+    assert_eq!((said.contains("no draw 77"), status), (true, Some(2)), "{said}");
+}
+
+#[test]
+fn options_are_taken_only_where_they_mean_something() {
+    for command in [["info", TRIANGLE], ["asm", TRIANGLE], ["check", "triangle"]] {
+        assert_eq!(outcome(&[&command[..], &["--draw", "1"]].concat()).2, Some(2), "{command:?}");
+    }
+    assert_eq!(outcome(&["decode", TRIANGLE, "--threads", "2"]).2, Some(2));
+}
+
+/// What is wrong with the capture counts in every command, whatever becomes of the rest.
+#[test]
+fn damage_is_never_hidden_by_a_later_failure() {
+    let dir = scratch("damage");
+    let damaged = dir.join("damaged.rd");
+    let whole = triangle();
+    fs::write(&damaged, &whole[..whole.len() - 5]).unwrap();
+    let path = damaged.to_str().unwrap();
+    let png = dir.join("frame.png");
+    let (_, said, status) = outcome(&["replay", path, "--png", png.to_str().unwrap()]);
+    assert_eq!(status, Some(3), "{said}");
+    assert!(
+        said.contains("capture ends inside") && said.contains("no colour surface was rendered"),
+        "{said}"
+    );
+    for command in ["info", "decode"] {
+        assert_eq!(outcome(&[command, path]).2, Some(3), "{command}");
+    }
+    assert_eq!(outcome(&["replay", path, "--state", "-"]).2, Some(3));
+    assert_eq!(outcome(&["diff", path, path]).2, Some(3));
+    let mut closed = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    closed.args(["decode", path]).current_dir(root()).stdout(std::process::Stdio::piped());
+    let mut closed = closed.stderr(std::process::Stdio::null()).spawn().unwrap();
+    drop(closed.stdout.take());
+    assert_eq!(closed.wait().unwrap().code(), Some(3), "stdout was a closed pipe");
+}

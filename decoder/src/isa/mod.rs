@@ -1,3 +1,4 @@
 //! Instruction sets: one module per machine.
 pub mod ir3;
 pub mod pico;
+pub mod semantics;

@@ -40,8 +40,9 @@ registers! {
     0x2204 VFD_CONTROL_4 { 0..31 VALUE: Hex; }
     /// Signed addend to the vertex index used for fetching.
     0x2208 VFD_INDEX_OFFSET { 0..31 VALUE: Int; }
-    /// Added to the instance index used for fetching: the first instance.
-    0x2209 UNKNOWN_2209 { 0..31 VALUE: Hex; }
+    /// Added to the instance index used for fetching: the first instance. Name from A5xx,
+    /// where it stands behind VFD_INDEX_OFFSET as well; Mesa has none.
+    inferred 0x2209 VFD_INSTANCE_START_OFFSET { 0..31 VALUE: Hex; }
     /// Address = INSTR_1 + index * BUFSTRIDE.
     0x220a VFD_FETCH[32 x 4].INSTR_0 as VFD_FETCH_INSTR_0 {
         /// Bytes minus 1.

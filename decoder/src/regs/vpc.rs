@@ -61,14 +61,15 @@ registers! {
     0x2152 UNKNOWN_2152 { 0..31 VALUE: Hex; }
     0x2153 UNKNOWN_2153 { 0..31 VALUE: Hex; }
     0x2154 UNKNOWN_2154 { 0..31 VALUE: Hex; }
-    /// Guess: VPC_SO_BUF_CNTL, six before VPC_SO as on A5xx ([`STREAM_OUT_BUFFERS`]). Drivers
-    /// write 0.
-    0x2155 UNKNOWN_2155 { 0..31 VALUE: Hex; }
-    /// Guess: VPC_SO_OVERRIDE, by its place on A5xx ([`STREAM_OUT_OVERRIDE`]). Drivers write 0.
-    0x2156 UNKNOWN_2156 { 0..31 VALUE: Hex; }
-    /// Guess: VPC_SO_CNTL, by its place on A5xx; a write begins the stream-out program anew.
+    /// Which stream fills which buffer ([`STREAM_OUT_BUFFERS`]). Guess: six before VPC_SO as
+    /// on A5xx. Drivers write 0.
+    inferred 0x2155 VPC_SO_BUF_CNTL { 0..31 VALUE: Hex; }
+    /// Stream-out is off for now ([`STREAM_OUT_OVERRIDE`]). Guess, by its place on A5xx.
     /// Drivers write 0.
-    0x2157 UNKNOWN_2157 { 0..31 VALUE: Hex; }
+    inferred 0x2156 VPC_SO_OVERRIDE { 0..31 VALUE: Hex; }
+    /// A write begins the stream-out program anew. Guess, by its place on A5xx. Drivers
+    /// write 0.
+    inferred 0x2157 VPC_SO_CNTL { 0..31 VALUE: Hex; }
     /// Stream-out program, two components per write, in the order of the output locations.
     /// Inferred: A5xx has this port three dwords before the buffers, and 0x2157, the last
     /// word that drivers reset, is right before it. A vendor stream with transform feedback
@@ -104,7 +105,7 @@ registers! {
 }
 
 descriptors! {
-    /// What UNKNOWN_2155 holds: the stream that fills each stream-out buffer, plus 1; 0 turns
+    /// What VPC_SO_BUF_CNTL holds: the stream that fills each stream-out buffer, plus 1; 0 turns
     /// the buffer off.
     ///
     /// Inferred: A6xx has this in VPC_SO_STREAM_CNTL, and VPC_SO_BUF_CNTL of A5xx, which knows
@@ -116,7 +117,7 @@ descriptors! {
         inferred 6..8 BUF2_STREAM: Uint;
         inferred 9..11 BUF3_STREAM: Uint;
     }
-    /// What UNKNOWN_2156 holds: stream-out is off for now. Inferred from VPC_SO_OVERRIDE of A5xx.
+    /// What VPC_SO_OVERRIDE holds: stream-out is off for now. Inferred from VPC_SO_OVERRIDE of A5xx.
     STREAM_OUT_OVERRIDE { inferred 0..0 DISABLE: Bool; }
 }
 

@@ -4,7 +4,7 @@ use a4emu_decoder::regs::enums::ColorSwap;
 use a4emu_decoder::regs::tex::{SSBO_1_0, SSBO_1_1};
 
 use crate::format::{Codec, Format, Transfer};
-use crate::shader::{ImageLayout, ImageRequest};
+use crate::shader::{ImageAccess, ImageLayout, Lanes};
 
 /// What SSBO_1 says about a storage buffer or image.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ impl Buffer {
     }
 
     /// Whether `position` lies inside. A buffer image says its size like a buffer.
-    pub(super) fn contains(&self, request: &ImageRequest<'_>, lane: usize) -> bool {
+    pub(super) fn contains(&self, request: &ImageAccess<&Lanes>, lane: usize) -> bool {
         let at = request.position.map(|p| p[lane]);
         let [width, height, depth] = self.size;
         match (request.layout, request.dimensions) {

@@ -3,8 +3,7 @@
 use crate::fault::{Client, Miss};
 use crate::memory::Memory;
 use crate::shader::{
-    AtomicRequest, AtomicTarget, ImageLayout, ImageRequest, Lanes, Mask, MemoryRequest, QueryRequest, Space,
-    TexRequest, lanes_of,
+    Atomic, AtomicPlace, ImageAccess, ImageLayout, Lanes, Mask, MemoryAccess, Query, Sample, Space, lanes_of,
 };
 
 use super::buffer::Buffer;
@@ -92,20 +91,20 @@ impl<'a> ShaderMemory<'a> {
     }
 
     /// Samples a texture. A job that has used up its allowance reads zero: its warp ends soon.
-    pub fn sample(&mut self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
+    pub fn sample(&mut self, request: &Sample<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) {
         if self.left() == 0 {
             return out.fill(Lanes::ZERO);
         }
-        self.work.texels += TEXELS_PER_LANE * u64::from(request.mask.count_ones());
+        self.work.texels += TEXELS_PER_LANE * u64::from(mask.count_ones());
         self.used_textures |= match &self.gpu {
-            GpuMemory::ReadOnly(_, bound) => bound.sample(request, out),
-            GpuMemory::ReadWrite(memory) => self.stage.textures.sample(memory, request, out),
+            GpuMemory::ReadOnly(_, bound) => bound.sample(request, mask, out),
+            GpuMemory::ReadWrite(memory) => self.stage.textures.sample(memory, request, mask, out),
         };
     }
 
     /// getsize and its relatives.
-    pub fn query(&mut self, request: &QueryRequest<'_>, out: &mut [Lanes; 4]) {
-        self.used_textures |= self.stage.textures.query(request, out);
+    pub fn query(&mut self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) {
+        self.used_textures |= self.stage.textures.query(request, mask, out);
     }
 
     /// Charges an access of the lanes of `mask`, if that is allowed.
@@ -122,15 +121,15 @@ impl<'a> ShaderMemory<'a> {
     }
 
     /// ldg, ldl, ldp.
-    pub fn load(&mut self, request: &MemoryRequest<'_>, out: &mut [Lanes]) {
-        if !self.charge(request.mask) {
+    pub fn load(&mut self, request: &MemoryAccess<&Lanes>, mask: Mask, out: &mut [Lanes]) {
+        if !self.charge(mask) {
             return out.fill(Lanes::ZERO);
         }
         let width = request.width.bytes() as usize;
         let mut bytes = [0; 16];
         let mut previous = None;
-        for lane in lanes_of(request.mask) {
-            let address = request.address[lane];
+        for lane in lanes_of(mask) {
+            let address = request.address(lane);
             if previous != Some(address) || request.space == Space::Private {
                 self.read(request.space, lane, address, &mut bytes[..width * out.len()]);
                 previous = Some(address);
@@ -144,17 +143,17 @@ impl<'a> ShaderMemory<'a> {
     }
 
     /// stg, stl, stp.
-    pub fn store(&mut self, request: &MemoryRequest<'_>, values: &[Lanes]) {
-        if !self.charge(request.mask) {
+    pub fn store(&mut self, request: &MemoryAccess<&Lanes>, mask: Mask, values: &[&Lanes]) {
+        if !self.charge(mask) {
             return;
         }
         let width = request.width.bytes() as usize;
-        for lane in lanes_of(request.mask) {
+        for lane in lanes_of(mask) {
             let mut bytes = [0; 16];
             for (to, row) in bytes.chunks_exact_mut(width).zip(values) {
                 to.copy_from_slice(&row[lane].to_le_bytes()[..width]);
             }
-            self.write(request.space, lane, request.address[lane], &bytes[..width * values.len()]);
+            self.write(request.space, lane, request.address(lane), &bytes[..width * values.len()]);
         }
     }
 
@@ -213,17 +212,17 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    fn buffer(&self, request: &ImageRequest<'_>, lane: usize) -> Option<Buffer> {
+    fn buffer(&self, request: &ImageAccess<&Lanes>, lane: usize) -> Option<Buffer> {
         let buffer = self.stage.buffers.get(request.slot[lane] as usize)?;
         buffer.contains(request, lane).then_some(*buffer)
     }
 
     /// ldgb. Outside the buffer reads zero.
-    pub fn image_load(&mut self, request: &ImageRequest<'_>, out: &mut [Lanes]) {
-        if !self.charge(request.mask) {
+    pub fn image_load(&mut self, request: &ImageAccess<&Lanes>, mask: Mask, out: &mut [Lanes]) {
+        if !self.charge(mask) {
             return out.fill(Lanes::ZERO);
         }
-        for lane in lanes_of(request.mask) {
+        for lane in lanes_of(mask) {
             let mut bytes = [0; 16];
             let buffer = self.buffer(request, lane);
             let codec = buffer.and_then(|b| b.codec).filter(|_| request.layout == ImageLayout::Typed);
@@ -242,11 +241,11 @@ impl<'a> ShaderMemory<'a> {
     }
 
     /// stgb, stib. Outside the buffer stores nothing.
-    pub fn image_store(&mut self, request: &ImageRequest<'_>, values: &[Lanes]) {
-        if !self.charge(request.mask) {
+    pub fn image_store(&mut self, request: &ImageAccess<&Lanes>, mask: Mask, values: &[&Lanes]) {
+        if !self.charge(mask) {
             return;
         }
-        for lane in lanes_of(request.mask) {
+        for lane in lanes_of(mask) {
             let Some(buffer) = self.buffer(request, lane) else { continue };
             let lanes: [u32; 4] = std::array::from_fn(|i| values.get(i).map_or(0, |row| row[lane]));
             let mut bytes = [0; 16];
@@ -268,25 +267,21 @@ impl<'a> ShaderMemory<'a> {
     }
 
     /// resinfo.
-    pub fn image_size(&self, slot: &Lanes, mask: Mask) -> [Lanes; 3] {
-        let mut out = [Lanes::ZERO; 3];
+    pub fn image_size(&self, slot: &Lanes, mask: Mask, out: &mut [Lanes; 4]) {
         for lane in lanes_of(mask) {
             let Some(buffer) = self.stage.buffers.get(slot[lane] as usize) else { continue };
             out.iter_mut().zip(buffer.size).for_each(|(row, size)| row[lane] = size);
         }
-        out
     }
 
     /// atomic.*, lane by lane.
-    pub fn atomic(&mut self, request: &AtomicRequest<'_>, old: &mut Lanes) {
-        let (AtomicTarget::Local { mask, .. } | AtomicTarget::Image(ImageRequest { mask, .. })) =
-            &request.target;
-        if !self.charge(*mask) {
+    pub fn atomic(&mut self, request: &Atomic<&Lanes>, mask: Mask, old: &mut Lanes) {
+        if !self.charge(mask) {
             return *old = Lanes::ZERO;
         }
-        match &request.target {
-            AtomicTarget::Local { address, mask } => {
-                for lane in lanes_of(*mask) {
+        match &request.place {
+            AtomicPlace::Local(address) => {
+                for lane in lanes_of(mask) {
                     let mut bytes = [0; 4];
                     self.read(Space::Local, lane, address[lane], &mut bytes);
                     old[lane] = u32::from_le_bytes(bytes);
@@ -294,8 +289,8 @@ impl<'a> ShaderMemory<'a> {
                     self.write(Space::Local, lane, address[lane], &new.to_le_bytes());
                 }
             }
-            AtomicTarget::Image(image) => {
-                for lane in lanes_of(image.mask) {
+            AtomicPlace::Image(image) => {
+                for lane in lanes_of(mask) {
                     old[lane] = 0;
                     if self.buffer(image, lane).is_none() {
                         continue;

@@ -43,7 +43,7 @@ impl Programs {
         if known.len() >= MAX_PROGRAMS {
             known.clear();
         }
-        let loaded = Loaded { program: Arc::new(program), summary: Summary::of(words) };
+        let loaded = Loaded { summary: program.summary(), program: Arc::new(program) };
         known.insert(words.to_vec(), loaded.clone());
         Ok(loaded)
     }

@@ -8,7 +8,7 @@ use super::sampler::{Border, Sampler};
 use super::unit::Unit;
 use crate::fault::{Client, Miss};
 use crate::memory::Memory;
-use crate::shader::{Lanes, Mask, QueryRequest, Slots, TexRequest, lanes_of};
+use crate::shader::{Lanes, Mask, Query, Sample, Slots, lanes_of};
 
 /// Texture slots that a bank keeps apart when it says which were used.
 const SLOTS: usize = 128;
@@ -78,18 +78,25 @@ impl TextureBank {
 
     /// As [`BoundBank::sample`], for draws that write memory between requests:
     /// looks the texels up anew each time.
-    pub fn sample(&self, memory: &Memory, request: &TexRequest<'_>, out: &mut [Lanes; 4]) -> Used {
-        self.sample_with(request, out, |slot| match self.textures.get(slot) {
+    pub fn sample(
+        &self,
+        memory: &Memory,
+        request: &Sample<&Lanes>,
+        mask: Mask,
+        out: &mut [Lanes; 4],
+    ) -> Used {
+        self.sample_with(request, mask, out, |slot| match self.textures.get(slot) {
             Some(Ok(texture)) => texture.bytes(memory).bytes,
             _ => Cow::Borrowed(&[]),
         })
     }
 
     /// getsize and its relatives.
-    pub fn query(&self, request: &QueryRequest<'_>, out: &mut [Lanes; 4]) -> Used {
-        each_pair(&request.slots, request.mask, |_, slot, mask| {
-            let answer =
-                self.texture(slot).map_or([Lanes::ZERO; 4], |texture| query::answer(texture, &request.query));
+    pub fn query(&self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
+        each_pair(&request.slots, mask, |_, slot, mask| {
+            let answer = self
+                .texture(slot)
+                .map_or([Lanes::ZERO; 4], |texture| query::answer(texture, &request.question));
             merge(out, &answer, mask);
         })
     }
@@ -100,11 +107,12 @@ impl TextureBank {
 
     fn sample_with<'m>(
         &self,
-        request: &TexRequest<'_>,
+        request: &Sample<&Lanes>,
+        mask: Mask,
         out: &mut [Lanes; 4],
         bytes: impl Fn(usize) -> Cow<'m, [u8]>,
     ) -> Used {
-        each_pair(&request.slots, request.mask, |sampler, slot, mask| {
+        each_pair(&request.slots, mask, |sampler, slot, mask| {
             if mask == Mask::MAX {
                 return self.answer(sampler, slot, request, &bytes, out);
             }
@@ -118,7 +126,7 @@ impl TextureBank {
         &self,
         sampler: u32,
         slot: u32,
-        request: &TexRequest<'_>,
+        request: &Sample<&Lanes>,
         bytes: &impl Fn(usize) -> Cow<'m, [u8]>,
         out: &mut [Lanes; 4],
     ) {
@@ -132,9 +140,10 @@ impl TextureBank {
 
 impl BoundBank<'_> {
     /// Answers a texture request in the lanes of its mask.
-    pub fn sample(&self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) -> Used {
-        self.bank
-            .sample_with(request, out, |slot| Cow::Borrowed(self.bytes(slot).map_or(&[][..], |it| &it.bytes)))
+    pub fn sample(&self, request: &Sample<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
+        self.bank.sample_with(request, mask, out, |slot| {
+            Cow::Borrowed(self.bytes(slot).map_or(&[][..], |it| &it.bytes))
+        })
     }
 
     fn bytes(&self, slot: usize) -> Option<&Bytes<'_>> {
@@ -143,8 +152,8 @@ impl BoundBank<'_> {
     }
 
     /// getsize and its relatives.
-    pub fn query(&self, request: &QueryRequest<'_>, out: &mut [Lanes; 4]) -> Used {
-        self.bank.query(request, out)
+    pub fn query(&self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
+        self.bank.query(request, mask, out)
     }
 
     /// What was wrong with the slots in `used`, in the order of the slots.
@@ -164,7 +173,7 @@ impl BoundBank<'_> {
 }
 
 /// Calls `run(sampler, texture, mask)` once for every pair of slots among the lanes.
-fn each_pair(slots: &Slots<'_>, mask: Mask, mut run: impl FnMut(u32, u32, Mask)) -> Used {
+fn each_pair(slots: &Slots<&Lanes>, mask: Mask, mut run: impl FnMut(u32, u32, Mask)) -> Used {
     if let Slots::Uniform { sampler, texture } = *slots {
         run(sampler, texture, mask);
         return bit(texture);

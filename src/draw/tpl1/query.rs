@@ -7,16 +7,16 @@ use a4emu_decoder::regs::enums::ColorSwap;
 use super::descriptor::{Texture, TextureKind};
 use super::layout::minify;
 use crate::format::{Format, Layout, Transfer, Type};
-use crate::shader::{LANES, Lanes, Query};
+use crate::shader::{LANES, Lanes, Question};
 
 /// x, y, z, w of the answer, as integers. Facts about render targets are not
 /// known here and give 0.
-pub(super) fn answer(texture: &Texture, query: &Query<'_>) -> [Lanes; 4] {
+pub(super) fn answer(texture: &Texture, query: &Question<&Lanes>) -> [Lanes; 4] {
     match query {
-        Query::Size(level) => size(texture, level),
-        Query::Buffer => [texture.levels[0].width, 0, 0, 0].map(Lanes::splat),
-        Query::Info => info(texture).map(Lanes::splat),
-        Query::SamplePosition(_) | Query::RenderTargetInfo | Query::RenderTargetPosition(_) => {
+        Question::Size(level) => size(texture, level),
+        Question::Buffer => [texture.levels[0].width, 0, 0, 0].map(Lanes::splat),
+        Question::Info => info(texture).map(Lanes::splat),
+        Question::SamplePosition(_) | Question::RenderTargetInfo | Question::RenderTargetPosition(_) => {
             [Lanes::ZERO; 4]
         }
     }

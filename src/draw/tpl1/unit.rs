@@ -9,7 +9,7 @@ use super::lod::{self, Gradients, Levels};
 use super::sampler::{Filter, Sampler, Wrap};
 use super::{Color, Floats, Ints};
 use crate::format::Type;
-use crate::shader::{ALL, LANES, Lanes, Lod, Number, SampleKind, TexRequest};
+use crate::shader::{ALL, LANES, Lanes, Lod, Number, Sample, SampleKind};
 
 /// What a texture instruction names: a texture, a sampler, and the bytes.
 pub(super) struct Unit<'a> {
@@ -39,7 +39,7 @@ struct Place<'a> {
 
 impl Unit<'_> {
     /// Answers `request` for all lanes; components that are not asked for keep their value.
-    pub fn sample(&self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
+    pub fn sample(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         match request.kind {
             SampleKind::Filter => self.filtered(request, out),
             SampleKind::Gather(component) => self.gather(component & 3, request, out),
@@ -48,7 +48,7 @@ impl Unit<'_> {
         }
     }
 
-    fn filtered(&self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
+    fn filtered(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         let projected = self.project(request);
         let place = self.place(request, projected.as_deref());
         let need = self.need(request);
@@ -114,7 +114,7 @@ impl Unit<'_> {
         Images::new(&self.texture.levels, index)
     }
 
-    fn gather(&self, component: u8, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
+    fn gather(&self, component: u8, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         let projected = self.project(request);
         let place = self.place(request, projected.as_deref());
         let need = 1 << component;
@@ -129,13 +129,13 @@ impl Unit<'_> {
         }
     }
 
-    fn fetch(&self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
+    fn fetch(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         const ORIGIN: Ints = [0; LANES];
         let at = |axis: usize| {
             let coord = request.coords.get(axis).map_or(&ORIGIN, |lanes| integers(lanes));
             let offset = request
                 .offsets
-                .and_then(|offsets| offsets.get(axis))
+                .and_then(|offsets| offsets.get(axis).copied())
                 .map_or(&ORIGIN, |lanes| integers(lanes));
             std::array::from_fn(|i| coord[i].wrapping_add(offset[i]))
         };
@@ -158,7 +158,7 @@ impl Unit<'_> {
         self.finish(&color, request, out);
     }
 
-    fn query_lod(&self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
+    fn query_lod(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         let lambda = self.lambda(request, &self.place(request, self.project(request).as_deref()));
         let last = (self.texture.levels.len() - 1) as f32;
         let clamped = lod::clamp(&lambda, self.sampler).map(|lod| lod.max(0.0).min(last));
@@ -168,7 +168,7 @@ impl Unit<'_> {
     }
 
     /// Levels to read, unless all of them come to the same.
-    fn levels(&self, request: &TexRequest<'_>, place: &Place<'_>) -> Option<Levels> {
+    fn levels(&self, request: &Sample<&Lanes>, place: &Place<'_>) -> Option<Levels> {
         let count = self.texture.levels.len();
         let indifferent = count == 1 && self.filter(self.sampler.min) == self.filter(self.sampler.mag);
         if indifferent {
@@ -179,7 +179,7 @@ impl Unit<'_> {
     }
 
     /// Level of detail before the limits, with every bias.
-    fn lambda(&self, request: &TexRequest<'_>, place: &Place<'_>) -> Floats {
+    fn lambda(&self, request: &Sample<&Lanes>, place: &Place<'_>) -> Floats {
         let bias = self.sampler.bias;
         match request.lod {
             Lod::Zero => [0.0; LANES],
@@ -226,7 +226,7 @@ impl Unit<'_> {
     }
 
     /// Divides by the projector and goes from directions to faces, if need be.
-    fn project(&self, request: &TexRequest<'_>) -> Option<Box<Projected>> {
+    fn project(&self, request: &Sample<&Lanes>) -> Option<Box<Projected>> {
         let cube = self.texture.kind == TextureKind::Cube;
         if !cube && request.projector.is_none() {
             return None;
@@ -244,7 +244,7 @@ impl Unit<'_> {
         Some(Box::new(Projected { coords: [on_face.s, on_face.t, [0.0; LANES]], reference, cube }))
     }
 
-    fn place<'a>(&self, request: &TexRequest<'a>, projected: Option<&'a Projected>) -> Place<'a> {
+    fn place<'a>(&self, request: &Sample<&'a Lanes>, projected: Option<&'a Projected>) -> Place<'a> {
         let reference = match projected {
             Some(projected) => projected.reference.as_ref(),
             None => request.reference.map(floats),
@@ -264,7 +264,7 @@ impl Unit<'_> {
     }
 
     /// Layer, or cube of a cube array: truncated (the shader added 0.5) and clamped.
-    fn layer(&self, request: &TexRequest<'_>) -> Ints {
+    fn layer(&self, request: &Sample<&Lanes>) -> Ints {
         let Some(layer) = request.layer else { return [0; LANES] };
         let depth = self.texture.levels[0].depth as i32;
         let last = if self.texture.kind == TextureKind::Cube { depth / 6 } else { depth } - 1;
@@ -318,14 +318,14 @@ impl Unit<'_> {
     }
 
     /// Texel components that the wanted result components come from.
-    fn need(&self, request: &TexRequest<'_>) -> u32 {
+    fn need(&self, request: &Sample<&Lanes>) -> u32 {
         let compared = u32::from(request.reference.is_some());
         let wanted = (0..4).filter(|&c| request.components >> c & 1 != 0);
         wanted.fold(compared, |need, c| need | source(self.texture.swizzle[c]).map_or(0, |from| 1 << from))
     }
 
     /// Swizzle and conversion to the registers' type.
-    fn finish(&self, color: &Color, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
+    fn finish(&self, color: &Color, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         let one = if self.texture.texels.is_integer() { 1 } else { 1f32.to_bits() };
         for (c, out) in out.iter_mut().enumerate() {
             if request.components >> c & 1 == 0 {
@@ -352,7 +352,7 @@ impl Unit<'_> {
 }
 
 /// Coordinates as they stand in the registers; those that are not there are 0.
-fn own_coords<'a>(request: &TexRequest<'a>) -> [&'a Floats; 3] {
+fn own_coords<'a>(request: &Sample<&'a Lanes>) -> [&'a Floats; 3] {
     static ORIGIN: Floats = [0.0; LANES];
     std::array::from_fn(|axis| request.coords.get(axis).map_or(&ORIGIN, |lanes| floats(lanes)))
 }

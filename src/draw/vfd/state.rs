@@ -89,7 +89,7 @@ impl FetchState {
             indices: call.indices.clone(),
             restart: restart.filter(|_| indexed),
             index_offset: call.base_vertex.map_or(regs.get::<VFD_INDEX_OFFSET>().VALUE(), |base| base as i32),
-            first_instance: call.first_instance.unwrap_or(regs.get::<UNKNOWN_2209>().VALUE()),
+            first_instance: call.first_instance.unwrap_or(regs.get::<VFD_INSTANCE_START_OFFSET>().VALUE()),
             attributes,
             vertex_id: used(system.REGID4VTX()),
             instance_id: used(system.REGID4INST()),

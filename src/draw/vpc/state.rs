@@ -109,8 +109,8 @@ impl FeedbackState {
     /// The registers' feedback; `None` when no buffer is on.
     pub fn snapshot(gpu: &Gpu) -> Option<Self> {
         let regs = &gpu.regs;
-        let streams = STREAM_OUT_BUFFERS(regs.get::<UNKNOWN_2155>().VALUE()).streams();
-        let off = STREAM_OUT_OVERRIDE(regs.get::<UNKNOWN_2156>().VALUE()).DISABLE();
+        let streams = STREAM_OUT_BUFFERS(regs.get::<VPC_SO_BUF_CNTL>().VALUE()).streams();
+        let off = STREAM_OUT_OVERRIDE(regs.get::<VPC_SO_OVERRIDE>().VALUE()).DISABLE();
         if off || streams == [None; 4] {
             return None;
         }

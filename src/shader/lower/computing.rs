@@ -9,9 +9,11 @@ use super::operands::{Bank, Numbers, step};
 use crate::shader::alu::Row;
 use crate::shader::builder;
 use crate::shader::effect::Effect;
+use crate::shader::extra::Extra;
+use crate::shader::ops::{Destination, Op, Varying};
 use crate::shader::program::Uniform;
 use crate::shader::rowmap::{ADDRESS, SINK};
-use crate::shader::rows::{AluOp, Halving, Saturating};
+use crate::shader::rows::AluOp;
 
 /// A computation on 32-bit sources whose result still has to find its place.
 struct Computation<'a> {
@@ -50,7 +52,7 @@ impl Lowerer {
     fn move_to(&mut self, instr: &Cat1, src: Row, repetition: u8) {
         let bank = Bank::of(instr.dst_type.is_half());
         match instr.dst {
-            Cat1Dst::Reg(Reg::A0) => self.builder.alu_narrow(AluOp::Extend, ADDRESS, src, 16),
+            Cat1Dst::Reg(Reg::A0) => self.builder.alu_narrow(Extra::Extend, ADDRESS, src, 16),
             Cat1Dst::Reg(reg) => self.convert(instr, bank.destination(step(reg, repetition)), src),
             Cat1Dst::Relative(offset) => {
                 let value = self.temporaries(1);
@@ -103,17 +105,18 @@ impl Lowerer {
             self.used = 0;
             let location = self.raw(&instr.src1, Numbers::Bits, Bank::Full, repetition);
             let first = instr.src2.unwrap_or_default();
-            let ij = [0, 1].map(|n| self.coordinate_source(&first, n, bank, repetition));
+            let [i, j] = [0, 1].map(|n| self.coordinate_source(&first, n, bank, repetition));
             let dst = Bank::of(instr.dst_half).destination(step(instr.dst, repetition));
             if dst == SINK {
                 continue;
             }
-            self.builder.effect(Effect::Varying { dst, location, ij });
+            let varying = Op::Varying(Varying { location, i, j });
+            self.builder.effect(Effect::Op(varying, Destination::row(dst)));
             if instr.sat {
-                self.builder.alu(AluOp::Saturate, dst, &[dst.into()]);
+                self.builder.alu(Extra::Saturate, dst, &[dst.into()]);
             }
             if instr.dst_half {
-                self.builder.alu(AluOp::FloatToHalf, dst, &[dst.into()]);
+                self.builder.alu(Extra::FloatToHalf, dst, &[dst.into()]);
             }
         }
     }
@@ -170,12 +173,12 @@ impl Lowerer {
         let Computation { op, sources, cond, width, numbers, saturate } = *computation;
         self.builder.alu_with(op, row, sources, cond, width);
         if saturate {
-            self.builder.alu(AluOp::Saturate, row, &[row.into()]);
+            self.builder.alu(Extra::Saturate, row, &[row.into()]);
         }
         let register = !dst.is_predicate() && !dst.is_address();
         match (bank, numbers) {
             (Bank::Half, Numbers::Float) if register => {
-                self.builder.alu(AluOp::FloatToHalf, row, &[row.into()])
+                self.builder.alu(Extra::FloatToHalf, row, &[row.into()])
             }
             (Bank::Half, Numbers::Uint | Numbers::Sint | Numbers::Bits) if register => self.cut(row, row),
             (Bank::Half, _) | (Bank::Full, _) => {}
@@ -185,9 +188,11 @@ impl Lowerer {
 
 /// The operation of `instr`, with (sat) and (ei) on integers.
 fn flagged(instr: &Cat2) -> AluOp {
-    let saturating = Saturating::of(instr.op).filter(|_| instr.sat).map(AluOp::Saturating);
-    let halving = Halving::of(instr.op).filter(|_| instr.end_input).map(AluOp::Halving);
-    saturating.or(halving).unwrap_or(instr.op.into())
+    match instr.op {
+        op if instr.sat && op.saturates() => AluOp::Saturated(op),
+        op if instr.end_input && op.halves() => AluOp::Halved(op),
+        op => op.into(),
+    }
 }
 
 /// How a class reads its sources; nothing for effects.
@@ -219,17 +224,18 @@ fn shape_of(class: Cat3Class) -> (Numbers, Bank) {
 /// rows of their own give what [`AluOp::Convert`] would, in loops that vectorise.
 fn conversion(from: Type, to: Type, round: Round) -> (AluOp, u32) {
     let plain = round == Round::Default;
-    match (from, to) {
-        _ if from.bytes() == 4 && to.bytes() == 4 && from.is_float() == to.is_float() => (AluOp::Copy, 32),
-        (Type::U16, Type::U16) | (Type::S16, Type::S16) | (Type::F16, Type::F16) => (AluOp::Copy, 32),
-        (Type::U16, Type::U32 | Type::S32) => (AluOp::Copy, 32),
-        (Type::S16, Type::U32 | Type::S32) => (AluOp::Extend, 16),
-        (Type::U32 | Type::S32, Type::U16 | Type::S16) => (AluOp::Cut, 16),
-        (Type::F16, Type::F32) => (AluOp::HalfToFloat, 32),
-        (Type::U32, Type::F32) if plain => (AluOp::UintToFloat, 32),
-        (Type::S32, Type::F32) if plain => (AluOp::SintToFloat, 32),
-        (Type::F32, Type::U32) if plain => (AluOp::FloatToUint, 32),
-        (Type::F32, Type::S32) if plain => (AluOp::FloatToSint, 32),
-        _ => (AluOp::Convert(from, to, round), 32),
-    }
+    let (op, width) = match (from, to) {
+        _ if from.bytes() == 4 && to.bytes() == 4 && from.is_float() == to.is_float() => (Extra::Copy, 32),
+        (Type::U16, Type::U16) | (Type::S16, Type::S16) | (Type::F16, Type::F16) => (Extra::Copy, 32),
+        (Type::U16, Type::U32 | Type::S32) => (Extra::Copy, 32),
+        (Type::S16, Type::U32 | Type::S32) => (Extra::Extend, 16),
+        (Type::U32 | Type::S32, Type::U16 | Type::S16) => (Extra::Cut, 16),
+        (Type::F16, Type::F32) => (Extra::HalfToFloat, 32),
+        (Type::U32, Type::F32) if plain => (Extra::UintToFloat, 32),
+        (Type::S32, Type::F32) if plain => (Extra::SintToFloat, 32),
+        (Type::F32, Type::U32) if plain => (Extra::FloatToUint, 32),
+        (Type::F32, Type::S32) if plain => (Extra::FloatToSint, 32),
+        _ => return (AluOp::Convert(from, to, round), 32),
+    };
+    (op.into(), width)
 }

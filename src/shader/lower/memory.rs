@@ -4,11 +4,14 @@ use a4emu_decoder::isa::ir3::{Cat6, Cat6Class, Cat6Form, Cat6Op, Reg, RegOrImm, 
 use super::Lowerer;
 use super::operands::{Bank, step};
 use crate::shader::alu::Row;
-use crate::shader::effect::{Access, Atomic, AtomicPlace, Effect, Image};
-use crate::shader::environment::{AtomicOp, ImageLayout, Number, Space, Width};
+use crate::shader::effect::Effect;
+use crate::shader::extra::Extra;
+use crate::shader::ops::{
+    Atomic, AtomicOp, AtomicPlace, Destination, Few, ImageAccess, ImageLayout, MemoryAccess, Number, Op,
+    Precision, Space, Width,
+};
 use crate::shader::program::Uniform;
 use crate::shader::rowmap::{REGISTERS, ZERO};
-use crate::shader::rows::AluOp;
 
 /// Components that one effect moves at most.
 const CHUNK: u8 = 4;
@@ -23,55 +26,48 @@ struct Through {
 
 impl Lowerer {
     pub(super) fn cat6(&mut self, instr: &Cat6) {
+        let ty = instr.ty;
         match instr.form {
             Cat6Form::Load { dst, address, offset, count } => {
                 self.load(instr, dst, address, offset.into(), count)
             }
             Cat6Form::Store { value, address, offset, count } => {
-                self.stored = true;
                 self.store(instr, value, address, offset.into(), count);
             }
-            Cat6Form::Varying { dst, location, count } => self.varyings(instr.ty, dst, location, count),
+            Cat6Form::Varying { dst, location, count } => self.varyings(ty, dst, location, count),
             Cat6Form::BufferLoad { .. } if instr.op == Cat6Op::Ldib => {
                 self.builder.effect(Effect::Unsupported(instr.op.name()));
             }
             Cat6Form::BufferLoad { view, dst, slot, src1, src2 } => {
-                self.buffer_load(instr.ty, dst, &Through { view, slot, address: src1, position: src2 });
+                let from = self.image(ty, &Through { view, slot, address: src1, position: src2 });
+                let load = Op::ImageLoad { from, components: view.components.into() };
+                self.ask(load, converted(ty, dst, view.components));
             }
             Cat6Form::BufferStore { view, slot, value, src2, src3 } => {
-                self.stored = true;
-                self.buffer_store(instr.ty, value, &Through { view, slot, address: src3, position: src2 });
+                let data = self.widened(ty, value, view.components);
+                let to = self.image(ty, &Through { view, slot, address: src3, position: src2 });
+                self.ask(Op::ImageStore { to, data }, Destination::NONE);
             }
-            Cat6Form::AtomicLocal { dst, address, data, .. } => self.atomic_local(instr, dst, address, data),
+            Cat6Form::AtomicLocal { dst, address, data, .. } => {
+                let place = AtomicPlace::Local(self.reg_or_imm(address));
+                self.atomic(instr, dst, data, place);
+            }
             Cat6Form::AtomicSlot { view, dst, slot, data, src2, src3 } => {
                 let through = Through { view, slot, address: RegOrImm::Reg(src3), position: src2 };
-                self.atomic_slot(instr, dst, data, &through);
+                let place = AtomicPlace::Image(self.image(ty, &through));
+                self.atomic(instr, dst, data, place);
             }
             Cat6Form::Info { dst, slot, .. } => {
-                let (dst, slot) = (self.result(Bank::of(instr.ty.is_half()), dst, 3), self.reg_or_imm(slot));
-                self.builder.effect(Effect::ImageSize { dst, slot });
+                let slot = self.reg_or_imm(slot);
+                self.ask(Op::ImageSize { slot }, plain(ty, dst, 3));
             }
         }
     }
 
-    /// Rows that `count` components are written to: registers, or, where there
-    /// are none, temporaries.
-    pub(super) fn result(&mut self, bank: Bank, dst: Reg, count: u8) -> Row {
-        match Row::from(dst.0) + Row::from(count) <= REGISTERS {
-            true => bank.base() + Row::from(dst.0),
-            false => self.temporaries(count.into()),
-        }
-    }
-
-    /// Rows that `count` components are read from.
-    pub(super) fn registers(&mut self, bank: Bank, first: Reg, count: u8) -> Row {
-        if Row::from(first.0) + Row::from(count) <= REGISTERS {
-            return bank.base() + Row::from(first.0);
-        }
-        let rows: Vec<Row> = (0..count).map(|n| bank.source(step(first, n))).collect();
-        let copy = self.temporaries(count.into());
-        self.builder.copies(copy, &rows);
-        copy
+    /// Adds an operation of the environment.
+    pub(super) fn ask(&mut self, op: Op<Row>, destination: Destination) {
+        self.stored |= op.writes();
+        self.builder.effect(Effect::Op(op, destination));
     }
 
     fn reg_or_imm(&mut self, operand: RegOrImm) -> Row {
@@ -81,136 +77,109 @@ impl Lowerer {
         }
     }
 
+    /// `count` operands from `operand` on; behind an immediate come zeros.
+    fn few_reg_or_imm(&mut self, operand: RegOrImm, count: u8) -> Few<Row> {
+        match operand {
+            RegOrImm::Reg(reg) => Bank::Full.sources(reg, count),
+            RegOrImm::Immediate(_) => {
+                let mut rows = [ZERO; 4];
+                rows[0] = self.reg_or_imm(operand);
+                Few::new(&rows[..count.into()])
+            }
+        }
+    }
+
     fn load(&mut self, instr: &Cat6, dst: Reg, address: Reg, offset: i32, count: u8) {
-        let bank = Bank::of(instr.ty.is_half());
         for (first, components) in chunks(count) {
-            self.used = 0;
-            let data = self.result(bank, step(dst, first), components);
-            self.builder.effect(Effect::Load(access(instr, data, address, offset, first, components)));
+            let from = access(instr, address, offset, first);
+            let destination = plain(instr.ty, step(dst, first), components);
+            self.ask(Op::Load { from, components: components.into() }, destination);
         }
     }
 
     fn store(&mut self, instr: &Cat6, value: Reg, address: Reg, offset: i32, count: u8) {
-        let bank = Bank::of(instr.ty.is_half());
         for (first, components) in chunks(count) {
-            self.used = 0;
-            let data = self.registers(bank, step(value, first), components);
-            self.builder.effect(Effect::Store(access(instr, data, address, offset, first, components)));
+            let data = Bank::of(instr.ty.is_half()).sources(step(value, first), components);
+            self.ask(Op::Store { to: access(instr, address, offset, first), data }, Destination::NONE);
         }
     }
 
     fn varyings(&mut self, ty: Type, dst: Reg, location: u16, count: u8) {
         for (first, components) in chunks(count) {
-            self.used = 0;
-            let dst = self.result(Bank::of(ty.is_half()), step(dst, first), components);
             let location = u32::from(location) + u32::from(first);
-            self.builder.effect(Effect::FlatVarying { dst, location, components });
-            if ty.is_half() {
-                (dst..).take(components.into()).for_each(|row| self.narrow(ty, row, row));
-            }
+            let op = Op::FlatVarying { location, components: components.into() };
+            self.ask(op, converted(ty, step(dst, first), components));
         }
     }
 
-    /// The row of a 32-bit value made the content of a half register.
-    fn narrow(&mut self, ty: Type, dst: Row, src: Row) {
-        match ty.is_float() {
-            true => self.builder.alu(AluOp::FloatToHalf, dst, &[src.into()]),
-            false => self.cut(dst, src),
-        }
-    }
-
-    fn image(&mut self, ty: Type, data: Row, through: &Through) -> Image {
-        let View { typed, dims, components } = through.view;
+    fn image(&mut self, ty: Type, through: &Through) -> ImageAccess<Row> {
+        let View { typed, dims, .. } = through.view;
         let position = match through.position {
-            RegOrImm::Reg(reg) => self.registers(Bank::Full, reg, if dims == 4 { 1 } else { dims }),
-            RegOrImm::Immediate(_) => {
-                let row = self.reg_or_imm(through.position);
-                let copies = self.temporaries(3);
-                self.builder.copies(copies, &[row, ZERO, ZERO]);
-                copies
+            RegOrImm::Reg(reg) => {
+                let named = if dims == 4 { 1 } else { dims };
+                std::array::from_fn(|axis| Bank::Full.source(step(reg, (axis as u8).min(named - 1))))
             }
+            RegOrImm::Immediate(_) => [self.reg_or_imm(through.position), ZERO, ZERO],
         };
-        Image {
-            data,
+        ImageAccess {
             slot: self.reg_or_imm(through.slot),
-            address: self.reg_or_imm(through.address),
-            position,
             layout: if typed { ImageLayout::Typed } else { ImageLayout::Untyped },
             number: number(ty),
+            address: self.reg_or_imm(through.address),
+            position,
             dimensions: dims,
-            components,
         }
     }
 
-    fn buffer_load(&mut self, ty: Type, dst: Reg, through: &Through) {
-        let components = through.view.components;
-        let dst = self.result(Bank::of(ty.is_half()), dst, components);
-        let image = self.image(ty, dst, through);
-        self.builder.effect(Effect::ImageLoad(image));
-        if ty.is_half() {
-            (dst..).take(components.into()).for_each(|row| self.narrow(ty, row, row));
-        }
-    }
-
-    fn buffer_store(&mut self, ty: Type, value: Reg, through: &Through) {
-        let components = through.view.components;
-        let mut data = self.registers(Bank::of(ty.is_half()), value, components);
-        if ty.is_half() {
-            data = self.widened(ty, data, components);
-        }
-        let image = self.image(ty, data, through);
-        self.builder.effect(Effect::ImageStore(image));
-    }
-
-    /// Temporaries with the 32-bit forms of `count` half registers.
-    fn widened(&mut self, ty: Type, first: Row, count: u8) -> Row {
-        let wide = self.temporaries(count.into());
+    /// `count` registers in their 32-bit forms.
+    fn widened(&mut self, ty: Type, first: Reg, count: u8) -> Few<Row> {
+        let sources = Bank::of(ty.is_half()).sources(first, count);
         let op = match number(ty) {
-            Number::Float => AluOp::HalfToFloat,
-            Number::Uint => AluOp::Copy,
-            Number::Sint => AluOp::Extend,
+            _ if !ty.is_half() => return sources,
+            Number::Float => Extra::HalfToFloat,
+            Number::Uint => return sources,
+            Number::Sint => Extra::Extend,
         };
-        for n in 0..Row::from(count) {
-            self.builder.alu_narrow(op, wide + n, first + n, 16);
+        let wide = self.temporaries(count.into());
+        for (row, &source) in (wide..).zip(sources.iter()) {
+            self.builder.alu_narrow(op, row, source, 16);
         }
-        wide
+        Few::rows(wide, count)
     }
 
-    fn atomic_local(&mut self, instr: &Cat6, dst: Reg, address: RegOrImm, data: RegOrImm) {
-        let view = View { typed: false, dims: 1, components: 1 };
-        let nothing = RegOrImm::Immediate(0);
-        self.atomic(
-            instr,
-            dst,
-            data,
-            &Through { view, slot: nothing, address, position: nothing },
-            AtomicPlace::Local,
-        );
-    }
-
-    fn atomic_slot(&mut self, instr: &Cat6, dst: Reg, data: RegOrImm, through: &Through) {
-        self.atomic(instr, dst, data, through, AtomicPlace::Image);
-    }
-
-    fn atomic(&mut self, instr: &Cat6, dst: Reg, data: RegOrImm, through: &Through, place: AtomicPlace) {
+    fn atomic(&mut self, instr: &Cat6, dst: Reg, data: RegOrImm, place: AtomicPlace<Row>) {
         let Some(op) = atomic_op(instr.op) else {
             return self.builder.effect(Effect::Unsupported(instr.op.name()));
         };
-        self.stored = true;
-        let data = match data {
-            RegOrImm::Reg(reg) => {
-                self.registers(Bank::Full, reg, if op == AtomicOp::CompareExchange { 2 } else { 1 })
-            }
-            RegOrImm::Immediate(_) => {
-                let row = self.reg_or_imm(data);
-                let copies = self.temporaries(2);
-                self.builder.copies(copies, &[row, ZERO]);
-                copies
-            }
-        };
-        let image = self.image(instr.ty, data, through);
-        let dst = Bank::Full.destination(dst);
-        self.builder.effect(Effect::Atomic(Atomic { image, place, op, dst }));
+        let data = self.few_reg_or_imm(data, if op == AtomicOp::CompareExchange { 2 } else { 1 });
+        let atomic = Atomic { place, op, number: number(instr.ty), data };
+        self.ask(Op::Atomic(atomic), Destination::row(Bank::Full.destination(dst)));
+    }
+}
+
+/// `count` registers from `dst` on, as many as there are; the others are lost.
+pub(super) fn destination(bank: Bank, dst: Reg, components: u8, precision: Precision) -> Destination {
+    let room = REGISTERS.saturating_sub(dst.0.into()).min(4);
+    let first = bank.base().saturating_add(dst.0.into());
+    Destination { first, components: components & ((1u8 << room) - 1), precision }
+}
+
+/// `count` registers of `ty` that take bits as they are.
+fn plain(ty: Type, dst: Reg, count: u8) -> Destination {
+    destination(Bank::of(ty.is_half()), dst, (1u8 << count) - 1, Precision::Full)
+}
+
+/// `count` registers of `ty` that take 32-bit values.
+fn converted(ty: Type, dst: Reg, count: u8) -> Destination {
+    destination(Bank::of(ty.is_half()), dst, (1u8 << count) - 1, precision(ty))
+}
+
+/// What registers of `ty` make of 32-bit values.
+pub(super) fn precision(ty: Type) -> Precision {
+    match (ty.is_half(), ty.is_float()) {
+        (false, _) => Precision::Full,
+        (true, true) => Precision::HalfFloat,
+        (true, false) => Precision::HalfInteger,
     }
 }
 
@@ -219,18 +188,18 @@ fn chunks(count: u8) -> impl Iterator<Item = (u8, u8)> {
     (0..count).step_by(CHUNK.into()).map(move |first| (first, CHUNK.min(count - first)))
 }
 
-fn access(instr: &Cat6, data: Row, address: Reg, offset: i32, first: u8, components: u8) -> Access {
-    Access {
+/// Where the components from `first` on are.
+fn access(instr: &Cat6, address: Reg, offset: i32, first: u8) -> MemoryAccess<Row> {
+    let width = match instr.ty.bytes() {
+        1 => Width::Byte,
+        2 => Width::Half,
+        _ => Width::Word,
+    };
+    MemoryAccess {
         space: space(instr.op),
-        data,
         address: Bank::Full.source(address),
-        offset: offset + i32::from(first) * instr.ty.bytes() as i32,
-        width: match instr.ty.bytes() {
-            1 => Width::Byte,
-            2 => Width::Half,
-            _ => Width::Word,
-        },
-        components,
+        offset: offset + i32::from(first) * width.bytes() as i32,
+        width,
     }
 }
 

@@ -1,11 +1,13 @@
 //! Registers, constants and immediates as rows.
 use a4emu_decoder::isa::ir3::convert::convert;
-use a4emu_decoder::isa::ir3::{FLUT, Operand, Reg, Round, Src, Type};
+use a4emu_decoder::isa::ir3::{Cat2Op, FLUT, Operand, Reg, Round, Src, Type};
 
 use super::Lowerer;
 use crate::shader::alu::Row;
 use crate::shader::builder;
 use crate::shader::effect::{Effect, File, Gather};
+use crate::shader::extra::Extra;
+use crate::shader::ops::Few;
 use crate::shader::program::Uniform;
 use crate::shader::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
 use crate::shader::rows::AluOp;
@@ -59,6 +61,12 @@ impl Bank {
     /// Row that a source register is read from: what is none reads 0.
     pub fn source(self, reg: Reg) -> Row {
         self.row(reg).unwrap_or(ZERO)
+    }
+
+    /// Rows that `count` registers from `first` on are read from.
+    pub fn sources(self, first: Reg, count: u8) -> Few<Row> {
+        let rows: [Row; 4] = std::array::from_fn(|n| self.source(step(first, n as u8)));
+        Few::new(&rows[..count.into()])
     }
 
     /// Row that a destination register is written to: what is none is lost.
@@ -135,7 +143,7 @@ impl Lowerer {
     fn narrow_in_place(&mut self, row: Row, numbers: Numbers, bank: Bank) -> Row {
         match (bank, numbers) {
             (Bank::Full, _) => {}
-            (Bank::Half, Numbers::Float) => self.builder.alu(AluOp::FloatToHalf, row, &[row.into()]),
+            (Bank::Half, Numbers::Float) => self.builder.alu(Extra::FloatToHalf, row, &[row.into()]),
             (Bank::Half, _) => self.cut(row, row),
         }
         row
@@ -143,15 +151,15 @@ impl Lowerer {
 
     /// The low 16 bits of `src`.
     pub fn cut(&mut self, dst: Row, src: Row) {
-        self.builder.alu_narrow(AluOp::Cut, dst, src, 16);
+        self.builder.alu_narrow(Extra::Cut, dst, src, 16);
     }
 
     /// The row with the 32-bit form of what `row` holds.
     pub fn widen(&mut self, row: Row, numbers: Numbers, bank: Bank) -> Row {
         let op = match (bank, numbers) {
             (Bank::Full, _) | (Bank::Half, Numbers::Uint | Numbers::Bits) => return row,
-            (Bank::Half, Numbers::Float) => AluOp::HalfToFloat,
-            (Bank::Half, Numbers::Sint) => AluOp::Extend,
+            (Bank::Half, Numbers::Float) => Extra::HalfToFloat,
+            (Bank::Half, Numbers::Sint) => Extra::Extend,
         };
         let wide = self.temporaries(1);
         self.builder.alu_narrow(op, wide, row, 16);
@@ -168,10 +176,10 @@ impl Lowerer {
                 return builder::Operand { row, and, xor: if neg { sign } else { 0 } };
             }
             (_, false, false) | (Numbers::Bits, true, false) => return row.into(),
-            (Numbers::Bits, _, true) => AluOp::NotB,
-            (_, false, true) => AluOp::Negate,
-            (_, true, false) => AluOp::Absolute,
-            (_, true, true) => AluOp::AbsoluteNegate,
+            (Numbers::Bits, _, true) => AluOp::from(Cat2Op::NotB),
+            (_, false, true) => Extra::Negate.into(),
+            (_, true, false) => Extra::Absolute.into(),
+            (_, true, true) => Extra::AbsoluteNegate.into(),
         };
         let dst = self.temporaries(1);
         self.builder.alu(op, dst, &[row.into()]);
@@ -184,7 +192,7 @@ impl Lowerer {
     /// Brings the 32-bit value in `row` back to the range of a half source.
     fn trim(&mut self, row: Row, numbers: Numbers) {
         match numbers {
-            Numbers::Sint => self.builder.alu_narrow(AluOp::Extend, row, row, 16),
+            Numbers::Sint => self.builder.alu_narrow(Extra::Extend, row, row, 16),
             Numbers::Uint | Numbers::Bits | Numbers::Float => self.cut(row, row),
         }
     }

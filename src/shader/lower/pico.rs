@@ -3,12 +3,14 @@
 //! A register is four rows of the full file, r0.x to r15.w. All ops work
 //! component by component on rows, in order; those that mix components go
 //! through temporaries, so that a destination may also be a source.
+use a4emu_decoder::isa::ir3::{Cat2Op, Cat4Op};
 use a4emu_decoder::isa::pico::{Form, Instr, Io, Op};
 use hashbrown::HashSet;
 
 use super::super::alu::Row;
 use super::super::builder::{Builder, Operand};
 use super::super::effect::Effect;
+use super::super::extra::Extra;
 use super::super::program::{Program, ProgramError, Uniform};
 use super::super::rowmap::{FULL, TEMPORARIES, ZERO};
 use super::super::rows::AluOp;
@@ -62,21 +64,17 @@ impl Lowerer<'_> {
                 });
                 self.take(instr);
             }
-            op => {
-                if let Some(alu) = AluOp::of_pico(op) {
-                    self.componentwise(instr, alu);
-                }
-            }
+            op => self.componentwise(instr, op.without_immediates()),
         }
     }
 
-    fn alu(&mut self, op: AluOp, dst: Row, sources: &[Row]) {
+    fn alu(&mut self, op: impl Into<AluOp>, dst: Row, sources: &[Row]) {
         let sources: Vec<Operand> = sources.iter().map(|&row| row.into()).collect();
         self.builder.alu(op, dst, &sources);
     }
 
     fn copy(&mut self, dst: Row, src: Row) {
-        self.alu(AluOp::Copy, dst, &[src]);
+        self.alu(Extra::Copy, dst, &[src]);
     }
 
     /// Temporaries 0 to 3 to the masked components of the destination.
@@ -89,7 +87,7 @@ impl Lowerer<'_> {
         instr.mask.components().for_each(|c| self.copy(row(instr.dst, c), src));
     }
 
-    fn componentwise(&mut self, instr: &Instr, op: AluOp) {
+    fn componentwise(&mut self, instr: &Instr, op: Op) {
         let sources = instr.op.form().sources();
         for (n, component) in instr.mask.components().enumerate() {
             let mut rows: Vec<Row> = instr.src[..sources].iter().map(|&src| row(src, component)).collect();
@@ -117,10 +115,10 @@ impl Lowerer<'_> {
     /// The sum of products of `a` and `b`, x first, to temporary 0. Uses temporary 1.
     fn sum_of_products(&mut self, a: u8, b: u8) {
         let [sum, product] = [TEMPORARIES, TEMPORARIES + 1];
-        self.alu(AluOp::MulF, sum, &[row(a, 0), row(b, 0)]);
+        self.alu(Cat2Op::MulF, sum, &[row(a, 0), row(b, 0)]);
         for component in 1..4 {
-            self.alu(AluOp::MulF, product, &[row(a, component), row(b, component)]);
-            self.alu(AluOp::AddF, sum, &[sum, product]);
+            self.alu(Cat2Op::MulF, product, &[row(a, component), row(b, component)]);
+            self.alu(Cat2Op::AddF, sum, &[sum, product]);
         }
     }
 
@@ -132,9 +130,9 @@ impl Lowerer<'_> {
     /// a.i * b.j - a.j * b.i, to `dst`. Uses temporary 4.
     fn determinant(&mut self, instr: &Instr, i: usize, j: usize, dst: Row) {
         let [a, b, _] = instr.src;
-        self.alu(AluOp::MulF, dst, &[row(a, i), row(b, j)]);
-        self.alu(AluOp::MulF, TEMPORARIES + 4, &[row(a, j), row(b, i)]);
-        self.alu(AluOp::Fsub, dst, &[dst, TEMPORARIES + 4]);
+        self.alu(Cat2Op::MulF, dst, &[row(a, i), row(b, j)]);
+        self.alu(Cat2Op::MulF, TEMPORARIES + 4, &[row(a, j), row(b, i)]);
+        self.alu(Op::Fsub, dst, &[dst, TEMPORARIES + 4]);
     }
 
     fn cross(&mut self, instr: &Instr) {
@@ -147,10 +145,10 @@ impl Lowerer<'_> {
 
     fn normalize(&mut self, instr: &Instr) {
         self.sum_of_products(instr.src[0], instr.src[0]);
-        self.alu(AluOp::Sqrt, TEMPORARIES + 4, &[TEMPORARIES]);
+        self.alu(Cat4Op::Sqrt, TEMPORARIES + 4, &[TEMPORARIES]);
         for component in instr.mask.components() {
             let sources = [row(instr.src[0], component), TEMPORARIES + 4];
-            self.alu(AluOp::Fdiv, TEMPORARIES + component as Row, &sources);
+            self.alu(Op::Fdiv, TEMPORARIES + component as Row, &sources);
         }
         self.take(instr);
     }

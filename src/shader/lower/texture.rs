@@ -2,16 +2,12 @@
 use a4emu_decoder::isa::ir3::{Cat5, Cat5Op, Cat5Slots, Reg};
 
 use super::Lowerer;
-use super::memory::number;
+use super::memory::{destination, number, precision};
 use super::operands::{Bank, Numbers, step};
 use crate::shader::alu::Row;
-use crate::shader::effect::{
-    Axis, Effect, LodRows, Precision, Query, QueryKind, Sample, SlotRows, TexResult,
-};
-use crate::shader::environment::Number;
-use crate::shader::rowmap::REGISTERS;
-use crate::shader::rows::AluOp;
-use crate::shader::sample::SampleKind;
+use crate::shader::effect::{Axis, Effect};
+use crate::shader::extra::Extra;
+use crate::shader::ops::{Destination, Few, Lod, Op, Precision, Query, Question, Sample, SampleKind, Slots};
 
 /// What is done with the second source's last value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,12 +36,12 @@ impl Lowerer {
             Cat5Op::Gather4g => self.sample(instr, Gather(1), Level::Zero),
             Cat5Op::Gather4b => self.sample(instr, Gather(2), Level::Zero),
             Cat5Op::Gather4a => self.sample(instr, Gather(3), Level::Zero),
-            Cat5Op::Getsize => self.query(instr, QueryKind::Size),
-            Cat5Op::Getbuf => self.query(instr, QueryKind::Buffer),
-            Cat5Op::Getinfo => self.query(instr, QueryKind::Info),
-            Cat5Op::Getpos => self.query(instr, QueryKind::SamplePosition),
-            Cat5Op::Rgetinfo => self.query(instr, QueryKind::RenderTargetInfo),
-            Cat5Op::Rgetpos => self.query(instr, QueryKind::RenderTargetPosition),
+            Cat5Op::Getsize => self.query(instr, Question::Size),
+            Cat5Op::Getbuf => self.query(instr, |_| Question::Buffer),
+            Cat5Op::Getinfo => self.query(instr, |_| Question::Info),
+            Cat5Op::Getpos => self.query(instr, Question::SamplePosition),
+            Cat5Op::Rgetinfo => self.query(instr, |_| Question::RenderTargetInfo),
+            Cat5Op::Rgetpos => self.query(instr, Question::RenderTargetPosition),
             Cat5Op::Dsx => self.derivatives(instr, Axis::X),
             Cat5Op::Dsy => self.derivatives(instr, Axis::Y),
             Cat5Op::Dsxpp1 => self.derivatives(instr, Axis::FineX),
@@ -64,34 +60,33 @@ impl Lowerer {
     fn sample(&mut self, instr: &Cat5, kind: SampleKind, level: Level) {
         let numbers = if kind == SampleKind::Fetch { Numbers::Sint } else { Numbers::Float };
         let dimensions = if instr.three_d { 3 } else { 2 };
+        let mut next = instr.src1;
+        let mut take = |this: &mut Self, count: u8| {
+            let taken = this.vector(instr, next, count, numbers);
+            next = step(next, count);
+            taken
+        };
+        let coords = take(self, dimensions);
         let flags = [instr.shadow, instr.array, instr.projective, instr.op == Cat5Op::Isamm];
-        let extra = flags.map(u8::from);
-        let named = dimensions + extra.iter().sum::<u8>();
-        let gradients = if level == Level::Gradients { named.max(4) } else { named };
-        let total = gradients + if level == Level::Gradients { 2 * dimensions } else { 0 };
-        let first = self.vector(instr, instr.src1, total, numbers);
-        let mut next = first + Row::from(dimensions);
-        let [reference, layer, projector, sample] = flags.map(|present| {
-            let row = present.then_some(next);
-            next += Row::from(present);
-            row
-        });
-        let (offsets, lod) = self.second(instr, level, numbers, dimensions, first + Row::from(gradients));
-        let (slots, result) = (self.slots(instr), self.tex_result(instr));
-        self.builder.effect(Effect::Sample(Box::new(Sample {
+        let [reference, layer, projector, sample] = flags.map(|present| present.then(|| take(self, 1)[0]));
+        let named = dimensions + flags.map(u8::from).iter().sum::<u8>();
+        let gradients = step(instr.src1, named.max(4));
+        let (offsets, lod) = self.second(instr, level, numbers, dimensions, gradients);
+        let destination = tex_result(instr);
+        let sample = Sample {
             kind,
             lod,
             number: number(instr.ty),
-            slots,
-            coords: first,
-            dimensions,
+            components: destination.components,
+            slots: slots(instr),
+            coords,
             layer,
             reference,
             projector,
             offsets,
             sample,
-            result,
-        })));
+        };
+        self.ask(Op::Sample(sample), destination);
     }
 
     /// Offsets and level from the second source; gradients begin at `gradients`.
@@ -101,82 +96,76 @@ impl Lowerer {
         level: Level,
         numbers: Numbers,
         dimensions: u8,
-        gradients: Row,
-    ) -> (Option<Row>, LodRows) {
+        gradients: Reg,
+    ) -> (Option<Few<Row>>, Lod<Row>) {
         let offsets = instr.offsets.then(|| self.vector(instr, instr.src2, dimensions, Numbers::Sint));
         let last = step(instr.src2, if instr.offsets { dimensions } else { 0 });
         let lod = match level {
-            Level::Implicit => LodRows::Implicit,
-            Level::Zero => LodRows::Zero,
-            Level::Bias => LodRows::Bias(self.vector(instr, last, 1, numbers)),
-            Level::Explicit => LodRows::Explicit(self.vector(instr, last, 1, numbers)),
-            Level::Integer => LodRows::Level(self.vector(instr, last, 1, numbers)),
-            Level::Gradients => LodRows::Gradients(gradients, gradients + Row::from(dimensions)),
+            Level::Implicit => Lod::Implicit,
+            Level::Zero => Lod::Zero,
+            Level::Bias => Lod::Bias(self.vector(instr, last, 1, numbers)[0]),
+            Level::Explicit => Lod::Explicit(self.vector(instr, last, 1, numbers)[0]),
+            Level::Integer => Lod::Level(self.vector(instr, last, 1, numbers)[0]),
+            Level::Gradients => {
+                let [x, y] = [gradients, step(gradients, dimensions)]
+                    .map(|first| self.vector(instr, first, dimensions, numbers).three());
+                Lod::Gradients(x, y)
+            }
         };
         (offsets, lod)
     }
 
     /// Rows with `count` source registers from `first`, in their 32-bit form.
-    fn vector(&mut self, instr: &Cat5, first: Reg, count: u8, numbers: Numbers) -> Row {
+    fn vector(&mut self, instr: &Cat5, first: Reg, count: u8, numbers: Numbers) -> Few<Row> {
         if !instr.half {
-            return self.registers(Bank::Full, first, count);
+            return Bank::Full.sources(first, count);
         }
         let wide = self.temporaries(count.into());
-        let op = if numbers == Numbers::Float { AluOp::HalfToFloat } else { AluOp::Extend };
+        let op = if numbers == Numbers::Float { Extra::HalfToFloat } else { Extra::Extend };
         for n in 0..count {
             self.builder.alu_narrow(op, wide + Row::from(n), Bank::Half.source(step(first, n)), 16);
         }
-        wide
+        Few::rows(wide, count)
     }
 
-    fn slots(&mut self, instr: &Cat5) -> SlotRows {
-        match instr.slots {
-            Cat5Slots::Immediate { sampler, texture } => {
-                SlotRows::Fixed { sampler: sampler.into(), texture: texture.into() }
-            }
-            Cat5Slots::Indirect { reg, .. } => {
-                let [sampler, texture] = [0, 1].map(|n| Bank::Half.source(step(reg, n)));
-                SlotRows::Rows { sampler, texture }
-            }
-        }
-    }
-
-    /// Where the result goes: components that would fall behind the last
-    /// register are lost.
-    fn tex_result(&mut self, instr: &Cat5) -> TexResult {
-        let half = instr.ty.is_half();
-        let room = REGISTERS.saturating_sub(instr.dst.0.into()).min(4);
-        let components = instr.wrmask & ((1u8 << room) - 1);
-        let precision = match (half, number(instr.ty)) {
-            (false, _) => Precision::Full,
-            (true, Number::Float) => Precision::HalfFloat,
-            (true, Number::Uint | Number::Sint) => Precision::HalfInteger,
-        };
-        TexResult { dst: Bank::of(half).base().saturating_add(instr.dst.0.into()), components, precision }
-    }
-
-    fn query(&mut self, instr: &Cat5, kind: QueryKind) {
-        let operand = self.vector(instr, instr.src1, 1, Numbers::Sint);
-        let (slots, result) = (self.slots(instr), self.tex_result(instr));
-        self.builder.effect(Effect::Query(Query { kind, operand, number: number(instr.ty), slots, result }));
+    fn query(&mut self, instr: &Cat5, question: fn(Row) -> Question<Row>) {
+        let operand = self.vector(instr, instr.src1, 1, Numbers::Sint)[0];
+        let query = Query { question: question(operand), number: number(instr.ty), slots: slots(instr) };
+        self.ask(Op::Query(query), tex_result(instr));
     }
 
     /// One derivative per component written; results wait in temporaries, for
     /// the registers may overlap.
     fn derivatives(&mut self, instr: &Cat5, axis: Axis) {
-        let result = self.tex_result(instr);
+        let result = tex_result(instr);
         let values = self.temporaries(4);
-        let written = || (0..4u8).filter(move |n| result.components >> n & 1 != 0);
-        for n in written() {
-            let src = self.vector(instr, step(instr.src1, n), 1, Numbers::Float);
-            self.builder.effect(Effect::Derivative { axis, dst: values + Row::from(n), src });
+        for (_, n) in result.rows() {
+            let src = self.vector(instr, step(instr.src1, n as u8), 1, Numbers::Float)[0];
+            self.builder.effect(Effect::Derivative { axis, dst: values + n as Row, src });
         }
         let op = match result.precision {
-            Precision::Full => AluOp::Copy,
-            Precision::HalfFloat | Precision::HalfInteger => AluOp::FloatToHalf,
+            Precision::Full => Extra::Copy,
+            Precision::HalfFloat | Precision::HalfInteger => Extra::FloatToHalf,
         };
-        for n in written().map(Row::from) {
-            self.builder.alu(op, result.dst + n, &[(values + n).into()]);
+        for (row, n) in result.rows() {
+            self.builder.alu(op, row, &[(values + n as Row).into()]);
         }
     }
+}
+
+fn slots(instr: &Cat5) -> Slots<Row> {
+    match instr.slots {
+        Cat5Slots::Immediate { sampler, texture } => {
+            Slots::Uniform { sampler: sampler.into(), texture: texture.into() }
+        }
+        Cat5Slots::Indirect { reg, .. } => {
+            let [sampler, texture] = [0, 1].map(|n| Bank::Half.source(step(reg, n)));
+            Slots::PerLane { sampler, texture }
+        }
+    }
+}
+
+/// Where the result goes.
+fn tex_result(instr: &Cat5) -> Destination {
+    destination(Bank::of(instr.ty.is_half()), instr.dst, instr.wrmask, precision(instr.ty))
 }

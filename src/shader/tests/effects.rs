@@ -1,9 +1,6 @@
 //! Memory, atomics, textures, varyings and derivatives as an environment sees them.
 use super::*;
-use crate::shader::{
-    AtomicRequest, AtomicTarget, ImageRequest, Lod, MemoryRequest, Space, TexRequest, VaryingRequest,
-    lanes_of,
-};
+use crate::shader::{AtomicPlace, Lod, MemoryAccess, Op, Refused, Sample, ShaderFault, Space, lanes_of};
 
 /// A little memory of dwords, and notes of what was asked.
 #[derive(Default)]
@@ -22,45 +19,27 @@ impl Machine {
     }
 }
 
-impl Environment for Machine {
-    fn load(&mut self, request: &MemoryRequest<'_>, out: &mut [Lanes]) {
-        self.notes.push(format!("load {:?} {:x} x{}", request.space, request.mask, request.components));
+impl Machine {
+    fn load(&mut self, from: &MemoryAccess<&Lanes>, mask: Mask, out: &mut [Lanes]) {
+        self.notes.push(format!("load {:?} {mask:x} x{}", from.space, out.len()));
         for (n, out) in out.iter_mut().enumerate() {
-            for lane in lanes_of(request.mask) {
-                out[lane] = *self.word(request.address[lane] + n as u32 * request.width.bytes());
+            for lane in lanes_of(mask) {
+                out[lane] = *self.word(from.address(lane) + n as u32 * from.width.bytes());
             }
         }
     }
 
-    fn store(&mut self, request: &MemoryRequest<'_>, values: &[Lanes]) {
-        self.notes.push(format!("store {:?} {:x} x{}", request.space, request.mask, values.len()));
-        for (n, value) in values.iter().enumerate() {
-            for lane in lanes_of(request.mask) {
-                *self.word(request.address[lane] + n as u32 * 4) = value[lane];
+    fn store(&mut self, to: &MemoryAccess<&Lanes>, mask: Mask, data: &[&Lanes]) {
+        self.notes.push(format!("store {:?} {mask:x} x{}", to.space, data.len()));
+        for (n, value) in data.iter().enumerate() {
+            for lane in lanes_of(mask) {
+                *self.word(to.address(lane) + n as u32 * 4) = value[lane];
             }
         }
     }
 
-    fn image_load(&mut self, request: &ImageRequest<'_>, out: &mut [Lanes]) {
-        self.notes.push(format!("image {:?} {}", request.layout, request.dimensions));
-        for lane in lanes_of(request.mask) {
-            out[0][lane] = *self.word(request.address[lane]) + request.slot[lane] + request.position[0][lane];
-        }
-    }
-
-    fn atomic(&mut self, request: &AtomicRequest<'_>, old: &mut Lanes) {
-        let (address, mask) = match &request.target {
-            AtomicTarget::Local { address, mask } => (*address, *mask),
-            AtomicTarget::Image(image) => (image.address, image.mask),
-        };
-        for lane in lanes_of(mask) {
-            old[lane] = *self.word(address[lane]);
-            *self.word(address[lane]) = request.apply(lane, old[lane]);
-        }
-    }
-
-    fn sample(&mut self, request: &TexRequest<'_>, out: &mut [Lanes; 4]) {
-        let lod = match request.lod {
+    fn sample(&mut self, sample: &Sample<&Lanes>) {
+        let lod = match sample.lod {
             Lod::Implicit => "implicit".to_owned(),
             Lod::Bias(value) => format!("bias {}", value.floats()[1]),
             Lod::Explicit(value) => format!("explicit {}", value.floats()[1]),
@@ -68,29 +47,65 @@ impl Environment for Machine {
             Lod::Gradients(x, y) => format!("gradients {} {}", x[0].floats()[1], y[1].floats()[1]),
             Lod::Zero => "zero".to_owned(),
         };
-        let extras = [request.reference, request.layer, request.sample].map(|row| row.map(|row| row[1]));
+        let extras = [sample.reference, sample.layer, sample.sample].map(|row| row.map(|row| row[1]));
         let offsets =
-            request.offsets.map(|offsets| offsets.iter().map(|row| row[1] as i32).collect::<Vec<_>>());
-        let coords: Vec<u32> = request.coords.iter().map(|row| row[1]).collect();
+            sample.offsets.map(|offsets| offsets.iter().map(|row| row[1] as i32).collect::<Vec<_>>());
+        let coords: Vec<u32> = sample.coords.iter().map(|row| row[1]).collect();
         self.notes.push(format!(
             "{:?} {lod} {:?} {:?} {coords:?} {extras:?} {offsets:?}",
-            request.kind,
-            request.number,
-            request.slots.of(1)
+            sample.kind,
+            sample.number,
+            sample.slots.of(1)
         ));
-        *out = std::array::from_fn(|n| Lanes::splat(n as u32 + 1));
     }
+}
 
-    fn varying(&mut self, request: &VaryingRequest<'_>, out: &mut Lanes) {
-        for lane in lanes_of(request.mask) {
-            let value = request.i.floats()[lane] + request.location[lane] as f32;
-            out[lane] = value.to_bits();
+impl Environment for Machine {
+    fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
+        match op {
+            Op::Load { from, components } => self.load(from, mask, &mut out[..*components]),
+            Op::Store { to, data } => self.store(to, mask, data),
+            Op::ImageLoad { from, .. } => {
+                self.notes.push(format!("image {:?} {}", from.layout, from.dimensions));
+                for lane in lanes_of(mask) {
+                    out[0][lane] = *self.word(from.address[lane]) + from.slot[lane] + from.position[0][lane];
+                }
+            }
+            Op::Atomic(atomic) => {
+                let (AtomicPlace::Local(address)
+                | AtomicPlace::Image(crate::shader::ImageAccess { address, .. })) = &atomic.place;
+                for lane in lanes_of(mask) {
+                    let word = self.word(address[lane]);
+                    out[0][lane] = *word;
+                    *word = atomic.apply(lane, *word);
+                }
+            }
+            Op::Sample(sample) => {
+                self.sample(sample);
+                *out = std::array::from_fn(|n| Lanes::splat(n as u32 + 1));
+            }
+            Op::Varying(varying) => {
+                for lane in lanes_of(mask) {
+                    let value = varying.i.floats()[lane] + varying.location[lane] as f32;
+                    out[0][lane] = value.to_bits();
+                }
+            }
+            Op::FlatVarying { location, .. } => {
+                (*location..).zip(out).for_each(|(location, out)| *out = Lanes::splat(location));
+            }
+            Op::ImageStore { .. } | Op::ImageSize { .. } | Op::Query(_) => return Err(Refused),
         }
+        Ok(())
     }
+}
 
-    fn flat_varying(&mut self, location: u32, _: Mask, out: &mut [Lanes]) {
-        (location..).zip(out).for_each(|(location, out)| *out = Lanes::splat(location));
-    }
+#[test]
+fn what_the_environment_does_not_have_is_a_fault() {
+    let program = program("getsize (u32)(xyz)r1.x, r0.x, t#0\nend");
+    let mut warp = Warp::new(&program, &[]);
+    warp.restart(&program, ALL, 0);
+    let fault = ShaderFault::Unsupported { at: 0, what: "texture query" };
+    assert_eq!(run(&program, &mut warp, &mut Machine::new()), Outcome::Fault(fault));
 }
 
 #[test]

@@ -5,11 +5,10 @@ use super::*;
 use crate::shader::LANES;
 use crate::shader::lanes::lanes_of;
 
-/// What the operations of `program` do to one lane, by the scalar rows.
-fn scalar(program: &Program, rows: &mut [Lanes], lane: usize) {
+/// What the operations of `program` do to one lane, by the rows' `eval`.
+fn one_lane(program: &Program, rows: &mut [Lanes], lane: usize) {
     for alu in &program.alus {
-        let source = |n: usize| (rows[alu.src[n] as usize][lane] & alu.and[n]) ^ alu.xor[n];
-        rows[alu.dst as usize][lane] = alu.scalar([source(0), source(1), source(2)]);
+        rows[alu.dst as usize][lane] = alu.value(rows, lane);
     }
 }
 
@@ -23,7 +22,7 @@ fn computing_word() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(random_cases(64))]
 
     #[test]
     fn vectors_compute_what_single_lanes_compute(
@@ -40,7 +39,7 @@ proptest! {
         let mut rows = warp.rows.clone();
         run(&program, &mut warp, &mut ());
         for lane in lanes_of(live) {
-            scalar(&program, &mut rows, lane);
+            one_lane(&program, &mut rows, lane);
             for (row, expected) in warp.rows.iter().zip(&rows) {
                 prop_assert_eq!(row[lane], expected[lane]);
             }

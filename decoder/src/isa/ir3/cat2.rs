@@ -8,6 +8,7 @@ use super::bits::{bit, field, put};
 use super::multisrc;
 use super::operand::{Cond, Operand, Reg};
 use super::rows::opcodes;
+use crate::{evaluate, lane_value};
 
 /// How many sources a category-2 op has, how it reads them and what `neg`
 /// does to them. Half integers are widened by the class's signedness before
@@ -62,61 +63,63 @@ impl Cat2Class {
     }
 }
 
-/// Category 2 rows: `{ opcode, Variant, "mnemonic", Class, semantics }`.
+/// Category 2 rows: `{ opcode, Variant, "mnemonic", Class, denormals, use, semantics }`.
 ///
 /// `for_each_cat2!(callback, args)` expands to `callback! { args; rows }`. The
-/// shape of the semantics is given by [`Cat2Class`]. Sources: ir3-cat2.xml and
-/// nir_opcodes.py through docs/hardware/ir3-isa.md, section 5.
+/// shape of the semantics is given by [`Cat2Class`]; see [`crate::isa::semantics`]
+/// for what happens to denormals. `Rare` ops are hardly in any program: executors do
+/// them lane by lane, for a loop of their own costs code for every kind of CPU.
+/// Sources: ir3-cat2.xml and nir_opcodes.py through docs/hardware/ir3-isa.md, section 5.
 #[macro_export]
 macro_rules! for_each_cat2 {
     ($callback:ident $(, $($arg:tt)*)?) => {
         $callback! { $($($arg)*;)?
-            { 0, AddF, "add.f", Float2, |a, b| a + b }
-            { 1, MinF, "min.f", Float2, |a, b| $crate::isa::ir3::float::min(a, b) }
-            { 2, MaxF, "max.f", Float2, |a, b| $crate::isa::ir3::float::max(a, b) }
-            { 3, MulF, "mul.f", Float2, |a, b| a * b }
-            { 4, SignF, "sign.f", Float1, |a| $crate::isa::ir3::float::sign(a) }
-            { 5, CmpsF, "cmps.f", CmpF, |hit| u32::from(hit) }
-            { 6, AbsnegF, "absneg.f", Float1, |a| a }
-            { 7, CmpvF, "cmpv.f", CmpF, |hit| u32::from(hit).wrapping_neg() }
-            { 9, FloorF, "floor.f", Float1, |a| a.floor() }
-            { 10, CeilF, "ceil.f", Float1, |a| a.ceil() }
-            { 11, RndneF, "rndne.f", Float1, |a| a.round_ties_even() }
-            { 12, RndazF, "rndaz.f", Float1, |a| a.round() }
-            { 13, TruncF, "trunc.f", Float1, |a| a.trunc() }
-            { 16, AddU, "add.u", Uint2, |a, b, _w| a.wrapping_add(b) }
-            { 17, AddS, "add.s", Sint2, |a, b, _w| a.wrapping_add(b) }
-            { 18, SubU, "sub.u", Uint2, |a, b, _w| a.wrapping_sub(b) }
-            { 19, SubS, "sub.s", Sint2, |a, b, _w| a.wrapping_sub(b) }
-            { 20, CmpsU, "cmps.u", CmpU, |hit| u32::from(hit) }
-            { 21, CmpsS, "cmps.s", CmpS, |hit| u32::from(hit) }
-            { 22, MinU, "min.u", Uint2, |a, b, _w| a.min(b) }
-            { 23, MinS, "min.s", Sint2, |a, b, _w| a.min(b) }
-            { 24, MaxU, "max.u", Uint2, |a, b, _w| a.max(b) }
-            { 25, MaxS, "max.s", Sint2, |a, b, _w| a.max(b) }
-            { 26, AbsnegS, "absneg.s", Sint1, |a, _w| a }
-            { 28, AndB, "and.b", Bits2, |a, b, _w| a & b }
-            { 29, OrB, "or.b", Bits2, |a, b, _w| a | b }
-            { 30, NotB, "not.b", Bits1, |a, _w| !a }
-            { 31, XorB, "xor.b", Bits2, |a, b, _w| a ^ b }
-            { 33, CmpvU, "cmpv.u", CmpU, |hit| u32::from(hit).wrapping_neg() }
-            { 34, CmpvS, "cmpv.s", CmpS, |hit| u32::from(hit).wrapping_neg() }
-            { 48, MulU24, "mul.u24", Uint2, |a, b, _w| $crate::isa::ir3::int::mul_u24(a, b) }
-            { 49, MulS24, "mul.s24", Sint2, |a, b, _w| $crate::isa::ir3::int::mul_s24(a, b) }
-            { 50, MullU, "mull.u", Uint2, |a, b, _w| (a & 0xffff).wrapping_mul(b & 0xffff) }
-            { 51, BfrevB, "bfrev.b", Bits1, |a, w| $crate::isa::ir3::int::bfrev(a, w) }
-            { 52, ClzS, "clz.s", Sint1, |a, w| $crate::isa::ir3::int::clz_s(a, w) }
-            { 53, ClzB, "clz.b", Bits1, |a, w| $crate::isa::ir3::int::clz_b(a, w) }
-            { 54, ShlB, "shl.b", Uint2, |a, b, w| a << (b & (w - 1)) }
-            { 55, ShrB, "shr.b", Uint2, |a, b, w| a >> (b & (w - 1)) }
-            { 56, AshrB, "ashr.b", Sint2, |a, b, w| a >> (b as u32 & (w - 1)) }
+            { 0, AddF, "add.f", Float2, Keep, Common, |a, b| a + b }
+            { 1, MinF, "min.f", Float2, Keep, Common, |a, b| $crate::isa::ir3::float::min(a, b) }
+            { 2, MaxF, "max.f", Float2, Keep, Common, |a, b| $crate::isa::ir3::float::max(a, b) }
+            { 3, MulF, "mul.f", Float2, Keep, Common, |a, b| a * b }
+            { 4, SignF, "sign.f", Float1, Flush, Common, |a| $crate::isa::ir3::float::sign(a) }
+            { 5, CmpsF, "cmps.f", CmpF, Flush, Common, |hit| u32::from(hit) }
+            { 6, AbsnegF, "absneg.f", Float1, Flush, Common, |a| a }
+            { 7, CmpvF, "cmpv.f", CmpF, Flush, Rare, |hit| u32::from(hit).wrapping_neg() }
+            { 9, FloorF, "floor.f", Float1, Flush, Common, |a| a.floor() }
+            { 10, CeilF, "ceil.f", Float1, Flush, Common, |a| a.ceil() }
+            { 11, RndneF, "rndne.f", Float1, Flush, Common, |a| a.round_ties_even() }
+            { 12, RndazF, "rndaz.f", Float1, Flush, Common, |a| a.round() }
+            { 13, TruncF, "trunc.f", Float1, Flush, Common, |a| a.trunc() }
+            { 16, AddU, "add.u", Uint2, Keep, Common, |a, b, _w| a.wrapping_add(b) }
+            { 17, AddS, "add.s", Sint2, Keep, Common, |a, b, _w| a.wrapping_add(b) }
+            { 18, SubU, "sub.u", Uint2, Keep, Common, |a, b, _w| a.wrapping_sub(b) }
+            { 19, SubS, "sub.s", Sint2, Keep, Common, |a, b, _w| a.wrapping_sub(b) }
+            { 20, CmpsU, "cmps.u", CmpU, Keep, Common, |hit| u32::from(hit) }
+            { 21, CmpsS, "cmps.s", CmpS, Keep, Common, |hit| u32::from(hit) }
+            { 22, MinU, "min.u", Uint2, Keep, Common, |a, b, _w| a.min(b) }
+            { 23, MinS, "min.s", Sint2, Keep, Common, |a, b, _w| a.min(b) }
+            { 24, MaxU, "max.u", Uint2, Keep, Common, |a, b, _w| a.max(b) }
+            { 25, MaxS, "max.s", Sint2, Keep, Common, |a, b, _w| a.max(b) }
+            { 26, AbsnegS, "absneg.s", Sint1, Keep, Common, |a, _w| a }
+            { 28, AndB, "and.b", Bits2, Keep, Common, |a, b, _w| a & b }
+            { 29, OrB, "or.b", Bits2, Keep, Common, |a, b, _w| a | b }
+            { 30, NotB, "not.b", Bits1, Keep, Common, |a, _w| !a }
+            { 31, XorB, "xor.b", Bits2, Keep, Common, |a, b, _w| a ^ b }
+            { 33, CmpvU, "cmpv.u", CmpU, Keep, Rare, |hit| u32::from(hit).wrapping_neg() }
+            { 34, CmpvS, "cmpv.s", CmpS, Keep, Rare, |hit| u32::from(hit).wrapping_neg() }
+            { 48, MulU24, "mul.u24", Uint2, Keep, Common, |a, b, _w| $crate::isa::ir3::int::mul_u24(a, b) }
+            { 49, MulS24, "mul.s24", Sint2, Keep, Common, |a, b, _w| $crate::isa::ir3::int::mul_s24(a, b) }
+            { 50, MullU, "mull.u", Uint2, Keep, Common, |a, b, _w| (a & 0xffff).wrapping_mul(b & 0xffff) }
+            { 51, BfrevB, "bfrev.b", Bits1, Keep, Rare, |a, w| $crate::isa::ir3::int::bfrev(a, w) }
+            { 52, ClzS, "clz.s", Sint1, Keep, Rare, |a, w| $crate::isa::ir3::int::clz_s(a, w) }
+            { 53, ClzB, "clz.b", Bits1, Keep, Rare, |a, w| $crate::isa::ir3::int::clz_b(a, w) }
+            { 54, ShlB, "shl.b", Uint2, Keep, Common, |a, b, w| a << (b & (w - 1)) }
+            { 55, ShrB, "shr.b", Uint2, Keep, Common, |a, b, w| a >> (b & (w - 1)) }
+            { 56, AshrB, "ashr.b", Sint2, Keep, Common, |a, b, w| a >> (b as u32 & (w - 1)) }
             { 57, BaryF, "bary.f", Effect2 }
-            { 58, MgenB, "mgen.b", Bits2, |a, b, w| $crate::isa::ir3::int::mask_generate(a, b, w) }
-            { 59, GetbitB, "getbit.b", Bits2, |a, b, w| a >> (b & (w - 1)) & 1 }
+            { 58, MgenB, "mgen.b", Bits2, Keep, Rare, |a, b, w| $crate::isa::ir3::int::mask_generate(a, b, w) }
+            { 59, GetbitB, "getbit.b", Bits2, Keep, Rare, |a, b, w| a >> (b & (w - 1)) & 1 }
             { 60, Setrm, "setrm", Effect1 }
-            { 61, CbitsB, "cbits.b", Bits1, |a, _w| a.count_ones() }
-            { 62, Shb, "shb", Sint2, |a, b, w| $crate::isa::ir3::int::shift_both(a, b, w) }
-            { 63, Msad, "msad", Uint2, |a, b, _w| $crate::isa::ir3::int::masked_sad(a, b) }
+            { 61, CbitsB, "cbits.b", Bits1, Keep, Rare, |a, _w| a.count_ones() }
+            { 62, Shb, "shb", Sint2, Keep, Rare, |a, b, w| $crate::isa::ir3::int::shift_both(a, b, w) }
+            { 63, Msad, "msad", Uint2, Keep, Rare, |a, b, _w| $crate::isa::ir3::int::masked_sad(a, b) }
         }
     };
 }
@@ -124,10 +127,9 @@ macro_rules! for_each_cat2 {
 /// The semantics that (sat) gives an integer op: clamp to the range of the
 /// source width. `{ Variant, Class, closure }`; float ops clamp to [0, 1] and
 /// the other integer ops ignore (sat) (guess: nothing emits it).
-#[macro_export]
 macro_rules! for_each_cat2_saturating {
-    ($callback:ident $(, $($arg:tt)*)?) => {
-        $callback! { $($($arg)*;)?
+    ($callback:ident, $($arg:tt)*) => {
+        $callback! { $($arg)*;
             { AddU, Uint2, |a, b, w| $crate::isa::ir3::int::add_u_sat(a, b, w) }
             { AddS, Sint2, |a, b, w| $crate::isa::ir3::int::add_s_sat(a, b, w) }
             { SubU, Uint2, |a, b, _w| a.saturating_sub(b) }
@@ -138,12 +140,31 @@ macro_rules! for_each_cat2_saturating {
 
 /// The semantics that (ei) gives the adds: half the sum, without overflow.
 /// `{ Variant, Class, closure }`.
-#[macro_export]
 macro_rules! for_each_cat2_halving {
-    ($callback:ident $(, $($arg:tt)*)?) => {
-        $callback! { $($($arg)*;)?
+    ($callback:ident, $($arg:tt)*) => {
+        $callback! { $($arg)*;
             { AddU, Uint2, |a, b, _w| (a & b).wrapping_add((a ^ b) >> 1) }
             { AddS, Sint2, |a, b, _w| (a & b).wrapping_add((a ^ b) >> 1) }
+        }
+    };
+}
+
+/// Makes the semantics that a flag gives some ops.
+macro_rules! flagged {
+    ($has:ident, $eval:ident; $({ $op:ident, $class:ident, $f:expr })*) => {
+        impl Cat2Op {
+            /// Does the flag change what the op does to integers?
+            pub const fn $has(self) -> bool {
+                matches!(self, $(Self::$op)|*)
+            }
+
+            /// As [`Cat2Op::eval`] with the flag; `None` where it changes nothing.
+            pub fn $eval(self, src: [u32; 3], cond: Cond, width: u32) -> Option<u32> {
+                match self {
+                    $(Self::$op => lane_value!(src, cond, width; $class, Keep, Rare, $f),)*
+                    _ => None,
+                }
+            }
         }
     };
 }
@@ -154,6 +175,9 @@ for_each_cat2!(
     Cat2Op,
     Cat2Class
 );
+for_each_cat2!(evaluate, Cat2Op);
+for_each_cat2_saturating!(flagged, saturates, eval_saturated);
+for_each_cat2_halving!(flagged, halves, eval_halved);
 
 /// An instruction of category 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use super::bits::{bit, field, put, put_signed};
 use super::multisrc;
 use super::operand::{Operand, Reg, Src};
 use super::rows::opcodes;
+use crate::evaluate;
 
 /// The operand type of a category-3 op and the width of its sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,8 @@ impl Cat3Class {
     }
 }
 
-/// Category 3 rows: `{ opcode, Variant, "mnemonic", Class, semantics }`.
+/// Category 3 rows: `{ opcode, Variant, "mnemonic", Class, denormals, use, semantics }`,
+/// as in category 2.
 ///
 /// Guesses, never emitted by the open compiler, a run on an A420 would settle
 /// them: madsh.u16 (low halves), sel.s and sel.f (first source when the second
@@ -54,22 +56,22 @@ impl Cat3Class {
 macro_rules! for_each_cat3 {
     ($callback:ident $(, $($arg:tt)*)?) => {
         $callback! { $($($arg)*;)?
-            { 0, MadU16, "mad.u16", Uint16, |a, b, c| a.wrapping_mul(b).wrapping_add(c) }
-            { 1, MadshU16, "madsh.u16", Uint32, |a, b, c| ((a & 0xffff).wrapping_mul(b & 0xffff) << 16).wrapping_add(c) }
-            { 2, MadS16, "mad.s16", Sint16, |a, b, c| a.wrapping_mul(b).wrapping_add(c) }
-            { 3, MadshM16, "madsh.m16", Uint32, |a, b, c| $crate::isa::ir3::int::madsh_m16(a, b, c) }
-            { 4, MadU24, "mad.u24", Uint32, |a, b, c| $crate::isa::ir3::int::mul_u24(a, b).wrapping_add(c) }
-            { 5, MadS24, "mad.s24", Sint32, |a, b, c| $crate::isa::ir3::int::mul_s24(a, b).wrapping_add(c) }
-            { 6, MadF16, "mad.f16", Float16, |a, b, c| a * b + c }
-            { 7, MadF32, "mad.f32", Float32, |a, b, c| a * b + c }
-            { 8, SelB16, "sel.b16", Bits16, |a, b, c| if b != 0 { a } else { c } }
-            { 9, SelB32, "sel.b32", Bits32, |a, b, c| if b != 0 { a } else { c } }
-            { 10, SelS16, "sel.s16", Sint16, |a, b, c| if b >= 0 { a } else { c } }
-            { 11, SelS32, "sel.s32", Sint32, |a, b, c| if b >= 0 { a } else { c } }
-            { 12, SelF16, "sel.f16", Float16, |a, b, c| if b >= 0.0 { a } else { c } }
-            { 13, SelF32, "sel.f32", Float32, |a, b, c| if b >= 0.0 { a } else { c } }
-            { 14, SadS16, "sad.s16", Sint16, |a, b, c| $crate::isa::ir3::int::sad(a, b, c) }
-            { 15, SadS32, "sad.s32", SintAsHalf, |a, b, c| $crate::isa::ir3::int::sad(a, b, c) }
+            { 0, MadU16, "mad.u16", Uint16, Keep, Common, |a, b, c| a.wrapping_mul(b).wrapping_add(c) }
+            { 1, MadshU16, "madsh.u16", Uint32, Keep, Rare, |a, b, c| ((a & 0xffff).wrapping_mul(b & 0xffff) << 16).wrapping_add(c) }
+            { 2, MadS16, "mad.s16", Sint16, Keep, Common, |a, b, c| a.wrapping_mul(b).wrapping_add(c) }
+            { 3, MadshM16, "madsh.m16", Uint32, Keep, Common, |a, b, c| $crate::isa::ir3::int::madsh_m16(a, b, c) }
+            { 4, MadU24, "mad.u24", Uint32, Keep, Common, |a, b, c| $crate::isa::ir3::int::mul_u24(a, b).wrapping_add(c) }
+            { 5, MadS24, "mad.s24", Sint32, Keep, Common, |a, b, c| $crate::isa::ir3::int::mul_s24(a, b).wrapping_add(c) }
+            { 6, MadF16, "mad.f16", Float16, Keep, Common, |a, b, c| a * b + c }
+            { 7, MadF32, "mad.f32", Float32, Keep, Common, |a, b, c| a * b + c }
+            { 8, SelB16, "sel.b16", Bits16, Keep, Common, |a, b, c| if b != 0 { a } else { c } }
+            { 9, SelB32, "sel.b32", Bits32, Keep, Common, |a, b, c| if b != 0 { a } else { c } }
+            { 10, SelS16, "sel.s16", Sint16, Keep, Rare, |a, b, c| if b >= 0 { a } else { c } }
+            { 11, SelS32, "sel.s32", Sint32, Keep, Rare, |a, b, c| if b >= 0 { a } else { c } }
+            { 12, SelF16, "sel.f16", Float16, Keep, Rare, |a, b, c| if b >= 0.0 { a } else { c } }
+            { 13, SelF32, "sel.f32", Float32, Keep, Rare, |a, b, c| if b >= 0.0 { a } else { c } }
+            { 14, SadS16, "sad.s16", Sint16, Keep, Rare, |a, b, c| $crate::isa::ir3::int::sad(a, b, c) }
+            { 15, SadS32, "sad.s32", SintAsHalf, Keep, Rare, |a, b, c| $crate::isa::ir3::int::sad(a, b, c) }
         }
     };
 }
@@ -80,6 +82,7 @@ for_each_cat3!(
     Cat3Op,
     Cat3Class
 );
+for_each_cat3!(evaluate, Cat3Op);
 
 /// An instruction of category 3. Operands have no (abs) here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

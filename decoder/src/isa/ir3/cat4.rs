@@ -7,6 +7,7 @@ use super::bits::{bit, field, put};
 use super::multisrc;
 use super::operand::{Operand, Reg};
 use super::rows::opcodes;
+use crate::evaluate;
 
 /// The operand type of a category-4 op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,21 +16,22 @@ pub enum Cat4Class {
     Float1,
 }
 
-/// Category 4 rows: `{ opcode, Variant, "mnemonic", Class, semantics }`.
+/// Category 4 rows: `{ opcode, Variant, "mnemonic", Class, denormals, use, semantics }`,
+/// as in category 2.
 #[macro_export]
 macro_rules! for_each_cat4 {
     ($callback:ident $(, $($arg:tt)*)?) => {
         $callback! { $($($arg)*;)?
-            { 0, Rcp, "rcp", Float1, |a| $crate::isa::ir3::float::rcp(a) }
-            { 1, Rsq, "rsq", Float1, |a| $crate::isa::ir3::float::rsq(a) }
-            { 2, Log2, "log2", Float1, |a| $crate::isa::ir3::float::log2(a) }
-            { 3, Exp2, "exp2", Float1, |a| $crate::isa::ir3::float::exp2(a) }
-            { 4, Sin, "sin", Float1, |a| $crate::isa::ir3::float::sin(a) }
-            { 5, Cos, "cos", Float1, |a| $crate::isa::ir3::float::cos(a) }
-            { 6, Sqrt, "sqrt", Float1, |a| a.sqrt() }
-            { 9, Hrsq, "hrsq", Float1, |a| $crate::isa::ir3::float::rsq(a) }
-            { 10, Hlog2, "hlog2", Float1, |a| $crate::isa::ir3::float::log2(a) }
-            { 11, Hexp2, "hexp2", Float1, |a| $crate::isa::ir3::float::exp2(a) }
+            { 0, Rcp, "rcp", Float1, Flush, Common, |a| $crate::isa::ir3::float::rcp(a) }
+            { 1, Rsq, "rsq", Float1, Flush, Common, |a| $crate::isa::ir3::float::rsq(a) }
+            { 2, Log2, "log2", Float1, Flush, Common, |a| $crate::isa::ir3::float::log2(a) }
+            { 3, Exp2, "exp2", Float1, Flush, Common, |a| $crate::isa::ir3::float::exp2(a) }
+            { 4, Sin, "sin", Float1, Flush, Common, |a| $crate::isa::ir3::float::sin(a) }
+            { 5, Cos, "cos", Float1, Flush, Common, |a| $crate::isa::ir3::float::cos(a) }
+            { 6, Sqrt, "sqrt", Float1, Flush, Common, |a| a.sqrt() }
+            { 9, Hrsq, "hrsq", Float1, Flush, Rare, |a| $crate::isa::ir3::float::rsq(a) }
+            { 10, Hlog2, "hlog2", Float1, Flush, Rare, |a| $crate::isa::ir3::float::log2(a) }
+            { 11, Hexp2, "hexp2", Float1, Flush, Rare, |a| $crate::isa::ir3::float::exp2(a) }
         }
     };
 }
@@ -40,6 +42,7 @@ for_each_cat4!(
     Cat4Op,
     Cat4Class
 );
+for_each_cat4!(evaluate, Cat4Op);
 
 /// An instruction of category 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

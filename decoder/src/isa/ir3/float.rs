@@ -2,12 +2,8 @@
 //!
 //! The rules, decided once (what would settle a guess: the op on an A420):
 //!
-//! - f32 denormals are zeros of their sign to compares and to ops with one source, where
-//!   it shows: `x == 0`, `rcp`, `floor`. (Turnip says of the A6xx that f32 denormals are
-//!   flushed and never kept, tu_device.c, and llvmpipe flushes; guess for A4xx.) Results
-//!   keep them, and so do sources of ops with two or three: a difference of less than
-//!   2^-126 that only a product with a huge number shows, for an eighth of the time of
-//!   add, mul, mad and max. `src/shader/rows.rs` does it; the functions here are IEEE;
+//! - f32 denormals and NaN results: [`crate::isa::semantics`] does them for all ops alike;
+//!   the functions here are IEEE;
 //! - f16 denormals are kept; rounding is to nearest even (guess);
 //! - `mad` rounds twice (guess: llvmpipe and softpipe do);
 //! - `min` and `max` return the other source for a NaN (guess: IEEE minNum);

@@ -1,4 +1,5 @@
 //! One row per op.
+use crate::evaluate;
 
 /// Where the operands of an op stand in its dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +37,13 @@ impl Form {
     }
 }
 
-/// PicoGpu's rows: `{ opcode, Variant, "mnemonic", Form, Class, semantics }`.
+/// PicoGpu's rows: `{ opcode, Variant, "mnemonic", Form, Class, denormals, use, semantics }`.
 ///
 /// `for_each_pico!(callback, args)` expands to `callback! { args; rows }`.
 /// Class `FloatN` has semantics `|a: f32, ..| -> f32` and `IntN` has
-/// `|a: i32, ..| -> i32`, both component by component; `Vector` ops mix
-/// components and `Effect` ops do something else, so that neither has a closure.
+/// `|a: i32, ..| -> i32`, both component by component (the columns are those of
+/// [`for_each_cat2!`](crate::for_each_cat2)). Ops that mix components or do something
+/// else have no semantics here, and those with immediates that of the op without.
 /// NaN in fmax and fmin, and which zero wins, follow C++'s `std::max` and
 /// `std::min`, which PicoGpu calls. Division by zero, which PicoGpu leaves to
 /// the host (a trap), gives 0.
@@ -49,40 +51,40 @@ impl Form {
 macro_rules! for_each_pico {
     ($callback:ident $(, $($arg:tt)*)?) => {
         $callback! { $($($arg)*;)?
-            { 0, Fadd, "fadd", Binary, Float2, |a, b| a + b }
-            { 1, FaddImm, "fadd", BinaryImm, Float2, |a, b| a + b }
-            { 2, Fsub, "fsub", Binary, Float2, |a, b| a - b }
-            { 3, FsubImm, "fsub", BinaryImm, Float2, |a, b| a - b }
-            { 4, Fmul, "fmul", Binary, Float2, |a, b| a * b }
-            { 5, FmulImm, "fmul", BinaryImm, Float2, |a, b| a * b }
-            { 6, Fdiv, "fdiv", Binary, Float2, |a, b| a / b }
-            { 7, FdivImm, "fdiv", BinaryImm, Float2, |a, b| a / b }
-            { 8, Fneg, "fneg", Unary, Float1, |a| -a }
-            { 9, Fdot, "fdot", Binary, Vector }
-            { 10, Fcross, "fcross", Binary, Vector }
-            { 11, Fcross2, "fcross2", Binary, Vector }
-            { 12, Fmad, "fmad", Ternary, Float3, |a, b, c| a * b + c }
-            { 13, Frcp, "frcp", Unary, Float1, |a| 1.0 / a }
-            { 14, Fnorm, "fnorm", Unary, Vector }
-            { 15, Fmax, "fmax", Binary, Float2, |a, b| if a < b { b } else { a } }
-            { 16, Fmin, "fmin", Binary, Float2, |a, b| if b < a { b } else { a } }
-            { 17, Iadd, "iadd", Binary, Int2, |a, b| a.wrapping_add(b) }
-            { 18, IaddImm, "iadd", BinaryImm, Int2, |a, b| a.wrapping_add(b) }
-            { 19, Isub, "isub", Binary, Int2, |a, b| a.wrapping_sub(b) }
-            { 20, IsubImm, "isub", BinaryImm, Int2, |a, b| a.wrapping_sub(b) }
-            { 21, Imul, "imul", Binary, Int2, |a, b| a.wrapping_mul(b) }
-            { 22, ImulImm, "imul", BinaryImm, Int2, |a, b| a.wrapping_mul(b) }
-            { 23, Idiv, "idiv", Binary, Int2, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) } }
-            { 24, IdivImm, "idiv", BinaryImm, Int2, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) } }
-            { 25, Ineg, "ineg", Unary, Int1, |a| a.wrapping_neg() }
-            { 26, Imax, "imax", Binary, Int2, |a, b| a.max(b) }
-            { 27, Imin, "imin", Binary, Int2, |a, b| a.min(b) }
-            { 28, Init, "init", UnaryImm, Int1, |a| a }
-            { 29, Swizzle, "swizzle", Swizzle, Vector }
-            { 30, Mov, "mov", Unary, Int1, |a| a }
-            { 31, Trap, "trap", Nullary, Effect }
-            { 32, Lduni, "lduni", Nullary, Effect }
-            { 33, Initregs, "initregs", Nullary, Effect }
+            { 0, Fadd, "fadd", Binary, Float2, Keep, Common, |a, b| a + b }
+            { 1, FaddImm, "fadd", BinaryImm }
+            { 2, Fsub, "fsub", Binary, Float2, Keep, Common, |a, b| a - b }
+            { 3, FsubImm, "fsub", BinaryImm }
+            { 4, Fmul, "fmul", Binary, Float2, Keep, Common, |a, b| a * b }
+            { 5, FmulImm, "fmul", BinaryImm }
+            { 6, Fdiv, "fdiv", Binary, Float2, Keep, Common, |a, b| a / b }
+            { 7, FdivImm, "fdiv", BinaryImm }
+            { 8, Fneg, "fneg", Unary, Float1, Flush, Common, |a| -a }
+            { 9, Fdot, "fdot", Binary }
+            { 10, Fcross, "fcross", Binary }
+            { 11, Fcross2, "fcross2", Binary }
+            { 12, Fmad, "fmad", Ternary, Float3, Keep, Common, |a, b, c| a * b + c }
+            { 13, Frcp, "frcp", Unary, Float1, Flush, Common, |a| 1.0 / a }
+            { 14, Fnorm, "fnorm", Unary }
+            { 15, Fmax, "fmax", Binary, Float2, Keep, Common, |a, b| if a < b { b } else { a } }
+            { 16, Fmin, "fmin", Binary, Float2, Keep, Common, |a, b| if b < a { b } else { a } }
+            { 17, Iadd, "iadd", Binary, Int2, Keep, Common, |a, b| a.wrapping_add(b) }
+            { 18, IaddImm, "iadd", BinaryImm }
+            { 19, Isub, "isub", Binary, Int2, Keep, Common, |a, b| a.wrapping_sub(b) }
+            { 20, IsubImm, "isub", BinaryImm }
+            { 21, Imul, "imul", Binary, Int2, Keep, Common, |a, b| a.wrapping_mul(b) }
+            { 22, ImulImm, "imul", BinaryImm }
+            { 23, Idiv, "idiv", Binary, Int2, Keep, Common, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) } }
+            { 24, IdivImm, "idiv", BinaryImm }
+            { 25, Ineg, "ineg", Unary, Int1, Keep, Common, |a| a.wrapping_neg() }
+            { 26, Imax, "imax", Binary, Int2, Keep, Common, |a, b| a.max(b) }
+            { 27, Imin, "imin", Binary, Int2, Keep, Common, |a, b| a.min(b) }
+            { 28, Init, "init", UnaryImm }
+            { 29, Swizzle, "swizzle", Swizzle }
+            { 30, Mov, "mov", Unary, Int1, Keep, Common, |a| a }
+            { 31, Trap, "trap", Nullary }
+            { 32, Lduni, "lduni", Nullary }
+            { 33, Initregs, "initregs", Nullary }
         }
     };
 }
@@ -125,6 +127,7 @@ macro_rules! ops {
     };
 }
 for_each_pico!(ops);
+for_each_pico!(evaluate, Op);
 
 impl Op {
     /// The op of this mnemonic and form, if there is one.

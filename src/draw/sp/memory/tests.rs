@@ -34,18 +34,16 @@ fn last_texel(layout: ImageLayout, components: usize) -> (Vec<u32>, Vec<Miss>) {
     let stage = stage();
     let bank = stage.textures.bind(&memory);
     let mut seen = ShaderMemory::new(GpuMemory::ReadOnly(&memory, &bank), &stage);
-    let request = ImageRequest {
+    let request = ImageAccess {
         slot: &Lanes::ZERO,
-        mask: 1,
         layout,
         number: Number::Float,
         address: &Lanes::splat(BASE + 15),
         position: [&Lanes::splat(15), &Lanes::ZERO, &Lanes::ZERO],
         dimensions: 1,
-        components,
     };
     let mut out = vec![Lanes::ZERO; components];
-    seen.image_load(&request, &mut out);
+    seen.image_load(&request, 1, &mut out);
     (out.iter().map(|row| row[0]).collect(), seen.log.missing.iter().collect())
 }
 

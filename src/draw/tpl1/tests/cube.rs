@@ -49,7 +49,7 @@ fn cube_arrays_count_whole_cubes() {
     let coords = [&x, &y, &z];
     let of = |layer: f32| {
         let layer = Lanes::from([layer; LANES]);
-        steps(by_lane(&scene.ask(&TexRequest { layer: Some(&layer), ..request(&coords) }))[0][0])
+        steps(by_lane(&scene.ask(&Sample { layer: Some(&layer), ..request(&coords) }))[0][0])
     };
     assert_eq!([0.5, 1.5, 7.0].map(of), [60.0, 200.0, 200.0]);
 }

@@ -1,12 +1,12 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::shader::Query;
+use crate::shader::Question;
 
-fn fetch(scene: &Scene, coords: &[i32], lod: Lod<'_>, number: Number) -> [u32; 4] {
+fn fetch(scene: &Scene, coords: &[i32], lod: Lod<&Lanes>, number: Number) -> [u32; 4] {
     let lanes: Vec<Lanes> = coords.iter().map(|&c| Lanes::splat(c as u32)).collect();
     let refs: Vec<&Lanes> = lanes.iter().collect();
-    let out = scene.ask(&TexRequest { kind: SampleKind::Fetch, lod, number, ..request(&refs) });
+    let out = scene.ask(&Sample { kind: SampleKind::Fetch, lod, number, ..request(&refs) });
     out.map(|lanes| lanes[5])
 }
 
@@ -48,12 +48,12 @@ fn levels_offsets_and_layers_of_fetches() {
     assert_eq!(fetch(&scene, &[1, 0], Lod::Level(&Lanes::splat(1)), Number::Uint)[0], 77);
     let (x, y, layer, one) = (Lanes::ZERO, Lanes::ZERO, Lanes::splat(1), Lanes::splat(1));
     let (coords, offsets) = ([&x, &y], [&one, &y]);
-    let request = TexRequest {
+    let request = Sample {
         kind: SampleKind::Fetch,
         lod: Lod::Zero,
         number: Number::Uint,
         layer: Some(&layer),
-        offsets: Some(&offsets),
+        offsets: Some(Few::new(&offsets)),
         ..request(&coords)
     };
     assert_eq!(scene.ask(&request)[0][0], 99);
@@ -67,7 +67,7 @@ fn buffers_are_one_long_row() {
     assert_eq!(fetch(&scene, &[39_999, 0], Lod::Zero, Number::Uint)[0], 39_999);
     assert_eq!(fetch(&scene, &[40_000, 0], Lod::Zero, Number::Uint)[0], 0);
     let slots = Slots::Uniform { sampler: 0, texture: 0 };
-    let query = QueryRequest { query: Query::Buffer, number: Number::Uint, mask: ALL, slots };
+    let query = Query { question: Question::Buffer, number: Number::Uint, slots };
     assert_eq!(scene.query(&query)[0], 40_000);
 }
 
@@ -76,7 +76,7 @@ fn sizes_are_those_of_the_level() {
     let slots = Slots::Uniform { sampler: 0, texture: 0 };
     let size = |scene: &Scene, level: u32| {
         let level = Lanes::splat(level);
-        scene.query(&QueryRequest { query: Query::Size(&level), number: Number::Uint, mask: ALL, slots })
+        scene.query(&Query { question: Question::Size(&level), number: Number::Uint, slots })
     };
     let scene = Scene { size: (20, 9, 8), levels: 4, ..counting(TexFmt::TFMT4_8_UNORM) };
     assert_eq!([size(&scene, 0), size(&scene, 2)], [[20, 9, 8, 8], [5, 2, 8, 8]]);
@@ -89,7 +89,7 @@ fn info_has_the_codes_of_the_format() {
     let slots = Slots::Uniform { sampler: 0, texture: 0 };
     let info = |fmt| {
         let scene = Scene { levels: 3, ..counting(fmt) };
-        scene.query(&QueryRequest { query: Query::Info, number: Number::Uint, mask: ALL, slots })
+        scene.query(&Query { question: Question::Info, number: Number::Uint, slots })
     };
     assert_eq!(info(TexFmt::TFMT4_8_8_8_8_UNORM), [2, 8, 3, 1]);
     assert_eq!(info(TexFmt::TFMT4_16_16_UINT), [11, 3, 3, 1]);
@@ -106,14 +106,9 @@ fn slots_may_differ_between_lanes() {
     let texture = Lanes(std::array::from_fn(|i| i as u32 % 3));
     let coords = [&x, &y];
     let slots = Slots::PerLane { sampler: &x, texture: &texture };
-    let request = TexRequest {
-        kind: SampleKind::Fetch,
-        lod: Lod::Zero,
-        number: Number::Uint,
-        slots,
-        ..request(&coords)
-    };
+    let request =
+        Sample { kind: SampleKind::Fetch, lod: Lod::Zero, number: Number::Uint, slots, ..request(&coords) };
     let mut out = [Lanes::splat(5); 4];
-    assert_eq!(bank.bind(&memory).sample(&request, &mut out), 0b111);
+    assert_eq!(bank.bind(&memory).sample(&request, ALL, &mut out), 0b111);
     assert_eq!(out[0][..6], [4, 0, 0, 4, 0, 0]);
 }

@@ -69,7 +69,7 @@ fn offsets_move_by_texels() {
                 if wrap == TexClamp::A4XX_TEX_CLAMP_TO_EDGE && offset == 4 { 40.0 } else { expected };
             let (x, y) = (Lanes::splat(offset), Lanes::ZERO);
             let offsets = [&x, &y];
-            let request = TexRequest { offsets: Some(&offsets), ..request(&coords) };
+            let request = Sample { offsets: Some(Few::new(&offsets)), ..request(&coords) };
             for scene in [Scene::row(&ROW).wrapped(wrap), Scene::row(&ROW).wrapped(wrap).linear()] {
                 assert_eq!(steps(by_lane(&scene.ask(&request))[0][0]), expected, "{wrap:?} {offset}");
             }
@@ -100,7 +100,7 @@ fn components_that_are_not_asked_for_stay() {
     let memory = scene.memory();
     let bank = scene.bank(&memory);
     let mut out = [Lanes::splat(7); 4];
-    bank.bind(&memory).sample(&TexRequest { components: 0b1000, mask: 1, ..request(&coords) }, &mut out);
+    bank.bind(&memory).sample(&Sample { components: 0b1000, ..request(&coords) }, 1, &mut out);
     assert_eq!((out[3][0], out[3][1]), (1f32.to_bits(), 7));
 }
 
@@ -115,7 +115,7 @@ fn borders_of_rgba_follow_the_memory_order() {
     let bank = TextureBank::new(&[words], &[scene.sampler_words()], BORDERS, &memory);
     let (s, t) = (Lanes::from([2.0; LANES]), Lanes::from([0.5; LANES]));
     let mut out = [Lanes::ZERO; 4];
-    bank.bind(&memory).sample(&request(&[&s, &t]), &mut out);
+    bank.bind(&memory).sample(&request(&[&s, &t]), ALL, &mut out);
     assert_eq!(by_lane(&out)[0], [0.0, 1.0, 0.25, 1.0]);
 }
 
@@ -124,7 +124,7 @@ fn projection_divides() {
     let scene = Scene::row(&ROW);
     let (s, t, q) = (Lanes::from([1.25; LANES]), Lanes::from([1.0; LANES]), Lanes::from([2.0; LANES]));
     let coords = [&s, &t];
-    let out = scene.ask(&TexRequest { projector: Some(&q), ..request(&coords) });
+    let out = scene.ask(&Sample { projector: Some(&q), ..request(&coords) });
     assert_eq!(steps(by_lane(&out)[0][0]), 30.0);
 }
 
@@ -150,7 +150,7 @@ fn layers_are_truncated_and_clamped() {
     let coords = [&s, &t];
     let of = |layer: f32| {
         let layer = Lanes::from([layer; LANES]);
-        steps(by_lane(&scene.ask(&TexRequest { layer: Some(&layer), ..request(&coords) }))[0][0])
+        steps(by_lane(&scene.ask(&Sample { layer: Some(&layer), ..request(&coords) }))[0][0])
     };
     assert_eq!([0.5, 1.5, 2.49, 9.0, -3.0, f32::NAN].map(of), [10., 20., 30., 30., 10., 10.]);
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::draw::tpl1::Problems;
 use crate::fault::Client;
-use crate::shader::Query;
+use crate::shader::Question;
 
 /// Every kind of request that a shader can make, with these coordinates.
 fn ask_everything(bank: &TextureBank, memory: &Memory, coords: [Lanes; 3]) {
@@ -22,18 +22,18 @@ fn ask_everything(bank: &TextureBank, memory: &Memory, coords: [Lanes; 3]) {
         for lod in lods {
             for rest in [None, Some(z)] {
                 let (coords, offsets) = ([x, y, z], [y, z, x]);
-                let offsets = rest.map(|_| &offsets[..]);
+                let offsets = rest.map(|_| Few::new(&offsets));
                 let base = request(&coords);
                 let request =
-                    TexRequest { kind, lod, layer: rest, reference: rest, projector: rest, offsets, ..base };
+                    Sample { kind, lod, layer: rest, reference: rest, projector: rest, offsets, ..base };
                 let mut out = [Lanes::ZERO; 4];
-                bound.sample(&request, &mut out);
+                bound.sample(&request, ALL, &mut out);
             }
         }
     }
-    for query in [Query::Size(x), Query::Buffer, Query::Info, Query::SamplePosition(x)] {
+    for question in [Question::Size(x), Question::Buffer, Question::Info, Question::SamplePosition(x)] {
         let slots = Slots::PerLane { sampler: y, texture: x };
-        bound.query(&QueryRequest { query, number: Number::Uint, mask: ALL, slots }, &mut [Lanes::ZERO; 4]);
+        bound.query(&Query { question, number: Number::Uint, slots }, ALL, &mut [Lanes::ZERO; 4]);
     }
 }
 
@@ -107,7 +107,7 @@ fn what_cannot_be_sampled_is_reported_when_used() {
     let bound = bank.bind(&memory);
     let x = Lanes::ZERO;
     let mut out = [Lanes::splat(9); 4];
-    let used = bound.sample(&request(&[&x, &x]), &mut out);
+    let used = bound.sample(&request(&[&x, &x]), ALL, &mut out);
     assert_eq!(out, [Lanes::ZERO; 4]);
     let problems = bound.problems(used);
     assert_eq!(problems.unsupported, [(0, TextureError::Tiled)]);
@@ -123,7 +123,7 @@ fn missing_texels_are_reported_and_read_as_zero() {
     let bound = bank.bind(&memory);
     let (s, t) = (Lanes::from([0.5; LANES]), Lanes::from([0.9; LANES]));
     let mut out = [Lanes::ZERO; 4];
-    let used = bound.sample(&request(&[&s, &t]), &mut out);
+    let used = bound.sample(&request(&[&s, &t]), ALL, &mut out);
     assert_eq!(by_lane(&out)[0], [0.0, 0.0, 0.0, 1.0]);
     let missing = bound.problems(used).missing;
     assert_eq!((missing[0].client, missing[0].address, missing[0].len), (Client::Texture, BASE, 63 * 32 + 1));
@@ -138,9 +138,8 @@ fn texels_at_odd_host_addresses_read_the_same() {
     let bank = scene.bank(&memory);
     let (x, y) = (Lanes(std::array::from_fn(|i| i as u32 % 9)), Lanes::ZERO);
     let coords = [&x, &y];
-    let fetch =
-        TexRequest { kind: SampleKind::Fetch, lod: Lod::Zero, number: Number::Uint, ..request(&coords) };
+    let fetch = Sample { kind: SampleKind::Fetch, lod: Lod::Zero, number: Number::Uint, ..request(&coords) };
     let mut out = [Lanes::ZERO; 4];
-    bank.bind(&memory).sample(&fetch, &mut out);
+    bank.bind(&memory).sample(&fetch, ALL, &mut out);
     assert_eq!(out[0][..], scene.ask(&fetch)[0][..]);
 }

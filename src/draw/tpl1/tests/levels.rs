@@ -21,9 +21,9 @@ fn implicit(scene: &Scene, texels: f32) -> f32 {
     steps(scene.colors(&ramp(texels))[0][0])
 }
 
-fn with_lod(scene: &Scene, lod: Lod<'_>) -> f32 {
+fn with_lod(scene: &Scene, lod: Lod<&Lanes>) -> f32 {
     let (s, t) = (Lanes::from([0.3; LANES]), Lanes::from([0.3; LANES]));
-    steps(by_lane(&scene.ask(&TexRequest { lod, ..request(&[&s, &t]) }))[0][0])
+    steps(by_lane(&scene.ask(&Sample { lod, ..request(&[&s, &t]) }))[0][0])
 }
 
 fn explicit(scene: &Scene, lod: f32) -> f32 {
@@ -67,7 +67,7 @@ fn explicit_level_bias_and_limits() {
 fn bias_adds_to_the_implicit_level() {
     let bias = Lanes::from([1.0; LANES]);
     let [s, t] = ramp(2.0).map(Lanes::from);
-    let out = pyramid().ask(&TexRequest { lod: Lod::Bias(&bias), ..request(&[&s, &t]) });
+    let out = pyramid().ask(&Sample { lod: Lod::Bias(&bias), ..request(&[&s, &t]) });
     assert_eq!(steps(by_lane(&out)[0][0]), 30.0);
 }
 
@@ -100,7 +100,7 @@ fn lanes_of_one_request_may_use_different_levels_and_filters() {
         pyramid().sampler(&[("XY_MIN", 1)], &[]),
         pyramid().sampler(&[("MIPFILTER_LINEAR_NEAR", 1), ("XY_MAG", 1)], &[]),
     ] {
-        let out = by_lane(&scene.ask(&TexRequest { lod: Lod::Explicit(&lanes), ..request(&[&s, &t]) }));
+        let out = by_lane(&scene.ask(&Sample { lod: Lod::Explicit(&lanes), ..request(&[&s, &t]) }));
         for i in 0..LANES {
             assert_eq!(steps(out[i][0]), explicit(&scene, lods[i]), "lane {i}");
         }
@@ -111,7 +111,6 @@ fn lanes_of_one_request_may_use_different_levels_and_filters() {
 fn the_level_can_be_asked_for() {
     let [s, t] = ramp(8.0).map(Lanes::from);
     let scene = Scene { sampler1: vec![("MAX_LOD", 2 << 8)], ..pyramid() };
-    let out =
-        scene.ask(&TexRequest { kind: SampleKind::QueryLod, number: Number::Sint, ..request(&[&s, &t]) });
+    let out = scene.ask(&Sample { kind: SampleKind::QueryLod, number: Number::Sint, ..request(&[&s, &t]) });
     assert_eq!((out[0][0], out[1][0]), (2 * 256, 3 * 256));
 }

@@ -12,7 +12,7 @@ use a4emu_decoder::regs::tex::*;
 
 use super::{TextureBank, TextureError};
 use crate::memory::Memory;
-use crate::shader::{ALL, LANES, Lanes, Lod, Number, QueryRequest, SampleKind, Slots, TexRequest};
+use crate::shader::{ALL, Few, LANES, Lanes, Lod, Number, Query, Sample, SampleKind, Slots};
 
 const BASE: u32 = 0x1000_0000;
 const BORDERS: u32 = 0x2000_0000;
@@ -140,12 +140,12 @@ impl Scene {
     }
 
     /// Answers `request` and holds both ways of asking against each other.
-    pub fn ask(&self, request: &TexRequest<'_>) -> [Lanes; 4] {
+    pub fn ask(&self, request: &Sample<&Lanes>) -> [Lanes; 4] {
         let memory = self.memory();
         let bank = self.bank(&memory);
         let (mut out, mut through) = ([Lanes::ZERO; 4], [Lanes::ZERO; 4]);
-        assert_eq!(bank.bind(&memory).sample(request, &mut out), 1);
-        bank.sample(&memory, request, &mut through);
+        assert_eq!(bank.bind(&memory).sample(request, ALL, &mut out), 1);
+        bank.sample(&memory, request, ALL, &mut through);
         assert_eq!(out, through);
         out
     }
@@ -162,24 +162,23 @@ impl Scene {
         by_lane(&self.ask(&request(&refs)))
     }
 
-    pub fn query(&self, request: &QueryRequest<'_>) -> [u32; 4] {
+    pub fn query(&self, request: &Query<&Lanes>) -> [u32; 4] {
         let memory = self.memory();
         let mut out = [Lanes::ZERO; 4];
-        self.bank(&memory).query(request, &mut out);
+        self.bank(&memory).query(request, ALL, &mut out);
         out.map(|lanes| lanes[0])
     }
 }
 
 /// A filtered request of all lanes with implicit level of detail.
-pub fn request<'a>(coords: &'a [&'a Lanes]) -> TexRequest<'a> {
-    TexRequest {
+pub fn request<'a>(coords: &'a [&'a Lanes]) -> Sample<&'a Lanes> {
+    Sample {
         kind: SampleKind::Filter,
         lod: Lod::Implicit,
         number: Number::Float,
         components: 0xf,
-        mask: ALL,
         slots: Slots::Uniform { sampler: 0, texture: 0 },
-        coords,
+        coords: Few::new(coords),
         layer: None,
         reference: None,
         projector: None,

@@ -13,7 +13,7 @@ fn depths() -> Scene {
 
 fn compare(scene: &Scene, at: [f32; 2], reference: f32) -> [f32; 4] {
     let [s, t, reference] = [at[0], at[1], reference].map(|v| Lanes::from([v; LANES]));
-    let out = scene.ask(&TexRequest { reference: Some(&reference), ..request(&[&s, &t]) });
+    let out = scene.ask(&Sample { reference: Some(&reference), ..request(&[&s, &t]) });
     by_lane(&out)[0]
 }
 
@@ -58,19 +58,19 @@ fn gather_gives_the_four_texels_in_order_and_ignores_the_swizzle() {
     let scene = Scene { swizzle: [4, 4, 4, 4], ..depths() };
     let (s, t) = (Lanes::from([0.5; LANES]), Lanes::from([0.5; LANES]));
     let coords = [&s, &t];
-    let gather = TexRequest { kind: SampleKind::Gather(0), lod: Lod::Zero, ..request(&coords) };
+    let gather = Sample { kind: SampleKind::Gather(0), lod: Lod::Zero, ..request(&coords) };
     assert_eq!(by_lane(&scene.ask(&gather))[0], [0.5, 0.75, 0.25, 0.0]);
-    assert_eq!(by_lane(&scene.ask(&TexRequest { kind: SampleKind::Gather(3), ..gather }))[0], [1.0; 4]);
+    assert_eq!(by_lane(&scene.ask(&Sample { kind: SampleKind::Gather(3), ..gather }))[0], [1.0; 4]);
     let (x, y) = (Lanes::splat(1), Lanes::ZERO);
     let offsets = [&x, &y];
     assert_eq!(
-        by_lane(&scene.ask(&TexRequest { offsets: Some(&offsets), ..gather }))[0],
+        by_lane(&scene.ask(&Sample { offsets: Some(Few::new(&offsets)), ..gather }))[0],
         [0.75, 0.75, 0.25, 0.25]
     );
     let reference = Lanes::from([0.3; LANES]);
     let scene = scene.sampler(&[], &[("COMPARE_FUNC", 1)]);
     assert_eq!(
-        by_lane(&scene.ask(&TexRequest { reference: Some(&reference), ..gather }))[0],
+        by_lane(&scene.ask(&Sample { reference: Some(&reference), ..gather }))[0],
         [1.0, 1.0, 0.0, 0.0]
     );
 }

@@ -1,0 +1,81 @@
+//! Operations that no instruction set names, for lowering: moves, widening, narrowing, and
+//! the common conversions in a form that vectorises.
+use a4emu_decoder::evaluate;
+use a4emu_decoder::isa::ir3::convert::convert;
+use a4emu_decoder::isa::ir3::{Round, Type};
+
+/// Their rows, with the columns of [`a4emu_decoder::for_each_cat2`].
+macro_rules! for_each_extra {
+    ($callback:ident, $($arg:tt)*) => {
+        $callback! { $($arg)*;
+            { 0, Copy, "copy", Bits1, Keep, Common, |a, _w| a }
+            { 1, Negate, "negate", Sint1, Keep, Common, |a, _w| a.wrapping_neg() }
+            { 2, Absolute, "absolute", Sint1, Keep, Common, |a, _w| a.wrapping_abs() }
+            { 3, AbsoluteNegate, "absolute negate", Sint1, Keep, Common, |a, _w| a.wrapping_abs().wrapping_neg() }
+            { 4, Saturate, "saturate", Float1, Flush, Common, |a| a4emu_decoder::isa::ir3::float::saturate(a) }
+            { 5, Cut, "low bits", Bits1, Keep, Common, |a, w| a & (u32::MAX >> (32 - w)) }
+            { 6, Extend, "sign-extend", Sint1, Keep, Common, |a, w| a << (32 - w) >> (32 - w) }
+            { 7, HalfToFloat, "half to float", Bits1, Keep, Common, |a, _w| $crate::shader::extra::to_float(a) }
+            { 8, FloatToHalf, "float to half", Bits1, Keep, Common, |a, _w| $crate::shader::extra::to_half(a) }
+            { 9, UintToFloat, "u32 to float", Bits1, Keep, Common, |a, _w| (a as f32).to_bits() }
+            { 10, SintToFloat, "s32 to float", Sint1, Keep, Common, |a, _w| (a as f32).to_bits() as i32 }
+            { 11, FloatToUint, "float to u32", Bits1, Keep, Common, |a, _w| $crate::shader::extra::to_uint(a) }
+            { 12, FloatToSint, "float to s32", Bits1, Keep, Common, |a, _w| $crate::shader::extra::to_sint(a) }
+        }
+    };
+}
+pub(super) use for_each_extra;
+
+macro_rules! ops {
+    ($name:ident; $({ $n:literal, $op:ident, $text:literal, $($row:tt)* })*) => {
+        /// Such an operation.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $(#[doc = $text] $op,)*
+        }
+
+        #[cfg(test)]
+        impl $name {
+            /// Every one of them.
+            pub const ALL: &[Self] = &[$(Self::$op,)*];
+        }
+    };
+}
+for_each_extra!(ops, Extra);
+for_each_extra!(evaluate, Extra);
+
+/// The f32 that the f16 in `bits` is.
+#[inline(always)]
+pub fn to_float(bits: u32) -> u32 {
+    convert(bits, Type::F16, Type::F32, Round::Default)
+}
+
+/// The f16 nearest to the f32 in `bits`, ties to even.
+#[inline(always)]
+pub fn to_half(bits: u32) -> u32 {
+    convert(bits, Type::F32, Type::F16, Round::Even)
+}
+
+/// The u32 that the f32 in `bits` becomes.
+#[inline(always)]
+pub fn to_uint(bits: u32) -> u32 {
+    truncate(bits, 0.0, 4_294_967_295.0)
+}
+
+/// The s32 that the f32 in `bits` becomes.
+#[inline(always)]
+pub fn to_sint(bits: u32) -> u32 {
+    truncate(bits, -2_147_483_648.0, 2_147_483_647.0)
+}
+
+/// The integer that the f32 in `bits` becomes between two limits; NaN becomes 0.
+/// The same as a saturating cast, but it vectorises: behind 1.5 * 2^52 an f64
+/// has an integer in its low bits.
+#[inline(always)]
+fn truncate(bits: u32, least: f64, greatest: f64) -> u32 {
+    let value = f64::from(f32::from_bits(bits)).trunc();
+    let value = if value > least { value } else { least };
+    let value = if value < greatest { value } else { greatest };
+    let whole = (value + 6_755_399_441_055_744.0).to_bits() as u32;
+    if f32::from_bits(bits).is_nan() { 0 } else { whole }
+}

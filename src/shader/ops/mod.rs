@@ -1,0 +1,217 @@
+//! What an instruction asks of the machine around the warp: one type per operation.
+//!
+//! Each is generic over its operand: a row of the warp's registers when it is lowered
+//! (`Sample<Row>`), the values in all lanes when it runs (`Sample<&Lanes>`). `map` is the
+//! only list of an operation's operands: it makes the one of the other, and tells
+//! [`super::liveness`] what is read.
+mod memory;
+mod texture;
+
+use std::ops::Deref;
+
+pub use memory::{
+    Atomic, AtomicOp, AtomicPlace, ImageAccess, ImageLayout, MemoryAccess, Number, Space, Width,
+};
+pub use texture::{Lod, Query, Question, Sample, SampleKind, Slots};
+
+use super::alu::Row;
+
+/// An operation of the environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op<R> {
+    /// ldg, ldl, ldlw, ldp.
+    Load {
+        /// Of component 0.
+        from: MemoryAccess<R>,
+        /// 1 to 4.
+        components: usize,
+    },
+    /// stg, stl, stlw, stp.
+    Store {
+        /// Of component 0.
+        to: MemoryAccess<R>,
+        /// The components.
+        data: Few<R>,
+    },
+    /// ldgb.
+    ImageLoad {
+        /// Which texel.
+        from: ImageAccess<R>,
+        /// 1 to 4.
+        components: usize,
+    },
+    /// stgb, stib.
+    ImageStore {
+        /// Which texel.
+        to: ImageAccess<R>,
+        /// The components.
+        data: Few<R>,
+    },
+    /// resinfo: x low part of the width, y, z.
+    ImageSize {
+        /// Slot of the descriptor.
+        slot: R,
+    },
+    /// atomic.*: answers with each lane's value before its own operation.
+    Atomic(Atomic<R>),
+    /// sam and its relatives: answers with x, y, z, w before the write mask, f32 bits when
+    /// its number is Float, integers otherwise.
+    Sample(Sample<R>),
+    /// getsize, getinfo, getbuf, ...: answers with integers.
+    Query(Query<R>),
+    /// bary.f: answers with the interpolated component, as bits.
+    Varying(Varying<R>),
+    /// ldlv: answers with components of the provoking vertex, as bits.
+    FlatVarying {
+        /// Of the first.
+        location: u32,
+        /// 1 to 4.
+        components: usize,
+    },
+}
+
+impl<R: Copy> Op<R> {
+    /// The same operation on other operands.
+    #[inline]
+    pub fn map<S>(&self, mut f: impl FnMut(R) -> S) -> Op<S> {
+        let f = &mut f;
+        match self {
+            Self::Load { from, components } => Op::Load { from: from.map(f), components: *components },
+            Self::Store { to, data } => Op::Store { to: to.map(f), data: data.map(f) },
+            Self::ImageLoad { from, components } => {
+                Op::ImageLoad { from: from.map(f), components: *components }
+            }
+            Self::ImageStore { to, data } => Op::ImageStore { to: to.map(f), data: data.map(f) },
+            Self::ImageSize { slot } => Op::ImageSize { slot: f(*slot) },
+            Self::Atomic(atomic) => Op::Atomic(atomic.map(f)),
+            Self::Sample(sample) => Op::Sample(sample.map(f)),
+            Self::Query(query) => Op::Query(query.map(f)),
+            Self::Varying(varying) => Op::Varying(varying.map(f)),
+            Self::FlatVarying { location, components } => {
+                Op::FlatVarying { location: *location, components: *components }
+            }
+        }
+    }
+
+    /// Every operand.
+    pub fn visit(&self, f: impl FnMut(R)) {
+        self.map(f);
+    }
+
+    /// Does it write memory, which helper and killed lanes must not?
+    pub fn writes(&self) -> bool {
+        matches!(self, Self::Store { .. } | Self::ImageStore { .. } | Self::Atomic(_))
+    }
+
+    /// What it is called in messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Load { .. } => "load",
+            Self::Store { .. } => "store",
+            Self::ImageLoad { .. } => "image load",
+            Self::ImageStore { .. } => "image store",
+            Self::ImageSize { .. } => "resinfo",
+            Self::Atomic(_) => "atomic",
+            Self::Sample(_) => "texture sample",
+            Self::Query(_) => "texture query",
+            Self::Varying(_) => "bary.f",
+            Self::FlatVarying { .. } => "ldlv",
+        }
+    }
+}
+
+/// bary.f: one varying component at each lane's barycentric position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Varying<R> {
+    /// Component location in VPC space (`inloc`), per lane.
+    pub location: R,
+    /// First barycentric, f32 bits.
+    pub i: R,
+    /// Second barycentric, f32 bits.
+    pub j: R,
+}
+
+impl<R: Copy> Varying<R> {
+    fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Varying<S> {
+        Varying { location: f(self.location), i: f(self.i), j: f(self.j) }
+    }
+}
+
+/// One to four operands. What [`Deref`] does not show repeats the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Few<R> {
+    values: [R; 4],
+    count: u8,
+}
+
+impl<R: Copy> Few<R> {
+    /// The first four of `values`.
+    ///
+    /// # Panics
+    /// When there are none.
+    pub fn new(values: &[R]) -> Self {
+        let last = values.len().min(4) - 1;
+        Self { values: std::array::from_fn(|n| values[n.min(last)]), count: last as u8 + 1 }
+    }
+
+    /// The first three.
+    pub fn three(&self) -> [R; 3] {
+        std::array::from_fn(|n| self.values[n])
+    }
+
+    fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Few<S> {
+        Few { values: self.values.map(f), count: self.count }
+    }
+}
+
+impl Few<Row> {
+    /// `count` rows, 1 to 4, from `first` on.
+    pub fn rows(first: Row, count: u8) -> Self {
+        Self { values: std::array::from_fn(|n| first + (n as Row).min(Row::from(count) - 1)), count }
+    }
+}
+
+impl<R> Deref for Few<R> {
+    type Target = [R];
+    fn deref(&self) -> &[R] {
+        &self.values[..usize::from(self.count)]
+    }
+}
+
+/// Where an answer goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// Row of component x.
+    pub first: Row,
+    /// Components written: bit 0 x .. bit 3 w.
+    pub components: u8,
+    /// Registers written.
+    pub precision: Precision,
+}
+
+/// What registers make of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Nothing: bits as they are.
+    Full,
+    /// Half registers, from f32.
+    HalfFloat,
+    /// Half registers, low 16 bits.
+    HalfInteger,
+}
+
+impl Destination {
+    /// Nowhere: the operation has no answer.
+    pub const NONE: Self = Self { first: 0, components: 0, precision: Precision::Full };
+
+    /// Component x to `row`, as it is.
+    pub fn row(row: Row) -> Self {
+        Self { first: row, components: 1, precision: Precision::Full }
+    }
+
+    /// The rows that are written, with the components that they take.
+    pub fn rows(self) -> impl Iterator<Item = (Row, usize)> {
+        let written = (0..4).filter(move |c| self.components >> c & 1 != 0);
+        written.map(move |c| (self.first + c, usize::from(c)))
+    }
+}

@@ -1,0 +1,179 @@
+//! Texture operations: operands sorted into named fields, coordinates as f32 (or i32) bits
+//! per lane.
+use super::{Few, Number};
+use crate::shader::lanes::Lanes;
+
+/// What is made of the texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleKind {
+    /// Filter: coordinates are f32.
+    Filter,
+    /// Texel fetch: coordinates are i32 (isam, isaml, isamm).
+    Fetch,
+    /// One component (0 x .. 3 w) of the four texels of the bilinear footprint.
+    Gather(u8),
+    /// Levels of detail that `Filter` would use: x clamped, y not, as s32 with
+    /// 8 fraction bits.
+    QueryLod,
+}
+
+/// Which texels are wanted and at which level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lod<R> {
+    /// From the quad's derivatives (coarse: one value per quad and direction, from the top
+    /// row and the left column). Only fragment shaders ask for it.
+    Implicit,
+    /// Implicit plus this, f32 bits (samb).
+    Bias(R),
+    /// This level, f32 bits (saml).
+    Explicit(R),
+    /// This level, an integer (isaml).
+    Level(R),
+    /// From these d/dx and d/dy of x, y, z, f32 bits (samgq).
+    Gradients([R; 3], [R; 3]),
+    /// Level 0 (isam, isamm, gather4).
+    Zero,
+}
+
+impl<R: Copy> Lod<R> {
+    fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Lod<S> {
+        match *self {
+            Self::Implicit => Lod::Implicit,
+            Self::Bias(bias) => Lod::Bias(f(bias)),
+            Self::Explicit(level) => Lod::Explicit(f(level)),
+            Self::Level(level) => Lod::Level(f(level)),
+            Self::Gradients(x, y) => Lod::Gradients(x.map(&mut *f), y.map(f)),
+            Self::Zero => Lod::Zero,
+        }
+    }
+}
+
+/// Descriptor slots: the same in every lane, or a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slots<R> {
+    /// Slots that stand in the instruction.
+    Uniform {
+        /// Sampler slot.
+        sampler: u32,
+        /// Texture slot.
+        texture: u32,
+    },
+    /// Slots from a register pair (s2en).
+    PerLane {
+        /// Sampler slot.
+        sampler: R,
+        /// Texture slot.
+        texture: R,
+    },
+}
+
+impl<R: Copy> Slots<R> {
+    fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Slots<S> {
+        match *self {
+            Self::Uniform { sampler, texture } => Slots::Uniform { sampler, texture },
+            Self::PerLane { sampler, texture } => Slots::PerLane { sampler: f(sampler), texture: f(texture) },
+        }
+    }
+}
+
+impl Slots<&Lanes> {
+    /// Sampler and texture slot of `lane`.
+    pub fn of(&self, lane: usize) -> (u32, u32) {
+        match self {
+            Self::Uniform { sampler, texture } => (*sampler, *texture),
+            Self::PerLane { sampler, texture } => (sampler[lane], texture[lane]),
+        }
+    }
+}
+
+/// sam and its relatives. Helper lanes are asked for like all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample<R> {
+    /// Filter, fetch or gather.
+    pub kind: SampleKind,
+    /// How the level is chosen.
+    pub lod: Lod<R>,
+    /// What the result registers hold (TYPE): Float converts, Uint and Sint are raw.
+    pub number: Number,
+    /// Components that will be written: bit 0 x .. bit 3 w.
+    pub components: u8,
+    /// Sampler and texture.
+    pub slots: Slots<R>,
+    /// 2 coordinates, or 3 with `.3d` (3D and cube).
+    pub coords: Few<R>,
+    /// Layer (`.a`): f32 with 0.5 added, to be truncated; an integer for fetches.
+    pub layer: Option<R>,
+    /// Reference value (`.s`), f32 bits.
+    pub reference: Option<R>,
+    /// Projector (`.p`), f32 bits; the coordinates are not yet divided.
+    pub projector: Option<R>,
+    /// Texel offsets (`.o`), as many as coordinates, integers.
+    pub offsets: Option<Few<R>>,
+    /// Sample index (isamm), an integer.
+    pub sample: Option<R>,
+}
+
+impl<R: Copy> Sample<R> {
+    pub(super) fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Sample<S> {
+        Sample {
+            kind: self.kind,
+            lod: self.lod.map(f),
+            number: self.number,
+            components: self.components,
+            slots: self.slots.map(f),
+            coords: self.coords.map(f),
+            layer: self.layer.map(&mut *f),
+            reference: self.reference.map(&mut *f),
+            projector: self.projector.map(&mut *f),
+            offsets: self.offsets.map(|offsets| offsets.map(f)),
+            sample: self.sample.map(f),
+        }
+    }
+}
+
+/// The questions of getsize and its relatives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question<R> {
+    /// getsize: width, height, depth at a level (integer), w the DEPTH field.
+    Size(R),
+    /// getbuf: x the number of elements.
+    Buffer,
+    /// getinfo: channel type, channel order, MIPLVLS, samples.
+    Info,
+    /// getpos: position of a sample (integer index).
+    SamplePosition(R),
+    /// rgetinfo: facts about the render target.
+    RenderTargetInfo,
+    /// rgetpos: position of a sample of the render target.
+    RenderTargetPosition(R),
+}
+
+impl<R: Copy> Question<R> {
+    fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Question<S> {
+        match *self {
+            Self::Size(level) => Question::Size(f(level)),
+            Self::Buffer => Question::Buffer,
+            Self::Info => Question::Info,
+            Self::SamplePosition(index) => Question::SamplePosition(f(index)),
+            Self::RenderTargetInfo => Question::RenderTargetInfo,
+            Self::RenderTargetPosition(index) => Question::RenderTargetPosition(f(index)),
+        }
+    }
+}
+
+/// A question about a texture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Query<R> {
+    /// Which.
+    pub question: Question<R>,
+    /// What the result registers hold.
+    pub number: Number,
+    /// Which texture.
+    pub slots: Slots<R>,
+}
+
+impl<R: Copy> Query<R> {
+    pub(super) fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Query<S> {
+        Query { question: self.question.map(f), number: self.number, slots: self.slots.map(f) }
+    }
+}
