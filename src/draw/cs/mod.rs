@@ -31,7 +31,7 @@ impl DispatchState {
                 worker.warp = warp;
                 match worker.resume(None) {
                     Some(Outcome::Barrier) => waiting.push(std::mem::take(&mut worker.warp)),
-                    Some(Outcome::Ended) => {}
+                    Some(Outcome::Ended) => worker.reuse_warp(),
                     Some(Outcome::Fault(_)) | None => return,
                 }
             }
@@ -41,19 +41,11 @@ impl DispatchState {
 
     /// The warps of a group before their first instruction.
     fn start(&self, worker: &mut Worker<'_>, group: [u32; 3]) -> Vec<Warp> {
-        let fresh = match self.group {
-            None => worker.fresh(&self.stage.constants),
-            Some(_) => {
-                let mut constants = self.stage.constants.clone();
-                put(&mut constants, self.group, &group);
-                worker.fresh(&constants)
-            }
-        };
+        worker.begin_group(|constants| put(constants, self.group, &group));
         let count = self.size.iter().product::<u32>() as usize;
         let start = |first: usize| {
-            worker.warp = fresh.clone();
-            worker.start(WarpLanes::first(count - first), |warp, _| self.enter(warp, first as u32));
-            std::mem::take(&mut worker.warp)
+            let lanes = WarpLanes::first(count - first);
+            worker.warp_of_group(lanes, |warp, _| self.enter(warp, first as u32))
         };
         (0..count).step_by(LANES).map(start).collect()
     }
