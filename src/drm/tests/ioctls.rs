@@ -1,0 +1,305 @@
+//! Any sequence of ioctls on the device, in this process: each is answered, and none takes
+//! memory by a count whose entries it has not read.
+//!
+//! Arguments are made of what makes sense there, some of it changed, with pointers into a
+//! scratch area that ends at memory that nobody may touch. `cargo test` runs this on random
+//! input; `scripts/fuzz` runs it under libFuzzer.
+
+#![cfg(target_os = "linux")]
+
+#[path = "../../../tests/fuzz/choices.rs"]
+mod choices;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::fs;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use a4emu_drm::device;
+use a4emu_drm::ffi::user;
+use a4emu_drm::uapi::{self, Timespec};
+use bolero::check;
+use bytemuck::{NoUninit, bytes_of};
+use choices::Choices;
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
+
+/// Time under `cargo test`.
+const TIME: Duration = Duration::from_secs(2);
+/// Units of work of a submit: its buffers hold nothing that needs more.
+const MAX_WORK: &str = "4000000";
+/// Bytes of the scratch area.
+const SCRATCH: usize = 1 << 16;
+/// Bytes behind it that cannot be touched.
+const GUARD: usize = 1 << 12;
+/// The most memory that an ioctl may ask for at once: some copies of all that can be read.
+const LARGEST: usize = 16 * SCRATCH;
+/// Largest buffer that a submit could run through.
+const BUFFER: u64 = 1 << 18;
+
+/// The system's allocator, which notes the largest request of each thread.
+struct Measured;
+
+thread_local! {
+    static ASKED: Cell<usize> = const { Cell::new(0) };
+}
+
+fn note(size: usize) {
+    // Fails only while the thread ends.
+    let _ = ASKED.try_with(|asked| asked.set(asked.get().max(size)));
+}
+
+// SAFETY: everything is the system's allocator's; noting a size allocates nothing.
+unsafe impl GlobalAlloc for Measured {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(layout.size());
+        // SAFETY: as our caller promised.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        note(layout.size());
+        // SAFETY: as our caller promised.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        note(size);
+        // SAFETY: as our caller promised.
+        unsafe { System.realloc(old, layout, size) }
+    }
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        // SAFETY: as our caller promised.
+        unsafe { System.dealloc(old, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Measured = Measured;
+
+/// The address of [`SCRATCH`] bytes with a page behind them that faults.
+fn scratch() -> u64 {
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: new memory, where nothing is, for as long as the process runs.
+    let area = unsafe { mmap_anonymous(std::ptr::null_mut(), SCRATCH + GUARD, access, MapFlags::PRIVATE) };
+    let area = area.expect("memory");
+    // SAFETY: the last page of it.
+    unsafe { mprotect(area.wrapping_byte_add(SCRATCH), GUARD, MprotectFlags::empty()) }.expect("a guard");
+    area as u64
+}
+
+/// A sequence of ioctls on one open of the node.
+struct Sequence<'a> {
+    node: OwnedFd,
+    scratch: u64,
+    choices: Choices<'a>,
+}
+
+impl Sequence<'_> {
+    fn small(&mut self) -> u32 {
+        self.choices.below(5) as u32
+    }
+
+    /// One of `known` bits, or none.
+    fn flag(&mut self, known: &[u32]) -> u32 {
+        match self.choices.below(2) {
+            0 => 0,
+            _ => self.choices.of(known).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Mostly into the scratch, sometimes to its end, sometimes to nowhere.
+    fn pointer(&mut self) -> u64 {
+        match self.choices.below(8) {
+            0 => 0,
+            1 => self.scratch + SCRATCH as u64 - 8 * self.choices.below(4) as u64,
+            2 => u64::MAX << self.choices.below(40),
+            _ => self.scratch + 0x1000 + 8 * self.choices.below(0x400) as u64,
+        }
+    }
+
+    /// A pointer to `row` and what was behind it.
+    fn table<T: NoUninit>(&mut self, row: T) -> u64 {
+        let at = self.scratch + 0x1000 + 8 * self.choices.below(0x400) as u64;
+        user::write_bytes(at, bytes_of(&row)).expect("the scratch");
+        at
+    }
+
+    /// A number of rows: a few, or more than there can be.
+    fn count(&mut self) -> u32 {
+        match self.choices.below(8) {
+            0 => u32::MAX >> self.choices.below(16),
+            _ => 1 + self.small() / 4,
+        }
+    }
+
+    fn fd(&mut self) -> i32 {
+        self.choices.below(40) as i32 - 1
+    }
+
+    fn submit(&mut self) -> uapi::GemSubmit {
+        use uapi::submit::{CMD_BUF, FENCE_FD_IN, FENCE_FD_OUT, FENCE_SN_IN, SYNCOBJ_IN, SYNCOBJ_OUT};
+        let relocs = uapi::Reloc { submit_offset: 4 * self.small(), ..Default::default() };
+        let relocs = self.table(relocs);
+        let size = 4 + 4 * self.choices.below(64) as u32;
+        let nr_relocs = self.count() / 2;
+        let command = uapi::SubmitCmd { kind: CMD_BUF, size, nr_relocs, relocs, ..Default::default() };
+        let bo = uapi::SubmitBo { flags: 3, handle: 1 + self.small() / 2, presumed: 0 };
+        let object = uapi::SubmitSyncobj { handle: self.small(), ..Default::default() };
+        let flags =
+            [FENCE_FD_IN, FENCE_FD_OUT, FENCE_SN_IN, SYNCOBJ_IN, SYNCOBJ_OUT, SYNCOBJ_IN | SYNCOBJ_OUT];
+        uapi::GemSubmit {
+            flags: uapi::PIPE_3D0 | self.flag(&flags),
+            fence: self.small(),
+            nr_bos: self.count(),
+            nr_cmds: self.count(),
+            bos: self.table(bo),
+            cmds: self.table(command),
+            fence_fd: self.fd(),
+            queueid: self.small() / 3,
+            in_syncobjs: self.table(object),
+            out_syncobjs: self.table(object),
+            nr_in_syncobjs: self.count(),
+            nr_out_syncobjs: self.count(),
+            syncobj_stride: 16,
+            pad: 0,
+        }
+    }
+
+    /// A number and an argument that makes sense for it.
+    fn meant(&mut self) -> (u8, Vec<u8>) {
+        let handle = self.small();
+        let other = self.small();
+        let handles = self.table([handle, other]);
+        let (flags, count) = (self.small() / 3, self.count());
+        match self.choices.below(20) {
+            0..3 => {
+                let size = self.choices.below(BUFFER as usize) as u64;
+                (0x42, bytes_of(&uapi::GemNew { size, flags: 0x2_0000, handle: 0 }).to_vec())
+            }
+            3..8 => (0x46, bytes_of(&self.submit()).to_vec()),
+            8 => {
+                let (info, value, len) = (self.small(), self.pointer(), self.flag(&[3, 31, 32]));
+                (0x43, bytes_of(&uapi::GemInfo { handle, info, value, len, pad: 0 }).to_vec())
+            }
+            9 => {
+                let timeout = Timespec::default();
+                (0x44, bytes_of(&uapi::GemCpuPrep { handle, op: self.small(), timeout }).to_vec())
+            }
+            10 => (0x4a, bytes_of(&uapi::Submitqueue { flags: 0, prio: self.small(), id: 0 }).to_vec()),
+            11 => (0xbf, bytes_of(&uapi::SyncobjCreate { handle: 0, flags }).to_vec()),
+            12 => {
+                let number = [0xc1, 0xc2][self.choices.below(2)];
+                (number, bytes_of(&uapi::SyncobjHandle { handle, flags, fd: self.fd(), pad: 0 }).to_vec())
+            }
+            13 => {
+                let number = [0xc4, 0xc5][self.choices.below(2)];
+                (number, bytes_of(&uapi::SyncobjArray { handles, count_handles: count, pad: 0 }).to_vec())
+            }
+            14 => {
+                let (points, number) = (self.pointer(), [0xcb, 0xcd][self.choices.below(2)]);
+                let array = uapi::SyncobjTimelineArray { handles, points, count_handles: count, flags: 0 };
+                (number, bytes_of(&array).to_vec())
+            }
+            15 => {
+                let (points, flags) = (self.pointer(), self.small());
+                let wait = uapi::SyncobjTimelineWait {
+                    handles,
+                    points,
+                    count_handles: count,
+                    flags,
+                    ..Default::default()
+                };
+                (0xca, bytes_of(&wait).to_vec())
+            }
+            16 => {
+                let number = [0x2d, 0x2e][self.choices.below(2)];
+                (number, bytes_of(&uapi::PrimeHandle { handle, flags: 0, fd: self.fd() }).to_vec())
+            }
+            17 => {
+                let (param, value, len) = (self.small() + 9 * flags, self.pointer(), count);
+                let param = uapi::Param { pipe: uapi::PIPE_3D0, param, value, len, pad: 0 };
+                (0x40 + self.choices.below(2) as u8, bytes_of(&param).to_vec())
+            }
+            18 => (0x09, bytes_of(&uapi::GemClose { handle, pad: 0 }).to_vec()),
+            _ => {
+                let row: Vec<u8> = (0..8).flat_map(|_| self.pointer().to_le_bytes()).collect();
+                (self.choices.below(256) as u8, row)
+            }
+        }
+    }
+
+    /// One ioctl, meant or not.
+    fn step(&mut self) {
+        let (number, mut bytes) = self.meant();
+        for _ in 0..self.choices.below(8).saturating_sub(5) {
+            let at = 4 * self.choices.below(bytes.len() / 4);
+            let old = u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+            // Not the halves of pointers, which would become others into this process.
+            if old < GUARD as u32 {
+                bytes[at..at + 4].copy_from_slice(&self.choices.near(old).to_le_bytes());
+            }
+        }
+        bound(number, &mut bytes);
+        user::write_bytes(self.scratch, &bytes).expect("the scratch");
+        let kind = [uapi::TYPE_DRM, uapi::TYPE_DRM, uapi::TYPE_DRM, uapi::TYPE_SYNC][self.choices.below(4)];
+        let size = if self.choices.below(16) == 0 { self.choices.below(1 << 14) } else { bytes.len() };
+        let request = 3 << 30 | (size as u64) << 16 | u64::from(kind) << 8 | u64::from(number);
+        // Those of the node go to other descriptors of ours as well: they are refused there.
+        let fd = if self.choices.below(8) == 0 { self.fd() } else { self.node.as_raw_fd() };
+        ASKED.set(0);
+        let answer = device::ioctl(fd, request, self.scratch);
+        let asked = ASKED.get();
+        assert!(asked <= LARGEST, "{asked} bytes at once for {request:#x}: {bytes:02x?}, {answer:?}");
+    }
+}
+
+/// Takes what would only be slow out of an argument: waits for ever, large buffers to run through.
+fn bound(number: u8, bytes: &mut [u8]) {
+    let timeout = match number {
+        0xc3 => 8..16,
+        0xca => 16..24,
+        0x44 | 0x47 => 8..24,
+        0x42 => {
+            let size = bytes.first_chunk_mut::<8>().expect("GEM_NEW has a size");
+            let asked = u64::from_le_bytes(*size);
+            // What no memory of 4 GB holds stays.
+            *size = if asked >> 33 == 0 { asked % BUFFER } else { asked }.to_le_bytes();
+            return;
+        }
+        _ => return,
+    };
+    bytes.get_mut(timeout).into_iter().flatten().for_each(|byte| *byte = 0);
+}
+
+/// Closes every descriptor that stands for something of the device's.
+fn close_all() {
+    let entries: Vec<_> = fs::read_dir("/proc/self/fd").expect("descriptors").flatten().collect();
+    for entry in entries {
+        let link = fs::read_link(entry.path()).unwrap_or_default();
+        let fd = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        if let (true, Some(fd)) = (link.to_string_lossy().starts_with("/memfd:a4emu-"), fd) {
+            // SAFETY: ours, opened by an ioctl above; nobody else knows its number.
+            drop(unsafe { OwnedFd::from_raw_fd(fd) });
+        }
+    }
+}
+
+#[test]
+fn ioctls() {
+    // SAFETY: this is the only test here, and no other thread reads the environment.
+    unsafe {
+        std::env::set_var("A4EMU_MAX_WORK", MAX_WORK);
+        // As under a launcher, which would tell what the GPU met; here it would only be noise.
+        std::env::set_var("A4EMU_FOLDER", env!("CARGO_TARGET_TMPDIR"));
+    }
+    let scratch = scratch();
+    check!().with_test_time(TIME).for_each(|input: &[u8]| {
+        user::write_bytes(scratch, &[0; SCRATCH]).expect("the scratch");
+        let node = device::open(true).expect("the node");
+        let mut sequence = Sequence { node, scratch, choices: Choices::new(input) };
+        for _ in 0..2 + sequence.choices.below(30) {
+            sequence.step();
+        }
+        drop(sequence);
+        close_all();
+    });
+}

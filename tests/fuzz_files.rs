@@ -1,0 +1,319 @@
+//! Any input at all, on the side that executes: dwords for the command processor and what it
+//! drives, and the files that commands read beside captures. Nothing panics, the budget of work
+//! holds, and what is read is what the file says.
+//!
+//! Inputs choose how something good is changed ([`Choices`]), or are taken as they are. `cargo
+//! test` runs each target on random input, the seed of which it prints when it fails, and on the
+//! inputs kept under `__fuzz__`; `scripts/fuzz` runs them under libFuzzer.
+
+#[path = "fuzz/choices.rs"]
+mod choices;
+
+use std::fs::{self, File};
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use a4emu::asm::Disk;
+use a4emu::budget::Budget;
+use a4emu::check::{self, Case, Frame, Tolerance};
+use a4emu::cp::{Cp, Renderer, Silent};
+use a4emu::folders::Folders;
+use a4emu::golden;
+use a4emu::gpu::Gpu;
+use a4emu::options::Shared;
+use a4emu::pico;
+use a4emu::playback::Playback;
+use a4emu_decoder::asm::{assemble, pack};
+use a4emu_decoder::pm4;
+use bolero::check;
+use choices::Choices;
+use clap::Parser;
+use rayon::ThreadPoolBuilder;
+use tempfile::TempDir;
+
+/// Time that a target has under `cargo test`.
+const TIME: Duration = Duration::from_secs(2);
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The input as it is, or `good` with some bytes changed as the input chooses.
+fn changed(good: &[u8], input: &[u8]) -> Vec<u8> {
+    let mut choices = Choices::new(input);
+    if choices.below(4) == 0 {
+        return input.to_vec();
+    }
+    let mut bytes = good.to_vec();
+    for _ in 0..1 + choices.below(4) {
+        let (from, to) = (choices.below(bytes.len()), choices.below(bytes.len()));
+        let end = (from + choices.below(40)).min(bytes.len());
+        match choices.below(4) {
+            0 => drop(bytes.drain(from..end)),
+            1 => {
+                let part = bytes[from..end].to_vec();
+                drop(bytes.splice(to..to, part));
+            }
+            2 => drop(bytes.splice(from..from, choices.word().to_string().into_bytes())),
+            _ => {
+                let new = choices.near(bytes.get(from).copied().unwrap_or(0).into()) as u8;
+                bytes.splice(from..end.min(from + 1), [new]);
+            }
+        }
+    }
+    bytes
+}
+
+/// A folder with one file of that name, rewritten for every input.
+struct Place {
+    folder: TempDir,
+    path: PathBuf,
+}
+
+impl Place {
+    fn of(name: &str) -> Self {
+        let folder = TempDir::new().expect("a temporary folder");
+        let path = folder.path().join(name);
+        Self { folder, path }
+    }
+
+    fn write(&self, bytes: &[u8]) {
+        fs::write(&self.path, bytes).expect("a temporary file");
+    }
+}
+
+/// A state file is read as what it is written as again, or names the line that is wrong.
+#[test]
+fn state_files() {
+    let good = fs::read(root().join("fixtures/triangle/state.txt")).expect("a golden file");
+    check!().with_test_time(TIME).for_each(|input: &[u8]| {
+        let bytes = changed(&good, input);
+        let text = String::from_utf8_lossy(&bytes);
+        match golden::parse(&text) {
+            Ok(state) => assert_eq!(golden::parse(&state.to_string()).as_ref(), Ok(&state)),
+            Err(golden::ParseError::BadLine { number, text: line }) => {
+                assert_eq!(text.lines().nth(number - 1), Some(line.as_str()));
+            }
+            Err(golden::ParseError::NotAState) => {}
+        }
+    });
+}
+
+/// A manifest is a case, or the error says where it is.
+#[test]
+fn manifests() {
+    const GOOD: &str = "capture = \"../../captures/triangle.rd.gz\"\nsubmit = \"1..3\"\ndraw = \"f2\"\n\
+                        needs = [\"replay\", \"render\"]\nknown_failure = \"why\"\n\
+                        [frame]\nchannel = 2\npixels = 10\n";
+    let place = Place::of("case.toml");
+    let dir = place.folder.path();
+    let folders = check::reach(dir, &[]);
+    check!().with_test_time(TIME).for_each(|input: &[u8]| {
+        place.write(&changed(GOOD.as_bytes(), input));
+        match Case::read(dir, &folders) {
+            Ok(case) => drop(case.open().err().map(|error| format!("{error:#}"))),
+            Err(error) => assert!(format!("{error:#}").contains("case.toml"), "{error:#}"),
+        }
+    });
+}
+
+/// A chunk of a PNG with its sum, which no fuzzer guesses.
+fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
+    let mut sum = flate2::Crc::new();
+    sum.update(kind);
+    sum.update(data);
+    [&(data.len() as u32).to_be_bytes(), &kind[..], data, &sum.sum().to_be_bytes()].concat()
+}
+
+/// Header of a PNG of 4x4 pixels, RGBA.
+const HEADER: [u8; 13] = [0, 0, 0, 4, 0, 0, 0, 4, 8, 6, 0, 0, 0];
+
+/// Its pixels, packed.
+fn pixels() -> Vec<u8> {
+    let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, &[0; 68]).expect("memory can be written");
+    packed.finish().expect("memory can be written")
+}
+
+fn png(header: &[u8], data: &[u8]) -> Vec<u8> {
+    let (header, data) = (chunk(b"IHDR", header), chunk(b"IDAT", data));
+    [&b"\x89PNG\r\n\x1a\n"[..], &header, &data, &chunk(b"IEND", &[])].concat()
+}
+
+/// A PNG whose header, or data, or both are changed.
+fn picture(input: &[u8]) -> Vec<u8> {
+    let mut choices = Choices::new(input);
+    let mut header = HEADER;
+    for _ in 0..choices.below(3) {
+        let at = choices.below(header.len());
+        header[at] = choices.near(header[at].into()) as u8;
+    }
+    match choices.below(2) {
+        0 => png(&header, &pixels()),
+        _ => png(&header, &changed(&pixels(), input)),
+    }
+}
+
+/// A golden frame compares, or is refused; one of another size never is the same.
+#[test]
+fn golden_frames() {
+    let place = Place::of("frame.png");
+    let frame = Frame { width: 4, height: 4, pixels: vec![0; 64] };
+    let same = |bytes: &[u8]| {
+        place.write(bytes);
+        let golden = File::open(&place.path).expect("it was written");
+        matches!(frame.against(golden, Tolerance::default()), Ok(None))
+    };
+    assert!(same(&png(&HEADER, &pixels())), "unchanged it is the same");
+    check!().with_test_time(TIME).for_each(|input: &[u8]| {
+        let bytes = picture(input);
+        let is_ours = bytes[16..24] == HEADER[..8];
+        assert!(!same(&bytes) || is_ours, "a frame of another size is the same");
+    });
+}
+
+/// A picture in a source becomes bytes, or an error in the source.
+#[test]
+fn source_pictures() {
+    const SOURCE: &str = "gpu_id 420\nbuffer texture @ 0x10000 {\n    png \"picture.png\"\n}\n";
+    let place = Place::of("picture.png");
+    let name = place.folder.path().join("source.a4").display().to_string();
+    let mut disk = Disk::new(Folders::new([place.folder.path()]));
+    place.write(&png(&HEADER, &pixels()));
+    assemble(&name, SOURCE, &mut disk, 1 << 20).expect("unchanged it is good");
+    check!().with_test_time(TIME).for_each(|input: &[u8]| {
+        place.write(&picture(input));
+        let mut disk = disk.clone();
+        if let Err(error) = assemble(&name, SOURCE, &mut disk, 1 << 20) {
+            assert!(error.range.start < SOURCE.len(), "{error:?}");
+        }
+    });
+}
+
+/// The commands of PicoGpu's front end.
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    args: pico::Args,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// A scene is drawn within its budget, or refused.
+#[test]
+fn pico_scenes() {
+    let pico = root().join("captures/pico");
+    let good = fs::read(pico.join("triangle.toml")).expect("a scene");
+    let place = Place::of("scene.toml");
+    for shader in ["passthrough.vs.pico", "color.fs.pico"] {
+        fs::copy(pico.join(shader), place.folder.path().join(shader)).expect("a shader");
+    }
+    let picture = place.folder.path().join("out.png");
+    let (scene, out) = (place.path.display().to_string(), picture.display().to_string());
+    let draw = || {
+        let cli = Cli::parse_from(["pico", "draw", &scene, "--png", &out, "--max-work", "1M", "--quiet"]);
+        pico::run(&cli.args, &cli.shared)
+    };
+    place.write(&good);
+    draw().expect("unchanged it is good");
+    check!().with_test_time(TIME).for_each(|input: &[u8]| {
+        place.write(&changed(&good, input));
+        drop(draw().map_err(|error| format!("{error:#}")));
+    });
+}
+
+/// Units of work for one input of [`commands`].
+const UNITS: u64 = 1 << 22;
+
+/// What may be spent beyond: warps and bands that began within their share run a little over it.
+const SLACK: u64 = UNITS / 16;
+
+/// Where the input's own command stream is, and a buffer for what it reads and writes.
+const STREAM: u32 = 0x7000_0000;
+const SCRATCH: u32 = 0x7100_0000;
+const SCRATCH_BYTES: u32 = 1 << 16;
+
+/// Captures whose last state a stream begins with.
+const BEFORE: [&str; 4] = ["triangle", "stencil", "compute", "xfb"];
+
+/// The commands that there are.
+static OPCODES: LazyLock<Vec<u8>> =
+    LazyLock::new(|| (0..=0x7f).filter(|opcode| pm4::row(*opcode).is_some()).collect());
+
+/// A value for a register or a packet: near the old one, an address, or a small number.
+fn value(choices: &mut Choices<'_>, old: u32) -> u32 {
+    match choices.below(4) {
+        0 => choices.near(old),
+        1 => SCRATCH + choices.below(SCRATCH_BYTES as usize) as u32,
+        2 => STREAM + choices.below(0x400) as u32,
+        _ => choices.below(16) as u32,
+    }
+}
+
+/// Packets that nobody meant, with a draw among them.
+fn stream(choices: &mut Choices<'_>, gpu: &Gpu) -> Vec<u32> {
+    let mut dwords = Vec::new();
+    for _ in 0..choices.below(40) {
+        let count = 1 + choices.below(6) as u32;
+        match choices.below(8) {
+            0 => dwords.push(choices.word()),
+            1 => {
+                dwords.push(pack::type3(0x38, false, 3));
+                dwords.extend([value(choices, 0x84), value(choices, 1), value(choices, 3)]);
+            }
+            2..5 => {
+                let opcode = choices.of(&OPCODES).copied().unwrap_or_default();
+                dwords.push(pack::type3(opcode, choices.below(8) == 0, count));
+                dwords.extend((0..count).map(|_| value(choices, 1)));
+            }
+            _ => {
+                let written: Vec<u32> = gpu.regs.iter().map(|(offset, _)| offset).collect();
+                let register = choices.of(&written).copied().unwrap_or_default();
+                dwords.push(pack::type0(register, count));
+                dwords
+                    .extend((register..register + count).map(|offset| value(choices, gpu.regs.read(offset))));
+            }
+        }
+    }
+    dwords
+}
+
+/// What a stream leaves behind: registers, memory, troubles, and the work that it was.
+type After = (Vec<(u32, u32)>, Vec<u32>, usize, u64);
+
+/// Runs the stream that `input` chooses after a capture of its choice.
+fn run(input: &[u8]) -> After {
+    let mut choices = Choices::new(input);
+    let path =
+        root().join("captures").join(choices.of(&BEFORE).expect("there are some")).with_extension("rd.gz");
+    let sections = check::open(&path, &Folders::around(&path, &[])).expect("a capture of ours");
+    let mut playback = Playback::default();
+    playback.run(sections, &mut Renderer, &mut Silent);
+    let mut gpu = playback.gpu;
+    let dwords: Vec<u32> = match choices.below(4) {
+        0 => input.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect(),
+        _ => stream(&mut choices, &gpu),
+    };
+    let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
+    gpu.mem.announce(STREAM, bytes.len() as u32, Some(&bytes));
+    gpu.mem.announce(SCRATCH, SCRATCH_BYTES, Some(&vec![0; SCRATCH_BYTES as usize]));
+    gpu.budget = Budget::fixed(UNITS);
+    Cp::new(&mut gpu, &mut Renderer, &mut Silent).submit(STREAM, dwords.len() as u32);
+    assert!(gpu.budget.spent() <= UNITS + SLACK, "{} units of {UNITS}", gpu.budget.spent());
+    let memory = gpu.mem.known_dwords(SCRATCH, SCRATCH_BYTES as usize / 4);
+    (gpu.regs.iter().collect(), memory, gpu.report.troubles.iter().count(), gpu.budget.spent())
+}
+
+/// Any dwords run to an end within the budget, and to the same one for 1 and 3 threads.
+#[test]
+fn commands() {
+    let threads = |count| ThreadPoolBuilder::new().num_threads(count).build().expect("threads");
+    // Only work is given to them: a panic leaves nothing in them.
+    let pools = AssertUnwindSafe([threads(1), threads(3)]);
+    check!().with_test_time(TIME).for_each(|input: &[u8]| {
+        let [one, three] = pools.each_ref().map(|pool| pool.install(|| run(input)));
+        assert_eq!(one, three);
+    });
+}
