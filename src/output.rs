@@ -46,8 +46,8 @@ pub fn repeat(gpu: &mut Gpu, submits: &[Submit], runs: u32) -> LoopTimes {
     let mut times = Vec::with_capacity(runs as usize);
     let before = gpu.pipeline.stats;
     let at = gpu.at;
-    // Each run may do many times what all of the capture did: workers get shares of it.
-    let budget = Budget::new(gpu.budget.spent().saturating_mul(64));
+    // Each run may do what all of the capture could.
+    let budget = Budget::new(gpu.budget.spent().saturating_add(gpu.budget.share(Work::Copy16, 1)));
     for _ in 0..runs {
         gpu.at = at;
         gpu.budget = budget.clone();

@@ -1,19 +1,24 @@
 //! Every shared capture, and every scene of `captures/geometry`, against the pictures of two
 //! reference rasterisers.
 //!
-//! A frame is right when its PSNR (RGB) against `NAME.png` is at least 40 dB, or at most
-//! 3 dB below what `NAME.softpipe.png` has. `tests/known_misses.txt` names the frames that
-//! are not, with the cause; such a frame must fail.
+//! `tests/frames.txt` says of every frame what it has of `NAME.png` today: `exact`, or the greatest
+//! difference of a channel and how many pixels differ. Whatever is not as its row says fails, the
+//! better as well as the worse: `FRAMES_BLESS=1 cargo test --test frames [FILTER]` writes the rows
+//! of the frames that it ran, and the difference is for people to look at.
+//!
+//! A frame is right when its PSNR (RGB) is at least 40 dB, or at most 3 dB below what
+//! `NAME.softpipe.png` has. One that is not has a cause in its row, which nobody can bless: it is
+//! written by hand, and goes when the frame is right.
 //!
 //! The same frame drawn through tile memory, with and without binning, and straight to
 //! memory must come out the same to the bit.
-//!
-//! `FRAMES_REPORT=1` prints the figure of every frame.
 
-use std::collections::BTreeMap;
-use std::fs::File;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use a4emu::check::open;
 use a4emu::cp::{Renderer, Silent};
@@ -39,6 +44,19 @@ const ENOUGH: f64 = 40.0;
 /// How much further from the reference than the other rasteriser a frame may be.
 const MARGIN: f64 = 3.0;
 
+/// The table, from the root of the package.
+const TABLE: &str = "tests/frames.txt";
+
+/// First lines of the table.
+const HEADING: &str = "\
+# What every frame has of its reference picture today (tests/frames.rs): `exact`, or the greatest
+# difference of a channel and the number of pixels that differ, or `none` where there is no such
+# picture. Then, of frames that are known to be wrong, the cause.
+";
+
+/// What is seen while the frames are run.
+type Seen = Arc<Mutex<BTreeMap<String, Row>>>;
+
 fn main() {
     let arguments = Arguments::from_args();
     let Some(root) = shared() else {
@@ -46,18 +64,30 @@ fn main() {
         let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
         std::process::exit(is_ci.into());
     };
-    let misses = known_misses();
+    let table = table();
     let recorded = FOLDERS.iter().flat_map(|folder| captures(&root, folder));
-    let trials = recorded.chain(sources(&root)).map(|scene| {
-        let miss = misses.get(&scene.name).cloned();
-        Trial::test(scene.name.clone(), move || check(&scene, miss.as_deref()))
+    let scenes: Vec<_> = recorded.chain(sources(&root)).collect();
+    let names: BTreeSet<_> = scenes.iter().map(|scene| scene.name.clone()).collect();
+    let blessed = std::env::var_os("FRAMES_BLESS").map(|_| Seen::default());
+    let trials = scenes.into_iter().map(|scene| {
+        let (row, blessed) = (table.get(&scene.name).cloned(), blessed.clone());
+        Trial::test(scene.name.clone(), move || check(&scene, row, blessed))
     });
     let same = SAME.iter().filter(|pair| pair.iter().all(|name| with(&root.join(name), ".rd.gz").is_file()));
     let same = same.map(|pair| {
         let paths = pair.map(|name| root.join(name));
         Trial::test(format!("{} and {} to the bit", pair[0], pair[1]), move || same_frame(&paths))
     });
-    libtest_mimic::run(&arguments, trials.chain(same).collect()).exit();
+    let orphans: Vec<_> = table.keys().filter(|name| !names.contains(*name)).cloned().collect();
+    let whole = Trial::test(format!("{TABLE} has no other rows"), move || match orphans[..] {
+        [] => Ok(()),
+        _ => Err(format!("no such frames: {orphans:?}").into()),
+    });
+    let result = libtest_mimic::run(&arguments, trials.chain(same).chain([whole]).collect());
+    if let Some(seen) = blessed {
+        bless(table, &names, &seen.lock().expect("no trial panics with the lock"));
+    }
+    result.exit();
 }
 
 fn same_frame(paths: &[PathBuf; 2]) -> Result<(), Failed> {
@@ -108,7 +138,7 @@ fn sources(root: &Path) -> Vec<Scene> {
 
 /// What stands before `suffix` in the names of a folder, sorted.
 fn stems(folder: &Path, suffix: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut out: Vec<_> = names.filter_map(|name| Some(name.strip_suffix(suffix)?.to_owned())).collect();
     out.sort();
@@ -121,37 +151,131 @@ fn with(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Name and cause of the frames that are known to be wrong.
-fn known_misses() -> BTreeMap<String, String> {
-    let rows = include_str!("known_misses.txt").lines().filter(|line| !line.starts_with('#'));
-    rows.filter_map(|line| line.split_once(' ')).map(|(name, cause)| (name.into(), cause.into())).collect()
+/// How far a frame is from its reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Distance {
+    Exact,
+    Off {
+        /// The greatest difference of a channel, of 255.
+        greatest: u8,
+        /// How many pixels differ.
+        pixels: usize,
+    },
+    /// No picture of that size comes out.
+    NoPicture,
 }
 
-fn check(scene: &Scene, miss: Option<&str>) -> Result<(), Failed> {
-    match (frame(scene), miss) {
-        (Ok(()), Some(cause)) => Err(format!("passes now; take it off the list ({cause})").into()),
-        (Err(_), Some(_)) => Ok(()),
-        (result, None) => result,
+impl Distance {
+    fn between(a: &[u8], b: &[u8]) -> Self {
+        let distance = |(a, b): (&[u8], &[u8])| a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max();
+        let distances = a.chunks(3).zip(b.chunks(3)).filter_map(distance).filter(|distance| *distance > 0);
+        match distances.fold((0, 0), |(greatest, pixels), d| (d.max(greatest), pixels + 1)) {
+            (0, _) => Self::Exact,
+            (greatest, pixels) => Self::Off { greatest, pixels },
+        }
+    }
+
+    fn parse(words: &[&str]) -> Option<Self> {
+        match words {
+            ["exact"] => Some(Self::Exact),
+            ["none"] => Some(Self::NoPicture),
+            [greatest, pixels] => {
+                Some(Self::Off { greatest: greatest.parse().ok()?, pixels: pixels.parse().ok()? })
+            }
+            _ => None,
+        }
     }
 }
 
-fn frame(scene: &Scene) -> Result<(), Failed> {
+impl fmt::Display for Distance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact => f.write_str("exact"),
+            Self::Off { greatest, pixels } => write!(f, "{greatest} {pixels}"),
+            Self::NoPicture => f.write_str("none"),
+        }
+    }
+}
+
+/// What the table says of a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Row {
+    distance: Distance,
+    /// Why the frame is wrong, if it is known to be.
+    cause: Option<String>,
+}
+
+impl Row {
+    /// `NAME exact`, `NAME 1 512` or `NAME 255 512: CAUSE`.
+    fn parse(line: &str) -> Option<(String, Self)> {
+        let (figures, cause) = match line.split_once(": ") {
+            Some((figures, cause)) => (figures, Some(cause.to_owned())),
+            None => (line, None),
+        };
+        let (name, distance) = figures.split_once(' ')?;
+        let distance = Distance::parse(&distance.split(' ').collect::<Vec<_>>())?;
+        Some((name.to_owned(), Self { distance, cause }))
+    }
+}
+
+/// The rows of the table by the frames' names.
+fn table() -> BTreeMap<String, Row> {
+    let lines = include_str!("frames.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| Row::parse(line).unwrap_or_else(|| panic!("{TABLE}: {line}"))).collect()
+}
+
+/// Writes the table with what was `seen`; rows of frames that were not run stay.
+fn bless(mut rows: BTreeMap<String, Row>, names: &BTreeSet<String>, seen: &BTreeMap<String, Row>) {
+    rows.extend(seen.iter().map(|(name, row)| (name.clone(), row.clone())));
+    rows.retain(|name, _| names.contains(name));
+    let line = |(name, Row { distance, cause }): (String, Row)| match cause {
+        Some(cause) => format!("{name} {distance}: {cause}\n"),
+        None => format!("{name} {distance}\n"),
+    };
+    let text = rows.into_iter().map(line).fold(HEADING.to_owned(), |text, line| text + &line);
+    fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(TABLE), text).expect("the table can be written");
+}
+
+/// Holds the frame against the right and against its row, which is written anew for `blessed`.
+fn check(scene: &Scene, row: Option<Row>, blessed: Option<Seen>) -> Result<(), Failed> {
+    let (distance, right) = frame(scene)?;
+    let cause = row.as_ref().and_then(|row| row.cause.clone());
+    match (&right, &cause) {
+        (Ok(()), Some(cause)) => return Err(format!("right now; take its cause away ({cause})").into()),
+        (Err(why), None) => return Err(format!("{why}; this is {distance}").into()),
+        _ => {}
+    }
+    let now = Row { distance, cause };
+    match (row, blessed) {
+        (_, Some(seen)) => {
+            seen.lock().expect("no trial panics with the lock").insert(scene.name.clone(), now);
+            Ok(())
+        }
+        (Some(row), None) if row == now => Ok(()),
+        (Some(row), None) => Err(format!("{distance}, and {TABLE} has {}", row.distance).into()),
+        (None, None) => Err(format!("{distance}, and {TABLE} has no row of it").into()),
+    }
+}
+
+/// How far the frame is from its reference, and whether that is near enough.
+fn frame(scene: &Scene) -> Result<(Distance, Result<(), String>), Failed> {
     let (want, size) = read_png(&with(&scene.pictures, ".png"))?;
-    let got = render(&scene.capture, size)?;
+    let got = match render(&scene.capture, size) {
+        Ok(got) => got,
+        Err(error) => return Ok((Distance::NoPicture, Err(error))),
+    };
     let own = psnr(&got, &want);
     let other = read_png(&with(&scene.pictures, ".softpipe.png")).ok().map(|(other, _)| psnr(&other, &want));
-    if std::env::var_os("FRAMES_REPORT").is_some() {
-        println!("{} {own:.2} {}", scene.name, other.map_or(String::new(), |o| format!("{o:.2}")));
-    }
     let enough = other.map_or(ENOUGH, |other| ENOUGH.min(other - MARGIN));
-    match own >= enough {
+    let right = match own >= enough {
         true => Ok(()),
-        false => Err(format!("{own:.2} dB, and {enough:.2} are needed").into()),
-    }
+        false => Err(format!("{own:.2} dB, and {enough:.2} are needed")),
+    };
+    Ok((Distance::between(&got, &want), right))
 }
 
 /// RGB bytes of the last colour surface.
-fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, Failed> {
+fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, String> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
     let sections = open(path, &Folders::around(path, &[ours])).map_err(|error| format!("{error:#}"))?;
     let mut playback = Playback::default();
@@ -159,7 +283,7 @@ fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, Failed> {
     let gpu = &playback.gpu;
     let surface = gpu.pipeline.surfaces.last_color().ok_or("nothing was rendered")?;
     if (surface.width, surface.height) != size {
-        return Err(format!("{}x{}, and {size:?} is wanted", surface.width, surface.height).into());
+        return Err(format!("{}x{}, and {size:?} is wanted", surface.width, surface.height));
     }
     match Picture::of(surface, &gpu.mem) {
         Ok(picture) if picture.kind() == Kind::Rgba8 => {

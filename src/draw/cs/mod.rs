@@ -17,7 +17,8 @@ impl DispatchState {
         }
         let rows = (0..depth).flat_map(move |z| (0..height).map(move |y| [y, z]));
         let groups = rows.flat_map(move |[y, z]| (0..width).map(move |x| [x, y, z]));
-        launch(&self.stage, memory, budget, Threads::All, groups, |worker, group| self.group(worker, group))
+        // Groups are many and small: waking other threads for a wave of them costs more.
+        launch(&self.stage, memory, budget, Threads::This, groups, |worker, group| self.group(worker, group))
             .log
     }
 
@@ -40,9 +41,14 @@ impl DispatchState {
 
     /// The warps of a group before their first instruction.
     fn start(&self, worker: &mut Worker<'_>, group: [u32; 3]) -> Vec<Warp> {
-        let mut constants = self.stage.constants.clone();
-        put(&mut constants, self.group, &group);
-        let fresh = Warp::new(&self.stage.program, &constants);
+        let fresh = match self.group {
+            None => worker.fresh(&self.stage.constants),
+            Some(_) => {
+                let mut constants = self.stage.constants.clone();
+                put(&mut constants, self.group, &group);
+                worker.fresh(&constants)
+            }
+        };
         let count = self.size.iter().product::<u32>() as usize;
         let start = |first: usize| {
             worker.warp = fresh.clone();

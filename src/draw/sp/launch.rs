@@ -22,6 +22,9 @@ use crate::shader::{INSTRUCTION_LIMIT, LANES, Mask, Outcome, ShaderFault, Warp, 
 /// Jobs that run side by side.
 const WAVE: usize = 32;
 
+/// Copies of its constants that a work group is charged for: two, and as much again for its registers.
+const CONSTANT_COPIES: u64 = 4;
+
 /// Who runs the jobs of a shader that does not store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
@@ -87,6 +90,12 @@ impl<'a> Worker<'a> {
                 Some(Outcome::Fault(_)) | None => return false,
             }
         }
+    }
+
+    /// A warp that has not started, with these constants. It costs as many copies of them as are made.
+    pub fn fresh(&mut self, constants: &[u32]) -> Warp {
+        self.memory.work.cleared += CONSTANT_COPIES * constants.len() as u64 / 4;
+        Warp::new(&self.stage.program, constants)
     }
 
     /// A warp before its first instruction.
