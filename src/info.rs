@@ -168,7 +168,10 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         playback.run(open_capture(&args.capture, shared)?, &mut Renderer, &mut info);
         Ok(())
     })?;
-    let put_out = info.put_out(&playback.gpu.report.missing);
-    // Missing memory is what was asked for, and stands on stdout.
-    Ok(playback.gpu.report.tell(&args.capture.display().to_string(), shared).and(put_out))
+    let report = &mut playback.gpu.report;
+    let status = report.status(shared.strict);
+    // Missing memory is what was asked for: it stands on stdout, and not among the warnings.
+    let put_out = info.put_out(&std::mem::take(&mut report.missing));
+    let told = report.tell(&args.capture.display().to_string(), shared);
+    Ok(status.worse(told).and(put_out))
 }

@@ -103,6 +103,7 @@ impl<'a> Worker<'a> {
     ) -> Warp {
         self.warp = self.ended.pop().unwrap_or_default();
         self.warp.copy_from(&self.fresh);
+        self.memory.work.cleared += (LANES * self.stage.program.rows()) as u64 / 4;
         self.start(lanes, enter);
         std::mem::take(&mut self.warp)
     }
@@ -114,8 +115,7 @@ impl<'a> Worker<'a> {
             self.fresh = Warp::new(program, &self.stage.constants);
         }
         self.fresh.change_constants(program, change);
-        // Constants and registers are copied, each once.
-        self.memory.work.cleared += (self.stage.constants.len() + LANES * program.rows()) as u64 / 4;
+        self.memory.work.cleared += self.stage.constants.len() as u64 / 4;
     }
 
     /// The warp at hand has ended: another of its size may have its memory.
