@@ -1,10 +1,13 @@
 //! Input that is nearly right, made by rules: it gets further than the random bytes of `fuzz.rs`.
 
+mod seed;
+
 use a4emu_decoder::capture::{MAX_PAYLOAD, Sections};
 use a4emu_decoder::isa::ir3::program;
 use a4emu_decoder::packet::{Packet, Packets};
 use a4emu_decoder::pm4::{Pm4, row};
 use proptest::prelude::*;
+use seed::random_cases;
 
 /// Bytes that look like sections: small ids, sizes near what follows, markers.
 fn sections() -> impl Strategy<Value = Vec<u8>> {
@@ -69,7 +72,7 @@ fn check_stream(dwords: &[u32]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+    #![proptest_config(random_cases(2000))]
 
     #[test]
     fn near_captures_are_read_to_their_damage(input in sections()) {
