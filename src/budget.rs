@@ -42,7 +42,8 @@ impl Work {
         match self {
             Self::Copy16 => 1,
             Self::Texel | Self::Pixel => 4,
-            Self::WarpInstruction | Self::LaneAccess => 16,
+            Self::WarpInstruction => 16,
+            Self::LaneAccess => 32,
             Self::Dword | Self::Assembly => 16,
             Self::Packet | Self::Vertex => 64,
             Self::Warp => 512,

@@ -88,16 +88,22 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     let outcomes: Vec<Outcome> =
         args.threads.run(|| cases.par_iter().progress_with(bar).map(|case| judge(case, shared)).collect());
+    let status = outcomes.iter().map(Outcome::status).max().unwrap_or_default();
+    Ok(status.and(put_out(args, &outcomes, &inputs(&cases))))
+}
+
+/// The reports that were asked for.
+fn put_out(args: &Args, outcomes: &[Outcome], inputs: &Inputs) -> anyhow::Result<()> {
     if let Some(path) = &args.junit {
-        report::junit(path, &outcomes, &inputs(&cases))?;
+        report::junit(path, outcomes, inputs)?;
     }
     let mut out = io::stdout().lock();
     match (args.json, &args.junit) {
-        (true, _) => report::json(&mut out, &outcomes)?,
+        (true, _) => report::json(&mut out, outcomes)?,
         (false, Some(junit)) if junit == Path::new("-") => {}
-        (false, _) => report::text(&mut out, &outcomes)?,
+        (false, _) => report::text(&mut out, outcomes)?,
     }
-    Ok(outcomes.iter().map(Outcome::status).max().unwrap_or_default())
+    Ok(())
 }
 
 /// The files that the cases are made from.
@@ -110,17 +116,22 @@ fn inputs(cases: &[Case]) -> Inputs {
 fn bless_all(cases: &[Case], shared: &Shared, bar: ProgressBar) -> anyhow::Result<Status> {
     let blessed: Vec<anyhow::Result<Vec<String>>> =
         cases.par_iter().progress_with(bar).map(|case| bless(case, shared)).collect();
-    let mut out = io::stdout().lock();
-    let mut status = Status::Fine;
+    let refused = blessed.iter().any(Result::is_err);
+    let status = if refused { Status::Differs } else { Status::Fine };
+    Ok(status.and(write_blessed(&mut io::stdout().lock(), cases, blessed)))
+}
+
+fn write_blessed(
+    out: &mut impl Write,
+    cases: &[Case],
+    blessed: Vec<anyhow::Result<Vec<String>>>,
+) -> io::Result<()> {
     for (case, blessed) in cases.iter().zip(blessed) {
         match blessed {
             Ok(changes) if changes.is_empty() => writeln!(out, "{}: unchanged", case.name)?,
             Ok(changes) => writeln!(out, "{}:\n  {}", case.name, changes.join("\n  "))?,
-            Err(error) => {
-                writeln!(out, "{}: refused: {error:#}", case.name)?;
-                status = status.worse(Status::Differs);
-            }
+            Err(error) => writeln!(out, "{}: refused: {error:#}", case.name)?,
         }
     }
-    Ok(status)
+    Ok(())
 }

@@ -37,9 +37,11 @@ pub struct Args {
 /// # Errors
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let (a, status_a) = load(&args.a, args, shared)?;
-    let (b, status_b) = load(&args.b, args, shared)?;
-    let status = status_a.worse(status_b);
+    let (a, status) = load(&args.a, args, shared)?;
+    let (b, status) = match load(&args.b, args, shared) {
+        Ok((b, status_b)) => (b, status.worse(status_b)),
+        Err(error) => return Ok(status.and(Err(error))),
+    };
     let found = selected(&a, &b, args.selection);
     Ok(match found {
         Err(failure) => status.and(Err(failure)),

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 
+use crate::status::{Failure, Status};
+
 /// Folders whose files may be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folders(Vec<PathBuf>);
@@ -66,6 +68,11 @@ pub fn parent(file: &Path) -> &Path {
     }
 }
 
+/// That something has more bytes than the `limit` that we set.
+pub fn too_large(limit: u64) -> Failure {
+    Failure { status: Status::Unsupported, message: format!("it has more than {limit} bytes") }
+}
+
 /// All of `reader` as text, of at most `limit` bytes.
 ///
 /// # Errors
@@ -73,6 +80,8 @@ pub fn parent(file: &Path) -> &Path {
 pub fn read_text(reader: impl Read, limit: u64) -> anyhow::Result<String> {
     let mut text = String::new();
     reader.take(limit + 1).read_to_string(&mut text)?;
-    ensure!(text.len() as u64 <= limit, "it has more than {limit} bytes");
-    Ok(text)
+    match text.len() as u64 <= limit {
+        true => Ok(text),
+        false => Err(too_large(limit).into()),
+    }
 }

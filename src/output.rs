@@ -6,18 +6,18 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use serde::Serialize;
 
 use crate::budget::{Budget, Work};
 use crate::cp::{Cp, Renderer, Silent};
 use crate::draw::rb::rendered::{Content, Written};
 use crate::draw::stats::StageTimes;
-use crate::fault::{Place, Trouble};
+use crate::fault::{Client, Place, Trouble};
 use crate::gpu::Gpu;
 use crate::out_file::{self, Inputs, OutFile};
 use crate::replay::Submit;
-use picture::Picture;
+use picture::{NoPicture, Picture};
 
 /// What `--loop` prints.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -46,8 +46,8 @@ pub fn repeat(gpu: &mut Gpu, submits: &[Submit], runs: u32) -> LoopTimes {
     let mut times = Vec::with_capacity(runs as usize);
     let before = gpu.pipeline.stats;
     let at = gpu.at;
-    // Each run may do many times what all of the capture did: workers get shares of it.
-    let budget = Budget::new(gpu.budget.spent().saturating_mul(64));
+    // Each run may do what all of the capture could.
+    let budget = Budget::new(gpu.budget.spent().saturating_add(gpu.budget.share(Work::Copy16, 1)));
     for _ in 0..runs {
         gpu.at = at;
         gpu.budget = budget.clone();
@@ -110,12 +110,15 @@ struct ReportRow {
     count: u64,
 }
 
-/// Writes the picture of the colour surface that was rendered last.
+/// Writes the picture of the colour surface that was rendered last; reports it if that is not
+/// supported.
 ///
 /// # Errors
-/// When there is none, or the file cannot be written.
+/// When there is none, nothing of it is in the capture, or the file cannot be written.
 pub fn write_last(gpu: &mut Gpu, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
+    let is_missing = Picture::of(&surface, &gpu.mem).err() == Some(NoPicture::Missing);
+    ensure!(!is_missing, "no picture: what was rendered last is in no buffer of the capture");
     Pictures::beside(inputs).write(gpu, &surface, path).map(drop)
 }
 
@@ -200,10 +203,16 @@ impl<'a> Pictures<'a> {
     fn write(&mut self, gpu: &mut Gpu, surface: &Written, path: &Path) -> anyhow::Result<Option<[u32; 2]>> {
         let Written { address, width, height, .. } = *surface;
         let what = format!("the picture of {width}x{height} pixels at {address:#010x}");
-        let Some(picture) = Picture::of(surface, &gpu.mem).filter(|picture| !picture.size().contains(&0))
-        else {
-            gpu.report.unsupported(what, gpu.at);
-            return Ok(None);
+        let picture = match Picture::of(surface, &gpu.mem) {
+            Ok(picture) => picture,
+            Err(NoPicture::Unsupported) => {
+                gpu.report.unsupported(what, gpu.at);
+                return Ok(None);
+            }
+            Err(NoPicture::Missing) => {
+                gpu.report.miss(Client::RenderTarget, address, surface.pitch.saturating_mul(height));
+                return Ok(None);
+            }
         };
         let size = picture.size();
         if !self.budget.take(Work::Pixel, PACKED * u64::from(size[0]) * u64::from(size[1])) {

@@ -126,10 +126,11 @@ impl Playback {
         let captured = contents.map_or(0, |bytes| bytes.len().min(length as usize)) as u32;
         observer.buffer(Announced { address, bytes: length, captured });
         self.gpu.budget.grow(u64::from(captured) * UNITS_PER_BYTE);
+        let cut_before = self.gpu.budget.cut().is_some();
         if self.gpu.budget.take(Work::Buffer, 1) {
             self.gpu.mem.announce(address, length, contents);
             self.tell_cut_memory();
-        } else if let Some(refusal) = self.gpu.budget.refusal() {
+        } else if !cut_before && let Some(refusal) = self.gpu.budget.refusal() {
             self.trouble(Trouble::Cut(refusal), observer);
         }
     }

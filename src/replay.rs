@@ -92,21 +92,32 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let done = args.threads.run(|| {
         let sections = open_capture(&args.capture, shared)?;
         let submits = observed(args, sections, &mut playback)?;
-        put_out(args, &mut playback, &submits)
+        let pictures = pictures(args, &mut playback);
+        anyhow::Ok(pictures.and(figures(args, &mut playback, &submits)))
     });
     // What is wrong with the capture counts, whatever became of the rest.
-    Ok(playback.gpu.report.tell(&args.capture.display().to_string(), shared).and(done))
+    let told = playback.gpu.report.tell(&args.capture.display().to_string(), shared);
+    Ok(match done {
+        Ok(status) => status.worse(told),
+        Err(error) => told.and(Err(error)),
+    })
 }
 
-/// Pictures, summary, times.
-fn put_out(args: &Args, playback: &mut Playback, submits: &Submits) -> anyhow::Result<()> {
+/// Pictures and summary: one that cannot be written leaves the others alone.
+fn pictures(args: &Args, playback: &mut Playback) -> Status {
     let inputs = Inputs::of(&args.capture);
+    let mut status = Status::Fine;
     if let Some(path) = &args.png {
-        output::write_last(&mut playback.gpu, path, &inputs)?;
+        status = status.and(output::write_last(&mut playback.gpu, path, &inputs));
     }
     if let Some(directory) = &args.out {
-        output::write_all(&mut playback.gpu, directory, &inputs)?;
+        status = status.and(output::write_all(&mut playback.gpu, directory, &inputs));
     }
+    status
+}
+
+/// Counts and times.
+fn figures(args: &Args, playback: &mut Playback, submits: &Submits) -> anyhow::Result<()> {
     if args.stats {
         writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.report())?)?;
     }

@@ -290,7 +290,7 @@ fn depth_bombs_end() {
 
 #[test]
 fn fan_out_bombs_end() {
-    expect(&tower(7, 40).0, 4, &["cut off: the budget of work is used up"]);
+    expect(&tower(7, 40).0, 4, &["--max-work"]);
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn complaints(comment: &str) -> Vec<String> {
                     .map(|word| word.trim_end_matches('.'))
                     == Some(section)
             };
-            if !headings.iter().any(|heading| is(&heading)) {
+            if !headings.iter().any(is) {
                 wrong.push(format!("cites section {section} of {name}, which has none"));
             }
         }

@@ -1,6 +1,6 @@
 //! Every shared capture, one test each: the `reg` events in execution order are
 //! exactly the register writes of the stream, by a walk written apart from
-//! everything under test (no nom, no tables, no `walk`).
+//! everything under test (no nom, no tables, no command processor).
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -23,6 +23,7 @@ struct Plain {
     type3: usize,
     /// Submit, packet address, register, value.
     writes: Vec<(usize, u32, u32, u32)>,
+    registers: BTreeMap<u32, u32>,
 }
 
 fn dword(bytes: &[u8], at: usize) -> u32 {
@@ -66,6 +67,33 @@ impl Plain {
         }
     }
 
+    fn write(&mut self, address: u32, register: u32, value: u32) {
+        self.writes.push((self.submits, address, register, value));
+        self.registers.insert(register, value);
+    }
+
+    fn read(&self, register: u32) -> u32 {
+        self.registers.get(&register).copied().unwrap_or(0)
+    }
+
+    /// The commands that write registers, in the forms that occur.
+    fn command(&mut self, address: u32, opcode: u32, payload: [u32; 3]) {
+        let [first, second, third] = payload;
+        match opcode {
+            0x2d => {
+                assert_eq!(first >> 16, 1 << 15 | 4, "a sum");
+                self.write(address, 0x2000 + (first & 0xffff), self.read(second).wrapping_add(third));
+            }
+            0x21 => {
+                assert_eq!(first >> 24, 0, "the plain form");
+                let register = first & 0x3_ffff;
+                self.write(address, register, self.read(register) & second | third);
+            }
+            0x42 | 0x45 | 0x4d | 0x74 | 0x78 => panic!("packet {opcode:#x} writes registers too"),
+            _ => {}
+        }
+    }
+
     /// One packet; the bytes that it takes.
     fn packet(&mut self, address: u32, stream: &[u8]) -> usize {
         let header = dword(stream, 0);
@@ -74,14 +102,18 @@ impl Plain {
             0 => {
                 for i in 0..count {
                     let reg = (header & 0x7fff) + if header & 0x8000 == 0 { i as u32 } else { 0 };
-                    self.writes.push((self.submits, address, reg, dword(stream, 4 + i * 4)));
+                    self.write(address, reg, dword(stream, 4 + i * 4));
                 }
             }
             2 => return 4,
             3 => {
                 self.type3 += 1;
-                if matches!(header >> 8 & 0xff, 0x3f | 0x37) {
+                let opcode = header >> 8 & 0xff;
+                if matches!(opcode, 0x3f | 0x37) {
                     self.buffer(dword(stream, 4), dword(stream, 8));
+                }
+                if count >= 3 {
+                    self.command(address, opcode, [4, 8, 12].map(|at| dword(stream, at)));
                 }
             }
             _ => panic!("type 1 at {address:#x}"),

@@ -286,7 +286,7 @@ fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, String> {
         return Err(format!("{}x{}, and {size:?} is wanted", surface.width, surface.height));
     }
     match Picture::of(surface, &gpu.mem) {
-        Some(picture) if picture.kind() == Kind::Rgba8 => {
+        Ok(picture) if picture.kind() == Kind::Rgba8 => {
             Ok(picture.pixels().chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect())
         }
         _ => Err("no picture can be made of the surface".into()),

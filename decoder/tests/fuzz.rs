@@ -13,6 +13,7 @@ use a4emu_decoder::isa::pico;
 use a4emu_decoder::packet::{Packet, Packets};
 use a4emu_decoder::pm4::{Pm4, row};
 use bolero::check;
+use proptest::prelude::*;
 
 /// Time that a target has under `cargo test`.
 const TIME: Duration = Duration::from_secs(3);
@@ -40,44 +41,51 @@ fn words<const N: usize>(input: &[u8]) -> impl Iterator<Item = [u8; N]> {
 /// or says why not.
 #[test]
 fn capture() {
-    check!().with_test_time(TIME).for_each(|input: &[u8]| {
-        let Ok(mut sections) = Sections::new(input) else { return };
-        let mut kept = 0;
-        while let Some(section) = sections.next() {
-            match section {
-                Ok(section) => {
-                    kept += section.payload.len() as u64;
-                    assert!(section.payload.len() <= MAX_PAYLOAD as usize);
-                    let _ = section.body().map(|body| format!("{body:?}"));
-                }
-                Err(error) => assert!(!error.to_string().is_empty()),
+    check!().with_test_time(TIME).for_each(check_sections);
+}
+
+fn check_sections(input: &[u8]) {
+    let Ok(mut sections) = Sections::new(input) else { return };
+    let mut kept = 0;
+    while let Some(section) = sections.next() {
+        match section {
+            Ok(section) => {
+                kept += section.payload.len() as u64;
+                assert!(section.payload.len() <= MAX_PAYLOAD as usize);
+                let _ = section.body().map(|body| format!("{body:?}"));
             }
-            assert!(kept <= sections.offset());
+            Err(error) => assert!(!error.to_string().is_empty()),
         }
-    });
+        assert!(kept <= sections.offset());
+    }
 }
 
 /// Packets advance, none reaches past the end, and every body, register and loaded state prints.
 #[test]
 fn packets() {
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
-        let dwords: Vec<u32> = words(input).map(u32::from_le_bytes).collect();
-        let mut packets = Packets::new(&dwords);
-        let mut before = 0;
-        while let Some(packet) = packets.next() {
-            let Ok(packet) = packet else { break };
-            assert!(packets.offset() > before && packets.offset() <= dwords.len());
-            before = packets.offset();
-            let _ = packet.writes().count();
-            let Packet::Type3 { opcode, payload, .. } = packet else { continue };
-            let body = Pm4::parse(opcode, payload);
-            assert!(!format!("{body:?} {:?}", body.call()).is_empty());
-            assert_eq!(row(opcode).is_none(), matches!(body, Pm4::Unknown { .. }));
-            if let Pm4::LoadState4(load) = body {
-                assert_eq!(load.dwords() % load.kind().unit_dwords(), 0);
-            }
-        }
+        check_stream(&words(input).map(u32::from_le_bytes).collect::<Vec<_>>());
     });
+}
+
+fn check_stream(dwords: &[u32]) {
+    let mut packets = Packets::new(dwords);
+    let mut before = 0;
+    while let Some(packet) = packets.next() {
+        let Ok(packet) = packet else { break };
+        assert!(packets.offset() > before && packets.offset() <= dwords.len());
+        before = packets.offset();
+        let Packet::Type3 { opcode, payload, .. } = packet else {
+            assert_eq!(packet.writes().count() == 0, packet == Packet::Type2);
+            continue;
+        };
+        let body = Pm4::parse(opcode, payload);
+        assert!(!format!("{body:?} {:?}", body.call()).is_empty());
+        assert_eq!(row(opcode).is_none(), matches!(body, Pm4::Unknown { .. }));
+        if let Pm4::LoadState4(load) = body {
+            assert_eq!(load.dwords() % load.kind().unit_dwords(), 0);
+        }
+    }
 }
 
 /// encode(decode(x)) = x, and the text assembles to the same word.
@@ -97,11 +105,14 @@ fn ir3_words() {
 #[test]
 fn ir3_text() {
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
-        let source = String::from_utf8_lossy(input);
-        if let Err(error) = program::assemble(&source) {
-            assert!(error.line >= 1 && error.line <= source.lines().count().max(1), "{error}");
-        }
+        check_shader(&String::from_utf8_lossy(input));
     });
+}
+
+fn check_shader(source: &str) {
+    if let Err(error) = program::assemble(source) {
+        assert!(error.line >= 1 && error.line <= source.lines().count().max(1), "{error}");
+    }
 }
 
 /// The source of a capture ends as bytes or as an error inside the source.
@@ -132,4 +143,53 @@ fn pico_text() {
         let text = String::from_utf8_lossy(input);
         drop(pico::assemble(&text).map_err(|error| error.to_string()));
     });
+}
+
+// What is nearly right gets further than random bytes.
+
+/// Bytes that look like sections: small ids, sizes near what follows, markers.
+fn near_sections() -> impl Strategy<Value = Vec<u8>> {
+    let header =
+        (0u32..20, prop_oneof![0u32..64, any::<u32>()], proptest::collection::vec(any::<u8>(), 0..64));
+    let marker = Just((u32::MAX, u32::MAX, vec![]));
+    proptest::collection::vec(prop_oneof![4 => header, 1 => marker], 0..12).prop_map(|parts| {
+        let bytes = parts.into_iter().flat_map(|(id, size, payload)| {
+            [id.to_le_bytes().to_vec(), size.to_le_bytes().to_vec(), payload].concat()
+        });
+        bytes.collect()
+    })
+}
+
+/// Dwords that look like packets: any header, short counts, the opcodes that exist.
+fn near_stream() -> impl Strategy<Value = Vec<u32>> {
+    let type3 = (0u32..8, 0u32..0x80, any::<bool>())
+        .prop_map(|(count, opcode, predicated)| 3 << 30 | count << 16 | opcode << 8 | u32::from(predicated));
+    let type0 = (0u32..8, 0u32..0x10000).prop_map(|(count, reg)| count << 16 | reg);
+    let dword = prop_oneof![3 => type3, 2 => type0, 1 => Just(0x8000_0000), 2 => any::<u32>()];
+    proptest::collection::vec(dword, 0..64)
+}
+
+/// Text that looks like assembly.
+fn near_shader() -> impl Strategy<Value = String> {
+    let word = "(\\(rpt[0-9]\\)|\\(sy\\)|nop|add\\.f|mov\\.f32f32|br|end|sam|ldg|r[0-9]{1,3}\\.[xyzw]|c[0-9]{1,4}\\.x|#l?-?[0-9]{1,9}|[,;:() \\n-])";
+    proptest::collection::vec(word, 0..24).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    #[test]
+    fn near_captures_are_read_to_their_damage(input in near_sections()) {
+        check_sections(&input);
+    }
+
+    #[test]
+    fn any_dwords_are_packets_or_an_error(input in near_stream()) {
+        check_stream(&input);
+    }
+
+    #[test]
+    fn any_text_assembles_or_says_where_not(source in near_shader()) {
+        check_shader(&source);
+    }
 }

@@ -30,7 +30,7 @@ pub struct Frame {
 impl Frame {
     /// The last colour surface that was rendered, if there is one and it makes a picture.
     pub fn of(gpu: &Gpu) -> Option<Self> {
-        let picture = Picture::of(gpu.pipeline.surfaces.last_color()?, &gpu.mem)?;
+        let picture = Picture::of(gpu.pipeline.surfaces.last_color()?, &gpu.mem).ok()?;
         let [width, height] = picture.size();
         (picture.kind() == Kind::Rgba8).then(|| Self { width, height, pixels: picture.pixels() })
     }

@@ -15,11 +15,14 @@ use a4emu_decoder::capture::{AddressRecord, Body, Section, SectionId, Sections};
 
 use super::prelude;
 use crate::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
+use crate::fault::Trouble;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::memory::PAGE;
 use crate::pass::Pass;
+use crate::playback::Playback;
 use crate::selection::{Selection, Span};
+use crate::status::{Failure, Status};
 
 /// A draw or dispatch as it was met.
 struct Met {
@@ -65,11 +68,13 @@ impl Engine for UpTo {
 /// The new capture, uncompressed.
 ///
 /// # Errors
-/// When the capture is none or has no such submit or draw.
-pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>, String> {
+/// When the capture is none, has no such submit or draw, or takes more work or memory to run than
+/// `limits` allow: half of a cut would not be the same draws.
+pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>, Failure> {
     let mut survey = Survey::default();
     let mut playback = limits.playback(Path::new(""));
     playback.run(sections(capture)?, &mut Skip::default(), &mut survey);
+    unless_cut_off(&playback)?;
     let submits = u64::from(playback.gpu.at.submit);
     let kept = kept(&survey.0, range, submits)?;
     let groups = groups(capture)?;
@@ -86,34 +91,50 @@ pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>,
             break;
         }
     }
+    unless_cut_off(&playback)?;
     Ok(scissors.out)
 }
 
-fn sections(capture: &[u8]) -> Result<Sections<&[u8]>, String> {
-    Sections::new(capture).map_err(|error| error.to_string())
+fn unless_cut_off(playback: &Playback) -> Result<(), Failure> {
+    let mut troubles = playback.gpu.report.troubles.iter();
+    match troubles.find(|(trouble, ..)| matches!(trouble, Trouble::Cut(_))) {
+        Some((cut, ..)) => Err(Failure { status: Status::Unsupported, message: cut.to_string() }),
+        None => Ok(()),
+    }
+}
+
+fn usage(message: String) -> Failure {
+    Failure { status: Status::Usage, message }
+}
+
+fn sections(capture: &[u8]) -> Result<Sections<&[u8]>, Failure> {
+    Sections::new(capture).map_err(|error| usage(error.to_string()))
 }
 
 /// The submits that stay.
-fn kept(met: &[Met], range: Selection, submits: u64) -> Result<Span, String> {
+fn kept(met: &[Met], range: Selection, submits: u64) -> Result<Span, Failure> {
     let span = range.submit.unwrap_or(Span::ALL);
     let Some(draws) = range.draw else {
         let end = span.end.min(submits);
         let some = span.start < end;
         return some
             .then_some(Span { end, ..span })
-            .ok_or_else(|| format!("the capture has no submit {span}; it has {submits}"));
+            .ok_or_else(|| usage(format!("the capture has no submit {span}; it has {submits}")));
     };
     let holds = |met: &&Met| range.contains(met.submit, met.number, met.frame_draw);
     let of = |met: &Met| u64::from(met.submit);
     let (first, last) = (met.iter().find(holds).map(of), met.iter().rev().find(holds).map(of));
     match (first, last) {
         (Some(start), Some(last)) => Ok(Span { start, end: last + 1 }),
-        _ => Err(format!("the capture has no draw {draws} there; it has {} in {submits} submits", met.len())),
+        _ => {
+            let draw = format!("the capture has no draw {draws} there");
+            Err(usage(format!("{draw}; it has {} in {submits} submits", met.len())))
+        }
     }
 }
 
 /// The group of buffers that each submit runs in.
-fn groups(capture: &[u8]) -> Result<Vec<usize>, String> {
+fn groups(capture: &[u8]) -> Result<Vec<usize>, Failure> {
     let (mut groups, mut group, mut executed) = (Vec::new(), 0, false);
     for section in sections(capture)?.map_while(Result::ok) {
         match section.id {

@@ -44,27 +44,37 @@ pub struct Args {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Wrong use, I/O, or that the capture is damaged and nothing of it could be read.
+/// I/O, or that the capture is damaged and nothing of it could be read.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let name = args.capture.display().to_string();
     let unpacked = unpacked(&args.capture, args.limits.max_memory.unwrap_or(MAX_CAPTURE), shared);
     let (capture, status) = unpacked.with_context(|| format!("cannot read {name}"))?;
     let capture = match args.selection {
-        Selection { submit: None, draw: None } => capture,
-        selection => cut(&capture, selection, &args.limits).map_err(usage)?,
+        Selection { submit: None, draw: None } => Ok(capture),
+        selection => cut(&capture, selection, &args.limits),
     };
+    // What is wrong with the capture counts, whatever becomes of the rest.
+    let written = capture.map_err(anyhow::Error::from).and_then(|capture| write(args, &capture, shared));
+    Ok(match written {
+        Ok(written) => status.worse(written),
+        Err(error) => status.and(Err(error)),
+    })
+}
+
+/// Writes the source of `capture`.
+fn write(args: &Args, capture: &[u8], shared: &Shared) -> anyhow::Result<Status> {
     let mut out = OutFile::create(&args.output, &Inputs::of(&args.capture))?;
-    writeln!(out, "// {name}{}", kept(args.selection))?;
-    let rest = disassemble_into(&capture, &mut out).context("cannot write the source")?;
-    out.finish()?;
-    Ok(status.worse(tell(rest, shared)))
+    let named = writeln!(out, "// {}{}", args.capture.display(), kept(args.selection));
+    let (rest, written) = disassemble_into(capture, &mut out);
+    let done = named.and(written).context("cannot write the source").and_then(|()| out.finish());
+    Ok(tell(rest, shared).and(done))
 }
 
 /// Says what of the capture the source leaves out.
 fn tell(rest: Rest, shared: &Shared) -> Status {
     let mut status = Status::Fine;
     if rest.damaged > 0 {
-        shared.warn(format_args!("the last {} bytes are no section", rest.damaged));
+        eprintln!("a4emu: the last {} bytes are no section", rest.damaged);
         status = status.worse(Status::Damaged);
     }
     if rest.cut > 0 {
@@ -80,10 +90,6 @@ fn kept(Selection { submit, draw }: Selection) -> String {
     submits + &draw.map_or(String::new(), |draws| format!(", to the last of draws {draws}"))
 }
 
-fn usage(message: String) -> Failure {
-    Failure { status: Status::Usage, message }
-}
-
 /// The unpacked bytes, as many as are taken; of a damaged gzip stream those before the damage.
 fn unpacked(path: &Path, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
     let mut packed: Box<dyn BufRead> = match path == Path::new("-") {
@@ -91,7 +97,9 @@ fn unpacked(path: &Path, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>
         false => Box::new(BufReader::new(File::open(path)?)),
     };
     let start = packed.fill_buf()?;
-    anyhow::ensure!(!start.is_empty(), "empty file, not a capture");
+    if start.is_empty() {
+        return Err(Failure { status: Status::Damaged, message: "empty file, not a capture".into() }.into());
+    }
     let is_packed = start.starts_with(&GZIP);
     let mut bytes = Vec::new();
     let mut status = Status::Fine;
@@ -102,7 +110,7 @@ fn unpacked(path: &Path, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>
     match read {
         Ok(_) => {}
         Err(error) if is_packed => {
-            shared.warn(format_args!("compressed data is damaged: {error}"));
+            eprintln!("a4emu: compressed data is damaged: {error}");
             status = Status::Damaged;
         }
         Err(error) => return Err(error.into()),

@@ -33,8 +33,8 @@ pub enum Trouble {
     Missing(Miss),
 }
 
-/// How bad a trouble is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How bad a trouble is; the worst is the largest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The recorded program's own affair, or the recording's.
     Warning,
@@ -105,26 +105,27 @@ impl fmt::Display for Trouble {
 }
 
 /// Reports with where each was first met and how often, in order of first meeting.
-#[derive(Clone, Debug)]
-pub struct Log<T> {
-    rows: Vec<(T, Place, u64)>,
-    index: HashMap<T, usize>,
-    /// Reports that differed from the first [`MAX_KEPT`].
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    rows: Vec<(Trouble, Place, u64)>,
+    index: HashMap<Trouble, usize>,
+    /// The worst so far.
+    worst: Option<Severity>,
+    /// Reports that differed from those that are kept.
     dropped: u64,
 }
 
-impl<T> Default for Log<T> {
-    fn default() -> Self {
-        Self { rows: Vec::new(), index: HashMap::new(), dropped: 0 }
-    }
-}
-
-impl<T: Clone + Eq + std::hash::Hash> Log<T> {
-    /// Adds one report.
-    pub fn note(&mut self, what: T, at: Place) {
+impl Log {
+    /// Adds one report. It is kept if it is one of the first 1,000, or worse than all before: the
+    /// exit status has to be right.
+    pub fn note(&mut self, what: Trouble, at: Place) {
         if let Some(index) = self.index.get(&what) {
             self.rows[*index].2 += 1;
-        } else if self.rows.len() < MAX_KEPT {
+            return;
+        }
+        let severity = Some(what.severity());
+        if self.rows.len() < MAX_KEPT || severity > self.worst {
+            self.worst = self.worst.max(severity);
             self.index.insert(what.clone(), self.rows.len());
             self.rows.push((what, at, 1));
         } else {
@@ -133,7 +134,7 @@ impl<T: Clone + Eq + std::hash::Hash> Log<T> {
     }
 
     /// What was reported, where first, and how often.
-    pub fn iter(&self) -> impl Iterator<Item = &(T, Place, u64)> {
+    pub fn iter(&self) -> impl Iterator<Item = &(Trouble, Place, u64)> {
         self.rows.iter()
     }
 
@@ -152,7 +153,7 @@ impl<T: Clone + Eq + std::hash::Hash> Log<T> {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// All of it but missing memory, in order of first meeting.
-    pub troubles: Log<Trouble>,
+    pub troubles: Log,
     /// What the capture does not hold.
     pub missing: Missing,
 }
@@ -210,6 +211,12 @@ impl Report {
                 (_, Trouble::Io(_) | Trouble::Container(_)) => eprintln!("a4emu: {name}: {trouble}{times}"),
                 _ => eprintln!("a4emu: {name}: {at}: {trouble}{times}"),
             }
+        }
+        if self.troubles.dropped > 0 {
+            let more = self.troubles.dropped;
+            shared.warn(format_args!(
+                "{name}: {more} more reports are left out: there are too many different ones"
+            ));
         }
         for miss in self.missing.iter() {
             shared.warn(format_args!("{name}: {}", Trouble::Missing(miss)));

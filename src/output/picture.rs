@@ -48,6 +48,15 @@ enum Texel {
 }
 
 impl Texel {
+    fn of(surface: &Written) -> Option<Self> {
+        Some(match surface.content {
+            Content::Depth(format) => Self::Depth(format),
+            Content::Color => {
+                Self::Color(Format::color(surface.format)?.codec(surface.swap, Transfer::Linear)?)
+            }
+        })
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Color(codec) => codec.bytes() as usize,
@@ -80,6 +89,15 @@ fn grey(format: DepthFormat, texel: &[u8]) -> u16 {
     }
 }
 
+/// Why a surface has no picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPicture {
+    /// It has no pixels, or its format no pixel codec.
+    Unsupported,
+    /// No buffer holds any of its pixels.
+    Missing,
+}
+
 /// The picture of a surface, in memory row order.
 pub struct Picture<'m> {
     memory: &'m Memory,
@@ -90,18 +108,19 @@ pub struct Picture<'m> {
 }
 
 impl<'m> Picture<'m> {
-    /// The picture of `surface`. None for formats without a pixel codec, and where no buffer
-    /// holds any of its pixels.
-    pub fn of(surface: &Written, memory: &'m Memory) -> Option<Self> {
-        let texel = match surface.content {
-            Content::Depth(format) => Texel::Depth(format),
-            Content::Color => {
-                Texel::Color(Format::color(surface.format)?.codec(surface.swap, Transfer::Linear)?)
-            }
-        };
+    /// The picture of `surface`, up to its last row that some buffer holds.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn of(surface: &Written, memory: &'m Memory) -> Result<Self, NoPicture> {
+        let texel = Texel::of(surface).ok_or(NoPicture::Unsupported)?;
         let mut picture = Self { memory, surface: *surface, texel, height: surface.height };
-        picture.height = (0..surface.height).rev().find(|y| picture.is_held(*y))? + 1;
-        Some(picture)
+        if picture.size().contains(&0) {
+            return Err(NoPicture::Unsupported);
+        }
+        let last = (0..surface.height).rev().find(|y| picture.is_held(*y));
+        picture.height = last.ok_or(NoPicture::Missing)? + 1;
+        Ok(picture)
     }
 
     /// Columns and rows.

@@ -55,8 +55,7 @@ pub fn draw(
         let func = if draw.depth { CompareFunc::FUNC_LESS } else { CompareFunc::FUNC_ALWAYS };
         framebuffer.draw(loaded, func, &mut budget);
     }
-    framebuffer.write(png, &reach.inputs)?;
-    Ok(cut_status(&budget, shared))
+    Ok(cut_status(&budget, shared).and(framebuffer.write(png, &reach.inputs)))
 }
 
 /// Pixels of work that one here is: each is tested and written on its own. Measured.

@@ -4,13 +4,13 @@ use std::io::{self, BufRead, BufWriter, Read, Write};
 use std::path::Path;
 
 use a4emu_decoder::isa::pico::{Shader, assemble};
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 
 use super::cut_status;
 use super::unit::{StreamError, Unit, execute};
 use super::value::{Form, parse_list};
 use crate::budget::Budget;
-use crate::folders::read_text;
+use crate::folders::{read_text, too_large};
 use crate::options::Shared;
 use crate::out_file::{self, Inputs};
 use crate::status::{Failure, Status};
@@ -72,13 +72,18 @@ pub fn run(
     let unit = Unit::new(&shader);
     let inputs = parse_inputs(io::stdin().lock(), unit.input_dwords())?;
     let (outputs, _) = unit.run(&uniforms, &inputs, &mut budget);
+    let threads = outputs.chunks(unit.output_dwords());
+    Ok(cut_status(&budget, shared).and(print_threads(threads, form)))
+}
+
+/// A line for each thread.
+fn print_threads<'a>(threads: impl Iterator<Item = &'a [u32]>, form: Form) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    for thread in outputs.chunks(unit.output_dwords()) {
+    for thread in threads {
         let values: Vec<String> = thread.iter().map(|bits| form.show(*bits)).collect();
         writeln!(out, "{}", values.join(" "))?;
     }
-    out.flush()?;
-    Ok(cut_status(&budget, shared))
+    out.flush()
 }
 
 /// One `--uniform` per directive, in their order; those left out are zero.
@@ -116,8 +121,10 @@ pub fn parse_inputs(input: impl BufRead, dwords: usize) -> anyhow::Result<Vec<u3
 fn stream(path: &Path) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_STREAM + 1).read_to_end(&mut bytes)?;
-    ensure!(bytes.len() as u64 <= MAX_STREAM, "it has more than {MAX_STREAM} bytes");
-    Ok(bytes)
+    match bytes.len() as u64 <= MAX_STREAM {
+        true => Ok(bytes),
+        false => Err(too_large(MAX_STREAM).into()),
+    }
 }
 
 /// `pico exec`: the answers of a stream, one dword a line.
@@ -132,11 +139,12 @@ pub fn exec(path: &Path, mut budget: Budget, shared: &Shared) -> anyhow::Result<
             written = print_words(&mut out, answer);
         }
     });
-    written.and_then(|()| out.flush())?;
+    let status = cut_status(&budget, shared).and(written.and_then(|()| out.flush()));
     let damage = match result {
         Err(error) => error.to_string(),
-        Ok(()) if rest.is_empty() || budget.cut().is_some() => return Ok(cut_status(&budget, shared)),
+        Ok(()) if rest.is_empty() || budget.cut().is_some() => return Ok(status),
         Ok(()) => StreamError::Trailing { at: words.len(), dwords: 1 }.to_string(),
     };
-    Err(Failure { status: Status::Damaged, message: format!("{}: {damage}", path.display()) }.into())
+    let message = format!("{}: {damage}", path.display());
+    Ok(status.and(Err(Failure { status: Status::Damaged, message })))
 }

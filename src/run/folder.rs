@@ -78,7 +78,7 @@ mod tests {
         child.wait().unwrap();
         let name = |pid: u32| format!("{NAME}.{}.{pid}.xyz", namespace());
         let folders = [name(dead), name(std::process::id()), format!("{NAME}.1.{dead}.xyz"), "other".into()];
-        folders.each_ref().map(|name| fs::create_dir(base.path().join(name)).unwrap());
+        folders.iter().for_each(|name| fs::create_dir(base.path().join(name)).unwrap());
         remove_abandoned(base.path());
         assert_eq!(folders.map(|name| base.path().join(name).exists()), [false, true, true, true]);
     }

@@ -136,7 +136,7 @@ impl Program {
     }
 
     /// Rows that a warp of this program has.
-    pub(super) fn rows(&self) -> usize {
+    pub fn rows(&self) -> usize {
         rowmap::UNIFORMS as usize + self.uniforms.len()
     }
 }

@@ -45,11 +45,8 @@ impl Warp {
     /// Registers for `program`, with the constant file as this launch sees it
     /// (scalars; c448.. holds the SSBO mirror; beyond the slice reads 0).
     pub fn new(program: &Program, constants: &[u32]) -> Self {
-        let mut rows = vec![Lanes::ZERO; program.rows()];
-        let uniforms = rows.iter_mut().rev().zip(program.uniforms.iter().rev());
-        uniforms.for_each(|(row, uniform)| *row = Lanes::splat(uniform.resolve(constants)));
-        Self {
-            rows,
+        let mut warp = Self {
+            rows: vec![Lanes::ZERO; program.rows()],
             constants: constants.into(),
             flow: Flow::default(),
             live: 0,
@@ -59,7 +56,30 @@ impl Warp {
             lane_instructions: 0,
             limit: INSTRUCTION_LIMIT,
             on_kill: Killed::Help,
-        }
+        };
+        warp.spread(program);
+        warp
+    }
+
+    /// Puts the constants that the program names into rows, the same in all lanes.
+    fn spread(&mut self, program: &Program) {
+        let uniforms = self.rows.iter_mut().rev().zip(program.uniforms.iter().rev());
+        uniforms.for_each(|(row, uniform)| *row = Lanes::splat(uniform.resolve(&self.constants)));
+    }
+
+    /// Has `change` change the constants, before the first instruction of `program`.
+    pub fn change_constants(&mut self, program: &Program, change: impl FnOnce(&mut [u32])) {
+        change(Arc::make_mut(&mut self.constants));
+        self.spread(program);
+    }
+
+    /// Becomes a copy of `other`, in the memory that this one has.
+    pub fn copy_from(&mut self, other: &Self) {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.clone_from(&other.rows);
+        let shared =
+            Self { rows: Vec::new(), constants: other.constants.clone(), flow: other.flow.clone(), ..*other };
+        *self = Self { rows, ..shared };
     }
 
     /// Back to the first instruction, with the registers that the program

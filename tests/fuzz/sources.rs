@@ -1,6 +1,6 @@
 //! What is changed: small captures and sources that between them reach every stage.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use a4emu::asm::Disk;
 use a4emu::folders::Folders;
@@ -32,6 +32,11 @@ pub struct Source {
     pub block: Block,
 }
 
+/// Where all of them are, and what they include.
+fn captures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("captures")
+}
+
 impl Source {
     fn new(name: String, text: String) -> Self {
         let block = parse(&name, &text).expect("sources parse");
@@ -42,7 +47,7 @@ impl Source {
 
     /// What `block` makes in place of the statements of this source, if it makes something.
     pub fn assemble(&self, block: Block) -> Option<Vec<u8>> {
-        let folders = Folders::around(Path::new(&self.name), &[]);
+        let folders = Folders::around(Path::new(&self.name), &[captures()]);
         assemble_block(&self.name, &self.text, block, &mut Disk::new(folders), MAX_WORK).ok()
     }
 }
@@ -60,7 +65,7 @@ fn written(path: &Path) -> Source {
 
 /// All of them, in order of their names.
 pub fn all() -> Vec<Source> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
+    let folder = captures();
     let folders = [folder.clone(), folder.join("geometry")];
     let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("captures are there"));
     let mut paths: Vec<_> = files.map(|entry| entry.expect("readable").path()).collect();

@@ -21,8 +21,9 @@ const VERTICES: u32 = 5 << 8;
 
 /// The frame of a scene, and what its only geometry shader cost.
 fn scene(name: &str) -> (Frame, Row) {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("captures/geometry/{name}.a4"));
-    let sections = open(&source, &Folders::around(&source, &[])).expect("a good source");
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
+    let source = ours.join(format!("geometry/{name}.a4"));
+    let sections = open(&source, &Folders::around(&source, &[ours])).expect("a good source");
     let mut playback = Playback::default();
     playback.run(sections, &mut Renderer, &mut Silent);
     let rows = playback.gpu.pipeline.dispatches.rows();

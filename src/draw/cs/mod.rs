@@ -17,7 +17,8 @@ impl DispatchState {
         }
         let rows = (0..depth).flat_map(move |z| (0..height).map(move |y| [y, z]));
         let groups = rows.flat_map(move |[y, z]| (0..width).map(move |x| [x, y, z]));
-        launch(&self.stage, memory, budget, Threads::All, groups, |worker, group| self.group(worker, group))
+        // Groups are many and small: waking other threads for a wave of them costs more.
+        launch(&self.stage, memory, budget, Threads::This, groups, |worker, group| self.group(worker, group))
             .log
     }
 
@@ -30,7 +31,7 @@ impl DispatchState {
                 worker.warp = warp;
                 match worker.resume(None) {
                     Some(Outcome::Barrier) => waiting.push(std::mem::take(&mut worker.warp)),
-                    Some(Outcome::Ended) => {}
+                    Some(Outcome::Ended) => worker.reuse_warp(),
                     Some(Outcome::Fault(_)) | None => return,
                 }
             }
@@ -40,14 +41,11 @@ impl DispatchState {
 
     /// The warps of a group before their first instruction.
     fn start(&self, worker: &mut Worker<'_>, group: [u32; 3]) -> Vec<Warp> {
-        let mut constants = self.stage.constants.clone();
-        put(&mut constants, self.group, &group);
-        let fresh = Warp::new(&self.stage.program, &constants);
+        worker.begin_group(|constants| put(constants, self.group, &group));
         let count = self.size.iter().product::<u32>() as usize;
         let start = |first: usize| {
-            worker.warp = fresh.clone();
-            worker.start(WarpLanes::first(count - first), |warp, _| self.enter(warp, first as u32));
-            std::mem::take(&mut worker.warp)
+            let lanes = WarpLanes::first(count - first);
+            worker.warp_of_group(lanes, |warp, _| self.enter(warp, first as u32))
         };
         (0..count).step_by(LANES).map(start).collect()
     }

@@ -54,6 +54,10 @@ pub struct Worker<'a> {
     pub stage: &'a StageState,
     /// The registers of the warp that runs. (A stage whose warps wait for each other has more.)
     pub warp: Warp,
+    /// The warp of which those of a work group are copies.
+    fresh: Warp,
+    /// Warps that have ended.
+    ended: Vec<Warp>,
     /// What it sees.
     pub memory: ShaderMemory<'a>,
     /// What the job wanted more of than it may have.
@@ -63,7 +67,8 @@ pub struct Worker<'a> {
 impl<'a> Worker<'a> {
     /// A worker with nothing done, and no limit but that of a single warp.
     pub fn new(stage: &'a StageState, gpu: GpuMemory<'a>) -> Self {
-        Self { stage, warp: Warp::default(), memory: ShaderMemory::new(gpu, stage), exhausted: None }
+        let (warp, fresh, ended) = Default::default();
+        Self { stage, warp, fresh, ended, memory: ShaderMemory::new(gpu, stage), exhausted: None }
     }
 
     /// Whether the job is over before its end: a fault, or all that it may cost is used up.
@@ -87,6 +92,35 @@ impl<'a> Worker<'a> {
                 Some(Outcome::Fault(_)) | None => return false,
             }
         }
+    }
+
+    /// A warp of the group that [`Worker::begin_group`] began, before its first instruction, in the
+    /// memory of one that has ended.
+    pub fn warp_of_group(
+        &mut self,
+        lanes: WarpLanes,
+        enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
+    ) -> Warp {
+        self.warp = self.ended.pop().unwrap_or_default();
+        self.warp.copy_from(&self.fresh);
+        self.start(lanes, enter);
+        std::mem::take(&mut self.warp)
+    }
+
+    /// A work group begins, whose constants `change` makes of the stage's.
+    pub fn begin_group(&mut self, change: impl FnOnce(&mut [u32])) {
+        let program = &self.stage.program;
+        if self.fresh.limit == 0 {
+            self.fresh = Warp::new(program, &self.stage.constants);
+        }
+        self.fresh.change_constants(program, change);
+        // Constants and registers are copied, each once.
+        self.memory.work.cleared += (self.stage.constants.len() + LANES * program.rows()) as u64 / 4;
+    }
+
+    /// The warp at hand has ended: another of its size may have its memory.
+    pub fn reuse_warp(&mut self) {
+        self.ended.push(std::mem::take(&mut self.warp));
     }
 
     /// A warp before its first instruction.

@@ -15,6 +15,8 @@ use crate::draw::tpl1::BoundBank;
 const GROUP_BYTES: usize = 64 << 10;
 /// Bytes of private memory of a lane.
 const PRIVATE_BYTES: usize = 16 << 10;
+/// Accesses that one which finds nothing is charged for besides: it has to be noted.
+const MISS: u64 = 16;
 /// Texels that a texture request is charged for, a lane: those of a bilinear filter.
 const TEXELS_PER_LANE: u64 = 4;
 
@@ -180,6 +182,7 @@ impl<'a> ShaderMemory<'a> {
 
     fn read_global(&mut self, client: Client, address: u32, out: &mut [u8]) {
         if !self.gpu.get().read(address, out) {
+            self.work.accesses += MISS;
             self.log.missing.note(Miss { client, address, len: out.len() as u32 });
         }
     }

@@ -80,11 +80,12 @@ impl Device {
     /// The thread: runs what is queued, for ever.
     fn serve(&self, mut engine: Engine) -> ! {
         loop {
-            let (number, job) = self.next_job();
+            let (number, mut job) = self.next_job();
             let run = catch_unwind(AssertUnwindSafe(|| engine.run(self, &job)));
             let outcome = run.unwrap_or_else(|panic| engine.broke(self, panic.as_ref()));
+            // Before anybody hears of the end: who then closes a buffer is the last to have it.
+            job.owners.clear();
             self.complete(number, &job, &outcome);
-            drop(job);
             self.announce_progress();
         }
     }

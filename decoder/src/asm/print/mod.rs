@@ -72,15 +72,14 @@ pub struct Rest {
 /// The source of `capture` (unpacked bytes, damaged or not).
 pub fn disassemble(capture: &[u8]) -> Disassembly {
     let mut text = Vec::new();
-    let rest = disassemble_into(capture, &mut text).expect("memory can be written");
+    let (rest, written) = disassemble_into(capture, &mut text);
+    written.expect("memory can be written");
     Disassembly { text: String::from_utf8(text).expect("only text is written"), rest }
 }
 
-/// Writes the source of `capture` to `to`, piece by piece.
-///
-/// # Errors
-/// When `to` cannot be written.
-pub fn disassemble_into(capture: &[u8], to: &mut dyn io::Write) -> io::Result<Rest> {
+/// Writes the source of `capture` to `to`, piece by piece. What it is not is known even if `to`
+/// cannot be written.
+pub fn disassemble_into(capture: &[u8], to: &mut dyn io::Write) -> (Rest, io::Result<()>) {
     let plan = plan::plan(items::items(capture).take(MAX_ITEMS));
     let mut printer = Printer {
         out: Out::new(to),
@@ -98,8 +97,7 @@ pub fn disassemble_into(capture: &[u8], to: &mut dyn io::Write) -> io::Result<Re
         }
     }
     rest.cut = items.left();
-    printer.out.finish()?;
-    Ok(rest)
+    (rest, printer.out.finish())
 }
 
 /// `b_fff66000`; with a number if the address has had another size before.

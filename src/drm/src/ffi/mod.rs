@@ -38,6 +38,7 @@ fn last_errno() -> Errno {
 }
 
 /// Sets why a call of this thread failed.
+#[cfg(not(test))]
 fn set_errno(errno: Errno) {
     // SAFETY: libc's own per-thread variable.
     unsafe { *libc::__errno_location() = errno.raw_os_error() };

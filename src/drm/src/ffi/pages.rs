@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::ptr::{self, NonNull};
 
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 /// The GPU's address space as memory of the process, there until it ends. Pages that nobody
 /// wrote take no room, and a forked child shares it.
@@ -91,9 +91,10 @@ impl Region {
     ///
     /// # Safety
     /// Nobody but the program that asks for it uses what is at `at`.
+    #[cfg(not(test))]
     pub(super) unsafe fn show_at(&self, range: Range<u64>, at: Option<usize>) -> Result<usize, Errno> {
         let (base, len) = self.at(&range);
-        let (base, flags) = (base.as_ptr().cast(), MremapFlags::MAYMOVE);
+        let (base, flags) = (base.as_ptr().cast(), rustix::mm::MremapFlags::MAYMOVE);
         // An old length of 0 leaves the first mapping in place.
         // SAFETY: a new mapping at a free address, or where the caller says.
         let shown = unsafe {

@@ -1,0 +1,380 @@
+//! The exit status of the real command: one table from what went wrong to what a script sees.
+//! 0 fine or the same, 1 differs, 2 wrong use, 3 damaged, 4 not supported or cut off; the worst wins.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use a4emu::cp::{Renderer, Silent};
+use a4emu::playback::Playback;
+use a4emu_decoder::capture::{Body, Section, Sections};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tempfile::TempDir;
+
+/// A command line, the status that is right, and what stderr says (nothing: anything may).
+type Row = (&'static str, i32, &'static str);
+
+/// A shader that costs something for each line of stdin.
+const SHADER: &str = "#vertexShader\n#input r0.xyz\n#output r12.xyzw\niadd r4.xy r0 100\nmov r12 r4\n";
+/// A source of an empty capture.
+const SOURCE: &str = "gpu_id 420\nbuffer b { RB_MODE_CONTROL { WIDTH = 32 } }\nsubmit b\n";
+
+/// The folder that the commands of a table run in.
+struct Folder(TempDir);
+
+impl Folder {
+    /// With all inputs.
+    fn new() -> Self {
+        let folder = Self(TempDir::new().unwrap());
+        let fine = unpacked(&root().join("captures/triangle.rd.gz"));
+        let noise: Vec<u8> =
+            (0..1u32 << 14).flat_map(|i| i.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
+        let files = [
+            ("fine.rd", fine.clone()),
+            ("cut.rd", fine[..fine.len() - 5].to_vec()),
+            // All of it runs, and then the file ends inside a header.
+            ("tail.rd", [&fine[..], &[1, 0, 0]].concat()),
+            ("stream.rd", [&fine[..], &submit(0x9000, 8)].concat()),
+            ("orphan.rd", [&section(12, &[1; 16]), &fine[..]].concat()),
+            ("other.rd", [&section(13, &630u32.to_le_bytes()), &fine[..]].concat()),
+            ("away.rd", without_target(&fine)),
+            ("empty.rd", Vec::new()),
+            ("text.rd", b"#include <stdio.h>\nint main(void) { return 0; }\n".to_vec()),
+            ("odd.bin", vec![1, 2, 3]),
+            ("t.a4", SOURCE.into()),
+            ("long.a4", SOURCE.replace("{ RB", "{ repeat 9999 { RB").replace(" }\nsub", " } }\nsub").into()),
+            ("bad.a4", "gpu_id\n".into()),
+            ("s.pico", SHADER.into()),
+            ("stdin", "10 20 30\n40 50 60\n".into()),
+            ("fine.rd.gz", packed(&fine)),
+            // Of the noise behind the capture the end is missing.
+            ("cut.rd.gz", packed(&[&fine[..], &section(99, &noise)].concat())),
+        ];
+        for (name, bytes) in files {
+            let whole = bytes.len() - if name == "cut.rd.gz" { 100 } else { 0 };
+            fs::write(folder.0.path().join(name), &bytes[..whole]).unwrap();
+        }
+        folder.fixtures();
+        folder.copy("captures/pico/triangle.toml", "scene.toml");
+        for shader in fs::read_dir(root().join("captures/pico")).unwrap() {
+            let path = shader.unwrap().path();
+            fs::copy(&path, folder.0.path().join(path.file_name().unwrap())).unwrap();
+        }
+        folder
+    }
+
+    /// Folders of one fixture each: as its golden files say, otherwise, and with a cut capture.
+    fn fixtures(&self) {
+        for (folder, capture, more) in
+            [("same", "fine.rd", ""), ("differs", "fine.rd", "more\n"), ("damaged", "tail.rd", "")]
+        {
+            let case = self.0.path().join(folder).join("case");
+            fs::create_dir_all(&case).unwrap();
+            fs::copy(self.0.path().join(capture), self.0.path().join(folder).join("capture.rd")).unwrap();
+            fs::write(case.join("case.toml"), "capture = \"../capture.rd\"\n").unwrap();
+            self.copy("fixtures/triangle/state.txt", &format!("{folder}/case/state.txt"));
+            let packets = fs::read_to_string(root().join("fixtures/triangle/packets.txt")).unwrap();
+            fs::write(case.join("packets.txt"), packets + more).unwrap();
+        }
+        let broken = self.0.path().join("broken/case");
+        fs::create_dir_all(&broken).unwrap();
+        fs::write(broken.join("case.toml"), "capture = \"../nowhere.rd\"\n").unwrap();
+        self.copy("fixtures/triangle/state.txt", "triangle.txt");
+        self.copy("fixtures/blend/state.txt", "blend.txt");
+    }
+
+    fn copy(&self, from: &str, to: &str) {
+        fs::copy(root().join(from), self.0.path().join(to)).unwrap();
+    }
+
+    /// The status of a command, and its stderr.
+    fn run(&self, command: &str, stdout: Stdio) -> (i32, String) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+        child.args(command.split(' ')).current_dir(self.0.path()).stdout(stdout);
+        let output = child.stdin(File::open(self.0.path().join("stdin")).unwrap()).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code().unwrap_or(-1), stderr)
+    }
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn section(id: u32, payload: &[u8]) -> Vec<u8> {
+    [&id.to_le_bytes(), &(payload.len() as u32).to_le_bytes(), payload].concat()
+}
+
+/// A submit of what no buffer holds.
+fn submit(address: u32, dwords: u32) -> Vec<u8> {
+    section(6, &[address.to_le_bytes(), dwords.to_le_bytes()].concat())
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn sections(capture: &Path) -> Vec<Section> {
+    Sections::new(File::open(capture).unwrap()).unwrap().map(Result::unwrap).collect()
+}
+
+fn joined(sections: &[Section]) -> Vec<u8> {
+    sections.iter().flat_map(|each| section(each.id.to_bits(), &each.payload)).collect()
+}
+
+fn unpacked(capture: &Path) -> Vec<u8> {
+    joined(&sections(capture))
+}
+
+/// The capture without the buffer into which its last picture goes.
+fn without_target(capture: &[u8]) -> Vec<u8> {
+    let mut playback = Playback::default();
+    playback.run(Sections::new(capture).unwrap(), &mut Renderer, &mut Silent);
+    let target = playback.gpu.pipeline.surfaces.last_color().unwrap().address;
+    let base = u64::from(playback.gpu.mem.buffer_at(target).unwrap().0);
+    let is_target =
+        |section: &Section| matches!(section.body(), Ok(Body::GpuAddr(record)) if record.address == base);
+    let mut all: Vec<Section> = Sections::new(capture).unwrap().map(Result::unwrap).collect();
+    let before = all.len();
+    all.retain(|section| !is_target(section));
+    assert!(all.len() < before, "it was there");
+    joined(&all)
+}
+
+/// Runs every row; all that are not as they say.
+fn check(rows: &[Row], stdout: impl Fn() -> Stdio) {
+    let folder = Folder::new();
+    let wrong: Vec<String> = rows
+        .iter()
+        .filter_map(|&(command, status, says)| {
+            let (got, stderr) = folder.run(command, stdout());
+            let right = got == status && stderr.contains(says);
+            (!right).then(|| format!("{command}: {got}, and {status} with {says:?} is right\n{stderr}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_fine_is_0_and_what_differs_is_1() {
+    let rows = [
+        ("info fine.rd", 0, ""),
+        ("decode fine.rd fine.rd.gz", 0, ""),
+        ("replay fine.rd.gz --png p.png --out o --stats", 0, ""),
+        ("disasm fine.rd -o t2.a4", 0, ""),
+        ("disasm fine.rd.gz --submit 0 -o t3.a4", 0, ""),
+        ("asm t.a4 -o t.rd", 0, ""),
+        ("diff fine.rd fine.rd.gz", 0, ""),
+        ("diff fine.rd triangle.txt", 0, ""),
+        ("check --fixtures same", 0, ""),
+        ("pico asm s.pico", 0, ""),
+        ("pico run s.pico", 0, ""),
+        ("pico draw scene.toml --png s.png", 0, ""),
+        ("diff triangle.txt blend.txt", 1, ""),
+        ("diff fine.rd blend.txt", 1, ""),
+        ("check --fixtures differs", 1, ""),
+        ("check --fixtures differs --json", 1, ""),
+    ];
+    check(&rows, Stdio::null);
+}
+
+#[test]
+fn wrong_use_is_2() {
+    let rows = [
+        ("replay --frob fine.rd", 2, "--frob"),
+        ("frob", 2, "frob"),
+        ("info nowhere.rd", 2, "cannot open nowhere.rd"),
+        ("decode nowhere.rd", 2, "cannot open nowhere.rd"),
+        ("replay nowhere.rd", 2, "cannot open nowhere.rd"),
+        ("disasm nowhere.rd", 2, "cannot read nowhere.rd"),
+        ("diff fine.rd nowhere.rd", 2, "cannot read nowhere.rd"),
+        ("asm nowhere.a4 -o o.rd", 2, "nowhere.a4"),
+        ("check --fixtures nowhere", 2, "cannot read nowhere"),
+        ("check --fixtures broken", 2, ""),
+        ("pico run nowhere.pico", 2, "cannot open nowhere.pico"),
+        ("asm bad.a4 -o o.rd", 2, "expected a value"),
+        ("asm t.a4 -o t.a4", 2, "it is an input of this command"),
+        ("disasm fine.rd -o fine.rd", 2, "it is an input of this command"),
+        ("replay fine.rd --state fine.rd", 2, "it is an input of this command"),
+        ("replay fine.rd --png fine.rd", 2, "it is an input of this command"),
+        ("replay fine.rd --png nowhere/p.png", 2, "cannot write nowhere"),
+        ("replay fine.rd --png p.png --stop 0 --list-draws", 2, "no colour surface was rendered"),
+        ("replay away.rd --png away.png", 2, "in no buffer of the capture"),
+        ("replay fine.rd --draw 7..3", 2, "is empty"),
+        ("replay fine.rd --draw 77", 2, "no draw 77"),
+        ("replay fine.rd --stop 77", 2, "no draw 77"),
+        ("decode fine.rd --submit 9", 2, "no submit 9"),
+        ("disasm fine.rd --submit 9", 2, "no submit 9"),
+        ("disasm fine.rd --draw 77", 2, "no draw 77"),
+        ("diff fine.rd fine.rd --draw 77", 2, "no draw 77"),
+        ("replay fine.rd --max-work 1.5M", 2, "is no number"),
+    ];
+    check(&rows, Stdio::null);
+}
+
+#[test]
+fn damage_is_3() {
+    let header = "capture ends inside a section header";
+    let gzip = "compressed data is damaged";
+    let none = "in no buffer of the capture";
+    let rows = [
+        ("info cut.rd", 3, "capture ends inside"),
+        ("info tail.rd", 3, header),
+        ("info cut.rd.gz", 3, gzip),
+        ("info stream.rd", 3, none),
+        ("info empty.rd", 3, "not a capture"),
+        ("info text.rd", 3, "not a capture"),
+        ("decode cut.rd.gz", 3, gzip),
+        ("decode tail.rd --format jsonl", 3, header),
+        ("decode stream.rd", 3, none),
+        ("decode -q cut.rd.gz", 3, gzip),
+        ("replay cut.rd.gz", 3, gzip),
+        ("replay stream.rd", 3, none),
+        ("replay tail.rd --png p.png", 3, header),
+        ("replay cut.rd.gz --png p.png", 3, gzip),
+        ("replay cut.rd.gz --out o", 3, gzip),
+        ("replay tail.rd --state t.txt", 3, header),
+        ("replay tail.rd --loop 1", 3, header),
+        ("disasm cut.rd -o t.a4", 3, "are no section"),
+        ("disasm -q tail.rd -o t.a4", 3, "are no section"),
+        ("disasm -q cut.rd.gz -o t.a4", 3, gzip),
+        ("disasm empty.rd", 3, "not a capture"),
+        ("disasm text.rd -o t.a4", 3, "are no section"),
+        ("diff cut.rd fine.rd", 3, "capture ends inside"),
+        ("diff fine.rd.gz cut.rd.gz", 3, gzip),
+        ("check --fixtures damaged", 3, ""),
+        ("pico exec odd.bin", 3, "odd.bin"),
+    ];
+    check(&rows, Stdio::null);
+}
+
+#[test]
+fn what_is_not_supported_or_cut_off_is_4() {
+    let (work, memory, time) = ("--max-work", "--max-memory", "--time-limit");
+    let rows = [
+        ("info other.rd", 4, "not supported yet"),
+        ("decode other.rd", 4, "not supported yet"),
+        ("replay other.rd", 4, "not supported yet"),
+        ("diff other.rd other.rd", 4, "not supported yet"),
+        ("info fine.rd --max-work 1", 4, work),
+        ("info fine.rd --max-memory 1", 4, memory),
+        ("info fine.rd --time-limit 0", 4, time),
+        ("decode fine.rd --max-work 1", 4, work),
+        ("decode fine.rd --max-memory 1", 4, memory),
+        ("decode fine.rd --time-limit 0", 4, time),
+        ("replay fine.rd --max-work 1", 4, work),
+        ("replay fine.rd --max-work 1M", 4, work),
+        ("replay fine.rd --max-memory 1", 4, memory),
+        ("replay fine.rd --time-limit 0", 4, time),
+        ("replay fine.rd --max-work 1 --out o", 4, work),
+        ("diff fine.rd fine.rd --max-work 1", 4, work),
+        ("diff fine.rd fine.rd --max-memory 1", 4, memory),
+        ("diff fine.rd fine.rd --time-limit 0", 4, time),
+        ("disasm fine.rd --max-memory 100 -o t.a4", 4, memory),
+        ("disasm fine.rd --submit 0 --max-work 1", 4, work),
+        ("disasm fine.rd --submit 0 --time-limit 0", 4, time),
+        ("asm long.a4 -o o.rd --max-work 1", 4, "too much work"),
+        ("pico run s.pico --max-work 1", 4, work),
+        ("pico run s.pico --time-limit 0", 4, time),
+        ("pico draw scene.toml --png s.png --max-work 1", 4, work),
+        ("pico draw scene.toml --png s.png --time-limit 0", 4, time),
+    ];
+    check(&rows, Stdio::null);
+}
+
+#[test]
+fn of_several_the_worst_counts() {
+    let rows = [
+        ("decode tail.rd fine.rd", 3, ""),
+        ("decode fine.rd tail.rd", 3, ""),
+        ("decode nowhere.rd tail.rd fine.rd", 3, "cannot open"),
+        ("decode tail.rd nowhere.rd", 3, "cannot open"),
+        ("decode other.rd tail.rd nowhere.rd", 4, "cannot open"),
+        ("diff tail.rd nowhere.rd", 3, "cannot read"),
+        ("diff tail.rd blend.txt", 3, ""),
+        ("diff tail.rd fine.rd --draw 77", 3, "no draw 77"),
+        ("decode tail.rd --draw 77", 3, "no draw 77"),
+        ("replay cut.rd --png p.png", 3, "no colour surface was rendered"),
+        ("replay tail.rd --png nowhere/p.png", 3, "cannot write nowhere"),
+        ("replay tail.rd --draw 77", 3, "no draw 77"),
+        ("replay tail.rd --max-work 1", 4, "--max-work"),
+        ("disasm cut.rd.gz --draw 77", 3, "no draw 77"),
+        ("disasm cut.rd.gz -o nowhere/t.a4", 3, "cannot write nowhere"),
+        ("disasm cut.rd -o nowhere/t.a4", 2, "cannot write nowhere"),
+    ];
+    check(&rows, Stdio::null);
+}
+
+/// The recorded program's own affair, unless somebody wants to know.
+#[test]
+fn warnings_are_0_and_strictly_3() {
+    let orphan = "belong to no address";
+    let rows = [
+        ("info orphan.rd", 0, orphan),
+        ("decode orphan.rd", 0, orphan),
+        ("replay orphan.rd", 0, orphan),
+        ("info orphan.rd --strict", 3, orphan),
+        ("decode orphan.rd --strict", 3, orphan),
+        ("replay orphan.rd --strict", 3, orphan),
+        ("replay orphan.rd --strict -q", 3, ""),
+        ("diff orphan.rd orphan.rd --strict", 3, orphan),
+        ("replay fine.rd --strict", 0, ""),
+        ("replay away.rd --out o", 0, "are not in the capture (render target)"),
+        ("replay away.rd --out o --strict", 3, "are not in the capture (render target)"),
+        ("decode other.rd --strict", 4, "not supported yet"),
+    ];
+    check(&rows, Stdio::null);
+}
+
+#[test]
+fn a_closed_stdout_hides_nothing() {
+    let rows = [
+        ("info fine.rd", 0, ""),
+        ("decode fine.rd", 0, ""),
+        ("decode fine.rd --format jsonl", 0, ""),
+        ("disasm fine.rd", 0, ""),
+        ("replay fine.rd --state -", 0, ""),
+        ("replay fine.rd --stats", 0, ""),
+        ("check --fixtures same", 0, ""),
+        ("check --fixtures differs", 1, ""),
+        ("check --fixtures differs --json", 1, ""),
+        ("diff triangle.txt blend.txt", 1, ""),
+        ("info cut.rd", 3, "capture ends inside"),
+        ("decode cut.rd", 3, "capture ends inside"),
+        ("decode cut.rd.gz --format jsonl", 3, "compressed data is damaged"),
+        ("replay tail.rd --state -", 3, "capture ends inside"),
+        ("replay tail.rd --trace", 3, "capture ends inside"),
+        ("replay tail.rd --list-draws", 3, "capture ends inside"),
+        ("replay tail.rd --png -", 3, "capture ends inside"),
+        ("disasm cut.rd", 3, "are no section"),
+        ("disasm cut.rd.gz", 3, "compressed data is damaged"),
+        ("check --fixtures damaged", 3, ""),
+        ("pico exec odd.bin", 3, ""),
+        ("pico run s.pico --max-work 1", 4, "--max-work"),
+        ("replay fine.rd --max-work 1 --state -", 4, "--max-work"),
+    ];
+    check(&rows, || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        writer.into()
+    });
+}
+
+/// What cannot be put out leaves the rest alone.
+#[test]
+fn the_rest_is_still_written() {
+    let folder = Folder::new();
+    let (status, said) = folder.run("replay fine.rd --png nowhere/p.png --out o", Stdio::null());
+    assert_eq!(status, 2, "{said}");
+    assert!(folder.0.path().join("o/summary.json").is_file(), "{said}");
+    let (status, said) = folder.run("replay away.rd --out away", Stdio::null());
+    let summary = fs::read_to_string(folder.0.path().join("away/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    let last = summary["surfaces"].as_array().unwrap().last().unwrap();
+    assert_eq!((status, &last["png"]), (0, &serde_json::Value::Null), "{said}");
+    assert!(summary["unsupported"].as_array().unwrap().is_empty(), "{summary}");
+}
