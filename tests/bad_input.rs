@@ -1,8 +1,14 @@
 //! Damaged and hostile input: nothing panics, hangs or allocates by a length that
-//! it has not seen; what can be read is printed; stderr says what and where.
+//! it has not seen; what can be read is printed; stderr says what and where. All of it runs in
+//! processes that have so much time and address space.
+
+mod bounded;
+#[path = "../decoder/tests/seed/mod.rs"]
+mod seed;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::time::Duration;
 
 use a4emu::decode::{Args, Output, decode};
 use a4emu::options::Shared;
@@ -10,10 +16,15 @@ use a4emu::status::Status;
 use a4emu_decoder::capture::Sections;
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
+use bounded::{bounded, limited};
 use clap::Parser;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
+use seed::random_cases;
+
+/// Seconds by the clock, for a run that waits for ever; the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A capture under construction, by the format's description.
 #[derive(Clone, Default)]
@@ -57,10 +68,11 @@ fn call(address: u32, dwords: u32) -> [u32; 3] {
     [0xc001_3f00, address, dwords]
 }
 
-/// Runs `a4emu decode --format jsonl -` on `input`.
+/// Runs `a4emu decode --format jsonl -` on `input`, within the limits.
 fn run(input: &[u8]) -> Assert {
-    let mut command = Command::cargo_bin("a4emu").unwrap();
-    command.args(["decode", "--format", "jsonl", "-"]).write_stdin(input).assert()
+    let mut command = limited();
+    command.arg(assert_cmd::cargo::cargo_bin("a4emu")).args(["decode", "--format", "jsonl", "-"]);
+    Command::from_std(command).write_stdin(input).timeout(PATIENCE).assert()
 }
 
 /// Expects exit status 3 or the like, and a message with all of `says`.
@@ -159,6 +171,10 @@ fn small() -> Capture {
 
 #[test]
 fn cut_at_every_byte_the_rest_is_shown() {
+    bounded(module_path!(), "cut_at_every_byte_the_rest_is_shown", cut_at_every_byte);
+}
+
+fn cut_at_every_byte() {
     let whole = small().0;
     let boundaries: Vec<usize> = {
         let mut sections = Sections::new(&whole[..]).unwrap();
@@ -188,20 +204,21 @@ fn cut_at_every_byte_the_rest_is_shown() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
-
-    /// Bytes changed at random: it ends, and what comes out is what was read.
-    #[test]
-    fn changed_bytes_are_answered(changes in proptest::collection::vec((0usize..400, any::<u8>()), 1..6)) {
-        let mut input = small().0;
-        let len = input.len();
-        changes.iter().for_each(|&(at, byte)| input[at % len] = byte);
-        for format in ["jsonl", "text", "summary"] {
-            let (_, shown) = decode_here(&input, format);
-            prop_assert!(shown.is_empty() || shown.ends_with('\n'));
-        }
-    }
+/// Bytes changed at random: it ends, and what comes out is what was read.
+#[test]
+fn changed_bytes_are_answered() {
+    bounded(module_path!(), "changed_bytes_are_answered", || {
+        let changes = proptest::collection::vec((0usize..400, any::<u8>()), 1..6);
+        proptest!(random_cases(1000), |(changes in changes)| {
+            let mut input = small().0;
+            let len = input.len();
+            changes.iter().for_each(|&(at, byte)| input[at % len] = byte);
+            for format in ["jsonl", "text", "summary"] {
+                let (_, shown) = decode_here(&input, format);
+                prop_assert!(shown.is_empty() || shown.ends_with('\n'));
+            }
+        });
+    });
 }
 
 #[test]

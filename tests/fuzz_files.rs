@@ -4,7 +4,7 @@
 //!
 //! Inputs choose how something good is changed ([`Choices`]), or are taken as they are. `cargo
 //! test` runs each target on random input, the seed of which it prints when it fails, and on the
-//! inputs kept under `__fuzz__`; `scripts/fuzz` runs them under libFuzzer.
+//! inputs kept under `__fuzz__`; `scripts/fuzz` gives them more time.
 
 #[path = "fuzz/choices.rs"]
 mod choices;

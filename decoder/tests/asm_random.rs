@@ -1,9 +1,12 @@
 //! Any bytes at all: text and back gives the same bytes, and no source, however
 //! broken, does more than fail.
 
+mod seed;
+
 use a4emu_decoder::asm::{Files, Image, MAX_WORK, assemble, disassemble};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use seed::random_cases;
 
 /// Nothing to include.
 struct NoFiles;
@@ -108,7 +111,7 @@ fn round_trips(capture: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(random_cases(400))]
 
     #[test]
     fn captures_round_trip(pieces in vec(piece(), 0..14), tail in vec(any::<u8>(), 0..12)) {

@@ -4,6 +4,8 @@
 //! `cargo test` runs each target on random input, the seed of which it prints when it fails,
 //! and on the inputs kept under `__fuzz__`; `scripts/fuzz` runs them under libFuzzer.
 
+mod seed;
+
 use std::time::Duration;
 
 use a4emu_decoder::asm::{Files, Image, MAX_WORK, assemble, disassemble};
@@ -14,6 +16,7 @@ use a4emu_decoder::packet::{Packet, Packets};
 use a4emu_decoder::pm4::{Pm4, row};
 use bolero::check;
 use proptest::prelude::*;
+use seed::random_cases;
 
 /// Time that a target has under `cargo test`.
 const TIME: Duration = Duration::from_secs(3);
@@ -176,7 +179,7 @@ fn near_shader() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+    #![proptest_config(random_cases(2000))]
 
     #[test]
     fn near_captures_are_read_to_their_damage(input in near_sections()) {

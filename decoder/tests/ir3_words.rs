@@ -1,9 +1,13 @@
 //! Words survive decoding, encoding, printing and parsing; the instructions
 //! of the captures print as the freedreno disassembler prints them.
+
+mod seed;
+
 use a4emu_decoder::isa::ir3::program::{assemble, disassemble};
 use a4emu_decoder::isa::ir3::{Body, Instr, parse};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
+use seed::random_cases;
 
 /// A word of one category whose ignored bits are more often clear than not,
 /// so that most are instructions.
@@ -14,7 +18,7 @@ fn words() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(50_000))]
+    #![proptest_config(random_cases(50_000))]
 
     #[test]
     fn every_word_encodes_back_to_itself(word in words()) {

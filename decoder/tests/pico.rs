@@ -1,9 +1,13 @@
 //! The PicoGpu page's rules and PicoGpu's own bytes, programs and reject list
 //! (facts from its public assembler and shader-unit tests).
+
+mod seed;
+
 use a4emu_decoder::isa::pico::command::Command;
 use a4emu_decoder::isa::pico::{Form, Instr, Io, Mask, Op, assemble, decode_program};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
+use seed::random_cases;
 
 /// A vertex shader around `code`.
 fn vertex(code: &str) -> String {
@@ -194,6 +198,8 @@ fn rows_have_one_name_per_form() {
 }
 
 proptest! {
+    #![proptest_config(random_cases(256))]
+
     #[test]
     fn any_text_is_accepted_or_refused(source in "[ -~\n]{0,200}") {
         let _ = assemble(&source);

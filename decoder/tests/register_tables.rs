@@ -1,4 +1,7 @@
 //! The register tables check themselves.
+
+mod seed;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use a4emu_decoder::bits::parse::{self, ValueError};
@@ -8,6 +11,7 @@ use a4emu_decoder::regs::enums::{ColorFmt, IntpMode, ReplMode, TileMode};
 use a4emu_decoder::regs::{self, enums, gras, rb, tex, vfd, vpc};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
+use seed::random_cases;
 
 /// Every word layout of the database with its name, registers and descriptors.
 fn layouts() -> Vec<(String, &'static [FieldRow])> {
@@ -237,6 +241,8 @@ fn every_layout_survives_text_and_fields() {
 }
 
 proptest! {
+    #![proptest_config(random_cases(256))]
+
     #[test]
     fn any_word_survives_text_and_fields(word: u32, index in 0..layouts().len()) {
         let (name, rows) = layouts()[index].clone();

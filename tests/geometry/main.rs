@@ -1,6 +1,8 @@
 //! Geometry and tessellation shaders: what goes wrong, what is fed back, how work is laid on
 //! lanes. That pictures are right is the fixtures' business.
 
+#[path = "../bounded/mod.rs"]
+mod bounded;
 mod cli;
 mod cost;
 mod dispatch;

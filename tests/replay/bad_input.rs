@@ -1,4 +1,5 @@
-//! Any bytes: no panic, no hang, no allocation that the bytes do not pay for.
+//! Any bytes: no panic, no hang, no allocation that the bytes do not pay for. What claims that runs in
+//! processes that have so much time and address space.
 
 use a4emu::budget::{Budget, Work};
 use a4emu::cp::{Silent, Skip};
@@ -8,6 +9,8 @@ use a4emu_decoder::capture::Sections;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
+use super::bounded::bounded;
+use super::seed::random_cases;
 use super::stream::{STREAM, bytes, capture, draw, packet, section, write};
 
 fn play(bytes: &[u8]) -> Playback {
@@ -43,6 +46,10 @@ fn a_capture_cut_at_any_byte_runs_as_far_as_it_goes() {
 
 #[test]
 fn lengths_that_lie_allocate_nothing() {
+    bounded(module_path!(), "lengths_that_lie_allocate_nothing", lengths_that_lie);
+}
+
+fn lengths_that_lie() {
     let huge = [
         section(13, &420u32.to_le_bytes()),
         bytes(&[3, 8, STREAM, u32::MAX]),
@@ -58,9 +65,12 @@ fn lengths_that_lie_allocate_nothing() {
 /// Four gigabytes announced over and over, each time elsewhere: records of 16 bytes.
 #[test]
 fn announcing_all_addresses_again_and_again_is_cheap() {
-    let record = |at: u32| [section(3, &bytes(&[at, u32::MAX])), section(6, &bytes(&[STREAM, 1]))].concat();
-    let many: Vec<u8> = (0..2000).flat_map(|n| record(n * 4)).collect();
-    assert_eq!(play(&many).gpu.at.submit, 2000);
+    bounded(module_path!(), "announcing_all_addresses_again_and_again_is_cheap", || {
+        let record =
+            |at: u32| [section(3, &bytes(&[at, u32::MAX])), section(6, &bytes(&[STREAM, 1]))].concat();
+        let many: Vec<u8> = (0..2000).flat_map(|n| record(n * 4)).collect();
+        assert_eq!(play(&many).gpu.at.submit, 2000);
+    });
 }
 
 /// Every packet asks for 128 KB to be copied.
@@ -116,25 +126,33 @@ fn stream() -> impl Strategy<Value = Vec<u32>> {
     proptest::collection::vec(packets, 1..40).prop_map(|packets| packets.concat())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+#[test]
+fn any_stream_ends() {
+    bounded(module_path!(), "any_stream_ends", || {
+        proptest!(random_cases(400), |(words in stream())| {
+            let playback = play(&capture(&[(STREAM, words)]));
+            prop_assert_eq!(playback.gpu.at.submit, 1);
+        });
+    });
+}
 
-    #[test]
-    fn any_stream_ends(words in stream()) {
-        let playback = play(&capture(&[(STREAM, words)]));
-        prop_assert_eq!(playback.gpu.at.submit, 1);
-    }
+#[test]
+fn any_bytes_end() {
+    bounded(module_path!(), "any_bytes_end", || {
+        proptest!(random_cases(400), |(bytes in proptest::collection::vec(any::<u8>(), 0..600))| {
+            play(&bytes);
+        });
+    });
+}
 
-    #[test]
-    fn any_bytes_end(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
-        play(&bytes);
-    }
-
-    #[test]
-    fn a_damaged_capture_ends(at in 0usize..200, value: u8) {
-        let mut bytes = small();
-        let at = at % bytes.len();
-        bytes[at] = value;
-        play(&bytes);
-    }
+#[test]
+fn a_damaged_capture_ends() {
+    bounded(module_path!(), "a_damaged_capture_ends", || {
+        proptest!(random_cases(400), |(at in 0usize..200, value: u8)| {
+            let mut bytes = small();
+            let at = at % bytes.len();
+            bytes[at] = value;
+            play(&bytes);
+        });
+    });
 }

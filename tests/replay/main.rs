@@ -1,6 +1,8 @@
 //! Replay: memory, command processor, golden state, check and diff.
 
 mod bad_input;
+#[path = "../bounded/mod.rs"]
+mod bounded;
 mod captures;
 mod cli;
 mod control;
@@ -8,6 +10,8 @@ mod draws;
 mod golden;
 mod memory;
 mod packets;
+#[path = "../../decoder/tests/seed/mod.rs"]
+mod seed;
 mod stepping;
 mod stream;
 mod walk;

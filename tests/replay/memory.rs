@@ -193,7 +193,7 @@ mod property {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(crate::seed::random_cases(64))]
 
         /// However buffers come and go: a range reads as its single bytes do, blocks do not
         /// overlap, and a write that succeeded is what is read.

@@ -3,7 +3,7 @@
 //!
 //! Arguments are made of what makes sense there, some of it changed, with pointers into a
 //! scratch area that ends at memory that nobody may touch. `cargo test` runs this on random
-//! input; `scripts/fuzz` runs it under libFuzzer.
+//! input, the seed of which it prints when it fails; `scripts/fuzz` gives it more time.
 
 #![cfg(target_os = "linux")]
 

@@ -4,27 +4,13 @@ mod flow;
 mod operands;
 mod random;
 mod reference;
-
-use std::hash::{BuildHasher, RandomState};
+#[path = "../../../decoder/tests/seed/mod.rs"]
+mod seed;
 
 use a4emu_decoder::isa::ir3::program::assemble;
-use proptest::test_runner::{Config, RngSeed};
+use seed::random_cases;
 
 use super::{ALL, Environment, Lanes, Mask, Outcome, Program, Warp, run};
-
-/// `cases` random cases. They are the same ones everywhere but where the environment says
-/// CI=true: there they come from a fresh seed, which is printed; PROPTEST_RNG_SEED repeats it.
-fn random_cases(cases: u32) -> Config {
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let fresh = std::env::var("CI").is_ok_and(|value| value == "true");
-    let seed = match config.rng_seed {
-        RngSeed::Fixed(asked) => asked,
-        RngSeed::Random if fresh => RandomState::new().hash_one(cases),
-        RngSeed::Random => 0xa420,
-    };
-    eprintln!("PROPTEST_RNG_SEED={seed}");
-    Config { rng_seed: RngSeed::Fixed(seed), ..config }
-}
 
 /// The program of an assembly text.
 fn program(source: &str) -> Program {

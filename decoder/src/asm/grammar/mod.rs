@@ -45,16 +45,29 @@ const MAX_NODES: usize = 1 << 23;
 
 /// How deep the parser is in the text, counted where it goes deeper, and how much it has
 /// made of it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Nest {
     depth: Cell<usize>,
     /// Expressions around this place, and operators of the outermost one.
     expressions: Cell<usize>,
     operators: Cell<usize>,
-    nodes: Cell<usize>,
+    /// Statements and values that may still come.
+    nodes_left: Cell<usize>,
+}
+
+impl Default for Nest {
+    fn default() -> Self {
+        Self::for_nodes(MAX_NODES)
+    }
 }
 
 impl Nest {
+    /// For sources of at most `nodes` statements and values together.
+    fn for_nodes(nodes: usize) -> Self {
+        let [depth, expressions, operators] = [const { Cell::new(0) }; 3];
+        Self { depth, expressions, operators, nodes_left: Cell::new(nodes) }
+    }
+
     /// `parse` one bracket deeper; the bracket is at the start of `input`.
     fn inside<'s, T>(&self, input: &'s str, parse: impl FnOnce() -> Parsed<'s, T>) -> Parsed<'s, T> {
         let depth = self.depth.get() + 1;
@@ -90,11 +103,11 @@ impl Nest {
 
     /// One more statement or value.
     fn node(&self, input: &str) -> Result<(), nom::Err<Trouble>> {
-        self.nodes.set(self.nodes.get() + 1);
-        match self.nodes.get() > MAX_NODES {
-            true => refuse(input, format!("more than {MAX_NODES} statements and values in a source")),
-            false => Ok(()),
-        }
+        let Some(left) = self.nodes_left.get().checked_sub(1) else {
+            return refuse(input, "too many statements and values in a source".into());
+        };
+        self.nodes_left.set(left);
+        Ok(())
     }
 }
 
@@ -219,4 +232,40 @@ fn arguments<'s, T>(
     let (rest, items) = nest.inside(input, || list(item, rest))?;
     let (rest, ()) = token(")", blank(rest))?;
     Ok((rest, items))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where `source` is refused, by bytes from its end, if `nodes` statements and values are allowed.
+    fn refused(source: &str, nodes: usize) -> Option<usize> {
+        let trouble = parse(source, &Nest::for_nodes(nodes)).err()?;
+        assert!(trouble.message.contains("too many statements and values"), "{trouble:?}");
+        Some(trouble.left)
+    }
+
+    /// A statement and a value each count, in blocks and lists too.
+    #[test]
+    fn so_many_statements_and_values_and_no_more() {
+        for (source, nodes) in [
+            ("const a = 1\nconst b = 2\n", 4),
+            ("u32 1, 2, 3\n", 4),
+            ("repeat 2 { align 4 }\n", 4),
+            ("const a = (1 + 2) * 3\n", 5),
+        ] {
+            assert_eq!(refused(source, nodes), None, "{source}");
+            assert!(refused(source, nodes - 1).is_some_and(|left| left < source.len()), "{source}");
+            assert_eq!(refused(source, 0), Some(source.len()), "{source}");
+        }
+    }
+
+    /// The files of a source share one limit.
+    #[test]
+    fn what_one_file_used_the_next_does_not_have() {
+        let nest = Nest::for_nodes(5);
+        assert!(parse("u32 1, 2\n", &nest).is_ok());
+        assert!(parse("u32 1, 2\n", &nest).is_err());
+        assert_eq!(Nest::default().nodes_left.get(), MAX_NODES);
+    }
 }

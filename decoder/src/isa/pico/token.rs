@@ -53,27 +53,41 @@ impl Token<'_> {
     }
 }
 
+/// How far a walk over a source has got, counted on from piece to piece: sources are long.
+struct Place {
+    line: usize,
+    column: usize,
+}
+
+impl Place {
+    /// Behind `text` as well.
+    fn pass(&mut self, text: &str) {
+        self.line += text.matches('\n').count();
+        self.column = match text.rsplit_once('\n') {
+            Some((_, last)) => 1 + last.chars().count(),
+            None => self.column + text.chars().count(),
+        };
+    }
+}
+
 /// The tokens of `source`, closed by [`Kind::End`].
 pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, Error> {
     let mut tokens = Vec::new();
-    let mut rest = skip(source);
-    while !rest.is_empty() {
-        let (after, text) = piece(rest).unwrap_or(("", rest));
-        let mut token = place(source, rest, text);
+    let (mut rest, mut place) = (source, Place { line: 1, column: 1 });
+    loop {
+        let start = skip(rest);
+        place.pass(&rest[..rest.len() - start.len()]);
+        let (after, text) = piece(start).unwrap_or(("", start));
+        let mut token = Token { kind: Kind::End, text, line: place.line, column: place.column };
+        if start.is_empty() {
+            tokens.push(token);
+            return Ok(tokens);
+        }
         token.kind = classify(text).map_err(|reason| token.error(reason))?;
         tokens.push(token);
-        rest = skip(after);
+        place.pass(text);
+        rest = after;
     }
-    tokens.push(place(source, rest, rest));
-    Ok(tokens)
-}
-
-/// `text`, which begins `rest`, with its line and column in `source`.
-fn place<'a>(source: &str, rest: &str, text: &'a str) -> Token<'a> {
-    let before = &source[..source.len() - rest.len()];
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
-    Token { kind: Kind::End, text, line, column }
 }
 
 /// Leaves out white space and comments.
