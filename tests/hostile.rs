@@ -31,20 +31,13 @@ struct Row {
     says: &'static str,
     /// What is to be seen among the outputs.
     left: fn(&Path) -> Result<(), Failed>,
-    /// Why it does not pass yet.
-    pending: Option<&'static str>,
 }
 
 const fn row(command: &'static str, status: i32, says: &'static str) -> Row {
-    Row { command, status, says, left: |_| Ok(()), pending: None }
+    Row { command, status, says, left: |_| Ok(()) }
 }
 
 impl Row {
-    /// Not known to pass: needs other branches, or was not run since they were merged.
-    const fn pending(self, why: &'static str) -> Self {
-        Self { pending: Some(why), ..self }
-    }
-
     const fn leaving(self, left: fn(&Path) -> Result<(), Failed>) -> Self {
         Self { left, ..self }
     }
@@ -104,13 +97,11 @@ fn main() {
     let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
     let trials = ROWS.iter().map(|row| {
         let shared = shared.clone();
-        let name = match (row.pending, there) {
-            (Some(why), _) => format!("{} (pending: {why})", row.command),
-            (None, true) => row.command.to_owned(),
-            (None, false) => format!("{} (no {})", row.command, shared.display()),
+        let name = match there {
+            true => row.command.to_owned(),
+            false => format!("{} (no {})", row.command, shared.display()),
         };
-        let ignored = row.pending.is_some() || (!there && !is_ci);
-        Trial::test(name, move || check(row, &shared)).with_ignored_flag(ignored)
+        Trial::test(name, move || check(row, &shared)).with_ignored_flag(!there && !is_ci)
     });
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }
