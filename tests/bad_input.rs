@@ -16,7 +16,7 @@ use a4emu::status::Status;
 use a4emu_decoder::capture::Sections;
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use bounded::{bounded, limited};
+use bounded::{bounded, limited, limited_to};
 use clap::Parser;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -232,6 +232,19 @@ fn a_length_of_two_gigabytes_allocates_only_what_is_there() {
     let mut huge = 12u32.to_le_bytes().to_vec();
     huge.extend(0x7fff_fff0u32.to_le_bytes());
     expect(&huge, 3, &["offset 0x0", "0x7ffffff0"]);
+}
+
+/// A length that a section may have, of which nothing is there: where it does not fit, what is
+/// there is still shown.
+#[test]
+fn a_length_that_may_be_allocates_only_what_is_there() {
+    let mut input = Capture::stream(&WRITE).0;
+    input.extend([12u32.to_le_bytes(), 0x0fff_fff0u32.to_le_bytes()].concat());
+    input.extend([0; 100]);
+    let mut command = limited_to(250_000);
+    command.arg(assert_cmd::cargo::cargo_bin("a4emu")).args(["decode", "--format", "jsonl", "-"]);
+    let assert = Command::from_std(command).write_stdin(input).timeout(PATIENCE).assert().code(3);
+    assert!(String::from_utf8_lossy(&assert.get_output().stdout).contains("RB_RENDER_CONTROL"));
 }
 
 #[test]

@@ -13,7 +13,12 @@ const HERE: &str = "A4EMU_BOUNDED_TEST";
 
 /// Has the shell set the limits, and then become the command that is its first argument.
 pub fn limited() -> Command {
-    let limits = format!("ulimit -c 0 -v {SPACE_KIB} -t {SECONDS} && exec \"$0\" \"$@\"");
+    limited_to(SPACE_KIB)
+}
+
+/// The same with `space` kilobytes of address space.
+pub fn limited_to(space: u32) -> Command {
+    let limits = format!("ulimit -c 0 -v {space} -t {SECONDS} && exec \"$0\" \"$@\"");
     let mut command = Command::new("bash");
     command.args(["-c", &limits]);
     command
