@@ -202,6 +202,51 @@ mod tests {
         assert_eq!(budget.spent(), 2 * Work::Warp.price());
     }
 
+    /// Every kind.
+    const KINDS: [Work; 11] = [
+        Work::Dword,
+        Work::Packet,
+        Work::Buffer,
+        Work::Warp,
+        Work::WarpInstruction,
+        Work::LaneAccess,
+        Work::Vertex,
+        Work::Pixel,
+        Work::Texel,
+        Work::Copy16,
+        Work::Assembly,
+    ];
+
+    #[test]
+    fn no_kind_of_work_is_free() {
+        for work in KINDS {
+            let mut budget = Budget::new(2 * work.price());
+            assert!(budget.take(work, 1), "{work}");
+            assert_eq!(budget.spent(), work.price(), "{work}");
+            budget.settle(work, 1);
+            assert_eq!((budget.spent(), budget.share(Work::Copy16, 1)), (2 * work.price(), 0), "{work}");
+            assert!(!budget.take(work, 1), "{work}");
+        }
+    }
+
+    #[test]
+    fn a_budget_grows_by_what_the_capture_holds() {
+        let mut budget = Budget::new(0);
+        budget.grow(Work::Packet.price());
+        assert!(budget.take(Work::Packet, 1));
+        assert!(!budget.take(Work::Packet, 1));
+    }
+
+    #[test]
+    fn what_was_refused_first_is_what_is_said() {
+        let mut budget = Budget::new(0);
+        assert!(!budget.take(Work::Packet, 1));
+        let mut late = budget.for_time(Duration::ZERO);
+        late.settle(Work::Warp, 1);
+        assert!(late.refusal().unwrap().contains("--max-work"));
+        assert_eq!(late.cut(), Some(Work::Packet));
+    }
+
     #[test]
     fn shares_add_up_to_what_is_left() {
         let mut budget = Budget::new(100 * Work::WarpInstruction.price());
@@ -239,5 +284,8 @@ mod tests {
         budget.settle(Work::Warp, u64::MAX);
         budget.grow(u64::MAX);
         assert_eq!(budget.share(Work::Copy16, 1), 0, "it stays cut");
+        let mut settled = Budget::new(u64::MAX - 1);
+        settled.settle(Work::Warp, u64::MAX);
+        assert_eq!((settled.share(Work::Copy16, 1), settled.spent()), (0, u64::MAX), "nothing is left");
     }
 }

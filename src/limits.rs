@@ -82,9 +82,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn memory_grows_with_the_file_unless_somebody_says_how_much() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1000).unwrap();
+        let limit = |max_memory| {
+            let limits = Limits { max_memory, ..Limits::default() };
+            limits.playback(file.path()).gpu.mem.limit
+        };
+        assert_eq!(limit(None), MAX_HELD + 1000 * HELD_PER_BYTE);
+        assert_eq!(limit(Some(5)), 5);
+    }
+
+    #[test]
     fn amounts_take_binary_suffixes() {
         assert_eq!(amount("7"), Ok(7));
         assert_eq!(amount("64K"), Ok(64 << 10));
+        assert_eq!(amount("512M"), Ok(512 << 20));
         assert_eq!(amount("2g"), Ok(2 << 30));
         for wrong in ["", "K", "-1", "1.5M", "99999999999G"] {
             assert!(amount(wrong).is_err(), "{wrong}");

@@ -77,3 +77,46 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
                 == Some(std::io::ErrorKind::BrokenPipe)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    fn failure(status: Status) -> anyhow::Error {
+        anyhow::Error::from(Failure { status, message: "x".into() }).context("around it")
+    }
+
+    #[test]
+    fn the_worse_of_two_is_the_same_either_way() {
+        use Status::{Damaged, Differs, Fine, Unsupported, Usage};
+        let all = [Fine, Differs, Usage, Damaged, Unsupported];
+        for (n, one) in all.into_iter().enumerate() {
+            for (m, other) in all.into_iter().enumerate() {
+                assert_eq!(one.worse(other), all[n.max(m)]);
+                assert_eq!(one.and(Err(failure(other))), all[n.max(m)]);
+            }
+            assert_eq!(one.and(Ok::<(), anyhow::Error>(())), one);
+        }
+    }
+
+    #[test]
+    fn an_error_stands_for_its_own_status_or_wrong_use() {
+        assert_eq!(status_of(&failure(Status::Unsupported)), Status::Unsupported);
+        assert_eq!(status_of(&anyhow::anyhow!("x")), Status::Usage);
+    }
+
+    #[test]
+    fn a_closed_pipe_is_nobodys_fault_wherever_it_is_met() {
+        let pipe = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let json = serde_json::Error::io(pipe());
+        for error in
+            [anyhow::Error::from(pipe()), anyhow::Error::from(json), anyhow::Error::from(pipe()).context("x")]
+        {
+            assert_eq!(status_of(&error), Status::Fine);
+            assert_eq!(Status::Damaged.and(Err(error)), Status::Damaged);
+        }
+        assert_eq!(status_of(&io::Error::from(io::ErrorKind::NotFound).into()), Status::Usage);
+    }
+}

@@ -259,7 +259,7 @@ fn broken_scenes_are_refused() {
     };
     assert!(draws("draw = []\nfrob = 1").contains("frob"));
     assert!(
-        draws("[[draw]]\nvertex_shader = 'a'\nfragment_shader = 'b'\nvertices = []").contains("cannot read")
+        draws("[[draw]]\nvertex_shader = 'a'\nfragment_shader = 'b'\nvertices = []").contains("cannot open")
     );
     assert!(draws("draw = []").contains("cannot create"));
     let huge = pico(&["draw", "--png", "out.png"], "width = 99999\nheight = 4\ndraw = []", "");

@@ -38,6 +38,8 @@ impl Folder {
             ("tail.rd", [&fine[..], &[1, 0, 0]].concat()),
             ("stream.rd", [&fine[..], &submit(0x9000, 8)].concat()),
             ("orphan.rd", [&section(12, &[1; 16]), &fine[..]].concat()),
+            ("many.rd", [&warnings(), &fine[..]].concat()),
+            ("many-tail.rd", [&warnings(), &fine[..], &[1, 0, 0]].concat()),
             ("other.rd", [&section(13, &630u32.to_le_bytes()), &fine[..]].concat()),
             ("away.rd", without_target(&fine)),
             ("empty.rd", Vec::new()),
@@ -105,6 +107,11 @@ fn root() -> PathBuf {
 
 fn section(id: u32, payload: &[u8]) -> Vec<u8> {
     [&id.to_le_bytes(), &(payload.len() as u32).to_le_bytes(), payload].concat()
+}
+
+/// More different reports than are kept, all of them warnings.
+fn warnings() -> Vec<u8> {
+    (0..1200).flat_map(|bytes| section(12, &vec![0; bytes])).collect()
 }
 
 /// A submit of what no buffer holds.
@@ -317,6 +324,9 @@ fn warnings_are_0_and_strictly_3() {
         ("info orphan.rd", 0, orphan),
         ("decode orphan.rd", 0, orphan),
         ("replay orphan.rd", 0, orphan),
+        ("info many.rd", 0, "200 more reports are left out"),
+        ("info many.rd --strict", 3, "200 more reports are left out"),
+        ("info many-tail.rd", 3, "capture ends inside a section header"),
         ("info orphan.rd --strict", 3, orphan),
         ("decode orphan.rd --strict", 3, orphan),
         ("replay orphan.rd --strict", 3, orphan),
@@ -357,11 +367,15 @@ fn a_closed_stdout_hides_nothing() {
         ("pico run s.pico --max-work 1", 4, "--max-work"),
         ("replay fine.rd --max-work 1 --state -", 4, "--max-work"),
     ];
-    check(&rows, || {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        writer.into()
-    });
+    check(&rows, closed);
+    assert_eq!(Folder::new().run("info fine.rd", closed()), (0, String::new()), "nobody's fault");
+}
+
+/// A pipe that nobody reads.
+fn closed() -> Stdio {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer.into()
 }
 
 /// What cannot be put out leaves the rest alone.

@@ -65,3 +65,27 @@ impl Missing {
         self.ranges.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_capped_and_none_is_forgotten() {
+        let mut missing = Missing::default();
+        let miss = |n: u32| Miss { client: Client::Texture, address: n * 16, len: 4 };
+        missing.extend((0..2 * MAX_RANGES as u32).map(miss));
+        let ranges: Vec<Miss> = missing.iter().collect();
+        assert_eq!(ranges.len(), MAX_RANGES);
+        let last = ranges.last().unwrap();
+        assert_eq!(last.address + last.len, (2 * MAX_RANGES as u32 - 1) * 16 + 4);
+        assert_eq!(ranges[0], miss(0), "the first ones are exact");
+    }
+
+    #[test]
+    fn a_read_of_nothing_misses_nothing() {
+        let mut missing = Missing::default();
+        missing.note(Miss { client: Client::Index, address: 4, len: 0 });
+        assert!(missing.is_empty() && missing.iter().next().is_none());
+    }
+}

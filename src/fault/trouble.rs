@@ -224,3 +224,85 @@ impl Report {
         self.status(shared.strict)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    fn at(address: u32) -> Place {
+        Place { address, ..Place::default() }
+    }
+
+    /// The whole table, of which a fault's kind and `--strict` are part.
+    #[test]
+    fn each_trouble_has_its_status() {
+        let text = || String::from("x");
+        let faults = [
+            (Fault::Stream(text()), Status::Damaged),
+            (Fault::ShortPacket { name: "x", dwords: 1 }, Status::Damaged),
+            (Fault::NoBuffer { address: 1, dwords: 1 }, Status::Damaged),
+            (Fault::CutBuffer { address: 1, dwords: 2, held: 1 }, Status::Damaged),
+            (Fault::SelfCall { address: 1 }, Status::Damaged),
+            (Fault::TooDeep { address: 1, limit: 1 }, Status::Damaged),
+            (Fault::NoRegister(1), Status::Damaged),
+            (Fault::EndlessWait { polled: 1, value: 1, reference: 1 }, Status::Fine),
+            (Fault::Store { client: Client::Packet, page: 1 }, Status::Fine),
+            (Fault::Shader(text()), Status::Fine),
+            (Fault::Draw(text()), Status::Fine),
+        ];
+        let troubles = [
+            (Trouble::Io(text()), Status::Usage),
+            (Trouble::Container(text()), Status::Damaged),
+            (Trouble::OddSection(text()), Status::Fine),
+            (Trouble::Unsupported(text()), Status::Unsupported),
+            (Trouble::Cut(text()), Status::Unsupported),
+            (Trouble::Stale(text()), Status::Fine),
+            (Trouble::Missing(Miss { client: Client::Packet, address: 1, len: 1 }), Status::Fine),
+        ];
+        let faults = faults.into_iter().map(|(fault, status)| (Trouble::Fault(fault), status));
+        for (trouble, status) in faults.chain(troubles) {
+            let strictly = if status == Status::Fine { Status::Damaged } else { status };
+            let mut report = Report::default();
+            report.troubles.note(trouble.clone(), at(0));
+            assert_eq!((report.status(false), report.status(true)), (status, strictly), "{trouble:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_reader_is_what_it_was() {
+        let io = || io::Error::other("x");
+        let of = |error: CaptureError| Trouble::from(error).severity();
+        assert_eq!(of(CaptureError::Io { offset: 0, source: io() }), Severity::Usage);
+        assert_eq!(of(CaptureError::Compression { offset: 0, source: io() }), Severity::Damaged);
+        assert_eq!(of(CaptureError::TooLarge { offset: 0, id: 1, size: 1 }), Severity::Unsupported);
+        assert_eq!(of(CaptureError::Empty), Severity::Damaged);
+    }
+
+    /// A thousand kinds of warning do not hide what is damaged, and everything is counted.
+    #[test]
+    fn reports_are_capped_and_the_worst_is_kept() {
+        let mut report = Report::default();
+        let warning = |n: u32| Fault::Draw(n.to_string());
+        (0..3000).for_each(|n| report.fault(warning(n), at(n)));
+        report.fault(warning(7), at(1));
+        assert_eq!(report.troubles.iter().count(), MAX_KEPT);
+        assert_eq!(report.troubles.iter().nth(7).unwrap().2, 2);
+        for n in 0..10 {
+            report.fault(Fault::NoRegister(n), at(n));
+        }
+        assert_eq!(report.troubles.iter().count(), MAX_KEPT + 1);
+        assert_eq!((report.troubles.total(), report.status(false)), (3011, Status::Damaged));
+        report.cut("x", at(0));
+        assert_eq!(report.status(false), Status::Unsupported);
+    }
+
+    #[test]
+    fn missing_memory_is_a_warning() {
+        let mut report = Report::default();
+        assert_eq!(report.status(true), Status::Fine);
+        report.miss(Client::Index, 4, 4);
+        assert_eq!((report.status(false), report.status(true)), (Status::Fine, Status::Damaged));
+    }
+}

@@ -86,6 +86,40 @@ fn loads_are_paid_for() {
     assert!(gpu.budget.spent() > ten / 2, "{}", gpu.budget.spent());
 }
 
+/// Dwords before they are read, packets before they run.
+#[test]
+fn streams_are_paid_for() {
+    let stream = vec![vec![0x8000_0000u32]; 10];
+    for (units, cut, spent) in [
+        (10 * Work::Dword.price() - 1, Some(Work::Dword), 0),
+        (10 * Work::Dword.price() + 5 * Work::Packet.price(), Some(Work::Packet), 5 * Work::Packet.price()),
+        (10 * Work::Dword.price() + 10 * Work::Packet.price(), None, 10 * Work::Packet.price()),
+    ] {
+        let mut gpu = super::stream::gpu();
+        gpu.budget = Budget::new(units);
+        super::stream::run_on(&mut gpu, &stream);
+        let dwords = if cut == Some(Work::Dword) { 0 } else { 10 * Work::Dword.price() };
+        assert_eq!((gpu.budget.cut(), gpu.budget.spent()), (cut, spent + dwords));
+    }
+}
+
+/// A buffer's length costs nothing and earns nothing: its contents do.
+#[test]
+fn buffers_are_paid_for_and_contents_pay() {
+    let buffer = [section(3, &bytes(&[STREAM, 1 << 20])), section(12, &[1; 4])].concat();
+    let mut playback = Playback::default();
+    playback.gpu.budget = Budget::new(Work::Buffer.price());
+    playback.run(Sections::new(&buffer[..]).unwrap(), &mut Skip::default(), &mut Silent);
+    let earned = 4 * 64 * Work::Dword.price();
+    assert_eq!((playback.gpu.budget.cut(), playback.gpu.budget.share(Work::Copy16, 1)), (None, earned));
+    let mut playback = Playback::default();
+    playback.gpu.budget = Budget::fixed(Work::Buffer.price());
+    let two = [&buffer[..], &buffer].concat();
+    playback.run(Sections::new(&two[..]).unwrap(), &mut Skip::default(), &mut Silent);
+    assert_eq!(playback.gpu.budget.cut(), Some(Work::Buffer));
+    assert_eq!(said(&playback, Severity::Unsupported).len(), 1, "and it is said");
+}
+
 #[test]
 fn odd_sections_are_warned_of() {
     let orphan = section(12, &[1; 16]);
