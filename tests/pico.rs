@@ -261,7 +261,7 @@ fn broken_scenes_are_refused() {
     assert!(
         draws("[[draw]]\nvertex_shader = 'a'\nfragment_shader = 'b'\nvertices = []").contains("cannot open")
     );
-    assert!(draws("draw = []").contains("cannot create"));
+    assert!(draws("draw = []").contains("cannot write"));
     let huge = pico(&["draw", "--png", "out.png"], "width = 99999\nheight = 4\ndraw = []", "");
     assert!(String::from_utf8_lossy(&huge.stderr).contains("is no framebuffer"));
 }
