@@ -187,7 +187,9 @@ fn check_run(schema: &Schema) {
     use a4emu::run::summary::{Note, Summary};
     let note = || vec![Note { what: "something".into(), first: "submit 0".into(), count: 2 }];
     let mut summary = Summary { process: "demo/7".into(), ..Summary::default() };
-    (summary.faults, summary.unsupported, summary.outside) = (note(), note(), note());
+    (summary.faults, summary.unsupported) = (note(), note());
+    (summary.cuts, summary.outside) = (note(), note());
+    summary.trouble = Some("nothing to write to".into());
     schema.check("run --stats", "", &serde_json::to_value(&summary).unwrap());
 }
 
