@@ -72,7 +72,24 @@ fn mutants_end_well() -> Result<(), Failed> {
     }
 }
 
+/// Mutants that broke something once.
+fn finds_end_well() -> Result<(), Failed> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fuzz/found");
+    let mut found: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    found.sort_by_key(std::fs::DirEntry::path);
+    if found.is_empty() {
+        return Err(format!("nothing is in {folder}").into());
+    }
+    for (number, file) in found.iter().enumerate() {
+        commands::run(number as u64, &std::fs::read(file.path())?)?;
+    }
+    Ok(())
+}
+
 fn main() {
-    let trials = vec![Trial::test("mutants_end_well", mutants_end_well)];
+    let trials = vec![
+        Trial::test("mutants_end_well", mutants_end_well),
+        Trial::test("finds_end_well", finds_end_well),
+    ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

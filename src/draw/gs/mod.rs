@@ -32,6 +32,10 @@ use crate::draw::vertices::MAX_WORDS;
 use crate::fault::Fault;
 use crate::memory::Memory;
 
+/// Vertices of a draw's geometry shader that we hold: set-up takes some 200 bytes for each primitive
+/// of them. Found by a mutant whose 2^24 vertices took 4 GB.
+const MAX_EMITTED: usize = 1 << 21;
+
 use batch::{Batch, GeometryDraw};
 use cost::Cost;
 use emitted::Strips;
@@ -98,7 +102,8 @@ impl Shaded {
 
     /// Whether more came out than we hold.
     fn is_too_large(&mut self, draw: &GeometryDraw<'_>) -> bool {
-        let large = self.strips.vertices.words() > MAX_WORDS;
+        let vertices = &self.strips.vertices;
+        let large = vertices.words() > MAX_WORDS || vertices.len() > MAX_EMITTED;
         if large {
             let count = self.strips.vertices.len();
             self.too_large = Some(format!("draw {}: cut after {count} geometry vertices", draw.draw));
