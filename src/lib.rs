@@ -74,8 +74,6 @@ pub mod fault;
 pub mod format;
 pub mod golden;
 pub mod gpu;
-#[doc(hidden)]
-pub mod limits;
 pub mod memory;
 pub mod output;
 pub mod pass;
@@ -99,6 +97,8 @@ pub mod disasm;
 pub mod folders;
 #[doc(hidden)]
 pub mod info;
+#[doc(hidden)]
+pub mod limits;
 #[doc(hidden)]
 pub mod options;
 #[doc(hidden)]
