@@ -80,6 +80,19 @@ pub struct ShaderState {
     pub code: Vec<u64>,
     /// Which of the store and OBJ_START was written last.
     pub source: CodeSource,
+    /// How often each of them changed.
+    pub changes: StateChanges,
+}
+
+/// How often the parts of a stage's loaded state changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StateChanges {
+    /// Constants.
+    pub constants: u64,
+    /// Textures and samplers.
+    pub textures: u64,
+    /// The instruction store, and whether it counts.
+    pub code: u64,
 }
 
 impl Default for ShaderState {
@@ -90,6 +103,7 @@ impl Default for ShaderState {
             samplers: vec![[0; 2]; TEXTURES],
             code: vec![0; INSTRUCTIONS],
             source: CodeSource::Memory,
+            changes: StateChanges::default(),
         }
     }
 }
@@ -103,11 +117,13 @@ pub struct SsboState {
     pub sizes: Vec<[u32; 2]>,
     /// Type 2: addresses (2 dwords).
     pub addresses: Vec<[u32; 2]>,
+    /// How often they changed.
+    pub changes: u64,
 }
 
 impl Default for SsboState {
     fn default() -> Self {
-        Self { descriptors: vec![[0; 4]; SSBOS], sizes: vec![[0; 2]; SSBOS], addresses: vec![[0; 2]; SSBOS] }
+        Self { descriptors: vec![[0; 4]; SSBOS], sizes: vec![[0; 2]; SSBOS], addresses: vec![[0; 2]; SSBOS], changes: 0 }
     }
 }
 
@@ -131,6 +147,13 @@ impl LoadedState {
     /// The state of `stage`, to load into.
     pub fn stage_mut(&mut self, stage: Stage) -> &mut ShaderState {
         &mut self.stages[stage as usize]
+    }
+
+    /// The program of `stage` is in memory from now on.
+    pub fn take_code_from_memory(&mut self, stage: Stage) {
+        let state = self.stage_mut(stage);
+        state.changes.code += u64::from(state.source != CodeSource::Memory);
+        state.source = CodeSource::Memory;
     }
 
     /// The SSBOs and images that `stage` sees.

@@ -1,11 +1,19 @@
 //! The register file: values, and which registers anybody wrote.
 
+use std::cell::Cell;
+
 use a4emu_decoder::bits::Register;
 
 /// Registers that packets can reach (dword offsets).
 pub const COUNT: usize = 0x4000;
 
 const WORDS: usize = COUNT / 64;
+
+/// Registers whose changes are not told apart.
+const PAGE: usize = 32;
+
+/// A bit for each page of registers.
+type PageBits = [Cell<u64>; COUNT / PAGE / 64];
 
 /// A set of register offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,11 +52,30 @@ impl RegSet {
 pub struct RegFile {
     words: Box<[u32; COUNT]>,
     written: RegSet,
+    /// Counts writes that change a value.
+    clock: u64,
+    /// When each page changed last.
+    changed: Box<[u64; COUNT / PAGE]>,
+    /// Pages that were read since [`RegFile::watch`] began.
+    read: PageBits,
+}
+
+/// Which registers something was made of, and when.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    pages: Vec<u16>,
+    time: u64,
 }
 
 impl Default for RegFile {
     fn default() -> Self {
-        Self { words: Box::new([0; COUNT]), written: RegSet::default() }
+        Self {
+            words: Box::new([0; COUNT]),
+            written: RegSet::default(),
+            clock: 0,
+            changed: Box::new([0; COUNT / PAGE]),
+            read: PageBits::default(),
+        }
     }
 }
 
@@ -57,13 +84,39 @@ impl RegFile {
     #[must_use = "a write to no register is a fault"]
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         let Some(word) = self.words.get_mut(offset as usize) else { return false };
-        *word = value;
+        if *word != value {
+            *word = value;
+            self.clock += 1;
+            self.changed[offset as usize / PAGE] = self.clock;
+        }
         self.written.insert(offset);
         true
     }
 
+    /// What `make` makes, and which registers it has read for that. Not within another `watch`.
+    pub fn watch<T>(&self, make: impl FnOnce(&Self) -> T) -> (T, Seen) {
+        self.read.iter().for_each(|word| word.set(0));
+        let made = make(self);
+        let words = (0..).zip(self.read.iter().map(Cell::get));
+        let pages = words.flat_map(|(i, word)| (0..64).filter(move |b| word >> b & 1 != 0).map(move |b| i * 64 + b));
+        (made, Seen { pages: pages.collect(), time: self.clock })
+    }
+
+    /// Whether the registers of `seen` have the values that they had then.
+    pub fn is_unchanged(&self, seen: &Seen) -> bool {
+        seen.pages.iter().all(|page| self.changed[usize::from(*page)] <= seen.time)
+    }
+
+    fn note_read(&self, offset: u32) {
+        let page = offset as usize / PAGE;
+        if let Some(word) = self.read.get(page / 64) {
+            word.set(word.get() | 1 << (page % 64));
+        }
+    }
+
     /// The value at `offset`; zero where nobody wrote and past the end.
     pub fn read(&self, offset: u32) -> u32 {
+        self.note_read(offset);
         self.words.get(offset as usize).copied().unwrap_or(0)
     }
 

@@ -8,7 +8,6 @@ use a4emu_decoder::regs::sp_geometry::{SP_DS_OBJ_START, SP_GS_OBJ_START, SP_HS_O
 use a4emu_decoder::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
 
 use super::Cp;
-use crate::gpu::CodeSource;
 use crate::regfile::COUNT;
 
 /// More than the new value in its register.
@@ -57,7 +56,7 @@ impl Cp<'_> {
         match BY_OFFSET[offset as usize] {
             None => {}
             Some(Effect::ProgramInMemory(stage)) => {
-                self.gpu.loaded.stage_mut(stage).source = CodeSource::Memory;
+                self.gpu.loaded.take_code_from_memory(stage);
             }
             Some(Effect::StreamOutReset) => self.gpu.stream_out.clear(),
             Some(Effect::StreamOutWord) => self.gpu.add_stream_out(value),

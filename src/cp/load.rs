@@ -59,12 +59,15 @@ impl Cp<'_> {
     }
 }
 
-/// Copies `data` into `slots` from `first` on, `N` dwords each. What lies past the end is
-/// dropped: the chip has no such slot.
-fn fill<const N: usize>(slots: &mut [[u32; N]], first: u32, data: &[u32]) {
-    let slots = slots.iter_mut().skip(first as usize);
-    for (slot, words) in slots.zip(data.as_chunks::<N>().0) {
-        *slot = *words;
+/// Copies `data` into `slots` from `first` on, `N` dwords each, and counts in `changes` if that makes
+/// a difference. What lies past the end is dropped: the chip has no such slot.
+fn fill<const N: usize>(slots: &mut [[u32; N]], changes: &mut u64, first: u32, data: &[u32]) {
+    let slots = slots.get_mut(first as usize..).unwrap_or_default();
+    let words = data.as_chunks::<N>().0;
+    let count = slots.len().min(words.len());
+    if slots[..count] != words[..count] {
+        slots[..count].copy_from_slice(&words[..count]);
+        *changes += 1;
     }
 }
 
@@ -88,14 +91,33 @@ fn store(loaded: &mut LoadedState, kind: StateKind, first: u32, data: &[u32]) {
         StateKind::Instructions(stage) => {
             let state = loaded.stage_mut(stage);
             state.source = CodeSource::Store;
+            state.changes.code += 1;
             fill_code(&mut state.code, first, data);
         }
-        StateKind::Constants(stage) => fill(&mut loaded.stage_mut(stage).constants, first, data),
-        StateKind::Textures(stage) => fill(&mut loaded.stage_mut(stage).textures, first, data),
-        StateKind::Samplers(stage) => fill(&mut loaded.stage_mut(stage).samplers, first, data),
-        StateKind::SsboDescriptors(pipe) => fill(&mut ssbo(loaded, pipe).descriptors, first, data),
-        StateKind::SsboSizes(pipe) => fill(&mut ssbo(loaded, pipe).sizes, first, data),
-        StateKind::SsboAddresses(pipe) => fill(&mut ssbo(loaded, pipe).addresses, first, data),
+        StateKind::Constants(stage) => {
+            let state = loaded.stage_mut(stage);
+            fill(&mut state.constants, &mut state.changes.constants, first, data);
+        }
+        StateKind::Textures(stage) => {
+            let state = loaded.stage_mut(stage);
+            fill(&mut state.textures, &mut state.changes.textures, first, data);
+        }
+        StateKind::Samplers(stage) => {
+            let state = loaded.stage_mut(stage);
+            fill(&mut state.samplers, &mut state.changes.textures, first, data);
+        }
+        StateKind::SsboDescriptors(pipe) => {
+            let SsboState { descriptors, changes, .. } = ssbo(loaded, pipe);
+            fill(descriptors, changes, first, data);
+        }
+        StateKind::SsboSizes(pipe) => {
+            let SsboState { sizes, changes, .. } = ssbo(loaded, pipe);
+            fill(sizes, changes, first, data);
+        }
+        StateKind::SsboAddresses(pipe) => {
+            let SsboState { addresses, changes, .. } = ssbo(loaded, pipe);
+            fill(addresses, changes, first, data);
+        }
         // Bookkeeping for preemption as far as anybody knows
         // (docs/hardware/command-processor.md, section 7.1).
         StateKind::Ubos(_) | StateKind::Unknown => {}

@@ -20,6 +20,7 @@ pub mod fs;
 pub mod gras;
 pub mod gs;
 pub mod hs;
+pub mod memo;
 pub mod pc;
 pub mod pipeline;
 pub mod primitive_cache;

@@ -6,17 +6,20 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use a4emu_decoder::regs::enums::PrimType;
+
 use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
+use crate::regfile::RegFile;
 use crate::shader::{Program, Warp};
 
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
 use super::ds::state::DomainState;
 use super::fs::inspect::{Chosen, WarpPixels};
-use super::fs::state::FragmentState;
+use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::{DrawState, FragmentDraw, Plan};
 use super::gras::layers::{self, Grouping, Layer};
 use super::gras::raster::Rect;
@@ -27,6 +30,7 @@ use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::{Choice, Demand, Setting};
 use super::gs::state::{GeometryState, Layers};
 use super::hs::Hull;
+use super::memo::Memo;
 use super::pc::assembler::PrimitiveList;
 use super::pc::state::PatchState;
 use super::primitive_cache::{PrimitiveCache, Primitives};
@@ -34,6 +38,7 @@ use super::rb::rendered::Surfaces;
 use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
 use super::rb::surface::{Location, Outside, Surface, copied, reachable, with_rows};
 use super::sp::environment::StageEnvironment;
+use super::sp::kept::{KeptStage, NoStage};
 use super::sp::log::ShaderLog;
 use super::sp::programs::Programs;
 use super::sp::state::{StageState, code};
@@ -41,14 +46,29 @@ use super::stats::{Stats, StatsReport, TessellationCost};
 use super::stop::{Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
 use super::vertices::{VertexStream, Vertices};
-use super::vfd::state::FetchState;
+use super::vfd::state::{Attribute, FetchState, attributes};
 use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
 use super::{ds, gs, hs, pc};
 
+/// The state of the last draw, by its parts. What registers say comes with what of it is not
+/// supported.
+#[derive(Default)]
+struct Kept {
+    /// In the order of [`crate::gpu::STAGES`].
+    stages: [KeptStage; 6],
+    attributes: Memo<(), (Arc<[Attribute]>, Arc<[String]>)>,
+    outputs: Memo<(), Arc<VertexOutputs>>,
+    primitive: Memo<(PrimType, Viewports), Arc<PrimitiveState>>,
+    inputs: Memo<(), Arc<FragmentInputs>>,
+    targets: Memo<(), (Arc<Targets>, Arc<[String]>)>,
+}
+
 /// What the pipeline keeps between draws.
 #[derive(Default)]
 pub struct Pipeline {
+    /// State that no write has changed since.
+    kept: Kept,
     /// Lowered shaders.
     pub programs: Programs,
     /// Surfaces that were rendered, in the order of their last write.
@@ -142,7 +162,7 @@ fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
 
 fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
     let stage = stage(gpu, Stage::CS)?;
-    let state = DispatchState::snapshot(&gpu.regs, call, stage)?;
+    let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
     let log = state.run(&mut gpu.mem, &mut gpu.budget);
     record_log(gpu, "compute", log);
     unless_cut(gpu)
@@ -298,8 +318,7 @@ fn primitives(
     let made = Arc::new(Primitives::new(vertices, primitives, words));
     if stages.is_reusable() {
         let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
-        let copied = cache.keep(gpu.at.address, stages.vertex, state, &gpu.mem, &made);
-        gpu.budget.settle(Work::Copy16, copied / 16);
+        cache.keep(gpu.at.address, stages.vertex, state, &gpu.mem, &made);
     }
     Ok(Some(made))
 }
@@ -375,26 +394,38 @@ fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
 // Registers to state.
 
 /// The program, constants and descriptors of `stage`.
-fn stage(gpu: &mut Gpu, stage: Stage) -> Result<StageState, Fault> {
-    let words = stage_code(gpu, stage)?;
-    let loaded = gpu.pipeline.programs.get(stage, &words)?;
-    Ok(StageState::snapshot(gpu, stage, loaded))
+fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Fault> {
+    let mut programs = std::mem::take(&mut gpu.pipeline.programs);
+    let mut kept = std::mem::take(&mut gpu.pipeline.kept.stages[stage as usize]);
+    let state = kept.get(gpu, &mut programs, stage);
+    gpu.pipeline.kept.stages[stage as usize] = kept;
+    gpu.pipeline.programs = programs;
+    state.map_err(|why| match why {
+        NoStage::Missing(miss) => missing_code(gpu, stage, miss),
+        NoStage::Fault(fault) => fault,
+    })
 }
 
-/// The instructions of `stage`.
-fn stage_code(gpu: &mut Gpu, stage: Stage) -> Result<Vec<u64>, Fault> {
-    code(gpu, stage).map_err(|miss| {
-        gpu.report.missing.note(miss);
-        Fault::Shader(format!("{stage:?} program at {:#010x} is missing", miss.address))
-    })
+/// Records that the program of `stage` is not there.
+fn missing_code(gpu: &mut Gpu, stage: Stage, miss: Miss) -> Fault {
+    gpu.report.missing.note(miss);
+    Fault::Shader(format!("{stage:?} program at {:#010x} is missing", miss.address))
 }
 
 fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
     let stage = stage(gpu, Stage::VS)?;
+    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
+    let (attributes, unsupported) = kept.attributes.get(regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
+    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes);
+    let outputs = kept.outputs.get(regs, (), |regs| Arc::new(VertexOutputs::snapshot(regs, Stage::VS)));
+    record_unsupported(gpu, unsupported.iter().cloned());
+    Ok(VertexState { fetch, stage, outputs })
+}
+
+/// What `make` makes, and what it says is not supported.
+fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> (T, Arc<[String]>) {
     let mut unsupported = Vec::new();
-    let fetch = FetchState::snapshot(&gpu.regs, call, pc::state::restart(&gpu.regs), &mut unsupported);
-    record_unsupported(gpu, unsupported);
-    Ok(VertexState { fetch, stage, outputs: VertexOutputs::snapshot(&gpu.regs, Stage::VS) })
+    (make(&mut unsupported), unsupported.into())
 }
 
 fn vertex_stages(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexStages, Fault> {
@@ -425,12 +456,16 @@ fn tessellation(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Tessellation>, 
 }
 
 fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> {
-    let mut unsupported = Vec::new();
-    let targets = Targets::snapshot(&gpu.regs, &mut unsupported);
-    record_unsupported(gpu, unsupported);
-    let primitive = PrimitiveState::snapshot(&gpu.regs, stages.topology(), stages.viewports());
+    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
+    let targets = |regs: &RegFile| with_unsupported(|list| Arc::new(Targets::snapshot(regs, list)));
+    let (targets, unsupported) = kept.targets.get(regs, (), targets);
+    let (topology, viewports) = (stages.topology(), stages.viewports());
+    let primitive = |regs: &RegFile| Arc::new(PrimitiveState::snapshot(regs, topology, viewports));
+    let primitive = kept.primitive.get(regs, (topology, viewports), primitive);
+    let inputs = kept.inputs.get(regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs)));
+    record_unsupported(gpu, unsupported.iter().cloned());
     let stage = stage(gpu, Stage::FS)?;
-    Ok(DrawState { primitive, fragment: FragmentState::snapshot(&gpu.regs, stage), targets })
+    Ok(DrawState { primitive, fragment: FragmentState { stage, inputs }, targets })
 }
 
 // What is recorded.
@@ -469,7 +504,7 @@ fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
     }
 }
 
-fn record_unsupported(gpu: &mut Gpu, unsupported: Vec<String>) {
+fn record_unsupported(gpu: &mut Gpu, unsupported: impl IntoIterator<Item = String>) {
     unsupported.into_iter().for_each(|what| gpu.report.unsupported(what, gpu.at));
 }
 
@@ -512,7 +547,7 @@ pub fn inspect_vertices(
 ) -> Result<(), Stop> {
     let (words, program) = stepwise(gpu, Stage::VS)?;
     let mut state = vertex_state(gpu, call)?;
-    state.stage.program = program.clone();
+    state.stage = Arc::new(state.stage.with_program(program.clone()));
     let mut worker = state.inspect(&mut gpu.mem, &mut gpu.budget, number)?;
     let environment = StageEnvironment { memory: &mut worker.memory, quads: None };
     look(Launch { words: &words, program: &program, warp: worker.warp, environment, pixels: None });
@@ -537,7 +572,7 @@ pub fn inspect_fragments(
     let (words, program) = stepwise(gpu, Stage::FS)?;
     let stages = vertex_stages(gpu, call)?;
     let mut state = draw_state(gpu, &stages)?;
-    state.fragment.stage.program = program.clone();
+    state.fragment.stage = Arc::new(state.fragment.stage.with_program(program.clone()));
     let Some(made) = primitives(gpu, call, stages, &state)? else { return Ok(()) };
     let area = state.targets.scissor.intersect(reachable(&state.targets.surfaces, &gpu.gmem, &gpu.mem));
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
@@ -550,7 +585,7 @@ pub fn inspect_fragments(
 }
 
 fn stepwise(gpu: &mut Gpu, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
-    let words = stage_code(gpu, stage)?;
+    let words = code(gpu, stage).map_err(|miss| missing_code(gpu, stage, miss))?;
     let program = Program::stepwise(&words).map_err(|error| Fault::Shader(error.to_string()))?;
     Ok((words, Arc::new(program)))
 }

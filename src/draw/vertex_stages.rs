@@ -1,6 +1,8 @@
 //! The stages between the registers and set-up: vertices, then whatever works on whole
 //! primitives.
 
+use std::sync::Arc;
+
 use a4emu_decoder::regs::enums::PrimType;
 
 use super::ds::state::DomainState;
@@ -33,7 +35,7 @@ pub struct VertexStages {
 /// What becomes of patches.
 pub struct Tessellation {
     /// The hull shader.
-    pub hull: StageState,
+    pub hull: Arc<StageState>,
     /// The tessellator.
     pub patches: PatchState,
     /// The domain shader.

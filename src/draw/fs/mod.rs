@@ -8,6 +8,8 @@ pub mod bands;
 pub mod inspect;
 pub mod state;
 
+use std::sync::Arc;
+
 use crate::budget::Budget;
 use crate::draw::gras::quad::Quad;
 use crate::draw::gras::raster::Rect;
@@ -19,16 +21,16 @@ use crate::draw::vertices::Vertices;
 use crate::draw::vpc::interpolate::{Source, WarpQuads};
 use crate::memory::Memory;
 use crate::shader::LANES;
-use state::FragmentState;
+use state::{FragmentInputs, FragmentState};
 
 /// Everything that set-up, fragments and merging depend on, apart from memory.
 pub struct DrawState {
     /// Assembly and set-up.
-    pub primitive: PrimitiveState,
+    pub primitive: Arc<PrimitiveState>,
     /// Fragment inputs.
     pub fragment: FragmentState,
     /// Where results go.
-    pub targets: Targets,
+    pub targets: Arc<Targets>,
 }
 
 /// A draw ready for its fragments.
@@ -51,7 +53,7 @@ impl<'a> FragmentDraw<'a> {
     where
         'a: 'q,
     {
-        let FragmentState { interpolation, replacement, .. } = &self.state.fragment;
+        let FragmentInputs { interpolation, replacement, .. } = &*self.state.fragment.inputs;
         let FragmentDraw { primitives, vertices, .. } = *self;
         WarpQuads::new(quads, Source { primitives, vertices, interpolation, replacement })
     }

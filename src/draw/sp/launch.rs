@@ -112,7 +112,7 @@ impl<'a> Worker<'a> {
     pub fn begin_group(&mut self, change: impl FnOnce(&mut [u32])) {
         let program = &self.stage.program;
         if self.fresh.limit == 0 {
-            self.fresh = Warp::new(program, &self.stage.constants);
+            self.fresh = Warp::new(program, self.stage.constants.clone());
         }
         self.fresh.change_constants(program, change);
         self.memory.work.cleared += self.stage.constants.len() as u64 / 4;
@@ -128,7 +128,7 @@ impl<'a> Worker<'a> {
         self.memory.work.warps += 1;
         if self.warp.limit == 0 {
             // The first: draws that only fill pixels need none.
-            self.warp = Warp::new(&self.stage.program, &self.stage.constants);
+            self.warp = self.stage.warp();
         }
         self.warp.restart(&self.stage.program, lanes.live, lanes.helpers);
         enter(&mut self.warp, &mut self.memory);
@@ -166,6 +166,14 @@ impl<'a> Worker<'a> {
         self.memory.stores = Stores::Kept;
         self.memory.log = log;
         result
+    }
+
+    /// Has done its last job: leaves its warp to the next. Gives the textures that were used.
+    fn retire(self) -> u128 {
+        if self.warp.limit != 0 {
+            self.stage.spare.leave(self.warp);
+        }
+        self.memory.used_textures
     }
 
     /// Does a job that may cost `share` units.
@@ -250,7 +258,7 @@ fn in_order<J, R>(
             break;
         }
     }
-    worker.memory.used_textures
+    worker.retire()
 }
 
 /// Wave after wave. Gives the textures that were used.
@@ -263,9 +271,9 @@ fn side_by_side<'a, J: Send, R: Send>(
     work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
     launched: &mut Launched<R>,
 ) -> u128 {
-    let mut mine = None;
+    let mut mine: Option<Worker<'a>> = None;
     let mut used = 0;
-    loop {
+    while !launched.is_over(budget) {
         let wave: Vec<J> = jobs.by_ref().take(WAVE).collect();
         let share = budget.share(Work::Copy16, wave.len());
         let job = |worker: &mut Worker<'a>, job: J| {
@@ -273,7 +281,7 @@ fn side_by_side<'a, J: Send, R: Send>(
             (worker.job(job, share, &work), worker.memory.used_textures)
         };
         if wave.is_empty() {
-            return used;
+            break;
         }
         let done: Vec<_> = if wave.len() == 1 || threads == Threads::This {
             let mine = mine.get_or_insert_with(|| Worker::new(stage, gpu()));
@@ -285,10 +293,9 @@ fn side_by_side<'a, J: Send, R: Send>(
             used |= textures;
             launched.add(done, budget);
         }
-        if launched.is_over(budget) {
-            return used;
-        }
     }
+    mine.map(Worker::retire);
+    used
 }
 
 /// Notes what was wrong with the textures that were used.
@@ -311,7 +318,7 @@ mod tests {
 
     use super::super::log::ShaderWork;
     use super::*;
-    use crate::draw::tpl1::TextureBank;
+    use crate::draw::sp::spare::SpareWarps;
     use crate::gpu::Stage;
     use crate::shader::{Program, Summary};
 
@@ -321,9 +328,10 @@ mod tests {
             stage: Stage::VS,
             program: Arc::new(program),
             summary: Summary { stores, ..Summary::default() },
-            textures: TextureBank::default(),
-            constants: Vec::new(),
-            buffers: Vec::new(),
+            textures: Arc::default(),
+            constants: Arc::default(),
+            buffers: Arc::default(),
+            spare: SpareWarps::default(),
         }
     }
 

@@ -1,0 +1,94 @@
+//! The state of a shader stage from draw to draw: only what changed is made anew.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::buffer::Buffer;
+use super::programs::{Loaded, Programs};
+use super::spare::SpareWarps;
+use super::state::{CodePlace, StageState, code, constants};
+use crate::draw::memo::Memo;
+use crate::draw::tpl1::TextureBank;
+use crate::draw::tpl1::state::textures;
+use crate::fault::{Fault, Miss};
+use crate::gpu::{Gpu, Stage};
+
+/// Places of programs that are remembered.
+const MAX_PLACES: usize = 4096;
+
+/// The last state of a stage, by its parts.
+#[derive(Default)]
+pub struct KeptStage {
+    /// Programs in memory, by where they are, and when they were read.
+    programs: HashMap<CodePlace, (Loaded, u64)>,
+    constants: Memo<[u64; 2], Arc<[u32]>>,
+    buffers: Memo<u64, Arc<[Buffer]>>,
+    textures: Memo<u64, Arc<TextureBank>>,
+    no_textures: Arc<TextureBank>,
+    last: Option<Arc<StageState>>,
+}
+
+/// Why a stage cannot run.
+pub enum NoStage {
+    /// Its program is not there.
+    Missing(Miss),
+    /// Its program is none.
+    Fault(Fault),
+}
+
+impl KeptStage {
+    /// The state of `stage` now.
+    ///
+    /// # Errors
+    /// There is no program.
+    pub fn get(&mut self, gpu: &Gpu, programs: &mut Programs, stage: Stage) -> Result<Arc<StageState>, NoStage> {
+        let loaded = self.program(gpu, programs, stage)?;
+        let (regs, state, ssbo) = (&gpu.regs, gpu.loaded.stage(stage), gpu.loaded.ssbo(stage));
+        let textures = match loaded.summary.samples {
+            true => self.textures.get_with_memory(regs, &gpu.mem, state.changes.textures, |_| {
+                let textures = textures(gpu, stage);
+                let borders = textures.border_places().to_vec();
+                (Arc::new(textures), borders)
+            }),
+            false => self.no_textures.clone(),
+        };
+        let key = [state.changes.constants, ssbo.changes];
+        let constants = self.constants.get(regs, key, |_| constants(gpu, stage).into());
+        let buffers = self.buffers.get(regs, ssbo.changes, |_| {
+            ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect()
+        });
+        let last = self.last.as_ref().filter(|last| Arc::ptr_eq(&last.program, &loaded.program));
+        let is_same = |last: &Arc<StageState>| {
+            Arc::ptr_eq(&last.constants, &constants)
+                && Arc::ptr_eq(&last.textures, &textures)
+                && Arc::ptr_eq(&last.buffers, &buffers)
+        };
+        if let Some(last) = last.filter(|last| is_same(last)) {
+            return Ok(last.clone());
+        }
+        let spare = last.map_or(SpareWarps::default(), |last| last.spare.clone());
+        let Loaded { program, summary } = loaded;
+        let made = Arc::new(StageState { stage, program, summary, textures, constants, buffers, spare });
+        self.last = Some(made.clone());
+        Ok(made)
+    }
+
+    fn program(&mut self, gpu: &Gpu, programs: &mut Programs, stage: Stage) -> Result<Loaded, NoStage> {
+        let place = CodePlace::of(gpu, stage);
+        if let Some((loaded, time)) = self.programs.get(&place)
+            && place.is_unchanged(&gpu.mem, *time)
+        {
+            return Ok(loaded.clone());
+        }
+        let words = code(gpu, stage).map_err(NoStage::Missing)?;
+        let loaded = programs.get(stage, &words).map_err(NoStage::Fault)?;
+        if place.is_known(&gpu.mem) {
+            if self.programs.len() >= MAX_PLACES {
+                self.programs.clear();
+            }
+            self.programs.insert(place, (loaded.clone(), gpu.mem.now()));
+        }
+        Ok(loaded)
+    }
+}
