@@ -248,6 +248,7 @@ impl Gpu {
 
     /// Stores for `client`; a store to nowhere is a fault.
     pub fn store(&mut self, client: Client, addr: u32, bytes: &[u8]) {
+        crate::draw::flush(self);
         if !self.mem.write(addr, bytes) {
             let page = addr - addr % crate::memory::PAGE;
             self.report.fault(crate::fault::Fault::Store { client, page }, self.at);

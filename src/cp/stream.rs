@@ -5,6 +5,7 @@ use a4emu_decoder::packet::{Packet, Packets};
 
 use super::{Cp, Flow};
 use crate::budget::Work;
+use crate::draw;
 use crate::fault::{Client, Fault, Trouble};
 
 /// Calls that may be open at once. The chip has two levels below the ring and state groups
@@ -33,6 +34,7 @@ impl Cp<'_> {
             return Flow::Stop;
         }
         self.call_buffer(address, dwords, Client::CommandStream);
+        draw::flush(self.gpu);
         self.flow
     }
 

@@ -36,4 +36,4 @@ pub mod vpc;
 pub mod vs;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
-pub use pipeline::{Pipeline, dispatch, run};
+pub use pipeline::{Pipeline, dispatch, flush, run};

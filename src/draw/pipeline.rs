@@ -18,6 +18,7 @@ use crate::shader::{Program, Warp};
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
 use super::ds::state::DomainState;
+use super::fs::batch::{Batch, Finished, Waiting};
 use super::fs::inspect::{Chosen, WarpPixels};
 use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::{DrawState, FragmentDraw, Plan};
@@ -75,6 +76,8 @@ pub struct Pipeline {
     pub surfaces: Surfaces,
     /// Primitives of draws that run again for the next tile.
     pub primitives: PrimitiveCache,
+    /// Draws that wait for their fragments.
+    batch: Batch,
     /// Counts and times.
     pub stats: Stats,
     /// How geometry shaders are to be laid on lanes.
@@ -115,6 +118,7 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     if gpu.budget.cut().is_some() {
         return;
     }
+    flush(gpu);
     let start = Instant::now();
     let result = compute(gpu, call);
     record_end(gpu, result);
@@ -129,13 +133,29 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let layers = stages.layers();
     gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
     let Some(primitives) = primitives(gpu, call, stages, &state)? else { return Ok(()) };
-    let start = Instant::now();
-    let result = match layers {
-        Layers::First => draw_layer(gpu, call, &state, 0, &primitives),
+    match layers {
+        Layers::First => draw_first_layer(gpu, call, state, primitives),
         Layers::Chosen => draw_layers(gpu, call, &state, Arc::unwrap_or_clone(primitives)),
-    };
+    }
+}
+
+/// Draws the fragments that wait. Whoever looks at tile memory or counters, or writes memory that
+/// shaders may read, asks for it first.
+pub fn flush(gpu: &mut Gpu) {
+    if gpu.pipeline.batch.is_empty() {
+        return;
+    }
+    let start = Instant::now();
+    let batch = std::mem::take(&mut gpu.pipeline.batch);
+    let finished = batch.shade(&mut gpu.gmem, &gpu.mem, &mut gpu.budget);
+    let here = gpu.at;
+    for Finished { at, samples, log } in finished {
+        gpu.at = at;
+        record_fragments(gpu, samples, log);
+    }
+    gpu.at = here;
+    record_end(gpu, Ok(()));
     gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
-    result
 }
 
 /// Rasteriser discard: what the stages before it store is all that is left.
@@ -147,6 +167,7 @@ fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
 
 /// A draw of the resolve pass: its rectangle says what is copied.
 fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
+    flush(gpu);
     let area = resolved_area(gpu, call);
     let start = Instant::now();
     let mut unsupported = Vec::new();
@@ -171,6 +192,9 @@ fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
 /// Vertices, shaded by all stages that there are in front of set-up. `None` when the primitive type
 /// is not supported.
 fn vertex_stream(gpu: &mut Gpu, stages: &VertexStages) -> Result<Option<VertexStream>, Stop> {
+    if stages.store() {
+        flush(gpu);
+    }
     let shaded = vertices(gpu, &stages.vertex)?;
     let stream = match stages.is_plain() {
         true => Some(VertexStream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() }),
@@ -323,6 +347,29 @@ fn primitives(
     Ok(Some(made))
 }
 
+/// Draws all primitives to the first layer of the targets: later, if nobody can see that.
+fn draw_first_layer(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    state: DrawState,
+    made: Arc<Primitives>,
+) -> Result<(), Stop> {
+    let surfaces = &state.targets.surfaces;
+    let Some(area) = visible_area(gpu, &state, surfaces, &made) else {
+        return draw_layer(gpu, call, &state, 0, &made);
+    };
+    if !gpu.pipeline.batch.can_take(surfaces, area) {
+        flush(gpu);
+    }
+    if state.fragment.stage.stores() || !gpu.pipeline.batch.can_take(surfaces, area) {
+        return draw_layer(gpu, call, &state, 0, &made);
+    }
+    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
+    let count = affordable(gpu, &made.bounds, area);
+    gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area });
+    unless_cut(gpu)
+}
+
 /// Draws primitives that choose their layers.
 fn draw_layers(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, made: Primitives) -> Result<(), Stop> {
     let Primitives { mut vertices, primitives, words, .. } = made;
@@ -343,9 +390,11 @@ fn draw_layer(
     layer: u32,
     made: &Primitives,
 ) -> Result<(), Stop> {
+    let start = Instant::now();
     let surfaces: Vec<Surface> =
         state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
     let result = fragments(gpu, state, &surfaces, made);
+    gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
     let written = state.targets.written(&surfaces, call.submit, call.number);
     written.into_iter().for_each(|written| gpu.pipeline.surfaces.note(written));
     result
@@ -354,25 +403,33 @@ fn draw_layer(
 /// Rasteriser, fragment shader, render backend.
 fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Result<(), Stop> {
     let Primitives { vertices, primitives, bounds, .. } = made;
-    let inside = state.targets.scissor.intersect(reachable(surfaces, &gpu.gmem, &gpu.mem));
-    let visible = bounds.iter().map(|bounds| bounds.intersect(inside));
-    let Some(area) = visible.filter(|rect| !rect.is_empty()).reduce(Rect::union) else { return Ok(()) };
+    let Some(area) = visible_area(gpu, state, surfaces, made) else { return Ok(()) };
+    flush(gpu);
     charge(&mut gpu.budget, Work::Copy16, copied(surfaces, area))?;
     let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
-    let touched = bounds.iter().map(|bounds| bounds.intersect(area).area());
-    let count = touched.take_while(|pixels| gpu.budget.take(Work::Pixel, *pixels)).count();
+    let count = affordable(gpu, bounds, area);
     let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
-    let draw = FragmentDraw { state, vertices, primitives, bounds, plan };
+    let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan };
     let budget = &mut gpu.budget;
     let (shaded, outside) = with_rows(surfaces, area, &mut gpu.gmem, &mut gpu.mem, |rows, mem| {
         draw.shade(area, rows, mem, budget)
     });
     record_outside(gpu, surfaces, &outside);
-    let samples: u64 = shaded.results.iter().sum();
-    gpu.pipeline.stats.pixels += samples;
-    gpu.counters.samples_passed += samples;
-    record_log(gpu, "fragment", shaded.log);
+    record_fragments(gpu, shaded.results.iter().sum(), shaded.log);
     unless_cut(gpu)
+}
+
+/// The pixels that a draw of `made` to `surfaces` can change; `None` when there are none.
+fn visible_area(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Option<Rect> {
+    let inside = state.targets.scissor.intersect(reachable(surfaces, &gpu.gmem, &gpu.mem));
+    let visible = made.bounds.iter().map(|bounds| bounds.intersect(inside));
+    visible.filter(|rect| !rect.is_empty()).reduce(Rect::union)
+}
+
+/// How many of the primitives with these `bounds` the budget pays for, which it does.
+fn affordable(gpu: &mut Gpu, bounds: &[Rect], area: Rect) -> usize {
+    let touched = bounds.iter().map(|bounds| bounds.intersect(area).area());
+    touched.take_while(|pixels| gpu.budget.take(Work::Pixel, *pixels)).count()
 }
 
 /// The pixels that the rectangle of a resolve covers. Without a usable vertex stage, all that
@@ -487,6 +544,13 @@ fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
     }
 }
 
+/// Records what the fragments of a draw did.
+fn record_fragments(gpu: &mut Gpu, samples: u64, log: ShaderLog) {
+    gpu.pipeline.stats.pixels += samples;
+    gpu.counters.samples_passed += samples;
+    record_log(gpu, "fragment", log);
+}
+
 /// Records what the shader of `stage` did.
 fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
     gpu.pipeline.stats.warps += log.work.warps;
@@ -577,7 +641,7 @@ pub fn inspect_fragments(
     let area = state.targets.scissor.intersect(reachable(&state.targets.surfaces, &gpu.gmem, &gpu.mem));
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let Primitives { vertices, primitives, bounds, .. } = &*made;
-    let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan };
+    let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan };
     draw.inspect(area, chosen, &mut gpu.mem, |pixels, warp, environment| {
         look(Launch { words: &words, program: &program, warp, environment, pixels: Some(pixels) });
     })?;

@@ -62,6 +62,14 @@ impl VertexStages {
         self.is_plain() && self.feedback.is_none()
     }
 
+    /// Whether they write memory.
+    pub fn store(&self) -> bool {
+        let geometry = self.geometry.iter().map(|geometry| &geometry.stage);
+        let tessellation = self.tessellation.iter().flat_map(|it| [&it.hull, &it.domain.stage]);
+        let mut stages = geometry.chain(tessellation).chain([&self.vertex.stage]);
+        self.feedback.is_some() || stages.any(|stage| stage.stores())
+    }
+
     /// Which viewports primitives go through.
     pub fn viewports(&self) -> Viewports {
         match self.geometry.as_ref().and_then(|geometry| geometry.primitive_word) {

@@ -37,12 +37,12 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     }
 
     /// Draws the primitives `order` (indices, ascending) within `area`. Gives the samples that passed.
-    pub fn run(mut self, area: Rect, order: &[u32]) -> u64 {
+    pub fn run(mut self, area: Rect, order: impl IntoIterator<Item = u32>) -> u64 {
         for index in order {
             if self.worker.is_stopped() {
                 break;
             }
-            self.primitive(*index, area);
+            self.primitive(index, area);
         }
         self.flush();
         self.samples

@@ -2,9 +2,11 @@
 //!
 //! - [`bands`]: how the pixels of a draw are shared out among threads.
 //! - [`band`]: the fragments of one band.
+//! - [`batch`]: draws that wait, to share bands with others.
 //! - [`inspect`]: one warp, for a debugger.
 pub mod band;
 pub mod bands;
+pub mod batch;
 pub mod inspect;
 pub mod state;
 
@@ -24,6 +26,7 @@ use crate::shader::LANES;
 use state::{FragmentInputs, FragmentState};
 
 /// Everything that set-up, fragments and merging depend on, apart from memory.
+#[derive(Clone)]
 pub struct DrawState {
     /// Assembly and set-up.
     pub primitive: Arc<PrimitiveState>,
@@ -44,7 +47,7 @@ pub struct FragmentDraw<'a> {
     /// Of each of them.
     pub bounds: &'a [Rect],
     /// How fragments are handled.
-    pub plan: Plan,
+    pub plan: &'a Plan,
 }
 
 impl<'a> FragmentDraw<'a> {

@@ -21,6 +21,7 @@ pub enum Barycentrics {
 }
 
 /// Fragment shader and its inputs.
+#[derive(Clone)]
 pub struct FragmentState {
     /// The shader.
     pub stage: Arc<StageState>,

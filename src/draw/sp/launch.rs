@@ -168,6 +168,27 @@ impl<'a> Worker<'a> {
         result
     }
 
+    /// Does one job that may cost `share` units with a worker of its own. Gives the result, what the
+    /// shader did, and what it wanted more of than it may have.
+    pub fn for_one_job<R>(
+        stage: &'a StageState,
+        gpu: GpuMemory<'a>,
+        share: u64,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> (R, ShaderLog, Option<Work>) {
+        let bank = match gpu {
+            GpuMemory::ReadOnly(_, bank) => Some(bank),
+            GpuMemory::ReadWrite(_) => None,
+        };
+        let mut worker = Self::new(stage, gpu);
+        let Done { result, mut log, exhausted } = worker.job((), share, |worker, ()| work(worker));
+        let used = worker.retire();
+        if let Some(bank) = bank {
+            note_textures(bank, used, stage, &mut log);
+        }
+        (result, log, exhausted)
+    }
+
     /// Has done its last job: leaves its warp to the next. Gives the textures that were used.
     fn retire(self) -> u128 {
         if self.warp.limit != 0 {
@@ -177,7 +198,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Does a job that may cost `share` units.
-    fn job<J, R>(&mut self, job: J, share: u64, work: impl Fn(&mut Self, J) -> R) -> Done<R> {
+    fn job<J, R>(&mut self, job: J, share: u64, work: impl FnOnce(&mut Self, J) -> R) -> Done<R> {
         self.memory.begin_job(share);
         let result = work(self, job);
         let mut log = std::mem::take(&mut self.memory.log);
@@ -239,6 +260,29 @@ pub fn launch<J: Send, R: Send>(
         note_textures(&bank, used, stage, &mut launched.log);
     }
     launched
+}
+
+/// Has `work` done for `jobs` wave after wave, each job with its share of the budget, and `settle` called
+/// with the results in the order of the jobs, until the budget is used up.
+pub fn in_waves<J: Send, R: Send>(
+    budget: &mut Budget,
+    threads: Threads,
+    mut jobs: impl Iterator<Item = J>,
+    work: impl Fn(J, u64) -> R + Sync,
+    mut settle: impl FnMut(R, &mut Budget),
+) {
+    while budget.cut().is_none() {
+        let wave: Vec<J> = jobs.by_ref().take(WAVE).collect();
+        if wave.is_empty() {
+            return;
+        }
+        let share = budget.share(Work::Copy16, wave.len());
+        let done: Vec<R> = match threads {
+            Threads::This => wave.into_iter().map(|job| work(job, share)).collect(),
+            Threads::All => wave.into_par_iter().map(|job| work(job, share)).collect(),
+        };
+        done.into_iter().for_each(|done| settle(done, budget));
+    }
 }
 
 /// One job after the other, in memory that nobody else has. Gives the textures that were used.
