@@ -314,7 +314,9 @@ impl Memory {
     pub fn is_unchanged(&self, addr: u32, len: u32, time: u64) -> bool {
         let Some(block) = self.block(addr) else { return false };
         let first = addr - block.base;
-        let Some(last) = first.checked_add(len.max(1) - 1).filter(|last| *last < block.len) else { return false };
+        let Some(last) = first.checked_add(len.max(1) - 1).filter(|last| *last < block.len) else {
+            return false;
+        };
         !(block.is_shared() && self.shared_change > time)
             && !block.changes.any_after(first / PAGE..=last / PAGE, time)
     }

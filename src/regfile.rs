@@ -98,7 +98,8 @@ impl RegFile {
         self.read.iter().for_each(|word| word.set(0));
         let made = make(self);
         let words = (0..).zip(self.read.iter().map(Cell::get));
-        let pages = words.flat_map(|(i, word)| (0..64).filter(move |b| word >> b & 1 != 0).map(move |b| i * 64 + b));
+        let pages =
+            words.flat_map(|(i, word)| (0..64).filter(move |b| word >> b & 1 != 0).map(move |b| i * 64 + b));
         (made, Seen { pages: pages.collect(), time: self.clock })
     }
 

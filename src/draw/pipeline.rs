@@ -472,7 +472,8 @@ fn missing_code(gpu: &mut Gpu, stage: Stage, miss: Miss) -> Fault {
 fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
     let stage = stage(gpu, Stage::VS)?;
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
-    let (attributes, unsupported) = kept.attributes.get(regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
+    let (attributes, unsupported) =
+        kept.attributes.get(regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
     let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes);
     let outputs = kept.outputs.get(regs, (), |regs| Arc::new(VertexOutputs::snapshot(regs, Stage::VS)));
     record_unsupported(gpu, unsupported.iter().cloned());

@@ -44,10 +44,15 @@ pub enum Killed {
 impl Warp {
     /// Registers for `program`, with the constant file as this launch sees it
     /// (scalars; c448.. holds the SSBO mirror; beyond the slice reads 0).
-    pub fn new(program: &Program, constants: impl Into<Arc<[u32]>>) -> Self {
+    pub fn new(program: &Program, constants: &[u32]) -> Self {
+        Self::with_constants(program, constants.into())
+    }
+
+    /// The same with a constant file that others have as well.
+    pub fn with_constants(program: &Program, constants: Arc<[u32]>) -> Self {
         let mut warp = Self {
             rows: vec![Lanes::ZERO; program.rows()],
-            constants: constants.into(),
+            constants,
             flow: Flow::default(),
             live: 0,
             killed: 0,

@@ -192,13 +192,7 @@ pub fn lanes_of_quads(quads: &[Quad]) -> WarpLanes {
 }
 
 /// Puts what the fragment starts with into registers.
-pub fn enter(
-    inputs: &FragmentInputs,
-    warp: &mut Warp,
-    pieces: &WarpQuads<'_>,
-    weights: &Weights,
-    live: u32,
-) {
+pub fn enter(inputs: &FragmentInputs, warp: &mut Warp, pieces: &WarpQuads<'_>, weights: &Weights, live: u32) {
     for (id, kind) in &inputs.ij {
         let pair = match kind {
             Barycentrics::Perspective => &weights.perspective,

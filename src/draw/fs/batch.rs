@@ -101,7 +101,8 @@ impl Batch {
 
     /// Draws the fragments of all.
     pub fn shade(&self, gmem: &mut [u8], memory: &Memory, budget: &mut Budget) -> Vec<Finished> {
-        let finished = |(draw, _): &(Waiting, _)| Finished { at: draw.at, samples: 0, log: ShaderLog::default() };
+        let finished =
+            |(draw, _): &(Waiting, _)| Finished { at: draw.at, samples: 0, log: ShaderLog::default() };
         let mut finished: Vec<Finished> = self.draws.iter().map(finished).collect();
         let banks: Vec<BoundBank<'_>> =
             self.draws.iter().map(|(draw, _)| draw.state.fragment.stage.textures.bind(memory)).collect();
@@ -160,7 +161,8 @@ impl Batch {
             let (draw, surfaces) = &self.draws[number as usize];
             let mut slots: Vec<Option<PixelRows<'_>>> =
                 band.surfaces.iter_mut().map(|rows| Some(rows.reborrow())).collect();
-            let mut rows: Vec<PixelRows<'_>> = surfaces.iter().filter_map(|index| slots[*index].take()).collect();
+            let mut rows: Vec<PixelRows<'_>> =
+                surfaces.iter().filter_map(|index| slots[*index].take()).collect();
             let gpu = GpuMemory::ReadOnly(memory, &banks[number as usize]);
             let fragments = draw.fragments();
             let primitives = entries.iter().map(|(_, primitive)| *primitive);

@@ -112,7 +112,7 @@ impl<'a> Worker<'a> {
     pub fn begin_group(&mut self, change: impl FnOnce(&mut [u32])) {
         let program = &self.stage.program;
         if self.fresh.limit == 0 {
-            self.fresh = Warp::new(program, self.stage.constants.clone());
+            self.fresh = Warp::with_constants(program, self.stage.constants.clone());
         }
         self.fresh.change_constants(program, change);
         self.memory.work.cleared += self.stage.constants.len() as u64 / 4;

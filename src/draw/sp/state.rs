@@ -7,8 +7,8 @@ use a4emu_decoder::regs::sp_geometry::*;
 
 use crate::fault::{Client, Miss};
 use crate::gpu::{CodeSource, Gpu, INSTRUCTIONS, SsboState, Stage};
-use crate::regfile::RegFile;
 use crate::memory::Memory;
+use crate::regfile::RegFile;
 use crate::shader::{Program, Summary, Warp};
 
 use super::buffer::Buffer;
@@ -59,7 +59,7 @@ impl StageState {
                 warp.set_constants(&self.program, &self.constants);
                 warp
             }
-            None => Warp::new(&self.program, self.constants.clone()),
+            None => Warp::with_constants(&self.program, self.constants.clone()),
         }
     }
 

@@ -33,9 +33,7 @@ pub struct VertexState {
 impl VertexState {
     /// Whether the other state makes the same vertices of the same memory.
     pub fn is_same(&self, other: &Self) -> bool {
-        self.fetch == other.fetch
-            && self.outputs == other.outputs
-            && self.stage.is_same(&other.stage)
+        self.fetch == other.fetch && self.outputs == other.outputs && self.stage.is_same(&other.stage)
     }
 
     /// Fetches and shades the vertices of a draw.
