@@ -8,6 +8,7 @@ use super::scene::Scene;
 const SIZE: usize = 64;
 
 /// Rectangles in tile memory whose colour is the dword at `word`: `LEFT` and `RIGHT` draw the halves.
+/// A shader without inputs would run once, when the draw is issued.
 const SCENE: &str = r#"
     include "../setup.a4i"
     gpu_id 420
@@ -22,10 +23,11 @@ const SCENE: &str = r#"
         end
     } }
     buffer fs size 128 { shader {
+        bary.f (ei)r2.x, 0, r0.x             // nothing, but in each pixel anew
         mov.u32u32 r1.x, c0.x
         ldg.u32 r0.x, g[r1.x], 1
         (sy)(ss)cov.u32f32 r0.x, r0.x
-        mul.f r0.x, r0.x, c0.y
+        mad.f32 r0.x, c0.y, r0.x, r2.x
         mov.f32f32 r0.y, (0.0)
         mov.f32f32 r0.z, (0.0)
         mov.f32f32 r0.w, (1.0)
