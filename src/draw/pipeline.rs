@@ -340,7 +340,8 @@ fn primitives(
     gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
     gpu.pipeline.stats.primitives += primitives.len() as u64;
     let made = Arc::new(Primitives::new(vertices, primitives, words));
-    if stages.is_reusable() {
+    // What is drawn straight to memory is not drawn again for another tile.
+    if stages.is_reusable() && call.pass != Pass::Bypass {
         let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
         cache.keep(gpu.at.address, stages.vertex, state, &gpu.mem, &made);
     }

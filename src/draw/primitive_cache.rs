@@ -39,6 +39,12 @@ impl Primitives {
         let bounds = primitives.iter().map(|primitive| primitive.shape.bounds).collect();
         Self { vertices, primitives, words, bounds }
     }
+
+    /// Bytes that they take.
+    pub fn bytes(&self) -> usize {
+        let primitive = size_of::<ScreenPrimitive>() + size_of::<Rect>();
+        4 * self.vertices.words() + self.primitives.len() * primitive
+    }
 }
 
 struct Entry {
@@ -90,8 +96,7 @@ impl PrimitiveCache {
         made: &Arc<Primitives>,
     ) {
         let Some(sources) = sources(&vertex, memory) else { return };
-        let bytes = made.vertices.len() * made.vertices.stride() * 4
-            + made.primitives.len() * (size_of::<ScreenPrimitive>() + size_of::<Rect>());
+        let bytes = made.bytes();
         if self.bytes + bytes > MAX_BYTES {
             self.clear();
         }

@@ -22,8 +22,11 @@ use crate::draw::tpl1::BoundBank;
 use crate::fault::Place;
 use crate::memory::Memory;
 
-/// Draws that wait at most, so that what they hold is bounded.
+/// Draws that wait at most.
 const MAX_DRAWS: usize = 4096;
+
+/// Bytes of primitives from which on no draw waits any more.
+const MAX_BYTES: usize = 64 << 20;
 
 /// A draw that waits.
 pub struct Waiting {
@@ -52,6 +55,8 @@ pub struct Batch {
     area: Option<Rect>,
     /// Pixels that they touch.
     cost: u64,
+    /// Bytes of what they draw.
+    bytes: usize,
 }
 
 /// What became of a draw.
@@ -79,10 +84,17 @@ impl Batch {
 
     /// Whether a draw to `surfaces` within `area` can wait with the others.
     pub fn can_take(&self, surfaces: &[Surface], area: Rect) -> bool {
-        let area = self.area.map_or(area, |all| all.union(area));
+        if self.draws.len() >= MAX_DRAWS || self.bytes >= MAX_BYTES {
+            return false;
+        }
+        let known = surfaces.iter().all(|surface| self.surfaces.contains(surface));
+        let all_area = self.area.map_or(area, |all| all.union(area));
+        if known && self.area == Some(all_area) && !has_twice(surfaces) {
+            return true;
+        }
         let mut all = self.surfaces.clone();
         all.extend(surfaces.iter().filter(|surface| !self.surfaces.contains(surface)));
-        self.draws.len() < MAX_DRAWS && (0..all.len()).all(|index| in_place(&all, area, index))
+        !has_twice(surfaces) && (0..all.len()).all(|index| in_place(&all, all_area, index))
     }
 
     /// Adds a draw that [`Batch::can_take`]s.
@@ -96,6 +108,7 @@ impl Batch {
         let surfaces = draw.state.targets.surfaces.iter().map(place).collect();
         self.area = Some(self.area.map_or(draw.area, |all| all.union(draw.area)));
         self.cost += draw.fragments().cost(draw.area);
+        self.bytes += draw.made.bytes();
         self.draws.push((draw, surfaces));
     }
 
@@ -179,6 +192,11 @@ impl Batch {
         }
         done
     }
+}
+
+/// Whether a surface is there more than once.
+fn has_twice(surfaces: &[Surface]) -> bool {
+    surfaces.iter().enumerate().any(|(i, surface)| surfaces[..i].contains(surface))
 }
 
 /// Of one draw in one band: its number, samples that passed, what its shader did, and what it wanted
