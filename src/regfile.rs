@@ -2,6 +2,8 @@
 
 use a4emu_decoder::bits::Register;
 
+use crate::fault::Fault;
+
 /// Registers that packets can reach (dword offsets).
 pub const COUNT: usize = 0x4000;
 
@@ -18,9 +20,12 @@ impl Default for RegSet {
 }
 
 impl RegSet {
-    /// Adds `offset`, which must be below [`COUNT`].
-    pub fn insert(&mut self, offset: u32) {
-        self.0[offset as usize / 64] |= 1 << (offset % 64);
+    /// Adds `offset`, which must be below [`COUNT`]; false if it was there.
+    pub fn insert(&mut self, offset: u32) -> bool {
+        let (word, bit) = (&mut self.0[offset as usize / 64], 1 << (offset % 64));
+        let new = *word & bit == 0;
+        *word |= bit;
+        new
     }
 
     /// Whether `offset` is in the set.
@@ -53,13 +58,14 @@ impl Default for RegFile {
 }
 
 impl RegFile {
-    /// Stores `value`; false if there is no such register.
-    #[must_use = "a write to no register is a fault"]
-    pub fn write(&mut self, offset: u32, value: u32) -> bool {
-        let Some(word) = self.words.get_mut(offset as usize) else { return false };
-        *word = value;
-        self.written.insert(offset);
-        true
+    /// Stores `value`; what the register held, if somebody had written it.
+    ///
+    /// # Errors
+    /// When there is no such register.
+    pub fn write(&mut self, offset: u32, value: u32) -> Result<Option<u32>, Fault> {
+        let Some(word) = self.words.get_mut(offset as usize) else { return Err(Fault::NoRegister(offset)) };
+        let old = std::mem::replace(word, value);
+        Ok((!self.written.insert(offset)).then_some(old))
     }
 
     /// The value at `offset`; zero where nobody wrote and past the end.

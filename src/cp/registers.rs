@@ -6,17 +6,18 @@ use a4emu_decoder::pm4::{
 
 use super::Cp;
 use crate::budget::Work;
-use crate::fault::{Client, Fault};
+use crate::fault::Client;
 
 impl Cp<'_> {
     /// Writes one register, with what that sets off.
     pub(super) fn write_reg(&mut self, offset: u32, value: u32) {
-        let old = self.gpu.regs.written(offset);
-        if !self.gpu.regs.write(offset, value) {
-            return self.trouble(Fault::NoRegister(offset));
+        match self.gpu.regs.write(offset, value) {
+            Ok(old) => {
+                self.observer.register(self.gpu, offset, old);
+                self.set_off(offset, value);
+            }
+            Err(fault) => self.trouble(fault),
         }
-        self.observer.register(self.gpu, offset, old);
-        self.set_off(offset, value);
     }
 
     /// Writes `values` to registers from `first` on.

@@ -11,7 +11,7 @@ use crate::cp::observer::Load;
 use crate::cp::{Call, Flow, Observer};
 use crate::fault::{Place, Severity, Trouble};
 use crate::gpu::Gpu;
-use crate::selection::{Numbering, Selection};
+use crate::selection::{Numbering, Selection, Window};
 
 /// Whether command buffers that run once per tile are shown each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub enum Repeats {
 pub struct Session<'a> {
     sink: Box<dyn Sink + 'a>,
     selection: Selection,
+    /// Ends the run behind the selection.
+    window: Window,
     repeats: Repeats,
     tracker: Tracker,
     /// The process, as the capture says it.
@@ -43,6 +45,7 @@ impl<'a> Session<'a> {
         Self {
             sink,
             selection,
+            window: Window::new(selection, None),
             repeats,
             tracker: Tracker::default(),
             command: String::new(),
@@ -52,16 +55,17 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Puts out what is buffered.
+    /// Puts out what is buffered; the run on `gpu` is over.
     ///
     /// # Errors
-    /// When output cannot be, or could not be, written.
-    pub fn finish(mut self) -> io::Result<()> {
+    /// When output cannot be, or could not be, written, or nothing was in the selection.
+    pub fn finish(mut self, gpu: &Gpu) -> anyhow::Result<()> {
         if self.holds() {
             self.put(|sink| sink.hold(Hold::Drop));
         }
         self.error?;
-        self.sink.finish()
+        self.sink.finish()?;
+        Ok(self.window.finish(gpu)?)
     }
 
     /// Puts out, unless that has failed before: then the run goes on for its exit status.
@@ -107,6 +111,9 @@ impl Observer for Session<'_> {
     }
 
     fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+        if self.window.submit(gpu, address, dwords) == Flow::Stop {
+            return Flow::Stop;
+        }
         let submit = Submit { index: gpu.at.submit, command: self.command.clone(), address, dwords };
         self.heading = self.selection.has_submit(submit.index).then_some(submit);
         if self.holds() {
@@ -142,11 +149,12 @@ impl Observer for Session<'_> {
     }
 
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
-        let tracker = std::mem::take(&mut self.tracker);
-        if self.shows(&gpu.at) {
-            self.put(|sink| sink.call(gpu, call, &tracker));
+        if self.window.call(gpu, call) == Flow::Stop {
+            return Flow::Stop;
         }
-        self.tracker = tracker;
+        if self.shows(&gpu.at) && self.error.is_ok() {
+            self.error = self.sink.call(gpu, call, &self.tracker);
+        }
         self.tracker.next_draw();
         if self.holds() {
             let keep = self.selection.has(call);
