@@ -263,6 +263,7 @@ macro_rules! enums {
 /// ```
 /// Bit ranges are inclusive on both ends, low first. A register without named
 /// fields has one called `VALUE`. `inferred` marks what no public source names.
+/// `{ like OTHER }` has the fields of another register, and its methods.
 #[macro_export]
 macro_rules! registers {
     ($($(#[$doc:meta])* $($sure:ident)? $offset:literal $name:ident
@@ -291,7 +292,7 @@ macro_rules! registers {
                 offset: $offset, name: stringify!($name), sub: $sub, len: $len, stride: $stride,
                 fields: $type::FIELDS, certainty: $crate::certainty!($($sure)?),
             };
-            fn from_word(word: u32) -> Self { Self(word) }
+            fn from_word(word: u32) -> Self { Self(word.into()) }
         }
     };
 }
@@ -328,11 +329,31 @@ macro_rules! descriptors {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! word_type {
+    ([$(#[$doc:meta])*] $type:ident { like $other:ident }) => {
+        $(#[$doc])*
+        #[allow(non_camel_case_types, missing_docs)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+        pub struct $type(pub $other);
+
+        impl $type {
+            /// The fields, from bit 0 up.
+            pub const FIELDS: &'static [$crate::bits::FieldRow] = $other::FIELDS;
+        }
+
+        impl std::ops::Deref for $type {
+            type Target = $other;
+            fn deref(&self) -> &$other { &self.0 }
+        }
+    };
     ([$(#[$doc:meta])*] $type:ident { $($(#[$fdoc:meta])* $($sure:ident)? $lo:literal .. $hi:literal $field:ident : $ty:ty;)* }) => {
         $(#[$doc])*
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
         pub struct $type(pub u32);
+
+        impl From<u32> for $type {
+            fn from(word: u32) -> Self { Self(word) }
+        }
 
         #[allow(non_snake_case, missing_docs)]
         impl $type {

@@ -67,60 +67,15 @@ registers! {
         24..31 INSTRLENGTH: Uint;
     }
     /// What of the stage is loaded.
-    0x23c6 HLSQ_FS_CONTROL_REG {
-        /// Units of four vec4.
-        0..7 CONSTLENGTH: Uint;
-        8..14 CONSTOBJECTOFFSET: Uint;
-        15..15 SSBO_ENABLE: Bool;
-        16..16 ENABLED: Bool;
-        17..23 SHADEROBJOFFSET: Uint;
-        /// Groups of 16 instructions.
-        24..31 INSTRLENGTH: Uint;
-    }
+    0x23c6 HLSQ_FS_CONTROL_REG { like HLSQ_VS_CONTROL_REG }
     /// What of the stage is loaded.
-    0x23c7 HLSQ_HS_CONTROL_REG {
-        /// Units of four vec4.
-        0..7 CONSTLENGTH: Uint;
-        8..14 CONSTOBJECTOFFSET: Uint;
-        15..15 SSBO_ENABLE: Bool;
-        16..16 ENABLED: Bool;
-        17..23 SHADEROBJOFFSET: Uint;
-        /// Groups of 16 instructions.
-        24..31 INSTRLENGTH: Uint;
-    }
+    0x23c7 HLSQ_HS_CONTROL_REG { like HLSQ_VS_CONTROL_REG }
     /// What of the stage is loaded.
-    0x23c8 HLSQ_DS_CONTROL_REG {
-        /// Units of four vec4.
-        0..7 CONSTLENGTH: Uint;
-        8..14 CONSTOBJECTOFFSET: Uint;
-        15..15 SSBO_ENABLE: Bool;
-        16..16 ENABLED: Bool;
-        17..23 SHADEROBJOFFSET: Uint;
-        /// Groups of 16 instructions.
-        24..31 INSTRLENGTH: Uint;
-    }
+    0x23c8 HLSQ_DS_CONTROL_REG { like HLSQ_VS_CONTROL_REG }
     /// What of the stage is loaded.
-    0x23c9 HLSQ_GS_CONTROL_REG {
-        /// Units of four vec4.
-        0..7 CONSTLENGTH: Uint;
-        8..14 CONSTOBJECTOFFSET: Uint;
-        15..15 SSBO_ENABLE: Bool;
-        16..16 ENABLED: Bool;
-        17..23 SHADEROBJOFFSET: Uint;
-        /// Groups of 16 instructions.
-        24..31 INSTRLENGTH: Uint;
-    }
+    0x23c9 HLSQ_GS_CONTROL_REG { like HLSQ_VS_CONTROL_REG }
     /// What of the stage is loaded.
-    0x23ca HLSQ_CS_CONTROL_REG {
-        /// Units of four vec4.
-        0..7 CONSTLENGTH: Uint;
-        8..14 CONSTOBJECTOFFSET: Uint;
-        15..15 SSBO_ENABLE: Bool;
-        16..16 ENABLED: Bool;
-        17..23 SHADEROBJOFFSET: Uint;
-        /// Groups of 16 instructions.
-        24..31 INSTRLENGTH: Uint;
-    }
+    0x23ca HLSQ_CS_CONTROL_REG { like HLSQ_VS_CONTROL_REG }
     /// Work group size, minus 1.
     0x23cd HLSQ_CL_NDRANGE_0 {
         0..1 KERNELDIM: Uint;

@@ -65,18 +65,7 @@ registers! {
     0x22e3 SP_VS_PVT_MEM_ADDR { 0..31 VALUE: Addr<0>; }
     /// Program length in groups of 16 instructions.
     0x22e5 SP_VS_LENGTH_REG { 0..31 VALUE: Uint; }
-    0x22e8 SP_FS_CTRL_REG0 {
-        0..0 THREADMODE: ThreadMode;
-        1..1 VARYING: Bool;
-        2..2 CACHEINVALID: Bool;
-        4..9 HALFREGFOOTPRINT: Uint;
-        /// Vec4 registers.
-        10..15 FULLREGFOOTPRINT: Uint;
-        18..19 INOUTREGOVERLAP: Uint;
-        20..20 THREADSIZE: ThreadSize;
-        21..21 SUPERTHREADMODE: Bool;
-        22..22 PIXLODENABLE: Bool;
-    }
+    0x22e8 SP_FS_CTRL_REG0 { like SP_VS_CTRL_REG0 }
     /// Bit 31 is always set, meaning unknown.
     0x22e9 SP_FS_CTRL_REG1 {
         /// Units of four vec4.
@@ -110,18 +99,7 @@ registers! {
         12..17 MRTFORMAT: ColorFmt;
         18..18 COLOR_SRGB: Bool;
     }
-    0x2300 SP_CS_CTRL_REG0 {
-        0..0 THREADMODE: ThreadMode;
-        1..1 VARYING: Bool;
-        2..2 CACHEINVALID: Bool;
-        4..9 HALFREGFOOTPRINT: Uint;
-        /// Vec4 registers.
-        10..15 FULLREGFOOTPRINT: Uint;
-        18..19 INOUTREGOVERLAP: Uint;
-        20..20 THREADSIZE: ThreadSize;
-        21..21 SUPERTHREADMODE: Bool;
-        22..22 PIXLODENABLE: Bool;
-    }
+    0x2300 SP_CS_CTRL_REG0 { like SP_VS_CTRL_REG0 }
     /// Place in the on-chip stores.
     0x2301 SP_CS_OBJ_OFFSET_REG { 0..31 VALUE: Hex; }
     /// Address of the program.
