@@ -243,10 +243,6 @@ impl Sink for Jsonl<'_> {
         self.out.hold(hold)
     }
 
-    fn gpu(&mut self, _: u32) -> io::Result<()> {
-        Ok(())
-    }
-
     fn submit(&mut self, submit: &Submit) -> io::Result<()> {
         let Submit { index, address, dwords, .. } = *submit;
         self.put(&Event::Submit { submit: index, comm: submit.comm(), address, dwords })
