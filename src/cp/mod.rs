@@ -126,9 +126,11 @@ impl<'a> Cp<'a> {
 
     /// Takes `count` of `work` from the budget; false, and said once, when it is used up.
     fn charge(&mut self, work: Work, count: u64) -> bool {
-        let cut_before = self.gpu.budget.cut().is_some();
+        if self.gpu.budget.cut().is_some() {
+            return false;
+        }
         let granted = self.gpu.budget.take(work, count);
-        if !cut_before && let Some(refusal) = self.gpu.budget.refusal() {
+        if !granted && let Some(refusal) = self.gpu.budget.refusal() {
             self.trouble(Trouble::Cut(refusal));
         }
         granted

@@ -5,18 +5,20 @@ use a4emu_decoder::pm4::{
 };
 
 use super::Cp;
+use super::effects::effect;
 use crate::budget::Work;
 use crate::fault::Client;
 
 impl Cp<'_> {
     /// Writes one register, with what that sets off.
     pub(super) fn write_reg(&mut self, offset: u32, value: u32) {
-        match self.gpu.regs.write(offset, value) {
-            Ok(old) => {
-                self.observer.register(self.gpu, offset, old);
-                self.set_off(offset, value);
-            }
-            Err(fault) => self.trouble(fault),
+        let old = match self.gpu.regs.write(offset, value) {
+            Ok(old) => old,
+            Err(fault) => return self.trouble(fault),
+        };
+        self.observer.register(self.gpu, offset, old);
+        if let Some(effect) = effect(offset) {
+            self.set_off(effect, value);
         }
     }
 

@@ -70,8 +70,10 @@ impl<'a> Session<'a> {
 
     /// Puts out, unless that has failed before: then the run goes on for its exit status.
     fn put(&mut self, put: impl FnOnce(&mut (dyn Sink + 'a)) -> io::Result<()>) {
-        if self.error.is_ok() {
-            self.error = put(&mut *self.sink);
+        if self.error.is_ok()
+            && let Err(error) = put(&mut *self.sink)
+        {
+            self.error = Err(error);
         }
     }
 

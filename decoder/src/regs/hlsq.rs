@@ -7,14 +7,7 @@ registers! {
     0x0e04 HLSQ_DEBUG_ECO_CONTROL { 0..31 VALUE: Hex; }
     /// 3; older drivers 0.
     0x0e05 HLSQ_MODE_CONTROL { 0..31 VALUE: Hex; }
-    0x0e06 HLSQ_PERFCTR_HLSQ_SEL_0 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e07 HLSQ_PERFCTR_HLSQ_SEL_1 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e08 HLSQ_PERFCTR_HLSQ_SEL_2 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e09 HLSQ_PERFCTR_HLSQ_SEL_3 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e0a HLSQ_PERFCTR_HLSQ_SEL_4 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e0b HLSQ_PERFCTR_HLSQ_SEL_5 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e0c HLSQ_PERFCTR_HLSQ_SEL_6 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e0d HLSQ_PERFCTR_HLSQ_SEL_7 { 0..31 VALUE: HlsqPerfcounterSelect; }
+    flat 0x0e06 HLSQ_PERFCTR_HLSQ_SEL[8 x 1] as HLSQ_PERFCTR_HLSQ_SEL { 0..31 VALUE: HlsqPerfcounterSelect; }
     0x0e0e HLSQ_PERF_PIPE_MASK { 0..31 VALUE: Hex; }
     0x23c0 HLSQ_CONTROL_0_REG {
         4..4 FSTHREADSIZE: ThreadSize;

@@ -7,18 +7,7 @@ registers! {
     /// Always 0x40000.
     0x0ec2 UNKNOWN_0EC2 { 0..31 VALUE: Hex; }
     0x0ec3 SP_MODE_CONTROL { 0..31 VALUE: Hex; }
-    0x0ec4 SP_PERFCTR_SP_SEL_0 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ec5 SP_PERFCTR_SP_SEL_1 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ec6 SP_PERFCTR_SP_SEL_2 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ec7 SP_PERFCTR_SP_SEL_3 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ec8 SP_PERFCTR_SP_SEL_4 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ec9 SP_PERFCTR_SP_SEL_5 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0eca SP_PERFCTR_SP_SEL_6 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ecb SP_PERFCTR_SP_SEL_7 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ecc SP_PERFCTR_SP_SEL_8 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ecd SP_PERFCTR_SP_SEL_9 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ece SP_PERFCTR_SP_SEL_10 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ecf SP_PERFCTR_SP_SEL_11 { 0..31 VALUE: SpPerfcounterSelect; }
+    flat 0x0ec4 SP_PERFCTR_SP_SEL[12 x 1] as SP_PERFCTR_SP_SEL { 0..31 VALUE: SpPerfcounterSelect; }
     /// Drivers write 0x140010 for graphics, 0x860010 for compute.
     0x22c0 SP_SP_CTRL_REG { 19..19 BINNING_PASS: Bool; }
     0x22c1 SP_INSTR_CACHE_CTRL { 7..7 VS_BUFFER: Bool; 8..8 FS_BUFFER: Bool; 10..10 INSTR_BUFFER: Bool; }
