@@ -239,6 +239,10 @@ pub fn put_query(out: &mut Output<'_>, call: &Call, reg: u32, value: Option<u32>
 }
 
 impl Sink for Jsonl<'_> {
+    fn lists_packets(&self) -> bool {
+        true
+    }
+
     fn hold(&mut self, hold: Hold) -> io::Result<()> {
         self.out.hold(hold)
     }

@@ -76,6 +76,10 @@ impl<'a> Query<'a> {
 }
 
 impl Sink for Query<'_> {
+    fn lists_packets(&self) -> bool {
+        false
+    }
+
     fn hold(&mut self, hold: Hold) -> io::Result<()> {
         self.out.hold(hold)
     }

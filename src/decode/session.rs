@@ -24,6 +24,8 @@ pub enum Repeats {
 
 /// Puts a run into a sink, as far as it is selected.
 pub struct Session<'a> {
+    /// What the sink says of itself: each register write asks.
+    lists_packets: bool,
     sink: Box<dyn Sink + 'a>,
     selection: Selection,
     /// Ends the run behind the selection.
@@ -34,7 +36,7 @@ pub struct Session<'a> {
     command: String,
     /// The submit, until something of it is shown.
     heading: Option<Submit>,
-    /// The packet that is executing is shown.
+    /// The packet that is executing is shown to the sink.
     shown: bool,
     error: io::Result<()>,
 }
@@ -43,6 +45,7 @@ impl<'a> Session<'a> {
     /// Puts what is in `selection` into `sink`.
     pub fn new(sink: Box<dyn Sink + 'a>, selection: Selection, repeats: Repeats) -> Self {
         Self {
+            lists_packets: sink.lists_packets(),
             sink,
             selection,
             window: Window::new(selection, None),
@@ -128,11 +131,12 @@ impl Observer for Session<'_> {
     }
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
-        self.shown = self.shows(&gpu.at);
+        let shown = self.shows(&gpu.at);
+        if shown && !self.holds() {
+            self.put_heading();
+        }
+        self.shown = shown && self.lists_packets;
         if self.shown {
-            if !self.holds() {
-                self.put_heading();
-            }
             self.put(|sink| sink.packet(gpu, packet));
         }
     }

@@ -40,6 +40,9 @@ pub fn comm(command: &str) -> &str {
 /// One form of output. Everything comes in execution order, already filtered; `gpu.at` says
 /// where it is. What a form has no place for, it leaves out.
 pub trait Sink {
+    /// Whether it has lines for packets, what they write and what they load: it is not shown
+    /// them otherwise.
+    fn lists_packets(&self) -> bool;
     /// Whether what is put out next is kept is not known yet, or known now.
     fn hold(&mut self, hold: Hold) -> io::Result<()>;
     /// The chip that the capture names.
