@@ -4,6 +4,8 @@ use std::cell::Cell;
 
 use a4emu_decoder::bits::Register;
 
+use crate::fault::Fault;
+
 /// Registers that packets can reach (dword offsets).
 pub const COUNT: usize = 0x4000;
 
@@ -26,9 +28,12 @@ impl Default for RegSet {
 }
 
 impl RegSet {
-    /// Adds `offset`, which must be below [`COUNT`].
-    pub fn insert(&mut self, offset: u32) {
-        self.0[offset as usize / 64] |= 1 << (offset % 64);
+    /// Adds `offset`, which must be below [`COUNT`]; false if it was there.
+    pub fn insert(&mut self, offset: u32) -> bool {
+        let (word, bit) = (&mut self.0[offset as usize / 64], 1 << (offset % 64));
+        let new = *word & bit == 0;
+        *word |= bit;
+        new
     }
 
     /// Whether `offset` is in the set.
@@ -80,17 +85,18 @@ impl Default for RegFile {
 }
 
 impl RegFile {
-    /// Stores `value`; false if there is no such register.
-    #[must_use = "a write to no register is a fault"]
-    pub fn write(&mut self, offset: u32, value: u32) -> bool {
-        let Some(word) = self.words.get_mut(offset as usize) else { return false };
-        if *word != value {
-            *word = value;
+    /// Stores `value`; what the register held, if somebody had written it.
+    ///
+    /// # Errors
+    /// When there is no such register.
+    pub fn write(&mut self, offset: u32, value: u32) -> Result<Option<u32>, Fault> {
+        let Some(word) = self.words.get_mut(offset as usize) else { return Err(Fault::NoRegister(offset)) };
+        let old = std::mem::replace(word, value);
+        if old != value {
             self.clock += 1;
             self.changed[offset as usize / PAGE] = self.clock;
         }
-        self.written.insert(offset);
-        true
+        Ok((!self.written.insert(offset)).then_some(old))
     }
 
     /// What `make` makes, and which registers it has read for that. Not within another `watch`.

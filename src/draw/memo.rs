@@ -86,9 +86,11 @@ mod tests {
         };
         assert_eq!(get(&regs, &memory, 7), (1, 0));
         assert_eq!(get(&regs, &memory, 7), (1, 0));
-        assert!(regs.write(REGISTER, 0) && regs.write(FAR, 5) && memory.write_u32(0x1ffc, 9));
+        regs.write(REGISTER, 0).expect("a register");
+        regs.write(FAR, 5).expect("a register");
+        assert!(memory.write_u32(0x1ffc, 9));
         assert_eq!(get(&regs, &memory, 7), (1, 0), "nothing that it was made of has changed");
-        assert!(regs.write(REGISTER, 3));
+        regs.write(REGISTER, 3).expect("a register");
         assert_eq!(get(&regs, &memory, 7), (2, 3));
         assert_eq!(get(&regs, &memory, 8), (3, 3));
         assert!(memory.write_u32(0x2000, 9));

@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn write(gpu: &mut Gpu, offset: u32, value: u32) {
-        assert!(gpu.regs.write(offset, value));
+        gpu.regs.write(offset, value).expect("a register");
     }
 
     /// Whether the state after `change` is another one than before.
