@@ -22,6 +22,7 @@ use anyhow::Context;
 use crate::options::{Shared, Threads};
 use crate::selection::Span;
 use crate::status::{Failure, Status};
+use driver::Mesa;
 use summary::Summary;
 
 /// File name of the device.
@@ -42,6 +43,9 @@ pub struct Args {
     /// Print counts and times at exit, a JSON object for each process
     #[arg(long)]
     pub stats: bool,
+    /// The Mesa to run it on, by its prefix; by default the one of scripts/mesa
+    #[arg(long, value_name = "PREFIX")]
+    pub mesa: Option<PathBuf>,
     /// Threads that render
     #[command(flatten)]
     pub threads: Threads,
@@ -56,12 +60,15 @@ pub struct Args {
 /// Wrong use, or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let library = library()?;
-    if let Some(missing) = driver::missing() {
-        shared.warn(missing);
+    let mesa = Mesa::find(args.mesa.as_deref(), &env::current_exe()?.canonicalize()?, &variable);
+    if let Mesa::Missing(why) = &mesa {
+        shared.warn(why);
     }
     let folder = folder::make().context("cannot make a folder for the run")?;
-    let status = signals::status(&mut command(args, shared, &library, folder.path())?)
-        .with_context(|| format!("cannot run {}", args.program[0].to_string_lossy()))?;
+    let status = signals::status(
+        &mut command(args, shared, &library, folder.path())?.envs(mesa.environment(&variable)),
+    )
+    .with_context(|| format!("cannot run {}", args.program[0].to_string_lossy()))?;
     let mut summaries = report::read_all(folder.path());
     summaries.iter_mut().try_for_each(finish_recording)?;
     put_out(args, shared, &summaries);
@@ -85,6 +92,11 @@ fn library() -> anyhow::Result<PathBuf> {
             format!("{LIBRARY} is not beside {}: build it with `cargo build --release`", program.display());
         Failure { status: Status::Usage, message }.into()
     })
+}
+
+/// A variable of our environment, if it says anything.
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
 }
 
 fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyhow::Result<Command> {

@@ -14,6 +14,7 @@ mod hostile;
 mod launcher;
 mod node;
 mod processes;
+mod share;
 mod submits;
 
 use std::path::PathBuf;

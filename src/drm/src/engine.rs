@@ -10,6 +10,7 @@ use a4emu::gpu::{Chip, Gpu};
 use a4emu::run::report;
 use a4emu::run::summary::Summary;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use rustix::io::Errno;
 
 use crate::arena;
 use crate::device::Device;
@@ -17,6 +18,7 @@ use crate::ffi::Inode;
 use crate::gem::Bo;
 use crate::record::{Group, Recorder, process};
 use crate::settings;
+use crate::share::{Errand, Shelf};
 
 /// A range of GPU addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +75,8 @@ pub struct Engine {
     report: Option<report::Writer>,
     /// The file whose submit ran last.
     last: Option<Inode>,
+    /// Files that are the memory of buffers.
+    shelf: Shelf,
     /// Threads that draws run on, this one among them; they take no signals either.
     threads: Option<ThreadPool>,
 }
@@ -104,6 +108,7 @@ impl Engine {
             summary: Summary { pid: std::process::id(), process: process(), ..Summary::default() },
             report: folder.and_then(|folder| report::Writer::new(folder).ok()),
             last: None,
+            shelf: Shelf::default(),
             threads: ThreadPoolBuilder::new().use_current_thread().build().ok(),
         };
         engine.leave_summary();
@@ -178,12 +183,22 @@ impl Engine {
     /// Maps and unmaps buffers as the program did since the last submit.
     fn follow(&mut self, device: &Device) {
         let changes = arena::lock(&device.arena).take_changes();
+        self.shelf.forget(&changes.unshared);
         for gone in changes.gone {
             self.gpu.mem.unmap(gone.start, gone.end);
         }
         for (address, pages) in changes.born {
             self.gpu.mem.map_shared(address, Box::new(pages));
         }
+    }
+
+    /// Does something for a program between submits.
+    ///
+    /// # Errors
+    /// Those of [`Shelf::run`].
+    pub fn run_errand(&mut self, device: &Device, errand: &Errand) -> Result<String, Errno> {
+        self.follow(device);
+        self.shelf.run(errand, &device.arena)
     }
 
     fn record(&mut self, job: &Job) {

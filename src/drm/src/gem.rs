@@ -42,7 +42,7 @@ impl Drop for Bo {
 
 impl Bo {
     /// A buffer of at least `size` bytes.
-    fn new(arena: &Arc<Mutex<Arena>>, size: u64) -> Result<Self, Errno> {
+    pub fn new(arena: &Arc<Mutex<Arena>>, size: u64) -> Result<Self, Errno> {
         let size = size.checked_next_multiple_of(arena::PAGE).ok_or(Errno::NOMEM)?;
         let (address, generation) = arena::lock(arena).allocate(size)?;
         Ok(Self {

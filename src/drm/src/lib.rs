@@ -41,6 +41,7 @@ pub mod queue;
 pub mod record;
 pub mod ring;
 pub mod settings;
+pub mod share;
 pub mod submit;
 pub mod sweep;
 pub mod syncobj;
