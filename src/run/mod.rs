@@ -5,6 +5,7 @@
 
 pub mod driver;
 pub mod folder;
+pub mod frames;
 pub mod recording;
 pub mod report;
 mod signals;
@@ -23,6 +24,7 @@ use crate::options::{Shared, Threads};
 use crate::selection::Span;
 use crate::status::{Failure, Status};
 use driver::Mesa;
+use frames::Taker;
 use summary::Summary;
 
 /// File name of the device.
@@ -40,6 +42,12 @@ pub struct Args {
     /// Record only these submits, counted from 0 in each process
     #[arg(long, value_name = "RANGE", requires = "record")]
     pub record_range: Option<Span>,
+    /// Write each frame that the program presents to this folder, as PNG; - is Y4M video on stdout
+    #[arg(long, value_name = "DIR")]
+    pub frames: Option<PathBuf>,
+    /// Frames that are written; more are counted only
+    #[arg(long, value_name = "N", requires = "frames", default_value_t = 10_000)]
+    pub max_frames: u64,
     /// Print counts and times at exit, a JSON object for each process
     #[arg(long)]
     pub stats: bool,
@@ -65,13 +73,19 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         shared.warn(why);
     }
     let folder = folder::make().context("cannot make a folder for the run")?;
-    let status = signals::status(
-        &mut command(args, shared, &library, folder.path())?.envs(mesa.environment(&variable)),
-    )
-    .with_context(|| format!("cannot run {}", args.program[0].to_string_lossy()))?;
+    let mut command = command(args, shared, &library, folder.path())?;
+    command.envs(mesa.environment(&variable));
+    let frames =
+        args.frames.as_ref().map(|to| Taker::start(folder.path(), to, args.max_frames)).transpose()?;
+    let status = signals::status(&mut command)
+        .with_context(|| format!("cannot run {}", args.program[0].to_string_lossy()))?;
+    let told = frames.map(Taker::finish).transpose();
     let mut summaries = report::read_all(folder.path());
     summaries.iter_mut().try_for_each(finish_recording)?;
     put_out(args, shared, &summaries);
+    if let (Some(told), false) = (told?, shared.quiet) {
+        eprintln!("a4emu: {told}");
+    }
     drop(folder);
     match code(status) {
         0 => Ok(Status::Fine),
@@ -113,6 +127,10 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
         let record = std::path::absolute(record)?;
         may_record(&record).with_context(|| format!("cannot write {}", record.display()))?;
         command.env("A4EMU_RECORD", record);
+    }
+    if args.frames.as_deref() == Some(Path::new("-")) {
+        // The video has stdout.
+        command.stdout(io::stderr());
     }
     if let Some(range) = args.record_range {
         command.env("A4EMU_RECORD_RANGE", format!("{}..{}", range.start, range.end));

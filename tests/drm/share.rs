@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-    recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
 };
 
 use crate::client::*;
@@ -120,7 +120,16 @@ fn exporter() {
     let back = receive(&socket);
     assert_eq!(import(&node, &back), Ok(buffer.handle), "it is ours, by whatever file it comes");
     let again = export(&node, buffer.handle);
-    assert_eq!(Mapping::new(&again, BYTES, 0).unwrap().get(2000), 78, "a second export is of the same memory");
+    assert_eq!(
+        Mapping::new(&again, BYTES, 0).unwrap().get(2000),
+        78,
+        "a second export is of the same memory"
+    );
+    // The last owner here goes: the other's memory must not.
+    gem_close(&node, buffer.handle).unwrap();
+    drop((buffer, back, again));
+    let fresh = Buffer::new(&node, BYTES);
+    assert_eq!(fresh.map.get(2000), 0);
     socket.write_all(b"x").unwrap();
 }
 

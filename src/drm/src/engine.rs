@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use crate::arena;
 use crate::device::Device;
 use crate::ffi::Inode;
+use crate::frames::Frames;
 use crate::gem::Bo;
 use crate::record::{Group, Recorder, process};
 use crate::settings;
@@ -75,6 +76,8 @@ pub struct Engine {
     report: Option<report::Writer>,
     /// The file whose submit ran last.
     last: Option<Inode>,
+    /// Who takes what the program presents.
+    frames: Option<Frames>,
     /// Files that are the memory of buffers.
     shelf: Shelf,
     /// Threads that draws run on, this one among them; they take no signals either.
@@ -108,6 +111,7 @@ impl Engine {
             summary: Summary { pid: std::process::id(), process: process(), ..Summary::default() },
             report: folder.and_then(|folder| report::Writer::new(folder).ok()),
             last: None,
+            frames: folder.and_then(Frames::open),
             shelf: Shelf::default(),
             threads: ThreadPoolBuilder::new().use_current_thread().build().ok(),
         };
@@ -137,6 +141,7 @@ impl Engine {
         self.summary.hangs += u64::from(hung);
         let bad = self.complaints() > before || !self.gpu.report.missing.is_empty();
         self.gpu.report.missing.extend(missing.iter());
+        self.take_frame(job);
         self.publish(device);
         Outcome { failed: settings::get().strict && (bad || hung), hung }
     }
@@ -151,6 +156,16 @@ impl Engine {
         self.summary.hangs += 1;
         self.publish(device);
         Outcome { failed: true, hung: true }
+    }
+
+    /// Sends the frame of the submit that ran last.
+    fn take_frame(&mut self, job: &Job) {
+        let submit = self.gpu.at.submit.wrapping_sub(1);
+        if let Some(frames) = &mut self.frames
+            && frames.take(&self.gpu, job, submit).is_err()
+        {
+            self.frames = None;
+        }
     }
 
     fn complaints(&self) -> u64 {

@@ -30,6 +30,7 @@ pub mod fence;
 pub mod ffi;
 pub mod file;
 pub mod fork;
+pub mod frames;
 pub mod gaps;
 pub mod gem;
 pub mod ids;

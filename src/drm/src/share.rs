@@ -70,6 +70,7 @@ impl Shelf {
             Errand::Import(bo, path, inode) => (bo, open(path, *inode)?),
         };
         arena::lock(arena).share(bo.address, &file)?;
+        bo.note_presentable();
         self.0.insert(bo.address, file);
         self.path(bo.address)
     }
