@@ -10,6 +10,7 @@ pub mod recording;
 pub mod report;
 mod signals;
 pub mod summary;
+mod window;
 
 use std::env;
 use std::ffi::OsString;
@@ -42,6 +43,9 @@ pub struct Args {
     /// Record only these submits, counted from 0 in each process
     #[arg(long, value_name = "RANGE", requires = "record")]
     pub record_range: Option<Span>,
+    /// Show the program's windows on the X server, through VirtualGL
+    #[arg(long)]
+    pub window: bool,
     /// Write each frame that the program presents to this folder, as PNG; - is Y4M video on stdout
     #[arg(long, value_name = "DIR")]
     pub frames: Option<PathBuf>,
@@ -114,8 +118,13 @@ fn variable(name: &str) -> Option<OsString> {
 }
 
 fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyhow::Result<Command> {
-    let mut command = Command::new(&args.program[0]);
-    command.args(&args.program[1..]);
+    let wrapped = args.window.then(|| window::wrapped(&args.program)).transpose()?;
+    let program = wrapped.as_ref().unwrap_or(&args.program);
+    let mut command = Command::new(&program[0]);
+    command.args(&program[1..]);
+    if args.window {
+        command.envs(window::environment());
+    }
     command.env("LD_PRELOAD", preload(library)).env("A4EMU_FOLDER", folder).env("A4EMU_GPU", &args.gpu);
     if shared.strict {
         command.env("A4EMU_STRICT", "1");
