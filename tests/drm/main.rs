@@ -9,6 +9,7 @@ mod buffers;
 mod captures;
 mod client;
 mod cost;
+mod frames;
 mod hangs;
 mod hostile;
 mod launcher;
