@@ -125,13 +125,24 @@ impl<'a> Cp<'a> {
     }
 
     /// Takes `count` of `work` from the budget; false, and said once, when it is used up.
+    #[inline]
     fn charge(&mut self, work: Work, count: u64) -> bool {
-        let cut_before = self.gpu.budget.cut().is_some();
+        if self.gpu.budget.cut().is_some() {
+            return false;
+        }
         let granted = self.gpu.budget.take(work, count);
-        if !cut_before && let Some(refusal) = self.gpu.budget.refusal() {
-            self.trouble(Trouble::Cut(refusal));
+        if !granted {
+            self.say_cut();
         }
         granted
+    }
+
+    /// Says that the budget is used up: each packet asks, so this stands apart.
+    #[cold]
+    fn say_cut(&mut self) {
+        if let Some(refusal) = self.gpu.budget.refusal() {
+            self.trouble(Trouble::Cut(refusal));
+        }
     }
 
     /// Says so if what `what` reads at `address` may have been written by a draw that was

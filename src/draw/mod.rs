@@ -20,6 +20,7 @@ pub mod fs;
 pub mod gras;
 pub mod gs;
 pub mod hs;
+pub mod memo;
 pub mod pc;
 pub mod pipeline;
 pub mod primitive_cache;
@@ -35,4 +36,4 @@ pub mod vpc;
 pub mod vs;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
-pub use pipeline::{Pipeline, dispatch, run};
+pub use pipeline::{Pipeline, dispatch, flush, run};

@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 use rustix::fs::{FileType, FlockOperation, Mode};
 
 use crate::out_file::{Inputs, OutFile};
-use crate::output::picture::Kind;
+use crate::picture::Kind;
 use y4m::Video;
 
 /// File name of the pipe, in the folder of the run.

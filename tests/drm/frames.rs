@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use a4emu::cp::{Renderer, Silent};
-use a4emu::output::picture::Picture;
+use a4emu::picture::Picture;
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
 

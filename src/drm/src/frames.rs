@@ -12,7 +12,7 @@ use std::path::Path;
 
 use a4emu::draw::rb::rendered::{Content, Written};
 use a4emu::gpu::Gpu;
-use a4emu::output::picture::{Kind, Picture};
+use a4emu::picture::{Kind, Picture};
 use a4emu::run::frames::{Header, PIPE};
 use rustix::fs::{Mode, OFlags};
 

@@ -5,7 +5,7 @@ use a4emu_decoder::isa::ir3::program::assemble;
 use std::sync::Arc;
 
 use super::*;
-use crate::draw::tpl1::TextureBank;
+use crate::draw::sp::spare::SpareWarps;
 use crate::gpu::Stage;
 use crate::shader::{Number, Program, Summary};
 
@@ -21,9 +21,10 @@ fn stage() -> StageState {
         stage: Stage::FS,
         program: Arc::new(program),
         summary: Summary::default(),
-        textures: TextureBank::default(),
-        constants: Vec::new(),
-        buffers: vec![Buffer::new(SIXTEEN_BYTES)],
+        textures: Arc::default(),
+        constants: Arc::default(),
+        buffers: [Buffer::new(SIXTEEN_BYTES)].into(),
+        spare: SpareWarps::default(),
     }
 }
 
