@@ -12,7 +12,7 @@ use a4emu::gpu::{CodeSource, Gpu, STAGES};
 use a4emu::limits::Limits;
 use a4emu::playback::Playback;
 use a4emu::selection::Selection;
-use a4emu_decoder::asm::{MAX_WORK, assemble, disassemble};
+use a4emu_decoder::asm::{Bounds, assemble, disassemble};
 use a4emu_decoder::capture::Sections;
 use pretty_assertions::assert_eq;
 
@@ -139,7 +139,7 @@ fn check_cut(name: &str, submit: usize, within: u32) {
     let first = submits.0.iter().rev().find(|first| **first <= number).copied().unwrap_or(0);
     let smaller = cut(&capture, to_draw(&number.to_string()), &Limits::default()).unwrap();
     let source = disassemble(&smaller).text;
-    let smaller = assemble("cut", &source, &mut Disk::default(), MAX_WORK).unwrap();
+    let smaller = assemble("cut", &source, &mut Disk::default(), Bounds::default()).unwrap();
     let (before, mut after) = (seen(&capture, number), seen(&smaller, number - first));
     let silenced = |base: u32| before.memory.iter().find(|(other, _)| *other == base);
     after.memory.retain(|(base, _)| silenced(*base).is_some());

@@ -126,10 +126,9 @@ impl<'a> Cp<'a> {
 
     /// Takes `count` of `work` from the budget; false, and said once, when it is used up.
     fn charge(&mut self, work: Work, count: u64) -> bool {
-        let cut_before = self.gpu.budget.cut().is_some();
         let granted = self.gpu.budget.take(work, count);
-        if !cut_before && let Some(refusal) = self.gpu.budget.refusal() {
-            self.trouble(Trouble::Cut(refusal));
+        if let Some(news) = self.gpu.budget.news() {
+            self.trouble(Trouble::Cut(news));
         }
         granted
     }

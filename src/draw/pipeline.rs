@@ -20,7 +20,7 @@ use super::fs::state::FragmentState;
 use super::fs::{DrawState, FragmentDraw, Plan};
 use super::gras::layers::{self, Grouping, Layer};
 use super::gras::raster::Rect;
-use super::gras::setup::{self, PrimitiveState};
+use super::gras::setup::{self, Assembled, PrimitiveState};
 use super::gras::state::Viewports;
 use super::gs::batch::GeometryDraw;
 use super::gs::cost::DispatchCosts;
@@ -40,7 +40,7 @@ use super::sp::state::{StageState, code};
 use super::stats::{Stats, StatsReport, TessellationCost};
 use super::stop::{Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
-use super::vertices::{VertexStream, Vertices};
+use super::vertices::{MAX_HELD, VertexStream, Vertices};
 use super::vfd::state::FetchState;
 use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
@@ -288,13 +288,18 @@ fn primitives(
     };
     charge(&mut gpu.budget, Work::Vertex, if stages.is_plain() { 0 } else { list.len() as u64 })?;
     let start = Instant::now();
-    let Some(primitives) = setup::assemble_in(&state.primitive, &mut vertices, &list, &words) else {
+    let assembled = setup::assemble_in(&state.primitive, &mut vertices, &list, &words, MAX_HELD);
+    let Some(Assembled { primitives, left_out }) = assembled else {
         let what = format!("draw {}: primitive type {:?}", call.number, stages.topology());
         gpu.report.unsupported(what, gpu.at);
         return Ok(None);
     };
     gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
     gpu.pipeline.stats.primitives += primitives.len() as u64;
+    if left_out > 0 {
+        let what = format!("draw {}: there is no room for its last {left_out} primitives", call.number);
+        gpu.report.cut(what, gpu.at);
+    }
     let made = Arc::new(Primitives::new(vertices, primitives, words));
     if stages.is_reusable() {
         let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
@@ -365,6 +370,7 @@ fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
     let Ok(mut shaded) = vertices(gpu, &vertex) else { return bounds };
     setup::assemble(&state, &mut shaded.vertices, &shaded.list)
         .unwrap_or_default()
+        .primitives
         .iter()
         .map(|p| p.shape.bounds.intersect(bounds))
         .filter(|rect| !rect.is_empty())
@@ -447,8 +453,8 @@ fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
         Err(Stop::Fault(fault)) => gpu.report.fault(fault, gpu.at),
         Err(Stop::TooLarge(what)) => gpu.report.cut(what, gpu.at),
     }
-    if let Some(refusal) = gpu.budget.refusal() {
-        gpu.report.cut(refusal, gpu.at);
+    if let Some(news) = gpu.budget.news() {
+        gpu.report.cut(news, gpu.at);
     }
 }
 

@@ -19,6 +19,7 @@ use std::process::{Command, ExitStatus};
 
 use anyhow::Context;
 
+use crate::limits::amount;
 use crate::options::{Shared, Threads};
 use crate::selection::Span;
 use crate::status::{Failure, Status};
@@ -39,6 +40,9 @@ pub struct Args {
     /// Record only these submits, counted from 0 in each process
     #[arg(long, value_name = "RANGE", requires = "record")]
     pub record_range: Option<Span>,
+    /// Take a submit that does more work than this, in the units of `replay`, for hung (default: 16G)
+    #[arg(long, value_name = "UNITS", value_parser = amount)]
+    pub max_work: Option<u64>,
     /// Print counts and times at exit, a JSON object for each process
     #[arg(long)]
     pub stats: bool,
@@ -96,6 +100,9 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
     }
     if let Some(threads) = args.threads.threads {
         command.env("RAYON_NUM_THREADS", threads.to_string());
+    }
+    if let Some(units) = args.max_work {
+        command.env("A4EMU_MAX_WORK", units.to_string());
     }
     if let Some(record) = &args.record {
         let record = std::path::absolute(record)?;

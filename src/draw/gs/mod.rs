@@ -26,15 +26,15 @@ pub mod state;
 mod subwarps;
 
 use crate::budget::Budget;
+use crate::draw::gras::setup;
 use crate::draw::sp::launch::{Threads, Worker, launch};
 use crate::draw::sp::log::ShaderLog;
-use crate::draw::vertices::MAX_WORDS;
+use crate::draw::vertices::MAX_HELD;
 use crate::fault::Fault;
 use crate::memory::Memory;
 
-/// Vertices of a draw's geometry shader that we hold: set-up takes some 200 bytes for each primitive
-/// of them. Found by a mutant whose 2^24 vertices took 4 GB.
-const MAX_EMITTED: usize = 1 << 21;
+/// Bytes of a draw that come out of its geometry shader: set-up needs as much again.
+const MAX_EMITTED: u64 = MAX_HELD / 2;
 
 use batch::{Batch, GeometryDraw};
 use cost::Cost;
@@ -102,8 +102,7 @@ impl Shaded {
 
     /// Whether more came out than we hold.
     fn is_too_large(&mut self, draw: &GeometryDraw<'_>) -> bool {
-        let vertices = &self.strips.vertices;
-        let large = vertices.words() > MAX_WORDS || vertices.len() > MAX_EMITTED;
+        let large = setup::held(&self.strips.vertices, &self.strips.list) > MAX_EMITTED;
         if large {
             let count = self.strips.vertices.len();
             self.too_large = Some(format!("draw {}: cut after {count} geometry vertices", draw.draw));
