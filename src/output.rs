@@ -226,3 +226,6 @@ impl<'a> Pictures<'a> {
         Ok(Some(size))
     }
 }
+
+#[cfg(test)]
+mod tests;

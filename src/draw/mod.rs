@@ -20,6 +20,8 @@ pub mod fs;
 pub mod gras;
 pub mod gs;
 pub mod hs;
+#[cfg(test)]
+mod limits;
 pub mod pc;
 pub mod pipeline;
 pub mod primitive_cache;

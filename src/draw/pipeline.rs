@@ -145,7 +145,7 @@ fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
     let state = DispatchState::snapshot(&gpu.regs, call, stage)?;
     let log = state.run(&mut gpu.mem, &mut gpu.budget);
     record_log(gpu, "compute", log);
-    unless_cut(gpu)
+    Ok(())
 }
 
 /// Vertices, shaded by all stages that there are in front of set-up. `None` when the primitive type
@@ -169,7 +169,6 @@ fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
     gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
     record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
     gpu.pipeline.stats.ms.vertex += start.elapsed().as_secs_f64() * 1e3;
-    unless_cut(gpu)?;
     Ok(shaded)
 }
 
@@ -206,7 +205,6 @@ fn tessellate(
         .shade(&mut gpu.mem, &mut gpu.budget);
     let failed = log.fault.is_some();
     record_log(gpu, &format!("draw {}: hull", patches.draw), log);
-    unless_cut(gpu)?;
     let count = if failed { 0 } else { primitives.len() };
     let (factors, problems) = pc::factors::read(patches, count, &gpu.mem);
     gpu.report.missing.extend(problems.missing.iter());
@@ -220,7 +218,6 @@ fn tessellate(
     cost.culled += points.culled + (primitives.len() - count) as u64;
     cost.points += points.points.len() as u64;
     cost.primitives += points.primitives.len() as u64;
-    unless_cut(gpu)?;
     Ok((shaded, points.primitives))
 }
 
@@ -248,7 +245,6 @@ fn shade_geometry(
     record_log(gpu, &format!("draw {draw}: geometry"), shaded.log);
     shaded.fault.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
     shaded.too_large.into_iter().for_each(|what| gpu.report.cut(what, gpu.at));
-    unless_cut(gpu)?;
     let strips = shaded.strips;
     Ok(VertexStream { vertices: strips.vertices, list: strips.list, words: strips.words })
 }
@@ -277,11 +273,12 @@ fn primitives(
     stages: VertexStages,
     state: &DrawState,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
-    if stages.is_reusable()
-        && let Some(known) =
-            gpu.pipeline.primitives.find(gpu.at.address, &stages.vertex, &state.primitive, &gpu.mem)
-    {
-        return Ok(Some(known));
+    if stages.is_reusable() {
+        charge(&mut gpu.budget, Work::Copy16, gpu.pipeline.primitives.compared(gpu.at.address) / 16)?;
+        let cache = &gpu.pipeline.primitives;
+        if let Some(known) = cache.find(gpu.at.address, &stages.vertex, &state.primitive, &gpu.mem) {
+            return Ok(Some(known));
+        }
     }
     let Some(VertexStream { mut vertices, list, words }) = vertex_stream(gpu, &stages)? else {
         return Ok(None);
@@ -358,7 +355,7 @@ fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Prim
     gpu.pipeline.stats.pixels += samples;
     gpu.counters.samples_passed += samples;
     record_log(gpu, "fragment", shaded.log);
-    unless_cut(gpu)
+    Ok(())
 }
 
 /// The pixels that the rectangle of a resolve covers. Without a usable vertex stage, all that
@@ -440,11 +437,6 @@ fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> 
 }
 
 // What is recorded.
-
-/// Stops where the budget is used up.
-fn unless_cut(gpu: &Gpu) -> Result<(), Stop> {
-    gpu.budget.cut().map_or(Ok(()), |_| Err(Stop::NoBudget))
-}
 
 /// Records how a draw or dispatch ended.
 fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {

@@ -66,6 +66,12 @@ impl PrimitiveCache {
         self.bytes = 0;
     }
 
+    /// Bytes that [`PrimitiveCache::find`] compares for the packet at `address`.
+    pub fn compared(&self, address: u32) -> u64 {
+        let sources = self.entries.get(&address).map(|entry| &entry.sources);
+        sources.into_iter().flatten().map(|(_, bytes)| bytes.len() as u64).sum()
+    }
+
     /// What the packet at `address` drew before, if it would draw the same now.
     pub fn find(
         &self,

@@ -77,3 +77,14 @@ fn announcements_over_many_buffers_take_no_time() {
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
     assert_eq!(memory.provenance(0x1800), Provenance::Blank);
 }
+
+#[test]
+fn what_a_later_snapshot_stores_counts() {
+    let mut memory = Memory { limit: 0x9000, ..Memory::new() };
+    memory.begin_group();
+    memory.announce(0x1_0000, 0x4000, Some(&[0; 0x4000]));
+    memory.announce(0x1_0000, 0x4000, Some(&[1; 0x4000]));
+    assert!(!memory.was_cut());
+    memory.announce(0x2_0000, 0x6000, Some(&[2; 0x6000]));
+    assert!(memory.was_cut(), "there are 0x4000 bytes already");
+}
