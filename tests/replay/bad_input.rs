@@ -106,7 +106,7 @@ fn streams_are_paid_for() {
 /// Registers to memory and back, by the hundreds in each packet.
 #[test]
 fn copies_of_registers_are_paid_for() {
-    for (opcode, count) in [(0x3e, 1000 << 19), (0x42, 1000 << 19)] {
+    for (opcode, count) in [(0x3e, 1000 << 18), (0x42, 1000 << 19)] {
         let copy = packet(opcode, &[count, super::stream::DATA]);
         let mut gpu = super::stream::gpu();
         super::stream::run_on(&mut gpu, std::slice::from_ref(&copy));

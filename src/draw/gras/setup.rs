@@ -130,8 +130,8 @@ pub struct Assembled {
 const LISTED: u64 = size_of::<Primitive>() as u64;
 const MADE: u64 = (size_of::<ScreenPrimitive>() + size_of::<Rect>()) as u64;
 
-/// Bytes that are held at least while `list` is made into primitives of `vertices`: the lists, the
-/// vertices, and where those are on the screen.
+/// Bytes that are held while `list` is made into primitives of `vertices`, before there are any: the
+/// lists, the vertices, and where those are on the screen.
 pub fn held(vertices: &Vertices, list: &[u32]) -> u64 {
     let screen = (size_of::<ScreenVertex>() * vertices.len()) as u64;
     vertices.bytes() + screen + (4 + LISTED) * list.len() as u64
@@ -159,11 +159,12 @@ pub fn assemble_in(
     }
     let primitives = primitives(state.topology, state.provoking, list)?;
     let count = primitives.len();
+    let lists = 4 * list.len() as u64 + LISTED * count as u64;
     let mut setup = Setup::new(state, vertices, words, count);
     let mut left_out = 0;
     for (index, primitive) in primitives.into_iter().enumerate() {
         setup.add(primitive);
-        if LISTED * (count + list.len()) as u64 + setup.held() > limit {
+        if lists + setup.held() > limit {
             left_out = count - index - 1;
             break;
         }

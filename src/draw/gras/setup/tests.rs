@@ -200,9 +200,10 @@ fn set_up_ends_where_there_is_no_more_room() {
         let state = PrimitiveState { polygon_mode: [mode; 2], ..state(PrimType::DI_PT_TRILIST) };
         let all = made(&state, &mut vertices(&TRIANGLE), &list).expect("triangles");
         let least = held(&vertices(&TRIANGLE), &list);
+        let before = least - LISTED * 200;
         let mut sizes = Vec::new();
-        for room in [0, 10 * each, 60 * each] {
-            let limit = least + LISTED * 100 + MADE * room;
+        for room in [40 * each, 60 * each, 90 * each] {
+            let limit = before + MADE * room;
             let some = assemble_in(&state, &mut vertices(&TRIANGLE), &list, &[], limit).expect("triangles");
             assert!(all.starts_with(&some.primitives) && some.left_out > 0, "{mode:?}");
             assert!(some.primitives.len() as u64 <= room + each, "{} of {room}", some.primitives.len());
@@ -224,7 +225,7 @@ fn what_set_up_adds_is_held_too() {
     assert_eq!(made(&state, &mut all, &list).expect("triangles").len(), 200);
     let added = all.bytes() - vertices(&near).bytes();
     assert!(added > 0);
-    let limit = held(&vertices(&near), &list) + LISTED * 100 + MADE * 200 + added / 2;
+    let limit = held(&vertices(&near), &list) - LISTED * 200 + MADE * 200 + added / 2;
     let some = assemble_in(&state, &mut vertices(&near), &list, &[], limit).expect("triangles");
     assert!(some.left_out > 0);
 }
