@@ -190,7 +190,8 @@ impl Sequence<'_> {
                 (number, bytes_of(&uapi::PrimeHandle { handle, flags: 0, fd: self.fd() }).to_vec())
             }
             17 => {
-                let (param, value, len) = (self.small() + 9 * (self.small() / 3), self.pointer(), self.count());
+                let (param, value, len) =
+                    (self.small() + 9 * (self.small() / 3), self.pointer(), self.count());
                 let param = uapi::Param { pipe: uapi::PIPE_3D0, param, value, len, pad: 0 };
                 (0x40 + self.choices.below(2) as u8, bytes_of(&param).to_vec())
             }
