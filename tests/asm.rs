@@ -9,9 +9,10 @@ use a4emu::cp::{Call, Engine, Flow, Observer, Renderer, Silent, Skip};
 use a4emu::disasm::cut;
 use a4emu::folders::Folders;
 use a4emu::gpu::{CodeSource, Gpu, STAGES};
-use a4emu::limits::Limits;
+use a4emu::limits::{Limits, WorkLimits};
 use a4emu::playback::Playback;
 use a4emu::selection::Selection;
+use a4emu::status::Status;
 use a4emu_decoder::asm::{Bounds, assemble, disassemble};
 use a4emu_decoder::capture::Sections;
 use pretty_assertions::assert_eq;
@@ -236,4 +237,23 @@ fn includes_that_go_round_in_circles_are_told() {
     fs::write(&other, "\ninclude \"./one.a4\"").unwrap();
     let error = own(&one).unwrap_err().to_string();
     assert!(error.ends_with("other.a4:2:1: `./one.a4` includes itself"), "{error}");
+}
+
+/// Half of a cut would not be the same draws: neither of its two runs may end early.
+#[test]
+fn a_cut_that_is_not_allowed_to_run_to_its_end_is_refused() {
+    let capture = unpacked(&root().join("captures/fbo.rd.gz"));
+    let work = |engine: &mut dyn Engine| {
+        let mut playback = Playback::default();
+        playback.run(Sections::new(&capture[..]).unwrap(), engine, &mut Silent);
+        playback.gpu.budget.spent()
+    };
+    let (listed, drawn) = (work(&mut Skip::default()), work(&mut Renderer));
+    let last_submit = Selection { submit: "1".parse().ok(), draw: None };
+    for (range, units) in [(to_draw("6"), listed / 2), (last_submit, listed + (drawn - listed) / 8)] {
+        let work = WorkLimits { max_work: Some(units), time_limit: None };
+        let failure = cut(&capture, range, &Limits { work, max_memory: None }).unwrap_err();
+        assert_eq!(failure.status, Status::Unsupported, "{}", failure.message);
+        assert!(cut(&capture, range, &Limits::default()).is_ok());
+    }
 }
