@@ -1,19 +1,15 @@
 //! What bounds a draw: each limit by itself, and that the stages ask.
 
 use crate::budget::{Budget, Work};
-use crate::draw::call::DispatchCall;
-use crate::draw::cs::state::DispatchState;
 use crate::draw::ds;
 use crate::draw::pc::state::PatchState;
 use crate::draw::pc::tessellator::{Connection, Domain, Factors, Spacing, Tessellation};
 use crate::draw::sp::state::StageState;
-use crate::draw::stop::{Stop, charge, must_fit};
-use crate::draw::vertices::MAX_HELD;
+use crate::draw::stop::{MAX_HELD, Stop, charge, must_fit};
 use crate::draw::vfd::state::FetchState;
 use crate::draw::vpc::state::VertexOutputs;
 use crate::draw::vs::VertexState;
 use crate::memory::Memory;
-use crate::regfile::RegFile;
 
 fn is_too_large<T>(result: Result<T, Stop>) -> bool {
     matches!(result, Err(Stop::TooLarge(_)))
@@ -75,17 +71,4 @@ fn tessellation_is_paid_for_and_has_to_fit() {
     assert!(indices > 100);
     assert_eq!(budget.spent(), (10 + indices) * Work::Vertex.price());
     assert!(is_too_large(ds::points(&state, 1 << 22, &ids, &factors, &mut budget)));
-}
-
-#[test]
-fn a_work_group_is_as_large_as_the_chip_allows() {
-    let fits = |size: [u32; 3]| {
-        let call =
-            DispatchCall { number: 0, frame_draw: 0, submit: 0, groups: [1; 3], local_size: Some(size) };
-        DispatchState::snapshot(&RegFile::default(), &call, StageState::of("end\n")).is_ok()
-    };
-    assert!(fits([1024, 1, 1]) && fits([8, 8, 16]));
-    for size in [[1025, 1, 1], [0, 1, 1], [8, 8, 17], [1 << 16, 1 << 16, 1], [u32::MAX; 3]] {
-        assert!(!fits(size), "{size:?}");
-    }
 }

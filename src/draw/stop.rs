@@ -3,8 +3,10 @@
 use std::fmt;
 
 use crate::budget::{Budget, Work};
-use crate::draw::vertices::MAX_HELD;
 use crate::fault::Fault;
+
+/// Bytes that a draw holds at a time on its way from indices to primitives; no real draw comes near.
+pub const MAX_HELD: u64 = 3 << 27;
 
 /// Why a draw or dispatch cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]

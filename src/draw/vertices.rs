@@ -8,9 +8,6 @@ pub const HEADER: usize = 5;
 /// Marks a primitive restart in a list of vertex numbers.
 pub const RESTART: u32 = u32::MAX;
 
-/// Bytes that a draw holds at a time on its way from indices to primitives; no real draw comes near.
-pub const MAX_HELD: u64 = 3 << 27;
-
 /// Vertices on their way to set-up.
 #[derive(Default)]
 pub struct VertexStream {

@@ -13,7 +13,8 @@ use crate::draw::gras::screen_vertex::ScreenVertex;
 use crate::draw::gras::viewport::ViewportVertices;
 use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::{Primitive, primitives};
-use crate::draw::vertices::{HEADER, MAX_HELD, Vertices};
+use crate::draw::stop::MAX_HELD;
+use crate::draw::vertices::{HEADER, Vertices};
 
 /// Which side of a triangle is seen. Everything but triangles shows its front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

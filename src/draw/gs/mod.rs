@@ -29,7 +29,7 @@ use crate::budget::Budget;
 use crate::draw::gras::setup;
 use crate::draw::sp::launch::{Threads, Worker, launch};
 use crate::draw::sp::log::ShaderLog;
-use crate::draw::vertices::MAX_HELD;
+use crate::draw::stop::MAX_HELD;
 use crate::fault::Fault;
 use crate::memory::Memory;
 
