@@ -7,43 +7,83 @@
 //! within the window: each dword that counts has cost about a byte of the file. What counts is the
 //! same whether a capture is packed or not.
 
-use hashbrown::HashSet;
-
 /// Dwords among which a value counts once, at least.
-const WINDOW: usize = 1 << 15;
+const WINDOW: u32 = 1 << 15;
+
+/// Bits of a place in the table: twice as many places as values that two windows can hold.
+const PLACE_BITS: u32 = 17;
+
+/// Places where a value may be. Where all are taken it is not counted: nobody gains by crowding them.
+const PLACES: usize = 8;
+
+/// A value, and when it came last.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    dword: u32,
+    /// Number of the window; 0 if never.
+    window: u32,
+}
 
 /// The values that came lately.
-#[derive(Default)]
 pub(super) struct Novelty {
-    /// Of the dwords since the last turn.
-    now: HashSet<u32>,
-    /// Of the [`WINDOW`] dwords before.
-    before: HashSet<u32>,
-    /// Dwords since the last turn.
-    since: usize,
+    seen: Vec<Seen>,
+    /// Number of the window that is being filled, and how many dwords are in it.
+    window: u32,
+    filled: u32,
     last: u32,
+}
+
+impl Default for Novelty {
+    fn default() -> Self {
+        Self { seen: vec![Seen::default(); (1 << PLACE_BITS) + PLACES], window: 2, filled: 0, last: 0 }
+    }
 }
 
 impl Novelty {
     /// How many dwords of `contents`, which come next, are new.
     pub(super) fn count(&mut self, contents: &[u8]) -> u64 {
-        let dwords = contents.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
+        let (lines, rest) = contents.as_chunks::<64>();
+        let lines = lines.iter().map(|line| match *line == [0; 64] {
+            true => {
+                self.pass(16);
+                0
+            }
+            false => self.count_dwords(line),
+        });
+        lines.sum::<u64>() + self.count_dwords(rest)
+    }
+
+    fn count_dwords(&mut self, bytes: &[u8]) -> u64 {
+        let dwords = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
         dwords.map(|dword| u64::from(self.is_new(dword))).sum()
     }
 
-    fn is_new(&mut self, dword: u32) -> bool {
-        self.since += 1;
-        if self.since == WINDOW {
-            std::mem::swap(&mut self.now, &mut self.before);
-            self.now.clear();
-            self.since = 0;
+    /// So many dwords have come.
+    fn pass(&mut self, dwords: u32) {
+        self.filled += dwords;
+        if self.filled >= WINDOW {
+            self.filled -= WINDOW;
+            self.window = self.window.saturating_add(1);
         }
+    }
+
+    fn is_new(&mut self, dword: u32) -> bool {
+        self.pass(1);
         // Most come in runs.
         if dword == 0 || dword == self.last {
             return false;
         }
         self.last = dword;
-        self.now.insert(dword) && !self.before.contains(&dword)
+        let first = (dword.wrapping_mul(0x9e37_79b1) >> (32 - PLACE_BITS)) as usize;
+        let window = self.window;
+        let is_recent = |seen: &Seen| seen.window + 1 >= window;
+        let places = &mut self.seen[first..first + PLACES];
+        if let Some(seen) = places.iter_mut().find(|seen| seen.dword == dword && is_recent(seen)) {
+            seen.window = window;
+            return false;
+        }
+        let free = places.iter_mut().find(|seen| !is_recent(seen));
+        free.map(|seen| *seen = Seen { dword, window }).is_some()
     }
 }
 
@@ -58,10 +98,11 @@ mod tests {
 
     #[test]
     fn patterns_count_once() {
-        let long = 20 * WINDOW;
+        let long = 20 * WINDOW as usize;
         assert_eq!(count(std::iter::repeat_n(0, long)), 0);
         assert_eq!(count(std::iter::repeat_n(7, long)), 1);
-        for period in [2, 1000, WINDOW] {
+        assert_eq!(count((0..long).map(|i| u32::from(i % 40 == 0))), 1);
+        for period in [2, 1000, WINDOW as usize] {
             let pattern = (0..long).map(|i| (i % period) as u32 + 1);
             assert_eq!(count(pattern), period as u64, "{period}");
         }
@@ -70,8 +111,18 @@ mod tests {
     #[test]
     fn what_no_window_holds_counts_again() {
         assert_eq!(count((0..1 << 20).map(|i| i + 1)), 1 << 20);
-        let round = || (0..3 * WINDOW as u32).map(|i| i + 1);
-        assert_eq!(count(round().chain(round())), 6 * WINDOW as u64);
+        let round = || (0..3 * WINDOW).map(|i| i + 1);
+        assert_eq!(count(round().chain(round())), 6 * u64::from(WINDOW));
+    }
+
+    /// However many values want the same places.
+    #[test]
+    fn crowding_gains_nothing() {
+        // The inverse of the factor: values whose products follow each other.
+        let inverse =
+            (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(x.wrapping_mul(0x9e37_79b1))));
+        let crowd = (0..1000).map(|i| inverse.wrapping_mul(i + 1));
+        assert_eq!(count(crowd.cycle().take(1 << 20)), PLACES as u64);
     }
 
     #[test]
