@@ -83,3 +83,25 @@ fn a_packet_has_as_many_dwords_as_its_header_can_count() {
     assert_eq!(size(&command(MAX_COUNT), Bounds::default()), Ok(4 * most + header));
     assert!(size(&command(MAX_COUNT + 1), Bounds::default()).unwrap_err().contains("dwords in one packet"));
 }
+
+/// The fewest steps that a source needs.
+fn steps(source: &str) -> u64 {
+    let enough = |steps: u64| size(source, Bounds::of_steps(steps)).is_ok();
+    let (mut low, mut high) = (0, 1 << 20);
+    assert!(enough(high), "{source}");
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        if enough(middle) { high = middle } else { low = middle }
+    }
+    high
+}
+
+/// 160,000 bytes are 10,000 steps, in each of two passes, whenever they are moved.
+#[test]
+fn all_that_is_copied_is_work() {
+    let text = |bytes| steps(&format!("cmd \"{}\"", "x".repeat(bytes)));
+    assert!(text(160_000) - text(16) >= 2 * 9_999, "put out");
+    assert!(steps("buffer b size 160000 { u32 1 }") >= 2 * 20_000, "filled, and put out");
+    let again = steps("buffer b { zero 160000 } again b") - steps("buffer b { zero 160000 }");
+    assert!(again >= 2 * 20_000, "taken, and put out: {again}");
+}
