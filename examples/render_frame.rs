@@ -6,8 +6,7 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use a4emu::cp::{Renderer, Silent};
-use a4emu::out_file::Inputs;
-use a4emu::output::write_last;
+use a4emu::picture::Picture;
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
 use anyhow::Context;
@@ -20,5 +19,6 @@ fn main() -> anyhow::Result<()> {
     let file = File::open(&capture).with_context(|| capture.display().to_string())?;
     let mut playback = Playback::default();
     playback.run(Sections::new(file)?, &mut Renderer, &mut Silent);
-    write_last(&mut playback.gpu, &png, &Inputs::of(&capture))
+    let surface = playback.gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
+    Picture::of(surface, &playback.gpu.mem)?.write(File::create(png)?)
 }

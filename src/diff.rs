@@ -1,7 +1,5 @@
 //! `a4emu diff`: first difference in state between two captures or two state files.
 
-mod compare;
-
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,13 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::cp::{Skip, Tee};
-use crate::golden::{self, Record, Recorder, State};
+use crate::golden::{self, Difference, Record, Recorder, State, compare};
 use crate::limits::Limits;
 use crate::options::{Shared, open_capture};
 use crate::selection::{Selection, Window};
 use crate::status::{Failure, Status};
-
-pub use compare::{Difference, compare};
 
 /// Arguments of `diff`.
 #[derive(clap::Args, Clone, Debug)]

@@ -6,10 +6,12 @@
 //! loaded (by content hash) and a hash of all state. The last record, `end`, holds
 //! what was written after the last draw.
 
+mod compare;
 mod hash;
 mod record;
 mod text;
 
+pub use compare::{Difference, compare};
 pub use hash::StateHash;
 pub use record::{Recorder, Sink, call_text, kind_name};
 pub use text::{MAGIC, ParseError, RecordText, header, parse};

@@ -1,7 +1,13 @@
 //! The chip: one value that owns all state. No globals, no sharing, no lifetimes.
 
+mod loaded;
+
 pub use a4emu_decoder::load_state::Stage;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
+
+pub use loaded::{
+    CONSTANTS, CodeSource, INSTRUCTIONS, LoadedState, SSBOS, ShaderState, SsboState, StateChanges, TEXTURES,
+};
 
 use crate::budget::Budget;
 use crate::cp::CpState;
@@ -9,19 +15,8 @@ use crate::fault::{Client, Place, Report};
 use crate::memory::Memory;
 use crate::regfile::RegFile;
 
-/// Vec4s in a stage's constant file.
-///
-/// The chip has 512 for all stages together (docs/hardware/command-processor.md,
-/// section 7.2); offsets in packets are relative to the stage's own part, so a full file for each is what any partition can need.
-pub const CONSTANTS: usize = 512;
-/// Instructions in a stage's instruction store: 64 groups of 16.
-pub const INSTRUCTIONS: usize = 64 * 16;
-/// Texture and sampler slots of a stage. The driver uses 16; blob traces go higher.
-pub const TEXTURES: usize = 128;
 /// Words of a stream-out program: one for every two components that a vertex can have.
 pub const STREAM_OUT: usize = 128;
-/// SSBO and image slots.
-pub const SSBOS: usize = 64;
 
 /// A member of the family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,92 +50,6 @@ impl Chip {
 
 /// All stages, in order of the packets' numbering.
 pub const STAGES: [Stage; 6] = [Stage::VS, Stage::HS, Stage::DS, Stage::GS, Stage::FS, Stage::CS];
-
-/// Where a stage's program is, whichever was said last (docs/hardware/command-processor.md,
-/// section 7.2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CodeSource {
-    /// In memory at `SP_xS_OBJ_START`.
-    #[default]
-    Memory,
-    /// In the stage's instruction store.
-    Store,
-}
-
-/// What CP_LOAD_STATE4 loaded for one stage.
-#[derive(Clone)]
-pub struct ShaderState {
-    /// The constant file: [`CONSTANTS`] vec4s. A new program does not clear it.
-    pub constants: Vec<[u32; 4]>,
-    /// Texture descriptors, [`TEXTURES`] slots.
-    pub textures: Vec<[u32; 8]>,
-    /// Sampler descriptors, [`TEXTURES`] slots.
-    pub samplers: Vec<[u32; 2]>,
-    /// The instruction store, [`INSTRUCTIONS`] words.
-    pub code: Vec<u64>,
-    /// Which of the store and OBJ_START was written last.
-    pub source: CodeSource,
-}
-
-impl Default for ShaderState {
-    fn default() -> Self {
-        Self {
-            constants: vec![[0; 4]; CONSTANTS],
-            textures: vec![[0; 8]; TEXTURES],
-            samplers: vec![[0; 2]; TEXTURES],
-            code: vec![0; INSTRUCTIONS],
-            source: CodeSource::Memory,
-        }
-    }
-}
-
-/// SSBO and image descriptors: one set for the 3D stages, one for compute.
-#[derive(Clone)]
-pub struct SsboState {
-    /// Type 0: base, pitches (4 dwords).
-    pub descriptors: Vec<[u32; 4]>,
-    /// Type 1: format and sizes (2 dwords).
-    pub sizes: Vec<[u32; 2]>,
-    /// Type 2: addresses (2 dwords).
-    pub addresses: Vec<[u32; 2]>,
-}
-
-impl Default for SsboState {
-    fn default() -> Self {
-        Self { descriptors: vec![[0; 4]; SSBOS], sizes: vec![[0; 2]; SSBOS], addresses: vec![[0; 2]; SSBOS] }
-    }
-}
-
-/// All state that LOAD_STATE4 writes.
-#[derive(Clone, Default)]
-pub struct LoadedState {
-    /// By [`Stage`], in the order of [`STAGES`].
-    stages: [ShaderState; 6],
-    /// Shared by the 3D stages (block 0xe).
-    pub ssbo_3d: SsboState,
-    /// Of compute (block 0xf).
-    pub ssbo_compute: SsboState,
-}
-
-impl LoadedState {
-    /// The state of `stage`.
-    pub fn stage(&self, stage: Stage) -> &ShaderState {
-        &self.stages[stage as usize]
-    }
-
-    /// The state of `stage`, to load into.
-    pub fn stage_mut(&mut self, stage: Stage) -> &mut ShaderState {
-        &mut self.stages[stage as usize]
-    }
-
-    /// The SSBOs and images that `stage` sees.
-    pub fn ssbo(&self, stage: Stage) -> &SsboState {
-        match stage {
-            Stage::CS => &self.ssbo_compute,
-            _ => &self.ssbo_3d,
-        }
-    }
-}
 
 /// Counters that packets can have written to memory or reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -225,6 +134,7 @@ impl Gpu {
 
     /// Stores for `client`; a store to nowhere is a fault.
     pub fn store(&mut self, client: Client, addr: u32, bytes: &[u8]) {
+        crate::draw::flush(self);
         if !self.mem.write(addr, bytes) {
             let page = addr - addr % crate::memory::PAGE;
             self.report.fault(crate::fault::Fault::Store { client, page }, self.at);

@@ -65,7 +65,8 @@
 //! what is not supported, or cut off by a limit of ours ([`budget`]), is ours. All are recorded with
 //! their [`Place`](fault::Place); none panics.
 //!
-//! Modules that are not listed here belong to the `a4emu` command and are no public interface.
+//! Modules that are not listed here belong to the `a4emu` command and are no public interface: those
+//! that its tests and the virtual device (`src/drm`) use are hidden, the others private.
 
 pub mod budget;
 pub mod cp;
@@ -75,40 +76,36 @@ pub mod format;
 pub mod golden;
 pub mod gpu;
 pub mod memory;
-pub mod output;
 pub mod pass;
+pub mod picture;
 pub mod playback;
 pub mod regfile;
 pub mod shader;
+
+mod debug;
+mod diff;
+mod disasm;
+mod info;
+mod limits;
+mod out_file;
+mod progress;
+mod replay;
+mod trace;
 
 #[doc(hidden)]
 pub mod asm;
 #[doc(hidden)]
 pub mod check;
 #[doc(hidden)]
-pub mod debug;
+pub mod cli;
 #[doc(hidden)]
 pub mod decode;
 #[doc(hidden)]
-pub mod diff;
-#[doc(hidden)]
-pub mod disasm;
-#[doc(hidden)]
 pub mod folders;
-#[doc(hidden)]
-pub mod info;
-#[doc(hidden)]
-pub mod limits;
 #[doc(hidden)]
 pub mod options;
 #[doc(hidden)]
-pub mod out_file;
-#[doc(hidden)]
 pub mod pico;
-#[doc(hidden)]
-pub mod progress;
-#[doc(hidden)]
-pub mod replay;
 #[doc(hidden)]
 #[cfg(target_os = "linux")]
 pub mod run;
@@ -116,5 +113,3 @@ pub mod run;
 pub mod selection;
 #[doc(hidden)]
 pub mod status;
-#[doc(hidden)]
-pub mod trace;

@@ -1,63 +1,7 @@
-//! The `a4emu` command: arguments in, one call, exit status out.
+//! The `a4emu` command.
 
-use a4emu::options::Shared;
-#[cfg(target_os = "linux")]
-use a4emu::run;
-use a4emu::status::Status;
-use a4emu::{asm, check, decode, diff, disasm, info, pico, replay};
-use clap::{Parser, Subcommand};
+use std::process::Termination;
 
-/// An Adreno A4xx in software: decode, replay and diff command streams.
-#[derive(Parser)]
-#[command(name = "a4emu", version, about, max_term_width = 110)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-    #[command(flatten)]
-    shared: Shared,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Gpu, submits, draws, buffers, memory read but not captured
-    Info(info::Args),
-    /// Annotate the command stream, run nothing
-    Decode(decode::Args),
-    /// Run a capture; render
-    Replay(replay::Args),
-    /// First difference in state between two captures or two state files
-    Diff(diff::Args),
-    /// Replay every fixture and compare with its golden files
-    Check(check::Args),
-    /// Text to command stream
-    Asm(asm::Args),
-    /// Command stream to text that `asm` turns back into the same bytes
-    Disasm(disasm::Args),
-    /// The PicoGpu front end
-    Pico(pico::Args),
-    /// Any OpenGL program on the real driver, with a4emu as the GPU
-    #[cfg(target_os = "linux")]
-    Run(run::Args),
-}
-
-fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
-    match &cli.command {
-        Command::Info(args) => info::run(args, &cli.shared),
-        Command::Decode(args) => decode::run(args, &cli.shared),
-        Command::Replay(args) => replay::run(args, &cli.shared),
-        Command::Diff(args) => diff::run(args, &cli.shared),
-        Command::Check(args) => check::run(args, &cli.shared),
-        Command::Asm(args) => asm::run(args, &cli.shared),
-        Command::Disasm(args) => disasm::run(args, &cli.shared),
-        Command::Pico(args) => pico::run(args, &cli.shared),
-        #[cfg(target_os = "linux")]
-        Command::Run(args) => run::run(args, &cli.shared),
-    }
-}
-
-fn main() -> Status {
-    match dispatch(&Cli::parse()) {
-        Ok(status) => status,
-        Err(error) => Status::Fine.and(Err(error)),
-    }
+fn main() -> impl Termination {
+    a4emu::cli::main()
 }

@@ -12,6 +12,7 @@
 //! emulated GPU wrote there.
 
 mod block;
+mod changes;
 mod extents;
 #[cfg(test)]
 mod tests;
@@ -72,6 +73,10 @@ pub struct Memory {
     /// How many they may be: contents past it are left out, and writes that need more.
     pub limit: u64,
     cut: bool,
+    /// Counts changes of bytes.
+    clock: u64,
+    /// When others may have written the shared pages last.
+    shared_change: u64,
 }
 
 impl Default for Memory {
@@ -85,6 +90,8 @@ impl Default for Memory {
             held: 0,
             limit: MAX_HELD,
             cut: false,
+            clock: 0,
+            shared_change: 0,
         }
     }
 }
@@ -155,7 +162,8 @@ impl Memory {
         };
         if old.is_some() {
             if self.affords(growth) {
-                self.update(base, |block| block.merge(base - block.base, new));
+                let now = self.tick();
+                self.update(base, |block| block.merge(base - block.base, new, now));
             }
             return;
         }
@@ -233,10 +241,11 @@ impl Memory {
         }
     }
 
-    fn insert(&mut self, block: Block) {
+    fn insert(&mut self, mut block: Block) {
         if block.len == 0 {
             return;
         }
+        block.changes.note_all(self.tick());
         if block.group == self.group {
             self.announced.add(block.base.into(), block.end());
         }
@@ -282,6 +291,37 @@ fn pages_of(block: &Block) -> std::ops::RangeInclusive<u32> {
     block.base / PAGE..=((block.end() - 1) / u64::from(PAGE)) as u32
 }
 
+/// When bytes changed: whoever keeps something that was made of memory asks whether it still holds.
+impl Memory {
+    /// The time: it moves on with every change.
+    pub fn now(&self) -> u64 {
+        self.clock
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    /// Those who share pages with us may have written them, and say that it is done: a submit begins,
+    /// or a wait of the GPU is over.
+    pub fn others_wrote(&mut self) {
+        self.shared_change = self.tick();
+    }
+
+    /// Whether the `len` bytes at `addr` are in one buffer, and are what they were at `time`. A page
+    /// changes as a whole.
+    pub fn is_unchanged(&self, addr: u32, len: u32, time: u64) -> bool {
+        let Some(block) = self.block(addr) else { return false };
+        let first = addr - block.base;
+        let Some(last) = first.checked_add(len.max(1) - 1).filter(|last| *last < block.len) else {
+            return false;
+        };
+        !(block.is_shared() && self.shared_change > time)
+            && !block.changes.any_after(first / PAGE..=last / PAGE, time)
+    }
+}
+
 /// Access, by the GPU and by tools.
 impl Memory {
     /// `len` bytes at `addr` without a copy, if they are known and in one buffer.
@@ -297,8 +337,9 @@ impl Memory {
         if !self.affords(growth) {
             return None;
         }
+        let now = self.tick();
         let block = self.blocks.get_mut(&base)?;
-        self.held += block.prepare(addr - base, len)?;
+        self.held += block.prepare(addr - base, len, now)?;
         Some(block.prepared(addr - base, len))
     }
 

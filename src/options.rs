@@ -1,14 +1,14 @@
 //! The options that every subcommand shares, and how captures are opened.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use a4emu_decoder::capture::Sections;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use crate::progress::{Watched, is_wanted};
+use crate::progress::Watched;
 
 /// Shared by all subcommands.
 #[derive(Args, Clone, Debug, Default)]
@@ -46,6 +46,11 @@ impl Shared {
             eprintln!("a4emu: warning: {message}");
         }
     }
+
+    /// Whether a bar on stderr would be seen, and would not run through the listing.
+    fn shows_progress(&self) -> bool {
+        !self.quiet && io::stderr().is_terminal() && !io::stdout().is_terminal()
+    }
 }
 
 /// How many threads work.
@@ -81,7 +86,7 @@ pub fn open_capture(path: &Path, shared: &Shared) -> anyhow::Result<Sections<Box
 
 fn open_file(path: &Path, shared: &Shared) -> io::Result<Box<dyn Read>> {
     let file = File::open(path)?;
-    match is_wanted(shared) {
+    match shared.shows_progress() {
         true => {
             let bytes = file.metadata()?.len();
             Ok(Box::new(Watched::new(file, bytes)))

@@ -1,11 +1,9 @@
 //! A progress bar for readers that take long: on stderr, and only on a terminal.
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-
-use crate::options::Shared;
 
 /// What finishes sooner shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -17,11 +15,6 @@ pub struct Watched<R> {
     read: u64,
     since: Instant,
     bar: Option<ProgressBar>,
-}
-
-/// Whether a bar on stderr would be seen, and would not run through the listing.
-pub fn is_wanted(shared: &Shared) -> bool {
-    !shared.quiet && io::stderr().is_terminal() && !io::stdout().is_terminal()
 }
 
 impl<R: Read> Watched<R> {

@@ -1,11 +1,21 @@
 //! The register file: values, and which registers anybody wrote.
 
+use std::cell::Cell;
+
 use a4emu_decoder::bits::Register;
+
+use crate::fault::Fault;
 
 /// Registers that packets can reach (dword offsets).
 pub const COUNT: usize = 0x4000;
 
 const WORDS: usize = COUNT / 64;
+
+/// Registers whose changes are not told apart.
+const PAGE: usize = 32;
+
+/// A bit for each page of registers.
+type PageBits = [Cell<u64>; COUNT / PAGE / 64];
 
 /// A set of register offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,9 +28,12 @@ impl Default for RegSet {
 }
 
 impl RegSet {
-    /// Adds `offset`, which must be below [`COUNT`].
-    pub fn insert(&mut self, offset: u32) {
-        self.0[offset as usize / 64] |= 1 << (offset % 64);
+    /// Adds `offset`, which must be below [`COUNT`]; false if it was there.
+    pub fn insert(&mut self, offset: u32) -> bool {
+        let (word, bit) = (&mut self.0[offset as usize / 64], 1 << (offset % 64));
+        let new = *word & bit == 0;
+        *word |= bit;
+        new
     }
 
     /// Whether `offset` is in the set.
@@ -44,26 +57,73 @@ impl RegSet {
 pub struct RegFile {
     words: Box<[u32; COUNT]>,
     written: RegSet,
+    /// Counts writes that change a value.
+    clock: u64,
+    /// When each page changed last.
+    changed: Box<[u64; COUNT / PAGE]>,
+    /// Pages that were read since [`RegFile::watch`] began.
+    read: PageBits,
+}
+
+/// Which registers something was made of, and when.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    pages: Vec<u16>,
+    time: u64,
 }
 
 impl Default for RegFile {
     fn default() -> Self {
-        Self { words: Box::new([0; COUNT]), written: RegSet::default() }
+        Self {
+            words: Box::new([0; COUNT]),
+            written: RegSet::default(),
+            clock: 0,
+            changed: Box::new([0; COUNT / PAGE]),
+            read: PageBits::default(),
+        }
     }
 }
 
 impl RegFile {
-    /// Stores `value`; false if there is no such register.
-    #[must_use = "a write to no register is a fault"]
-    pub fn write(&mut self, offset: u32, value: u32) -> bool {
-        let Some(word) = self.words.get_mut(offset as usize) else { return false };
-        *word = value;
-        self.written.insert(offset);
-        true
+    /// Stores `value`; what the register held, if somebody had written it.
+    ///
+    /// # Errors
+    /// When there is no such register.
+    pub fn write(&mut self, offset: u32, value: u32) -> Result<Option<u32>, Fault> {
+        let Some(word) = self.words.get_mut(offset as usize) else { return Err(Fault::NoRegister(offset)) };
+        let old = std::mem::replace(word, value);
+        if old != value {
+            self.clock += 1;
+            self.changed[offset as usize / PAGE] = self.clock;
+        }
+        Ok((!self.written.insert(offset)).then_some(old))
+    }
+
+    /// What `make` makes, and which registers it has read for that. Not within another `watch`.
+    pub fn watch<T>(&self, make: impl FnOnce(&Self) -> T) -> (T, Seen) {
+        self.read.iter().for_each(|word| word.set(0));
+        let made = make(self);
+        let words = (0..).zip(self.read.iter().map(Cell::get));
+        let pages =
+            words.flat_map(|(i, word)| (0..64).filter(move |b| word >> b & 1 != 0).map(move |b| i * 64 + b));
+        (made, Seen { pages: pages.collect(), time: self.clock })
+    }
+
+    /// Whether the registers of `seen` have the values that they had then.
+    pub fn is_unchanged(&self, seen: &Seen) -> bool {
+        seen.pages.iter().all(|page| self.changed[usize::from(*page)] <= seen.time)
+    }
+
+    fn note_read(&self, offset: u32) {
+        let page = offset as usize / PAGE;
+        if let Some(word) = self.read.get(page / 64) {
+            word.set(word.get() | 1 << (page % 64));
+        }
     }
 
     /// The value at `offset`; zero where nobody wrote and past the end.
     pub fn read(&self, offset: u32) -> u32 {
+        self.note_read(offset);
         self.words.get(offset as usize).copied().unwrap_or(0)
     }
 

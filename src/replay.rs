@@ -1,6 +1,7 @@
 //! `a4emu replay`: run a capture; render.
 
 mod observe;
+mod output;
 mod stepping;
 
 use std::io::{self, BufWriter, Read, Write};
@@ -15,12 +16,10 @@ use crate::golden::Recorder;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
 use crate::out_file::{Inputs, OutFile};
-use crate::output;
 use crate::playback::Playback;
 use crate::selection::{Draws, Selection, Window};
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
-pub use observe::Submit;
 use observe::{AtEnd, Listing, StateFile, Submits};
 use stepping::Stepping;
 

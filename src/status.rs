@@ -53,13 +53,6 @@ pub struct Failure {
     pub message: String,
 }
 
-impl Failure {
-    /// A subcommand or feature that is still to come.
-    pub fn unimplemented(what: impl std::fmt::Display) -> Self {
-        Self { status: Status::Unsupported, message: format!("{what} is not supported yet") }
-    }
-}
-
 /// The exit status that `error` stands for; a closed pipe is nobody's fault.
 pub fn status_of(error: &anyhow::Error) -> Status {
     if is_closed_pipe(error) {

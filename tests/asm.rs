@@ -6,14 +6,10 @@ use std::process::{Command, Output};
 
 use a4emu::asm::{Disk, capture_of};
 use a4emu::cp::{Call, Engine, Flow, Observer, Renderer, Silent, Skip};
-use a4emu::disasm::cut;
 use a4emu::folders::Folders;
 use a4emu::gpu::{CodeSource, Gpu, STAGES};
-use a4emu::limits::{Limits, WorkLimits};
 use a4emu::playback::Playback;
-use a4emu::selection::Selection;
-use a4emu::status::Status;
-use a4emu_decoder::asm::{Bounds, assemble, disassemble};
+use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
 use pretty_assertions::assert_eq;
 
@@ -123,9 +119,19 @@ impl Observer for Submits {
     }
 }
 
-/// Draws up to one.
-fn to_draw(draw: &str) -> Selection {
-    Selection { submit: None, draw: Some(draw.parse().unwrap()) }
+/// `capture` cut by `disasm` to what `selection` keeps, and assembled again.
+fn cut(capture: &[u8], selection: [&str; 2]) -> Option<Vec<u8>> {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = folder.path().join("whole.rd");
+    fs::write(&whole, capture).unwrap();
+    let disasm = [&["disasm", whole.to_str().unwrap()][..], &selection].concat();
+    let Output { status, stdout, stderr } = a4emu(&disasm);
+    if status.code() == Some(2) {
+        return None;
+    }
+    assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
+    let source = String::from_utf8(stdout).unwrap();
+    Some(assemble("cut", &source, &mut Disk::default(), Bounds::default()).unwrap())
 }
 
 /// Cuts `name` at the draw `within` draws after the start of `submit`, through
@@ -138,9 +144,7 @@ fn check_cut(name: &str, submit: usize, within: u32) {
     let number = submits.0[submit] + within;
     // The cut starts with the submit that holds the draw.
     let first = submits.0.iter().rev().find(|first| **first <= number).copied().unwrap_or(0);
-    let smaller = cut(&capture, to_draw(&number.to_string()), &Limits::default()).unwrap();
-    let source = disassemble(&smaller).text;
-    let smaller = assemble("cut", &source, &mut Disk::default(), Bounds::default()).unwrap();
+    let smaller = cut(&capture, ["--draw", &number.to_string()]).unwrap();
     let (before, mut after) = (seen(&capture, number), seen(&smaller, number - first));
     let silenced = |base: u32| before.memory.iter().find(|(other, _)| *other == base);
     after.memory.retain(|(base, _)| silenced(*base).is_some());
@@ -172,15 +176,11 @@ fn a_cut_capture_shows_the_draw_what_the_whole_one_does() {
 #[test]
 fn draws_behind_the_cut_are_gone() {
     let Some(capture) = shared("scenes/many.rd.gz") else { return };
-    let range = to_draw("5");
     let mut submits = Submits::default();
-    play(&cut(&capture, range, &Limits::default()).unwrap(), &mut Skip::default(), &mut submits);
+    play(&cut(&capture, ["--draw", "5"]).unwrap(), &mut Skip::default(), &mut submits);
     assert_eq!(submits.1, 6 + 2, "draws 0 to 5 and two resolves");
-    assert!(cut(&capture, to_draw("9999"), &Limits::default()).is_err());
-    assert!(
-        cut(&capture, Selection { submit: Some("4".parse().unwrap()), draw: None }, &Limits::default())
-            .is_err()
-    );
+    assert_eq!(cut(&capture, ["--draw", "9999"]), None);
+    assert_eq!(cut(&capture, ["--submit", "4"]), None);
 }
 
 #[test]
@@ -242,16 +242,18 @@ fn includes_that_go_round_in_circles_are_told() {
 /// Half of a cut would not be the same draws: neither of its two runs may end early.
 #[test]
 fn a_cut_that_is_not_allowed_to_run_to_its_end_is_refused() {
-    let capture = unpacked(&root().join("captures/mipmap.rd.gz"));
+    let path = root().join("captures/mipmap.rd.gz");
+    let capture = unpacked(&path);
     let mut listing = Playback::default();
     listing.run(Sections::new(&capture[..]).unwrap(), &mut Skip::default(), &mut Silent);
     let listed = listing.gpu.budget.spent();
     // What the first submit draws costs more than all packets.
-    let last_submit = Selection { submit: "1".parse().ok(), draw: None };
-    for (range, units) in [(to_draw("4"), listed / 2), (last_submit, 2 * listed)] {
-        let work = WorkLimits { max_work: Some(units), time_limit: None };
-        let refused = cut(&capture, range, &Limits { work, max_memory: None }).err();
-        assert_eq!(refused.map(|failure| failure.status), Some(Status::Unsupported), "{units} units");
-        assert!(cut(&capture, range, &Limits::default()).is_ok());
+    for (selection, units) in [(["--draw", "4"], listed / 2), (["--submit", "1"], 2 * listed)] {
+        let (path, units) = (path.display().to_string(), units.to_string());
+        let disasm = [&["disasm", &path, "--max-work", &units][..], &selection].concat();
+        let Output { status, stderr, .. } = a4emu(&disasm);
+        let said = String::from_utf8_lossy(&stderr);
+        assert_eq!(status.code(), Some(4), "{said}");
+        assert!(!said.contains("are left out"), "no run of it, but what is written was cut: {said}");
     }
 }

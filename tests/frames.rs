@@ -24,7 +24,7 @@ use a4emu::budget::Work;
 use a4emu::check::open;
 use a4emu::cp::{Renderer, Silent};
 use a4emu::folders::Folders;
-use a4emu::output::picture::{Kind, Picture};
+use a4emu::picture::{Kind, Picture};
 use a4emu::playback::Playback;
 use libtest_mimic::{Arguments, Failed, Trial};
 

@@ -125,8 +125,19 @@ pub struct RegRow {
     pub stride: u32,
     /// Fields from bit 0 up; a register without named fields has one of 32 bits.
     pub fields: &'static [FieldRow],
+    /// How the names of an array's elements are made.
+    pub naming: Naming,
     /// How sure we are that it is there.
     pub certainty: Certainty,
+}
+
+/// How the database names the registers of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// `NAME[i].SUB`: it has them as an array.
+    Indexed,
+    /// `NAME_i`, or `NAME_i_SUB` if there are several of each: it has them one by one.
+    Flat,
 }
 
 /// One word of a descriptor in memory.
@@ -263,6 +274,8 @@ macro_rules! enums {
 /// ```
 /// Bit ranges are inclusive on both ends, low first. A register without named
 /// fields has one called `VALUE`. `inferred` marks what no public source names.
+/// `{ like OTHER }` has the fields of another register, and its methods. `flat` is an
+/// array whose registers the database lists one by one ([`bits::Naming`](crate::bits::Naming)).
 #[macro_export]
 macro_rules! registers {
     ($($(#[$doc:meta])* $($sure:ident)? $offset:literal $name:ident
@@ -289,9 +302,9 @@ macro_rules! registers {
         impl $crate::bits::Register for $type {
             const ROW: $crate::bits::RegRow = $crate::bits::RegRow {
                 offset: $offset, name: stringify!($name), sub: $sub, len: $len, stride: $stride,
-                fields: $type::FIELDS, certainty: $crate::certainty!($($sure)?),
+                fields: $type::FIELDS, naming: $crate::naming!($($sure)?), certainty: $crate::certainty!($($sure)?),
             };
-            fn from_word(word: u32) -> Self { Self(word) }
+            fn from_word(word: u32) -> Self { Self(word.into()) }
         }
     };
 }
@@ -303,8 +316,23 @@ macro_rules! certainty {
     () => {
         $crate::bits::Certainty::Known
     };
+    (flat) => {
+        $crate::bits::Certainty::Known
+    };
     (inferred) => {
         $crate::bits::Certainty::Inferred
+    };
+}
+
+/// The naming that the marker in front of a row asks for.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! naming {
+    (flat) => {
+        $crate::bits::Naming::Flat
+    };
+    ($($other:ident)?) => {
+        $crate::bits::Naming::Indexed
     };
 }
 
@@ -328,11 +356,31 @@ macro_rules! descriptors {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! word_type {
+    ([$(#[$doc:meta])*] $type:ident { like $other:ident }) => {
+        $(#[$doc])*
+        #[allow(non_camel_case_types, missing_docs)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+        pub struct $type(pub $other);
+
+        impl $type {
+            /// The fields, from bit 0 up.
+            pub const FIELDS: &'static [$crate::bits::FieldRow] = $other::FIELDS;
+        }
+
+        impl std::ops::Deref for $type {
+            type Target = $other;
+            fn deref(&self) -> &$other { &self.0 }
+        }
+    };
     ([$(#[$doc:meta])*] $type:ident { $($(#[$fdoc:meta])* $($sure:ident)? $lo:literal .. $hi:literal $field:ident : $ty:ty;)* }) => {
         $(#[$doc])*
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
         pub struct $type(pub u32);
+
+        impl From<u32> for $type {
+            fn from(word: u32) -> Self { Self(word) }
+        }
 
         #[allow(non_snake_case, missing_docs)]
         impl $type {

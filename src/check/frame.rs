@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use super::case::Tolerance;
 use crate::gpu::Gpu;
 use crate::out_file::OutFile;
-use crate::output::picture::{Kind, Picture};
+use crate::picture::{Kind, Picture};
 
 /// Golden file of the last colour surface rendered.
 pub const FRAME: &str = "frame.png";

@@ -8,12 +8,11 @@ use a4emu_decoder::regs::sp_geometry::{SP_DS_OBJ_START, SP_GS_OBJ_START, SP_HS_O
 use a4emu_decoder::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
 
 use super::Cp;
-use crate::gpu::CodeSource;
 use crate::regfile::COUNT;
 
 /// More than the new value in its register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
+pub(super) enum Effect {
     /// The stage's program is in memory from now on.
     ProgramInMemory(Stage),
     /// The stream-out program begins anew.
@@ -40,7 +39,7 @@ const EFFECTS: &[(u32, Effect)] = &[
     (CP_ME_NRT_DATA::ROW.offset, Effect::NrtData),
 ];
 
-/// The effect of each register: every write asks.
+/// The effect of each register.
 static BY_OFFSET: [Option<Effect>; COUNT] = {
     let mut table = [None; COUNT];
     let mut row = 0;
@@ -51,18 +50,20 @@ static BY_OFFSET: [Option<Effect>; COUNT] = {
     table
 };
 
+/// What a write to the register at `offset` sets off: every write asks.
+pub(super) fn effect(offset: u32) -> Option<Effect> {
+    BY_OFFSET[offset as usize]
+}
+
 impl Cp<'_> {
-    /// Does what the write of `value` to the register at `offset` sets off.
-    pub(super) fn set_off(&mut self, offset: u32, value: u32) {
-        match BY_OFFSET[offset as usize] {
-            None => {}
-            Some(Effect::ProgramInMemory(stage)) => {
-                self.gpu.loaded.stage_mut(stage).source = CodeSource::Memory;
-            }
-            Some(Effect::StreamOutReset) => self.gpu.stream_out.clear(),
-            Some(Effect::StreamOutWord) => self.gpu.add_stream_out(value),
-            Some(Effect::NrtAddress) => self.gpu.cp.nrt_offset = 0,
-            Some(Effect::NrtData) => self.store_nrt(value),
+    /// Does what the write of `value` to a register sets off.
+    pub(super) fn set_off(&mut self, effect: Effect, value: u32) {
+        match effect {
+            Effect::ProgramInMemory(stage) => self.gpu.loaded.take_code_from_memory(stage),
+            Effect::StreamOutReset => self.gpu.stream_out.clear(),
+            Effect::StreamOutWord => self.gpu.add_stream_out(value),
+            Effect::NrtAddress => self.gpu.cp.nrt_offset = 0,
+            Effect::NrtData => self.store_nrt(value),
         }
     }
 

@@ -101,12 +101,9 @@ impl Skip {
     }
 
     fn ssbos(&mut self, gpu: &Gpu, ssbos: &SsboState) {
-        for [address, _] in &ssbos.addresses {
-            self.buffer(gpu, *address);
-        }
-        for [base, ..] in &ssbos.descriptors {
-            self.buffer(gpu, *base);
-        }
+        let addresses = ssbos.addresses.iter().map(|[address, _]| *address);
+        let bases = ssbos.descriptors.iter().map(|[base, ..]| *base);
+        addresses.chain(bases).filter(|address| *address != 0).for_each(|address| self.buffer(gpu, address));
     }
 }
 

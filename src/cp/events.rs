@@ -5,6 +5,7 @@ use a4emu_decoder::regs::enums::VgtEventType;
 use a4emu_decoder::regs::rb::RB_SAMPLE_COUNT_CONTROL;
 
 use super::Cp;
+use crate::draw;
 use crate::fault::Client;
 
 /// A sample count record: 16 counters of 64 bits, of which drivers read the first
@@ -16,7 +17,10 @@ impl Cp<'_> {
     pub(super) fn event(&mut self, event: CP_EVENT_WRITE_0, write: Option<(u32, u32)>) {
         match event.EVENT() {
             VgtEventType::ZPASS_DONE => self.write_sample_count(),
-            VgtEventType::RST_PIX_CNT => self.gpu.counters.samples_passed = 0,
+            VgtEventType::RST_PIX_CNT => {
+                draw::flush(self.gpu);
+                self.gpu.counters.samples_passed = 0;
+            }
             _ => {}
         }
         if let Some((address, value)) = write {
@@ -37,6 +41,7 @@ impl Cp<'_> {
         if !control.COPY() {
             return;
         }
+        draw::flush(self.gpu);
         let mut record = [0; SAMPLE_RECORD];
         record[..8].copy_from_slice(&self.gpu.counters.samples_passed.to_le_bytes());
         self.gpu.store(Client::Query, control.ADDR(), &record);

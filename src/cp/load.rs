@@ -1,13 +1,12 @@
 //! CP_LOAD_STATE4: shader code, constants and descriptors into per-stage state.
 
-use a4emu_decoder::load_state::{Pipe, StateKind, StateSource};
+use a4emu_decoder::load_state::{StateKind, StateSource};
 use a4emu_decoder::pm4::LoadState4;
 
 use super::Cp;
 use super::observer::Load;
 use crate::budget::Work;
 use crate::fault::Client;
-use crate::gpu::{CodeSource, LoadedState, SsboState};
 
 /// Bytes of a type-3 header and of CP_LOAD_STATE4 before inline data.
 const INLINE_OFFSET: u32 = 12;
@@ -53,51 +52,8 @@ impl Cp<'_> {
 
     fn load(&mut self, load: Load<'_>) {
         if !load.data.is_empty() {
-            store(&mut self.gpu.loaded, load.kind, load.first, load.data);
+            self.gpu.loaded.load(load.kind, load.first, load.data);
         }
         self.observer.load(self.gpu, load);
-    }
-}
-
-/// Copies `data` into `slots` from `first` on, `N` dwords each. What lies past the end is
-/// dropped: the chip has no such slot.
-fn fill<const N: usize>(slots: &mut [[u32; N]], first: u32, data: &[u32]) {
-    let slots = slots.iter_mut().skip(first as usize);
-    for (slot, words) in slots.zip(data.as_chunks::<N>().0) {
-        *slot = *words;
-    }
-}
-
-/// Copies instructions into the store; `first` counts groups of 16.
-fn fill_code(store: &mut [u64], first: u32, data: &[u32]) {
-    let store = store.iter_mut().skip(first as usize * 16);
-    for (slot, [low, high]) in store.zip(data.as_chunks::<2>().0) {
-        *slot = super::registers::wide(*low, *high);
-    }
-}
-
-fn ssbo(loaded: &mut LoadedState, pipe: Pipe) -> &mut SsboState {
-    match pipe {
-        Pipe::Compute => &mut loaded.ssbo_compute,
-        Pipe::Graphics => &mut loaded.ssbo_3d,
-    }
-}
-
-fn store(loaded: &mut LoadedState, kind: StateKind, first: u32, data: &[u32]) {
-    match kind {
-        StateKind::Instructions(stage) => {
-            let state = loaded.stage_mut(stage);
-            state.source = CodeSource::Store;
-            fill_code(&mut state.code, first, data);
-        }
-        StateKind::Constants(stage) => fill(&mut loaded.stage_mut(stage).constants, first, data),
-        StateKind::Textures(stage) => fill(&mut loaded.stage_mut(stage).textures, first, data),
-        StateKind::Samplers(stage) => fill(&mut loaded.stage_mut(stage).samplers, first, data),
-        StateKind::SsboDescriptors(pipe) => fill(&mut ssbo(loaded, pipe).descriptors, first, data),
-        StateKind::SsboSizes(pipe) => fill(&mut ssbo(loaded, pipe).sizes, first, data),
-        StateKind::SsboAddresses(pipe) => fill(&mut ssbo(loaded, pipe).addresses, first, data),
-        // Bookkeeping for preemption as far as anybody knows
-        // (docs/hardware/command-processor.md, section 7.1).
-        StateKind::Ubos(_) | StateKind::Unknown => {}
     }
 }

@@ -125,12 +125,24 @@ impl<'a> Cp<'a> {
     }
 
     /// Takes `count` of `work` from the budget; false, and said once, when it is used up.
+    #[inline]
     fn charge(&mut self, work: Work, count: u64) -> bool {
+        if self.gpu.budget.cut().is_some() {
+            return false;
+        }
         let granted = self.gpu.budget.take(work, count);
+        if !granted {
+            self.say_cut();
+        }
+        granted
+    }
+
+    /// Says that the budget is used up: each packet asks, so this stands apart.
+    #[cold]
+    fn say_cut(&mut self) {
         if let Some(news) = self.gpu.budget.news() {
             self.trouble(Trouble::Cut(news));
         }
-        granted
     }
 
     /// Says so if what `what` reads at `address` may have been written by a draw that was

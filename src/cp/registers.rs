@@ -5,18 +5,21 @@ use a4emu_decoder::pm4::{
 };
 
 use super::Cp;
+use super::effects::effect;
 use crate::budget::Work;
-use crate::fault::{Client, Fault};
+use crate::fault::Client;
 
 impl Cp<'_> {
     /// Writes one register, with what that sets off.
     pub(super) fn write_reg(&mut self, offset: u32, value: u32) {
-        let old = self.gpu.regs.written(offset);
-        if !self.gpu.regs.write(offset, value) {
-            return self.trouble(Fault::NoRegister(offset));
-        }
+        let old = match self.gpu.regs.write(offset, value) {
+            Ok(old) => old,
+            Err(fault) => return self.trouble(fault),
+        };
         self.observer.register(self.gpu, offset, old);
-        self.set_off(offset, value);
+        if let Some(effect) = effect(offset) {
+            self.set_off(effect, value);
+        }
     }
 
     /// Writes `values` to registers from `first` on.

@@ -5,6 +5,7 @@ use a4emu_decoder::packet::{Packet, Packets};
 
 use super::{Cp, Flow};
 use crate::budget::Work;
+use crate::draw;
 use crate::fault::{Client, Fault, Trouble};
 
 /// Calls that may be open at once. The chip has two levels below the ring and state groups
@@ -28,10 +29,12 @@ impl Cp<'_> {
     pub fn submit(&mut self, address: u32, dwords: u32) -> Flow {
         self.gpu.cp.frame_draws.begin_submit();
         self.gpu.at.address = address;
+        self.gpu.mem.others_wrote();
         if self.observer.submit(self.gpu, address, dwords) == Flow::Stop {
             return Flow::Stop;
         }
         self.call_buffer(address, dwords, Client::CommandStream);
+        draw::flush(self.gpu);
         self.flow
     }
 

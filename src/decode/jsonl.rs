@@ -11,6 +11,7 @@ use a4emu_decoder::regs::RegName;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use super::memo::Memo;
 use super::output::{Hold, Output};
 use super::primitive::Primitive;
 use super::sink::{Code, Sink, Submit, instructions};
@@ -29,14 +30,6 @@ enum Event<'a> {
         comm: &'a str,
         address: u32,
         dwords: u32,
-    },
-    Reg {
-        submit: u32,
-        address: u32,
-        reg: u32,
-        name: Shown<RegName>,
-        value: u32,
-        fields: Fields,
     },
     Packet {
         submit: u32,
@@ -84,6 +77,15 @@ enum Event<'a> {
         address: u32,
         message: String,
     },
+}
+
+/// What an event `reg` says behind `kind`, `submit` and `address`.
+#[derive(Serialize)]
+struct Written {
+    reg: u32,
+    name: Shown<RegName>,
+    value: u32,
+    fields: Fields,
 }
 
 /// Serialized as what it displays.
@@ -206,12 +208,13 @@ pub enum Shaders {
 pub struct Jsonl<'a> {
     out: Output<'a>,
     shaders: Shaders,
+    memo: Memo,
 }
 
 impl<'a> Jsonl<'a> {
     /// Writes to `out`.
     pub fn new(out: Output<'a>, shaders: Shaders) -> Self {
-        Self { out, shaders }
+        Self { out, shaders, memo: Memo::default() }
     }
 
     fn put(&mut self, event: &Event<'_>) -> io::Result<()> {
@@ -239,12 +242,12 @@ pub fn put_query(out: &mut Output<'_>, call: &Call, reg: u32, value: Option<u32>
 }
 
 impl Sink for Jsonl<'_> {
-    fn hold(&mut self, hold: Hold) -> io::Result<()> {
-        self.out.hold(hold)
+    fn lists_packets(&self) -> bool {
+        true
     }
 
-    fn gpu(&mut self, _: u32) -> io::Result<()> {
-        Ok(())
+    fn hold(&mut self, hold: Hold) -> io::Result<()> {
+        self.out.hold(hold)
     }
 
     fn submit(&mut self, submit: &Submit) -> io::Result<()> {
@@ -266,14 +269,16 @@ impl Sink for Jsonl<'_> {
 
     fn register(&mut self, gpu: &Gpu, offset: u32) -> io::Result<()> {
         let value = gpu.regs.read(offset);
-        self.put(&Event::Reg {
-            submit: gpu.at.submit,
-            address: gpu.at.address,
-            reg: offset,
-            name: Shown(RegName { offset }),
-            value,
-            fields: Fields { rows: rows_of(offset), word: value },
-        })
+        let written = self.memo.get(offset, value, |text| {
+            let (name, fields) = (Shown(RegName { offset }), Fields { rows: rows_of(offset), word: value });
+            Ok(serde_json::to_writer(text, &Written { reg: offset, name, value, fields })?)
+        })?;
+        // One object: where, and the members of what comes again and again.
+        let members = written.strip_prefix(b"{").unwrap_or(written);
+        let (submit, address) = (gpu.at.submit, gpu.at.address);
+        write!(self.out, r#"{{"kind":"reg","submit":{submit},"address":{address},"#)?;
+        self.out.write_all(members)?;
+        self.out.write_all(b"\n")
     }
 
     fn load(&mut self, gpu: &Gpu, load: &Load<'_>) -> io::Result<()> {

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 /// Bytes kept; what comes after starts anew.
 const LIMIT: usize = 4 << 20;
 
-/// The text of a register write by register and value.
+/// The text of a register write, in one form of output, by register and value.
 #[derive(Default)]
 pub struct Memo {
     lines: HashMap<(u32, u32), Range<usize>>,

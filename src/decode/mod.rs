@@ -27,10 +27,10 @@ pub use sink::comm;
 use text::{Detail, Text};
 pub use tracker::{Change, Tracker};
 
-use crate::cp::{Skip, Tee};
+use crate::cp::Skip;
 use crate::limits::Limits;
 use crate::options::{Shared, open_capture};
-use crate::selection::{Selection, Window};
+use crate::selection::Selection;
 use crate::status::Status;
 
 /// Work that any capture may ask for, however small: no draws run, and each packet is put out,
@@ -126,15 +126,10 @@ pub fn decode<R: Read>(
     out: Output<'_>,
 ) -> anyhow::Result<Status> {
     let mut session = Session::new(args.sink(out, shared)?, args.selection, args.repeats());
-    let mut window = Window::new(args.selection, None);
     let mut playback = args.limits.playback_of(Path::new(name), BASE);
-    playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut window, &mut session]));
-    let put_out = session.finish();
-    let status = playback.gpu.report.tell(name, shared);
-    Ok(match put_out {
-        Ok(()) => status.and(window.finish(&playback.gpu)),
-        failed => status.and(failed),
-    })
+    playback.run(sections, &mut Skip::default(), &mut session);
+    let put_out = session.finish(&playback.gpu);
+    Ok(playback.gpu.report.tell(name, shared).and(put_out))
 }
 
 /// Decodes every capture to stdout.

@@ -2,19 +2,16 @@
 
 use std::io::{self, Write};
 
-use a4emu_decoder::packet::Packet;
 use a4emu_decoder::regs::{RegName, by_name};
 
 use super::jsonl::put_query;
 use super::output::{Hold, Output, Palette};
 use super::primitive::Primitive;
-use super::sink::{Sink, Submit};
+use super::sink::Sink;
 use super::text::value_text;
 use super::tracker::Tracker;
 use super::{Args, Format, QueryMode};
 use crate::cp::Call;
-use crate::cp::observer::Load;
-use crate::fault::Trouble;
 use crate::gpu::Gpu;
 use crate::status::{Failure, Status};
 
@@ -79,28 +76,12 @@ impl<'a> Query<'a> {
 }
 
 impl Sink for Query<'_> {
+    fn lists_packets(&self) -> bool {
+        false
+    }
+
     fn hold(&mut self, hold: Hold) -> io::Result<()> {
         self.out.hold(hold)
-    }
-
-    fn gpu(&mut self, _: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn submit(&mut self, _: &Submit) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn packet(&mut self, _: &Gpu, _: &Packet<'_>) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn register(&mut self, _: &Gpu, _: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn load(&mut self, _: &Gpu, _: &Load<'_>) -> io::Result<()> {
-        Ok(())
     }
 
     fn call(&mut self, gpu: &Gpu, call: &Call, tracker: &Tracker) -> io::Result<()> {
@@ -113,10 +94,6 @@ impl Sink for Query<'_> {
                 }
             }
         }
-        Ok(())
-    }
-
-    fn trouble(&mut self, _: &Gpu, _: &Trouble) -> io::Result<()> {
         Ok(())
     }
 

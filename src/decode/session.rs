@@ -11,7 +11,7 @@ use crate::cp::observer::Load;
 use crate::cp::{Call, Flow, Observer};
 use crate::fault::{Place, Severity, Trouble};
 use crate::gpu::Gpu;
-use crate::selection::{Numbering, Selection};
+use crate::selection::{Numbering, Selection, Window};
 
 /// Whether command buffers that run once per tile are shown each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,15 +24,19 @@ pub enum Repeats {
 
 /// Puts a run into a sink, as far as it is selected.
 pub struct Session<'a> {
+    /// What the sink says of itself: each register write asks.
+    lists_packets: bool,
     sink: Box<dyn Sink + 'a>,
     selection: Selection,
+    /// Ends the run behind the selection.
+    window: Window,
     repeats: Repeats,
     tracker: Tracker,
     /// The process, as the capture says it.
     command: String,
     /// The submit, until something of it is shown.
     heading: Option<Submit>,
-    /// The packet that is executing is shown.
+    /// The packet that is executing is shown to the sink.
     shown: bool,
     error: io::Result<()>,
 }
@@ -41,8 +45,10 @@ impl<'a> Session<'a> {
     /// Puts what is in `selection` into `sink`.
     pub fn new(sink: Box<dyn Sink + 'a>, selection: Selection, repeats: Repeats) -> Self {
         Self {
+            lists_packets: sink.lists_packets(),
             sink,
             selection,
+            window: Window::new(selection, None),
             repeats,
             tracker: Tracker::default(),
             command: String::new(),
@@ -52,22 +58,25 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Puts out what is buffered.
+    /// Puts out what is buffered; the run on `gpu` is over.
     ///
     /// # Errors
-    /// When output cannot be, or could not be, written.
-    pub fn finish(mut self) -> io::Result<()> {
+    /// When output cannot be, or could not be, written, or nothing was in the selection.
+    pub fn finish(mut self, gpu: &Gpu) -> anyhow::Result<()> {
         if self.holds() {
             self.put(|sink| sink.hold(Hold::Drop));
         }
         self.error?;
-        self.sink.finish()
+        self.sink.finish()?;
+        Ok(self.window.finish(gpu)?)
     }
 
     /// Puts out, unless that has failed before: then the run goes on for its exit status.
     fn put(&mut self, put: impl FnOnce(&mut (dyn Sink + 'a)) -> io::Result<()>) {
-        if self.error.is_ok() {
-            self.error = put(&mut *self.sink);
+        if self.error.is_ok()
+            && let Err(error) = put(&mut *self.sink)
+        {
+            self.error = Err(error);
         }
     }
 
@@ -107,6 +116,9 @@ impl Observer for Session<'_> {
     }
 
     fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+        if self.window.submit(gpu, address, dwords) == Flow::Stop {
+            return Flow::Stop;
+        }
         let submit = Submit { index: gpu.at.submit, command: self.command.clone(), address, dwords };
         self.heading = self.selection.has_submit(submit.index).then_some(submit);
         if self.holds() {
@@ -119,11 +131,12 @@ impl Observer for Session<'_> {
     }
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
-        self.shown = self.shows(&gpu.at);
+        let shown = self.shows(&gpu.at);
+        if shown && !self.holds() {
+            self.put_heading();
+        }
+        self.shown = shown && self.lists_packets;
         if self.shown {
-            if !self.holds() {
-                self.put_heading();
-            }
             self.put(|sink| sink.packet(gpu, packet));
         }
     }
@@ -142,11 +155,12 @@ impl Observer for Session<'_> {
     }
 
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
-        let tracker = std::mem::take(&mut self.tracker);
-        if self.shows(&gpu.at) {
-            self.put(|sink| sink.call(gpu, call, &tracker));
+        if self.window.call(gpu, call) == Flow::Stop {
+            return Flow::Stop;
         }
-        self.tracker = tracker;
+        if self.shows(&gpu.at) && self.error.is_ok() {
+            self.error = self.sink.call(gpu, call, &self.tracker);
+        }
         self.tracker.next_draw();
         if self.holds() {
             let keep = self.selection.has(call);

@@ -38,24 +38,45 @@ pub fn comm(command: &str) -> &str {
 }
 
 /// One form of output. Everything comes in execution order, already filtered; `gpu.at` says
-/// where it is.
+/// where it is. What a form has no place for, it leaves out.
 pub trait Sink {
+    /// Whether it has lines for packets, what they write and what they load: it is not shown
+    /// them otherwise.
+    fn lists_packets(&self) -> bool;
     /// Whether what is put out next is kept is not known yet, or known now.
     fn hold(&mut self, hold: Hold) -> io::Result<()>;
     /// The chip that the capture names.
-    fn gpu(&mut self, id: u32) -> io::Result<()>;
+    fn gpu(&mut self, id: u32) -> io::Result<()> {
+        let _ = id;
+        Ok(())
+    }
     /// A submit begins.
-    fn submit(&mut self, submit: &Submit) -> io::Result<()>;
+    fn submit(&mut self, submit: &Submit) -> io::Result<()> {
+        let _ = submit;
+        Ok(())
+    }
     /// A packet is about to execute.
-    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()>;
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()> {
+        let _ = (gpu, packet);
+        Ok(())
+    }
     /// The packet has written the register at `offset`.
-    fn register(&mut self, gpu: &Gpu, offset: u32) -> io::Result<()>;
+    fn register(&mut self, gpu: &Gpu, offset: u32) -> io::Result<()> {
+        let _ = (gpu, offset);
+        Ok(())
+    }
     /// The packet has loaded state.
-    fn load(&mut self, gpu: &Gpu, load: &Load<'_>) -> io::Result<()>;
+    fn load(&mut self, gpu: &Gpu, load: &Load<'_>) -> io::Result<()> {
+        let _ = (gpu, load);
+        Ok(())
+    }
     /// The packet is a draw or a dispatch.
     fn call(&mut self, gpu: &Gpu, call: &Call, tracker: &Tracker) -> io::Result<()>;
     /// Something is wrong.
-    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()>;
+    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()> {
+        let _ = (gpu, trouble);
+        Ok(())
+    }
     /// Nothing more will come.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
@@ -84,6 +105,6 @@ pub struct Code {
 impl std::fmt::Display for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let instr = Instr::decode(u64::from(self.hi) << 32 | u64::from(self.lo));
-        instr.write_in_program(f, self.index, self.len)
+        instr.in_program(self.index, self.len).fmt(f)
     }
 }

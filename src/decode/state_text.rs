@@ -6,63 +6,70 @@ use a4emu_decoder::bits::WordRow;
 use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::load_state::StateKind;
 
-use super::sink::instructions;
+use super::sink::{Code, instructions};
 use crate::cp::observer::Load;
 
 /// Dwords on a line where nothing is known about them.
 const RAW: usize = 4;
 
+/// A line about what was loaded.
+pub enum Line<'a> {
+    /// An instruction.
+    Code(Code),
+    /// A vec4 of constants, by number.
+    Constant(u32, &'a [u32]),
+    /// A word of the descriptor in a slot.
+    Descriptor(u32, &'static WordRow, u32),
+    /// Dwords of which nothing is known.
+    Raw(&'a [u32]),
+    /// So many dwords at an address are missing.
+    Missing(u32, u32),
+}
+
 /// The lines that describe `loaded`, in order; the last says what is missing.
-pub fn lines<'a>(loaded: &'a Load<'a>) -> Box<dyn Iterator<Item = String> + 'a> {
-    let body: Box<dyn Iterator<Item = String>> = match loaded.kind {
-        StateKind::Instructions(_) => Box::new(code(loaded)),
-        StateKind::Constants(_) => Box::new(constants(loaded)),
-        kind if !kind.words().is_empty() => Box::new(descriptors(loaded, kind.words())),
-        _ => Box::new(raw(loaded)),
+pub fn lines<'a>(loaded: &'a Load<'a>) -> impl Iterator<Item = Line<'a>> {
+    let numbered = |len| (loaded.first..).zip(loaded.data.chunks(len));
+    let body: Box<dyn Iterator<Item = Line<'a>>> = match loaded.kind {
+        StateKind::Instructions(_) => Box::new(instructions(loaded).map(Line::Code)),
+        StateKind::Constants(_) => Box::new(numbered(RAW).map(|(index, vec4)| Line::Constant(index, vec4))),
+        kind if !kind.words().is_empty() => {
+            let rows = kind.words();
+            Box::new(numbered(rows.len()).flat_map(move |(slot, unit)| {
+                rows.iter().zip(unit).map(move |(row, &word)| Line::Descriptor(slot, row, word))
+            }))
+        }
+        _ => Box::new(loaded.data.chunks(RAW).map(Line::Raw)),
     };
-    Box::new(body.chain(missing(loaded)))
+    body.chain(missing(loaded))
 }
 
-fn code(loaded: &Load<'_>) -> impl Iterator<Item = String> {
-    instructions(loaded).map(|code| format!("{:4}: {:08x}_{:08x}  {code}", code.index, code.hi, code.lo))
-}
-
-fn constants(loaded: &Load<'_>) -> impl Iterator<Item = String> {
-    (loaded.first..).zip(loaded.data.chunks(RAW)).map(|(index, vec4)| format!("c{index}:{}", Vec4(vec4)))
-}
-
-/// Four dwords in hexadecimal, then as floats.
-struct Vec4<'a>(&'a [u32]);
-
-impl fmt::Display for Vec4<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|dword| write!(f, " {dword:08x}"))?;
-        f.write_str(" ")?;
-        self.0.iter().try_for_each(|&dword| write!(f, " {:?}", f32::from_bits(dword)))
-    }
-}
-
-fn descriptors<'a>(loaded: &'a Load<'a>, words: &'static [WordRow]) -> impl Iterator<Item = String> + 'a {
-    let units = (loaded.first..).zip(loaded.data.chunks(words.len()));
-    units.flat_map(move |(slot, unit)| {
-        words.iter().zip(unit).map(move |(row, &word)| {
-            let text = WordText { rows: row.fields, word, show: Show::Full };
-            format!("[{slot}] {:12} {word:08x} {text}", row.name)
-        })
-    })
-}
-
-fn raw(loaded: &Load<'_>) -> impl Iterator<Item = String> {
-    loaded.data.chunks(RAW).map(|line| {
-        let hex: Vec<_> = line.iter().map(|dword| format!("{dword:08x}")).collect();
-        hex.join(" ")
-    })
-}
-
-fn missing(loaded: &Load<'_>) -> Option<String> {
+fn missing(loaded: &Load<'_>) -> Option<Line<'static>> {
     let held = loaded.data.len() as u32;
-    (held < loaded.announced).then(|| {
-        let address = loaded.address.wrapping_add(held * 4);
-        format!("{} dwords at {address:08x} are not in the capture", loaded.announced - held)
-    })
+    let address = loaded.address.wrapping_add(held * 4);
+    (held < loaded.announced).then(|| Line::Missing(loaded.announced - held, address))
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Code(code) => write!(f, "{:4}: {:08x}_{:08x}  {code}", code.index, code.hi, code.lo),
+            Self::Constant(index, vec4) => {
+                write!(f, "c{index}:")?;
+                vec4.iter().try_for_each(|dword| write!(f, " {dword:08x}"))?;
+                f.write_str(" ")?;
+                vec4.iter().try_for_each(|&dword| write!(f, " {:?}", f32::from_bits(dword)))
+            }
+            Self::Descriptor(slot, row, word) => {
+                let text = WordText { rows: row.fields, word, show: Show::Full };
+                write!(f, "[{slot}] {:12} {word:08x} {text}", row.name)
+            }
+            Self::Raw(dwords) => dwords.iter().enumerate().try_for_each(|(i, dword)| {
+                f.write_str(if i == 0 { "" } else { " " })?;
+                write!(f, "{dword:08x}")
+            }),
+            Self::Missing(dwords, address) => {
+                write!(f, "{dwords} dwords at {address:08x} are not in the capture")
+            }
+        }
+    }
 }

@@ -178,6 +178,10 @@ fn marker(dwords: &[u32]) -> Option<String> {
 }
 
 impl Sink for Text<'_> {
+    fn lists_packets(&self) -> bool {
+        self.detail == Detail::Full
+    }
+
     fn hold(&mut self, hold: Hold) -> io::Result<()> {
         self.out.hold(hold)
     }
@@ -197,19 +201,12 @@ impl Sink for Text<'_> {
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) -> io::Result<()> {
         self.first = matches!(packet, Packet::Type0 { .. } | Packet::Type1 { .. });
-        match (self.detail, *packet) {
-            (Detail::Full, Packet::Type3 { opcode, payload, .. }) => {
-                self.command(&gpu.at, opcode, payload)?;
-                self.contents(&gpu.at, opcode, payload)
-            }
-            _ => Ok(()),
-        }
+        let Packet::Type3 { opcode, payload, .. } = *packet else { return Ok(()) };
+        self.command(&gpu.at, opcode, payload)?;
+        self.contents(&gpu.at, opcode, payload)
     }
 
     fn register(&mut self, gpu: &Gpu, offset: u32) -> io::Result<()> {
-        if self.detail == Detail::Summary {
-            return Ok(());
-        }
         if std::mem::take(&mut self.first) {
             self.line(&gpu.at)?;
         } else {
@@ -219,9 +216,6 @@ impl Sink for Text<'_> {
     }
 
     fn load(&mut self, gpu: &Gpu, load: &Load<'_>) -> io::Result<()> {
-        if self.detail == Detail::Summary {
-            return Ok(());
-        }
         for line in state_text::lines(load) {
             self.continued(&gpu.at)?;
             writeln!(self.out, "  {line}")?;

@@ -32,8 +32,8 @@ fn what_is_held_has_a_limit() {
 fn vertices(instances: u32, components: usize) -> VertexState {
     VertexState {
         fetch: FetchState { count: 1, instances, ..FetchState::default() },
-        stage: StageState::of("end\n"),
-        outputs: VertexOutputs { position: 0, point_size: None, varyings: Vec::new(), components },
+        stage: StageState::of("end\n").into(),
+        outputs: VertexOutputs { position: 0, point_size: None, varyings: Vec::new(), components }.into(),
     }
 }
 

@@ -22,6 +22,7 @@ pub mod gs;
 pub mod hs;
 #[cfg(test)]
 mod limits;
+pub mod memo;
 pub mod pc;
 pub mod pipeline;
 pub mod primitive_cache;
@@ -37,4 +38,4 @@ pub mod vpc;
 pub mod vs;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
-pub use pipeline::{Pipeline, dispatch, run};
+pub use pipeline::{Pipeline, dispatch, flush, run};

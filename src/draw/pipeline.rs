@@ -6,17 +6,21 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use a4emu_decoder::regs::enums::PrimType;
+
 use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
+use crate::regfile::RegFile;
 use crate::shader::{Program, Warp};
 
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
 use super::ds::state::DomainState;
+use super::fs::batch::{Batch, Finished, Waiting};
 use super::fs::inspect::{Chosen, WarpPixels};
-use super::fs::state::FragmentState;
+use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::{DrawState, FragmentDraw, Plan};
 use super::gras::layers::{self, Grouping, Layer};
 use super::gras::raster::Rect;
@@ -27,13 +31,15 @@ use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::{Choice, Demand, Setting};
 use super::gs::state::{GeometryState, Layers};
 use super::hs::Hull;
+use super::memo::Memo;
 use super::pc::assembler::PrimitiveList;
 use super::pc::state::PatchState;
-use super::primitive_cache::{PrimitiveCache, Primitives};
+use super::primitive_cache::{PrimitiveCache, Primitives, looked_through};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
 use super::rb::surface::{Location, Outside, Surface, copied, reachable, with_rows};
 use super::sp::environment::StageEnvironment;
+use super::sp::kept::{KeptStage, NoStage};
 use super::sp::log::ShaderLog;
 use super::sp::programs::Programs;
 use super::sp::state::{StageState, code};
@@ -41,20 +47,37 @@ use super::stats::{Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
 use super::vertices::{VertexStream, Vertices};
-use super::vfd::state::FetchState;
+use super::vfd::state::{Attribute, FetchState, attributes};
 use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
 use super::{ds, gs, hs, pc};
 
+/// The state of the last draw, by its parts. What registers say comes with what of it is not
+/// supported.
+#[derive(Default)]
+struct Kept {
+    /// In the order of [`crate::gpu::STAGES`].
+    stages: [KeptStage; 6],
+    attributes: Memo<(), (Arc<[Attribute]>, Arc<[String]>)>,
+    outputs: Memo<(), Arc<VertexOutputs>>,
+    primitive: Memo<(PrimType, Viewports), Arc<PrimitiveState>>,
+    inputs: Memo<(), Arc<FragmentInputs>>,
+    targets: Memo<(), (Arc<Targets>, Arc<[String]>)>,
+}
+
 /// What the pipeline keeps between draws.
 #[derive(Default)]
 pub struct Pipeline {
+    /// State that no write has changed since.
+    kept: Kept,
     /// Lowered shaders.
     pub programs: Programs,
     /// Surfaces that were rendered, in the order of their last write.
     pub surfaces: Surfaces,
     /// Primitives of draws that run again for the next tile.
     pub primitives: PrimitiveCache,
+    /// Draws that wait for their fragments.
+    batch: Batch,
     /// Counts and times.
     pub stats: Stats,
     /// How geometry shaders are to be laid on lanes.
@@ -95,6 +118,7 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     if gpu.budget.cut().is_some() {
         return;
     }
+    flush(gpu);
     let start = Instant::now();
     let result = compute(gpu, call);
     record_end(gpu, result);
@@ -109,13 +133,29 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let layers = stages.layers();
     gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
     let Some(primitives) = primitives(gpu, call, stages, &state)? else { return Ok(()) };
-    let start = Instant::now();
-    let result = match layers {
-        Layers::First => draw_layer(gpu, call, &state, 0, &primitives),
+    match layers {
+        Layers::First => draw_first_layer(gpu, call, state, primitives),
         Layers::Chosen => draw_layers(gpu, call, &state, Arc::unwrap_or_clone(primitives)),
-    };
+    }
+}
+
+/// Draws the fragments that wait. Whoever looks at tile memory or counters, or writes memory that
+/// shaders may read, asks for it first.
+pub fn flush(gpu: &mut Gpu) {
+    if gpu.pipeline.batch.is_empty() {
+        return;
+    }
+    let start = Instant::now();
+    let batch = std::mem::take(&mut gpu.pipeline.batch);
+    let finished = batch.shade(&mut gpu.gmem, &gpu.mem, &mut gpu.budget);
+    let here = gpu.at;
+    for Finished { at, samples, log } in finished {
+        gpu.at = at;
+        record_fragments(gpu, samples, log);
+    }
+    gpu.at = here;
+    record_end(gpu, Ok(()));
     gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
-    result
 }
 
 /// Rasteriser discard: what the stages before it store is all that is left.
@@ -127,6 +167,7 @@ fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
 
 /// A draw of the resolve pass: its rectangle says what is copied.
 fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
+    flush(gpu);
     let area = resolved_area(gpu, call);
     let start = Instant::now();
     let mut unsupported = Vec::new();
@@ -142,7 +183,7 @@ fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
 
 fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
     let stage = stage(gpu, Stage::CS)?;
-    let state = DispatchState::snapshot(&gpu.regs, call, stage)?;
+    let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
     let log = state.run(&mut gpu.mem, &mut gpu.budget);
     record_log(gpu, "compute", log);
     Ok(())
@@ -151,6 +192,9 @@ fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
 /// Vertices, shaded by all stages that there are in front of set-up. `None` when the primitive type
 /// is not supported.
 fn vertex_stream(gpu: &mut Gpu, stages: &VertexStages) -> Result<Option<VertexStream>, Stop> {
+    if stages.store() {
+        flush(gpu);
+    }
     let shaded = vertices(gpu, &stages.vertex)?;
     let stream = match stages.is_plain() {
         true => Some(VertexStream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() }),
@@ -274,7 +318,7 @@ fn primitives(
     state: &DrawState,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
     if stages.is_reusable() {
-        charge(&mut gpu.budget, Work::Copy16, gpu.pipeline.primitives.compared(gpu.at.address) / 16)?;
+        charge(&mut gpu.budget, Work::Copy16, looked_through(&stages.vertex) / 16)?;
         let cache = &gpu.pipeline.primitives;
         if let Some(known) = cache.find(gpu.at.address, &stages.vertex, &state.primitive, &gpu.mem) {
             return Ok(Some(known));
@@ -298,12 +342,35 @@ fn primitives(
         gpu.report.cut(what, gpu.at);
     }
     let made = Arc::new(Primitives::new(vertices, primitives, words));
-    if stages.is_reusable() {
+    // What is drawn straight to memory is not drawn again for another tile.
+    if stages.is_reusable() && call.pass != Pass::Bypass {
         let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
-        let copied = cache.keep(gpu.at.address, stages.vertex, state, &gpu.mem, &made);
-        gpu.budget.settle(Work::Copy16, copied / 16);
+        cache.keep(gpu.at.address, stages.vertex, state, &gpu.mem, &made);
     }
     Ok(Some(made))
+}
+
+/// Draws all primitives to the first layer of the targets: later, if nobody can see that.
+fn draw_first_layer(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    state: DrawState,
+    made: Arc<Primitives>,
+) -> Result<(), Stop> {
+    let surfaces = &state.targets.surfaces;
+    let Some(area) = visible_area(gpu, &state, surfaces, &made) else {
+        return draw_layer(gpu, call, &state, 0, &made);
+    };
+    if !gpu.pipeline.batch.can_take(surfaces, area) {
+        flush(gpu);
+    }
+    if state.fragment.stage.stores() || !gpu.pipeline.batch.can_take(surfaces, area) {
+        return draw_layer(gpu, call, &state, 0, &made);
+    }
+    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
+    let count = affordable(gpu, &made.bounds, area);
+    gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area });
+    Ok(())
 }
 
 /// Draws primitives that choose their layers.
@@ -326,9 +393,11 @@ fn draw_layer(
     layer: u32,
     made: &Primitives,
 ) -> Result<(), Stop> {
+    let start = Instant::now();
     let surfaces: Vec<Surface> =
         state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
     let result = fragments(gpu, state, &surfaces, made);
+    gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
     let written = state.targets.written(&surfaces, call.submit, call.number);
     written.into_iter().for_each(|written| gpu.pipeline.surfaces.note(written));
     result
@@ -337,25 +406,33 @@ fn draw_layer(
 /// Rasteriser, fragment shader, render backend.
 fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Result<(), Stop> {
     let Primitives { vertices, primitives, bounds, .. } = made;
-    let inside = state.targets.scissor.intersect(reachable(surfaces, &gpu.gmem, &gpu.mem));
-    let visible = bounds.iter().map(|bounds| bounds.intersect(inside));
-    let Some(area) = visible.filter(|rect| !rect.is_empty()).reduce(Rect::union) else { return Ok(()) };
+    let Some(area) = visible_area(gpu, state, surfaces, made) else { return Ok(()) };
+    flush(gpu);
     charge(&mut gpu.budget, Work::Copy16, copied(surfaces, area))?;
     let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
-    let touched = bounds.iter().map(|bounds| bounds.intersect(area).area());
-    let count = touched.take_while(|pixels| gpu.budget.take(Work::Pixel, *pixels)).count();
+    let count = affordable(gpu, bounds, area);
     let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
-    let draw = FragmentDraw { state, vertices, primitives, bounds, plan };
+    let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan };
     let budget = &mut gpu.budget;
     let (shaded, outside) = with_rows(surfaces, area, &mut gpu.gmem, &mut gpu.mem, |rows, mem| {
         draw.shade(area, rows, mem, budget)
     });
     record_outside(gpu, surfaces, &outside);
-    let samples: u64 = shaded.results.iter().sum();
-    gpu.pipeline.stats.pixels += samples;
-    gpu.counters.samples_passed += samples;
-    record_log(gpu, "fragment", shaded.log);
+    record_fragments(gpu, shaded.results.iter().sum(), shaded.log);
     Ok(())
+}
+
+/// The pixels that a draw of `made` to `surfaces` can change; `None` when there are none.
+fn visible_area(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Option<Rect> {
+    let inside = state.targets.scissor.intersect(reachable(surfaces, &gpu.gmem, &gpu.mem));
+    let visible = made.bounds.iter().map(|bounds| bounds.intersect(inside));
+    visible.filter(|rect| !rect.is_empty()).reduce(Rect::union)
+}
+
+/// How many of the primitives with these `bounds` the budget pays for, which it does.
+fn affordable(gpu: &mut Gpu, bounds: &[Rect], area: Rect) -> usize {
+    let touched = bounds.iter().map(|bounds| bounds.intersect(area).area());
+    touched.take_while(|pixels| gpu.budget.take(Work::Pixel, *pixels)).count()
 }
 
 /// The pixels that the rectangle of a resolve covers. Without a usable vertex stage, all that
@@ -378,26 +455,39 @@ fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
 // Registers to state.
 
 /// The program, constants and descriptors of `stage`.
-fn stage(gpu: &mut Gpu, stage: Stage) -> Result<StageState, Fault> {
-    let words = stage_code(gpu, stage)?;
-    let loaded = gpu.pipeline.programs.get(stage, &words)?;
-    Ok(StageState::snapshot(gpu, stage, loaded))
+fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Fault> {
+    let mut programs = std::mem::take(&mut gpu.pipeline.programs);
+    let mut kept = std::mem::take(&mut gpu.pipeline.kept.stages[stage as usize]);
+    let state = kept.get(gpu, &mut programs, stage);
+    gpu.pipeline.kept.stages[stage as usize] = kept;
+    gpu.pipeline.programs = programs;
+    state.map_err(|why| match why {
+        NoStage::Missing(miss) => missing_code(gpu, stage, miss),
+        NoStage::Fault(fault) => fault,
+    })
 }
 
-/// The instructions of `stage`.
-fn stage_code(gpu: &mut Gpu, stage: Stage) -> Result<Vec<u64>, Fault> {
-    code(gpu, stage).map_err(|miss| {
-        gpu.report.missing.note(miss);
-        Fault::Shader(format!("{stage:?} program at {:#010x} is missing", miss.address))
-    })
+/// Records that the program of `stage` is not there.
+fn missing_code(gpu: &mut Gpu, stage: Stage, miss: Miss) -> Fault {
+    gpu.report.missing.note(miss);
+    Fault::Shader(format!("{stage:?} program at {:#010x} is missing", miss.address))
 }
 
 fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
     let stage = stage(gpu, Stage::VS)?;
+    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
+    let (attributes, unsupported) =
+        kept.attributes.get(regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
+    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes);
+    let outputs = kept.outputs.get(regs, (), |regs| Arc::new(VertexOutputs::snapshot(regs, Stage::VS)));
+    record_unsupported(gpu, unsupported.iter().cloned());
+    Ok(VertexState { fetch, stage, outputs })
+}
+
+/// What `make` makes, and what it says is not supported.
+fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> (T, Arc<[String]>) {
     let mut unsupported = Vec::new();
-    let fetch = FetchState::snapshot(&gpu.regs, call, pc::state::restart(&gpu.regs), &mut unsupported);
-    record_unsupported(gpu, unsupported);
-    Ok(VertexState { fetch, stage, outputs: VertexOutputs::snapshot(&gpu.regs, Stage::VS) })
+    (make(&mut unsupported), unsupported.into())
 }
 
 fn vertex_stages(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexStages, Fault> {
@@ -428,12 +518,16 @@ fn tessellation(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Tessellation>, 
 }
 
 fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> {
-    let mut unsupported = Vec::new();
-    let targets = Targets::snapshot(&gpu.regs, &mut unsupported);
-    record_unsupported(gpu, unsupported);
-    let primitive = PrimitiveState::snapshot(&gpu.regs, stages.topology(), stages.viewports());
+    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
+    let targets = |regs: &RegFile| with_unsupported(|list| Arc::new(Targets::snapshot(regs, list)));
+    let (targets, unsupported) = kept.targets.get(regs, (), targets);
+    let (topology, viewports) = (stages.topology(), stages.viewports());
+    let primitive = |regs: &RegFile| Arc::new(PrimitiveState::snapshot(regs, topology, viewports));
+    let primitive = kept.primitive.get(regs, (topology, viewports), primitive);
+    let inputs = kept.inputs.get(regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs)));
+    record_unsupported(gpu, unsupported.iter().cloned());
     let stage = stage(gpu, Stage::FS)?;
-    Ok(DrawState { primitive, fragment: FragmentState::snapshot(&gpu.regs, stage), targets })
+    Ok(DrawState { primitive, fragment: FragmentState { stage, inputs }, targets })
 }
 
 // What is recorded.
@@ -448,6 +542,13 @@ fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
     if let Some(news) = gpu.budget.news() {
         gpu.report.cut(news, gpu.at);
     }
+}
+
+/// Records what the fragments of a draw did.
+fn record_fragments(gpu: &mut Gpu, samples: u64, log: ShaderLog) {
+    gpu.pipeline.stats.pixels += samples;
+    gpu.counters.samples_passed += samples;
+    record_log(gpu, "fragment", log);
 }
 
 /// Records what the shader of `stage` did.
@@ -467,7 +568,7 @@ fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
     }
 }
 
-fn record_unsupported(gpu: &mut Gpu, unsupported: Vec<String>) {
+fn record_unsupported(gpu: &mut Gpu, unsupported: impl IntoIterator<Item = String>) {
     unsupported.into_iter().for_each(|what| gpu.report.unsupported(what, gpu.at));
 }
 
@@ -510,7 +611,7 @@ pub fn inspect_vertices(
 ) -> Result<(), Stop> {
     let (words, program) = stepwise(gpu, Stage::VS)?;
     let mut state = vertex_state(gpu, call)?;
-    state.stage.program = program.clone();
+    state.stage = Arc::new(state.stage.with_program(program.clone()));
     let mut worker = state.inspect(&mut gpu.mem, &mut gpu.budget, number)?;
     let environment = StageEnvironment { memory: &mut worker.memory, quads: None };
     look(Launch { words: &words, program: &program, warp: worker.warp, environment, pixels: None });
@@ -535,12 +636,12 @@ pub fn inspect_fragments(
     let (words, program) = stepwise(gpu, Stage::FS)?;
     let stages = vertex_stages(gpu, call)?;
     let mut state = draw_state(gpu, &stages)?;
-    state.fragment.stage.program = program.clone();
+    state.fragment.stage = Arc::new(state.fragment.stage.with_program(program.clone()));
     let Some(made) = primitives(gpu, call, stages, &state)? else { return Ok(()) };
     let area = state.targets.scissor.intersect(reachable(&state.targets.surfaces, &gpu.gmem, &gpu.mem));
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let Primitives { vertices, primitives, bounds, .. } = &*made;
-    let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan };
+    let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan };
     draw.inspect(area, chosen, &mut gpu.mem, |pixels, warp, environment| {
         look(Launch { words: &words, program: &program, warp, environment, pixels: Some(pixels) });
     })?;
@@ -548,7 +649,7 @@ pub fn inspect_fragments(
 }
 
 fn stepwise(gpu: &mut Gpu, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
-    let words = stage_code(gpu, stage)?;
+    let words = code(gpu, stage).map_err(|miss| missing_code(gpu, stage, miss))?;
     let program = Program::stepwise(&words).map_err(|error| Fault::Shader(error.to_string()))?;
     Ok((words, Arc::new(program)))
 }

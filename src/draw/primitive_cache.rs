@@ -1,16 +1,15 @@
 //! Primitives of a draw that runs once per tile, kept from one tile to the next.
 //!
 //! The same packet draws the same primitives again if nothing that they were made of has
-//! changed: state is compared field by field, and vertices and indices byte by byte. So
-//! this is never wrong, whoever wrote memory in between. Draws with more stages than the
-//! vertex shader are made anew for every tile.
+//! changed: state is compared field by field, and memory knows when the pages of vertices and
+//! indices changed. Draws with more stages than the vertex shader are made anew for every tile.
 
 use std::sync::Arc;
 
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 use hashbrown::HashMap;
 
-use crate::memory::Memory;
+use crate::memory::{Memory, PAGE};
 
 use crate::draw::call::IndexSource;
 use crate::draw::gras::raster::Rect;
@@ -20,9 +19,6 @@ use crate::draw::vs::VertexState;
 
 /// Bytes kept before everything is forgotten.
 const MAX_BYTES: usize = 128 << 20;
-
-/// Bytes of vertices and indices that are worth a comparison.
-const MAX_SOURCE: usize = 8 << 20;
 
 /// What reaches the rasteriser of a draw.
 #[derive(Clone)]
@@ -43,12 +39,21 @@ impl Primitives {
         let bounds = primitives.iter().map(|primitive| primitive.shape.bounds).collect();
         Self { vertices, primitives, words, bounds }
     }
+
+    /// Bytes that they take.
+    pub fn bytes(&self) -> usize {
+        let primitive = size_of::<ScreenPrimitive>() + size_of::<Rect>();
+        self.vertices.bytes() as usize + self.primitives.len() * primitive
+    }
 }
 
 struct Entry {
     vertex: VertexState,
-    primitive: PrimitiveState,
-    sources: Vec<(u32, Vec<u8>)>,
+    primitive: Arc<PrimitiveState>,
+    /// Where vertices and indices are: address and bytes.
+    sources: Vec<(u32, u32)>,
+    /// When they were read, as [`Memory::now`] counts.
+    time: u64,
     made: Arc<Primitives>,
 }
 
@@ -62,14 +67,7 @@ pub struct PrimitiveCache {
 impl PrimitiveCache {
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.entries.clear();
-        self.bytes = 0;
-    }
-
-    /// Bytes that [`PrimitiveCache::find`] compares for the packet at `address`.
-    pub fn compared(&self, address: u32) -> u64 {
-        let sources = self.entries.get(&address).map(|entry| &entry.sources);
-        sources.into_iter().flatten().map(|(_, bytes)| bytes.len() as u64).sum()
+        *self = Self::default();
     }
 
     /// What the packet at `address` drew before, if it would draw the same now.
@@ -77,53 +75,58 @@ impl PrimitiveCache {
         &self,
         address: u32,
         vertex: &VertexState,
-        primitive: &PrimitiveState,
+        primitive: &Arc<PrimitiveState>,
         memory: &Memory,
     ) -> Option<Arc<Primitives>> {
         let entry = self.entries.get(&address)?;
-        let same = entry.primitive == *primitive
+        let same = (Arc::ptr_eq(&entry.primitive, primitive) || entry.primitive == *primitive)
             && entry.vertex.is_same(vertex)
-            && entry.sources.iter().all(|(at, bytes)| memory.slice(*at, bytes.len()) == Some(bytes));
+            && entry.sources.iter().all(|(at, len)| memory.is_unchanged(*at, *len, entry.time));
         same.then(|| entry.made.clone())
     }
 
     /// Keeps what the packet at `address` drew, if it depends on nothing but state and
-    /// what its attributes and indices name. Gives the bytes that were copied for that.
+    /// what its attributes and indices name.
     pub fn keep(
         &mut self,
         address: u32,
         vertex: VertexState,
-        primitive: PrimitiveState,
+        primitive: Arc<PrimitiveState>,
         memory: &Memory,
         made: &Arc<Primitives>,
-    ) -> u64 {
-        let Some(sources) = sources(&vertex, memory) else { return 0 };
-        let copied = sources.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
-        let bytes = sources.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
-            + made.vertices.len() * made.vertices.stride() * 4
-            + made.primitives.len() * (size_of::<ScreenPrimitive>() + size_of::<Rect>());
+    ) {
+        let Some(sources) = sources(&vertex, memory) else { return };
+        let bytes = made.bytes();
         if self.bytes + bytes > MAX_BYTES {
             self.clear();
         }
         self.bytes += bytes;
-        self.entries.insert(address, Entry { vertex, primitive, sources, made: made.clone() });
-        copied
+        let entry = Entry { vertex, primitive, sources, time: memory.now(), made: made.clone() };
+        self.entries.insert(address, entry);
     }
 }
 
-/// Copies of the memory that the draw's vertices are made of; `None` when it is not all
-/// known, too much, or the shader may read more.
-fn sources(vertex: &VertexState, memory: &Memory) -> Option<Vec<(u32, Vec<u8>)>> {
+/// Bytes that [`PrimitiveCache::find`] looks through for `vertex`: the times of its pages.
+pub fn looked_through(vertex: &VertexState) -> u64 {
+    let pages = |(_, len): (u32, u32)| u64::from(len / PAGE);
+    ranges(vertex).into_iter().map(pages).sum::<u64>() * size_of::<u64>() as u64
+}
+
+/// The memory that vertices and indices lie in: address and bytes.
+fn ranges(vertex: &VertexState) -> Vec<(u32, u32)> {
+    let mut ranges: Vec<(u32, u32)> = vertex.fetch.attributes.iter().map(|a| (a.address, a.size)).collect();
+    if let IndexSource::Memory { base, size, .. } = &vertex.fetch.indices {
+        ranges.push((*base, *size));
+    }
+    ranges
+}
+
+/// The memory that the draw's vertices are made of; `None` when it is not all known, or the shader
+/// may read more.
+fn sources(vertex: &VertexState, memory: &Memory) -> Option<Vec<(u32, u32)>> {
     if vertex.stage.reads_memory() {
         return None;
     }
-    let mut ranges: Vec<(u32, usize)> =
-        vertex.fetch.attributes.iter().map(|a| (a.address, a.size as usize)).collect();
-    if let IndexSource::Memory { base, size, .. } = &vertex.fetch.indices {
-        ranges.push((*base, *size as usize));
-    }
-    if ranges.iter().map(|(_, len)| len).sum::<usize>() > MAX_SOURCE {
-        return None;
-    }
-    ranges.into_iter().map(|(at, len)| Some((at, memory.slice(at, len)?.to_vec()))).collect()
+    let ranges = ranges(vertex);
+    ranges.iter().all(|(at, len)| memory.slice(*at, *len as usize).is_some()).then_some(ranges)
 }

@@ -1,6 +1,8 @@
 //! The stages between the registers and set-up: vertices, then whatever works on whole
 //! primitives.
 
+use std::sync::Arc;
+
 use a4emu_decoder::regs::enums::PrimType;
 
 use super::ds::state::DomainState;
@@ -33,7 +35,7 @@ pub struct VertexStages {
 /// What becomes of patches.
 pub struct Tessellation {
     /// The hull shader.
-    pub hull: StageState,
+    pub hull: Arc<StageState>,
     /// The tessellator.
     pub patches: PatchState,
     /// The domain shader.
@@ -58,6 +60,14 @@ impl VertexStages {
     /// Whether what reaches set-up follows from the vertices, and nothing else is done.
     pub fn is_reusable(&self) -> bool {
         self.is_plain() && self.feedback.is_none()
+    }
+
+    /// Whether they write memory.
+    pub fn store(&self) -> bool {
+        let geometry = self.geometry.iter().map(|geometry| &geometry.stage);
+        let tessellation = self.tessellation.iter().flat_map(|it| [&it.hull, &it.domain.stage]);
+        let mut stages = geometry.chain(tessellation).chain([&self.vertex.stage]);
+        self.feedback.is_some() || stages.any(|stage| stage.stores())
     }
 
     /// Which viewports primitives go through.

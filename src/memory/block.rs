@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use super::changes::Changes;
 use super::{PAGE, Provenance, SharedPages};
 
 /// What known zeros read as: one run of them serves every buffer that holds nothing else.
@@ -28,21 +29,31 @@ pub(super) struct Block {
     pub(super) backing: Backing,
     /// Pages (by index in the block) that the GPU wrote, as their last snapshot had them.
     before: HashMap<u32, Box<[u8]>>,
+    /// When its bytes changed.
+    pub(super) changes: Changes,
 }
 
 impl Block {
     pub(super) fn blank(base: u32, len: u32, group: u32) -> Self {
-        let backing = Backing::Blank { bytes: Vec::new(), present: Vec::new() };
-        Self { base, len, group, backing, before: HashMap::new() }
+        Self::new(base, len, group, Backing::Blank { bytes: Vec::new(), present: Vec::new() })
     }
 
     pub(super) fn shared(base: u32, len: u32, pages: Box<dyn SharedPages>, group: u32) -> Self {
-        Self { base, len, group, backing: Backing::Shared(pages), before: HashMap::new() }
+        Self::new(base, len, group, Backing::Shared(pages))
     }
 
     pub(super) fn captured(base: u32, bytes: &[u8], group: u32) -> Self {
         let backing = if is_zero(bytes) { Backing::Zeros } else { Backing::Captured(stored(bytes)) };
-        Self { base, len: bytes.len() as u32, group, backing, before: HashMap::new() }
+        Self::new(base, bytes.len() as u32, group, backing)
+    }
+
+    fn new(base: u32, len: u32, group: u32, backing: Backing) -> Self {
+        Self { base, len, group, backing, before: HashMap::new(), changes: Changes::default() }
+    }
+
+    /// Whether somebody besides the GPU may write it at any time.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self.backing, Backing::Shared(_))
     }
 
     /// Whether it is a buffer whose contents the capture holds.
@@ -122,15 +133,15 @@ impl Block {
     }
 
     /// Gets bytes `offset..offset + len` ready for the GPU to write: keeps what the snapshot
-    /// had. Gives by how many bytes [`Block::stored`] grew.
-    pub(super) fn prepare(&mut self, offset: u32, len: usize) -> Option<u64> {
+    /// had, and notes that they change `now`. Gives by how many bytes [`Block::stored`] grew.
+    pub(super) fn prepare(&mut self, offset: u32, len: usize, now: u64) -> Option<u64> {
         let end = (offset as usize).checked_add(len).filter(|end| *end <= self.len as usize)?;
         let before = self.stored();
         self.storage();
         if len > 0 {
-            for page in offset / PAGE..=(end as u32 - 1) / PAGE {
-                self.touch(page);
-            }
+            let pages = offset / PAGE..=(end as u32 - 1) / PAGE;
+            self.changes.note(pages.clone(), self.len.div_ceil(PAGE), now);
+            pages.for_each(|page| self.touch(page));
         }
         Some(self.stored() - before)
     }
@@ -154,8 +165,9 @@ impl Block {
     }
 
     /// Takes over the snapshot `new` of the bytes at `offset`: those that the CPU did
-    /// not change since the previous snapshot stay as the GPU left them.
-    pub(super) fn merge(&mut self, offset: u32, new: &[u8]) {
+    /// not change since the previous snapshot stay as the GPU left them. What does change,
+    /// changes `now`.
+    pub(super) fn merge(&mut self, offset: u32, new: &[u8], now: u64) {
         if matches!(self.backing, Backing::Zeros) {
             if is_zero(new) {
                 return;
@@ -167,29 +179,37 @@ impl Block {
         while !rest.is_empty() {
             let within = (at % PAGE) as usize;
             let (chunk, tail) = rest.split_at(rest.len().min(PAGE as usize - within));
-            self.merge_page(at, chunk);
+            if self.merge_page(at, chunk) {
+                let page = at / PAGE;
+                self.changes.note(page..=page, self.len.div_ceil(PAGE), now);
+            }
             at += chunk.len() as u32;
             rest = tail;
         }
     }
 
-    fn merge_page(&mut self, at: u32, new: &[u8]) {
+    /// Whether bytes changed.
+    fn merge_page(&mut self, at: u32, new: &[u8]) -> bool {
         let within = (at % PAGE) as usize;
         let now = match &mut self.backing {
             Backing::Captured(bytes) => &mut bytes[at as usize..at as usize + new.len()],
-            Backing::Zeros | Backing::Blank { .. } | Backing::Shared(_) => return,
+            Backing::Zeros | Backing::Blank { .. } | Backing::Shared(_) => return false,
         };
-        let Some(before) = self.before.get_mut(&(at / PAGE)) else {
+        let before = self.before.get_mut(&(at / PAGE)).map(|before| &mut before[within..within + new.len()]);
+        if new == before.as_deref().unwrap_or(now) {
+            return false;
+        }
+        let Some(before) = before else {
             now.copy_from_slice(new);
-            return;
+            return true;
         };
-        let before = &mut before[within..within + new.len()];
         for ((now, before), new) in now.iter_mut().zip(before).zip(new) {
             if *before != *new {
                 *before = *new;
                 *now = *new;
             }
         }
+        true
     }
 
     pub(super) fn provenance(&self, offset: u32) -> Provenance {

@@ -88,3 +88,65 @@ fn what_a_later_snapshot_stores_counts() {
     memory.announce(0x2_0000, 0x6000, Some(&[2; 0x6000]));
     assert!(memory.was_cut(), "there are 0x4000 bytes already");
 }
+
+/// Whether pages 1 and 2 of a buffer at 0x1000 are what they were at `time`.
+fn unchanged(memory: &Memory, time: u64) -> [bool; 2] {
+    [0x2000, 0x3000].map(|page| memory.is_unchanged(page, 0x1000, time))
+}
+
+#[test]
+fn changes_are_told_apart_by_page() {
+    let mut memory = Memory::new();
+    memory.begin_group();
+    memory.announce(0x1000, 0x3000, Some(&[1; 0x3000]));
+    let announced = memory.now();
+    assert_eq!(unchanged(&memory, announced), [true, true]);
+    assert!(memory.write(0x2ffc, &[7; 4]));
+    assert_eq!(unchanged(&memory, announced), [false, true]);
+    let written = memory.now();
+    assert!(memory.write(0x2ffe, &[7; 4]));
+    assert_eq!(unchanged(&memory, written), [false, false], "across two pages");
+    assert!(!memory.is_unchanged(0x3000, 0x1001, memory.now()), "behind the end");
+}
+
+#[test]
+fn a_snapshot_changes_the_pages_that_differ() {
+    let mut memory = Memory::new();
+    let mut bytes = [1; 0x3000];
+    memory.begin_group();
+    memory.announce(0x1000, 0x3000, Some(&bytes));
+    assert!(memory.write(0x2000, &[7]));
+    let before = memory.now();
+    memory.begin_group();
+    memory.announce(0x1000, 0x3000, Some(&bytes));
+    assert_eq!(unchanged(&memory, before), [true, true], "the same again");
+    bytes[0x2fff] = 2;
+    memory.begin_group();
+    memory.announce(0x1000, 0x3000, Some(&bytes));
+    assert_eq!(unchanged(&memory, before), [true, false]);
+    bytes[0x1001] = 3;
+    memory.announce(0x1000, 0x3000, Some(&bytes));
+    assert_eq!(unchanged(&memory, before), [false, false], "beside what the GPU wrote");
+}
+
+#[test]
+fn a_buffer_in_the_place_of_another_is_a_change() {
+    let mut memory = Memory::new();
+    memory.announce(0x1000, 0x3000, Some(&[1; 0x3000]));
+    let before = memory.now();
+    memory.unmap(0x1000, 0x4000);
+    assert_eq!(unchanged(&memory, before), [false, false], "gone");
+    memory.announce(0x1000, 0x3000, Some(&[1; 0x3000]));
+    assert_eq!(unchanged(&memory, before), [false, false]);
+}
+
+#[test]
+fn shared_pages_may_change_where_others_say_so() {
+    let mut memory = Memory::new();
+    memory.map_shared(0x1000, Box::new(vec![0; 0x3000]));
+    let before = memory.now();
+    assert_eq!(unchanged(&memory, before), [true, true]);
+    memory.others_wrote();
+    assert_eq!(unchanged(&memory, before), [false, false]);
+    assert_eq!(unchanged(&memory, memory.now()), [true, true]);
+}

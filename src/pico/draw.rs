@@ -32,7 +32,7 @@ use crate::draw::vpc::state::MAX_VARYINGS;
 use crate::format::{Codec, Format, Transfer, float_to_unorm};
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
-use crate::output::picture::Kind;
+use crate::picture::Kind;
 use crate::shader::{Lanes, Number, Warp};
 use crate::status::Status;
 

@@ -45,9 +45,14 @@ impl Warp {
     /// Registers for `program`, with the constant file as this launch sees it
     /// (scalars; c448.. holds the SSBO mirror; beyond the slice reads 0).
     pub fn new(program: &Program, constants: &[u32]) -> Self {
+        Self::with_constants(program, constants.into())
+    }
+
+    /// The same with a constant file that others have as well.
+    pub fn with_constants(program: &Program, constants: Arc<[u32]>) -> Self {
         let mut warp = Self {
             rows: vec![Lanes::ZERO; program.rows()],
-            constants: constants.into(),
+            constants,
             flow: Flow::default(),
             live: 0,
             killed: 0,
@@ -65,6 +70,14 @@ impl Warp {
     fn spread(&mut self, program: &Program) {
         let uniforms = self.rows.iter_mut().rev().zip(program.uniforms.iter().rev());
         uniforms.for_each(|(row, uniform)| *row = Lanes::splat(uniform.resolve(&self.constants)));
+    }
+
+    /// Goes on with the constant file `constants`, before the first instruction of `program`.
+    pub fn set_constants(&mut self, program: &Program, constants: &Arc<[u32]>) {
+        if !Arc::ptr_eq(&self.constants, constants) {
+            self.constants = constants.clone();
+            self.spread(program);
+        }
     }
 
     /// Has `change` change the constants, before the first instruction of `program`.

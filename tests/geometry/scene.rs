@@ -9,7 +9,7 @@ use a4emu::draw::gs::cost::Row;
 use a4emu::draw::gs::dispatch::Setting;
 use a4emu::folders::Folders;
 use a4emu::gpu::Gpu;
-use a4emu::output::picture::Picture;
+use a4emu::picture::Picture;
 use a4emu::playback::Playback;
 use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;

@@ -10,8 +10,12 @@ mod draws;
 mod golden;
 mod memory;
 mod packets;
+#[allow(dead_code)]
+#[path = "../geometry/scene.rs"]
+mod scene;
 #[path = "../../decoder/tests/seed/mod.rs"]
 mod seed;
 mod stepping;
 mod stream;
+mod waiting;
 mod walk;

@@ -2,6 +2,7 @@
 
 use a4emu::gpu::{CodeSource, Stage};
 use a4emu::regfile::RegFile;
+use a4emu_decoder::load_state::StateKind;
 use pretty_assertions::assert_eq;
 
 use super::stream::{DATA, SCRATCH, faults, packet, run, unsupported, write};
@@ -213,7 +214,7 @@ fn an_indirect_load_takes_what_is_there_and_reports_the_rest() {
     let load = packet(0x30, &[2 << 16 | 0x8 << 18 | 2 << 22, (end - 16) | 1]);
     let mut gpu = super::stream::gpu();
     assert!(gpu.mem.write(end - 16, &[1; 16]));
-    gpu.loaded.stage_mut(Stage::VS).constants[1] = [6; 4];
+    gpu.loaded.load(StateKind::Constants(Stage::VS), 1, &[6; 4]);
     super::stream::run_on(&mut gpu, &[load]);
     let vs = gpu.loaded.stage(Stage::VS);
     assert_eq!((vs.constants[0], vs.constants[1]), ([0x0101_0101; 4], [6; 4]));

@@ -132,17 +132,3 @@ impl Pm4<'_> {
         Some(IndirectBufferCall { address, dwords: size.IB_SIZE() })
     }
 }
-
-impl<'a> Pm4<'a> {
-    /// Values that the packet itself holds for consecutive registers: `(first register, values)`.
-    pub fn register_values(&self) -> Option<(u32, &'a [u32])> {
-        match self {
-            Pm4::SetConstant(packet) => match packet.writes() {
-                RegisterWrites::Values { first, values } => Some((first, values)),
-                RegisterWrites::Sum { .. } | RegisterWrites::Nothing => None,
-            },
-            Pm4::WideRegWrite(packet) => Some((packet.reg.REG(), packet.rest)),
-            _ => None,
-        }
-    }
-}

@@ -57,14 +57,7 @@ registers! {
     0x04d8 CP_HW_FAULT { 0..31 VALUE: Hex; }
     0x04da CP_PROTECT_STATUS { 0..31 VALUE: Hex; }
     0x04dd CP_EVENTS_IN_FLIGHT { 0..31 VALUE: Hex; }
-    0x0500 CP_PERFCTR_CP_SEL_0 { 0..31 VALUE: CpPerfcounterSelect; }
-    0x0501 CP_PERFCTR_CP_SEL_1 { 0..31 VALUE: CpPerfcounterSelect; }
-    0x0502 CP_PERFCTR_CP_SEL_2 { 0..31 VALUE: CpPerfcounterSelect; }
-    0x0503 CP_PERFCTR_CP_SEL_3 { 0..31 VALUE: CpPerfcounterSelect; }
-    0x0504 CP_PERFCTR_CP_SEL_4 { 0..31 VALUE: CpPerfcounterSelect; }
-    0x0505 CP_PERFCTR_CP_SEL_5 { 0..31 VALUE: CpPerfcounterSelect; }
-    0x0506 CP_PERFCTR_CP_SEL_6 { 0..31 VALUE: CpPerfcounterSelect; }
-    0x0507 CP_PERFCTR_CP_SEL_7 { 0..31 VALUE: CpPerfcounterSelect; }
+    flat 0x0500 CP_PERFCTR_CP_SEL[8 x 1] as CP_PERFCTR_CP_SEL { 0..31 VALUE: CpPerfcounterSelect; }
     0x050b CP_PERFCOMBINER_SELECT { 0..31 VALUE: Hex; }
     /// Plain storage, read by CP_REG_TO_MEM. Drivers use 2 for the fence, 4 for the query
     /// base and 5 to 7 as markers.

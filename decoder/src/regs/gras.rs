@@ -7,14 +7,8 @@ use crate::bits::*;
 registers! {
     0x0c80 GRAS_TSE_STATUS { 0..31 VALUE: Hex; }
     0x0c81 GRAS_DEBUG_ECO_CONTROL { 0..31 VALUE: Hex; }
-    0x0c88 GRAS_PERFCTR_TSE_SEL_0 { 0..31 VALUE: GrasTsePerfcounterSelect; }
-    0x0c89 GRAS_PERFCTR_TSE_SEL_1 { 0..31 VALUE: GrasTsePerfcounterSelect; }
-    0x0c8a GRAS_PERFCTR_TSE_SEL_2 { 0..31 VALUE: GrasTsePerfcounterSelect; }
-    0x0c8b GRAS_PERFCTR_TSE_SEL_3 { 0..31 VALUE: GrasTsePerfcounterSelect; }
-    0x0c8c GRAS_PERFCTR_RAS_SEL_0 { 0..31 VALUE: GrasRasPerfcounterSelect; }
-    0x0c8d GRAS_PERFCTR_RAS_SEL_1 { 0..31 VALUE: GrasRasPerfcounterSelect; }
-    0x0c8e GRAS_PERFCTR_RAS_SEL_2 { 0..31 VALUE: GrasRasPerfcounterSelect; }
-    0x0c8f GRAS_PERFCTR_RAS_SEL_3 { 0..31 VALUE: GrasRasPerfcounterSelect; }
+    flat 0x0c88 GRAS_PERFCTR_TSE_SEL[4 x 1] as GRAS_PERFCTR_TSE_SEL { 0..31 VALUE: GrasTsePerfcounterSelect; }
+    flat 0x0c8c GRAS_PERFCTR_RAS_SEL[4 x 1] as GRAS_PERFCTR_RAS_SEL { 0..31 VALUE: GrasRasPerfcounterSelect; }
     /// Which clip planes count.
     0x2000 GRAS_CL_CLIP_CNTL {
         15..15 CLIP_DISABLE: Bool;

@@ -2,7 +2,6 @@
 use super::enums::{IntpMode, ReplMode};
 use super::rb::RB_RENDER_COMPONENTS;
 use super::sp::{SP_VS_OUT, SP_VS_VPC_DST};
-use super::sp_geometry::{SP_DS_OUT, SP_DS_VPC_DST, SP_GS_OUT, SP_GS_VPC_DST};
 use super::vpc::{VPC_VARYING_INTERP_MODE, VPC_VARYING_PS_REPL_MODE};
 use crate::bits::extract;
 
@@ -46,29 +45,18 @@ impl RB_RENDER_COMPONENTS {
     }
 }
 
-/// The output map, which vertex, domain and geometry stages have in the same form.
-macro_rules! output_map {
-    ($($out:ident, $dst:ident;)*) => {$(
-        impl $out {
-            /// Both outputs.
-            pub fn outputs(self) -> [ShaderOutput; 2] {
-                [(self.A_REGID(), self.A_COMPMASK()), (self.B_REGID(), self.B_COMPMASK())].map(output)
-            }
-        }
-
-        impl $dst {
-            /// Destinations of four outputs.
-            pub fn locations(self) -> [u32; 4] {
-                [self.OUTLOC0(), self.OUTLOC1(), self.OUTLOC2(), self.OUTLOC3()]
-            }
-        }
-    )*};
+impl SP_VS_OUT {
+    /// Both outputs.
+    pub fn outputs(self) -> [ShaderOutput; 2] {
+        [(self.A_REGID(), self.A_COMPMASK()), (self.B_REGID(), self.B_COMPMASK())].map(output)
+    }
 }
 
-output_map! {
-    SP_VS_OUT, SP_VS_VPC_DST;
-    SP_DS_OUT, SP_DS_VPC_DST;
-    SP_GS_OUT, SP_GS_VPC_DST;
+impl SP_VS_VPC_DST {
+    /// Destinations of four outputs.
+    pub fn locations(self) -> [u32; 4] {
+        [self.OUTLOC0(), self.OUTLOC1(), self.OUTLOC2(), self.OUTLOC3()]
+    }
 }
 
 fn output((id, components): (u32, u32)) -> ShaderOutput {

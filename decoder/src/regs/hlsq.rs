@@ -7,14 +7,7 @@ registers! {
     0x0e04 HLSQ_DEBUG_ECO_CONTROL { 0..31 VALUE: Hex; }
     /// 3; older drivers 0.
     0x0e05 HLSQ_MODE_CONTROL { 0..31 VALUE: Hex; }
-    0x0e06 HLSQ_PERFCTR_HLSQ_SEL_0 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e07 HLSQ_PERFCTR_HLSQ_SEL_1 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e08 HLSQ_PERFCTR_HLSQ_SEL_2 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e09 HLSQ_PERFCTR_HLSQ_SEL_3 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e0a HLSQ_PERFCTR_HLSQ_SEL_4 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e0b HLSQ_PERFCTR_HLSQ_SEL_5 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e0c HLSQ_PERFCTR_HLSQ_SEL_6 { 0..31 VALUE: HlsqPerfcounterSelect; }
-    0x0e0d HLSQ_PERFCTR_HLSQ_SEL_7 { 0..31 VALUE: HlsqPerfcounterSelect; }
+    flat 0x0e06 HLSQ_PERFCTR_HLSQ_SEL[8 x 1] as HLSQ_PERFCTR_HLSQ_SEL { 0..31 VALUE: HlsqPerfcounterSelect; }
     0x0e0e HLSQ_PERF_PIPE_MASK { 0..31 VALUE: Hex; }
     0x23c0 HLSQ_CONTROL_0_REG {
         4..4 FSTHREADSIZE: ThreadSize;
@@ -67,60 +60,15 @@ registers! {
         24..31 INSTRLENGTH: Uint;
     }
     /// What of the stage is loaded.
-    0x23c6 HLSQ_FS_CONTROL_REG {
-        /// Units of four vec4.
-        0..7 CONSTLENGTH: Uint;
-        8..14 CONSTOBJECTOFFSET: Uint;
-        15..15 SSBO_ENABLE: Bool;
-        16..16 ENABLED: Bool;
-        17..23 SHADEROBJOFFSET: Uint;
-        /// Groups of 16 instructions.
-        24..31 INSTRLENGTH: Uint;
-    }
+    0x23c6 HLSQ_FS_CONTROL_REG { like HLSQ_VS_CONTROL_REG }
     /// What of the stage is loaded.
-    0x23c7 HLSQ_HS_CONTROL_REG {
-        /// Units of four vec4.
-        0..7 CONSTLENGTH: Uint;
-        8..14 CONSTOBJECTOFFSET: Uint;
-        15..15 SSBO_ENABLE: Bool;
-        16..16 ENABLED: Bool;
-        17..23 SHADEROBJOFFSET: Uint;
-        /// Groups of 16 instructions.
-        24..31 INSTRLENGTH: Uint;
-    }
+    0x23c7 HLSQ_HS_CONTROL_REG { like HLSQ_VS_CONTROL_REG }
     /// What of the stage is loaded.
-    0x23c8 HLSQ_DS_CONTROL_REG {
-        /// Units of four vec4.
-        0..7 CONSTLENGTH: Uint;
-        8..14 CONSTOBJECTOFFSET: Uint;
-        15..15 SSBO_ENABLE: Bool;
-        16..16 ENABLED: Bool;
-        17..23 SHADEROBJOFFSET: Uint;
-        /// Groups of 16 instructions.
-        24..31 INSTRLENGTH: Uint;
-    }
+    0x23c8 HLSQ_DS_CONTROL_REG { like HLSQ_VS_CONTROL_REG }
     /// What of the stage is loaded.
-    0x23c9 HLSQ_GS_CONTROL_REG {
-        /// Units of four vec4.
-        0..7 CONSTLENGTH: Uint;
-        8..14 CONSTOBJECTOFFSET: Uint;
-        15..15 SSBO_ENABLE: Bool;
-        16..16 ENABLED: Bool;
-        17..23 SHADEROBJOFFSET: Uint;
-        /// Groups of 16 instructions.
-        24..31 INSTRLENGTH: Uint;
-    }
+    0x23c9 HLSQ_GS_CONTROL_REG { like HLSQ_VS_CONTROL_REG }
     /// What of the stage is loaded.
-    0x23ca HLSQ_CS_CONTROL_REG {
-        /// Units of four vec4.
-        0..7 CONSTLENGTH: Uint;
-        8..14 CONSTOBJECTOFFSET: Uint;
-        15..15 SSBO_ENABLE: Bool;
-        16..16 ENABLED: Bool;
-        17..23 SHADEROBJOFFSET: Uint;
-        /// Groups of 16 instructions.
-        24..31 INSTRLENGTH: Uint;
-    }
+    0x23ca HLSQ_CS_CONTROL_REG { like HLSQ_VS_CONTROL_REG }
     /// Work group size, minus 1.
     0x23cd HLSQ_CL_NDRANGE_0 {
         0..1 KERNELDIM: Uint;

@@ -10,7 +10,7 @@
 //! have, which `tests/register_facts.rs` lists.
 use std::fmt;
 
-use crate::bits::{Certainty, FieldRow, RegRow};
+use crate::bits::{Certainty, FieldRow, Naming, RegRow};
 
 pub mod cp;
 pub mod enums;
@@ -103,7 +103,7 @@ impl RegRef {
         self.row.certainty
     }
 
-    /// The database's name, `NAME` or `NAME[i].SUB`, with a decimal index.
+    /// The database's name: `NAME`, `NAME[i].SUB` or `NAME_i`, with a decimal index.
     pub const fn name(self) -> RegName {
         RegName { offset: self.offset() }
     }
@@ -121,7 +121,11 @@ impl fmt::Display for RegName {
         match lookup(self.offset) {
             None => write!(f, "UNKNOWN_{:04X}", self.offset),
             Some(reg) if reg.row.sub.is_empty() => f.write_str(reg.row.name),
-            Some(reg) => write!(f, "{}[{}].{}", reg.row.name, reg.index, reg.row.sub),
+            Some(RegRef { row, index }) => match (row.naming, row.sub) {
+                (Naming::Indexed, sub) => write!(f, "{}[{index}].{sub}", row.name),
+                (Naming::Flat, "REG") => write!(f, "{}_{index}", row.name),
+                (Naming::Flat, sub) => write!(f, "{}_{index}_{sub}", row.name),
+            },
         }
     }
 }
@@ -144,7 +148,7 @@ pub fn all() -> impl Iterator<Item = RegRef> {
 /// index decimal or `0x` hexadecimal), `UNKNOWN_xxxx`, or an offset in decimal or
 /// `0x` hexadecimal. `None` if it is neither a name nor an offset in the space.
 pub fn by_name(text: &str) -> Option<u32> {
-    let offset = number(text).or_else(|| named(text)).or_else(|| unknown(text))?;
+    let offset = number(text).or_else(|| named(text)).or_else(|| flat(text)).or_else(|| unknown(text))?;
     ((offset as usize) < SPACE).then_some(offset)
 }
 
@@ -157,8 +161,15 @@ fn named(text: &str) -> Option<u32> {
         }
     };
     let mut rows = BLOCKS.iter().flat_map(|block| block.iter());
-    let row = rows.find(|row| row.name == name && row.sub == sub)?;
+    let row = rows.find(|row| row.name == name && row.sub == sub && row.naming == Naming::Indexed)?;
     (index < row.len).then(|| row.offset + index * row.stride)
+}
+
+fn flat(text: &str) -> Option<u32> {
+    all()
+        .filter(|reg| reg.row.naming == Naming::Flat)
+        .map(RegRef::offset)
+        .find(|&offset| RegName { offset }.to_string() == text)
 }
 
 fn unknown(text: &str) -> Option<u32> {

@@ -11,14 +11,7 @@ registers! {
     /// triangles, quads.
     0x0d08 PC_TESSFACTOR_ADDR { 0..31 VALUE: Addr<0>; }
     0x0d0c PC_DRAWCALL_SETUP_OVERRIDE { 0..31 VALUE: Hex; }
-    0x0d10 PC_PERFCTR_PC_SEL_0 { 0..31 VALUE: PcPerfcounterSelect; }
-    0x0d11 PC_PERFCTR_PC_SEL_1 { 0..31 VALUE: PcPerfcounterSelect; }
-    0x0d12 PC_PERFCTR_PC_SEL_2 { 0..31 VALUE: PcPerfcounterSelect; }
-    0x0d13 PC_PERFCTR_PC_SEL_3 { 0..31 VALUE: PcPerfcounterSelect; }
-    0x0d14 PC_PERFCTR_PC_SEL_4 { 0..31 VALUE: PcPerfcounterSelect; }
-    0x0d15 PC_PERFCTR_PC_SEL_5 { 0..31 VALUE: PcPerfcounterSelect; }
-    0x0d16 PC_PERFCTR_PC_SEL_6 { 0..31 VALUE: PcPerfcounterSelect; }
-    0x0d17 PC_PERFCTR_PC_SEL_7 { 0..31 VALUE: PcPerfcounterSelect; }
+    flat 0x0d10 PC_PERFCTR_PC_SEL[8 x 1] as PC_PERFCTR_PC_SEL { 0..31 VALUE: PcPerfcounterSelect; }
     0x21c0 PC_BIN_BASE { 0..31 VALUE: Hex; }
     /// This bin's place in its pipe's visibility stream.
     0x21c2 PC_VSTREAM_CONTROL {

@@ -9,18 +9,8 @@ registers! {
     0x0cc5 UNKNOWN_0CC5 { 0..31 VALUE: Hex; }
     /// Always 0.
     0x0cc6 UNKNOWN_0CC6 { 0..31 VALUE: Hex; }
-    0x0cc7 RB_PERFCTR_RB_SEL_0 { 0..31 VALUE: RbPerfcounterSelect; }
-    0x0cc8 RB_PERFCTR_RB_SEL_1 { 0..31 VALUE: RbPerfcounterSelect; }
-    0x0cc9 RB_PERFCTR_RB_SEL_2 { 0..31 VALUE: RbPerfcounterSelect; }
-    0x0cca RB_PERFCTR_RB_SEL_3 { 0..31 VALUE: RbPerfcounterSelect; }
-    0x0ccb RB_PERFCTR_RB_SEL_4 { 0..31 VALUE: RbPerfcounterSelect; }
-    0x0ccc RB_PERFCTR_RB_SEL_5 { 0..31 VALUE: RbPerfcounterSelect; }
-    0x0ccd RB_PERFCTR_RB_SEL_6 { 0..31 VALUE: RbPerfcounterSelect; }
-    0x0cce RB_PERFCTR_RB_SEL_7 { 0..31 VALUE: RbPerfcounterSelect; }
-    0x0ccf RB_PERFCTR_CCU_SEL_0 { 0..31 VALUE: CcuPerfcounterSelect; }
-    0x0cd0 RB_PERFCTR_CCU_SEL_1 { 0..31 VALUE: CcuPerfcounterSelect; }
-    0x0cd1 RB_PERFCTR_CCU_SEL_2 { 0..31 VALUE: CcuPerfcounterSelect; }
-    0x0cd2 RB_PERFCTR_CCU_SEL_3 { 0..31 VALUE: CcuPerfcounterSelect; }
+    flat 0x0cc7 RB_PERFCTR_RB_SEL[8 x 1] as RB_PERFCTR_RB_SEL { 0..31 VALUE: RbPerfcounterSelect; }
+    flat 0x0ccf RB_PERFCTR_CCU_SEL[4 x 1] as RB_PERFCTR_CCU_SEL { 0..31 VALUE: CcuPerfcounterSelect; }
     0x0ce0 RB_FRAME_BUFFER_DIMENSION { 0..13 WIDTH: Uint; 16..29 HEIGHT: Uint; }
     /// Bin size and where the targets live.
     0x20a0 RB_MODE_CONTROL {

@@ -42,32 +42,7 @@ registers! {
         25..25 UCHE_OOB_ACCESS: Bool;
     }
     /// Interrupts that are enabled.
-    0x0037 RBBM_INT_0_MASK {
-        0..0 RBBM_GPU_IDLE: Bool;
-        1..1 RBBM_AHB_ERROR: Bool;
-        2..2 RBBM_REG_TIMEOUT: Bool;
-        3..3 RBBM_ME_MS_TIMEOUT: Bool;
-        4..4 RBBM_PFP_MS_TIMEOUT: Bool;
-        5..5 RBBM_ATB_BUS_OVERFLOW: Bool;
-        6..6 VFD_ERROR: Bool;
-        7..7 CP_SW_INT: Bool;
-        8..8 CP_T0_PACKET_IN_IB: Bool;
-        9..9 CP_OPCODE_ERROR: Bool;
-        10..10 CP_RESERVED_BIT_ERROR: Bool;
-        11..11 CP_HW_FAULT: Bool;
-        12..12 CP_DMA: Bool;
-        13..13 CP_IB2_INT: Bool;
-        14..14 CP_IB1_INT: Bool;
-        15..15 CP_RB_INT: Bool;
-        16..16 CP_REG_PROTECT_FAULT: Bool;
-        17..17 CP_RB_DONE_TS: Bool;
-        18..18 CP_VS_DONE_TS: Bool;
-        19..19 CP_PS_DONE_TS: Bool;
-        20..20 CACHE_FLUSH_TS: Bool;
-        21..21 CP_AHB_ERROR_HALT: Bool;
-        24..24 MISC_HANG_DETECT: Bool;
-        25..25 UCHE_OOB_ACCESS: Bool;
-    }
+    0x0037 RBBM_INT_0_MASK { like RBBM_INT_CLEAR_CMD }
     0x003e RBBM_RBBM_CTL { 0..31 VALUE: Hex; }
     0x003f RBBM_AHB_DEBUG_CTL { 0..31 VALUE: Hex; }
     0x0041 RBBM_VBIF_DEBUG_CTL { 0..31 VALUE: Hex; }
@@ -83,32 +58,7 @@ registers! {
     0x009a RBBM_SP_REGFILE_SLEEP_CNTL_1 { 0..31 VALUE: Hex; }
     0x017a RBBM_GPU_BUSY_MASKED { 0..31 VALUE: Hex; }
     /// Interrupts that are pending.
-    0x017d RBBM_INT_0_STATUS {
-        0..0 RBBM_GPU_IDLE: Bool;
-        1..1 RBBM_AHB_ERROR: Bool;
-        2..2 RBBM_REG_TIMEOUT: Bool;
-        3..3 RBBM_ME_MS_TIMEOUT: Bool;
-        4..4 RBBM_PFP_MS_TIMEOUT: Bool;
-        5..5 RBBM_ATB_BUS_OVERFLOW: Bool;
-        6..6 VFD_ERROR: Bool;
-        7..7 CP_SW_INT: Bool;
-        8..8 CP_T0_PACKET_IN_IB: Bool;
-        9..9 CP_OPCODE_ERROR: Bool;
-        10..10 CP_RESERVED_BIT_ERROR: Bool;
-        11..11 CP_HW_FAULT: Bool;
-        12..12 CP_DMA: Bool;
-        13..13 CP_IB2_INT: Bool;
-        14..14 CP_IB1_INT: Bool;
-        15..15 CP_RB_INT: Bool;
-        16..16 CP_REG_PROTECT_FAULT: Bool;
-        17..17 CP_RB_DONE_TS: Bool;
-        18..18 CP_VS_DONE_TS: Bool;
-        19..19 CP_PS_DONE_TS: Bool;
-        20..20 CACHE_FLUSH_TS: Bool;
-        21..21 CP_AHB_ERROR_HALT: Bool;
-        24..24 MISC_HANG_DETECT: Bool;
-        25..25 UCHE_OOB_ACCESS: Bool;
-    }
+    0x017d RBBM_INT_0_STATUS { like RBBM_INT_CLEAR_CMD }
     0x0189 RBBM_AHB_STATUS { 0..31 VALUE: Hex; }
     0x018c RBBM_AHB_ME_SPLIT_STATUS { 0..31 VALUE: Hex; }
     0x018d RBBM_AHB_PFP_SPLIT_STATUS { 0..31 VALUE: Hex; }

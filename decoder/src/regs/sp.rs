@@ -7,18 +7,7 @@ registers! {
     /// Always 0x40000.
     0x0ec2 UNKNOWN_0EC2 { 0..31 VALUE: Hex; }
     0x0ec3 SP_MODE_CONTROL { 0..31 VALUE: Hex; }
-    0x0ec4 SP_PERFCTR_SP_SEL_0 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ec5 SP_PERFCTR_SP_SEL_1 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ec6 SP_PERFCTR_SP_SEL_2 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ec7 SP_PERFCTR_SP_SEL_3 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ec8 SP_PERFCTR_SP_SEL_4 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ec9 SP_PERFCTR_SP_SEL_5 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0eca SP_PERFCTR_SP_SEL_6 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ecb SP_PERFCTR_SP_SEL_7 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ecc SP_PERFCTR_SP_SEL_8 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ecd SP_PERFCTR_SP_SEL_9 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ece SP_PERFCTR_SP_SEL_10 { 0..31 VALUE: SpPerfcounterSelect; }
-    0x0ecf SP_PERFCTR_SP_SEL_11 { 0..31 VALUE: SpPerfcounterSelect; }
+    flat 0x0ec4 SP_PERFCTR_SP_SEL[12 x 1] as SP_PERFCTR_SP_SEL { 0..31 VALUE: SpPerfcounterSelect; }
     /// Drivers write 0x140010 for graphics, 0x860010 for compute.
     0x22c0 SP_SP_CTRL_REG { 19..19 BINNING_PASS: Bool; }
     0x22c1 SP_INSTR_CACHE_CTRL { 7..7 VS_BUFFER: Bool; 8..8 FS_BUFFER: Bool; 10..10 INSTR_BUFFER: Bool; }
@@ -65,18 +54,7 @@ registers! {
     0x22e3 SP_VS_PVT_MEM_ADDR { 0..31 VALUE: Addr<0>; }
     /// Program length in groups of 16 instructions.
     0x22e5 SP_VS_LENGTH_REG { 0..31 VALUE: Uint; }
-    0x22e8 SP_FS_CTRL_REG0 {
-        0..0 THREADMODE: ThreadMode;
-        1..1 VARYING: Bool;
-        2..2 CACHEINVALID: Bool;
-        4..9 HALFREGFOOTPRINT: Uint;
-        /// Vec4 registers.
-        10..15 FULLREGFOOTPRINT: Uint;
-        18..19 INOUTREGOVERLAP: Uint;
-        20..20 THREADSIZE: ThreadSize;
-        21..21 SUPERTHREADMODE: Bool;
-        22..22 PIXLODENABLE: Bool;
-    }
+    0x22e8 SP_FS_CTRL_REG0 { like SP_VS_CTRL_REG0 }
     /// Bit 31 is always set, meaning unknown.
     0x22e9 SP_FS_CTRL_REG1 {
         /// Units of four vec4.
@@ -110,18 +88,7 @@ registers! {
         12..17 MRTFORMAT: ColorFmt;
         18..18 COLOR_SRGB: Bool;
     }
-    0x2300 SP_CS_CTRL_REG0 {
-        0..0 THREADMODE: ThreadMode;
-        1..1 VARYING: Bool;
-        2..2 CACHEINVALID: Bool;
-        4..9 HALFREGFOOTPRINT: Uint;
-        /// Vec4 registers.
-        10..15 FULLREGFOOTPRINT: Uint;
-        18..19 INOUTREGOVERLAP: Uint;
-        20..20 THREADSIZE: ThreadSize;
-        21..21 SUPERTHREADMODE: Bool;
-        22..22 PIXLODENABLE: Bool;
-    }
+    0x2300 SP_CS_CTRL_REG0 { like SP_VS_CTRL_REG0 }
     /// Place in the on-chip stores.
     0x2301 SP_CS_OBJ_OFFSET_REG { 0..31 VALUE: Hex; }
     /// Address of the program.

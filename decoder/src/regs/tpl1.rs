@@ -6,14 +6,7 @@ registers! {
     0x0f00 TPL1_DEBUG_ECO_CONTROL { 0..31 VALUE: Hex; }
     /// 0x3a from the driver, 0x38 from computerator.
     0x0f03 TPL1_TP_MODE_CONTROL { 0..31 VALUE: Hex; }
-    0x0f04 TPL1_PERFCTR_TP_SEL_0 { 0..31 VALUE: TpPerfcounterSelect; }
-    0x0f05 TPL1_PERFCTR_TP_SEL_1 { 0..31 VALUE: TpPerfcounterSelect; }
-    0x0f06 TPL1_PERFCTR_TP_SEL_2 { 0..31 VALUE: TpPerfcounterSelect; }
-    0x0f07 TPL1_PERFCTR_TP_SEL_3 { 0..31 VALUE: TpPerfcounterSelect; }
-    0x0f08 TPL1_PERFCTR_TP_SEL_4 { 0..31 VALUE: TpPerfcounterSelect; }
-    0x0f09 TPL1_PERFCTR_TP_SEL_5 { 0..31 VALUE: TpPerfcounterSelect; }
-    0x0f0a TPL1_PERFCTR_TP_SEL_6 { 0..31 VALUE: TpPerfcounterSelect; }
-    0x0f0b TPL1_PERFCTR_TP_SEL_7 { 0..31 VALUE: TpPerfcounterSelect; }
+    flat 0x0f04 TPL1_PERFCTR_TP_SEL[8 x 1] as TPL1_PERFCTR_TP_SEL { 0..31 VALUE: TpPerfcounterSelect; }
     0x2380 TPL1_TP_TEX_OFFSET { 0..31 VALUE: Hex; }
     0x2381 TPL1_TP_TEX_COUNT { 0..7 VS: Uint; 8..15 HS: Uint; 16..23 DS: Uint; 24..31 GS: Uint; }
     0x2384 TPL1_TP_VS_BORDER_COLOR_BASE_ADDR { 0..31 VALUE: Addr<0>; }

@@ -11,12 +11,5 @@ registers! {
     /// 0x12 invalidates everything.
     0x0e8b UCHE_INVALIDATE1 { 0..31 VALUE: Hex; }
     0x0e8c UCHE_CACHE_WAYS_VFD { 0..31 VALUE: Hex; }
-    0x0e8e UCHE_PERFCTR_UCHE_SEL_0 { 0..31 VALUE: UchePerfcounterSelect; }
-    0x0e8f UCHE_PERFCTR_UCHE_SEL_1 { 0..31 VALUE: UchePerfcounterSelect; }
-    0x0e90 UCHE_PERFCTR_UCHE_SEL_2 { 0..31 VALUE: UchePerfcounterSelect; }
-    0x0e91 UCHE_PERFCTR_UCHE_SEL_3 { 0..31 VALUE: UchePerfcounterSelect; }
-    0x0e92 UCHE_PERFCTR_UCHE_SEL_4 { 0..31 VALUE: UchePerfcounterSelect; }
-    0x0e93 UCHE_PERFCTR_UCHE_SEL_5 { 0..31 VALUE: UchePerfcounterSelect; }
-    0x0e94 UCHE_PERFCTR_UCHE_SEL_6 { 0..31 VALUE: UchePerfcounterSelect; }
-    0x0e95 UCHE_PERFCTR_UCHE_SEL_7 { 0..31 VALUE: UchePerfcounterSelect; }
+    flat 0x0e8e UCHE_PERFCTR_UCHE_SEL[8 x 1] as UCHE_PERFCTR_UCHE_SEL { 0..31 VALUE: UchePerfcounterSelect; }
 }

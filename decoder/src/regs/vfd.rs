@@ -5,14 +5,7 @@ use crate::bits::*;
 registers! {
     0x0e40 VFD_DEBUG_CONTROL { 0..31 VALUE: Hex; }
     0x0e42 UNKNOWN_0E42 { 0..31 VALUE: Hex; }
-    0x0e43 VFD_PERFCTR_VFD_SEL_0 { 0..31 VALUE: VfdPerfcounterSelect; }
-    0x0e44 VFD_PERFCTR_VFD_SEL_1 { 0..31 VALUE: VfdPerfcounterSelect; }
-    0x0e45 VFD_PERFCTR_VFD_SEL_2 { 0..31 VALUE: VfdPerfcounterSelect; }
-    0x0e46 VFD_PERFCTR_VFD_SEL_3 { 0..31 VALUE: VfdPerfcounterSelect; }
-    0x0e47 VFD_PERFCTR_VFD_SEL_4 { 0..31 VALUE: VfdPerfcounterSelect; }
-    0x0e48 VFD_PERFCTR_VFD_SEL_5 { 0..31 VALUE: VfdPerfcounterSelect; }
-    0x0e49 VFD_PERFCTR_VFD_SEL_6 { 0..31 VALUE: VfdPerfcounterSelect; }
-    0x0e4a VFD_PERFCTR_VFD_SEL_7 { 0..31 VALUE: VfdPerfcounterSelect; }
+    flat 0x0e43 VFD_PERFCTR_VFD_SEL[8 x 1] as VFD_PERFCTR_VFD_SEL { 0..31 VALUE: VfdPerfcounterSelect; }
     /// Counts; entries beyond them are stale. Bits 17 and 19 are always set, meaning unknown.
     0x2200 VFD_CONTROL_0 {
         /// Components delivered to the vertex shader.

@@ -6,10 +6,7 @@ registers! {
     0x0e60 VPC_DEBUG_RAM_SEL { 0..31 VALUE: Hex; }
     0x0e61 VPC_DEBUG_RAM_READ { 0..31 VALUE: Hex; }
     0x0e64 VPC_DEBUG_ECO_CONTROL { 0..31 VALUE: Hex; }
-    0x0e65 VPC_PERFCTR_VPC_SEL_0 { 0..31 VALUE: VpcPerfcounterSelect; }
-    0x0e66 VPC_PERFCTR_VPC_SEL_1 { 0..31 VALUE: VpcPerfcounterSelect; }
-    0x0e67 VPC_PERFCTR_VPC_SEL_2 { 0..31 VALUE: VpcPerfcounterSelect; }
-    0x0e68 VPC_PERFCTR_VPC_SEL_3 { 0..31 VALUE: VpcPerfcounterSelect; }
+    flat 0x0e65 VPC_PERFCTR_VPC_SEL[4 x 1] as VPC_PERFCTR_VPC_SEL { 0..31 VALUE: VpcPerfcounterSelect; }
     /// Bit 30 is always set, meaning unknown.
     0x2140 VPC_ATTR {
         /// Components.

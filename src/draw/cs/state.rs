@@ -1,5 +1,7 @@
 //! The registers of a dispatch.
 
+use std::sync::Arc;
+
 use a4emu_decoder::regs::groups::used;
 use a4emu_decoder::regs::hlsq::*;
 
@@ -30,7 +32,7 @@ impl DispatchState {
     ///
     /// # Errors
     /// Work groups of a size that no program has.
-    pub fn snapshot(regs: &RegFile, call: &DispatchCall, mut stage: StageState) -> Result<Self, Fault> {
+    pub fn snapshot(regs: &RegFile, call: &DispatchCall, stage: &StageState) -> Result<Self, Fault> {
         let range = regs.get::<HLSQ_CL_NDRANGE_0>();
         let local = || [range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1];
         let size = call.local_size.unwrap_or_else(local);
@@ -41,9 +43,11 @@ impl DispatchState {
         let control = regs.get::<HLSQ_CL_CONTROL_0>();
         let size_constant = regs.get::<HLSQ_CL_CONTROL_1>().WORKGROUPSIZECONSTID();
         let groups_constant = regs.get::<HLSQ_CL_KERNEL_CONST>().NUMWGCONSTID();
-        put(&mut stage.constants, used(control.KERNELDIMCONSTID()), &[range.KERNELDIM()]);
-        put(&mut stage.constants, used(size_constant), &size);
-        put(&mut stage.constants, used(groups_constant), &call.groups);
+        let mut stage = stage.clone();
+        let constants = Arc::make_mut(&mut stage.constants);
+        put(constants, used(control.KERNELDIMCONSTID()), &[range.KERNELDIM()]);
+        put(constants, used(size_constant), &size);
+        put(constants, used(groups_constant), &call.groups);
         let (group, local_id) = (used(control.WGIDCONSTID()), used(control.LOCALIDREGID()));
         Ok(Self { stage, groups: call.groups, size, group, local_id })
     }
@@ -68,7 +72,7 @@ mod tests {
         let fits = |size: [u32; 3]| {
             let call =
                 DispatchCall { number: 0, frame_draw: 0, submit: 0, groups: [1; 3], local_size: Some(size) };
-            DispatchState::snapshot(&RegFile::default(), &call, StageState::of("end\n")).is_ok()
+            DispatchState::snapshot(&RegFile::default(), &call, &StageState::of("end\n")).is_ok()
         };
         assert!(fits([1024, 1, 1]) && fits([8, 8, 16]));
         for size in [[1025, 1, 1], [0, 1, 1], [8, 8, 17], [1 << 16, 1 << 16, 1], [u32::MAX; 3]] {

@@ -1,5 +1,7 @@
 //! The registers of the domain shader.
 
+use std::sync::Arc;
+
 use a4emu_decoder::regs::groups::used;
 use a4emu_decoder::regs::hlsq::HLSQ_DS_CONTROL_REG;
 use a4emu_decoder::regs::vfd::VFD_CONTROL_3;
@@ -13,7 +15,7 @@ use crate::regfile::RegFile;
 /// The domain shader of a draw.
 pub struct DomainState {
     /// The shader.
-    pub stage: StageState,
+    pub stage: Arc<StageState>,
     /// What it hands on.
     pub outputs: VertexOutputs,
     /// Registers of u and v.
@@ -34,7 +36,7 @@ pub fn require(regs: &RegFile, draw: u32) -> Result<(), Fault> {
 
 impl DomainState {
     /// With the shader `stage`.
-    pub fn snapshot(regs: &RegFile, stage: StageState) -> Self {
+    pub fn snapshot(regs: &RegFile, stage: Arc<StageState>) -> Self {
         let coordinate = regs.get::<VFD_CONTROL_3>();
         Self {
             stage,

@@ -13,7 +13,7 @@ use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::vpc::interpolate::{WarpQuads, Weights, depth_rows};
 use crate::shader::{Lanes, Number, Warp};
 
-use super::state::{Barycentrics, FragmentState};
+use super::state::{Barycentrics, FragmentInputs};
 use super::{Coloring, FragmentDraw};
 
 /// The fragments of one band, in the order of the primitives.
@@ -37,12 +37,12 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     }
 
     /// Draws the primitives `order` (indices, ascending) within `area`. Gives the samples that passed.
-    pub fn run(mut self, area: Rect, order: &[u32]) -> u64 {
+    pub fn run(mut self, area: Rect, order: impl IntoIterator<Item = u32>) -> u64 {
         for index in order {
             if self.worker.is_stopped() {
                 break;
             }
-            self.primitive(*index, area);
+            self.primitive(index, area);
         }
         self.flush();
         self.samples
@@ -135,7 +135,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let weights = pieces.weights();
         let lanes = lanes_of_quads(quads);
         let ended = self.worker.run(lanes, Some(&pieces), |warp, _| {
-            enter(&self.draw.state.fragment, warp, &pieces, &weights, lanes.live);
+            enter(&self.draw.state.fragment.inputs, warp, &pieces, &weights, lanes.live);
         });
         if ended {
             let covered = self.worker.warp.covered();
@@ -192,14 +192,8 @@ pub fn lanes_of_quads(quads: &[Quad]) -> WarpLanes {
 }
 
 /// Puts what the fragment starts with into registers.
-pub fn enter(
-    fragment: &FragmentState,
-    warp: &mut Warp,
-    pieces: &WarpQuads<'_>,
-    weights: &Weights,
-    live: u32,
-) {
-    for (id, kind) in &fragment.ij {
+pub fn enter(inputs: &FragmentInputs, warp: &mut Warp, pieces: &WarpQuads<'_>, weights: &Weights, live: u32) {
+    for (id, kind) in &inputs.ij {
         let pair = match kind {
             Barycentrics::Perspective => &weights.perspective,
             Barycentrics::Linear => &weights.linear,
@@ -207,25 +201,25 @@ pub fn enter(
         *warp.full_mut(*id) = Lanes::from(pair[0]);
         *warp.full_mut(id + 1) = Lanes::from(pair[1]);
     }
-    if let Some(id) = fragment.xy {
+    if let Some(id) = inputs.xy {
         *warp.full_mut(id) = Lanes(weights.x.map(|x| (x * 16.0) as u32));
         *warp.full_mut(id + 1) = Lanes(weights.y.map(|y| (y * 16.0) as u32));
     }
-    if let Some(id) = fragment.zw {
+    if let Some(id) = inputs.zw {
         *warp.full_mut(id) = Lanes::from(weights.z);
         *warp.full_mut(id + 1) = Lanes::from(weights.inv_w);
     }
-    if let Some(id) = fragment.face {
+    if let Some(id) = inputs.face {
         let lanes = warp.half_mut(id);
         for (lanes, quad) in lanes.chunks_exact_mut(4).zip(pieces.quads) {
             let back = pieces.primitive(quad).face == Face::Back;
             lanes.fill(if back { 0xffff } else { 0 });
         }
     }
-    if let Some(id) = fragment.sample_id {
+    if let Some(id) = inputs.sample_id {
         *warp.half_mut(id) = Lanes::ZERO;
     }
-    if let Some(id) = fragment.sample_mask {
+    if let Some(id) = inputs.sample_mask {
         *warp.full_mut(id) = Lanes(std::array::from_fn(|lane| (live >> lane) & 1));
     }
 }

@@ -10,10 +10,10 @@ use super::band::BandRun;
 use super::{Coloring, FragmentDraw};
 
 /// Rows of a band, which is a job. Fixed, so that nothing depends on the number of threads.
-const BAND_ROWS: i32 = 32;
+pub(super) const BAND_ROWS: i32 = 32;
 
 /// Pixels to shade below which a draw is not worth waking other threads.
-const SMALL_DRAW: u64 = 1 << 13;
+pub(super) const SMALL_DRAW: u64 = 1 << 13;
 
 /// Pixels to fill that take as long as one to shade.
 const FILLED_PER_SHADED: u64 = 16;
@@ -46,13 +46,13 @@ impl FragmentDraw<'_> {
         };
         let threads = if self.cost(area) < SMALL_DRAW { Threads::This } else { Threads::All };
         let draw = |worker: &mut Worker<'_>, mut band: Band<'_>| {
-            BandRun::new(self, &mut band.surfaces, worker).run(band.area, &band.primitives)
+            BandRun::new(self, &mut band.surfaces, worker).run(band.area, band.primitives)
         };
         launch(stage, memory, budget, threads, bands.into_iter(), draw)
     }
 
     /// How much there is to do, in pixels to shade.
-    fn cost(&self, area: Rect) -> u64 {
+    pub(super) fn cost(&self, area: Rect) -> u64 {
         let pixels: u64 = self.bounds.iter().map(|bounds| bounds.intersect(area).area()).sum();
         match self.plan.color {
             Coloring::Shaded => pixels,

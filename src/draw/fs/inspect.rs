@@ -61,7 +61,7 @@ impl FragmentDraw<'_> {
         let mut worker = Worker::new(&self.state.fragment.stage, GpuMemory::ReadWrite(memory));
         let lanes = lanes_of_quads(&quads);
         worker.start(lanes, |warp, _| {
-            enter(&self.state.fragment, warp, &pieces, &pieces.weights(), lanes.live);
+            enter(&self.state.fragment.inputs, warp, &pieces, &pieces.weights(), lanes.live);
         });
         let Worker { warp, mut memory, .. } = worker;
         look(pixels, warp, StageEnvironment { memory: &mut memory, quads: Some(&pieces) });

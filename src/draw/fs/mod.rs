@@ -2,11 +2,15 @@
 //!
 //! - [`bands`]: how the pixels of a draw are shared out among threads.
 //! - [`band`]: the fragments of one band.
+//! - [`batch`]: draws that wait, to share bands with others.
 //! - [`inspect`]: one warp, for a debugger.
 pub mod band;
 pub mod bands;
+pub mod batch;
 pub mod inspect;
 pub mod state;
+
+use std::sync::Arc;
 
 use crate::budget::Budget;
 use crate::draw::gras::quad::Quad;
@@ -19,16 +23,17 @@ use crate::draw::vertices::Vertices;
 use crate::draw::vpc::interpolate::{Source, WarpQuads};
 use crate::memory::Memory;
 use crate::shader::LANES;
-use state::FragmentState;
+use state::{FragmentInputs, FragmentState};
 
 /// Everything that set-up, fragments and merging depend on, apart from memory.
+#[derive(Clone)]
 pub struct DrawState {
     /// Assembly and set-up.
-    pub primitive: PrimitiveState,
+    pub primitive: Arc<PrimitiveState>,
     /// Fragment inputs.
     pub fragment: FragmentState,
     /// Where results go.
-    pub targets: Targets,
+    pub targets: Arc<Targets>,
 }
 
 /// A draw ready for its fragments.
@@ -42,7 +47,7 @@ pub struct FragmentDraw<'a> {
     /// Of each of them.
     pub bounds: &'a [Rect],
     /// How fragments are handled.
-    pub plan: Plan,
+    pub plan: &'a Plan,
 }
 
 impl<'a> FragmentDraw<'a> {
@@ -51,7 +56,7 @@ impl<'a> FragmentDraw<'a> {
     where
         'a: 'q,
     {
-        let FragmentState { interpolation, replacement, .. } = &self.state.fragment;
+        let FragmentInputs { interpolation, replacement, .. } = &*self.state.fragment.inputs;
         let FragmentDraw { primitives, vertices, .. } = *self;
         WarpQuads::new(quads, Source { primitives, vertices, interpolation, replacement })
     }

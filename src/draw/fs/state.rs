@@ -1,5 +1,7 @@
 //! The registers of the fragment shader's inputs.
 
+use std::sync::Arc;
+
 use a4emu_decoder::regs::enums::*;
 use a4emu_decoder::regs::groups::used;
 use a4emu_decoder::regs::hlsq::*;
@@ -19,9 +21,16 @@ pub enum Barycentrics {
 }
 
 /// Fragment shader and its inputs.
+#[derive(Clone)]
 pub struct FragmentState {
     /// The shader.
-    pub stage: StageState,
+    pub stage: Arc<StageState>,
+    /// What it starts with.
+    pub inputs: Arc<FragmentInputs>,
+}
+
+/// What fragments start with, and how varyings are interpolated.
+pub struct FragmentInputs {
     /// Registers of barycentrics.
     pub ij: Vec<(u32, Barycentrics)>,
     /// Registers of window x and y.
@@ -40,9 +49,9 @@ pub struct FragmentState {
     pub replacement: [ReplMode; MAX_VARYINGS],
 }
 
-impl FragmentState {
-    /// With the shader `stage`.
-    pub fn snapshot(regs: &RegFile, stage: StageState) -> Self {
+impl FragmentInputs {
+    /// As the registers say.
+    pub fn snapshot(regs: &RegFile) -> Self {
         let (c1, c2) = (regs.get::<HLSQ_CONTROL_1_REG>(), regs.get::<HLSQ_CONTROL_2_REG>());
         let (c3, c4) = (regs.get::<HLSQ_CONTROL_3_REG>(), regs.get::<HLSQ_CONTROL_4_REG>());
         let ij = [
@@ -54,25 +63,28 @@ impl FragmentState {
             (c4.IJ_LINEAR_SAMPLE(), Barycentrics::Linear),
         ];
         Self {
-            stage,
             ij: ij.into_iter().filter(|(id, _)| used(*id).is_some()).collect(),
             xy: used(c1.COORDREGID()),
             zw: used(c1.ZWCOORDREGID()),
             face: used(c2.FACEREGID()),
             sample_id: used(c2.SAMPLEID_REGID()),
             sample_mask: used(c2.SAMPLEMASK_REGID()),
-            interpolation: std::array::from_fn(|i| {
-                regs.at::<VPC_VARYING_INTERP_MODE>(i as u32 / 16).modes()[i % 16]
-            }),
-            replacement: std::array::from_fn(|i| {
-                regs.at::<VPC_VARYING_PS_REPL_MODE>(i as u32 / 16).modes()[i % 16]
-            }),
+            interpolation: by_location(|i| regs.at::<VPC_VARYING_INTERP_MODE>(i).modes()),
+            replacement: by_location(|i| regs.at::<VPC_VARYING_PS_REPL_MODE>(i).modes()),
         }
     }
+}
 
+/// Of all locations, out of registers that have sixteen each.
+fn by_location<T: Copy>(register: impl Fn(u32) -> [T; 16]) -> [T; MAX_VARYINGS] {
+    let registers: [[T; 16]; MAX_VARYINGS / 16] = std::array::from_fn(|i| register(i as u32));
+    std::array::from_fn(|location| registers[location / 16][location % 16])
+}
+
+impl FragmentState {
     /// Whether every pixel gets the same outputs: no inputs and no effect but registers.
     pub fn is_uniform(&self) -> bool {
-        let inputs = [self.xy, self.zw, self.face, self.sample_id, self.sample_mask];
-        inputs.iter().all(Option::is_none) && self.stage.is_uniform()
+        let FragmentInputs { xy, zw, face, sample_id, sample_mask, .. } = &*self.inputs;
+        [xy, zw, face, sample_id, sample_mask].iter().all(|id| id.is_none()) && self.stage.is_uniform()
     }
 }

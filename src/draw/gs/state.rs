@@ -1,5 +1,7 @@
 //! The registers of the geometry shader.
 
+use std::sync::Arc;
+
 use a4emu_decoder::regs::enums::{PaSuScDraw, PrimType};
 use a4emu_decoder::regs::groups::used;
 use a4emu_decoder::regs::hlsq::HLSQ_GS_CONTROL_REG;
@@ -14,7 +16,7 @@ use crate::regfile::RegFile;
 /// What the geometry stage needs of the registers.
 pub struct GeometryState {
     /// The shader.
-    pub stage: StageState,
+    pub stage: Arc<StageState>,
     /// What it hands on.
     pub outputs: VertexOutputs,
     /// Register of the primitive word.
@@ -46,7 +48,7 @@ pub fn is_on(regs: &RegFile) -> bool {
 
 impl GeometryState {
     /// With the shader `stage`.
-    pub fn snapshot(regs: &RegFile, stage: StageState) -> Self {
+    pub fn snapshot(regs: &RegFile, stage: Arc<StageState>) -> Self {
         let param = regs.get::<PC_GS_PARAM>();
         Self {
             stage,

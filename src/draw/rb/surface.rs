@@ -68,6 +68,11 @@ impl<'a> PixelRows<'a> {
         self.bytes.get_mut(at..at + count * self.cpp)
     }
 
+    /// The same rows for somebody else, for a while.
+    pub fn reborrow(&mut self) -> PixelRows<'_> {
+        PixelRows { bytes: self.bytes, pitch: self.pitch, cpp: self.cpp, x0: self.x0, y0: self.y0 }
+    }
+
     /// Splits off the rows above screen row `y`.
     pub fn split_above(self, y: i32) -> (Self, Self) {
         let rows = usize::try_from(y - self.y0).unwrap_or(0);
@@ -151,8 +156,17 @@ pub fn with_rows<R>(
     (result, outside)
 }
 
+/// The rows of `area` of surfaces that are all [in place](in_place).
+pub fn rows_in_place<'a>(surfaces: &[Surface], area: Rect, gmem: &'a mut [u8]) -> Vec<PixelRows<'a>> {
+    let bytes = split_gmem(surfaces, area, gmem).into_iter().map(Option::unwrap_or_default);
+    let rows = surfaces.iter().zip(bytes).map(|(surface, bytes)| {
+        PixelRows::new(bytes, surface.pitch, surface.cpp, [surface.origin[0], area.y0])
+    });
+    rows.collect()
+}
+
 /// Whether a surface can be worked on in place: in tile memory, and overlapping no other.
-fn is_in_place(surfaces: &[Surface], area: Rect, index: usize) -> bool {
+pub fn in_place(surfaces: &[Surface], area: Rect, index: usize) -> bool {
     let range = |s: &Surface| match s.location {
         Location::Gmem(base) => {
             Some((u64::from(base) + extent(s, area).start, u64::from(base) + extent(s, area).end))
@@ -175,7 +189,7 @@ fn copy_in(
     outside: &mut Vec<Outside>,
 ) -> Vec<Vec<u8>> {
     let copy = |(index, surface): (usize, &Surface)| {
-        if is_in_place(surfaces, area, index) {
+        if in_place(surfaces, area, index) {
             return Vec::new();
         }
         let range = extent(surface, area);
@@ -225,7 +239,7 @@ fn copy_out(surfaces: &[Surface], area: Rect, copies: &[Vec<u8>], gmem: &mut [u8
 fn split_gmem<'a>(surfaces: &[Surface], area: Rect, gmem: &'a mut [u8]) -> Vec<Option<&'a mut [u8]>> {
     let mut order: Vec<(u64, usize)> = Vec::new();
     for (index, surface) in surfaces.iter().enumerate() {
-        if let (Location::Gmem(base), true) = (surface.location, is_in_place(surfaces, area, index)) {
+        if let (Location::Gmem(base), true) = (surface.location, in_place(surfaces, area, index)) {
             order.push((u64::from(base) + extent(surface, area).start, index));
         }
     }

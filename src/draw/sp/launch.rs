@@ -112,7 +112,7 @@ impl<'a> Worker<'a> {
     pub fn begin_group(&mut self, change: impl FnOnce(&mut [u32])) {
         let program = &self.stage.program;
         if self.fresh.limit == 0 {
-            self.fresh = Warp::new(program, &self.stage.constants);
+            self.fresh = Warp::with_constants(program, self.stage.constants.clone());
         }
         self.fresh.change_constants(program, change);
         self.memory.work.cleared += self.stage.constants.len() as u64 / 4;
@@ -128,7 +128,7 @@ impl<'a> Worker<'a> {
         self.memory.work.warps += 1;
         if self.warp.limit == 0 {
             // The first: draws that only fill pixels need none.
-            self.warp = Warp::new(&self.stage.program, &self.stage.constants);
+            self.warp = self.stage.warp();
         }
         self.warp.restart(&self.stage.program, lanes.live, lanes.helpers);
         enter(&mut self.warp, &mut self.memory);
@@ -168,8 +168,37 @@ impl<'a> Worker<'a> {
         result
     }
 
+    /// Does one job that may cost `share` units with a worker of its own. Gives the result, what the
+    /// shader did, and what it wanted more of than it may have.
+    pub fn for_one_job<R>(
+        stage: &'a StageState,
+        gpu: GpuMemory<'a>,
+        share: u64,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> (R, ShaderLog, Option<Work>) {
+        let bank = match gpu {
+            GpuMemory::ReadOnly(_, bank) => Some(bank),
+            GpuMemory::ReadWrite(_) => None,
+        };
+        let mut worker = Self::new(stage, gpu);
+        let Done { result, mut log, exhausted } = worker.job((), share, |worker, ()| work(worker));
+        let used = worker.retire();
+        if let Some(bank) = bank {
+            note_textures(bank, used, stage, &mut log);
+        }
+        (result, log, exhausted)
+    }
+
+    /// Has done its last job: leaves its warp to the next. Gives the textures that were used.
+    fn retire(self) -> u128 {
+        if self.warp.limit != 0 {
+            self.stage.spare.leave(self.warp);
+        }
+        self.memory.used_textures
+    }
+
     /// Does a job that may cost `share` units.
-    fn job<J, R>(&mut self, job: J, share: u64, work: impl Fn(&mut Self, J) -> R) -> Done<R> {
+    fn job<J, R>(&mut self, job: J, share: u64, work: impl FnOnce(&mut Self, J) -> R) -> Done<R> {
         self.memory.begin_job(share);
         let result = work(self, job);
         let mut log = std::mem::take(&mut self.memory.log);
@@ -233,6 +262,29 @@ pub fn launch<J: Send, R: Send>(
     launched
 }
 
+/// Has `work` done for `jobs` wave after wave, each job with its share of the budget, and `settle` called
+/// with the results in the order of the jobs, until the budget is used up.
+pub fn in_waves<J: Send, R: Send>(
+    budget: &mut Budget,
+    threads: Threads,
+    mut jobs: impl Iterator<Item = J>,
+    work: impl Fn(J, u64) -> R + Sync,
+    mut settle: impl FnMut(R, &mut Budget),
+) {
+    while budget.cut().is_none() {
+        let wave: Vec<J> = jobs.by_ref().take(WAVE).collect();
+        if wave.is_empty() {
+            return;
+        }
+        let share = budget.share(Work::Copy16, wave.len());
+        let done: Vec<R> = match threads {
+            Threads::This => wave.into_iter().map(|job| work(job, share)).collect(),
+            Threads::All => wave.into_par_iter().map(|job| work(job, share)).collect(),
+        };
+        done.into_iter().for_each(|done| settle(done, budget));
+    }
+}
+
 /// One job after the other, in memory that nobody else has. Gives the textures that were used.
 fn in_order<J, R>(
     stage: &StageState,
@@ -250,7 +302,7 @@ fn in_order<J, R>(
             break;
         }
     }
-    worker.memory.used_textures
+    worker.retire()
 }
 
 /// Wave after wave. Gives the textures that were used.
@@ -263,9 +315,9 @@ fn side_by_side<'a, J: Send, R: Send>(
     work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
     launched: &mut Launched<R>,
 ) -> u128 {
-    let mut mine = None;
+    let mut mine: Option<Worker<'a>> = None;
     let mut used = 0;
-    loop {
+    while !launched.is_over(budget) {
         let wave: Vec<J> = jobs.by_ref().take(WAVE).collect();
         let share = budget.share(Work::Copy16, wave.len());
         let job = |worker: &mut Worker<'a>, job: J| {
@@ -273,7 +325,7 @@ fn side_by_side<'a, J: Send, R: Send>(
             (worker.job(job, share, &work), worker.memory.used_textures)
         };
         if wave.is_empty() {
-            return used;
+            break;
         }
         let done: Vec<_> = if wave.len() == 1 || threads == Threads::This {
             let mine = mine.get_or_insert_with(|| Worker::new(stage, gpu()));
@@ -285,10 +337,9 @@ fn side_by_side<'a, J: Send, R: Send>(
             used |= textures;
             launched.add(done, budget);
         }
-        if launched.is_over(budget) {
-            return used;
-        }
     }
+    mine.map(Worker::retire);
+    used
 }
 
 /// Notes what was wrong with the textures that were used.

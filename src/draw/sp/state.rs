@@ -7,13 +7,13 @@ use a4emu_decoder::regs::sp_geometry::*;
 
 use crate::fault::{Client, Miss};
 use crate::gpu::{CodeSource, Gpu, INSTRUCTIONS, SsboState, Stage};
+use crate::memory::Memory;
 use crate::regfile::RegFile;
-use crate::shader::{Program, Summary};
+use crate::shader::{Program, Summary, Warp};
 
 use super::buffer::Buffer;
-use super::programs::Loaded;
+use super::spare::SpareWarps;
 use crate::draw::tpl1::TextureBank;
-use crate::draw::tpl1::state::textures;
 
 /// First vec4 of the constant file that mirrors SSBO descriptors.
 const SSBO_MIRROR: usize = 448;
@@ -22,6 +22,7 @@ const SSBO_MIRROR: usize = 448;
 const LENGTH_UNIT: u32 = 16;
 
 /// What a stage runs with, the same for all of a draw.
+#[derive(Clone)]
 pub struct StageState {
     /// Which stage.
     pub stage: Stage,
@@ -30,23 +31,36 @@ pub struct StageState {
     /// What the program can do.
     pub summary: Summary,
     /// Textures and samplers.
-    pub textures: TextureBank,
+    pub textures: Arc<TextureBank>,
     /// The constant file, with the SSBO mirror in place.
-    pub constants: Vec<u32>,
+    pub constants: Arc<[u32]>,
     /// Storage buffers and images.
-    pub(super) buffers: Vec<Buffer>,
+    pub(super) buffers: Arc<[Buffer]>,
+    /// Warps that draws with this program have left.
+    pub(super) spare: SpareWarps,
 }
 
 impl StageState {
-    /// The constants and descriptors of `stage`, which runs `loaded`.
-    pub fn snapshot(gpu: &Gpu, stage: Stage, loaded: Loaded) -> Self {
-        let Loaded { program, summary } = loaded;
-        let ssbo = gpu.loaded.ssbo(stage);
-        let mut constants = bytemuck::cast_slice(&gpu.loaded.stage(stage).constants).to_vec();
-        mirror(ssbo, &mut constants);
-        let buffers = ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect();
-        let textures = if summary.samples { textures(gpu, stage) } else { TextureBank::default() };
-        Self { stage, program, summary, textures, constants, buffers }
+    /// Whether the other makes the same of the same inputs, apart from memory and what is in it.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.program, &other.program)
+            && (Arc::ptr_eq(&self.constants, &other.constants) || self.constants == other.constants)
+    }
+
+    /// The same with another program.
+    pub fn with_program(&self, program: Arc<Program>) -> Self {
+        Self { program, spare: SpareWarps::default(), ..self.clone() }
+    }
+
+    /// A warp of the program, which [`Warp::restart`] makes ready.
+    pub(super) fn warp(&self) -> Warp {
+        match self.spare.take() {
+            Some(mut warp) => {
+                warp.set_constants(&self.program, &self.constants);
+                warp
+            }
+            None => Warp::with_constants(&self.program, self.constants.clone()),
+        }
     }
 
     /// Whether it writes memory, so that warps must run in order.
@@ -67,6 +81,50 @@ impl StageState {
     /// Whether its outputs are the same whenever its input registers are.
     pub fn is_uniform(&self) -> bool {
         !self.summary.varies && !self.summary.stores && !self.summary.kills
+    }
+}
+
+/// The constant file of `stage`, with the SSBO mirror in place.
+pub(super) fn constants(gpu: &Gpu, stage: Stage) -> Vec<u32> {
+    let mut constants = gpu.loaded.stage(stage).constants.as_flattened().to_vec();
+    mirror(gpu.loaded.ssbo(stage), &mut constants);
+    constants
+}
+
+/// Where a stage's program is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum CodePlace {
+    /// In memory, at this address, so many instructions.
+    Memory(u32, u32),
+    /// In the instruction store, after so many changes, so many instructions.
+    Store(u64, u32),
+}
+
+impl CodePlace {
+    /// Of `stage`.
+    pub fn of(gpu: &Gpu, stage: Stage) -> Self {
+        let (start, length) = place(&gpu.regs, stage);
+        let loaded = gpu.loaded.stage(stage);
+        match loaded.source == CodeSource::Memory && length > 0 {
+            true => Self::Memory(start, length),
+            false => Self::Store(loaded.changes.code, length),
+        }
+    }
+
+    /// Whether the program really is there.
+    pub fn is_known(self, memory: &Memory) -> bool {
+        match self {
+            Self::Memory(start, length) => memory.slice(start, length as usize * 8).is_some(),
+            Self::Store(..) => true,
+        }
+    }
+
+    /// Whether it is still what it was at `time`.
+    pub fn is_unchanged(self, memory: &Memory, time: u64) -> bool {
+        match self {
+            Self::Memory(start, length) => memory.is_unchanged(start, length * 8, time),
+            Self::Store(..) => true,
+        }
     }
 }
 
@@ -126,9 +184,10 @@ impl StageState {
             stage: Stage::VS,
             program: Arc::new(Program::new(&words).expect("a program")),
             summary: Summary::default(),
-            textures: TextureBank::default(),
-            constants: Vec::new(),
-            buffers: Vec::new(),
+            textures: Arc::default(),
+            constants: Arc::default(),
+            buffers: Arc::default(),
+            spare: SpareWarps::default(),
         }
     }
 }

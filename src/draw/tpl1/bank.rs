@@ -21,6 +21,8 @@ pub struct TextureBank {
     /// What a slot without a descriptor is.
     unset: Sampler,
     border_misses: Vec<Miss>,
+    /// Where border colours were read.
+    border_places: Vec<(u32, u32)>,
 }
 
 /// A bank with the memory behind its textures, for draws that only read it.
@@ -64,11 +66,17 @@ impl TextureBank {
             return;
         }
         let (border, known) = Border::read(memory, border_base, slot);
+        let address = Border::address(border_base, slot);
+        self.border_places.push((address, Border::BYTES));
         if !known {
-            let address = Border::address(border_base, slot);
             self.border_misses.push(Miss { client: Client::BorderColor, address, len: Border::BYTES });
         }
         self.samplers.push(Sampler { border, ..sampler });
+    }
+
+    /// Where border colours were read: address and bytes.
+    pub fn border_places(&self) -> &[(u32, u32)] {
+        &self.border_places
     }
 
     /// Views of the memory behind all textures.

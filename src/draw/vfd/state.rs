@@ -1,5 +1,7 @@
 //! The registers of vertex fetch: what is fetched, from where, and into which registers.
 
+use std::sync::Arc;
+
 use a4emu_decoder::regs::groups::used;
 use a4emu_decoder::regs::vfd::*;
 
@@ -23,7 +25,7 @@ pub struct FetchState {
     /// Added to the instance that attributes are fetched with.
     pub first_instance: u32,
     /// What is fetched.
-    pub attributes: Vec<Attribute>,
+    pub attributes: Arc<[Attribute]>,
     /// Register of the vertex id.
     pub vertex_id: Option<u32>,
     /// Register of the instance id.
@@ -72,15 +74,13 @@ pub enum Integers {
 }
 
 impl FetchState {
-    /// What `call` fetches, where `restart` ends a strip. Attributes of unknown formats are left out, and
-    /// `unsupported` says so.
+    /// What `call` fetches of `attributes`, where `restart` ends a strip.
     pub fn snapshot(
         regs: &RegFile,
         call: &DrawCall,
         restart: Option<u32>,
-        unsupported: &mut Vec<String>,
+        attributes: Arc<[Attribute]>,
     ) -> Self {
-        let attributes = attributes(regs, unsupported);
         let system = regs.get::<VFD_CONTROL_1>();
         let indexed = call.indices != IndexSource::Auto;
         Self {
@@ -103,8 +103,8 @@ impl FetchState {
     }
 }
 
-/// The active attributes; those of unknown formats are recorded and left out.
-fn attributes(regs: &RegFile, unsupported: &mut Vec<String>) -> Vec<Attribute> {
+/// The active attributes; those of unknown formats are left out, and `unsupported` says so.
+pub fn attributes(regs: &RegFile, unsupported: &mut Vec<String>) -> Arc<[Attribute]> {
     let count = regs.get::<VFD_CONTROL_0>().STRMDECINSTRCNT().min(32);
     (0..count).filter_map(|i| attribute(regs, i, unsupported)).collect()
 }

@@ -30,18 +30,15 @@ pub struct VertexState {
     /// What is fetched.
     pub fetch: FetchState,
     /// The shader.
-    pub stage: StageState,
+    pub stage: Arc<StageState>,
     /// What it hands on.
-    pub outputs: VertexOutputs,
+    pub outputs: Arc<VertexOutputs>,
 }
 
 impl VertexState {
     /// Whether the other state makes the same vertices of the same memory.
     pub fn is_same(&self, other: &Self) -> bool {
-        self.fetch == other.fetch
-            && self.outputs == other.outputs
-            && Arc::ptr_eq(&self.stage.program, &other.stage.program)
-            && self.stage.constants == other.stage.constants
+        self.fetch == other.fetch && self.outputs == other.outputs && self.stage.is_same(&other.stage)
     }
 
     /// Fetches and shades the vertices of a draw.
@@ -94,7 +91,7 @@ impl VertexState {
 
     /// Puts what the vertices start with into registers.
     fn enter(&self, jobs: &[VertexJob], warp: &mut Warp, memory: &mut ShaderMemory<'_>) {
-        for attribute in &self.fetch.attributes {
+        for attribute in &*self.fetch.attributes {
             fetch(attribute, &self.fetch, jobs, warp, memory.gpu.get(), &mut memory.log.missing);
         }
         for (id, value) in [

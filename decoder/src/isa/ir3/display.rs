@@ -8,7 +8,7 @@ use std::fmt::{self, Write};
 impl fmt::Display for Instr {
     /// The instruction by itself: a target is an offset, `#-3`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.show(None).write_to(f)
+        f.write_str(self.show(None).as_str())
     }
 }
 
@@ -35,14 +35,6 @@ impl Instr {
             }
             _ => None,
         }
-    }
-
-    /// Writes the text to `out` as one string.
-    ///
-    /// # Errors
-    /// Those of `out`.
-    pub fn write_in_program(&self, out: &mut impl Write, index: usize, len: usize) -> fmt::Result {
-        self.show(self.target(index, len)).write_to(out)
     }
 
     fn show(&self, target: Option<usize>) -> Line {
@@ -77,15 +69,11 @@ impl Instr {
 
 impl fmt::Display for InProgram<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.instr.write_in_program(f, self.index, self.len)
+        f.write_str(self.instr.show(self.instr.target(self.index, self.len)).as_str())
     }
 }
 
 impl Line {
-    fn write_to(&self, out: &mut impl Write) -> fmt::Result {
-        out.write_str(self.as_str())
-    }
-
     fn hex(&mut self, value: u64, digits: usize) {
         // Writing to a line cannot fail.
         let _ = write!(self, "{value:0digits$x}");

@@ -9,8 +9,6 @@ impl Reg {
     pub const A0: Self = Self(0xf4);
     /// `a0.y`, written `a1.x` in text by `mova1`.
     pub const A1: Self = Self(0xf5);
-    /// `p0.x`, the first predicate.
-    pub const P0: Self = Self(0xf8);
     /// `r63.x`: no register; as a destination, discard.
     pub const NONE: Self = Self(0xfc);
 

@@ -120,8 +120,7 @@ pub fn disassemble(words: &[u64], out: &mut impl fmt::Write) -> fmt::Result {
         if targets.get(index) == Some(&true) {
             writeln!(out, "l{index}:")?;
         }
-        Instr::decode(word).write_in_program(out, index, words.len())?;
-        out.write_char('\n')?;
+        writeln!(out, "{}", Instr::decode(word).in_program(index, words.len()))?;
     }
     Ok(())
 }

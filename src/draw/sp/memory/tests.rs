@@ -11,7 +11,7 @@ const SIXTEEN_BYTES: [u32; 2] = [0x0010_0201, 0x0001_0001];
 const BASE: u32 = 0x1000;
 
 fn stage() -> StageState {
-    StageState { buffers: vec![Buffer::new(SIXTEEN_BYTES)], stage: Stage::FS, ..StageState::of("end\n") }
+    StageState { buffers: [Buffer::new(SIXTEEN_BYTES)].into(), stage: Stage::FS, ..StageState::of("end\n") }
 }
 
 /// What a load of the last texel reads, and what it misses.

@@ -90,11 +90,13 @@ fn grey(format: DepthFormat, texel: &[u8]) -> u16 {
 }
 
 /// Why a surface has no picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPicture {
     /// It has no pixels, or its format no pixel codec.
+    #[error("pictures of such a surface are not supported")]
     Unsupported,
     /// No buffer holds any of its pixels.
+    #[error("what was rendered is in no buffer of the capture")]
     Missing,
 }
 

@@ -1,7 +1,5 @@
 //! What a replay leaves behind: pictures, `summary.json`, times.
 
-pub mod picture;
-
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -9,6 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use serde::Serialize;
 
+use super::observe::Submit;
 use crate::budget::{Budget, Work};
 use crate::cp::{Cp, Renderer, Silent};
 use crate::draw::rb::rendered::{Content, Written};
@@ -16,8 +15,7 @@ use crate::draw::stats::StageTimes;
 use crate::fault::{Client, Place, Trouble};
 use crate::gpu::Gpu;
 use crate::out_file::{self, Inputs, OutFile};
-use crate::replay::Submit;
-use picture::{NoPicture, Picture};
+use crate::picture::{NoPicture, Picture};
 
 /// What `--loop` prints.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -8,7 +8,7 @@ use a4emu_decoder::regs::{self, RegName};
 
 use serde::Serialize;
 
-use crate::golden::{LoadRecord, Record, State};
+use super::{LoadRecord, Record, State};
 
 /// One thing that differs at one draw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

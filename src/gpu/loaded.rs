@@ -1,0 +1,194 @@
+//! What CP_LOAD_STATE4 loads: programs, constants and descriptors by stage, and how often they changed.
+
+use a4emu_decoder::load_state::{Pipe, Stage, StateKind};
+
+/// Vec4s in a stage's constant file.
+///
+/// The chip has 512 for all stages together (docs/hardware/command-processor.md,
+/// section 7.2); offsets in packets are relative to the stage's own part, so a full file for each is what any partition can need.
+pub const CONSTANTS: usize = 512;
+/// Instructions in a stage's instruction store: 64 groups of 16.
+pub const INSTRUCTIONS: usize = 64 * 16;
+/// Texture and sampler slots of a stage. The driver uses 16; blob traces go higher.
+pub const TEXTURES: usize = 128;
+/// SSBO and image slots.
+pub const SSBOS: usize = 64;
+
+/// Where a stage's program is, whichever was said last (docs/hardware/command-processor.md,
+/// section 7.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CodeSource {
+    /// In memory at `SP_xS_OBJ_START`.
+    #[default]
+    Memory,
+    /// In the stage's instruction store.
+    Store,
+}
+
+/// What CP_LOAD_STATE4 loaded for one stage.
+#[derive(Clone)]
+pub struct ShaderState {
+    /// The constant file: [`CONSTANTS`] vec4s. A new program does not clear it.
+    pub constants: Vec<[u32; 4]>,
+    /// Texture descriptors, [`TEXTURES`] slots.
+    pub textures: Vec<[u32; 8]>,
+    /// Sampler descriptors, [`TEXTURES`] slots.
+    pub samplers: Vec<[u32; 2]>,
+    /// The instruction store, [`INSTRUCTIONS`] words.
+    pub code: Vec<u64>,
+    /// Which of the store and OBJ_START was written last.
+    pub source: CodeSource,
+    /// How often each of them changed.
+    pub changes: StateChanges,
+}
+
+/// How often the parts of a stage's loaded state changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StateChanges {
+    /// Constants.
+    pub constants: u64,
+    /// Textures and samplers.
+    pub textures: u64,
+    /// The instruction store, and whether it counts.
+    pub code: u64,
+}
+
+impl Default for ShaderState {
+    fn default() -> Self {
+        Self {
+            constants: vec![[0; 4]; CONSTANTS],
+            textures: vec![[0; 8]; TEXTURES],
+            samplers: vec![[0; 2]; TEXTURES],
+            code: vec![0; INSTRUCTIONS],
+            source: CodeSource::Memory,
+            changes: StateChanges::default(),
+        }
+    }
+}
+
+/// SSBO and image descriptors: one set for the 3D stages, one for compute.
+#[derive(Clone)]
+pub struct SsboState {
+    /// Type 0: base, pitches (4 dwords).
+    pub descriptors: Vec<[u32; 4]>,
+    /// Type 1: format and sizes (2 dwords).
+    pub sizes: Vec<[u32; 2]>,
+    /// Type 2: addresses (2 dwords).
+    pub addresses: Vec<[u32; 2]>,
+    /// How often they changed.
+    pub changes: u64,
+}
+
+impl Default for SsboState {
+    fn default() -> Self {
+        Self {
+            descriptors: vec![[0; 4]; SSBOS],
+            sizes: vec![[0; 2]; SSBOS],
+            addresses: vec![[0; 2]; SSBOS],
+            changes: 0,
+        }
+    }
+}
+
+/// All state that LOAD_STATE4 writes.
+#[derive(Clone, Default)]
+pub struct LoadedState {
+    /// By [`Stage`], in the order of [`STAGES`].
+    stages: [ShaderState; 6],
+    /// Shared by the 3D stages (block 0xe).
+    pub ssbo_3d: SsboState,
+    /// Of compute (block 0xf).
+    pub ssbo_compute: SsboState,
+}
+
+impl LoadedState {
+    /// The state of `stage`.
+    pub fn stage(&self, stage: Stage) -> &ShaderState {
+        &self.stages[stage as usize]
+    }
+
+    fn stage_mut(&mut self, stage: Stage) -> &mut ShaderState {
+        &mut self.stages[stage as usize]
+    }
+
+    /// Stores `data` where CP_LOAD_STATE4 puts state of `kind`, from unit `first` on.
+    pub fn load(&mut self, kind: StateKind, first: u32, data: &[u32]) {
+        match kind {
+            StateKind::Instructions(stage) => {
+                let state = self.stage_mut(stage);
+                state.source = CodeSource::Store;
+                state.changes.code += 1;
+                fill_code(&mut state.code, first, data);
+            }
+            StateKind::Constants(stage) => {
+                let state = self.stage_mut(stage);
+                fill(&mut state.constants, &mut state.changes.constants, first, data);
+            }
+            StateKind::Textures(stage) => {
+                let state = self.stage_mut(stage);
+                fill(&mut state.textures, &mut state.changes.textures, first, data);
+            }
+            StateKind::Samplers(stage) => {
+                let state = self.stage_mut(stage);
+                fill(&mut state.samplers, &mut state.changes.textures, first, data);
+            }
+            StateKind::SsboDescriptors(pipe) => {
+                let SsboState { descriptors, changes, .. } = self.ssbo_mut(pipe);
+                fill(descriptors, changes, first, data);
+            }
+            StateKind::SsboSizes(pipe) => {
+                let SsboState { sizes, changes, .. } = self.ssbo_mut(pipe);
+                fill(sizes, changes, first, data);
+            }
+            StateKind::SsboAddresses(pipe) => {
+                let SsboState { addresses, changes, .. } = self.ssbo_mut(pipe);
+                fill(addresses, changes, first, data);
+            }
+            // Bookkeeping for preemption as far as anybody knows
+            // (docs/hardware/command-processor.md, section 7.1).
+            StateKind::Ubos(_) | StateKind::Unknown => {}
+        }
+    }
+
+    fn ssbo_mut(&mut self, pipe: Pipe) -> &mut SsboState {
+        match pipe {
+            Pipe::Compute => &mut self.ssbo_compute,
+            Pipe::Graphics => &mut self.ssbo_3d,
+        }
+    }
+
+    /// The program of `stage` is in memory from now on.
+    pub fn take_code_from_memory(&mut self, stage: Stage) {
+        let state = self.stage_mut(stage);
+        state.changes.code += u64::from(state.source != CodeSource::Memory);
+        state.source = CodeSource::Memory;
+    }
+
+    /// The SSBOs and images that `stage` sees.
+    pub fn ssbo(&self, stage: Stage) -> &SsboState {
+        match stage {
+            Stage::CS => &self.ssbo_compute,
+            _ => &self.ssbo_3d,
+        }
+    }
+}
+
+/// Copies `data` into `slots` from `first` on, `N` dwords each, and counts in `changes` if that makes
+/// a difference. What lies past the end is dropped: the chip has no such slot.
+fn fill<const N: usize>(slots: &mut [[u32; N]], changes: &mut u64, first: u32, data: &[u32]) {
+    let slots = slots.get_mut(first as usize..).unwrap_or_default();
+    let words = data.as_chunks::<N>().0;
+    let count = slots.len().min(words.len());
+    if slots[..count] != words[..count] {
+        slots[..count].copy_from_slice(&words[..count]);
+        *changes += 1;
+    }
+}
+
+/// Copies instructions into the store; `first` counts groups of 16.
+fn fill_code(store: &mut [u64], first: u32, data: &[u32]) {
+    let store = store.iter_mut().skip(first as usize * 16);
+    for (slot, [low, high]) in store.zip(data.as_chunks::<2>().0) {
+        *slot = u64::from(*high) << 32 | u64::from(*low);
+    }
+}

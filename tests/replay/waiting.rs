@@ -1,0 +1,139 @@
+//! Draws to tile memory wait for their fragments; nobody may see that they did.
+
+use a4emu::gpu::Gpu;
+
+use super::scene::Scene;
+
+/// Pixels along a side of the target.
+const SIZE: usize = 64;
+
+/// Rectangles in tile memory whose colour is the dword at `word`: `LEFT` and `RIGHT` draw the halves.
+/// A shader without inputs would run once, when the draw is issued.
+const SCENE: &str = r#"
+    include "../setup.a4i"
+    gpu_id 420
+    const SIZE = 64
+    buffer word { u32 0x11, 0 }
+    buffer samples size 256
+    buffer left { f32 -1.0, 1.0, 0.0, -1.0 }
+    buffer right { f32 0.0, 1.0, 1.0, -1.0 }
+    buffer vs size 128 { shader {
+        mov.f32f32 r0.z, (0.0)
+        mov.f32f32 r0.w, (1.0)
+        end
+    } }
+    buffer fs size 128 { shader {
+        bary.f (ei)r2.x, 0, r0.x             // nothing, but in each pixel anew
+        mov.u32u32 r1.x, c0.x
+        ldg.u32 r0.x, g[r1.x], 1
+        (sy)(ss)cov.u32f32 r0.x, r0.x
+        mad.f32 r0.x, c0.y, r0.x, r2.x
+        mov.f32f32 r0.y, (0.0)
+        mov.f32f32 r0.z, (0.0)
+        mov.f32f32 r0.w, (1.0)
+        end
+    } }
+    buffer storing size 128 { shader {
+        mov.u32u32 r1.x, c0.x
+        mov.u32u32 r1.y, c0.z
+        stg.u32 g[r1.x], r1.y, 1
+        mov.f32f32 r0.x, (0.0)
+        mov.f32f32 r0.y, (0.0)
+        mov.f32f32 r0.z, (0.0)
+        mov.f32f32 r0.w, (1.0)
+        end
+    } }
+    buffer main {
+        use frame(0, SIZE, SIZE)
+        RB_MODE_CONTROL { ENABLE_GMEM | WIDTH = SIZE | HEIGHT = SIZE }
+        use program(vs, fs, r0.x, r0.x)
+        use attributes(1, 2)
+        load FS.constants { u32 word f32 0.0039215689 u32 0x22, 0 }
+        LEFT
+        BETWEEN
+        RIGHT
+        AFTER
+    }
+    submit main
+"#;
+
+const LEFT: &str = "use attribute(0, left, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)\n use draw(DI_PT_RECTLIST, 2)";
+const RIGHT: &str =
+    "use attribute(0, right, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)\n use draw(DI_PT_RECTLIST, 2)";
+
+fn play(between: &str, after: &str) -> Gpu {
+    let scene = Scene::new(SCENE).with("LEFT", LEFT).with("RIGHT", RIGHT);
+    let gpu = scene.with("BETWEEN", between).with("AFTER", after).play();
+    assert_eq!(gpu.report.troubles.total(), 0, "{:?}", gpu.report.troubles.iter().collect::<Vec<_>>());
+    gpu
+}
+
+/// Red of a pixel in the left and in the right half of the target at `base`.
+fn halves(gpu: &Gpu, base: usize) -> [u8; 2] {
+    let row = base + 4 * SIZE * (SIZE / 2);
+    [row + 4 * 8, row + 4 * (SIZE - 8)].map(|at| gpu.gmem[at])
+}
+
+#[test]
+fn they_are_done_at_the_end_of_the_submit() {
+    assert_eq!(halves(&play("", ""), 0), [0x11, 0x11]);
+}
+
+#[test]
+fn a_store_of_a_packet_comes_after_the_draws_before_it() {
+    assert_eq!(halves(&play("CP_MEM_WRITE(ADDR = word, 0x33)", ""), 0), [0x11, 0x33]);
+}
+
+/// The rectangle of the storing shader lies over the right half; what comes after it draws the left
+/// half again, elsewhere.
+#[test]
+fn a_store_of_a_shader_comes_after_the_draws_before_it() {
+    let between = format!("use program(vs, storing, r0.x, r0.x)\n{RIGHT}\nuse program(vs, fs, r0.x, r0.x)");
+    assert_eq!(halves(&play(&between, ""), 0), [0x11, 0x22]);
+    let in_vertices = format!(
+        "use program(vs_storing, fs, r0.x, r0.x)\nload VS.constants {{ u32 word, 0, 0x44, 0 }}\n{RIGHT}\nuse program(vs, fs, r0.x, r0.x)"
+    );
+    let scene = Scene::new(SCENE)
+        .with("LEFT", LEFT)
+        .with("RIGHT", "")
+        .with("AFTER", "")
+        .with("BETWEEN", &in_vertices)
+        .with(
+            "buffer storing",
+            "buffer vs_storing size 128 { shader {
+                mov.u32u32 r1.x, c0.x
+                mov.u32u32 r1.y, c0.z
+                stg.u32 g[r1.x], r1.y, 1
+                mov.f32f32 r0.z, (0.0)
+                mov.f32f32 r0.w, (1.0)
+                end
+            } }
+            buffer storing",
+        );
+    assert_eq!(halves(&scene.play(), 0), [0x11, 0x44]);
+}
+
+#[test]
+fn counters_count_the_draws_before_them() {
+    let count = "RB_SAMPLE_COUNT_CONTROL { COPY | ADDR = samples }\nCP_EVENT_WRITE({ EVENT = ZPASS_DONE })";
+    let counted = |gpu: &Gpu| {
+        let at = gpu.mem.buffers().find(|(_, len)| *len == 256).expect("the buffer of the counter").0;
+        gpu.mem.read_u32(at).expect("a count")
+    };
+    let half = (SIZE * SIZE / 2) as u32;
+    assert_eq!(counted(&play(count, "")), half);
+    assert_eq!(counted(&play("", count)), 2 * half);
+    assert_eq!(counted(&play("CP_EVENT_WRITE({ EVENT = RST_PIX_CNT })", count)), half);
+}
+
+/// The right half goes to a target that begins four rows into that of the left half.
+#[test]
+fn surfaces_that_overlap_are_drawn_in_order() {
+    let base = 4 * 4 * SIZE;
+    let between = format!("CP_MEM_WRITE(ADDR = word, 0x33)\nRB_MRT[0].BASE = {base}");
+    let gpu = play(&between, LEFT);
+    assert_eq!(halves(&gpu, base), [0x33, 0x33]);
+    assert_eq!(gpu.gmem[4 * 8], 0x11, "rows before it are as they were");
+    let without_store = play(&format!("RB_MRT[0].BASE = {base}"), "");
+    assert_eq!(halves(&without_store, base), [0x11, 0x11]);
+}
