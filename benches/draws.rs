@@ -7,7 +7,7 @@ use a4emu::asm::Disk;
 use a4emu::cp::{Cp, Renderer, Silent};
 use a4emu::folders::Folders;
 use a4emu::playback::Playback;
-use a4emu_decoder::asm::{MAX_WORK, assemble};
+use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::{Body, Sections};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -50,7 +50,8 @@ const SOURCE: &str = r#"
     submit main
 "#;
 
-const TILE_MEMORY: &str = "RB_MODE_CONTROL { ENABLE_GMEM | WIDTH = SIZE | HEIGHT = SIZE }\nRB_MRT[0].BASE = 0";
+const TILE_MEMORY: &str =
+    "RB_MODE_CONTROL { ENABLE_GMEM | WIDTH = SIZE | HEIGHT = SIZE }\nRB_MRT[0].BASE = 0";
 
 /// A hundred registers: fetches that are not used, which change all that vertex fetch is made of.
 const HUNDRED: &str = "for k in 4..29 {
@@ -65,7 +66,7 @@ fn capture(memory: &str, changes: &str) -> Vec<u8> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/captures"));
     let name = folder.join("draws.a4").display().to_string();
     let mut disk = Disk::new(Folders::new([folder]));
-    assemble(&name, &source, &mut disk, MAX_WORK).unwrap_or_else(|error| panic!("{error}"))
+    assemble(&name, &source, &mut disk, Bounds::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A chip with the capture's memory, and its submit: address and dwords.
