@@ -87,6 +87,7 @@ mod diff;
 mod disasm;
 mod info;
 mod limits;
+mod memo;
 mod out_file;
 mod progress;
 mod replay;

@@ -22,7 +22,6 @@ pub mod gs;
 pub mod hs;
 #[cfg(test)]
 mod limits;
-pub mod memo;
 pub mod pc;
 pub mod pipeline;
 pub mod primitive_cache;

@@ -11,8 +11,8 @@ use a4emu_decoder::regs::enums::PrimType;
 use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
+use crate::memo::Memo;
 use crate::pass::Pass;
-use crate::regfile::RegFile;
 use crate::shader::{Program, Warp};
 
 use super::call::{DispatchCall, DrawCall};
@@ -23,6 +23,7 @@ use super::fs::inspect::{Chosen, WarpPixels};
 use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::{DrawState, FragmentDraw, Plan};
 use super::gras::layers::{self, Grouping, Layer};
+use super::gras::primitives::Primitives;
 use super::gras::raster::Rect;
 use super::gras::setup::{self, Assembled, PrimitiveState};
 use super::gras::state::Viewports;
@@ -31,10 +32,9 @@ use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::{Choice, Demand, Setting};
 use super::gs::state::{GeometryState, Layers};
 use super::hs::Hull;
-use super::memo::Memo;
 use super::pc::assembler::PrimitiveList;
 use super::pc::state::PatchState;
-use super::primitive_cache::{PrimitiveCache, Primitives, looked_through};
+use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
 use super::rb::surface::{Location, Outside, Surface, copied, reachable, with_rows};
@@ -521,11 +521,12 @@ fn tessellation(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Tessellation>, 
 
 fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> {
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
-    let targets = |regs: &RegFile| with_unsupported(|list| Arc::new(Targets::snapshot(regs, list)));
-    let (targets, unsupported) = kept.targets.get(regs, (), targets);
+    let (targets, unsupported) =
+        kept.targets.get(regs, (), |regs| with_unsupported(|list| Arc::new(Targets::snapshot(regs, list))));
     let (topology, viewports) = (stages.topology(), stages.viewports());
-    let primitive = |regs: &RegFile| Arc::new(PrimitiveState::snapshot(regs, topology, viewports));
-    let primitive = kept.primitive.get(regs, (topology, viewports), primitive);
+    let primitive = kept.primitive.get(regs, (topology, viewports), |regs| {
+        Arc::new(PrimitiveState::snapshot(regs, topology, viewports))
+    });
     let inputs = kept.inputs.get(regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs)));
     record_unsupported(gpu, unsupported.iter().cloned());
     let stage = stage(gpu, Stage::FS)?;

@@ -8,6 +8,7 @@ mod cli;
 mod control;
 mod draws;
 mod golden;
+mod kept;
 mod memory;
 mod packets;
 #[allow(dead_code)]

@@ -4,6 +4,7 @@ pub mod clip;
 pub mod layers;
 pub mod lines;
 pub mod polygon_offset;
+pub mod primitives;
 pub mod quad;
 pub mod raster;
 pub mod screen_vertex;

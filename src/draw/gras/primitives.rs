@@ -1,0 +1,34 @@
+//! What reaches the rasteriser of a draw.
+
+use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup::ScreenPrimitive;
+use crate::draw::vertices::Vertices;
+
+/// What reaches the rasteriser of a draw.
+#[derive(Clone)]
+pub struct Primitives {
+    /// Shaded vertices, and those that clipping added.
+    pub vertices: Vertices,
+    /// Set-up primitives.
+    pub primitives: Vec<ScreenPrimitive>,
+    /// What a geometry shader said of the vertices; empty without one.
+    pub words: Vec<PRIMITIVE_WORD>,
+    /// Of each primitive: apart, because every tile looks at all of them.
+    pub bounds: Vec<Rect>,
+}
+
+impl Primitives {
+    /// With the bounds of `primitives`.
+    pub fn new(vertices: Vertices, primitives: Vec<ScreenPrimitive>, words: Vec<PRIMITIVE_WORD>) -> Self {
+        let bounds = primitives.iter().map(|primitive| primitive.shape.bounds).collect();
+        Self { vertices, primitives, words, bounds }
+    }
+
+    /// Bytes that they take.
+    pub fn bytes(&self) -> usize {
+        let primitive = size_of::<ScreenPrimitive>() + size_of::<Rect>();
+        self.vertices.bytes() as usize + self.primitives.len() * primitive
+    }
+}

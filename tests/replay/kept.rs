@@ -1,0 +1,76 @@
+//! The state of a stage is made anew when, and only when, something that it was made of changes.
+
+use std::sync::Arc;
+
+use a4emu::draw::sp::kept::KeptStage;
+use a4emu::draw::sp::programs::Programs;
+use a4emu::gpu::{Chip, Gpu, Stage};
+use a4emu_decoder::bits::Register;
+use a4emu_decoder::isa::ir3::program::assemble;
+use a4emu_decoder::load_state::{Pipe, StateKind};
+use a4emu_decoder::regs::sp::{SP_FS_LENGTH_REG, SP_FS_OBJ_START};
+use a4emu_decoder::regs::tpl1::TPL1_TP_FS_BORDER_COLOR_BASE_ADDR;
+
+const CODE: u32 = 0x1000;
+const BORDERS: u32 = 0x4000;
+
+/// A fragment shader in memory that samples, with a sampler that clamps to its border.
+fn machine() -> Gpu {
+    let mut gpu = Gpu::new(Chip::default());
+    gpu.mem.announce(CODE, 0x2000, Some(&[0; 0x2000]));
+    gpu.mem.announce(BORDERS, 0x1000, Some(&[1; 0x1000]));
+    put_code(&mut gpu, "sam (f32)(xyzw)r0.x, r0.x, s#0, t#0\nend\n");
+    write(&mut gpu, SP_FS_OBJ_START::ROW.offset, CODE);
+    write(&mut gpu, SP_FS_LENGTH_REG::ROW.offset, 1);
+    write(&mut gpu, TPL1_TP_FS_BORDER_COLOR_BASE_ADDR::ROW.offset, BORDERS);
+    gpu.loaded.load(StateKind::Samplers(Stage::FS), 0, &[3 << 5, 0]);
+    gpu
+}
+
+fn put_code(gpu: &mut Gpu, text: &str) {
+    for (i, word) in assemble(text).expect("text").iter().enumerate() {
+        assert!(gpu.mem.write(CODE + 8 * i as u32, &word.to_le_bytes()));
+    }
+}
+
+fn write(gpu: &mut Gpu, offset: u32, value: u32) {
+    gpu.regs.write(offset, value).expect("a register");
+}
+
+/// Whether the state after `change` is another one than before.
+fn is_new_after(change: impl FnOnce(&mut Gpu)) -> bool {
+    let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), KeptStage::default());
+    let mut get = |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS).ok().expect("a program");
+    let before = get(&gpu);
+    assert!(Arc::ptr_eq(&before, &get(&gpu)), "nothing changed");
+    change(&mut gpu);
+    !Arc::ptr_eq(&before, &get(&gpu))
+}
+
+#[test]
+fn what_changes_a_stage_makes_its_state_anew() {
+    assert!(is_new_after(|gpu| gpu.loaded.load(StateKind::Constants(Stage::FS), 3, &[1, 2, 3, 4])));
+    assert!(is_new_after(|gpu| gpu.loaded.load(StateKind::Textures(Stage::FS), 0, &[9; 8])));
+    assert!(is_new_after(|gpu| gpu.loaded.load(StateKind::Samplers(Stage::FS), 1, &[9; 2])));
+    assert!(is_new_after(|gpu| gpu.loaded.load(StateKind::SsboSizes(Pipe::Graphics), 0, &[9; 2])));
+    assert!(is_new_after(|gpu| gpu.loaded.load(StateKind::SsboDescriptors(Pipe::Graphics), 0, &[9; 4])));
+    assert!(is_new_after(|gpu| write(gpu, TPL1_TP_FS_BORDER_COLOR_BASE_ADDR::ROW.offset, BORDERS + 64)));
+    assert!(is_new_after(|gpu| assert!(gpu.mem.write(BORDERS + 32, &[7; 4]))), "a border colour");
+    assert!(is_new_after(|gpu| put_code(gpu, "nop\nend\n")), "a program in the place of another");
+    assert!(is_new_after(|gpu| {
+        let code: Vec<u32> = vec![1, 0x0300_0000];
+        gpu.loaded.load(StateKind::Instructions(Stage::FS), 0, &code);
+    }));
+}
+
+#[test]
+fn what_does_not_leaves_it() {
+    assert!(
+        !is_new_after(|gpu| gpu.loaded.load(StateKind::Samplers(Stage::FS), 0, &[3 << 5, 0])),
+        "the same"
+    );
+    assert!(!is_new_after(|gpu| gpu.loaded.load(StateKind::Constants(Stage::VS), 0, &[1; 4])), "another's");
+    assert!(!is_new_after(|gpu| gpu.loaded.load(StateKind::SsboSizes(Pipe::Compute), 0, &[9; 2])));
+    assert!(!is_new_after(|gpu| write(gpu, 0x2000, 77)), "a register that it does not read");
+    assert!(!is_new_after(|gpu| assert!(gpu.mem.write(CODE + 0x1000, &[7; 4]))), "memory behind it");
+}
