@@ -22,10 +22,10 @@ fn table(form: &str) {
         for row in replay(&capture(form, size, VERTICES)) {
             println!(
                 "{size:6} {:9} {:9} {:9} {:18} {:17.3} {:25.1}",
-                row.vertices,
-                row.runs,
-                row.warps,
-                row.instructions,
+                row.cost.vertices,
+                row.cost.runs,
+                row.cost.warps,
+                row.cost.instructions,
                 instructions_per_vertex(&row),
                 lane_instructions_per_vertex(&row)
             );

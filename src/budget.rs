@@ -85,6 +85,8 @@ pub struct Budget {
     cut: Option<Work>,
     /// It was the deadline that refused it.
     late: bool,
+    /// [`Budget::news`] has said so.
+    told: bool,
 }
 
 /// Whether a budget follows what the capture holds.
@@ -103,7 +105,15 @@ impl Default for Budget {
 impl Budget {
     /// A budget of `units`, and what it grows by.
     pub const fn new(units: u64) -> Self {
-        Self { left: units, spent: 0, growth: Growth::Grows, deadline: None, cut: None, late: false }
+        Self {
+            left: units,
+            spent: 0,
+            growth: Growth::Grows,
+            deadline: None,
+            cut: None,
+            late: false,
+            told: false,
+        }
     }
 
     /// A budget of `units`, whatever the capture holds.
@@ -182,6 +192,13 @@ impl Budget {
         })
     }
 
+    /// [`Budget::refusal`], once: to be reported by whoever asks first after the cut.
+    pub fn news(&mut self) -> Option<String> {
+        let news = self.refusal().filter(|_| !self.told);
+        self.told |= news.is_some();
+        news
+    }
+
     /// Units spent so far.
     pub fn spent(&self) -> u64 {
         self.spent
@@ -245,6 +262,16 @@ mod tests {
         late.settle(Work::Warp, 1);
         assert!(late.refusal().unwrap().contains("--max-work"));
         assert_eq!(late.cut(), Some(Work::Packet));
+    }
+
+    #[test]
+    fn the_cut_is_news_once() {
+        let mut budget = Budget::new(0);
+        assert_eq!(budget.news(), None);
+        assert!(!budget.take(Work::Packet, 1));
+        assert_eq!(budget.news(), budget.refusal());
+        assert!(!budget.take(Work::Packet, 1));
+        assert_eq!(budget.news(), None);
     }
 
     #[test]

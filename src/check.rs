@@ -13,6 +13,7 @@ use std::str::FromStr;
 use indicatif::{ParallelProgressIterator, ProgressBar};
 use rayon::prelude::*;
 
+use crate::limits::Limits;
 use crate::options::{Shared, Threads};
 use crate::out_file::Inputs;
 use crate::status::Status;
@@ -20,7 +21,7 @@ use crate::status::Status;
 pub use bless::{agree, bless};
 pub use case::{Case, Manifest, Tolerance, find, open, reach};
 pub use frame::{FRAME, Frame};
-pub use verdict::{Actual, Depth, Outcome, PACKETS, STATE, Verdict, judge, replay};
+pub use verdict::{Actual, Depth, Outcome, PACKETS, Run, STATE, Verdict, judge, replay};
 
 /// Arguments of `check`.
 #[derive(clap::Args, Clone, Debug)]
@@ -48,6 +49,9 @@ pub struct Args {
     /// Threads that replay
     #[command(flatten)]
     pub threads: Threads,
+    /// Bounds of each case
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// One of so many parts of the cases.
@@ -80,14 +84,15 @@ impl Shard {
 /// # Errors
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let run = Run { shared: shared.clone(), limits: args.limits };
     let cases = find(&args.fixtures, &args.cases, &reach(&args.fixtures, &args.include))?;
     let cases = args.shard.map_or(cases.clone(), |shard| shard.of(cases));
     let bar = if shared.quiet { ProgressBar::hidden() } else { ProgressBar::new(cases.len() as u64) };
     if args.bless {
-        return args.threads.run(|| bless_all(&cases, shared, bar));
+        return args.threads.run(|| bless_all(&cases, &run, bar));
     }
     let outcomes: Vec<Outcome> =
-        args.threads.run(|| cases.par_iter().progress_with(bar).map(|case| judge(case, shared)).collect());
+        args.threads.run(|| cases.par_iter().progress_with(bar).map(|case| judge(case, &run)).collect());
     let status = outcomes.iter().map(Outcome::status).max().unwrap_or_default();
     Ok(status.and(put_out(args, &outcomes, &inputs(&cases))))
 }
@@ -113,9 +118,9 @@ fn inputs(cases: &[Case]) -> Inputs {
     inputs
 }
 
-fn bless_all(cases: &[Case], shared: &Shared, bar: ProgressBar) -> anyhow::Result<Status> {
+fn bless_all(cases: &[Case], run: &Run, bar: ProgressBar) -> anyhow::Result<Status> {
     let blessed: Vec<anyhow::Result<Vec<String>>> =
-        cases.par_iter().progress_with(bar).map(|case| bless(case, shared)).collect();
+        cases.par_iter().progress_with(bar).map(|case| bless(case, run)).collect();
     let refused = blessed.iter().any(Result::is_err);
     let status = if refused { Status::Differs } else { Status::Fine };
     Ok(status.and(write_blessed(&mut io::stdout().lock(), cases, blessed)))

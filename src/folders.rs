@@ -68,20 +68,38 @@ pub fn parent(file: &Path) -> &Path {
     }
 }
 
-/// That something has more bytes than the `limit` that we set.
-pub fn too_large(limit: u64) -> Failure {
-    Failure { status: Status::Unsupported, message: format!("it has more than {limit} bytes") }
-}
-
 /// All of `reader` as text, of at most `limit` bytes.
 ///
 /// # Errors
 /// I/O, more than that, or no text.
 pub fn read_text(reader: impl Read, limit: u64) -> anyhow::Result<String> {
-    let mut text = String::new();
-    reader.take(limit + 1).read_to_string(&mut text)?;
-    match text.len() as u64 <= limit {
-        true => Ok(text),
-        false => Err(too_large(limit).into()),
+    String::from_utf8(read_bytes(reader, limit)?).context("it is no text")
+}
+
+/// All of `reader`, of at most `limit` bytes.
+///
+/// # Errors
+/// I/O, or more than that.
+pub fn read_bytes(reader: impl Read, limit: u64) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let message = format!("it has more than {limit} bytes");
+        return Err(Failure { status: Status::Unsupported, message }.into());
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_bytes_are_read_and_no_more() {
+        assert_eq!(read_bytes(&b"abc"[..], 3).unwrap(), b"abc");
+        let mut endless = std::io::repeat(b'x').take(1 << 20);
+        let failure = read_text(&mut endless, 3).unwrap_err().downcast::<Failure>().unwrap();
+        assert_eq!((failure.status, &*failure.message), (Status::Unsupported, "it has more than 3 bytes"));
+        assert_eq!(endless.limit(), (1 << 20) - 4, "one more tells that there are more");
     }
 }

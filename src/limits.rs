@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use a4emu_decoder::asm::Bounds;
 use clap::Args;
 
 use crate::budget::{self, Budget};
@@ -16,7 +17,7 @@ const HELD_PER_BYTE: u64 = 16;
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct WorkLimits {
     /// End after so much work, in units of about 16 bytes moved or 1/16 of a warp's instruction
-    /// (default: 16G, and 1K for each byte of memory in the capture)
+    /// (default: 16G, and 64K for each dword of memory in the capture that is not seen again and again)
     #[arg(long, value_name = "UNITS", value_parser = amount)]
     pub max_work: Option<u64>,
     /// End after so many seconds; where that is, is not reproducible
@@ -58,14 +59,34 @@ impl Limits {
         let mut playback = Playback::default();
         playback.gpu.budget = self.work.budget(least);
         let file = std::fs::metadata(capture).map_or(0, |metadata| metadata.len());
-        let grown = MAX_HELD.saturating_add(file.saturating_mul(HELD_PER_BYTE));
-        playback.gpu.mem.limit = self.max_memory.unwrap_or(grown);
+        playback.gpu.mem.limit = self.memory(file.saturating_mul(HELD_PER_BYTE));
         playback
+    }
+
+    /// Bytes that may be held at a time, where an input asks for `more` than usual.
+    pub fn memory(&self, more: u64) -> u64 {
+        self.max_memory.unwrap_or(MAX_HELD.saturating_add(more))
+    }
+}
+
+/// Bounds of an assembler.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct StepLimit {
+    /// End after so many steps of the assembler: a token or 16 bytes each
+    /// (default: 64M, and 16 for each byte of source)
+    #[arg(long, value_name = "STEPS", value_parser = amount)]
+    pub max_work: Option<u64>,
+}
+
+impl StepLimit {
+    /// How far a source may go.
+    pub fn bounds(self) -> Bounds {
+        self.max_work.map_or_else(Bounds::default, Bounds::of_steps)
     }
 }
 
 /// A whole number, in 1024s, their squares or their cubes if K, M or G stands behind it.
-fn amount(text: &str) -> Result<u64, String> {
+pub fn amount(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.as_bytes().last() {
         Some(b'K' | b'k') => (&text[..text.len() - 1], 10),
         Some(b'M' | b'm') => (&text[..text.len() - 1], 20),
@@ -91,6 +112,13 @@ mod tests {
         };
         assert_eq!(limit(None), MAX_HELD + 1000 * HELD_PER_BYTE);
         assert_eq!(limit(Some(5)), 5);
+        assert_eq!(Limits::default().memory(0), MAX_HELD);
+    }
+
+    #[test]
+    fn a_source_has_the_steps_that_were_said_and_no_more() {
+        assert_eq!(StepLimit { max_work: Some(9) }.bounds(), Bounds::of_steps(9));
+        assert_eq!(StepLimit::default().bounds(), Bounds::default());
     }
 
     #[test]

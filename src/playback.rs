@@ -2,9 +2,8 @@
 //!
 //! Source: docs/hardware/capture-format.md, sections 4 and 5.
 
-use std::io::Read;
-
-use a4emu_decoder::capture::{AddressRecord, Body, Section, Sections};
+use a4emu_decoder::capture::{AddressRecord, Body, Section};
+use a4emu_decoder::error::CaptureError;
 
 use crate::budget::Work;
 use crate::cp::observer::Announced;
@@ -12,9 +11,13 @@ use crate::cp::{Cp, Engine, Flow, Observer};
 use crate::fault::Trouble;
 use crate::gpu::{Chip, Gpu};
 
-/// Units of work that a byte of contents adds to the budget. Drivers run a buffer once per
-/// tile, at most some hundreds of times: each dword held pays for 256.
-const UNITS_PER_BYTE: u64 = 64 * Work::Dword.price();
+mod novelty;
+
+use novelty::Novelty;
+
+/// Units of work that a dword of contents adds to the budget, if it is new. Measured: games take some
+/// thousands, and a recording of any length has ten times as many as it takes.
+const UNITS_PER_DWORD: u64 = 1 << 16;
 
 /// A chip, and how far the capture has got.
 pub struct Playback {
@@ -26,19 +29,22 @@ pub struct Playback {
     executed: bool,
     /// The capture has said which chip it is.
     chip_known: bool,
+    /// What of its contents is new.
+    novelty: Novelty,
 }
 
 impl Default for Playback {
     fn default() -> Self {
-        Self { gpu: Gpu::new(Chip::default()), announced: None, executed: true, chip_known: false }
+        let (announced, chip_known, novelty) = Default::default();
+        Self { gpu: Gpu::new(Chip::default()), announced, executed: true, chip_known, novelty }
     }
 }
 
 impl Playback {
     /// Runs a capture to its end, or to where `observer` or `engine` stops it.
-    pub fn run<R: Read>(
+    pub fn run(
         &mut self,
-        sections: Sections<R>,
+        sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
         engine: &mut dyn Engine,
         observer: &mut dyn Observer,
     ) -> Flow {
@@ -123,15 +129,15 @@ impl Playback {
             let what = format!("buffer at {address:#x} is out of the reach of an A4xx");
             return self.trouble(Trouble::OddSection(what), observer);
         };
-        let captured = contents.map_or(0, |bytes| bytes.len().min(length as usize)) as u32;
-        observer.buffer(Announced { address, bytes: length, captured });
-        self.gpu.budget.grow(u64::from(captured) * UNITS_PER_BYTE);
-        let cut_before = self.gpu.budget.cut().is_some();
+        let held = contents.map_or(&[][..], |bytes| &bytes[..bytes.len().min(length as usize)]);
+        observer.buffer(Announced { address, bytes: length, captured: held.len() as u32 });
+        self.gpu.budget.grow(self.novelty.count(held) * UNITS_PER_DWORD);
         if self.gpu.budget.take(Work::Buffer, 1) {
             self.gpu.mem.announce(address, length, contents);
             self.tell_cut_memory();
-        } else if !cut_before && let Some(refusal) = self.gpu.budget.refusal() {
-            self.trouble(Trouble::Cut(refusal), observer);
+        }
+        if let Some(news) = self.gpu.budget.news() {
+            self.trouble(Trouble::Cut(news), observer);
         }
     }
 

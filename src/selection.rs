@@ -281,4 +281,16 @@ mod tests {
         let runs: Draws = "2..4".parse().unwrap();
         assert!(runs.contains(3, 9) && !runs.contains(9, 3));
     }
+
+    /// A run that ends before the selection, as it was told, is not one that found nothing.
+    #[test]
+    fn ending_early_is_no_failure() {
+        let gpu = Gpu::new(crate::gpu::Chip::default());
+        let window = |found: bool, stopped: bool| {
+            let selection = Selection { submit: None, draw: "5".parse().ok() };
+            let stop = stopped.then(|| "3".parse().expect("a draw"));
+            Window { found, stopped, ..Window::new(selection, stop) }.finish(&gpu).is_ok()
+        };
+        assert_eq!([window(false, false), window(true, false), window(false, true)], [false, true, true]);
+    }
 }

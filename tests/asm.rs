@@ -9,7 +9,7 @@ use a4emu::cp::{Call, Engine, Flow, Observer, Renderer, Silent, Skip};
 use a4emu::folders::Folders;
 use a4emu::gpu::{CodeSource, Gpu, STAGES};
 use a4emu::playback::Playback;
-use a4emu_decoder::asm::{MAX_WORK, assemble};
+use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
 use pretty_assertions::assert_eq;
 
@@ -131,7 +131,7 @@ fn cut(capture: &[u8], selection: [&str; 2]) -> Option<Vec<u8>> {
     }
     assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
     let source = String::from_utf8(stdout).unwrap();
-    Some(assemble("cut", &source, &mut Disk::default(), MAX_WORK).unwrap())
+    Some(assemble("cut", &source, &mut Disk::default(), Bounds::default()).unwrap())
 }
 
 /// Cuts `name` at the draw `within` draws after the start of `submit`, through
@@ -237,4 +237,23 @@ fn includes_that_go_round_in_circles_are_told() {
     fs::write(&other, "\ninclude \"./one.a4\"").unwrap();
     let error = own(&one).unwrap_err().to_string();
     assert!(error.ends_with("other.a4:2:1: `./one.a4` includes itself"), "{error}");
+}
+
+/// Half of a cut would not be the same draws: neither of its two runs may end early.
+#[test]
+fn a_cut_that_is_not_allowed_to_run_to_its_end_is_refused() {
+    let path = root().join("captures/mipmap.rd.gz");
+    let capture = unpacked(&path);
+    let mut listing = Playback::default();
+    listing.run(Sections::new(&capture[..]).unwrap(), &mut Skip::default(), &mut Silent);
+    let listed = listing.gpu.budget.spent();
+    // What the first submit draws costs more than all packets.
+    for (selection, units) in [(["--draw", "4"], listed / 2), (["--submit", "1"], 2 * listed)] {
+        let (path, units) = (path.display().to_string(), units.to_string());
+        let disasm = [&["disasm", &path, "--max-work", &units][..], &selection].concat();
+        let Output { status, stderr, .. } = a4emu(&disasm);
+        let said = String::from_utf8_lossy(&stderr);
+        assert_eq!(status.code(), Some(4), "{said}");
+        assert!(!said.contains("are left out"), "no run of it, but what is written was cut: {said}");
+    }
 }

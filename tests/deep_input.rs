@@ -6,7 +6,8 @@ mod bounded;
 use std::fs;
 use std::path::Path;
 
-use bounded::{bounded, limited};
+use bounded::bounded;
+use bounded::limits::limited;
 use tempfile::TempDir;
 
 /// Levels: more than any stack has room for, in files that are let in.

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use a4emu::check::{Case, Verdict, find, judge, reach};
-use a4emu::options::Shared;
+use a4emu::check::{Case, Run, Verdict, find, judge, reach};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
@@ -15,7 +14,7 @@ fn main() -> ExitCode {
 }
 
 fn test(case: &Case) -> Result<(), Failed> {
-    let outcome = judge(case, &Shared::default());
+    let outcome = judge(case, &Run::default());
     match outcome.result {
         Verdict::Same | Verdict::KnownFailure => Ok(()),
         _ => {

@@ -20,6 +20,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use a4emu::budget::Work;
 use a4emu::check::open;
 use a4emu::cp::{Renderer, Silent};
 use a4emu::folders::Folders;
@@ -46,6 +47,12 @@ const MARGIN: f64 = 3.0;
 
 /// The table, from the root of the package.
 const TABLE: &str = "tests/frames.txt";
+
+/// How often a capture's work has to fit into what the default lets it do.
+const SPARE: u64 = 20;
+
+/// Captures without a picture, whose work has to fit as well.
+const WITHOUT_PICTURES: [&str; 2] = ["games", "hardware"];
 
 /// First lines of the table.
 const HEADING: &str = "\
@@ -78,12 +85,17 @@ fn main() {
         let paths = pair.map(|name| root.join(name));
         Trial::test(format!("{} and {} to the bit", pair[0], pair[1]), move || same_frame(&paths))
     });
+    let others = WITHOUT_PICTURES.iter().flat_map(|folder| recordings(&root, folder));
+    let others = others.map(|path| {
+        let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
+        Trial::test(format!("{name} has work to spare"), move || Ok(replay(&path).map(drop)?))
+    });
     let orphans: Vec<_> = table.keys().filter(|name| !names.contains(*name)).cloned().collect();
     let whole = Trial::test(format!("{TABLE} has no other rows"), move || match orphans[..] {
         [] => Ok(()),
         _ => Err(format!("no such frames: {orphans:?}").into()),
     });
-    let result = libtest_mimic::run(&arguments, trials.chain(same).chain([whole]).collect());
+    let result = libtest_mimic::run(&arguments, trials.chain(same).chain(others).chain([whole]).collect());
     if let Some(seen) = blessed {
         bless(table, &names, &seen.lock().expect("no trial panics with the lock"));
     }
@@ -125,6 +137,12 @@ fn captures(root: &Path, folder: &str) -> Vec<Scene> {
     let mut out: Vec<_> = stems(&root.join(folder), ".rd.gz").iter().map(|stem| scene(stem)).collect();
     out.retain(|scene| with(&scene.pictures, ".png").is_file());
     out
+}
+
+/// The captures of a folder.
+fn recordings(root: &Path, folder: &str) -> Vec<PathBuf> {
+    let folder = root.join(folder);
+    stems(&folder, ".rd.gz").iter().map(|stem| with(&folder.join(stem), ".rd.gz")).collect()
 }
 
 /// The sources that the pictures want, whether they are there or not.
@@ -274,12 +292,28 @@ fn frame(scene: &Scene) -> Result<(Distance, Result<(), String>), Failed> {
     Ok((Distance::between(&got, &want), right))
 }
 
-/// RGB bytes of the last colour surface.
-fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, String> {
+/// Runs a capture, which has to have [`SPARE`] times the work that it takes.
+fn replay(path: &Path) -> Result<Playback, String> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
     let sections = open(path, &Folders::around(path, &[ours])).map_err(|error| format!("{error:#}"))?;
     let mut playback = Playback::default();
     playback.run(sections, &mut Renderer, &mut Silent);
+    let budget = &playback.gpu.budget;
+    let (spent, left) = (budget.spent(), budget.share(Work::Copy16, 1));
+    println!(
+        "{}: {spent} units of work, {} times that were allowed",
+        path.display(),
+        (spent + left) / spent.max(1)
+    );
+    match spent.saturating_mul(SPARE) <= spent + left {
+        true => Ok(playback),
+        false => Err(format!("takes {spent} units of work and has only {left} more")),
+    }
+}
+
+/// RGB bytes of the last colour surface.
+fn render(path: &Path, size: (u32, u32)) -> Result<Vec<u8>, String> {
+    let playback = replay(path)?;
     let gpu = &playback.gpu;
     let surface = gpu.pipeline.surfaces.last_color().ok_or("nothing was rendered")?;
     if (surface.width, surface.height) != size {

@@ -25,7 +25,7 @@ use a4emu::gpu::Gpu;
 use a4emu::options::Shared;
 use a4emu::pico;
 use a4emu::playback::Playback;
-use a4emu_decoder::asm::{assemble, pack};
+use a4emu_decoder::asm::{Bounds, assemble, pack};
 use a4emu_decoder::pm4;
 use bolero::check;
 use choices::Choices;
@@ -183,11 +183,11 @@ fn source_pictures() {
     let name = place.folder.path().join("source.a4").display().to_string();
     let mut disk = Disk::new(Folders::new([place.folder.path()]));
     place.write(&png(&HEADER, &pixels()));
-    assemble(&name, SOURCE, &mut disk, 1 << 20).expect("unchanged it is good");
+    assemble(&name, SOURCE, &mut disk, Bounds::of_steps(1 << 20)).expect("unchanged it is good");
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
         place.write(&picture(input));
         let mut disk = disk.clone();
-        if let Err(error) = assemble(&name, SOURCE, &mut disk, 1 << 20) {
+        if let Err(error) = assemble(&name, SOURCE, &mut disk, Bounds::of_steps(1 << 20)) {
             assert!(error.range.start < SOURCE.len(), "{error:?}");
         }
     });

@@ -282,6 +282,11 @@ fn what_is_not_supported_or_cut_off_is_4() {
         ("diff fine.rd fine.rd --max-memory 1", 4, memory),
         ("diff fine.rd fine.rd --time-limit 0", 4, time),
         ("disasm fine.rd --max-memory 100 -o t.a4", 4, memory),
+        ("disasm fine.rd --max-work 9K -o t.a4", 4, work),
+        ("disasm fine.rd --time-limit 0 -o t.a4", 4, time),
+        ("check --fixtures same --max-work 1", 4, ""),
+        ("check --fixtures same --max-memory 1", 4, ""),
+        ("check --fixtures same --time-limit 0", 4, ""),
         ("disasm fine.rd --submit 0 --max-work 1", 4, work),
         ("disasm fine.rd --submit 0 --time-limit 0", 4, time),
         ("asm long.a4 -o o.rd --max-work 1", 4, "too much work"),
@@ -289,6 +294,8 @@ fn what_is_not_supported_or_cut_off_is_4() {
         ("pico run s.pico --time-limit 0", 4, time),
         ("pico draw scene.toml --png s.png --max-work 1", 4, work),
         ("pico draw scene.toml --png s.png --time-limit 0", 4, time),
+        // Its vertices take less.
+        ("pico draw scene.toml --png s.png --max-work 4K", 4, work),
     ];
     check(&rows, Stdio::null);
 }
@@ -369,6 +376,22 @@ fn a_closed_stdout_hides_nothing() {
     ];
     check(&rows, closed);
     assert_eq!(Folder::new().run("info fine.rd", closed()), (0, String::new()), "nobody's fault");
+}
+
+/// What cannot be put out is said, by whoever was to put it out.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_2() {
+    let full = || File::options().write(true).open("/dev/full").unwrap().into();
+    let rows = [
+        ("info fine.rd", 2, "No space left"),
+        ("decode fine.rd", 2, "No space left"),
+        ("decode fine.rd --format jsonl", 2, "No space left"),
+        ("disasm fine.rd", 2, "No space left"),
+        ("replay fine.rd --state -", 2, "No space left"),
+        ("check --fixtures same", 2, "No space left"),
+    ];
+    check(&rows, full);
 }
 
 /// A pipe that nobody reads.

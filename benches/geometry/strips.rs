@@ -7,7 +7,7 @@ use a4emu::cp::{Renderer, Silent};
 use a4emu::draw::gs::cost::Row;
 use a4emu::folders::Folders;
 use a4emu::playback::Playback;
-use a4emu_decoder::asm::{MAX_WORK, assemble};
+use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
 
 /// Vertices of a strip.
@@ -35,7 +35,7 @@ pub fn capture(form: &str, size: u32, vertices: u32) -> Vec<u8> {
          submit main"
     );
     let mut disk = Disk::new(Folders::new([Path::new(env!("CARGO_MANIFEST_DIR")).join("captures")]));
-    assemble(&name.display().to_string(), &text, &mut disk, MAX_WORK)
+    assemble(&name.display().to_string(), &text, &mut disk, Bounds::default())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -48,11 +48,11 @@ pub fn replay(capture: &[u8]) -> Vec<Row> {
 
 /// Warp instructions for each vertex that came out.
 pub fn instructions_per_vertex(row: &Row) -> f64 {
-    row.instructions as f64 / row.vertices as f64
+    row.cost.instructions as f64 / row.cost.vertices as f64
 }
 
 /// Instructions of single runs for each vertex that came out: what
 /// docs/hardware/geometry-and-tessellation.md, section 1.3, counts.
 pub fn lane_instructions_per_vertex(row: &Row) -> f64 {
-    row.lane_instructions as f64 / row.vertices as f64
+    row.cost.lane_instructions as f64 / row.cost.vertices as f64
 }

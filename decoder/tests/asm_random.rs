@@ -3,7 +3,7 @@
 
 mod seed;
 
-use a4emu_decoder::asm::{Files, Image, MAX_WORK, assemble, disassemble};
+use a4emu_decoder::asm::{Bounds, Files, Image, assemble, disassemble};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use seed::random_cases;
@@ -105,7 +105,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
 
 fn round_trips(capture: &[u8]) {
     let source = disassemble(capture).text;
-    let again = assemble("source", &source, &mut NoFiles, MAX_WORK)
+    let again = assemble("source", &source, &mut NoFiles, Bounds::default())
         .unwrap_or_else(|error| panic!("{error}\n{source}"));
     assert!(again == capture, "{again:02x?}\n{capture:02x?}\n{source}");
 }
@@ -136,8 +136,8 @@ proptest! {
             at -= 1;
         }
         source.insert_str(at, &insert);
-        let _ = assemble("source", &source, &mut NoFiles, MAX_WORK).map_err(|error| error.to_string());
+        let _ = assemble("source", &source, &mut NoFiles, Bounds::default()).map_err(|error| error.to_string());
         source.truncate(at);
-        let _ = assemble("source", &source, &mut NoFiles, MAX_WORK).map_err(|error| error.to_string());
+        let _ = assemble("source", &source, &mut NoFiles, Bounds::default()).map_err(|error| error.to_string());
     }
 }

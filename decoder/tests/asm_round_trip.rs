@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::asm::{Files, Image, MAX_WORK, Rest, assemble, disassemble};
+use a4emu_decoder::asm::{Bounds, Files, Image, Rest, assemble, disassemble};
 use flate2::read::MultiGzDecoder;
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -42,8 +42,8 @@ fn round_trip(path: &Path) -> Result<(), Failed> {
     if source.text.len() > bound(packed) {
         return Err(format!("{} bytes of text for {packed} packed ones", source.text.len()).into());
     }
-    let again =
-        assemble("source", &source.text, &mut NoFiles, MAX_WORK).map_err(|error| error.to_string())?;
+    let again = assemble("source", &source.text, &mut NoFiles, Bounds::default())
+        .map_err(|error| error.to_string())?;
     match again.iter().zip(&bytes).position(|(a, b)| a != b) {
         Some(at) => Err(format!("byte {at:#x} differs").into()),
         None if again.len() != bytes.len() => {

@@ -6,6 +6,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use a4emu_decoder::asm::{Files, Image};
+use a4emu_decoder::capture::MAX_PAYLOAD;
 use anyhow::{Context, ensure};
 
 use crate::folders::{Folders, parent};
@@ -14,7 +15,7 @@ use crate::out_file::Inputs;
 /// A source larger than this is a mistake.
 pub const MAX_SOURCE: u64 = 1 << 28;
 /// A picture with more bytes than this does not fit a buffer.
-const MAX_IMAGE: usize = 1 << 28;
+const MAX_IMAGE: usize = MAX_PAYLOAD as usize;
 /// How the names of sources end. Other files are not shown, line by line, by an error in them.
 const SOURCES: [&str; 2] = ["a4", "a4i"];
 
@@ -48,7 +49,7 @@ impl Disk {
 
     fn picture(&mut self, name: &str) -> anyhow::Result<Image> {
         let file = self.open(name)?;
-        picture(BufReader::new(file)).with_context(|| format!("cannot read the picture `{name}`"))
+        picture(BufReader::new(file), MAX_IMAGE).with_context(|| format!("cannot read the picture `{name}`"))
     }
 }
 
@@ -71,12 +72,13 @@ impl Files for Disk {
     }
 }
 
-/// Any PNG as RGBA with 8 bits.
-fn picture(reader: impl std::io::BufRead + std::io::Seek) -> anyhow::Result<Image> {
-    let mut decoder = png::Decoder::new_with_limits(reader, png::Limits { bytes: MAX_IMAGE });
+/// Any PNG as RGBA with 8 bits, if that is at most `limit` bytes. (The decoder itself takes no more
+/// than 64 MB.)
+fn picture(reader: impl std::io::BufRead + std::io::Seek, limit: usize) -> anyhow::Result<Image> {
+    let mut decoder = png::Decoder::new(reader);
     decoder.set_transformations(png::Transformations::ALPHA | png::Transformations::STRIP_16);
     let mut reader = decoder.read_info()?;
-    let size = reader.output_buffer_size().filter(|&size| size <= MAX_IMAGE).context("too large")?;
+    let size = reader.output_buffer_size().filter(|&size| size <= limit).context("too large")?;
     let mut pixels = vec![0; size];
     let info = reader.next_frame(&mut pixels)?;
     pixels.truncate(info.buffer_size());
@@ -87,4 +89,21 @@ fn picture(reader: impl std::io::BufRead + std::io::Seek) -> anyhow::Result<Imag
         _ => pixels,
     };
     Ok(Image { width: info.width, height: info.height, rgba })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    #[test]
+    fn a_picture_is_refused_by_its_header_when_it_is_too_large() {
+        let mut png = Vec::new();
+        let mut encoder = png::Encoder::new(&mut png, 3, 2);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.write_header().unwrap().write_image_data(&[7; 24]).unwrap();
+        assert_eq!(picture(Cursor::new(&png), 24).unwrap().rgba, [7; 24]);
+        assert_eq!(picture(Cursor::new(&png), 23).unwrap_err().to_string(), "too large");
+    }
 }

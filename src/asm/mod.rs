@@ -8,12 +8,13 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::asm::{Diagnostic, Files, MAX_WORK, Reason, assemble};
+use a4emu_decoder::asm::{Bounds, Diagnostic, Files, Reason, assemble};
 use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::folders::{Folders, read_text};
+use crate::limits::StepLimit;
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
 use crate::status::{Failure, Status};
@@ -33,9 +34,9 @@ pub struct Args {
     /// A folder, beside that of the source, whose files it may include (repeatable)
     #[arg(long, value_name = "DIR")]
     pub include: Vec<PathBuf>,
-    /// End after so many steps of the assembler
-    #[arg(long, value_name = "STEPS")]
-    pub max_work: Option<u64>,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limit: StepLimit,
 }
 
 /// Runs the subcommand.
@@ -44,13 +45,11 @@ pub struct Args {
 /// What is wrong with the source, or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut disk = Disk::new(Folders::around(&args.source, &args.include));
-    let capture =
-        assembled(&args.source, &mut disk, args.max_work.unwrap_or(MAX_WORK)).map_err(|error| match error
-            .downcast()
-        {
-            Ok(diagnostic) => refusal(&diagnostic, shared),
-            Err(error) => error,
-        })?;
+    let assembled = assembled(&args.source, &mut disk, args.limit.bounds());
+    let capture = assembled.map_err(|error| match error.downcast() {
+        Ok(diagnostic) => refusal(&diagnostic, shared),
+        Err(error) => error,
+    })?;
     write_capture(&args.output, &capture, &disk.inputs)?;
     Ok(Status::Fine)
 }
@@ -69,10 +68,10 @@ fn refusal(diagnostic: &Diagnostic, shared: &Shared) -> anyhow::Error {
 /// # Errors
 /// A [`Diagnostic`], or I/O.
 pub fn capture_of(path: &Path, disk: &mut Disk) -> anyhow::Result<Vec<u8>> {
-    assembled(path, disk, MAX_WORK)
+    assembled(path, disk, Bounds::default())
 }
 
-fn assembled(path: &Path, disk: &mut Disk, max_work: u64) -> anyhow::Result<Vec<u8>> {
+fn assembled(path: &Path, disk: &mut Disk, bounds: Bounds) -> anyhow::Result<Vec<u8>> {
     let given = path.display().to_string();
     disk.inputs.add(path);
     let (name, text) = match path == Path::new("-") {
@@ -83,7 +82,7 @@ fn assembled(path: &Path, disk: &mut Disk, max_work: u64) -> anyhow::Result<Vec<
         }
     };
     let text = text.with_context(|| format!("cannot read {name}"))?;
-    assemble(&name, &text, disk, max_work).map_err(|diagnostic| (*diagnostic).into())
+    assemble(&name, &text, disk, bounds).map_err(|diagnostic| (*diagnostic).into())
 }
 
 /// Writes a capture, packed if its name ends in `.gz`; `-` is stdout.

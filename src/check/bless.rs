@@ -4,17 +4,19 @@ use anyhow::{Context, bail};
 
 use super::case::Case;
 use super::frame::FRAME;
-use super::verdict::{Actual, Depth, PACKETS, STATE, against_golden, first_line, replay};
-use crate::options::Shared;
+use super::verdict::{Actual, Depth, PACKETS, Run, STATE, against_golden, first_line, replay};
 use crate::out_file::{self, OutFile};
 
 /// Rewrites the golden files of a case; gives what changed, in lines.
 ///
 /// # Errors
-/// When the case cannot be run, a file cannot be written, or two runs disagree.
-pub fn bless(case: &Case, shared: &Shared) -> anyhow::Result<Vec<String>> {
-    let actual = replay(case, Depth::Frame, shared)?;
-    agree(&actual, &replay(case, Depth::Frame, shared)?)?;
+/// When the case cannot be run to its end, a file cannot be written, or two runs disagree.
+pub fn bless(case: &Case, run: &Run) -> anyhow::Result<Vec<String>> {
+    let actual = replay(case, Depth::Frame, run)?;
+    if let Some(cut) = &actual.cut {
+        bail!("{cut}, nothing written");
+    }
+    agree(&actual, &replay(case, Depth::Frame, run)?)?;
     let changes = changes(case, &actual);
     // All of them are looked at before one is written.
     let [state, packets, path] = [case.writable(STATE)?, case.writable(PACKETS)?, case.writable(FRAME)?];

@@ -91,12 +91,17 @@ impl Case {
         })
     }
 
+    /// Where its capture is, or the source of that.
+    pub fn capture(&self) -> PathBuf {
+        self.dir.join(&self.manifest.capture)
+    }
+
     /// The sections of its capture.
     ///
     /// # Errors
     /// As [`open`].
     pub fn open(&self) -> anyhow::Result<Sections<Box<dyn Read>>> {
-        open(&self.dir.join(&self.manifest.capture), &self.folders)
+        open(&self.capture(), &self.folders)
     }
 
     /// One of its golden files. It is really in the case's folder: a difference shows what is
@@ -122,7 +127,7 @@ impl Case {
     /// The files that it is made from, which are not written over.
     pub fn inputs(&self) -> Inputs {
         let mut inputs = Inputs::of(&self.dir.join(MANIFEST));
-        inputs.add(&self.dir.join(&self.manifest.capture));
+        inputs.add(&self.capture());
         inputs
     }
 

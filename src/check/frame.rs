@@ -86,3 +86,27 @@ impl Frame {
 fn distance(old: &[u8], new: &[u8]) -> u8 {
     old.iter().zip(new).map(|(old, new)| old.abs_diff(*new)).max().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek, Write};
+
+    use super::*;
+
+    /// Looked at by its header: nothing is behind that.
+    #[test]
+    fn a_golden_picture_of_another_size_is_not_decoded() {
+        let mut header = Vec::new();
+        let mut encoder = png::Encoder::new(&mut header, 60_000, 60_000);
+        encoder.set_color(png::ColorType::Rgba);
+        drop(encoder.write_header().unwrap());
+        let idat = header.windows(4).position(|bytes| bytes == b"IEND").unwrap();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&header[..idat - 4]).unwrap();
+        file.write_all(&[0, 0, 0, 9, b'I', b'D', b'A', b'T']).unwrap();
+        file.rewind().unwrap();
+        let frame = Frame { width: 1, height: 1, pixels: vec![0; 4] };
+        let said = frame.against(file, Tolerance::default()).unwrap();
+        assert_eq!(said.as_deref(), Some("frame.png: 60000x60000 -> 1x1"));
+    }
+}

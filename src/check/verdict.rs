@@ -8,8 +8,8 @@ use super::frame::{FRAME, Frame};
 use crate::cp::{Engine, Renderer, Skip, Tee};
 use crate::decode::Output;
 use crate::golden::{self, Difference, Record, Recorder, State, compare};
+use crate::limits::Limits;
 use crate::options::Shared;
-use crate::playback::Playback;
 use crate::selection::{Selection, Window};
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
@@ -30,6 +30,17 @@ pub struct Actual {
     pub frame: Option<Frame>,
     /// What else the replay had to say.
     pub status: Status,
+    /// Why it is not all of the case, if a limit of ours has cut it off.
+    pub cut: Option<String>,
+}
+
+/// How cases are run.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// What is said, and what counts.
+    pub shared: Shared,
+    /// How much each may do.
+    pub limits: Limits,
 }
 
 /// How a case came out.
@@ -103,8 +114,8 @@ impl Depth {
 ///
 /// # Errors
 /// When its capture cannot be read or assembled.
-pub fn replay(case: &Case, depth: Depth, shared: &Shared) -> anyhow::Result<Actual> {
-    let mut playback = Playback::default();
+pub fn replay(case: &Case, depth: Depth, run: &Run) -> anyhow::Result<Actual> {
+    let mut playback = run.limits.playback(&case.capture());
     let selection = case.selection;
     let mut packets = Vec::new();
     let mut window = Window::new(selection, None);
@@ -120,13 +131,14 @@ pub fn replay(case: &Case, depth: Depth, shared: &Shared) -> anyhow::Result<Actu
     trace.finish()?;
     window.finish(&playback.gpu)?;
     let packets = String::from_utf8(packets)?;
-    let frame = Frame::of(&playback.gpu);
-    Ok(Actual { state: state.to_string(), packets, frame, status: playback.gpu.report.status(shared.strict) })
+    let (frame, report) = (Frame::of(&playback.gpu), &playback.gpu.report);
+    let cut = report.troubles.first_cut();
+    Ok(Actual { state: state.to_string(), packets, frame, status: report.status(run.shared.strict), cut })
 }
 
 /// Replays a case and compares.
-pub fn judge(case: &Case, shared: &Shared) -> Outcome {
-    match replay(case, Depth::of(case), shared).and_then(|actual| hold(case, &actual)) {
+pub fn judge(case: &Case, run: &Run) -> Outcome {
+    match replay(case, Depth::of(case), run).and_then(|actual| hold(case, &actual)) {
         Ok(outcome) => outcome,
         Err(error) => Outcome::broken(case, &error),
     }
@@ -134,6 +146,7 @@ pub fn judge(case: &Case, shared: &Shared) -> Outcome {
 
 fn hold(case: &Case, actual: &Actual) -> anyhow::Result<Outcome> {
     let (mut notes, differences) = against_golden(case, actual)?;
+    notes.extend(actual.cut.clone());
     let same = notes.is_empty() && differences.is_empty();
     let result = match (same, &case.manifest.known_failure) {
         (true, None) => Verdict::Same,

@@ -140,8 +140,8 @@ impl<'a> Cp<'a> {
     /// Says that the budget is used up: each packet asks, so this stands apart.
     #[cold]
     fn say_cut(&mut self) {
-        if let Some(refusal) = self.gpu.budget.refusal() {
-            self.trouble(Trouble::Cut(refusal));
+        if let Some(news) = self.gpu.budget.news() {
+            self.trouble(Trouble::Cut(news));
         }
     }
 

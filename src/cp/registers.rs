@@ -53,6 +53,9 @@ impl Cp<'_> {
         let control = packet.control;
         let step: u32 = if control.B64() { 2 } else { 1 };
         let len = 4 * step as usize;
+        if !self.charge(Work::Dword, u64::from(control.CNT())) {
+            return;
+        }
         if control.ACCUMULATE() {
             self.depends_on_draws("what CP_REG_TO_MEM adds to", packet.DEST);
         }
@@ -67,7 +70,7 @@ impl Cp<'_> {
     /// CP_MEM_TO_REG: dwords to registers.
     pub(super) fn mem_to_reg(&mut self, packet: &MemToReg<'_>) {
         let control = packet.control;
-        if !self.charge(Work::Copy16, u64::from(control.CNT())) {
+        if !self.charge(Work::Dword, u64::from(control.CNT())) {
             return;
         }
         self.depends_on_draws("the value of CP_MEM_TO_REG", packet.SRC);

@@ -15,7 +15,6 @@ use a4emu_decoder::capture::{AddressRecord, Body, Section, SectionId, Sections};
 
 use super::prelude;
 use crate::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
-use crate::fault::Trouble;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::memory::PAGE;
@@ -96,9 +95,8 @@ pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>,
 }
 
 fn unless_cut_off(playback: &Playback) -> Result<(), Failure> {
-    let mut troubles = playback.gpu.report.troubles.iter();
-    match troubles.find(|(trouble, ..)| matches!(trouble, Trouble::Cut(_))) {
-        Some((cut, ..)) => Err(Failure { status: Status::Unsupported, message: cut.to_string() }),
+    match playback.gpu.report.troubles.first_cut() {
+        Some(message) => Err(Failure { status: Status::Unsupported, message }),
         None => Ok(()),
     }
 }

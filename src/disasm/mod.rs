@@ -13,6 +13,7 @@ use a4emu_decoder::asm::{Rest, disassemble_into};
 use anyhow::Context;
 use flate2::bufread::MultiGzDecoder;
 
+use crate::budget::{Budget, Work};
 use crate::limits::Limits;
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
@@ -21,8 +22,11 @@ use crate::status::{Failure, Status};
 
 pub use cut::cut;
 
-/// Bytes of an unpacked capture that are taken unless `--max-memory` says otherwise.
-const MAX_CAPTURE: u64 = 1 << 29;
+/// Work that any capture may ask for: a piece is looked at twice, and some hundreds of bytes are kept
+/// of it.
+const BASE: u64 = 1 << 32;
+/// Work that each of its bytes adds: what it costs to look at it twice.
+const UNITS_PER_BYTE: u64 = 2 * Work::Dword.price() / 4;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Arguments of `disasm`.
@@ -47,7 +51,7 @@ pub struct Args {
 /// I/O, or that the capture is damaged and nothing of it could be read.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let name = args.capture.display().to_string();
-    let unpacked = unpacked(&args.capture, args.limits.max_memory.unwrap_or(MAX_CAPTURE), shared);
+    let unpacked = unpacked(&args.capture, args.limits.memory(0), shared);
     let (capture, status) = unpacked.with_context(|| format!("cannot read {name}"))?;
     let capture = match args.selection {
         Selection { submit: None, draw: None } => Ok(capture),
@@ -65,20 +69,23 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 fn write(args: &Args, capture: &[u8], shared: &Shared) -> anyhow::Result<Status> {
     let mut out = OutFile::create(&args.output, &Inputs::of(&args.capture))?;
     let named = writeln!(out, "// {}{}", args.capture.display(), kept(args.selection));
-    let (rest, written) = disassemble_into(capture, &mut out);
+    let mut budget = args.limits.work.budget(BASE + UNITS_PER_BYTE * capture.len() as u64);
+    let (rest, written) = disassemble_into(capture, &mut out, &mut |bytes| {
+        budget.take(Work::Buffer, 1) && budget.take(Work::Dword, bytes as u64 / 4)
+    });
     let done = named.and(written).context("cannot write the source").and_then(|()| out.finish());
-    Ok(tell(rest, shared).and(done))
+    Ok(tell(rest, &budget, shared).and(done))
 }
 
 /// Says what of the capture the source leaves out.
-fn tell(rest: Rest, shared: &Shared) -> Status {
+fn tell(rest: Rest, budget: &Budget, shared: &Shared) -> Status {
     let mut status = Status::Fine;
     if rest.damaged > 0 {
         eprintln!("a4emu: the last {} bytes are no section", rest.damaged);
         status = status.worse(Status::Damaged);
     }
-    if rest.cut > 0 {
-        shared.warn(format_args!("cut off: too many sections; the last {} bytes are left out", rest.cut));
+    if let Some(refusal) = budget.refusal() {
+        shared.warn(format_args!("cut off: {refusal}; the last {} bytes are left out", rest.cut));
         status = status.worse(Status::Unsupported);
     }
     status
@@ -92,10 +99,13 @@ fn kept(Selection { submit, draw }: Selection) -> String {
 
 /// The unpacked bytes, as many as are taken; of a damaged gzip stream those before the damage.
 fn unpacked(path: &Path, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
-    let mut packed: Box<dyn BufRead> = match path == Path::new("-") {
-        true => Box::new(BufReader::new(io::stdin())),
-        false => Box::new(BufReader::new(File::open(path)?)),
-    };
+    match path == Path::new("-") {
+        true => unpack(BufReader::new(io::stdin()), limit, shared),
+        false => unpack(BufReader::new(File::open(path)?), limit, shared),
+    }
+}
+
+fn unpack(mut packed: impl BufRead, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
     let start = packed.fill_buf()?;
     if start.is_empty() {
         return Err(Failure { status: Status::Damaged, message: "empty file, not a capture".into() }.into());
@@ -123,4 +133,46 @@ fn unpacked(path: &Path, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>
         status = Status::Unsupported;
     }
     Ok((bytes, status))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    /// Counts what is read.
+    struct Counted<'a, R>(R, &'a Cell<u64>);
+
+    impl<R: Read> Read for Counted<'_, R> {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            let count = self.0.read(to)?;
+            self.1.set(self.1.get() + count as u64);
+            Ok(count)
+        }
+    }
+
+    /// Bytes taken of `input`, how many were read for that, and the status.
+    fn taken(input: impl Read, limit: u64) -> (usize, u64, Status) {
+        let read = Cell::new(0);
+        let input = BufReader::with_capacity(1 << 10, Counted(input, &read));
+        let (bytes, status) = unpack(input, limit, &Shared { quiet: true, ..Shared::default() }).unwrap();
+        (bytes.len(), read.get(), status)
+    }
+
+    #[test]
+    fn no_more_is_unpacked_than_is_taken() {
+        let long = || io::repeat(7).take(1 << 22);
+        let mut packed = GzEncoder::new(Vec::new(), Compression::none());
+        io::copy(&mut long(), &mut packed).unwrap();
+        let packed = packed.finish().unwrap();
+        for (bytes, read, status) in [taken(long(), 5000), taken(&packed[..], 5000)] {
+            assert_eq!((bytes, status), (5000, Status::Unsupported));
+            assert!(read < 1 << 20, "{read} of four million bytes");
+        }
+        assert_eq!(taken(long(), 1 << 22), (1 << 22, 1 << 22, Status::Fine));
+    }
 }

@@ -20,6 +20,8 @@ pub mod fs;
 pub mod gras;
 pub mod gs;
 pub mod hs;
+#[cfg(test)]
+mod limits;
 pub mod memo;
 pub mod pc;
 pub mod pipeline;

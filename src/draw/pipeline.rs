@@ -24,7 +24,7 @@ use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::{DrawState, FragmentDraw, Plan};
 use super::gras::layers::{self, Grouping, Layer};
 use super::gras::raster::Rect;
-use super::gras::setup::{self, PrimitiveState};
+use super::gras::setup::{self, Assembled, PrimitiveState};
 use super::gras::state::Viewports;
 use super::gs::batch::GeometryDraw;
 use super::gs::cost::DispatchCosts;
@@ -34,7 +34,7 @@ use super::hs::Hull;
 use super::memo::Memo;
 use super::pc::assembler::PrimitiveList;
 use super::pc::state::PatchState;
-use super::primitive_cache::{PrimitiveCache, Primitives};
+use super::primitive_cache::{PrimitiveCache, Primitives, looked_through};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
 use super::rb::surface::{Location, Outside, Surface, copied, reachable, with_rows};
@@ -44,7 +44,7 @@ use super::sp::log::ShaderLog;
 use super::sp::programs::Programs;
 use super::sp::state::{StageState, code};
 use super::stats::{Stats, StatsReport, TessellationCost};
-use super::stop::{Stop, charge};
+use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
 use super::vertices::{VertexStream, Vertices};
 use super::vfd::state::{Attribute, FetchState, attributes};
@@ -52,17 +52,19 @@ use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
 use super::{ds, gs, hs, pc};
 
-/// The state of the last draw, by its parts. What registers say comes with what of it is not
-/// supported.
+/// What registers say, with what of it is not supported.
+type Said<T> = (T, Arc<[String]>);
+
+/// The state of the last draw, by its parts.
 #[derive(Default)]
 struct Kept {
     /// In the order of [`crate::gpu::STAGES`].
     stages: [KeptStage; 6],
-    attributes: Memo<(), (Arc<[Attribute]>, Arc<[String]>)>,
+    attributes: Memo<(), Said<Arc<[Attribute]>>>,
     outputs: Memo<(), Arc<VertexOutputs>>,
     primitive: Memo<(PrimType, Viewports), Arc<PrimitiveState>>,
     inputs: Memo<(), Arc<FragmentInputs>>,
-    targets: Memo<(), (Arc<Targets>, Arc<[String]>)>,
+    targets: Memo<(), Said<Arc<Targets>>>,
 }
 
 /// What the pipeline keeps between draws.
@@ -186,7 +188,7 @@ fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
     let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
     let log = state.run(&mut gpu.mem, &mut gpu.budget);
     record_log(gpu, "compute", log);
-    unless_cut(gpu)
+    Ok(())
 }
 
 /// Vertices, shaded by all stages that there are in front of set-up. `None` when the primitive type
@@ -213,7 +215,6 @@ fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
     gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
     record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
     gpu.pipeline.stats.ms.vertex += start.elapsed().as_secs_f64() * 1e3;
-    unless_cut(gpu)?;
     Ok(shaded)
 }
 
@@ -250,7 +251,6 @@ fn tessellate(
         .shade(&mut gpu.mem, &mut gpu.budget);
     let failed = log.fault.is_some();
     record_log(gpu, &format!("draw {}: hull", patches.draw), log);
-    unless_cut(gpu)?;
     let count = if failed { 0 } else { primitives.len() };
     let (factors, problems) = pc::factors::read(patches, count, &gpu.mem);
     gpu.report.missing.extend(problems.missing.iter());
@@ -264,7 +264,6 @@ fn tessellate(
     cost.culled += points.culled + (primitives.len() - count) as u64;
     cost.points += points.points.len() as u64;
     cost.primitives += points.primitives.len() as u64;
-    unless_cut(gpu)?;
     Ok((shaded, points.primitives))
 }
 
@@ -292,7 +291,6 @@ fn shade_geometry(
     record_log(gpu, &format!("draw {draw}: geometry"), shaded.log);
     shaded.fault.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
     shaded.too_large.into_iter().for_each(|what| gpu.report.cut(what, gpu.at));
-    unless_cut(gpu)?;
     let strips = shaded.strips;
     Ok(VertexStream { vertices: strips.vertices, list: strips.list, words: strips.words })
 }
@@ -321,24 +319,30 @@ fn primitives(
     stages: VertexStages,
     state: &DrawState,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
-    if stages.is_reusable()
-        && let Some(known) =
-            gpu.pipeline.primitives.find(gpu.at.address, &stages.vertex, &state.primitive, &gpu.mem)
-    {
-        return Ok(Some(known));
+    if stages.is_reusable() {
+        charge(&mut gpu.budget, Work::Copy16, looked_through(&stages.vertex) / 16)?;
+        let cache = &gpu.pipeline.primitives;
+        if let Some(known) = cache.find(gpu.at.address, &stages.vertex, &state.primitive, &gpu.mem) {
+            return Ok(Some(known));
+        }
     }
     let Some(VertexStream { mut vertices, list, words }) = vertex_stream(gpu, &stages)? else {
         return Ok(None);
     };
     charge(&mut gpu.budget, Work::Vertex, if stages.is_plain() { 0 } else { list.len() as u64 })?;
     let start = Instant::now();
-    let Some(primitives) = setup::assemble_in(&state.primitive, &mut vertices, &list, &words) else {
+    let assembled = setup::assemble_in(&state.primitive, &mut vertices, &list, &words, MAX_HELD);
+    let Some(Assembled { primitives, left_out }) = assembled else {
         let what = format!("draw {}: primitive type {:?}", call.number, stages.topology());
         gpu.report.unsupported(what, gpu.at);
         return Ok(None);
     };
     gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
     gpu.pipeline.stats.primitives += primitives.len() as u64;
+    if left_out > 0 {
+        let what = format!("draw {}: there is no room for its last {left_out} primitives", call.number);
+        gpu.report.cut(what, gpu.at);
+    }
     let made = Arc::new(Primitives::new(vertices, primitives, words));
     // What is drawn straight to memory is not drawn again for another tile.
     if stages.is_reusable() && call.pass != Pass::Bypass {
@@ -368,7 +372,7 @@ fn draw_first_layer(
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let count = affordable(gpu, &made.bounds, area);
     gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area });
-    unless_cut(gpu)
+    Ok(())
 }
 
 /// Draws primitives that choose their layers.
@@ -417,7 +421,7 @@ fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Prim
     });
     record_outside(gpu, surfaces, &outside);
     record_fragments(gpu, shaded.results.iter().sum(), shaded.log);
-    unless_cut(gpu)
+    Ok(())
 }
 
 /// The pixels that a draw of `made` to `surfaces` can change; `None` when there are none.
@@ -442,6 +446,7 @@ fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
     let Ok(mut shaded) = vertices(gpu, &vertex) else { return bounds };
     setup::assemble(&state, &mut shaded.vertices, &shaded.list)
         .unwrap_or_default()
+        .primitives
         .iter()
         .map(|p| p.shape.bounds.intersect(bounds))
         .filter(|rect| !rect.is_empty())
@@ -482,7 +487,7 @@ fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
 }
 
 /// What `make` makes, and what it says is not supported.
-fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> (T, Arc<[String]>) {
+fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> Said<T> {
     let mut unsupported = Vec::new();
     (make(&mut unsupported), unsupported.into())
 }
@@ -529,11 +534,6 @@ fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> 
 
 // What is recorded.
 
-/// Stops where the budget is used up.
-fn unless_cut(gpu: &Gpu) -> Result<(), Stop> {
-    gpu.budget.cut().map_or(Ok(()), |_| Err(Stop::NoBudget))
-}
-
 /// Records how a draw or dispatch ended.
 fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
     match result {
@@ -541,8 +541,8 @@ fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
         Err(Stop::Fault(fault)) => gpu.report.fault(fault, gpu.at),
         Err(Stop::TooLarge(what)) => gpu.report.cut(what, gpu.at),
     }
-    if let Some(refusal) = gpu.budget.refusal() {
-        gpu.report.cut(refusal, gpu.at);
+    if let Some(news) = gpu.budget.news() {
+        gpu.report.cut(news, gpu.at);
     }
 }
 

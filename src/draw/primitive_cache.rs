@@ -9,7 +9,7 @@ use std::sync::Arc;
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 use hashbrown::HashMap;
 
-use crate::memory::Memory;
+use crate::memory::{Memory, PAGE};
 
 use crate::draw::call::IndexSource;
 use crate::draw::gras::raster::Rect;
@@ -43,7 +43,7 @@ impl Primitives {
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
         let primitive = size_of::<ScreenPrimitive>() + size_of::<Rect>();
-        4 * self.vertices.words() + self.primitives.len() * primitive
+        self.vertices.bytes() as usize + self.primitives.len() * primitive
     }
 }
 
@@ -106,15 +106,27 @@ impl PrimitiveCache {
     }
 }
 
+/// Bytes that [`PrimitiveCache::find`] looks through for `vertex`: the times of its pages.
+pub fn looked_through(vertex: &VertexState) -> u64 {
+    let pages = |(_, len): (u32, u32)| u64::from(len / PAGE);
+    ranges(vertex).into_iter().map(pages).sum::<u64>() * size_of::<u64>() as u64
+}
+
+/// The memory that vertices and indices lie in: address and bytes.
+fn ranges(vertex: &VertexState) -> Vec<(u32, u32)> {
+    let mut ranges: Vec<(u32, u32)> = vertex.fetch.attributes.iter().map(|a| (a.address, a.size)).collect();
+    if let IndexSource::Memory { base, size, .. } = &vertex.fetch.indices {
+        ranges.push((*base, *size));
+    }
+    ranges
+}
+
 /// The memory that the draw's vertices are made of; `None` when it is not all known, or the shader
 /// may read more.
 fn sources(vertex: &VertexState, memory: &Memory) -> Option<Vec<(u32, u32)>> {
     if vertex.stage.reads_memory() {
         return None;
     }
-    let mut ranges: Vec<(u32, u32)> = vertex.fetch.attributes.iter().map(|a| (a.address, a.size)).collect();
-    if let IndexSource::Memory { base, size, .. } = &vertex.fetch.indices {
-        ranges.push((*base, *size));
-    }
+    let ranges = ranges(vertex);
     ranges.iter().all(|(at, len)| memory.slice(*at, *len as usize).is_some()).then_some(ranges)
 }

@@ -5,6 +5,9 @@ use std::fmt;
 use crate::budget::{Budget, Work};
 use crate::fault::Fault;
 
+/// Bytes that a draw holds at a time on its way from indices to primitives; no real draw comes near.
+pub const MAX_HELD: u64 = 3 << 27;
+
 /// Why a draw or dispatch cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -29,6 +32,17 @@ impl fmt::Display for Stop {
             Self::TooLarge(what) => write!(f, "{what}"),
             Self::NoBudget => write!(f, "the run may do no more work"),
         }
+    }
+}
+
+/// Refuses a draw for which `bytes` would be held at a time, which is `what`.
+///
+/// # Errors
+/// That is more than [`MAX_HELD`].
+pub fn must_fit(bytes: u64, what: impl fmt::Display) -> Result<(), Stop> {
+    match bytes <= MAX_HELD {
+        true => Ok(()),
+        false => Err(Stop::TooLarge(format!("{what} is cut: {bytes} bytes would be held for it"))),
     }
 }
 

@@ -8,12 +8,6 @@ pub const HEADER: usize = 5;
 /// Marks a primitive restart in a list of vertex numbers.
 pub const RESTART: u32 = u32::MAX;
 
-/// Entries of a draw's vertex list that we hold; no real draw comes near.
-pub const MAX_VERTICES: u64 = 1 << 24;
-
-/// Words of shaded vertices of a draw that we hold.
-pub const MAX_WORDS: usize = 1 << 27;
-
 /// Vertices on their way to set-up.
 #[derive(Default)]
 pub struct VertexStream {
@@ -60,6 +54,11 @@ impl Vertices {
         self.words.is_empty()
     }
 
+    /// Bytes that so many take, with `varyings` components each.
+    pub fn bytes_of(varyings: usize, count: usize) -> u64 {
+        ((HEADER + varyings) as u64).saturating_mul(4 * count as u64)
+    }
+
     /// All rows, for a stage to fill in.
     pub fn rows_mut(&mut self) -> &mut [u32] {
         &mut self.words
@@ -91,9 +90,9 @@ impl Vertices {
         self.words[v as usize * self.stride + 3] = w.to_bits();
     }
 
-    /// Words that they take.
-    pub fn words(&self) -> usize {
-        self.words.len()
+    /// Bytes that they take.
+    pub fn bytes(&self) -> u64 {
+        size_of_val(self.words.as_slice()) as u64
     }
 
     /// Adds whole rows.

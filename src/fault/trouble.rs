@@ -138,6 +138,12 @@ impl Log {
         self.rows.iter()
     }
 
+    /// What a limit of ours cut off first, if one did.
+    pub fn first_cut(&self) -> Option<String> {
+        let mut cuts = self.rows.iter().filter(|(trouble, ..)| matches!(trouble, Trouble::Cut(_)));
+        cuts.next().map(|(cut, ..)| cut.to_string())
+    }
+
     /// Whether nothing was reported.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

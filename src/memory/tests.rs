@@ -78,6 +78,17 @@ fn announcements_over_many_buffers_take_no_time() {
     assert_eq!(memory.provenance(0x1800), Provenance::Blank);
 }
 
+#[test]
+fn what_a_later_snapshot_stores_counts() {
+    let mut memory = Memory { limit: 0x9000, ..Memory::new() };
+    memory.begin_group();
+    memory.announce(0x1_0000, 0x4000, Some(&[0; 0x4000]));
+    memory.announce(0x1_0000, 0x4000, Some(&[1; 0x4000]));
+    assert!(!memory.was_cut());
+    memory.announce(0x2_0000, 0x6000, Some(&[2; 0x6000]));
+    assert!(memory.was_cut(), "there are 0x4000 bytes already");
+}
+
 /// Whether pages 1 and 2 of a buffer at 0x1000 are what they were at `time`.
 fn unchanged(memory: &Memory, time: u64) -> [bool; 2] {
     [0x2000, 0x3000].map(|page| memory.is_unchanged(page, 0x1000, time))

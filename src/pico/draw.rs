@@ -135,7 +135,11 @@ impl Framebuffer {
         let whole = vertices.len() as u32 / 3 * 3;
         let list: Vec<u32> = (0..whole).collect();
         let state = set_up(self.width, self.height);
-        let primitives = setup::assemble(&state, &mut vertices, &list).expect("triangles can be assembled");
+        let assembled = setup::assemble(&state, &mut vertices, &list).expect("triangles can be assembled");
+        if assembled.left_out > 0 {
+            budget.exhaust(Work::Vertex);
+        }
+        let primitives = assembled.primitives;
         let mut fragments = Fragments::new(loaded, &vertices, &primitives, func);
         let pitch = self.width * 4;
         let mut surfaces = [
@@ -144,7 +148,7 @@ impl Framebuffer {
         ];
         for (n, primitive) in primitives.iter().enumerate() {
             let pixels = primitive.shape.bounds.intersect(state.sides).area();
-            if !fragments.afford(pixels, budget) {
+            if !afford(pixels, fragments.unit.instructions, budget) {
                 return;
             }
             primitive
@@ -154,6 +158,15 @@ impl Framebuffer {
             fragments.flush(&mut surfaces);
         }
     }
+}
+
+/// Takes the work of a triangle that touches up to `pixels`, with a shader of so many `instructions`; says
+/// whether it may be done.
+fn afford(pixels: u64, instructions: u64, budget: &mut Budget) -> bool {
+    let warps = pixels.div_ceil(LANES as u64);
+    let works =
+        [(Work::Pixel, PIXEL * pixels), (Work::Warp, warps), (Work::WarpInstruction, warps * instructions)];
+    works.into_iter().all(|(work, count)| budget.take(work, count))
 }
 
 /// The fragment shader and the quads that wait for it.
@@ -207,17 +220,6 @@ impl<'a> Fragments<'a> {
         }
     }
 
-    /// Takes the work of a triangle that touches up to `pixels`; says whether it may be done.
-    fn afford(&self, pixels: u64, budget: &mut Budget) -> bool {
-        let warps = pixels.div_ceil(LANES as u64);
-        let works = [
-            (Work::Pixel, PIXEL * pixels),
-            (Work::Warp, warps),
-            (Work::WarpInstruction, warps * self.unit.instructions),
-        ];
-        works.into_iter().all(|(work, count)| budget.take(work, count))
-    }
-
     /// The quads of an 8x8 block whose first pixel is `first`.
     fn block(&mut self, primitive: u32, first: [i32; 2], mask: u64, surfaces: &mut [PixelRows<'_>; 2]) {
         for (at, mask) in halves(first, mask) {
@@ -262,5 +264,21 @@ impl<'a> Fragments<'a> {
             inputs.push(value);
         }
         self.unit.run_lanes(&mut self.warp, &inputs).map(|lanes| lanes.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_triangle_costs_its_pixels_and_its_warps() {
+        let units = |work: Work, count: u64| work.price() * count;
+        let cost =
+            units(Work::Pixel, PIXEL * 33) + units(Work::Warp, 2) + units(Work::WarpInstruction, 2 * 5);
+        let mut budget = Budget::new(cost);
+        assert!(afford(33, 5, &mut budget));
+        assert_eq!(budget.spent(), cost);
+        assert!(!afford(1, 1, &mut budget));
     }
 }

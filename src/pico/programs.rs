@@ -1,6 +1,6 @@
 //! `pico asm`, `pico run`, `pico exec`: programs and streams on their own.
 use std::fs::File;
-use std::io::{self, BufRead, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 use std::path::Path;
 
 use a4emu_decoder::isa::pico::{Shader, assemble};
@@ -10,7 +10,7 @@ use super::cut_status;
 use super::unit::{StreamError, Unit, execute};
 use super::value::{Form, parse_list};
 use crate::budget::Budget;
-use crate::folders::{read_text, too_large};
+use crate::folders::{read_bytes, read_text};
 use crate::options::Shared;
 use crate::out_file::{self, Inputs};
 use crate::status::{Failure, Status};
@@ -118,18 +118,10 @@ pub fn parse_inputs(input: impl BufRead, dwords: usize) -> anyhow::Result<Vec<u3
     Ok(values)
 }
 
-fn stream(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_STREAM + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 <= MAX_STREAM {
-        true => Ok(bytes),
-        false => Err(too_large(MAX_STREAM).into()),
-    }
-}
-
 /// `pico exec`: the answers of a stream, one dword a line.
 pub fn exec(path: &Path, mut budget: Budget, shared: &Shared) -> anyhow::Result<Status> {
-    let bytes = stream(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = File::open(path).map_err(Into::into).and_then(|file| read_bytes(file, MAX_STREAM));
+    let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
     let (dwords, rest) = bytes.as_chunks::<4>();
     let words: Vec<u32> = dwords.iter().map(|dword| u32::from_le_bytes(*dword)).collect();
     let mut out = BufWriter::new(io::stdout().lock());

@@ -161,3 +161,24 @@ fn uniforms(given: &[Vec<f32>], declared: &[Io]) -> anyhow::Result<Vec<u32>> {
     }
     Ok(given.iter().flatten().map(|value| value.to_bits()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn both_sides_of_a_framebuffer_have_a_limit() {
+        let read = |width: u32, height: u32| {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            write!(file, "width = {width}\nheight = {height}\ndraw = []\n").unwrap();
+            Scene::read(file.path())
+        };
+        assert!(read(1, MAX_SIDE).is_ok() && read(MAX_SIDE, 1).is_ok());
+        for (width, height) in [(0, 1), (1, 0), (MAX_SIDE + 1, 1), (1, MAX_SIDE + 1)] {
+            let wrong = read(width, height).unwrap_err().to_string();
+            assert!(wrong.contains("is no framebuffer"), "{wrong}");
+        }
+    }
+}

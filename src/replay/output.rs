@@ -224,3 +224,6 @@ impl<'a> Pictures<'a> {
         Ok(Some(size))
     }
 }
+
+#[cfg(test)]
+mod tests;

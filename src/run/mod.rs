@@ -21,6 +21,7 @@ use std::process::{Command, ExitStatus};
 
 use anyhow::Context;
 
+use crate::limits::amount;
 use crate::options::{Shared, Threads};
 use crate::selection::Span;
 use crate::status::{Failure, Status};
@@ -52,6 +53,9 @@ pub struct Args {
     /// Frames that are written; more are counted only
     #[arg(long, value_name = "N", requires = "frames", default_value_t = 10_000)]
     pub max_frames: u64,
+    /// Take a submit that does more work than this, in the units of `replay`, for hung (default: 16G)
+    #[arg(long, value_name = "UNITS", value_parser = amount)]
+    pub max_work: Option<u64>,
     /// Print counts and times at exit, a JSON object for each process
     #[arg(long)]
     pub stats: bool,
@@ -131,6 +135,9 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
     }
     if let Some(threads) = args.threads.threads {
         command.env("RAYON_NUM_THREADS", threads.to_string());
+    }
+    if let Some(units) = args.max_work {
+        command.env("A4EMU_MAX_WORK", units.to_string());
     }
     if let Some(record) = &args.record {
         let record = std::path::absolute(record)?;

@@ -1,28 +1,12 @@
 //! Tests that say "it ends": each runs in a process of its own that has so much time and so
 //! much address space, so that what hangs or takes too much fails instead of going on.
 
-use std::process::Command;
+pub mod limits;
 
-/// CPU seconds of a test; those of a build without optimisation count less.
-pub const SECONDS: u32 = if cfg!(debug_assertions) { 80 } else { 20 };
-/// Kilobytes of address space; threads' stacks and arenas count, used or not.
-pub const SPACE_KIB: u32 = 2_000_000;
+use limits::limited;
 
 /// Tells the process which test it is to run itself.
 const HERE: &str = "A4EMU_BOUNDED_TEST";
-
-/// Has the shell set the limits, and then become the command that is its first argument.
-pub fn limited() -> Command {
-    limited_to(SPACE_KIB)
-}
-
-/// The same with `space` kilobytes of address space.
-pub fn limited_to(space: u32) -> Command {
-    let limits = format!("ulimit -c 0 -v {space} -t {SECONDS} && exec \"$0\" \"$@\"");
-    let mut command = Command::new("bash");
-    command.args(["-c", &limits]);
-    command
-}
 
 /// Runs `test`, which is the body of the test `name` in `module` (`module_path!()`), in a child of this
 /// process with the limits.

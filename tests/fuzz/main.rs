@@ -2,17 +2,20 @@
 //! changed bytes, half are assembled from changed statements.
 //!
 //! Each command runs in a child with limits: it has to end by itself with a documented exit
-//! status within [`CPU_SECONDS`] and [`PEAK_BYTES`], and `replay` has to write the same bytes
+//! status within the limits of `tests/bounded/command.rs`, and `replay` has to write the same bytes
 //! for 1, 2 and 5 threads. A run makes a few mutants; `A4EMU_MUTANTS=N` makes N (scripts/fuzz
 //! does), `A4EMU_SEED=S` begins elsewhere. Under CI the seed is a fresh one, and printed.
 
 mod bytes;
 mod choices;
+#[path = "../bounded/command.rs"]
+mod command;
 mod commands;
 mod sources;
 mod statements;
 
 use choices::Choices;
+use commands::Worst;
 use libtest_mimic::{Arguments, Failed, Trial};
 use rayon::prelude::*;
 use sources::Source;
@@ -48,24 +51,26 @@ fn mutant(sources: &[Source], number: u64) -> Option<Vec<u8>> {
 }
 
 /// Mutants `first..end`: makes them here, runs the commands on all cores; what went wrong.
-fn batch(sources: &[Source], first: u64, end: u64) -> (usize, Vec<String>) {
+fn batch(sources: &[Source], first: u64, end: u64, worst: &Worst) -> (usize, Vec<String>) {
     let mutants: Vec<(u64, Vec<u8>)> =
         (first..end).filter_map(|number| Some((number, mutant(sources, number)?))).collect();
-    let wrong = mutants.par_iter().filter_map(|(number, capture)| commands::run(*number, capture).err());
+    let wrong =
+        mutants.par_iter().filter_map(|(number, capture)| commands::run(*number, capture, worst).err());
     (mutants.len(), wrong.collect())
 }
 
 fn mutants_end_well() -> Result<(), Failed> {
     let (first, count) = (seed(), number("A4EMU_MUTANTS").unwrap_or(MUTANTS));
     let sources = sources::all();
-    let (mut made, mut wrong) = (0, Vec::new());
+    let (mut made, mut wrong, worst) = (0, Vec::new(), Worst::default());
     for start in (first..first + count).step_by(BATCH as usize) {
-        let (some, failures) = batch(&sources, start, (start + BATCH).min(first + count));
+        let (some, failures) = batch(&sources, start, (start + BATCH).min(first + count), &worst);
         made += some;
         failures.iter().for_each(|failure| eprintln!("{failure}"));
         wrong.extend(failures);
+        let seeds = (start + BATCH).min(first + count) - first;
+        eprintln!("A4EMU_SEED={first}: {made} mutants of {seeds} seeds, {} went wrong, {worst}", wrong.len());
     }
-    eprintln!("A4EMU_SEED={first}: {made} mutants of {count} seeds, {} went wrong", wrong.len());
     match wrong.is_empty() && made as u64 * 4 > count {
         true => Ok(()),
         false => Err(format!("A4EMU_SEED={first}, {made} mutants: {wrong:#?}").into()),
@@ -80,8 +85,9 @@ fn finds_end_well() -> Result<(), Failed> {
     if found.is_empty() {
         return Err(format!("nothing is in {folder}").into());
     }
+    let worst = Worst::default();
     for (number, file) in found.iter().enumerate() {
-        commands::run(number as u64, &std::fs::read(file.path())?)?;
+        commands::run(number as u64, &std::fs::read(file.path())?, &worst)?;
     }
     Ok(())
 }

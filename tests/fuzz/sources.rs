@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use a4emu::asm::Disk;
 use a4emu::folders::Folders;
-use a4emu_decoder::asm::{MAX_WORK, assemble_block, ast::Block, disassemble, parse};
+use a4emu_decoder::asm::{Bounds, assemble_block, ast::Block, disassemble, parse};
 
 const RECORDED: [&str; 13] = [
     "blend",
@@ -48,7 +48,7 @@ impl Source {
     /// What `block` makes in place of the statements of this source, if it makes something.
     pub fn assemble(&self, block: Block) -> Option<Vec<u8>> {
         let folders = Folders::around(Path::new(&self.name), &[captures()]);
-        assemble_block(&self.name, &self.text, block, &mut Disk::new(folders), MAX_WORK).ok()
+        assemble_block(&self.name, &self.text, block, &mut Disk::new(folders), Bounds::default()).ok()
     }
 }
 

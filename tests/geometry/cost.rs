@@ -8,7 +8,7 @@ use std::path::Path;
 
 use a4emu::check::{Frame, open};
 use a4emu::cp::{Renderer, Silent};
-use a4emu::draw::gs::cost::Row;
+use a4emu::draw::gs::cost::{Cost, Row};
 use a4emu::folders::Folders;
 use a4emu::playback::Playback;
 use pretty_assertions::assert_eq;
@@ -20,7 +20,7 @@ use strips::{
 const VERTICES: u32 = 5 << 8;
 
 /// The frame of a scene, and what its only geometry shader cost.
-fn scene(name: &str) -> (Frame, Row) {
+fn scene(name: &str) -> (Frame, Cost) {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
     let source = ours.join(format!("geometry/{name}.a4"));
     let sections = open(&source, &Folders::around(&source, &[ours])).expect("a good source");
@@ -28,7 +28,7 @@ fn scene(name: &str) -> (Frame, Row) {
     playback.run(sections, &mut Renderer, &mut Silent);
     let rows = playback.gpu.pipeline.dispatches.rows();
     let [row] = rows[..] else { panic!("{name}: {rows:?}") };
-    (Frame::of(&playback.gpu).expect("a frame"), row)
+    (Frame::of(&playback.gpu).expect("a frame"), row.cost)
 }
 
 #[test]
@@ -43,9 +43,9 @@ fn emit_vertex_draws_what_the_vertex_number_draws_and_costs_more() {
 
 #[test]
 fn a_scene_reports_a_run_for_each_vertex() {
-    let (_, row) = scene("gs-many");
-    assert_eq!((row.primitives, row.invocations, row.vertices), (5, 5, 5 * 64));
-    assert_eq!(row.runs, row.vertices);
+    let (_, cost) = scene("gs-many");
+    assert_eq!((cost.primitives, cost.invocations, cost.vertices), (5, 5, 5 * 64));
+    assert_eq!(cost.runs, cost.vertices);
 }
 
 /// Instructions for each vertex, for strips of all sizes.
@@ -53,7 +53,7 @@ fn costs(form: &str, per_vertex: fn(&Row) -> f64) -> Vec<f64> {
     let row = |size| {
         let rows = replay(&capture(form, size, VERTICES));
         let [row] = rows[..] else { panic!("{rows:?}") };
-        assert_eq!(row.vertices, u64::from(VERTICES), "strips of {size}");
+        assert_eq!(row.cost.vertices, u64::from(VERTICES), "strips of {size}");
         per_vertex(&row)
     };
     SIZES.into_iter().map(row).collect()

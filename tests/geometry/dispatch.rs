@@ -39,7 +39,7 @@ fn the_number_of_threads_is_not_seen() {
 
 #[test]
 fn two_primitives_share_a_warp_and_two_instances_do() {
-    let warps = |name: &str, setting| row(&Scene::named(name).play_as(setting)).warps;
+    let warps = |name: &str, setting| row(&Scene::named(name).play_as(setting)).cost.warps;
     // 5 points of 4 invocations of 3 vertices each.
     assert_eq!(warps("gs-instanced", Setting::Single), 20);
     assert_eq!(warps("gs-instanced", Setting::DualInstanced), 10);
@@ -54,7 +54,7 @@ fn two_primitives_share_a_warp_and_two_instances_do() {
 fn runs_are_those_that_the_chip_would_do() {
     for setting in SETTINGS {
         let row = row(&Scene::named("gs-passthrough").play_as(setting));
-        assert_eq!((row.runs, row.vertices), (3, 3), "{setting:?}");
+        assert_eq!((row.cost.runs, row.cost.vertices), (3, 3), "{setting:?}");
     }
 }
 
@@ -64,8 +64,8 @@ fn a_shader_with_many_registers_runs_two_instances_and_spills() {
         Scene::named("gs-passthrough").with("mov.u32u32 r4.x, 0", "mov.u32u32 r4.x, 0\nmov.u32u32 r29.w, 0");
     let chosen = row(&scene.play());
     assert_eq!((chosen.mode, chosen.why), (Mode::DualInstanced, Why::RegistersExceedBudget));
-    assert_eq!(chosen.spills, 2 * 30 - 48);
-    assert_eq!(row(&scene.play_as(Setting::Single)).spills, 0);
+    assert_eq!(chosen.cost.spills, 2 * 30 - 48);
+    assert_eq!(row(&scene.play_as(Setting::Single)).cost.spills, 0);
     let expected = picture(&Scene::named("gs-passthrough").play());
     for setting in SETTINGS {
         let gpu = scene.play_as(setting);
@@ -142,7 +142,7 @@ fn a_shader_that_stores_runs_vertex_by_vertex() {
         let gpu = scene.play_as(setting);
         assert_eq!(faults(&gpu), Vec::<String>::new());
         let row = row(&gpu);
-        assert_eq!((row.mode, row.why, row.runs), (Mode::Single, Why::StoresInOrder, 10));
+        assert_eq!((row.mode, row.why, row.cost.runs), (Mode::Single, Why::StoresInOrder, 10));
         assert_eq!(floats(&gpu, FIRST, 1), [10.0], "{setting:?}");
     }
 }

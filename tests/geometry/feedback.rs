@@ -15,7 +15,7 @@ fn buffer(buffer: u32, size: u32) -> String {
 }
 
 /// A scene whose only draw is `draw`, with feedback of x and y to buffer 0 of `size` bytes.
-fn plain(draw: &str, size: u32) -> Scene {
+pub fn plain(draw: &str, size: u32) -> Scene {
     let registers = buffer(0, size);
     Scene::new(&format!(
         r#"
@@ -28,6 +28,7 @@ fn plain(draw: &str, size: u32) -> Scene {
             {registers}
             VPC_SO_FLUSH_WADDR_0 = got + 256
             VPC_SO_BUF_CNTL = 1
+            VPC_SO_OVERRIDE = 0
             VPC_SO_CNTL = 0
             VPC_SO_PROG {{ A_EN | A_OFF = 0 | B_EN | B_OFF = 4 }}
             use draw({draw})
@@ -68,8 +69,7 @@ fn the_offset_goes_on_with_the_next_draw() {
 
 #[test]
 fn an_override_turns_it_off() {
-    let scene = plain("DI_PT_POINTLIST, 4", 64)
-        .with("VPC_SO_BUF_CNTL = 1", "VPC_SO_BUF_CNTL = 1\nVPC_SO_OVERRIDE = 1");
+    let scene = plain("DI_PT_POINTLIST, 4", 64).with("VPC_SO_OVERRIDE = 0", "VPC_SO_OVERRIDE = 1");
     assert_eq!(xs(&scene, 2), [0.0, 0.0]);
 }
 

@@ -3,6 +3,7 @@
 
 #[path = "../bounded/mod.rs"]
 mod bounded;
+mod budget;
 mod cli;
 mod cost;
 mod dispatch;

@@ -81,8 +81,8 @@ fn many(make: &str, count: u32) -> Scene {
 fn the_emulation_costs_the_square_and_the_rewrite_does_not() {
     let cost = |make: &str, count: u32| {
         let row = row(&many(make, count).play());
-        assert_eq!(row.vertices, 5 * u64::from(count));
-        row.lane_instructions as f64 / row.vertices as f64
+        assert_eq!(row.cost.vertices, 5 * u64::from(count));
+        row.cost.lane_instructions as f64 / row.cost.vertices as f64
     };
     let grows = cost("many_by_emit_vertex", 64) / cost("many_by_emit_vertex", 4);
     assert!((8.0..17.0).contains(&grows), "{grows}");

@@ -11,7 +11,7 @@ use a4emu::folders::Folders;
 use a4emu::gpu::Gpu;
 use a4emu::picture::Picture;
 use a4emu::playback::Playback;
-use a4emu_decoder::asm::{MAX_WORK, assemble};
+use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
 
 /// Where buffers without an address begin.
@@ -50,7 +50,8 @@ impl Scene {
     pub fn capture(&self) -> Vec<u8> {
         let name = folder().join("test.a4").display().to_string();
         let mut disk = Disk::new(Folders::new([concat!(env!("CARGO_MANIFEST_DIR"), "/captures")]));
-        assemble(&name, &self.0, &mut disk, MAX_WORK).unwrap_or_else(|error| panic!("{error}\n{}", self.0))
+        assemble(&name, &self.0, &mut disk, Bounds::default())
+            .unwrap_or_else(|error| panic!("{error}\n{}", self.0))
     }
 
     /// Plays it.

@@ -103,14 +103,29 @@ fn streams_are_paid_for() {
     }
 }
 
+/// Registers to memory and back, by the hundreds in each packet.
+#[test]
+fn copies_of_registers_are_paid_for() {
+    for (opcode, count) in [(0x3e, 1000 << 18), (0x42, 1000 << 19)] {
+        let copy = packet(opcode, &[count, super::stream::DATA]);
+        let mut gpu = super::stream::gpu();
+        super::stream::run_on(&mut gpu, std::slice::from_ref(&copy));
+        let dwords = 1000 + copy.len() as u64;
+        assert_eq!(gpu.budget.spent(), dwords * Work::Dword.price() + Work::Packet.price(), "{opcode:#x}");
+        gpu.budget = Budget::new(1000 * Work::Dword.price());
+        super::stream::run_on(&mut gpu, &[copy]);
+        assert_eq!(gpu.budget.cut(), Some(Work::Dword));
+    }
+}
+
 /// A buffer's length costs nothing and earns nothing: its contents do.
 #[test]
 fn buffers_are_paid_for_and_contents_pay() {
-    let buffer = [section(3, &bytes(&[STREAM, 1 << 20])), section(12, &[1; 4])].concat();
+    let buffer = [section(3, &bytes(&[STREAM, 1 << 20])), section(12, &[1; 400])].concat();
     let mut playback = Playback::default();
     playback.gpu.budget = Budget::new(Work::Buffer.price());
     playback.run(Sections::new(&buffer[..]).unwrap(), &mut Skip::default(), &mut Silent);
-    let earned = 4 * 64 * Work::Dword.price();
+    let earned = 1 << 16;
     assert_eq!((playback.gpu.budget.cut(), playback.gpu.budget.share(Work::Copy16, 1)), (None, earned));
     let mut playback = Playback::default();
     playback.gpu.budget = Budget::fixed(Work::Buffer.price());

@@ -128,6 +128,7 @@ fn bless_refuses_what_is_not_the_same_twice() {
         packets: String::new(),
         frame: None,
         status: a4emu::status::Status::Fine,
+        cut: None,
     };
     assert!(agree(&actual("a\nb"), &actual("a\nb")).is_ok());
     let refused = agree(&actual("a\nb"), &actual("a\nc")).unwrap_err().to_string();

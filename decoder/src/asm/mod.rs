@@ -73,8 +73,33 @@ mod print;
 pub use diagnostic::{Diagnostic, Reason};
 pub use print::{Disassembly, Rest, disassemble, disassemble_into};
 
-/// Steps of work that any source may take, however small: some seconds.
-pub const MAX_WORK: u64 = 1 << 26;
+/// How far a source may go: loops can ask for years of work, or for any size, in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Steps of work in all passes together, a step being about that of a token or of 16 bytes.
+    pub steps: u64,
+    /// Steps that each byte of a source adds to them.
+    pub steps_per_byte: u64,
+    /// Bytes of a section.
+    pub section: usize,
+    /// Passes until the addresses of labels stand still.
+    pub passes: usize,
+}
+
+impl Default for Bounds {
+    /// Some seconds, and what a capture can hold.
+    fn default() -> Self {
+        Self { steps: 1 << 26, steps_per_byte: 16, section: crate::capture::MAX_PAYLOAD as usize, passes: 8 }
+    }
+}
+
+impl Bounds {
+    /// No more than `steps`, whatever the size of the source.
+    pub fn of_steps(steps: u64) -> Self {
+        Self { steps, steps_per_byte: 0, ..Self::default() }
+    }
+}
+
 /// Where buffers without an address go.
 pub const DEFAULT_ORIGIN: u64 = 0x1000_0000;
 /// Bytes of an address record with a high half.
@@ -114,18 +139,15 @@ pub trait Files {
 
 /// The capture that `text`, the source called `name`, describes.
 ///
-/// `max_work` is how many steps it may take, beside some for each byte of source, a step being
-/// about that of a token or of 16 bytes: loops can ask for years of work in a line.
-///
 /// # Errors
-/// The first thing that is wrong, and where.
+/// The first thing that is wrong, and where; or that `bounds` do not allow it.
 pub fn assemble(
     name: &str,
     text: &str,
     files: &mut dyn Files,
-    max_work: u64,
+    bounds: Bounds,
 ) -> Result<Vec<u8>, Box<Diagnostic>> {
-    emit::assemble(name, text, files, max_work)
+    emit::assemble(name, text, files, bounds)
 }
 
 /// The statements of a source, not yet evaluated: what a program that changes sources works on.
@@ -146,7 +168,7 @@ pub fn assemble_block(
     text: &str,
     block: ast::Block,
     files: &mut dyn Files,
-    max_work: u64,
+    bounds: Bounds,
 ) -> Result<Vec<u8>, Box<Diagnostic>> {
-    emit::assemble_block(name, text, block, files, max_work)
+    emit::assemble_block(name, text, block, files, bounds)
 }

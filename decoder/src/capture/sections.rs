@@ -9,6 +9,8 @@ use crate::error::CaptureError;
 
 const HEADER: usize = 8;
 const MARKER: [u8; HEADER] = [0xff; HEADER];
+/// Bytes of a payload that room is made for before they arrive.
+const ROOM: usize = 1 << 20;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 type Peeked<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
@@ -59,6 +61,8 @@ pub struct Sections<R: Read> {
     offset: u64,
     then: Then,
     pending: Option<CaptureError>,
+    /// Bytes of a payload that are kept.
+    max_payload: u32,
 }
 
 /// How to go on.
@@ -91,7 +95,7 @@ impl<R: Read> Sections<R> {
     /// When the first bytes cannot be read.
     pub fn new(reader: R) -> Result<Self, CaptureError> {
         let source = Source::new(reader).map_err(|source| CaptureError::Io { offset: 0, source })?;
-        Ok(Self { source, offset: 0, then: Then::First, pending: None })
+        Ok(Self { source, offset: 0, then: Then::First, pending: None, max_payload: MAX_PAYLOAD })
     }
 
     /// Unpacked bytes consumed so far.
@@ -145,7 +149,7 @@ impl<R: Read> Sections<R> {
             None => return Ok(None),
         };
         match size {
-            0..=MAX_PAYLOAD => self.section(offset, id, size),
+            _ if size <= self.max_payload => self.section(offset, id, size),
             _ if first && id > SectionId::CHIP_ID.to_bits() => {
                 Err(CaptureError::NotACapture { offset, id, size })
             }
@@ -155,7 +159,7 @@ impl<R: Read> Sections<R> {
     }
 
     fn section(&mut self, offset: u64, id: u32, size: u32) -> Result<Option<Section>, CaptureError> {
-        let mut payload = Vec::new();
+        let mut payload = Vec::with_capacity((size as usize).min(ROOM));
         let read = self.read_upto(size as usize, &mut payload);
         payload.shrink_to_fit();
         let got = payload.len() as u64;
@@ -187,7 +191,7 @@ impl<R: Read> Sections<R> {
         let mut window = Vec::with_capacity(2 * HEADER);
         self.read_upto(2 * HEADER, &mut window)?;
         while window.len() == 2 * HEADER {
-            if let Some((id, size)) = after_marker(&window) {
+            if let Some((id, size)) = after_marker(&window).filter(|(_, size)| *size <= self.max_payload) {
                 return self.section(self.offset - HEADER as u64, id, size);
             }
             window.remove(0);
@@ -197,10 +201,10 @@ impl<R: Read> Sections<R> {
     }
 }
 
-/// The id and size behind a marker, if they are ones that a recorder writes.
+/// The id and size behind a marker, if the id is one that a recorder writes.
 fn after_marker(window: &[u8]) -> Option<(u32, u32)> {
     let (_, (id, size)) = header(window.strip_prefix(&MARKER)?).ok()?;
-    (id <= SectionId::CHIP_ID.to_bits() && size <= MAX_PAYLOAD).then_some((id, size))
+    (id <= SectionId::CHIP_ID.to_bits()).then_some((id, size))
 }
 
 impl<R: Read> Iterator for Sections<R> {
@@ -218,5 +222,41 @@ impl<R: Read> Iterator for Sections<R> {
         };
         self.then = Then::after(&result);
         result.transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(id: u32, payload: &[u8]) -> Vec<u8> {
+        [&id.to_le_bytes(), &(payload.len() as u32).to_le_bytes(), payload].concat()
+    }
+
+    /// Bytes of the payloads and what is wrong, in order, where payloads have at most 16 bytes.
+    fn read(capture: &[u8]) -> Vec<Result<usize, String>> {
+        let sections = Sections::new(capture).expect("it can be read");
+        let sections = Sections { max_payload: 16, ..sections };
+        let shown = |section: Result<Section, CaptureError>| match section {
+            Ok(section) => Ok(section.payload.len()),
+            Err(error) => Err(format!("{error:?}").split([' ', '(']).next().unwrap_or_default().to_owned()),
+        };
+        sections.map(shown).collect()
+    }
+
+    #[test]
+    fn payloads_have_a_limit_and_what_follows_is_read() {
+        let capture = [section(1, &[7; 16]), section(1, &[7; 17]), section(1, &[7; 3])].concat();
+        assert_eq!(read(&capture), [Ok(16), Err("TooLarge".into()), Ok(3)]);
+        let cut = [section(1, &[7; 2]), section(1, &[7; 17])].concat();
+        assert_eq!(read(&cut[..cut.len() - 1]), [Ok(2), Err("Truncated".into())]);
+    }
+
+    #[test]
+    fn after_damage_no_section_is_taken_that_is_too_large() {
+        let bad = [&1u32.to_le_bytes()[..], &u32::MAX.to_le_bytes(), &MARKER].concat();
+        let large =
+            [section(1, &[7; 1]), bad.clone(), section(1, &[7; 17]), MARKER.into(), section(2, &[7; 4])];
+        assert_eq!(read(&large.concat()), [Ok(1), Err("BadSize".into()), Ok(4)]);
     }
 }

@@ -62,3 +62,21 @@ pub(super) fn put(constants: &mut [u32], id: Option<u32>, values: &[u32]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_group_is_as_large_as_the_chip_allows() {
+        let fits = |size: [u32; 3]| {
+            let call =
+                DispatchCall { number: 0, frame_draw: 0, submit: 0, groups: [1; 3], local_size: Some(size) };
+            DispatchState::snapshot(&RegFile::default(), &call, &StageState::of("end\n")).is_ok()
+        };
+        assert!(fits([1024, 1, 1]) && fits([8, 8, 16]));
+        for size in [[1025, 1, 1], [0, 1, 1], [8, 8, 17], [1 << 16, 1 << 16, 1], [u32::MAX; 3]] {
+            assert!(!fits(size), "{size:?}");
+        }
+    }
+}

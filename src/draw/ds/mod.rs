@@ -7,8 +7,8 @@ use crate::draw::pc::state::PatchState;
 use crate::draw::pc::tessellator::{Factors, Mesh};
 use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::sp::log::ShaderLog;
-use crate::draw::stop::{Stop, charge};
-use crate::draw::vertices::{HEADER, MAX_VERTICES, MAX_WORDS, Vertices};
+use crate::draw::stop::{Stop, charge, must_fit};
+use crate::draw::vertices::Vertices;
 use crate::memory::Memory;
 use crate::shader::{LANES, Warp};
 use state::DomainState;
@@ -62,15 +62,21 @@ pub fn points(
         points.add(&mesh, patch as u32, *id);
         last = Some((*factors, mesh));
         let count = points.points.len();
-        if count as u64 > MAX_VERTICES || count * (HEADER + components) > MAX_WORDS {
-            let what = format!("draw {}: cut, because {} patches make {count} points", state.draw, patch + 1);
-            return Err(Stop::TooLarge(what));
-        }
+        let what =
+            format_args!("draw {}: tessellation to {count} points of {} patches", state.draw, patch + 1);
+        must_fit(points.bytes(components), what)?;
     }
     Ok(points)
 }
 
 impl Points {
+    /// Bytes that they take, with what becomes of them.
+    fn bytes(&self, components: usize) -> u64 {
+        let connections = size_of_val(&*self.primitives.vertices) + size_of_val(&*self.primitives.ids);
+        let points = size_of_val(&*self.points) + connections;
+        points as u64 + Vertices::bytes_of(components, self.points.len())
+    }
+
     fn add(&mut self, mesh: &Mesh, patch: u32, id: u32) {
         let first = self.points.len() as u32;
         self.points.extend(mesh.points.iter().map(|at| DomainPoint { id, patch, at: *at }));

@@ -9,9 +9,11 @@ use crate::draw::gras::clip::{DepthClip, Viewport};
 use crate::draw::gras::lines;
 use crate::draw::gras::polygon_offset::PolygonOffset;
 use crate::draw::gras::raster::{Rect, Shape, signed_area, snap};
+use crate::draw::gras::screen_vertex::ScreenVertex;
 use crate::draw::gras::viewport::ViewportVertices;
 use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::{Primitive, primitives};
+use crate::draw::stop::MAX_HELD;
 use crate::draw::vertices::{HEADER, Vertices};
 
 /// Which side of a triangle is seen. Everything but triangles shows its front.
@@ -116,14 +118,31 @@ pub struct Sprite {
     pub inv_size: f32,
 }
 
+/// What set-up made of a draw.
+#[derive(Debug, Default)]
+pub struct Assembled {
+    /// The primitives, in order.
+    pub primitives: Vec<ScreenPrimitive>,
+    /// Those of the list at the end that there was no room for.
+    pub left_out: usize,
+}
+
+/// Bytes that set-up holds for a primitive of the list, and for one on the screen.
+const LISTED: u64 = size_of::<Primitive>() as u64;
+const MADE: u64 = (size_of::<ScreenPrimitive>() + size_of::<Rect>()) as u64;
+
+/// Bytes that are held while `list` is made into primitives of `vertices`, before there are any: the
+/// lists, the vertices, and where those are on the screen.
+pub fn held(vertices: &Vertices, list: &[u32]) -> u64 {
+    let screen = (size_of::<ScreenVertex>() * vertices.len()) as u64;
+    vertices.bytes() + screen + (4 + LISTED) * list.len() as u64
+}
+
 /// Makes the primitives of `list` (vertex numbers with restarts) out of `vertices`, to
-/// which clipping adds. `None` for a primitive type that cannot be assembled here.
-pub fn assemble(
-    state: &PrimitiveState,
-    vertices: &mut Vertices,
-    list: &[u32],
-) -> Option<Vec<ScreenPrimitive>> {
-    assemble_in(state, vertices, list, &[])
+/// which clipping adds, as long as no more than [`MAX_HELD`] bytes are held. `None` for a primitive
+/// type that cannot be assembled here.
+pub fn assemble(state: &PrimitiveState, vertices: &mut Vertices, list: &[u32]) -> Option<Assembled> {
+    assemble_in(state, vertices, list, &[], MAX_HELD)
 }
 
 /// The same with what a geometry shader said of each vertex: its viewport. The provoking
@@ -133,13 +152,25 @@ pub fn assemble_in(
     vertices: &mut Vertices,
     list: &[u32],
     words: &[PRIMITIVE_WORD],
-) -> Option<Vec<ScreenPrimitive>> {
-    let primitives = primitives(state.topology, state.provoking, list)?;
-    let mut setup = Setup::new(state, vertices, words, primitives.len());
-    for primitive in primitives {
-        setup.add(primitive);
+    limit: u64,
+) -> Option<Assembled> {
+    let held = held(vertices, list);
+    if held > limit {
+        return Some(Assembled { primitives: Vec::new(), left_out: list.len() });
     }
-    Some(setup.out)
+    let primitives = primitives(state.topology, state.provoking, list)?;
+    let count = primitives.len();
+    let lists = 4 * list.len() as u64 + LISTED * count as u64;
+    let mut setup = Setup::new(state, vertices, words, count);
+    let mut left_out = 0;
+    for (index, primitive) in primitives.into_iter().enumerate() {
+        setup.add(primitive);
+        if lists + setup.held() > limit {
+            left_out = count - index - 1;
+            break;
+        }
+    }
+    Some(Assembled { primitives: setup.out, left_out })
 }
 
 struct Setup<'a> {
@@ -167,6 +198,13 @@ impl<'a> Setup<'a> {
         let mut setup = Self { state, vertices, words, viewports, at: 0, out: Vec::with_capacity(count) };
         setup.transform_new();
         setup
+    }
+
+    /// Bytes of vertices and primitives.
+    fn held(&self) -> u64 {
+        let screen: usize = self.viewports.iter().map(|viewport| viewport.screen.len()).sum();
+        let screen = (size_of::<ScreenVertex>() * screen) as u64;
+        self.vertices.bytes() + screen + MADE * self.out.len() as u64
     }
 
     /// Viewport transform of the vertices that have none yet.

@@ -9,7 +9,7 @@ use crate::shader::LANES;
 use crate::draw::gs::dispatch::{Choice, Mode, Why};
 
 /// What draws in one mode for one reason cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cost {
     /// Draws.
     pub draws: u64,
@@ -26,6 +26,7 @@ pub struct Cost {
     /// Warps besides, to see what shaders would do behind their last vertex.
     pub probes: u64,
     /// Lanes that were started in them, those behind a kill included.
+    #[serde(skip)]
     pub lanes: u64,
     /// Warp instructions.
     pub instructions: u64,
@@ -58,24 +59,18 @@ pub struct DispatchCosts(BTreeMap<(Mode, Why), Cost>);
 
 /// A row of them, as `--stats` prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[allow(missing_docs)]
 pub struct Row {
+    /// How the warps were filled.
     pub mode: Mode,
+    /// Why so.
     pub why: Why,
-    pub draws: u64,
-    pub primitives: u64,
-    pub invocations: u64,
-    pub runs: u64,
-    pub vertices: u64,
-    pub warps: u64,
-    pub probes: u64,
-    pub instructions: u64,
-    pub lane_instructions: u64,
+    /// What that cost.
+    #[serde(flatten)]
+    pub cost: Cost,
     /// Lanes started, of all lanes.
     pub started: f64,
     /// Lanes whose run counted, of all lanes.
     pub occupancy: f64,
-    pub spills: u64,
 }
 
 impl DispatchCosts {
@@ -92,20 +87,5 @@ impl DispatchCosts {
 
 fn row(mode: Mode, why: Why, cost: &Cost) -> Row {
     let share = |lanes: u64| lanes as f64 / (cost.warps * LANES as u64).max(1) as f64;
-    Row {
-        mode,
-        why,
-        draws: cost.draws,
-        primitives: cost.primitives,
-        invocations: cost.invocations,
-        runs: cost.runs,
-        vertices: cost.vertices,
-        warps: cost.warps,
-        probes: cost.probes,
-        instructions: cost.instructions,
-        lane_instructions: cost.lane_instructions,
-        started: share(cost.lanes),
-        occupancy: share(cost.runs),
-        spills: cost.spills,
-    }
+    Row { mode, why, cost: *cost, started: share(cost.lanes), occupancy: share(cost.runs) }
 }

@@ -26,15 +26,15 @@ pub mod state;
 mod subwarps;
 
 use crate::budget::Budget;
+use crate::draw::gras::setup;
 use crate::draw::sp::launch::{Threads, Worker, launch};
 use crate::draw::sp::log::ShaderLog;
-use crate::draw::vertices::MAX_WORDS;
+use crate::draw::stop::MAX_HELD;
 use crate::fault::Fault;
 use crate::memory::Memory;
 
-/// Vertices of a draw's geometry shader that we hold: set-up takes some 200 bytes for each primitive
-/// of them. Found by a mutant whose 2^24 vertices took 4 GB.
-const MAX_EMITTED: usize = 1 << 21;
+/// Bytes of a draw that come out of its geometry shader: set-up needs as much again.
+const MAX_EMITTED: u64 = MAX_HELD / 2;
 
 use batch::{Batch, GeometryDraw};
 use cost::Cost;
@@ -77,7 +77,7 @@ pub fn shade(draw: &GeometryDraw<'_>, memory: &mut Memory, budget: &mut Budget) 
         let made = launch(&state.stage, memory, budget, Threads::All, jobs, work);
         made.results.into_iter().for_each(|batch| shaded.add(draw, batch));
         shaded.log.append(made.log);
-        if shaded.log.fault.is_some() || budget.cut().is_some() || shaded.is_too_large(draw) {
+        if shaded.log.fault.is_some() || budget.cut().is_some() || shaded.is_too_large(draw.draw) {
             break;
         }
     }
@@ -101,13 +101,32 @@ impl Shaded {
     }
 
     /// Whether more came out than we hold.
-    fn is_too_large(&mut self, draw: &GeometryDraw<'_>) -> bool {
-        let vertices = &self.strips.vertices;
-        let large = vertices.words() > MAX_WORDS || vertices.len() > MAX_EMITTED;
+    fn is_too_large(&mut self, draw: u32) -> bool {
+        let large = setup::held(&self.strips.vertices, &self.strips.list) > MAX_EMITTED;
         if large {
             let count = self.strips.vertices.len();
-            self.too_large = Some(format!("draw {}: cut after {count} geometry vertices", draw.draw));
+            self.too_large = Some(format!("draw {draw}: cut after {count} geometry vertices"));
         }
         large
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::vertices::Vertices;
+
+    #[test]
+    fn what_comes_out_has_a_limit_in_bytes() {
+        let rows = MAX_EMITTED as usize >> 22;
+        for (rows, too_large) in [(rows / 2, false), (rows, true)] {
+            let vertices = Vertices::new(1 << 20, rows);
+            let mut shaded = Shaded { strips: Strips { vertices, ..Strips::default() }, ..Shaded::default() };
+            assert_eq!(
+                (shaded.is_too_large(7), shaded.too_large.is_some()),
+                (too_large, too_large),
+                "{rows}"
+            );
+        }
     }
 }

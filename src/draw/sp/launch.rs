@@ -356,27 +356,12 @@ fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use a4emu_decoder::isa::ir3::program::assemble;
-
     use super::super::log::ShaderWork;
     use super::*;
-    use crate::draw::sp::spare::SpareWarps;
-    use crate::gpu::Stage;
-    use crate::shader::{Program, Summary};
+    use crate::shader::Summary;
 
     fn stage(text: &str, stores: bool) -> StageState {
-        let program = Program::new(&assemble(text).expect("text")).expect("a program");
-        StageState {
-            stage: Stage::VS,
-            program: Arc::new(program),
-            summary: Summary { stores, ..Summary::default() },
-            textures: Arc::default(),
-            constants: Arc::default(),
-            buffers: Arc::default(),
-            spare: SpareWarps::default(),
-        }
+        StageState { summary: Summary { stores, ..Summary::default() }, ..StageState::of(text) }
     }
 
     /// Warps that each job ran, what that took, and where it was cut: of jobs that want as many warps
@@ -440,5 +425,15 @@ mod tests {
         let (ran, work, cut) = run(&stage("loop:\njump #loop\nend\n", true), &[1, 1], units, 1);
         assert_eq!((ran, cut), (vec![0], Some(Work::WarpInstruction)));
         assert!(work.instructions <= 5001, "{}", work.instructions);
+    }
+
+    #[test]
+    fn no_job_runs_after_a_fault() {
+        let stage = stage("loop:\njump #loop\nend\n", true);
+        let mut budget = Budget::new(u64::MAX);
+        let job = |worker: &mut Worker<'_>, _| worker.run(WarpLanes::first(LANES), None, |_, _| ());
+        let launched = launch(&stage, &mut Memory::new(), &mut budget, Threads::All, 0..3, job);
+        assert_eq!((launched.results, launched.log.work.warps), (vec![false], 1));
+        assert!(launched.log.fault.is_some());
     }
 }

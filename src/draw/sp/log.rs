@@ -138,6 +138,24 @@ mod tests {
     }
 
     #[test]
+    fn all_that_a_shader_does_costs() {
+        let nothing = ShaderWork::default();
+        for (work, kind) in [
+            (ShaderWork { warps: 3, ..nothing }, Work::Warp),
+            (ShaderWork { instructions: 3, ..nothing }, Work::WarpInstruction),
+            (ShaderWork { texels: 3, ..nothing }, Work::Texel),
+            (ShaderWork { accesses: 3, ..nothing }, Work::LaneAccess),
+            (ShaderWork { cleared: 3, ..nothing }, Work::Copy16),
+        ] {
+            let mut budget = Budget::default();
+            work.settle(&mut budget);
+            let mut sum = nothing;
+            sum.add(&work);
+            assert_eq!((budget.spent(), sum.units()), (3 * kind.price(), 3 * kind.price()), "{kind}");
+        }
+    }
+
+    #[test]
     fn stores_to_nowhere_are_not_kept_without_end() {
         let mut log = ShaderLog::default();
         for page in 0..1000 {

@@ -174,3 +174,20 @@ pub fn code(gpu: &Gpu, stage: Stage) -> Result<Vec<u64>, Miss> {
         false => Ok(words),
     }
 }
+
+#[cfg(test)]
+impl StageState {
+    /// A stage that runs `text` and is bound to nothing.
+    pub fn of(text: &str) -> Self {
+        let words = a4emu_decoder::isa::ir3::program::assemble(text).expect("text");
+        Self {
+            stage: Stage::VS,
+            program: Arc::new(Program::new(&words).expect("a program")),
+            summary: Summary::default(),
+            textures: Arc::default(),
+            constants: Arc::default(),
+            buffers: Arc::default(),
+            spare: SpareWarps::default(),
+        }
+    }
+}

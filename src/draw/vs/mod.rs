@@ -7,8 +7,8 @@ use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
 use crate::draw::sp::state::StageState;
-use crate::draw::stop::{Stop, charge};
-use crate::draw::vertices::{HEADER, MAX_VERTICES, MAX_WORDS, Vertices};
+use crate::draw::stop::{Stop, charge, must_fit};
+use crate::draw::vertices::Vertices;
 use crate::draw::vfd::fetch::fetch;
 use crate::draw::vfd::indices::{VertexJob, fetch_indices, jobs};
 use crate::draw::vfd::state::FetchState;
@@ -19,6 +19,11 @@ use crate::shader::{LANES, Warp};
 
 /// Vertices that one job shades.
 const CHUNK: usize = 16 * LANES;
+
+/// Bytes that are held for an index of the draw: itself, and at most four places of a table.
+const INDEX: u64 = 8 + 4 * 4;
+/// For an index of an instance: what to shade, and an entry of the list.
+const ENTRY: u64 = size_of::<VertexJob>() as u64 + 4;
 
 /// Vertex fetch and vertex shader of a draw.
 pub struct VertexState {
@@ -59,19 +64,16 @@ impl VertexState {
         budget: &mut Budget,
         missing: &mut Missing,
     ) -> Result<(Vec<VertexJob>, Vec<u32>), Stop> {
-        let total = u64::from(self.fetch.count) * u64::from(self.fetch.instances);
-        if total > MAX_VERTICES {
-            return Err(Stop::TooLarge(format!("draw of {total} vertices is cut")));
-        }
+        let FetchState { count, instances, .. } = self.fetch;
+        let total = u64::from(count) * u64::from(instances);
+        let entries = ENTRY.saturating_mul(total);
+        must_fit(entries.saturating_add(INDEX * u64::from(count)), format_args!("draw of {total} vertices"))?;
         charge(budget, Work::Vertex, total)?;
         let indices = fetch_indices(&self.fetch, memory, missing);
         let (jobs, list) = jobs(&self.fetch, &indices);
         let components = self.outputs.components;
-        if jobs.len() * (HEADER + components) > MAX_WORDS {
-            return Err(Stop::TooLarge(format!(
-                "draw of {total} vertices with {components} varyings is cut"
-            )));
-        }
+        let rows = Vertices::bytes_of(components, jobs.len());
+        must_fit(entries + rows, format_args!("draw of {total} vertices with {components} varyings"))?;
         Ok((jobs, list))
     }
 

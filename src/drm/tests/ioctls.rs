@@ -169,7 +169,6 @@ impl Sequence<'_> {
         let handle = self.small();
         let other = self.small();
         let handles = self.table([handle, other]);
-        let (flags, count) = (self.small() / 3, self.count());
         match self.choices.below(20) {
             0..3 => {
                 let size = self.choices.below(BUFFER as usize) as u64;
@@ -185,21 +184,44 @@ impl Sequence<'_> {
                 (0x44, bytes_of(&uapi::GemCpuPrep { handle, op: self.small(), timeout }).to_vec())
             }
             10 => (0x4a, bytes_of(&uapi::Submitqueue { flags: 0, prio: self.small(), id: 0 }).to_vec()),
-            11 => (0xbf, bytes_of(&uapi::SyncobjCreate { handle: 0, flags }).to_vec()),
-            12 => {
+            11..16 => self.meant_for_syncobjs(handle, handles),
+            16 => {
+                let number = [0x2d, 0x2e][self.choices.below(2)];
+                (number, bytes_of(&uapi::PrimeHandle { handle, flags: 0, fd: self.fd() }).to_vec())
+            }
+            17 => {
+                let (param, value, len) =
+                    (self.small() + 9 * (self.small() / 3), self.pointer(), self.count());
+                let param = uapi::Param { pipe: uapi::PIPE_3D0, param, value, len, pad: 0 };
+                (0x40 + self.choices.below(2) as u8, bytes_of(&param).to_vec())
+            }
+            18 => (0x09, bytes_of(&uapi::GemClose { handle, pad: 0 }).to_vec()),
+            _ => {
+                let row: Vec<u8> = (0..8).flat_map(|_| self.pointer().to_le_bytes()).collect();
+                (self.choices.below(256) as u8, row)
+            }
+        }
+    }
+
+    /// The same of the ioctls of sync objects: of `handle`, or of those in memory at `handles`.
+    fn meant_for_syncobjs(&mut self, handle: u32, handles: u64) -> (u8, Vec<u8>) {
+        let (flags, count) = (self.small() / 3, self.count());
+        match self.choices.below(5) {
+            0 => (0xbf, bytes_of(&uapi::SyncobjCreate { handle: 0, flags }).to_vec()),
+            1 => {
                 let number = [0xc1, 0xc2][self.choices.below(2)];
                 (number, bytes_of(&uapi::SyncobjHandle { handle, flags, fd: self.fd(), pad: 0 }).to_vec())
             }
-            13 => {
+            2 => {
                 let number = [0xc4, 0xc5][self.choices.below(2)];
                 (number, bytes_of(&uapi::SyncobjArray { handles, count_handles: count, pad: 0 }).to_vec())
             }
-            14 => {
+            3 => {
                 let (points, number) = (self.pointer(), [0xcb, 0xcd][self.choices.below(2)]);
                 let array = uapi::SyncobjTimelineArray { handles, points, count_handles: count, flags: 0 };
                 (number, bytes_of(&array).to_vec())
             }
-            15 => {
+            _ => {
                 let (points, flags) = (self.pointer(), self.small());
                 let wait = uapi::SyncobjTimelineWait {
                     handles,
@@ -209,20 +231,6 @@ impl Sequence<'_> {
                     ..Default::default()
                 };
                 (0xca, bytes_of(&wait).to_vec())
-            }
-            16 => {
-                let number = [0x2d, 0x2e][self.choices.below(2)];
-                (number, bytes_of(&uapi::PrimeHandle { handle, flags: 0, fd: self.fd() }).to_vec())
-            }
-            17 => {
-                let (param, value, len) = (self.small() + 9 * flags, self.pointer(), count);
-                let param = uapi::Param { pipe: uapi::PIPE_3D0, param, value, len, pad: 0 };
-                (0x40 + self.choices.below(2) as u8, bytes_of(&param).to_vec())
-            }
-            18 => (0x09, bytes_of(&uapi::GemClose { handle, pad: 0 }).to_vec()),
-            _ => {
-                let row: Vec<u8> = (0..8).flat_map(|_| self.pointer().to_le_bytes()).collect();
-                (self.choices.below(256) as u8, row)
             }
         }
     }

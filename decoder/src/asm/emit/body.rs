@@ -2,7 +2,7 @@
 
 use super::super::ast::{Block, Expr, ExprKind, Kind, Name, ShaderLine, Span, Type};
 use super::value::{Value, literal};
-use super::{Emitter, Extent, INSTRUCTION, MAX_SECTION, Result};
+use super::{Emitter, Extent, INSTRUCTION, Result};
 use crate::isa::ir3::program;
 
 /// Units that are written at once.
@@ -67,9 +67,16 @@ impl Emitter<'_, '_> {
     /// Fails if `more` bytes are more than a section may hold.
     pub(super) fn room(&mut self, span: Span, more: usize) -> Result<()> {
         let cursor = self.body(span)?.cursor;
-        match cursor.checked_add(more).is_some_and(|end| end <= MAX_SECTION) {
-            true => self.charge_bytes(span, more),
-            false => self.fail(span, format!("more than {MAX_SECTION:#x} bytes in one section")),
+        self.must_fit(span, cursor.saturating_add(more))?;
+        self.charge_bytes(span, more)
+    }
+
+    /// Fails if a section may not hold `bytes`.
+    pub(super) fn must_fit(&self, span: Span, bytes: usize) -> Result<()> {
+        let limit = self.project.bounds.section;
+        match bytes <= limit {
+            true => Ok(()),
+            false => self.fail(span, format!("more than {limit:#x} bytes in one section")),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Block, Buffer, Expr, ExprKind, Kind, Name, Span};
 use super::body::Body;
-use super::{Emitter, Extent, MAX_CAPTURE, Result};
+use super::{Emitter, Extent, Result};
 use crate::capture::SectionId;
 
 /// Buffers without an address start at multiples of this.
@@ -56,11 +56,7 @@ impl Emitter<'_, '_> {
 
     /// Appends to the capture.
     fn append(&mut self, span: Span, parts: &[&[u8]]) -> Result<()> {
-        let more: usize = parts.iter().map(|part| part.len()).sum();
-        self.charge_bytes(span, more)?;
-        if self.capture.len() + more > MAX_CAPTURE {
-            return self.fail(span, format!("more than {MAX_CAPTURE:#x} bytes in one capture"));
-        }
+        self.charge_bytes(span, parts.iter().map(|part| part.len()).sum())?;
         parts.iter().for_each(|part| self.capture.extend_from_slice(part));
         Ok(())
     }
@@ -104,10 +100,9 @@ impl Emitter<'_, '_> {
 
     fn markers(&mut self, span: Span, count: Option<&Expr>) -> Result<()> {
         let count = count.map_or(Ok(1), |count| self.size(count))?;
-        if count.saturating_mul(8) > MAX_CAPTURE {
-            return self.fail(span, "too many markers");
-        }
-        self.append(span, &[&vec![0xff; 8 * count]])
+        let bytes = count.saturating_mul(8);
+        self.charge_bytes(span, bytes)?;
+        self.append(span, &[&vec![0xff; bytes]])
     }
 
     /// An address record; one of 8 bytes holds no high half.
@@ -163,9 +158,7 @@ impl Emitter<'_, '_> {
             let message = format!("{:#x} bytes of contents for a size of {size:#x}", payload.len());
             return self.fail(span, message);
         }
-        if size > super::MAX_SECTION {
-            return self.fail(span, format!("more than {:#x} bytes in one section", super::MAX_SECTION));
-        }
+        self.must_fit(span, size)?;
         self.charge_bytes(span, size)?;
         payload.resize(size, 0);
         Ok(payload)

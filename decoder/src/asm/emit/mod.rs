@@ -10,6 +10,8 @@ mod eval;
 mod language;
 mod state;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod value;
 mod words;
 
@@ -19,31 +21,23 @@ use std::rc::Rc;
 
 use super::ast::{Block, Kind, Macro, Span, Statement};
 use super::diagnostic::{Diagnostic, Reason};
-use super::{Files, Image, grammar};
+use super::{Bounds, Files, Image, grammar};
 use body::Body;
 use container::Dump;
 use value::Bound;
 
-/// Bytes that one section may hold.
-const MAX_SECTION: usize = crate::capture::MAX_PAYLOAD as usize;
-/// Bytes that one capture may hold.
-const MAX_CAPTURE: usize = 1 << 29;
 /// Macros and includes inside each other.
 const MAX_DEPTH: usize = 48;
 /// Blocks inside each other, those of macros and includes on the way with them.
 const MAX_BLOCKS: usize = 256;
 /// Bytes that are moved in a step.
 const STEP_BYTES: usize = 16;
-/// Steps that each byte of a source adds to those that it may take.
-const STEPS_PER_BYTE: u64 = 16;
 /// Steps of a statement, whatever it says: looking up its name takes longest.
 const STATEMENT: usize = 8;
 /// Steps of an instruction of a shader: its text is parsed anew each time.
 const INSTRUCTION: usize = 64;
 /// What an exhausted limit of work says.
 const TOO_MUCH_WORK: &str = "too much work: the assembler stops here";
-/// Passes until labels stand still.
-const MAX_PASSES: usize = 8;
 
 /// An error before its file is looked up.
 #[derive(Debug)]
@@ -80,6 +74,7 @@ struct Project<'f> {
     images: BTreeMap<String, Rc<Image>>,
     /// How much of them there is.
     nest: grammar::Nest,
+    bounds: Bounds,
     /// Work that may still be done, in all passes together.
     work: Cell<u64>,
 }
@@ -125,9 +120,9 @@ pub(super) fn assemble(
     main: &str,
     text: &str,
     files: &mut dyn Files,
-    max_work: u64,
+    bounds: Bounds,
 ) -> std::result::Result<Vec<u8>, Box<Diagnostic>> {
-    assemble_block(main, text, parse(main, text)?, files, max_work)
+    assemble_block(main, text, parse(main, text)?, files, bounds)
 }
 
 /// Assembles the statements `block` of `main`, whose text is `text`.
@@ -136,9 +131,9 @@ pub(super) fn assemble_block(
     text: &str,
     block: Block,
     files: &mut dyn Files,
-    max_work: u64,
+    bounds: Bounds,
 ) -> std::result::Result<Vec<u8>, Box<Diagnostic>> {
-    let mut project = Project::new(files, max_work);
+    let mut project = Project::new(files, bounds);
     let main = project.take(main.into(), text.into(), block);
     project.passes(main).map_err(|fail| Box::new(project.diagnostic(*fail)))
 }
@@ -158,14 +153,15 @@ pub(super) fn parse(name: &str, text: &str) -> std::result::Result<Block, Box<Di
 }
 
 impl<'f> Project<'f> {
-    fn new(files: &'f mut dyn Files, max_work: u64) -> Self {
+    fn new(files: &'f mut dyn Files, bounds: Bounds) -> Self {
         Self {
             files,
             sources: Vec::new(),
             by_name: BTreeMap::new(),
             images: BTreeMap::new(),
             nest: grammar::Nest::default(),
-            work: Cell::new(max_work),
+            bounds,
+            work: Cell::new(bounds.steps),
         }
     }
 
@@ -183,7 +179,7 @@ impl<'f> Project<'f> {
 
     /// Takes a file that is parsed already; its number.
     fn take(&mut self, name: String, text: String, block: Block) -> usize {
-        let earned = text.len() as u64 * STEPS_PER_BYTE;
+        let earned = text.len() as u64 * self.bounds.steps_per_byte;
         self.work.set(self.work.get().saturating_add(earned));
         let file = self.sources.len();
         self.by_name.insert(name.clone(), file);
@@ -193,7 +189,7 @@ impl<'f> Project<'f> {
 
     fn passes(&mut self, main: usize) -> Result<Vec<u8>> {
         let (_, mut known) = self.pass(main, Pass::Layout, &BTreeMap::new())?;
-        for _ in 0..MAX_PASSES {
+        for _ in 0..self.bounds.passes {
             let (capture, labels) = self.pass(main, Pass::Final, &known)?;
             if labels == known {
                 return Ok(capture);

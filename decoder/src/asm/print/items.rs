@@ -59,10 +59,37 @@ pub(super) struct Items<'a> {
     rest: &'a [u8],
 }
 
-impl Items<'_> {
+impl<'a> Items<'a> {
+    /// The same up to the first that `may`, which is told its bytes, does not allow.
+    pub(super) fn allowed<'m>(self, may: &'m mut dyn FnMut(usize) -> bool) -> Allowed<'a, 'm> {
+        Allowed { items: self, may }
+    }
+}
+
+/// See [`Items::allowed`].
+pub(super) struct Allowed<'a, 'm> {
+    items: Items<'a>,
+    may: &'m mut dyn FnMut(usize) -> bool,
+}
+
+impl Allowed<'_, '_> {
     /// Bytes that are still to come.
     pub(super) fn left(&self) -> usize {
-        self.rest.len()
+        self.items.rest.len()
+    }
+}
+
+impl<'a> Iterator for Allowed<'a, '_> {
+    type Item = Item<'a>;
+
+    fn next(&mut self) -> Option<Item<'a>> {
+        let before = self.items.rest;
+        let item = self.items.next()?;
+        let allowed = (self.may)(before.len() - self.items.rest.len());
+        if !allowed {
+            self.items.rest = before;
+        }
+        allowed.then_some(item)
     }
 }
 

@@ -29,10 +29,6 @@ const LINE: usize = 64;
 /// What ends a string, and brackets, which are counted before the text is understood.
 const ESCAPED: &[u8] = b"\"\\{}()[]";
 
-/// Pieces of a capture that are told apart; a real one has some thousands of them. What is
-/// behind them is left out.
-const MAX_ITEMS: usize = 1 << 21;
-
 /// A buffer as the text knows it so far.
 struct Known<'a> {
     /// How many of its address there were before it.
@@ -65,22 +61,27 @@ pub struct Disassembly {
 pub struct Rest {
     /// Bytes at the end that are no section: the capture is cut off or corrupt.
     pub damaged: usize,
-    /// Bytes behind the last of so many sections that only two million are taken.
+    /// Bytes from where no more was allowed.
     pub cut: usize,
 }
 
 /// The source of `capture` (unpacked bytes, damaged or not).
 pub fn disassemble(capture: &[u8]) -> Disassembly {
     let mut text = Vec::new();
-    let (rest, written) = disassemble_into(capture, &mut text);
+    let (rest, written) = disassemble_into(capture, &mut text, &mut |_| true);
     written.expect("memory can be written");
     Disassembly { text: String::from_utf8(text).expect("only text is written"), rest }
 }
 
-/// Writes the source of `capture` to `to`, piece by piece. What it is not is known even if `to`
-/// cannot be written.
-pub fn disassemble_into(capture: &[u8], to: &mut dyn io::Write) -> (Rest, io::Result<()>) {
-    let plan = plan::plan(items::items(capture).take(MAX_ITEMS));
+/// Writes the source of `capture` to `to`, piece by piece, as long as `may` allows pieces of so many
+/// bytes. It is asked twice: each piece is looked at before the first is written. What the source is
+/// not is known even if `to` cannot be written.
+pub fn disassemble_into(
+    capture: &[u8],
+    to: &mut dyn io::Write,
+    may: &mut dyn FnMut(usize) -> bool,
+) -> (Rest, io::Result<()>) {
+    let plan = plan::plan(items::items(capture).allowed(may));
     let mut printer = Printer {
         out: Out::new(to),
         plan,
@@ -88,9 +89,9 @@ pub fn disassemble_into(capture: &[u8], to: &mut dyn io::Write) -> (Rest, io::Re
         buffers: BTreeMap::new(),
         form: WIDE_RECORD,
     };
-    let mut items = items::items(capture);
+    let mut items = items::items(capture).allowed(may);
     let mut rest = Rest::default();
-    for (index, item) in items.by_ref().take(MAX_ITEMS).enumerate() {
+    for (index, item) in items.by_ref().enumerate() {
         printer.item(index, &item);
         if let Item::Raw(bytes) = item {
             rest.damaged = bytes.len();

@@ -31,23 +31,30 @@ fn vertices(positions: &[[f32; 4]]) -> Vertices {
     all
 }
 
+/// The primitives of a draw that there is room for.
+fn made(state: &PrimitiveState, vertices: &mut Vertices, list: &[u32]) -> Option<Vec<ScreenPrimitive>> {
+    let Assembled { primitives, left_out } = assemble(state, vertices, list)?;
+    assert_eq!(left_out, 0);
+    Some(primitives)
+}
+
 const TRIANGLE: [[f32; 4]; 3] = [[-1.0, -1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0]];
 
 #[test]
 fn facing_decides_what_is_culled() {
     let mut state = state(PrimType::DI_PT_TRILIST);
     let mut v = vertices(&TRIANGLE);
-    let got = assemble(&state, &mut v, &[0, 1, 2, 0, 2, 1]).expect("triangles");
+    let got = made(&state, &mut v, &[0, 1, 2, 0, 2, 1]).expect("triangles");
     assert_eq!(got.iter().map(|p| p.face).collect::<Vec<_>>(), [Face::Back, Face::Front]);
     state.cull = [None, Some(Face::Back)];
-    assert_eq!(assemble(&state, &mut v, &[0, 1, 2, 0, 2, 1]).expect("triangles").len(), 1);
+    assert_eq!(made(&state, &mut v, &[0, 1, 2, 0, 2, 1]).expect("triangles").len(), 1);
 }
 
 #[test]
 fn a_weight_is_one_at_its_vertex_and_zero_at_the_others() {
     let state = state(PrimType::DI_PT_TRILIST);
     let mut v = vertices(&TRIANGLE);
-    let got = assemble(&state, &mut v, &[0, 1, 2]).expect("a triangle");
+    let got = made(&state, &mut v, &[0, 1, 2]).expect("a triangle");
     assert_eq!((got[0].vertices, got[0].origin), ([2, 0, 1], [0.5, 0.5]));
     let at = |w: &Affine, x: f32, y: f32| w.at + w.dx * (x - 0.5) + w.dy * (y - 0.5);
     let weights =
@@ -62,7 +69,7 @@ fn an_offset_moves_its_own_triangle_only() {
     state.sides = Rect { x0: 0, y0: 0, x1: 8, y1: 8 };
     let far = [[0.9, 0.8, 0.0, 1.0], [1.0, 0.8, 0.0, 1.0], [0.9, 1.0, 0.0, 1.0]];
     let mut v = vertices(&[TRIANGLE, far].concat());
-    let got = assemble(&state, &mut v, &[0, 1, 2, 3, 4, 5]).expect("triangles");
+    let got = made(&state, &mut v, &[0, 1, 2, 3, 4, 5]).expect("triangles");
     assert_eq!(got.iter().map(|p| p.z.at).collect::<Vec<_>>(), [0.75], "the second is off the sides");
 }
 
@@ -70,7 +77,7 @@ fn an_offset_moves_its_own_triangle_only() {
 fn two_corners_make_a_rectangle_with_separable_coordinates() {
     let state = state(PrimType::DI_PT_RECTLIST);
     let mut v = vertices(&[[-1.0, 1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0]]);
-    let got = assemble(&state, &mut v, &[0, 1]).expect("a rectangle");
+    let got = made(&state, &mut v, &[0, 1]).expect("a rectangle");
     assert_eq!(got.len(), 1);
     assert_eq!(got[0].shape.bounds, Rect { x0: 0, y0: 0, x1: 64, y1: 64 });
     let across = v.varyings(got[0].vertices[2]).to_vec();
@@ -81,16 +88,16 @@ fn two_corners_make_a_rectangle_with_separable_coordinates() {
 fn a_triangle_through_the_eye_is_clipped_and_kept() {
     let state = state(PrimType::DI_PT_TRILIST);
     let mut v = vertices(&[[0.0, -1.0, 0.0, -1.0], [1.0, 1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0]]);
-    let got = assemble(&state, &mut v, &[0, 1, 2]).expect("triangles");
+    let got = made(&state, &mut v, &[0, 1, 2]).expect("triangles");
     assert!(!got.is_empty() && got.iter().all(|p| p.inv_w.iter().all(|w| w.is_finite())));
 }
 
 #[test]
 fn points_take_their_size_from_where_the_type_says() {
     let mut v = vertices(&[[0.0, 0.0, 0.0, 1.0]]);
-    let fixed = assemble(&state(PrimType::DI_PT_POINTLIST), &mut v, &[0]).expect("points");
+    let fixed = made(&state(PrimType::DI_PT_POINTLIST), &mut v, &[0]).expect("points");
     assert_eq!(fixed[0].shape.bounds.area(), 16);
-    let own = assemble(&state(PrimType::DI_PT_POINTLIST_PSIZE), &mut v, &[0]).expect("points");
+    let own = made(&state(PrimType::DI_PT_POINTLIST_PSIZE), &mut v, &[0]).expect("points");
     assert_eq!(own[0].shape.bounds.area(), 9);
 }
 
@@ -101,7 +108,7 @@ fn outlines_are_offset_like_the_triangle() {
     for (mode, count) in [(PolygonMode::Fill, 1), (PolygonMode::Lines, 3), (PolygonMode::Points, 3)] {
         state.polygon_mode = [mode; 2];
         let mut vertices = vertices(&[[-0.5, -0.5, 0.0, 1.0], [0.5, -0.5, 0.0, 1.0], [0.0, 0.5, 0.0, 1.0]]);
-        let made = assemble(&state, &mut vertices, &[0, 1, 2]).unwrap();
+        let made = made(&state, &mut vertices, &[0, 1, 2]).unwrap();
         let depths: Vec<f32> = made.iter().map(|p| p.z.at).collect();
         assert_eq!(depths, vec![0.75; count], "{mode:?}");
     }
@@ -141,7 +148,7 @@ fn linear_values_of_a_clipped_triangle_are_those_of_the_whole() {
     for (linear, same) in [(Some(LinearWeights), true), (None, false)] {
         let state = PrimitiveState { linear, ..state(PrimType::DI_PT_TRILIST) };
         let mut v = vertices(&corners);
-        let got = assemble(&state, &mut v, &[0, 1, 2]).expect("triangles");
+        let got = made(&state, &mut v, &[0, 1, 2]).expect("triangles");
         assert_eq!(got.len(), 2, "a quadrilateral is left");
         // On the screen the corners are (0, 0), (64, 0), (64, 64) with -1, 2 and 1/2.
         let whole = |[x, y]: [f32; 2]| -1.0 + 3.0 * (x - y) / 64.0 + 1.5 * y / 64.0;
@@ -160,7 +167,7 @@ fn a_vertex_behind_the_eye_bends_neither_linear_nor_perspective_values() {
     let [whole, cut] = [Some(LinearWeights), None].map(|linear| {
         let state = PrimitiveState { linear, ..state(PrimType::DI_PT_TRILIST) };
         let mut v = vertices(&corners);
-        let got = assemble(&state, &mut v, &[0, 1, 2]).expect("triangles");
+        let got = made(&state, &mut v, &[0, 1, 2]).expect("triangles");
         let piece = got.first().expect("a part is before the eye");
         [Perspective::Yes, Perspective::No].map(|perspective| varying(&v, piece, perspective, [24.5, 32.5]))
     });
@@ -173,7 +180,7 @@ fn a_clipped_triangle_is_outlined_without_its_inner_edges() {
     let mut state = state(PrimType::DI_PT_TRILIST);
     state.polygon_mode = [PolygonMode::Lines; 2];
     let mut v = vertices(&[[-0.5, -0.5, 0.0, 1.0], [0.5, -0.5, 0.0, 1.0], [0.5, 0.5, -2.0, 1.0]]);
-    assert_eq!(assemble(&state, &mut v, &[0, 1, 2]).expect("lines").len(), 3);
+    assert_eq!(made(&state, &mut v, &[0, 1, 2]).expect("lines").len(), 3);
 }
 
 #[test]
@@ -181,6 +188,45 @@ fn wireframe_draws_the_edges() {
     let mut state = state(PrimType::DI_PT_TRILIST);
     state.polygon_mode = [PolygonMode::Lines; 2];
     let mut v = vertices(&TRIANGLE.map(|p| [p[0] * 0.5, p[1] * 0.5, p[2], p[3]]));
-    let got = assemble(&state, &mut v, &[0, 1, 2]).expect("lines");
+    let got = made(&state, &mut v, &[0, 1, 2]).expect("lines");
     assert_eq!(got.len(), 3);
+}
+
+/// Whatever is made of it, no more is held than may be; what is made is the beginning.
+#[test]
+fn set_up_ends_where_there_is_no_more_room() {
+    let list: Vec<u32> = (0..300).map(|i| i % 3).collect();
+    for mode in [PolygonMode::Fill, PolygonMode::Lines] {
+        let state = PrimitiveState { polygon_mode: [mode; 2], ..state(PrimType::DI_PT_TRILIST) };
+        let all = made(&state, &mut vertices(&TRIANGLE), &list).expect("triangles");
+        let least = held(&vertices(&TRIANGLE), &list);
+        let before = least - LISTED * 200;
+        let mut sizes = Vec::new();
+        for part in [4, 6, 9] {
+            let room = all.len() as u64 * part / 10;
+            let limit = before + MADE * room;
+            let some = assemble_in(&state, &mut vertices(&TRIANGLE), &list, &[], limit).expect("triangles");
+            assert!(all.starts_with(&some.primitives) && some.left_out > 0, "{mode:?}");
+            assert!(some.primitives.len() as u64 <= room + 3, "{} of {room}", some.primitives.len());
+            sizes.push(some.primitives.len());
+        }
+        assert!(sizes.is_sorted_by(|a, b| a < b), "{sizes:?}");
+        let none = assemble_in(&state, &mut vertices(&TRIANGLE), &list, &[], least - 1).expect("triangles");
+        assert_eq!((none.primitives.len(), none.left_out), (0, list.len()));
+    }
+}
+
+/// Vertices that clipping adds count, and so do the places on the screen of each viewport.
+#[test]
+fn what_set_up_adds_is_held_too() {
+    let near: [[f32; 4]; 3] = [[-1.0, -1.0, -3.0, 1.0], [1.0, -1.0, 0.5, 1.0], [-1.0, 1.0, 0.5, 1.0]];
+    let list: Vec<u32> = (0..300).map(|i| i % 3).collect();
+    let state = state(PrimType::DI_PT_TRILIST);
+    let mut all = vertices(&near);
+    assert_eq!(made(&state, &mut all, &list).expect("triangles").len(), 200);
+    let added = all.bytes() - vertices(&near).bytes();
+    assert!(added > 0);
+    let limit = held(&vertices(&near), &list) - LISTED * 200 + MADE * 200 + added / 2;
+    let some = assemble_in(&state, &mut vertices(&near), &list, &[], limit).expect("triangles");
+    assert!(some.left_out > 0);
 }

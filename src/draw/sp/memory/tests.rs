@@ -1,13 +1,8 @@
 //! Images at the end of their memory.
 
-use a4emu_decoder::isa::ir3::program::assemble;
-
-use std::sync::Arc;
-
 use super::*;
-use crate::draw::sp::spare::SpareWarps;
 use crate::gpu::Stage;
-use crate::shader::{Number, Program, Summary};
+use crate::shader::Number;
 
 /// 16 texels of RB4_R8_UNORM, 1 byte each, as SSBO_1 says it.
 const SIXTEEN_BYTES: [u32; 2] = [0x0010_0201, 0x0001_0001];
@@ -16,16 +11,7 @@ const SIXTEEN_BYTES: [u32; 2] = [0x0010_0201, 0x0001_0001];
 const BASE: u32 = 0x1000;
 
 fn stage() -> StageState {
-    let program = Program::new(&assemble("end\n").expect("text")).expect("a program");
-    StageState {
-        stage: Stage::FS,
-        program: Arc::new(program),
-        summary: Summary::default(),
-        textures: Arc::default(),
-        constants: Arc::default(),
-        buffers: [Buffer::new(SIXTEEN_BYTES)].into(),
-        spare: SpareWarps::default(),
-    }
+    StageState { buffers: [Buffer::new(SIXTEEN_BYTES)].into(), stage: Stage::FS, ..StageState::of("end\n") }
 }
 
 /// What a load of the last texel reads, and what it misses.

@@ -8,7 +8,7 @@ mod seed;
 
 use std::time::Duration;
 
-use a4emu_decoder::asm::{Files, Image, MAX_WORK, assemble, disassemble};
+use a4emu_decoder::asm::{Bounds, Files, Image, assemble, disassemble};
 use a4emu_decoder::capture::{MAX_PAYLOAD, Sections};
 use a4emu_decoder::isa::ir3::{Instr, program};
 use a4emu_decoder::isa::pico;
@@ -123,7 +123,7 @@ fn check_shader(source: &str) {
 fn source() {
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
         let text = String::from_utf8_lossy(input);
-        if let Err(diagnostic) = assemble("input", &text, &mut Nothing, MAX_WORK) {
+        if let Err(diagnostic) = assemble("input", &text, &mut Nothing, Bounds::default()) {
             assert!(diagnostic.range.start <= text.len(), "{diagnostic:?}");
         }
     });
@@ -134,7 +134,7 @@ fn source() {
 fn round_trip() {
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
         let source = disassemble(input);
-        let again = assemble("input", &source.text, &mut Nothing, MAX_WORK).expect("our own text");
+        let again = assemble("input", &source.text, &mut Nothing, Bounds::default()).expect("our own text");
         assert_eq!(again, input, "{}", source.text);
     });
 }

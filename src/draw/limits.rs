@@ -1,0 +1,74 @@
+//! What bounds a draw: each limit by itself, and that the stages ask.
+
+use crate::budget::{Budget, Work};
+use crate::draw::ds;
+use crate::draw::pc::state::PatchState;
+use crate::draw::pc::tessellator::{Connection, Domain, Factors, Spacing, Tessellation};
+use crate::draw::sp::state::StageState;
+use crate::draw::stop::{MAX_HELD, Stop, charge, must_fit};
+use crate::draw::vfd::state::FetchState;
+use crate::draw::vpc::state::VertexOutputs;
+use crate::draw::vs::VertexState;
+use crate::memory::Memory;
+
+fn is_too_large<T>(result: Result<T, Stop>) -> bool {
+    matches!(result, Err(Stop::TooLarge(_)))
+}
+
+#[test]
+fn charges_are_taken_and_refused() {
+    let mut budget = Budget::new(2 * Work::Vertex.price());
+    assert_eq!(charge(&mut budget, Work::Vertex, 2), Ok(()));
+    assert_eq!(budget.spent(), 2 * Work::Vertex.price());
+    assert_eq!(charge(&mut budget, Work::Vertex, 1), Err(Stop::NoBudget));
+}
+
+#[test]
+fn what_is_held_has_a_limit() {
+    assert_eq!(must_fit(MAX_HELD, "this"), Ok(()));
+    assert!(is_too_large(must_fit(MAX_HELD + 1, "this")));
+}
+
+fn vertices(instances: u32, components: usize) -> VertexState {
+    VertexState {
+        fetch: FetchState { count: 1, instances, ..FetchState::default() },
+        stage: StageState::of("end\n").into(),
+        outputs: VertexOutputs { position: 0, point_size: None, varyings: Vec::new(), components }.into(),
+    }
+}
+
+/// By the number of them, before anything is fetched or paid.
+#[test]
+fn no_draw_has_more_vertices_than_fit() {
+    let mut budget = Budget::new(0);
+    assert!(is_too_large(vertices(1 << 26, 0).shade(&mut Memory::new(), &mut budget)));
+    assert!(is_too_large(vertices(u32::MAX, 0).shade(&mut Memory::new(), &mut budget)));
+    assert_eq!(budget.cut(), None);
+}
+
+/// And by what comes out, before any is shaded.
+#[test]
+fn no_draw_makes_more_of_its_vertices_than_fits() {
+    let mut budget = Budget::default();
+    assert!(is_too_large(vertices(100, 1 << 22).shade(&mut Memory::new(), &mut budget)));
+    assert_eq!(budget.spent(), 100 * Work::Vertex.price(), "they were looked up");
+    assert!(vertices(100, 1).shade(&mut Memory::new(), &mut budget).is_ok());
+}
+
+#[test]
+fn tessellation_is_paid_for_and_has_to_fit() {
+    let tessellator = Tessellation {
+        domain: Domain::Triangles,
+        spacing: Spacing::Equal,
+        connection: Connection::Clockwise,
+    };
+    let state = PatchState { vertices_in: 3, vertices_out: 3, tessellator, factors: 0, draw: 7 };
+    let factors = [Factors { outer: [4.0; 4], inner: [4.0; 2] }; 10];
+    let ids: Vec<u32> = (0..10).collect();
+    let mut budget = Budget::default();
+    let made = ds::points(&state, 4, &ids, &factors, &mut budget).expect("it fits");
+    let indices = made.primitives.vertices.len() as u64;
+    assert!(indices > 100);
+    assert_eq!(budget.spent(), (10 + indices) * Work::Vertex.price());
+    assert!(is_too_large(ds::points(&state, 1 << 22, &ids, &factors, &mut budget)));
+}

@@ -1,0 +1,135 @@
+//! How much of what a capture holds is new.
+//!
+//! A kilobyte of a packed file can hold a megabyte of zeros, or of any other pattern, so bytes alone
+//! are no measure of how much somebody recorded. What does not pack is what was not there a
+//! moment ago: a dword is counted if it is not zero and none of the last [`WINDOW`] had its value.
+//! DEFLATE repeats what is up to 32 KB back, at any of the four places in a dword, and that is
+//! within the window: each dword that counts has cost about a byte of the file. What counts is the
+//! same whether a capture is packed or not.
+
+/// Dwords among which a value counts once, at least.
+const WINDOW: u32 = 1 << 15;
+
+/// Bits of a place in the table: twice as many places as values that two windows can hold.
+const PLACE_BITS: u32 = 17;
+
+/// Places where a value may be. Where all are taken it is not counted: nobody gains by crowding them.
+const PLACES: usize = 8;
+
+/// A value, and when it came last.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    dword: u32,
+    /// Number of the window; 0 if never.
+    window: u32,
+}
+
+/// The values that came lately.
+pub(super) struct Novelty {
+    seen: Vec<Seen>,
+    /// Number of the window that is being filled, and how many dwords are in it.
+    window: u32,
+    filled: u32,
+    last: u32,
+}
+
+impl Default for Novelty {
+    fn default() -> Self {
+        Self { seen: vec![Seen::default(); (1 << PLACE_BITS) + PLACES], window: 2, filled: 0, last: 0 }
+    }
+}
+
+impl Novelty {
+    /// How many dwords of `contents`, which come next, are new.
+    pub(super) fn count(&mut self, contents: &[u8]) -> u64 {
+        let (lines, rest) = contents.as_chunks::<64>();
+        let lines = lines.iter().map(|line| match *line == [0; 64] {
+            true => {
+                self.pass(16);
+                0
+            }
+            false => self.count_dwords(line),
+        });
+        lines.sum::<u64>() + self.count_dwords(rest)
+    }
+
+    fn count_dwords(&mut self, bytes: &[u8]) -> u64 {
+        let dwords = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
+        dwords.map(|dword| u64::from(self.is_new(dword))).sum()
+    }
+
+    /// So many dwords have come.
+    fn pass(&mut self, dwords: u32) {
+        self.filled += dwords;
+        if self.filled >= WINDOW {
+            self.filled -= WINDOW;
+            self.window = self.window.saturating_add(1);
+        }
+    }
+
+    fn is_new(&mut self, dword: u32) -> bool {
+        self.pass(1);
+        // Most come in runs.
+        if dword == 0 || dword == self.last {
+            return false;
+        }
+        self.last = dword;
+        let first = (dword.wrapping_mul(0x9e37_79b1) >> (32 - PLACE_BITS)) as usize;
+        let window = self.window;
+        let is_recent = |seen: &Seen| seen.window + 1 >= window;
+        let places = &mut self.seen[first..first + PLACES];
+        if let Some(seen) = places.iter_mut().find(|seen| seen.dword == dword && is_recent(seen)) {
+            seen.window = window;
+            return false;
+        }
+        let free = places.iter_mut().find(|seen| !is_recent(seen));
+        free.map(|seen| *seen = Seen { dword, window }).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(dwords: impl IntoIterator<Item = u32>) -> u64 {
+        let bytes: Vec<u8> = dwords.into_iter().flat_map(u32::to_le_bytes).collect();
+        Novelty::default().count(&bytes)
+    }
+
+    #[test]
+    fn patterns_count_once() {
+        let long = 20 * WINDOW as usize;
+        assert_eq!(count(std::iter::repeat_n(0, long)), 0);
+        assert_eq!(count(std::iter::repeat_n(7, long)), 1);
+        assert_eq!(count((0..long).map(|i| u32::from(i % 40 == 0))), 1);
+        for period in [2, 1000, WINDOW as usize] {
+            let pattern = (0..long).map(|i| (i % period) as u32 + 1);
+            assert_eq!(count(pattern), period as u64, "{period}");
+        }
+    }
+
+    #[test]
+    fn what_no_window_holds_counts_again() {
+        assert_eq!(count((0..1 << 20).map(|i| i + 1)), 1 << 20);
+        let round = || (0..3 * WINDOW).map(|i| i + 1);
+        assert_eq!(count(round().chain(round())), 6 * u64::from(WINDOW));
+    }
+
+    /// However many values want the same places.
+    #[test]
+    fn crowding_gains_nothing() {
+        // The inverse of the factor: values whose products follow each other.
+        let inverse =
+            (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(x.wrapping_mul(0x9e37_79b1))));
+        let crowd = (0..1000).map(|i| inverse.wrapping_mul(i + 1));
+        assert_eq!(count(crowd.cycle().take(1 << 20)), PLACES as u64);
+    }
+
+    #[test]
+    fn pieces_count_like_the_whole() {
+        let bytes: Vec<u8> = (0..1u32 << 16).flat_map(|i| (i / 3 * 7919).to_le_bytes()).collect();
+        let mut pieces = Novelty::default();
+        let sum: u64 = bytes.chunks(400).map(|piece| pieces.count(piece)).sum();
+        assert_eq!(sum, Novelty::default().count(&bytes));
+    }
+}

@@ -1,0 +1,99 @@
+//! What draws pay for beside the warps of their shaders.
+
+use a4emu::budget::{Budget, Work};
+use a4emu::cp::{Call, Engine, Flow, Renderer, Silent};
+use a4emu::gpu::Gpu;
+use a4emu::pass::Pass;
+use a4emu::playback::Playback;
+use a4emu_decoder::capture::Sections;
+
+use super::scene::Scene;
+
+/// Runs all draws; the first that is `chosen` with so many units, and then ends.
+struct With {
+    chosen: fn(&Call) -> bool,
+    units: u64,
+    ended: Option<Budget>,
+}
+
+impl Engine for With {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        if !(self.chosen)(call) {
+            return Renderer.run(gpu, call);
+        }
+        gpu.budget = Budget::fixed(self.units);
+        Renderer.run(gpu, call);
+        self.ended = Some(gpu.budget.clone());
+        Flow::Stop
+    }
+}
+
+/// How the budget stands after the draw that is `chosen`, which had so many units.
+fn draw(capture: &[u8], chosen: fn(&Call) -> bool, units: u64) -> Budget {
+    let mut engine = With { chosen, units, ended: None };
+    Playback::default().run(Sections::new(capture).unwrap(), &mut engine, &mut Silent);
+    engine.ended.expect("there is such a draw")
+}
+
+/// What a whole scene takes.
+fn spent(scene: &Scene) -> u64 {
+    let budget = scene.play().budget;
+    assert_eq!(budget.cut(), None);
+    budget.spent()
+}
+
+/// A triangle whose vertices lie in a buffer of `bytes`, drawn so many times by one packet.
+fn triangle(bytes: u32, times: u32) -> Scene {
+    Scene::new(&format!(
+        r#"
+        include "geometry.a4i"
+        buffer vertices size {bytes} {{ f32 -0.9, -0.9, 0.9, -0.9, 0.0, 0.9 }}
+        buffer part {{ use draw(DI_PT_TRILIST, 3) }}
+        buffer main {{
+            use cleared_frame()
+            use input(vs, paint, vertices, 3)
+            VFD_FETCH[0].INSTR_2 {{ SIZE = {bytes} }}
+            repeat {times} {{ call part }}
+        }}
+        submit main
+        "#
+    ))
+}
+
+/// Each time it is looked up whether a page has changed, which has eight bytes for it.
+#[test]
+fn looking_for_changes_is_paid_for() {
+    let more = |times| spent(&triangle(0x10_0000, times)) - spent(&triangle(0x1000, times));
+    let units = (0x10_0000 / 4096) * 8 / 16;
+    assert_eq!([1, 2, 5].map(more), [units, 2 * units, 5 * units]);
+}
+
+#[test]
+fn feedback_is_paid_for() {
+    let scene = super::feedback::plain("DI_PT_POINTLIST, 4", 64);
+    let none = scene.with("VPC_SO_OVERRIDE = 0", "VPC_SO_OVERRIDE = 1");
+    assert_eq!(spent(&scene) - spent(&none), Work::LaneAccess.price() * 3 * 4 * 2);
+}
+
+/// The list of vertices that comes out of a geometry shader, after all its warps.
+#[test]
+fn what_comes_out_of_a_geometry_shader_is_paid_for() {
+    let capture = Scene::named("gs-many").capture();
+    let last = |call: &Call| call.number() == 1;
+    let all = draw(&capture, last, 1 << 40).spent();
+    let cuts: Vec<_> = (1..200).filter_map(|part| draw(&capture, last, all * part / 200).cut()).collect();
+    let warps = cuts.iter().rposition(|work| matches!(work, Work::Warp | Work::WarpInstruction));
+    let between = cuts.iter().position(|work| *work == Work::Pixel).expect("its pixels are paid for last");
+    let listed = cuts.iter().enumerate().filter(|(_, work)| **work == Work::Vertex);
+    assert!(listed.clone().any(|(at, _)| (1..between).contains(&at)), "{cuts:?} {warps:?}");
+}
+
+#[test]
+fn a_resolve_is_paid_for_before_it_writes() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/captures/cube.rd.gz");
+    let capture = std::fs::read(path).unwrap();
+    let resolve = |call: &Call| call.pass() == Some(Pass::Resolve);
+    let all = draw(&capture, resolve, 1 << 40).spent();
+    assert_eq!(draw(&capture, resolve, all).cut(), None);
+    assert_eq!(draw(&capture, resolve, all - 1).cut(), Some(Work::Copy16));
+}
