@@ -5,7 +5,6 @@ use a4emu_decoder::regs::enums::{CondFunction, PollMemoryType};
 
 use super::Cp;
 use super::stream::Step;
-use crate::budget::Work;
 use crate::fault::{Client, Fault};
 
 /// Whether `value` FUNCTION `reference`; unknown functions hold.
@@ -24,9 +23,6 @@ fn holds<T: Ord>(function: CondFunction, value: T, reference: T) -> bool {
 impl Cp<'_> {
     /// CP_MEM_WRITE: the dwords that follow the address.
     pub(super) fn mem_write(&mut self, packet: &MemWrite<'_>) {
-        if !self.charge(Work::Copy16, (packet.rest.len() as u64).div_ceil(4)) {
-            return;
-        }
         let bytes: Vec<u8> = packet.rest.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.store(packet.ADDR, &bytes);
     }
