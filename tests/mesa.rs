@@ -164,6 +164,22 @@ fn a_game_in_a_window() -> Outcome {
     })
 }
 
+/// How README has a browser use the device.
+const BROWSER: &str = "--headless --in-process-gpu --no-sandbox --disable-gpu-sandbox --ignore-gpu-blocklist \
+                       --use-gl=angle --use-angle=gles-egl --ozone-platform=headless";
+
+fn a_page_of_webgl() -> Outcome {
+    let home = tempfile::tempdir()?;
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/webgl.html");
+    let mut command = a4emu(&["run", "--", "chromium", "--dump-dom", "--timeout=60000"]);
+    command.args(BROWSER.split_whitespace()).arg(format!("file://{}", page.display()));
+    let text = succeeded(&command.env("HOME", home.path()).output()?)?;
+    match text.contains(">ANGLE (freedreno, FD420, OpenGL ES 3.1): 255,255,0,255<") {
+        true => Ok(()),
+        false => Err(text.into()),
+    }
+}
+
 /// Where programs are: games are not always in the path.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -202,6 +218,7 @@ fn main() {
         ),
         trial("gears_in_a_window", &[&window[..], &["glxgears"]].concat(), gears_in_a_window),
         trial("a_game_in_a_window", &[&window[..], &["neverball"]].concat(), a_game_in_a_window),
+        trial("a_page_of_webgl", &["chromium"], a_page_of_webgl),
     ];
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }
