@@ -317,8 +317,8 @@ impl Memory {
         let Some(last) = first.checked_add(len.max(1) - 1).filter(|last| *last < block.len) else {
             return false;
         };
-        !(block.is_shared() && self.shared_change > time)
-            && !block.changes.any_after(first / PAGE..=last / PAGE, time)
+        let others_may_have_written = block.is_shared() && self.shared_change > time;
+        !others_may_have_written && !block.changes.any_after(first / PAGE..=last / PAGE, time)
     }
 }
 

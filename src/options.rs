@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::capture::{Ahead, Sections};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
@@ -76,15 +76,15 @@ impl Threads {
 ///
 /// # Errors
 /// When it cannot be opened or read.
-pub fn open_capture(path: &Path, shared: &Shared) -> anyhow::Result<Sections<Box<dyn Read>>> {
-    let reader = match path == Path::new("-") {
+pub fn open_capture(path: &Path, shared: &Shared) -> anyhow::Result<Ahead> {
+    let reader: Box<dyn Read + Send> = match path == Path::new("-") {
         true => Box::new(io::stdin()),
         false => open_file(path, shared).with_context(|| format!("cannot open {}", path.display()))?,
     };
-    Sections::new(reader).with_context(|| path.display().to_string())
+    Ok(Ahead::new(Sections::new(reader).with_context(|| path.display().to_string())?))
 }
 
-fn open_file(path: &Path, shared: &Shared) -> io::Result<Box<dyn Read>> {
+fn open_file(path: &Path, shared: &Shared) -> io::Result<Box<dyn Read + Send>> {
     let file = File::open(path)?;
     match shared.shows_progress() {
         true => {

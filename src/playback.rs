@@ -2,9 +2,8 @@
 //!
 //! Source: docs/hardware/capture-format.md, sections 4 and 5.
 
-use std::io::Read;
-
-use a4emu_decoder::capture::{AddressRecord, Body, Section, Sections};
+use a4emu_decoder::capture::{AddressRecord, Body, Section};
+use a4emu_decoder::error::CaptureError;
 
 use crate::budget::Work;
 use crate::cp::observer::Announced;
@@ -43,9 +42,9 @@ impl Default for Playback {
 
 impl Playback {
     /// Runs a capture to its end, or to where `observer` or `engine` stops it.
-    pub fn run<R: Read>(
+    pub fn run(
         &mut self,
-        sections: Sections<R>,
+        sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
         engine: &mut dyn Engine,
         observer: &mut dyn Observer,
     ) -> Flow {

@@ -4,10 +4,10 @@ mod observe;
 mod output;
 mod stepping;
 
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::capture::Ahead;
 
 use crate::cp::{Engine, Observer, Renderer, Skip, Tee};
 use crate::decode::Output;
@@ -128,7 +128,7 @@ fn figures(args: &Args, playback: &mut Playback, submits: &Submits) -> anyhow::R
 }
 
 /// Replays with the engine and the observers that the arguments ask for.
-fn observed<R: Read>(args: &Args, sections: Sections<R>, playback: &mut Playback) -> anyhow::Result<Submits> {
+fn observed(args: &Args, sections: Ahead, playback: &mut Playback) -> anyhow::Result<Submits> {
     let selection = args.selection;
     let mut window = Window::new(selection, args.stop);
     let mut submits = Submits::default();

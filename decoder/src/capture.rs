@@ -2,8 +2,8 @@
 //!
 //! Source: docs/hardware/capture-format.md. A section is `{id, size, payload}`, all
 //! little-endian; 8-byte markers of all ones may stand before a header. The
-//! reader streams: it holds one section at a time, and allocates for a payload
-//! only as its bytes arrive.
+//! reader streams: it holds one section at a time, and allocates for what is more than a
+//! megabyte of a payload only as its bytes arrive.
 
 use nom::combinator::{map, opt};
 use nom::number::complete::le_u32;
@@ -11,8 +11,10 @@ use nom::{IResult, Parser};
 
 use crate::error::CaptureError;
 
+mod ahead;
 mod sections;
 
+pub use ahead::Ahead;
 pub use sections::Sections;
 
 /// Largest payload that is kept. A buffer object of an A4xx system is smaller.

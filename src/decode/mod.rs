@@ -1,9 +1,9 @@
 //! `a4emu decode`: annotate the command stream; the command processor runs, draws are skipped.
 
-use std::io::Read;
 use std::path::Path;
 
-use a4emu_decoder::capture::Sections;
+use a4emu_decoder::capture::Section;
+use a4emu_decoder::error::CaptureError;
 
 mod jsonl;
 mod memo;
@@ -118,8 +118,8 @@ impl Args {
 ///
 /// # Errors
 /// Wrong use, or output that cannot be written.
-pub fn decode<R: Read>(
-    sections: Sections<R>,
+pub fn decode(
+    sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
     name: &str,
     args: &Args,
     shared: &Shared,

@@ -52,17 +52,19 @@ use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
 use super::{ds, gs, hs, pc};
 
-/// The state of the last draw, by its parts. What registers say comes with what of it is not
-/// supported.
+/// What registers say, with what of it is not supported.
+type Said<T> = (T, Arc<[String]>);
+
+/// The state of the last draw, by its parts.
 #[derive(Default)]
 struct Kept {
     /// In the order of [`crate::gpu::STAGES`].
     stages: [KeptStage; 6],
-    attributes: Memo<(), (Arc<[Attribute]>, Arc<[String]>)>,
+    attributes: Memo<(), Said<Arc<[Attribute]>>>,
     outputs: Memo<(), Arc<VertexOutputs>>,
     primitive: Memo<(PrimType, Viewports), Arc<PrimitiveState>>,
     inputs: Memo<(), Arc<FragmentInputs>>,
-    targets: Memo<(), (Arc<Targets>, Arc<[String]>)>,
+    targets: Memo<(), Said<Arc<Targets>>>,
 }
 
 /// What the pipeline keeps between draws.
@@ -485,7 +487,7 @@ fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
 }
 
 /// What `make` makes, and what it says is not supported.
-fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> (T, Arc<[String]>) {
+fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> Said<T> {
     let mut unsupported = Vec::new();
     (make(&mut unsupported), unsupported.into())
 }

@@ -1,71 +1,182 @@
-//! Looking for a Mesa that has freedreno, to say what is missing before a program falls
-//! back to software silently.
+//! Looking for a Mesa that has freedreno: which one a program gets, and what is missing before
+//! it falls back to software silently.
+//!
+//! The first of these counts: `--mesa`; `A4EMU_MESA`; what the program's environment names already;
+//! `mesa` beside the folder of this program, which `scripts/mesa` makes for a build of the
+//! checkout; `a4emu/mesa` of the user's data; the system's.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where distributions keep libraries.
-const LIBRARIES: [&str; 6] = [
-    "/usr/lib/x86_64-linux-gnu",
-    "/usr/lib/aarch64-linux-gnu",
-    "/usr/lib64",
-    "/usr/lib",
-    "/usr/local/lib64",
-    "/usr/local/lib",
-];
+/// Where distributions keep libraries, below a prefix.
+const LIBRARIES: [&str; 4] = ["lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"];
+/// Prefixes of the system's own libraries.
+const SYSTEM: [&str; 2] = ["/usr", "/usr/local"];
 
 /// The driver's file, as the loader looks for it.
 const DRIVER: &str = "msm_dri.so";
 
-/// One line about what is missing; `None` when a driver is there.
-pub fn missing() -> Option<String> {
-    let folders = driver_folders(env::var_os("LIBGL_DRIVERS_PATH").as_deref());
-    let libraries = library_folders(env::var_os("LD_LIBRARY_PATH").as_deref());
-    if folders.iter().any(|folder| folder.join(DRIVER).exists()) || libraries.iter().any(|l| has_freedreno(l))
-    {
-        return None;
+/// What the environment of the launcher says.
+pub trait Variables: Fn(&str) -> Option<OsString> {}
+impl<F: Fn(&str) -> Option<OsString>> Variables for F {}
+
+/// The Mesa of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mesa {
+    /// One that has to be pointed at: its prefix and, below that, the folder of its libraries.
+    At(PathBuf, PathBuf),
+    /// Where the program looks anyway.
+    InPlace,
+    /// None: why.
+    Missing(String),
+}
+
+impl Mesa {
+    /// The one for a program that is run from `binary`, if not the one at the prefix `chosen`.
+    pub fn find(chosen: Option<&Path>, binary: &Path, variable: &impl Variables) -> Self {
+        let named = chosen.map(PathBuf::from).or_else(|| variable("A4EMU_MESA").map(PathBuf::from));
+        if let Some(prefix) = named {
+            return Self::at(&prefix)
+                .unwrap_or_else(|| Self::Missing(no_driver(&prefix.display().to_string())));
+        }
+        let drivers = variable("LIBGL_DRIVERS_PATH");
+        if is_in_place(drivers.as_deref(), variable("LD_LIBRARY_PATH").as_deref()) {
+            return Self::InPlace;
+        }
+        if let Some(drivers) = drivers {
+            return Self::Missing(no_driver(&drivers.to_string_lossy()));
+        }
+        let found = places(binary, variable).find_map(|prefix| Self::at(&prefix));
+        found.unwrap_or_else(|| match SYSTEM.iter().any(|prefix| Self::at(Path::new(prefix)).is_some()) {
+            true => Self::InPlace,
+            false => Self::Missing(no_driver("the system's libraries")),
+        })
     }
-    let looked: Vec<String> =
-        folders.iter().filter(|f| f.is_dir()).map(|f| f.display().to_string()).collect();
-    Some(format!(
-        "no Mesa with freedreno found ({DRIVER} is not in {}): build Mesa with -Dgallium-drivers=freedreno and set \
-         LD_LIBRARY_PATH to its lib folder and LIBGL_DRIVERS_PATH to the dri folder in that",
-        if looked.is_empty() { "any library folder".into() } else { looked.join(":") },
-    ))
-}
 
-/// Where the loader looks for drivers: the variable's folders if it is set.
-fn driver_folders(variable: Option<&OsStr>) -> Vec<PathBuf> {
-    match variable {
-        Some(list) => env::split_paths(list).collect(),
-        None => LIBRARIES.iter().map(|folder| Path::new(folder).join("dri")).collect(),
+    fn at(prefix: &Path) -> Option<Self> {
+        let prefix = prefix.canonicalize().ok()?;
+        let libraries = LIBRARIES.map(|folder| prefix.join(folder)).into_iter().find(|l| has_freedreno(l))?;
+        Some(Self::At(prefix, libraries))
+    }
+
+    /// Variables that point a program at it.
+    pub fn environment(&self, variable: &impl Variables) -> Vec<(&'static str, OsString)> {
+        let Self::At(prefix, libraries) = self else { return Vec::new() };
+        let mut set = vec![("LD_LIBRARY_PATH", before(libraries, variable("LD_LIBRARY_PATH")))];
+        let folders =
+            [("LIBGL_DRIVERS_PATH", libraries.join("dri")), ("GBM_BACKENDS_PATH", libraries.join("gbm"))];
+        set.extend(folders.into_iter().filter(|(_, folder)| folder.is_dir()).map(|(n, f)| (n, f.into())));
+        // A Mesa for libglvnd: the system's libEGL and libGL ask for it by these.
+        let vendor = prefix.join("share/glvnd/egl_vendor.d/50_mesa.json");
+        if vendor.exists() {
+            set.push(("__EGL_VENDOR_LIBRARY_FILENAMES", vendor.into()));
+            set.push(("__GLX_VENDOR_LIBRARY_NAME", "mesa".into()));
+        }
+        set
     }
 }
 
-fn library_folders(variable: Option<&OsStr>) -> Vec<PathBuf> {
-    let first: Vec<PathBuf> = variable.map(|list| env::split_paths(list).collect()).unwrap_or_default();
-    first.into_iter().chain(LIBRARIES.map(PathBuf::from)).collect()
+/// Where one may be that nobody named.
+fn places(binary: &Path, variable: &impl Variables) -> impl Iterator<Item = PathBuf> {
+    let beside = binary.parent().and_then(Path::parent).map(|folder| folder.join("mesa"));
+    let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")));
+    beside.into_iter().chain(data.map(|folder| folder.join("a4emu/mesa")))
 }
 
-/// Whether the folder has the one library that newer Mesas put all drivers in, with ours.
+/// Whether the variables lead the loader to a driver.
+fn is_in_place(drivers: Option<&OsStr>, libraries: Option<&OsStr>) -> bool {
+    let folders =
+        |list: Option<&OsStr>| list.map(|list| env::split_paths(list).collect()).unwrap_or_default();
+    let (drivers, libraries): (Vec<PathBuf>, Vec<PathBuf>) = (folders(drivers), folders(libraries));
+    drivers.iter().any(|folder| folder.join(DRIVER).exists()) || libraries.iter().any(|l| has_freedreno(l))
+}
+
+/// Whether the folder of libraries has the driver, by itself or in the one library that newer
+/// Mesas put all drivers in.
 fn has_freedreno(folder: &Path) -> bool {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let gallium =
         |path: &Path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("libgallium-"));
     let mut paths = files.map(|file| file.path()).filter(|path| gallium(path));
-    paths.any(|path| fs::read(path).is_ok_and(|bytes| bytes.windows(9).any(|text| text == b"freedreno")))
+    folder.join("dri").join(DRIVER).exists()
+        || paths
+            .any(|path| fs::read(path).is_ok_and(|bytes| bytes.windows(9).any(|text| text == b"freedreno")))
+}
+
+fn before(first: &Path, list: Option<OsString>) -> OsString {
+    let mut joined = first.as_os_str().to_owned();
+    if let Some(list) = list.filter(|list| !list.is_empty()) {
+        joined.push(":");
+        joined.push(list);
+    }
+    joined
+}
+
+fn no_driver(place: &str) -> String {
+    format!(
+        "no Mesa with freedreno found ({DRIVER} is not in {place}): build one with scripts/mesa, or name the prefix \
+         of one with --mesa, or its folders in LD_LIBRARY_PATH and LIBGL_DRIVERS_PATH"
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A prefix with a driver.
+    fn prefix(folder: &Path, name: &str) -> PathBuf {
+        let prefix = folder.join(name);
+        fs::create_dir_all(prefix.join("lib/dri")).unwrap();
+        fs::write(prefix.join("lib/dri").join(DRIVER), "").unwrap();
+        prefix.canonicalize().unwrap()
+    }
+
+    fn at(prefix: &Path) -> Mesa {
+        Mesa::At(prefix.into(), prefix.join("lib"))
+    }
+
     #[test]
-    fn the_variable_replaces_the_systems_folders() {
-        assert_eq!(driver_folders(Some("/a:/b".as_ref())), [Path::new("/a"), Path::new("/b")]);
-        assert!(driver_folders(None).contains(&PathBuf::from("/usr/lib/dri")));
-        assert_eq!(library_folders(Some("/a".as_ref()))[0], Path::new("/a"));
+    fn the_first_place_that_has_one_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["chosen", "named", "environment", "target/mesa", "data/a4emu/mesa"];
+        let [chosen, named, environment, beside, data] = names.map(|name| prefix(folder.path(), name));
+        let binary = folder.path().join("target/release/a4emu");
+        let find = |chosen: Option<&Path>, set: &[(&str, &Path)]| {
+            let value = |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, path)| path.into());
+            Mesa::find(chosen, &binary, &value)
+        };
+        let dri = environment.join("lib/dri");
+        let home = folder.path().join("data");
+        let all = [("A4EMU_MESA", &*named), ("LIBGL_DRIVERS_PATH", &*dri), ("XDG_DATA_HOME", &*home)];
+        assert_eq!(find(Some(&chosen), &all), at(&chosen));
+        assert_eq!(find(None, &all), at(&named));
+        assert_eq!(find(None, &all[1..]), Mesa::InPlace);
+        assert_eq!(find(None, &[("LD_LIBRARY_PATH", &environment.join("lib"))]), Mesa::InPlace);
+        assert_eq!(find(None, &all[2..]), at(&beside));
+        fs::remove_dir_all(beside).unwrap();
+        assert_eq!(find(None, &all[2..]), at(&data));
+        // One that was asked for and is not there is never replaced by another.
+        fs::remove_dir_all(&chosen).unwrap();
+        assert!(matches!(find(Some(&chosen), &all), Mesa::Missing(_)));
+        assert!(matches!(find(None, &[("LIBGL_DRIVERS_PATH", &chosen), all[2]]), Mesa::Missing(_)));
+    }
+
+    #[test]
+    fn a_program_is_pointed_at_all_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mesa = prefix(folder.path(), "mesa");
+        let vendor = mesa.join("share/glvnd/egl_vendor.d");
+        fs::create_dir_all(&vendor).unwrap();
+        fs::write(vendor.join("50_mesa.json"), "").unwrap();
+        let old = |name: &str| (name == "LD_LIBRARY_PATH").then(|| "/old".into());
+        let set = at(&mesa).environment(&old);
+        let names: Vec<&str> = set.iter().map(|(name, _)| *name).collect();
+        let vendors = ["__EGL_VENDOR_LIBRARY_FILENAMES", "__GLX_VENDOR_LIBRARY_NAME"];
+        assert_eq!(names, [["LD_LIBRARY_PATH", "LIBGL_DRIVERS_PATH"], vendors].concat());
+        assert_eq!(set[0].1, format!("{}/lib:/old", mesa.display()).as_str());
+        assert!(Mesa::InPlace.environment(&old).is_empty());
     }
 }

@@ -5,10 +5,12 @@
 
 pub mod driver;
 pub mod folder;
+pub mod frames;
 pub mod recording;
 pub mod report;
 mod signals;
 pub mod summary;
+mod window;
 
 use std::env;
 use std::ffi::OsString;
@@ -23,6 +25,8 @@ use crate::limits::amount;
 use crate::options::{Shared, Threads};
 use crate::selection::Span;
 use crate::status::{Failure, Status};
+use driver::Mesa;
+use frames::Taker;
 use summary::Summary;
 
 /// File name of the device.
@@ -40,12 +44,24 @@ pub struct Args {
     /// Record only these submits, counted from 0 in each process
     #[arg(long, value_name = "RANGE", requires = "record")]
     pub record_range: Option<Span>,
+    /// Show the program's windows on the X server, through VirtualGL
+    #[arg(long)]
+    pub window: bool,
+    /// Write each frame that the program presents to this folder, as PNG; - is Y4M video on stdout
+    #[arg(long, value_name = "DIR")]
+    pub frames: Option<PathBuf>,
+    /// Frames that are written; more are counted only
+    #[arg(long, value_name = "N", requires = "frames", default_value_t = 10_000)]
+    pub max_frames: u64,
     /// Take a submit that does more work than this, in the units of `replay`, for hung (default: 16G)
     #[arg(long, value_name = "UNITS", value_parser = amount)]
     pub max_work: Option<u64>,
     /// Print counts and times at exit, a JSON object for each process
     #[arg(long)]
     pub stats: bool,
+    /// The Mesa to run it on, by its prefix; by default the one of scripts/mesa
+    #[arg(long, value_name = "PREFIX")]
+    pub mesa: Option<PathBuf>,
     /// Threads that render
     #[command(flatten)]
     pub threads: Threads,
@@ -60,15 +76,24 @@ pub struct Args {
 /// Wrong use, or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let library = library()?;
-    if let Some(missing) = driver::missing() {
-        shared.warn(missing);
+    let mesa = Mesa::find(args.mesa.as_deref(), &env::current_exe()?.canonicalize()?, &variable);
+    if let Mesa::Missing(why) = &mesa {
+        shared.warn(why);
     }
     let folder = folder::make().context("cannot make a folder for the run")?;
-    let status = signals::status(&mut command(args, shared, &library, folder.path())?)
+    let mut command = command(args, shared, &library, folder.path())?;
+    command.envs(mesa.environment(&variable));
+    let frames =
+        args.frames.as_ref().map(|to| Taker::start(folder.path(), to, args.max_frames)).transpose()?;
+    let status = signals::status(&mut command)
         .with_context(|| format!("cannot run {}", args.program[0].to_string_lossy()))?;
+    let told = frames.map(Taker::finish).transpose();
     let mut summaries = report::read_all(folder.path());
     summaries.iter_mut().try_for_each(finish_recording)?;
     put_out(args, shared, &summaries);
+    if let (Some(told), false) = (told?, shared.quiet) {
+        eprintln!("a4emu: {told}");
+    }
     drop(folder);
     match code(status) {
         0 => Ok(Status::Fine),
@@ -91,9 +116,19 @@ fn library() -> anyhow::Result<PathBuf> {
     })
 }
 
+/// A variable of our environment, if it says anything.
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
 fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyhow::Result<Command> {
-    let mut command = Command::new(&args.program[0]);
-    command.args(&args.program[1..]);
+    let wrapped = args.window.then(|| window::wrapped(&args.program)).transpose()?;
+    let program = wrapped.as_ref().unwrap_or(&args.program);
+    let mut command = Command::new(&program[0]);
+    command.args(&program[1..]);
+    if args.window {
+        command.envs(window::environment());
+    }
     command.env("LD_PRELOAD", preload(library)).env("A4EMU_FOLDER", folder).env("A4EMU_GPU", &args.gpu);
     if shared.strict {
         command.env("A4EMU_STRICT", "1");
@@ -108,6 +143,10 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
         let record = std::path::absolute(record)?;
         may_record(&record).with_context(|| format!("cannot write {}", record.display()))?;
         command.env("A4EMU_RECORD", record);
+    }
+    if args.frames.as_deref() == Some(Path::new("-")) {
+        // The video has stdout.
+        command.stdout(io::stderr());
     }
     if let Some(range) = args.record_range {
         command.env("A4EMU_RECORD_RANGE", format!("{}..{}", range.start, range.end));

@@ -13,7 +13,7 @@ use crate::with_device;
 
 /// A capture of one submit: buffers by address, and the command buffers.
 #[derive(Default)]
-struct Capture {
+pub struct Capture {
     buffers: BTreeMap<u32, Vec<u8>>,
     commands: Vec<AddressRecord>,
 }
@@ -24,7 +24,8 @@ fn sections(name: &str) -> Sections<File> {
 }
 
 impl Capture {
-    fn read(name: &str) -> Self {
+    /// One of the repository's.
+    pub fn read(name: &str) -> Self {
         let (mut capture, mut announced) = (Self::default(), 0);
         for section in sections(name) {
             match section.unwrap().body().unwrap() {
@@ -45,7 +46,7 @@ impl Capture {
 
 /// Uploads the capture into one buffer, which lies where its buffers lay because both end
 /// at the top of the address space, and submits it.
-fn run(capture: &Capture) -> Mapping {
+pub fn run(capture: &Capture) -> Mapping {
     let node = open();
     let base = capture.base();
     let buffer = Buffer::new(&node, ((1u64 << 32) - u64::from(base)) as usize);

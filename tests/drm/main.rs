@@ -9,11 +9,13 @@ mod buffers;
 mod captures;
 mod client;
 mod cost;
+mod frames;
 mod hangs;
 mod hostile;
 mod launcher;
 mod node;
 mod processes;
+mod share;
 mod submits;
 
 use std::path::PathBuf;

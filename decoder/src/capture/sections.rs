@@ -9,6 +9,8 @@ use crate::error::CaptureError;
 
 const HEADER: usize = 8;
 const MARKER: [u8; HEADER] = [0xff; HEADER];
+/// Bytes of a payload that room is made for before they arrive.
+const ROOM: usize = 1 << 20;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 type Peeked<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
@@ -157,7 +159,7 @@ impl<R: Read> Sections<R> {
     }
 
     fn section(&mut self, offset: u64, id: u32, size: u32) -> Result<Option<Section>, CaptureError> {
-        let mut payload = Vec::new();
+        let mut payload = Vec::with_capacity((size as usize).min(ROOM));
         let read = self.read_upto(size as usize, &mut payload);
         payload.shrink_to_fit();
         let got = payload.len() as u64;

@@ -5,8 +5,9 @@
 //! same memory and nothing is copied. It is one mapping and no file, so that neither the
 //! system's limit of mappings nor what a program does to descriptors concerns it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
@@ -30,6 +31,8 @@ pub struct Changes {
     pub gone: Vec<Range<u64>>,
     /// New buffers by address.
     pub born: BTreeMap<u32, Pages>,
+    /// Addresses of buffers whose memory was a file, and that are gone.
+    pub unshared: Vec<u32>,
 }
 
 /// The memory and who has which part of it.
@@ -38,6 +41,8 @@ pub struct Arena {
     free: Gaps,
     /// Buffers: address -> bytes.
     live: BTreeMap<u32, u64>,
+    /// Of those, the ones whose memory is a file.
+    shared: BTreeSet<u32>,
     changes: Changes,
     /// Counts the processes from the first on: each fork adds one in the child.
     generation: u32,
@@ -57,6 +62,7 @@ impl Arena {
             region,
             free: Gaps::new(START..END),
             live: BTreeMap::new(),
+            shared: BTreeSet::new(),
             changes: Changes::default(),
             generation: 0,
             shares_gaps: false,
@@ -81,7 +87,11 @@ impl Arena {
     pub fn release(&mut self, address: u32, size: u64, generation: u32) {
         let range = u64::from(address)..u64::from(address) + size;
         self.live.remove(&address);
-        let emptied = if generation == self.generation {
+        let was_shared = self.shared.remove(&address);
+        if was_shared {
+            self.changes.unshared.push(address);
+        }
+        let emptied = if generation == self.generation && !was_shared {
             self.region.clear(range.clone());
             Ok(())
         } else {
@@ -97,6 +107,28 @@ impl Arena {
         }
     }
 
+    /// Makes the file `fd` the memory of the buffer at `address`.
+    ///
+    /// # Errors
+    /// What the system says to mapping it.
+    pub fn share(&mut self, address: u32, fd: &OwnedFd) -> Result<(), Errno> {
+        let size = *self.live.get(&address).ok_or(Errno::INVAL)?;
+        self.region.back(u64::from(address)..u64::from(address) + size, fd)?;
+        self.shared.insert(address);
+        Ok(())
+    }
+
+    /// The bytes of the buffer at `address`.
+    pub fn contents(&self, address: u32) -> Option<Pages> {
+        let size = self.live.get(&address)?;
+        Some(self.region.pages(u64::from(address)..u64::from(address) + size))
+    }
+
+    /// Whether the memory of the buffer at `address` is a file.
+    pub fn is_shared(&self, address: u32) -> bool {
+        self.shared.contains(&address)
+    }
+
     /// What changed since the last call.
     pub fn take_changes(&mut self) -> Changes {
         std::mem::take(&mut self.changes)
@@ -110,7 +142,7 @@ impl Arena {
         let pages = |(address, size): (&u32, &u64)| {
             (*address, self.region.pages(u64::from(*address)..u64::from(*address) + size))
         };
-        self.changes = Changes { gone: Vec::new(), born: self.live.iter().map(pages).collect() };
+        self.changes = Changes { born: self.live.iter().map(pages).collect(), ..Changes::default() };
     }
 
     /// Makes gaps that are still the parent's memory our own, so that the two processes do

@@ -18,6 +18,7 @@ use crate::arena::Arena;
 use crate::ffi::{Inode, process, signals};
 use crate::file::{DrmFile, Object};
 use crate::ring::Ring;
+use crate::share::Shared;
 use crate::{dispatch, known, mappings, settings, sweep};
 
 /// What changes with ioctls.
@@ -27,6 +28,8 @@ pub struct State {
     pub objects: BTreeMap<Inode, Object>,
     /// Submits that wait for the GPU, and what became of others.
     pub ring: Ring,
+    /// Buffers whose memory other processes can have, by the file that it is.
+    pub shared: Shared,
 }
 
 /// The device.
@@ -74,7 +77,7 @@ pub fn open(cloexec: bool) -> Result<OwnedFd, Errno> {
     let device = device()?;
     sweep::if_closed(device);
     device.start()?;
-    device.add("a4emu-msm", cloexec, 0, Object::File(DrmFile::default()))
+    device.add("a4emu-msm", cloexec, Object::File(DrmFile::default()))
 }
 
 /// Serves an ioctl; `None` if `fd` is not ours.
@@ -137,22 +140,30 @@ impl Device {
         self.summary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new descriptor, `size` bytes long to whoever seeks in it, that stands for `object`.
+    /// A new descriptor that stands for `object`.
     ///
     /// # Errors
     /// What the system says when it has no room.
-    pub fn add(&self, name: &str, cloexec: bool, size: u64, object: Object) -> Result<OwnedFd, Errno> {
+    pub fn add(&self, name: &str, cloexec: bool, object: Object) -> Result<OwnedFd, Errno> {
         let flags = if cloexec { MemfdFlags::CLOEXEC } else { MemfdFlags::empty() };
         let mode: Mode = if matches!(object, Object::File(_)) { known::NODE } else { known::OBJECT };
         let fd = rustix::fs::memfd_create(name, flags)?;
         rustix::fs::fchmod(&fd, mode)?;
-        rustix::fs::ftruncate(&fd, size)?;
-        let inode = Inode::of_owned(&fd).ok_or(Errno::BADF)?;
+        self.add_file(&fd, object)?;
+        Ok(fd)
+    }
+
+    /// The memory file `fd` stands for `object` from now on.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn add_file(&self, fd: &OwnedFd, object: Object) -> Result<(), Errno> {
+        let inode = Inode::of_owned(fd).ok_or(Errno::BADF)?;
         known::note_file(inode);
         let mut state = self.state();
         state.objects.insert(inode, object);
         known::note_live(state.objects.len());
-        Ok(fd)
+        Ok(())
     }
 }
 

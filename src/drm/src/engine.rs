@@ -10,13 +10,16 @@ use a4emu::gpu::{Chip, Gpu};
 use a4emu::run::report;
 use a4emu::run::summary::Summary;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use rustix::io::Errno;
 
 use crate::arena;
 use crate::device::Device;
 use crate::ffi::Inode;
+use crate::frames::Frames;
 use crate::gem::Bo;
 use crate::record::{Group, Recorder, process};
 use crate::settings;
+use crate::share::{Errand, Shelf};
 
 /// A range of GPU addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +76,10 @@ pub struct Engine {
     report: Option<report::Writer>,
     /// The file whose submit ran last.
     last: Option<Inode>,
+    /// Who takes what the program presents.
+    frames: Option<Frames>,
+    /// Files that are the memory of buffers.
+    shelf: Shelf,
     /// Threads that draws run on, this one among them; they take no signals either.
     threads: Option<ThreadPool>,
 }
@@ -104,6 +111,8 @@ impl Engine {
             summary: Summary { pid: std::process::id(), process: process(), ..Summary::default() },
             report: folder.and_then(|folder| report::Writer::new(folder).ok()),
             last: None,
+            frames: folder.and_then(Frames::open),
+            shelf: Shelf::default(),
             threads: ThreadPoolBuilder::new().use_current_thread().build().ok(),
         };
         engine.leave_summary();
@@ -132,6 +141,7 @@ impl Engine {
         self.summary.hangs += u64::from(hung);
         let bad = self.complaints() > before || !self.gpu.report.missing.is_empty();
         self.gpu.report.missing.extend(missing.iter());
+        self.take_frame(job);
         self.publish(device);
         Outcome { failed: settings::get().strict && (bad || hung), hung }
     }
@@ -146,6 +156,16 @@ impl Engine {
         self.summary.hangs += 1;
         self.publish(device);
         Outcome { failed: true, hung: true }
+    }
+
+    /// Sends the frame of the submit that ran last.
+    fn take_frame(&mut self, job: &Job) {
+        let submit = self.gpu.at.submit.wrapping_sub(1);
+        if let Some(frames) = &mut self.frames
+            && frames.take(&self.gpu, job, submit).is_err()
+        {
+            self.frames = None;
+        }
     }
 
     fn complaints(&self) -> u64 {
@@ -178,12 +198,22 @@ impl Engine {
     /// Maps and unmaps buffers as the program did since the last submit.
     fn follow(&mut self, device: &Device) {
         let changes = arena::lock(&device.arena).take_changes();
+        self.shelf.forget(&changes.unshared);
         for gone in changes.gone {
             self.gpu.mem.unmap(gone.start, gone.end);
         }
         for (address, pages) in changes.born {
             self.gpu.mem.map_shared(address, Box::new(pages));
         }
+    }
+
+    /// Does something for a program between submits.
+    ///
+    /// # Errors
+    /// Those of [`Shelf::run`].
+    pub fn run_errand(&mut self, device: &Device, errand: &Errand) -> Result<String, Errno> {
+        self.follow(device);
+        self.shelf.run(errand, &device.arena)
     }
 
     fn record(&mut self, job: &Job) {

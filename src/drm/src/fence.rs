@@ -16,7 +16,7 @@ use crate::uapi;
 /// # Errors
 /// What the system says when it has no room.
 pub fn new(call: &Call) -> Result<i32, Errno> {
-    Ok(call.device.add("a4emu-fence", true, 0, Object::Fence)?.into_raw_fd())
+    Ok(call.device.add("a4emu-fence", true, Object::Fence)?.into_raw_fd())
 }
 
 /// Waits for the fence behind `fd`, ours or another driver's.

@@ -27,6 +27,8 @@ pub struct Bo {
     name: Mutex<String>,
     /// The program said that the contents may go.
     unneeded: AtomicBool,
+    /// It was made for scan-out, or other devices or processes may have it.
+    can_present: AtomicBool,
     /// Number of the last submit that uses it.
     used: AtomicU64,
     /// Number of the last submit that writes it.
@@ -42,7 +44,7 @@ impl Drop for Bo {
 
 impl Bo {
     /// A buffer of at least `size` bytes.
-    fn new(arena: &Arc<Mutex<Arena>>, size: u64) -> Result<Self, Errno> {
+    pub fn new(arena: &Arc<Mutex<Arena>>, size: u64) -> Result<Self, Errno> {
         let size = size.checked_next_multiple_of(arena::PAGE).ok_or(Errno::NOMEM)?;
         let (address, generation) = arena::lock(arena).allocate(size)?;
         Ok(Self {
@@ -51,6 +53,7 @@ impl Bo {
             generation,
             name: Mutex::default(),
             unneeded: AtomicBool::new(false),
+            can_present: AtomicBool::new(false),
             used: AtomicU64::new(0),
             written: AtomicU64::new(0),
             arena: arena.clone(),
@@ -63,6 +66,21 @@ impl Bo {
         if access & uapi::submit::BO_WRITE != 0 {
             self.written.fetch_max(number, Ordering::Relaxed);
         }
+    }
+
+    /// It may be presented.
+    pub fn note_presentable(&self) {
+        self.can_present.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it may be presented.
+    pub fn can_present(&self) -> bool {
+        self.can_present.load(Ordering::Relaxed)
+    }
+
+    /// Whether the byte at `address` is one of its.
+    pub fn holds(&self, address: u32) -> bool {
+        address.checked_sub(self.address).is_some_and(|offset| u64::from(offset) < self.size)
     }
 
     /// Whether the program said that it does not need the contents.
@@ -81,6 +99,9 @@ pub fn new(call: &Call, new: &mut uapi::GemNew) -> Result<(), Errno> {
         return Err(Errno::INVAL);
     }
     let bo = Arc::new(Bo::new(&call.device.arena, new.size)?);
+    if new.flags & uapi::BO_SCANOUT != 0 {
+        bo.note_presentable();
+    }
     new.handle = call.file(|file| Ok(file.buffers.add(bo)))?;
     Ok(())
 }

@@ -13,8 +13,10 @@ use crate::ffi::{Inode, Look};
 /// Permissions of the memory file that stands for an open node. Nobody else gives an
 /// unnamed file these, so that `fstat` alone tells what it is.
 pub const NODE: Mode = Mode::from_raw_mode(0o1666);
-/// Permissions of those that stand for buffers, fences and sync objects.
+/// Permissions of those that stand for fences and sync objects.
 pub const OBJECT: Mode = Mode::from_raw_mode(0o1600);
+/// Permissions of those that are the memory of a buffer, which other processes can have, too.
+pub const BUFFER: Mode = Mode::from_raw_mode(0o1640);
 
 /// Process that has the device.
 static OWNER: AtomicU32 = AtomicU32::new(0);
@@ -48,12 +50,17 @@ pub fn note_file(inode: Inode) {
 /// What `fd` stands for, if it is one of ours and this process has the device.
 pub fn object_at(fd: i32) -> Option<Inode> {
     let look = (LIVE.load(Ordering::Acquire) > 0).then(|| Look::at(fd)).flatten()?;
-    (has_permissions(look, &[NODE, OBJECT]) && is_owner()).then_some(look.inode)
+    (has_permissions(look, &[NODE, OBJECT, BUFFER]) && is_owner()).then_some(look.inode)
 }
 
 /// Whether a file is an open node.
 pub fn is_node(look: Look) -> bool {
     has_permissions(look, &[NODE])
+}
+
+/// Whether a file is the memory of a buffer, of this process's device or another's.
+pub fn is_buffer(look: Look) -> bool {
+    has_permissions(look, &[BUFFER])
 }
 
 fn has_permissions(look: Look, any: &[Mode]) -> bool {

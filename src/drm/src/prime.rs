@@ -1,13 +1,17 @@
-//! Buffers as descriptors, within the process.
+//! Buffers as descriptors (`DRM_IOCTL_PRIME_x`): of this process and of others, see [`crate::share`].
 
 use std::os::fd::IntoRawFd;
+use std::sync::Arc;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::device::Call;
 use crate::ffi::Look;
 use crate::file::Object;
-use crate::uapi;
+use crate::gem::Bo;
+use crate::share::Errand;
+use crate::{known, uapi};
 
 /// `DRM_CLOEXEC | DRM_RDWR`.
 const FLAGS: u32 = (libc::O_CLOEXEC | libc::O_RDWR) as u32;
@@ -15,30 +19,48 @@ const FLAGS: u32 = (libc::O_CLOEXEC | libc::O_RDWR) as u32;
 /// `DRM_IOCTL_PRIME_HANDLE_TO_FD`.
 ///
 /// # Errors
-/// `EINVAL`, `ENOENT`.
+/// `EINVAL`, `ENOENT`; what the system says to another file or mapping.
 pub fn handle_to_fd(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Errno> {
     if prime.flags & !FLAGS != 0 {
         return Err(Errno::INVAL);
     }
     let bo = call.file(|file| file.buffers.get(prime.handle).cloned())?;
-    let cloexec = prime.flags & libc::O_CLOEXEC as u32 != 0;
-    let size = bo.size;
-    prime.fd = call.device.add("a4emu-buffer", cloexec, size, Object::DmaBuf(bo))?.into_raw_fd();
+    let held = call.device.run_errand(Errand::Export(bo.clone()))?;
+    let flags = OFlags::from_bits_retain(prime.flags & libc::O_CLOEXEC as u32) | OFlags::RDWR;
+    let fd = rustix::fs::open(held, flags, Mode::empty())?;
+    call.device.add_file(&fd, Object::DmaBuf(bo.clone()))?;
+    call.device.note_shared(&fd, &bo);
+    prime.fd = fd.into_raw_fd();
     Ok(())
 }
 
 /// `DRM_IOCTL_PRIME_FD_TO_HANDLE`: the file's handle of the buffer, or a new one.
 ///
 /// # Errors
-/// `EBADF`; `EINVAL` for what is not a buffer of this device.
+/// `EBADF`; `EINVAL` for what is not a buffer of this device or of another process's.
 pub fn fd_to_handle(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Errno> {
-    Look::at(prime.fd).ok_or(Errno::BADF)?;
-    let buffer = |object: &Object| match object {
-        Object::DmaBuf(bo) => Some(bo.clone()),
-        _ => None,
+    let look = Look::at(prime.fd).ok_or(Errno::BADF)?;
+    let known = call.device.state().shared.find(look.inode);
+    let bo = match known {
+        Some(bo) => bo,
+        None if known::is_buffer(look) && look.size > 0 => import(call, prime.fd, look)?,
+        None => return Err(Errno::INVAL),
     };
-    let bo = call.object(prime.fd, buffer).ok_or(Errno::INVAL)?;
     prime.handle =
         call.file(|file| Ok(file.buffers.handle_of(&bo).unwrap_or_else(|| file.buffers.add(bo))))?;
     Ok(())
+}
+
+/// The buffer of another process behind `fd`, with a place among ours.
+fn import(call: &Call, fd: i32, look: Look) -> Result<Arc<Bo>, Errno> {
+    let bo = Arc::new(Bo::new(&call.device.arena, look.size)?);
+    let thread = rustix::thread::gettid().as_raw_nonzero();
+    let path = format!("/proc/self/task/{thread}/fd/{fd}");
+    call.device.run_errand(Errand::Import(bo.clone(), path, look.inode))?;
+    let mut state = call.device.state();
+    // Another thread may have been as fast: one buffer is one.
+    let bo = state.shared.add(look.inode, bo);
+    state.objects.insert(look.inode, Object::DmaBuf(bo.clone()));
+    known::note_live(state.objects.len());
+    Ok(bo)
 }

@@ -15,11 +15,14 @@ use crate::clock::Deadline;
 use crate::device::{Call, Device};
 use crate::engine::{Engine, Job, Outcome};
 use crate::ffi::own_table;
+use crate::share::Order;
 
 /// Submits that wait, and what became of others.
 #[derive(Default)]
 pub struct Ring {
     jobs: VecDeque<(u64, Job)>,
+    /// What else the GPU's thread is asked to do; it comes before the next submit.
+    pub errands: VecDeque<Order>,
     /// The thread is there.
     started: bool,
     /// Submits accepted so far, of all files: each has its number from 1.
@@ -80,7 +83,7 @@ impl Device {
     /// The thread: runs what is queued, for ever.
     fn serve(&self, mut engine: Engine) -> ! {
         loop {
-            let (number, mut job) = self.next_job();
+            let (number, mut job) = self.next_job(&mut engine);
             let run = catch_unwind(AssertUnwindSafe(|| engine.run(self, &job)));
             let outcome = run.unwrap_or_else(|panic| engine.broke(self, panic.as_ref()));
             // Before anybody hears of the end: who then closes a buffer is the last to have it.
@@ -90,9 +93,18 @@ impl Device {
         }
     }
 
-    fn next_job(&self) -> (u64, Job) {
+    /// Waits for the next submit, and does errands until it comes.
+    fn next_job(&self, engine: &mut Engine) -> (u64, Job) {
         let mut state = self.state();
         loop {
+            if let Some((errand, tell)) = state.ring.errands.pop_front() {
+                drop(state);
+                let _gone_meanwhile = tell.send(engine.run_errand(self, &errand));
+                // Before the lock: the last owner of a buffer gives its memory back.
+                drop(errand);
+                state = self.state();
+                continue;
+            }
             if let Some(next) = state.ring.jobs.pop_front() {
                 return next;
             }

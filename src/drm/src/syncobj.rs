@@ -104,7 +104,7 @@ pub fn handle_to_fd(call: &Call, handle: &mut uapi::SyncobjHandle) -> Result<(),
     check(handle)?;
     let object = find(call, handle.handle)?;
     handle.fd = if handle.flags == 0 {
-        call.device.add("a4emu-syncobj", true, 0, Object::Syncobj(object))?.into_raw_fd()
+        call.device.add("a4emu-syncobj", true, Object::Syncobj(object))?.into_raw_fd()
     } else if object.has(0) {
         fence::new(call)?
     } else {

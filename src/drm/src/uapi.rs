@@ -144,6 +144,8 @@ pub mod param {
 
 /// `MSM_BO_SCANOUT | MSM_BO_GPU_READONLY | MSM_BO_CACHE_MASK`.
 pub const BO_FLAGS: u32 = 0x000f_0003;
+/// `MSM_BO_SCANOUT`.
+pub const BO_SCANOUT: u32 = 0x0000_0001;
 /// `MSM_BO_CACHE_MASK`.
 pub const BO_CACHE_MASK: u32 = 0x000f_0000;
 /// `MSM_BO_CACHED`, `MSM_BO_WC`, `MSM_BO_UNCACHED`: what a chip without coherence offers.

@@ -23,6 +23,8 @@ pub struct Look {
     pub mode: u32,
     /// It has no name in any folder.
     pub unnamed: bool,
+    /// Bytes in it.
+    pub size: u64,
 }
 
 impl Look {
@@ -33,7 +35,8 @@ impl Look {
         let fd = (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })?;
         let stat = rustix::fs::fstat(fd).ok()?;
         let inode = Inode { device: stat.st_dev, number: stat.st_ino };
-        Some(Self { inode, mode: stat.st_mode, unnamed: stat.st_nlink == 0 })
+        let (unnamed, size) = (stat.st_nlink == 0, stat.st_size as u64);
+        Some(Self { inode, mode: stat.st_mode, unnamed, size })
     }
 }
 

@@ -80,7 +80,7 @@ unsafe fn as_node(stat: *mut libc::stat) {
     // SAFETY: the caller's promise.
     let stat = unsafe { &mut *stat };
     let inode = Inode { device: stat.st_dev, number: stat.st_ino };
-    if is_node(Look { inode, mode: stat.st_mode, unnamed: stat.st_nlink == 0 }) {
+    if is_node(Look { inode, mode: stat.st_mode, unnamed: stat.st_nlink == 0, ..Look::default() }) {
         stat.st_mode = libc::S_IFCHR | 0o666;
         stat.st_rdev = libc::makedev(tree::MAJOR, tree::MINOR);
         stat.st_size = 0;
@@ -155,7 +155,7 @@ interpose! {
                 let device = libc::makedev(out.stx_dev_major, out.stx_dev_minor);
                 let inode = Inode { device, number: out.stx_ino };
                 let unnamed = out.stx_nlink == 0;
-                if is_node(Look { inode, mode: out.stx_mode.into(), unnamed }) {
+                if is_node(Look { inode, mode: out.stx_mode.into(), unnamed, ..Look::default() }) {
                     out.stx_mode = libc::S_IFCHR as u16 | 0o666;
                     (out.stx_rdev_major, out.stx_rdev_minor, out.stx_size) = (tree::MAJOR, tree::MINOR, 0);
                 }

@@ -1,6 +1,7 @@
 //! The memory of buffers: one mapping, which the emulator and the program both use.
 
 use std::ops::Range;
+use std::os::fd::OwnedFd;
 use std::ptr::{self, NonNull};
 
 use rustix::io::Errno;
@@ -81,6 +82,18 @@ impl Region {
         let (base, len) = self.at(&range);
         // SAFETY: in place of our own mapping, which stays as long and as accessible.
         unsafe { fresh(base.as_ptr(), len, MapFlags::FIXED).map(|_| ()) }
+    }
+
+    /// Puts the memory of the file `fd` in place of the bytes `range`.
+    ///
+    /// # Errors
+    /// What the system says to mapping it.
+    pub fn back(&self, range: Range<u64>, fd: &OwnedFd) -> Result<(), Errno> {
+        let (base, len) = self.at(&range);
+        let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
+        // SAFETY: in place of our own mapping, which stays as long and as accessible: the file is
+        // that long, and sealed against becoming shorter.
+        unsafe { rustix::mm::mmap(base.as_ptr().cast(), len, prot, flags, fd, 0).map(|_| ()) }
     }
 
     /// Shows the bytes `range` a second time: at `at`, in place of what is there, or wherever

@@ -1,0 +1,125 @@
+//! Which submits show a frame, and the frame's way to the launcher.
+//!
+//! Nothing tells a render node that a program presents: there is no ioctl of a swap. What can be
+//! seen is what submits render. So a frame is the largest colour surface that a submit rendered, the
+//! last of equals, as the submit leaves it, but for two things. A submit that uses the buffer of the
+//! frame before without rendering to it only copies it, as a read-back does. And once a program has
+//! rendered to a buffer that can be presented (made for scan-out, or exported), nothing else counts.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use a4emu::draw::rb::rendered::{Content, Written};
+use a4emu::gpu::Gpu;
+use a4emu::picture::{Kind, Picture};
+use a4emu::run::frames::{Header, PIPE};
+use rustix::fs::{Mode, OFlags};
+
+use crate::engine::Job;
+use crate::gem::Bo;
+
+/// The launcher's pipe for frames.
+pub struct Frames {
+    pipe: File,
+    choice: Choice,
+}
+
+/// What was presented so far.
+#[derive(Default)]
+struct Choice {
+    /// Address of the last frame.
+    last: Option<u32>,
+    /// A buffer that can be presented was rendered to.
+    presents: bool,
+}
+
+impl Frames {
+    /// Opens the pipe in the launcher's `folder`, if it has made one.
+    pub fn open(folder: &Path) -> Option<Self> {
+        // Without a reader there is nobody to wait for.
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let pipe = rustix::fs::open(folder.join(PIPE), flags, Mode::empty()).ok()?;
+        rustix::fs::fcntl_setfl(&pipe, OFlags::empty()).ok()?;
+        Some(Self { pipe: pipe.into(), choice: Choice::default() })
+    }
+
+    /// Sends the frame that `job`, submit `submit`, has made, if it has made one.
+    ///
+    /// # Errors
+    /// The launcher is gone.
+    pub fn take(&mut self, gpu: &Gpu, job: &Job, submit: u32) -> io::Result<()> {
+        let rendered = gpu.pipeline.surfaces.iter();
+        let rendered = rendered.filter(|s| s.submit == submit && s.content == Content::Color);
+        let buffers: Vec<&Bo> = job.owners.iter().map(|(bo, _)| &**bo).collect();
+        let frame = self.choice.frame(&rendered.copied().collect::<Vec<_>>(), &buffers);
+        let picture = frame.and_then(|frame| Picture::of(&frame, &gpu.mem).ok());
+        let Some(picture) = picture.filter(|picture| picture.kind() == Kind::Rgba8) else { return Ok(()) };
+        let [width, height] = picture.size();
+        Header { pid: std::process::id(), submit, width, height }.send(&self.pipe, &picture.pixels())
+    }
+}
+
+impl Choice {
+    /// The surface that is a frame, of those that a submit with `buffers` has `rendered`.
+    fn frame(&mut self, rendered: &[Written], buffers: &[&Bo]) -> Option<Written> {
+        let holder = |address| buffers.iter().find(|bo| bo.holds(address));
+        let presented = |s: &&Written| holder(s.address).is_some_and(|bo| bo.can_present());
+        self.presents |= rendered.iter().any(|s| presented(&s));
+        let renders_to = |address| rendered.iter().any(|s| s.address == address);
+        let is_copy = self.last.is_some_and(|last| holder(last).is_some() && !renders_to(last));
+        if is_copy && !self.presents {
+            return None;
+        }
+        let candidates = rendered.iter().filter(|s| !self.presents || presented(s));
+        let frame = candidates.max_by_key(|s| u64::from(s.width) * u64::from(s.height)).copied()?;
+        self.last = Some(frame.address);
+        Some(frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
+
+    use super::*;
+    use crate::arena::{Arena, END};
+    use crate::ffi::pages::Region;
+
+    fn surface(bo: &Bo, size: u32) -> Written {
+        Written {
+            submit: 0,
+            draw: 0,
+            address: bo.address,
+            width: size,
+            height: size,
+            pitch: 4 * size,
+            format: ColorFmt::RB4_R8G8B8A8_UNORM,
+            swap: ColorSwap::WZYX,
+            content: Content::Color,
+        }
+    }
+
+    #[test]
+    fn a_frame_is_the_largest_surface_and_no_copy_of_the_one_before() {
+        let region = Box::leak(Box::new(Region::new(END).unwrap()));
+        let arena = Arc::new(Mutex::new(Arena::new(region)));
+        let [screen, shadow, staging, shown] = [(); 4].map(|()| Bo::new(&arena, 1 << 20).unwrap());
+        let of = |bo: &Bo, size| surface(bo, size);
+        let mut choice = Choice::default();
+        let first = choice
+            .frame(&[of(&shadow, 64), of(&screen, 256), of(&staging, 1)], &[&shadow, &screen, &staging]);
+        assert_eq!(first, Some(of(&screen, 256)), "the largest");
+        assert_eq!(choice.frame(&[of(&staging, 256)], &[&screen, &staging]), None, "a read-back");
+        assert_eq!(choice.frame(&[], &[&screen]), None, "nothing was rendered");
+        let both = [of(&shadow, 256), of(&screen, 256)];
+        assert_eq!(choice.frame(&both, &[&shadow, &screen]), Some(both[1]), "the last of equals");
+        shown.note_presentable();
+        let mixed = [of(&shown, 128), of(&screen, 256)];
+        assert_eq!(choice.frame(&mixed, &[&screen, &shown]), Some(mixed[0]), "what can be presented counts");
+        assert_eq!(choice.frame(&both, &[&shadow, &screen]), None, "and from then on nothing else");
+        assert_eq!(choice.frame(&mixed[..1], &[&shown]), Some(mixed[0]));
+    }
+}

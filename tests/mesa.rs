@@ -1,0 +1,207 @@
+//! Programs on the real driver: what needs a Mesa with freedreno (`scripts/mesa`), and some an X server and
+//! VirtualGL. What is missing is said in the name of a test that is ignored for it.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// Frames of the run that is replayed.
+const FRAMES: usize = 30;
+/// How long a program may take until its window shows a picture.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+type Outcome = Result<(), Failed>;
+
+/// The launcher, with the library that cargo builds beside the tests.
+fn a4emu(arguments: &[&str]) -> Command {
+    let tests = std::env::current_exe().expect("a path").parent().expect("a folder").to_path_buf();
+    let places = [tests.clone(), tests.join("..")].map(|folder| folder.join("liba4emu_drm.so"));
+    let library = places.into_iter().find(|place| place.exists()).expect("it is built with the tests");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    command.args(arguments).env("A4EMU_LIBRARY", library);
+    command
+}
+
+fn succeeded(output: &Output) -> Result<String, Failed> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match output.status.success() {
+        true => Ok(text(&output.stdout)),
+        false => Err(format!("{}: {}{}", output.status, text(&output.stdout), text(&output.stderr)).into()),
+    }
+}
+
+fn triangle() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/triangle")
+}
+
+fn a_triangle_on_both_chips() -> Outcome {
+    for gpu in ["420", "430"] {
+        let output = a4emu(&["run", "--gpu", gpu, "--"]).arg(triangle()).output()?;
+        assert_eq!(succeeded(&output)?, format!("FD{gpu}: a triangle\n"));
+    }
+    Ok(())
+}
+
+fn frames_are_what_replay_makes_of_the_recording() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let [frames, recording, png] = ["frames", "run.rd.gz", "replay.png"].map(|name| folder.path().join(name));
+    let mut command = a4emu(&["run", "--frames"]);
+    command.arg(&frames).arg("--record").arg(&recording).arg("--").arg(triangle()).arg(FRAMES.to_string());
+    succeeded(&command.output()?)?;
+    assert_eq!(fs::read_dir(&frames)?.count(), FRAMES);
+    for frame in 0..FRAMES {
+        let mut command = a4emu(&["replay", "--submit", &frame.to_string(), "--png"]);
+        succeeded(&command.arg(&png).arg(&recording).output()?)?;
+        let name = format!("frame-{frame:05}.png");
+        assert!(fs::read(&png)? == fs::read(frames.join(&name))?, "{name}");
+    }
+    Ok(())
+}
+
+/// An X server without a screen, whose picture is a file; it ends with this.
+struct Server {
+    process: Child,
+    folder: tempfile::TempDir,
+    display: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Gone already, if it cannot be killed.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Server {
+    fn start() -> Result<Self, Box<dyn Error>> {
+        let folder = tempfile::tempdir()?;
+        let number = folder.path().join("display");
+        // It chooses a number that is free, and writes it.
+        let script =
+            "exec Xvfb -displayfd 1 -screen 0 800x600x24 -nolisten tcp -fbdir \"$0\" > \"$0/display\"";
+        let mut command = Command::new("sh");
+        let process = command.args(["-c", script]).arg(folder.path()).stderr(Stdio::null()).spawn()?;
+        let mut server = Self { process, folder, display: String::new() };
+        let start = Instant::now();
+        while server.display.is_empty() {
+            if start.elapsed() > PATIENCE || server.process.try_wait()?.is_some() {
+                return Err("Xvfb does not start".into());
+            }
+            let text = fs::read_to_string(&number).unwrap_or_default();
+            server.display = text.strip_suffix('\n').map(|number| format!(":{number}")).unwrap_or_default();
+            sleep(Duration::from_millis(20));
+        }
+        Ok(server)
+    }
+
+    /// What is on the screen, red, green and blue: an XWD file of 32 bits a pixel.
+    fn picture(&self) -> Result<Vec<[u8; 3]>, Box<dyn Error>> {
+        let bytes = fs::read(self.folder.path().join("Xvfb_screen0"))?;
+        let word =
+            |at: usize| u32::from_be_bytes(bytes[4 * at..4 * at + 4].try_into().expect("four")) as usize;
+        // Length of the header, and twelve bytes for each of so many colours.
+        let pixels = &bytes[word(0) + 12 * word(19)..];
+        let pixels = pixels.chunks_exact(4).map(|pixel| [pixel[2], pixel[1], pixel[0]]);
+        Ok(pixels.take(word(4) * word(5)).collect())
+    }
+}
+
+/// Runs `program` in a window until `shows` likes what is on the screen.
+fn window_shows(program: &[&str], shows: impl Fn(&[[u8; 3]]) -> bool) -> Outcome {
+    let server = Server::start()?;
+    let home = tempfile::tempdir()?;
+    let mut command = a4emu(&["run", "--window", "--"]);
+    command.args(program).env("DISPLAY", &server.display).env("HOME", home.path());
+    command
+        .env("PATH", std::env::join_paths(folders())?)
+        .env("SDL_AUDIODRIVER", "dummy")
+        .stdout(Stdio::null());
+    let log = home.path().join("log");
+    let mut process = command.stderr(fs::File::create(&log)?).spawn()?;
+    let start = Instant::now();
+    let shown = loop {
+        if server.picture().is_ok_and(|picture| shows(&picture)) {
+            break true;
+        }
+        if start.elapsed() > PATIENCE || process.try_wait()?.is_some() {
+            break false;
+        }
+        sleep(Duration::from_millis(200));
+    };
+    // The launcher passes this on, and ends with the program.
+    Command::new("kill").arg(process.id().to_string()).status()?;
+    process.wait()?;
+    match shown {
+        true => Ok(()),
+        false => Err(format!("no such picture: {}", fs::read_to_string(log)?).into()),
+    }
+}
+
+fn gears_in_a_window() -> Outcome {
+    // A red, a green and a blue wheel.
+    let strongest = |pixel: &[u8; 3], lane: usize| {
+        (0..3).all(|other| other == lane || u16::from(pixel[lane]) > 2 * u16::from(pixel[other]))
+            && pixel[lane] > 100
+    };
+    window_shows(&["glxgears"], |picture| {
+        (0..3).all(|lane| picture.iter().filter(|pixel| strongest(pixel, lane)).count() > 1000)
+    })
+}
+
+fn a_game_in_a_window() -> Outcome {
+    // Its menu stands before a level: thousands of colours, which no bare screen has.
+    window_shows(&["neverball"], |picture| {
+        let mut colours = picture.to_vec();
+        colours.sort_unstable();
+        colours.dedup();
+        colours.len() > 5000
+    })
+}
+
+/// Where programs are: games are not always in the path.
+fn folders() -> impl Iterator<Item = PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.into_iter().chain(["/usr/games", "/opt/VirtualGL/bin"].map(PathBuf::from))
+}
+
+fn has(program: &str) -> bool {
+    folders().any(|folder| folder.join(program).is_file())
+}
+
+/// Whether a program gets a Mesa with our driver.
+fn has_mesa() -> bool {
+    let output = a4emu(&["run", "--", "true"]).output();
+    output.is_ok_and(|output| !String::from_utf8_lossy(&output.stderr).contains("no Mesa with freedreno"))
+}
+
+fn main() {
+    let mesa = has_mesa();
+    let trial = |name: &str, needs: &[&str], test: fn() -> Outcome| {
+        let mut missing: Vec<&str> = needs.iter().copied().filter(|program| !has(program)).collect();
+        missing.extend((!mesa).then_some("Mesa: scripts/mesa"));
+        let name = match missing.is_empty() {
+            true => name.to_owned(),
+            false => format!("{name} (SKIPPED: no {})", missing.join(", ")),
+        };
+        Trial::test(name, test).with_ignored_flag(!missing.is_empty())
+    };
+    let window = ["Xvfb", "vglrun"];
+    let tests = vec![
+        trial("a_triangle_on_both_chips", &["python3"], a_triangle_on_both_chips),
+        trial(
+            "frames_are_what_replay_makes_of_the_recording",
+            &["python3"],
+            frames_are_what_replay_makes_of_the_recording,
+        ),
+        trial("gears_in_a_window", &[&window[..], &["glxgears"]].concat(), gears_in_a_window),
+        trial("a_game_in_a_window", &[&window[..], &["neverball"]].concat(), a_game_in_a_window),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), tests).exit();
+}
