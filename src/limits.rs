@@ -17,7 +17,8 @@ const HELD_PER_BYTE: u64 = 16;
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct WorkLimits {
     /// End after so much work, in units of about 16 bytes moved or 1/16 of a warp's instruction
-    /// (default: 16G, and 64K for each dword of memory in the capture that is not seen again and again)
+    /// (default: 16G, and, once 256M are spent, 64K for each dword of memory in the capture that is not
+    /// seen again and again)
     #[arg(long, value_name = "UNITS", value_parser = amount)]
     pub max_work: Option<u64>,
     /// End after so many seconds; where that is, is not reproducible

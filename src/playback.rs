@@ -5,7 +5,7 @@
 use a4emu_decoder::capture::{AddressRecord, Body, Section};
 use a4emu_decoder::error::CaptureError;
 
-use crate::budget::Work;
+use crate::budget::{BASE, Work};
 use crate::cp::observer::Announced;
 use crate::cp::{Cp, Engine, Flow, Observer};
 use crate::fault::Trouble;
@@ -18,6 +18,10 @@ use novelty::Novelty;
 /// Units of work that a dword of contents adds to the budget, if it is new. Measured: games take some
 /// thousands, and a recording of any length has ten times as many as it takes.
 const UNITS_PER_DWORD: u64 = 1 << 16;
+
+/// Units spent before contents add any. To count what is new takes as long as to unpack it, and
+/// the budget that a run begins with is more than most of them take.
+const SPENT_BEFORE: u64 = BASE / 64;
 
 /// A chip, and how far the capture has got.
 pub struct Playback {
@@ -131,7 +135,9 @@ impl Playback {
         };
         let held = contents.map_or(&[][..], |bytes| &bytes[..bytes.len().min(length as usize)]);
         observer.buffer(Announced { address, bytes: length, captured: held.len() as u32 });
-        self.gpu.budget.grow(self.novelty.count(held) * UNITS_PER_DWORD);
+        if self.gpu.budget.spent() >= SPENT_BEFORE {
+            self.gpu.budget.grow(self.novelty.count(held) * UNITS_PER_DWORD);
+        }
         if self.gpu.budget.take(Work::Buffer, 1) {
             self.gpu.mem.announce(address, length, contents);
             self.tell_cut_memory();

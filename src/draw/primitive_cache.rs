@@ -96,7 +96,8 @@ impl PrimitiveCache {
         made: &Arc<Primitives>,
     ) {
         let Some(sources) = sources(&vertex, memory) else { return };
-        let bytes = made.bytes();
+        // Draws may share their constants; each is counted as if it had its own.
+        let bytes = made.bytes() + size_of::<Entry>() + 4 * vertex.stage.constants.len();
         if self.bytes + bytes > MAX_BYTES {
             self.clear();
         }

@@ -2,6 +2,7 @@
 
 use a4emu::budget::{Budget, Work};
 use a4emu::cp::{Call, Engine, Flow, Renderer, Silent};
+use a4emu::draw::flush;
 use a4emu::gpu::Gpu;
 use a4emu::pass::Pass;
 use a4emu::playback::Playback;
@@ -21,8 +22,11 @@ impl Engine for With {
         if !(self.chosen)(call) {
             return Renderer.run(gpu, call);
         }
+        // What waits was paid for by others; what the draw leaves waiting is its own.
+        flush(gpu);
         gpu.budget = Budget::fixed(self.units);
         Renderer.run(gpu, call);
+        flush(gpu);
         self.ended = Some(gpu.budget.clone());
         Flow::Stop
     }
