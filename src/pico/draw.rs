@@ -26,6 +26,7 @@ use crate::draw::rb::depth::{DepthStencil, DepthWrite, Words};
 use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
 use crate::draw::rb::pixels::Quads;
 use crate::draw::rb::surface::PixelRows;
+use crate::draw::stop::MAX_HELD;
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::draw::vpc::interpolate::{Source, WarpQuads, Weights};
 use crate::draw::vpc::state::MAX_VARYINGS;
@@ -53,7 +54,7 @@ pub fn draw(
     let mut framebuffer = Framebuffer::new(&scene);
     for (draw, loaded) in scene.draw.iter().zip(&draws) {
         let func = if draw.depth { CompareFunc::FUNC_LESS } else { CompareFunc::FUNC_ALWAYS };
-        framebuffer.draw(loaded, func, &mut budget);
+        framebuffer.draw(loaded, func, MAX_HELD, &mut budget);
     }
     Ok(cut_status(&budget, shared).and(framebuffer.write(png, &reach.inputs)))
 }
@@ -129,13 +130,14 @@ impl Framebuffer {
         out.finish()
     }
 
-    /// As many triangles, in order, as `budget` has work for.
-    fn draw(&mut self, loaded: &Loaded, func: CompareFunc, budget: &mut Budget) {
+    /// As many triangles, in order, as `budget` has work for, and as there is `room` for, in bytes.
+    fn draw(&mut self, loaded: &Loaded, func: CompareFunc, room: u64, budget: &mut Budget) {
         let mut vertices = shade_vertices(loaded, budget);
         let whole = vertices.len() as u32 / 3 * 3;
         let list: Vec<u32> = (0..whole).collect();
         let state = set_up(self.width, self.height);
-        let assembled = setup::assemble(&state, &mut vertices, &list).expect("triangles can be assembled");
+        let assembled = setup::assemble_in(&state, &mut vertices, &list, &[], room);
+        let assembled = assembled.expect("triangles can be assembled");
         if assembled.left_out > 0 {
             budget.exhaust(Work::Vertex);
         }
@@ -270,6 +272,19 @@ impl<'a> Fragments<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn triangles_without_room_are_not_lost_silently() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/captures/pico"));
+        let path = folder.join("triangle.toml");
+        let scene = Scene::read(&path).unwrap();
+        let loaded = scene.draw[0].load(&mut Reach::new(&path, &[])).unwrap();
+        for (room, cut) in [(MAX_HELD, None), (1, Some(Work::Vertex))] {
+            let mut budget = Budget::default();
+            Framebuffer::new(&scene).draw(&loaded, CompareFunc::FUNC_ALWAYS, room, &mut budget);
+            assert_eq!(budget.cut(), cut);
+        }
+    }
 
     #[test]
     fn a_triangle_costs_its_pixels_and_its_warps() {

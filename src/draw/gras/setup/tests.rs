@@ -224,9 +224,20 @@ fn what_set_up_adds_is_held_too() {
     let state = state(PrimType::DI_PT_TRILIST);
     let mut all = vertices(&near);
     assert_eq!(made(&state, &mut all, &list).expect("triangles").len(), 200);
-    let added = all.bytes() - vertices(&near).bytes();
-    assert!(added > 0);
-    let limit = held(&vertices(&near), &list) - LISTED * 200 + MADE * 200 + added / 2;
-    let some = assemble_in(&state, &mut vertices(&near), &list, &[], limit).expect("triangles");
-    assert!(some.left_out > 0);
+    let added = (all.bytes() - vertices(&near).bytes()) / 100;
+    assert_eq!(all.len(), 3 + 200);
+    // After all but one of the triangles.
+    let (lists, screen) = (4 * 300 + LISTED * 100, size_of::<ScreenVertex>() as u64 * (3 + 198));
+    let total = lists + vertices(&near).bytes() + 99 * added + screen + MADE * 198;
+    for (limit, left_out) in [(total, 0), (total - 1, 1)] {
+        let some = assemble_in(&state, &mut vertices(&near), &list, &[], limit).expect("triangles");
+        assert_eq!(some.left_out, left_out);
+    }
+}
+
+#[test]
+fn what_is_held_from_the_start_is_known() {
+    let three = vertices(&TRIANGLE);
+    let screen = 3 * size_of::<ScreenVertex>() as u64;
+    assert_eq!(held(&three, &[0; 9]), three.bytes() + screen + 9 * (4 + LISTED));
 }
