@@ -273,4 +273,9 @@ fn threads_that_the_budget_has_no_warps_for_do_not_run() {
     let mut budget = Budget::new(Work::Warp.price());
     let (outputs, cost) = unit.run(&[], &inputs, &mut budget);
     assert_eq!((cost.warps, outputs.len(), budget.cut()), (1, 32 * 4, Some(Work::Warp)));
+    let mut budget = Budget::default();
+    let (_, cost) = unit.run(&[], &inputs, &mut budget);
+    let instructions = cost.instructions * Work::WarpInstruction.price();
+    assert!(instructions > 0);
+    assert_eq!(budget.spent(), cost.warps * Work::Warp.price() + instructions);
 }

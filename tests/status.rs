@@ -378,6 +378,28 @@ fn a_closed_stdout_hides_nothing() {
     assert_eq!(Folder::new().run("info fine.rd", closed()), (0, String::new()), "nobody's fault");
 }
 
+/// A fixture that a limit cut off says so among its differences, and is not blessed.
+#[test]
+fn a_fixture_that_was_cut_off_says_so() {
+    let folder = Folder::new();
+    let check = |more: &[&str]| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+        child
+            .args(["check", "--fixtures", "same", "--max-work", "1"])
+            .args(more)
+            .current_dir(folder.0.path());
+        let output = child.output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let golden = || fs::read_to_string(folder.0.path().join("same/case/packets.txt")).unwrap();
+    let before = golden();
+    let (status, said) = check(&["--json"]);
+    assert!(status == Some(4) && said.contains("--max-work allows more"), "{said}");
+    let (status, said) = check(&["--bless"]);
+    assert!(status == Some(1) && said.contains("nothing written"), "{said}");
+    assert_eq!(golden(), before);
+}
+
 /// What cannot be put out is said, by whoever was to put it out.
 #[test]
 #[cfg(target_os = "linux")]

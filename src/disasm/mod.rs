@@ -70,11 +70,14 @@ fn write(args: &Args, capture: &[u8], shared: &Shared) -> anyhow::Result<Status>
     let mut out = OutFile::create(&args.output, &Inputs::of(&args.capture))?;
     let named = writeln!(out, "// {}{}", args.capture.display(), kept(args.selection));
     let mut budget = args.limits.work.budget(BASE + UNITS_PER_BYTE * capture.len() as u64);
-    let (rest, written) = disassemble_into(capture, &mut out, &mut |bytes| {
-        budget.take(Work::Buffer, 1) && budget.take(Work::Dword, bytes as u64 / 4)
-    });
+    let (rest, written) = disassemble_into(capture, &mut out, &mut |bytes| may_look(&mut budget, bytes));
     let done = named.and(written).context("cannot write the source").and_then(|()| out.finish());
     Ok(tell(rest, &budget, shared).and(done))
+}
+
+/// Takes the work of looking at a piece of `bytes`; says whether that may be done.
+fn may_look(budget: &mut Budget, bytes: usize) -> bool {
+    budget.take(Work::Buffer, 1) && budget.take(Work::Dword, bytes as u64 / 4)
 }
 
 /// Says what of the capture the source leaves out.
@@ -161,6 +164,17 @@ mod tests {
         let input = BufReader::with_capacity(1 << 10, Counted(input, &read));
         let (bytes, status) = unpack(input, limit, &Shared { quiet: true, ..Shared::default() }).unwrap();
         (bytes.len(), read.get(), status)
+    }
+
+    #[test]
+    fn a_piece_costs_itself_and_its_dwords() {
+        let cost = Work::Buffer.price() + 10 * Work::Dword.price();
+        let mut budget = Budget::new(2 * cost - 1);
+        assert!(may_look(&mut budget, 40));
+        assert_eq!(budget.spent(), cost);
+        assert!(!may_look(&mut budget, 40));
+        // The default has room for two million pieces, and for their bytes.
+        assert!(BASE / Work::Buffer.price() / 2 >= 1 << 20 && UNITS_PER_BYTE * 4 == 2 * Work::Dword.price());
     }
 
     #[test]

@@ -63,9 +63,6 @@ impl Emitter<'_, '_> {
             let wanted = regs::RegName { offset: next };
             return self.fail(reg.span, format!("`+` goes on with the next register, {wanted}"));
         }
-        if open.values == pack::MAX_COUNT {
-            return self.fail(span, format!("more than {} values in one packet", pack::MAX_COUNT));
-        }
         self.put_dwords(span, &[value])?;
         let header = pack::type0(open.first, open.values + 1).to_le_bytes();
         let body = self.body(span)?;

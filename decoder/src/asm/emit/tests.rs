@@ -105,3 +105,14 @@ fn all_that_is_copied_is_work() {
     let again = steps("buffer b { zero 160000 } again b") - steps("buffer b { zero 160000 }");
     assert!(again >= 2 * 20_000, "taken, and put out: {again}");
 }
+
+/// There are no more registers than a header can count, so that a run of them has no limit of its own.
+#[test]
+fn a_run_of_registers_is_as_long_as_its_header_can_count() {
+    let register = |offset: u32| crate::regs::RegName { offset }.to_string();
+    let more: String = (1..MAX_COUNT).map(|offset| format!("+ {} = 0\n", register(offset))).collect();
+    let run = format!("section 0 {{ {} = 0\n{more}", register(0));
+    assert_eq!(size(&format!("{run} }}"), Bounds::default()), Ok(8 + 4 + 4 * MAX_COUNT as usize));
+    let wrong = size(&format!("{run} + {} = 0 }}", register(MAX_COUNT)), Bounds::default()).unwrap_err();
+    assert!(wrong.contains("is called"), "{wrong}");
+}

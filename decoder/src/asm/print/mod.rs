@@ -285,3 +285,29 @@ impl<'a> Printer<'a, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three sections of 12 bytes; both passes ask for each.
+    #[test]
+    fn what_is_not_allowed_is_left_out_and_counted() {
+        let section = [7u32, 4, 1].map(u32::to_le_bytes).concat();
+        let capture = [&section[..], &section, &section].concat();
+        let whole = disassemble(&capture);
+        for (allowed, written) in [(6, 3), (5, 2), (4, 1), (2, 0), (0, 0)] {
+            let (mut text, mut asked) = (Vec::new(), 0);
+            let (rest, _) = disassemble_into(&capture, &mut text, &mut |bytes| {
+                asked += 1;
+                bytes == 12 && asked <= allowed
+            });
+            assert!(whole.text.as_bytes().starts_with(&text), "{allowed}");
+            assert_eq!(
+                (rest.cut, text.len()),
+                (12 * (3 - written), whole.text.len() / 3 * written),
+                "{allowed}"
+            );
+        }
+    }
+}
