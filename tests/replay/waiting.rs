@@ -1,5 +1,6 @@
 //! Draws to tile memory wait for their fragments; nobody may see that they did.
 
+use a4emu::budget::Work;
 use a4emu::gpu::Gpu;
 
 use super::scene::Scene;
@@ -136,4 +137,24 @@ fn surfaces_that_overlap_are_drawn_in_order() {
     assert_eq!(gpu.gmem[4 * 8], 0x11, "rows before it are as they were");
     let without_store = play(&format!("RB_MRT[0].BASE = {base}"), "");
     assert_eq!(halves(&without_store, base), [0x11, 0x11]);
+}
+
+/// What is drawn straight to memory is copied in and out: paid by the rows that a draw touches, in blocks
+/// of 16 bytes, both ways.
+#[test]
+fn copies_of_surfaces_in_memory_are_paid_for() {
+    let tile =
+        Scene::new(SCENE).with("LEFT", LEFT).with("RIGHT", RIGHT).with("BETWEEN", "").with("AFTER", "");
+    let memory = tile
+        .with("buffer word", "buffer target size SIZE * SIZE * 4\nbuffer word")
+        .with("use frame(0,", "use frame(target,")
+        .with("RB_MODE_CONTROL { ENABLE_GMEM | WIDTH = SIZE | HEIGHT = SIZE }", "");
+    let [tile, memory] = [tile, memory].map(|scene| scene.play().budget.spent());
+    let (row, rows) = (4 * SIZE, SIZE);
+    let (left, right) = ((rows - 1) * row + row / 2, rows * row);
+    // The buffer of the target is one more, and RB_MODE_CONTROL, a packet of two dwords, is left out.
+    let buffer = Work::Buffer.price();
+    let stream = Work::Packet.price() + 2 * Work::Dword.price();
+    let copied = (2 * left / 16 + 2 * right / 16) as u64 * Work::Copy16.price();
+    assert_eq!(memory - tile, copied + buffer - stream);
 }
