@@ -6,12 +6,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use a4emu_decoder::regs::enums::PrimType;
-
 use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
-use crate::memo::Memo;
 use crate::pass::Pass;
 use crate::shader::{Program, Warp};
 
@@ -32,6 +29,7 @@ use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::{Choice, Demand, Setting};
 use super::gs::state::{GeometryState, Layers};
 use super::hs::Hull;
+use super::kept::{Kept, Said};
 use super::pc::assembler::PrimitiveList;
 use super::pc::state::PatchState;
 use super::primitive_cache::{PrimitiveCache, looked_through};
@@ -39,7 +37,7 @@ use super::rb::rendered::Surfaces;
 use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
 use super::rb::surface::{Location, Outside, Surface, copied, reachable, with_rows};
 use super::sp::environment::StageEnvironment;
-use super::sp::kept::{KeptStage, NoStage};
+use super::sp::kept::NoStage;
 use super::sp::log::ShaderLog;
 use super::sp::programs::Programs;
 use super::sp::state::{StageState, code};
@@ -47,25 +45,10 @@ use super::stats::{Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
 use super::vertices::{VertexStream, Vertices};
-use super::vfd::state::{Attribute, FetchState, attributes};
+use super::vfd::state::{FetchState, attributes};
 use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
 use super::{ds, gs, hs, pc};
-
-/// What registers say, with what of it is not supported.
-type Said<T> = (T, Arc<[String]>);
-
-/// The state of the last draw, by its parts.
-#[derive(Default)]
-struct Kept {
-    /// In the order of [`crate::gpu::STAGES`].
-    stages: [KeptStage; 6],
-    attributes: Memo<(), Said<Arc<[Attribute]>>>,
-    outputs: Memo<(), Arc<VertexOutputs>>,
-    primitive: Memo<(PrimType, Viewports), Arc<PrimitiveState>>,
-    inputs: Memo<(), Arc<FragmentInputs>>,
-    targets: Memo<(), Said<Arc<Targets>>>,
-}
 
 /// What the pipeline keeps between draws.
 #[derive(Default)]

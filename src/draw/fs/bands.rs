@@ -10,7 +10,7 @@ use super::band::BandRun;
 use super::{Coloring, FragmentDraw};
 
 /// Rows of a band, which is a job. Fixed, so that nothing depends on the number of threads.
-pub(super) const BAND_ROWS: i32 = 32;
+const BAND_ROWS: i32 = 32;
 
 /// Pixels to shade below which a draw is not worth waking other threads.
 pub(super) const SMALL_DRAW: u64 = 1 << 13;
@@ -18,12 +18,11 @@ pub(super) const SMALL_DRAW: u64 = 1 << 13;
 /// Pixels to fill that take as long as one to shade.
 const FILLED_PER_SHADED: u64 = 16;
 
-/// Some rows of a draw.
-struct Band<'p> {
-    area: Rect,
-    surfaces: Vec<PixelRows<'p>>,
-    /// Indices of the primitives that touch it, ascending.
-    primitives: Vec<u32>,
+/// Some rows of a draw, or of several, and what touches them.
+pub(super) struct Band<'p, T> {
+    pub area: Rect,
+    pub surfaces: Vec<PixelRows<'p>>,
+    pub entries: Vec<T>,
 }
 
 impl FragmentDraw<'_> {
@@ -39,14 +38,14 @@ impl FragmentDraw<'_> {
         let stage = &self.state.fragment.stage;
         let bands = match stage.stores() {
             true => {
-                let primitives = (0..self.primitives.len() as u32).collect();
-                vec![Band { area, surfaces, primitives }]
+                let entries = (0..self.primitives.len() as u32).collect();
+                vec![Band { area, surfaces, entries }]
             }
-            false => self.split(area, surfaces),
+            false => cut(area, surfaces, self.bounds.iter().map(|bounds| bounds.intersect(area)).zip(0..)),
         };
         let threads = if self.cost(area) < SMALL_DRAW { Threads::This } else { Threads::All };
-        let draw = |worker: &mut Worker<'_>, mut band: Band<'_>| {
-            BandRun::new(self, &mut band.surfaces, worker).run(band.area, band.primitives)
+        let draw = |worker: &mut Worker<'_>, mut band: Band<'_, u32>| {
+            BandRun::new(self, &mut band.surfaces, worker).run(band.area, band.entries)
         };
         launch(stage, memory, budget, threads, bands.into_iter(), draw)
     }
@@ -59,32 +58,31 @@ impl FragmentDraw<'_> {
             Coloring::None | Coloring::Solid(_) => pixels / FILLED_PER_SHADED,
         }
     }
+}
 
-    /// Cuts the area into bands that start at multiples of [`BAND_ROWS`], each with its rows
-    /// of every surface and the primitives that touch it.
-    fn split<'p>(&self, area: Rect, surfaces: Vec<PixelRows<'p>>) -> Vec<Band<'p>> {
-        let first = area.y0.div_euclid(BAND_ROWS);
-        let count = (area.y1 - 1).div_euclid(BAND_ROWS) - first + 1;
-        let mut lists = vec![Vec::new(); count as usize];
-        for (index, bounds) in self.bounds.iter().enumerate() {
-            let bounds = bounds.intersect(area);
-            if bounds.is_empty() {
-                continue;
-            }
-            let (from, to) = (bounds.y0.div_euclid(BAND_ROWS), (bounds.y1 - 1).div_euclid(BAND_ROWS));
-            let touched = (from - first) as usize..=(to - first) as usize;
-            lists[touched].iter_mut().for_each(|list| list.push(index as u32));
-        }
-        let mut rest = surfaces;
-        let mut bands = Vec::with_capacity(lists.len());
-        for (i, primitives) in lists.into_iter().enumerate() {
-            let end = (first + i as i32 + 1) * BAND_ROWS;
-            let split = rest.into_iter().map(|surface| surface.split_above(end));
-            let (surfaces, below): (Vec<_>, Vec<_>) = split.unzip();
-            rest = below;
-            let area = Rect { y0: area.y0.max(end - BAND_ROWS), y1: area.y1.min(end), ..area };
-            bands.push(Band { area, surfaces, primitives });
-        }
-        bands
+/// Cuts `area` into bands that start at multiples of [`BAND_ROWS`], each with its rows of every surface
+/// and, in their order, those of `entries` whose rectangle touches it.
+pub(super) fn cut<'p, T: Copy>(
+    area: Rect,
+    surfaces: Vec<PixelRows<'p>>,
+    entries: impl Iterator<Item = (Rect, T)>,
+) -> Vec<Band<'p, T>> {
+    let first = area.y0.div_euclid(BAND_ROWS);
+    let number = |y: i32| (y.div_euclid(BAND_ROWS) - first) as usize;
+    let mut lists = vec![Vec::new(); number(area.y1 - 1) + 1];
+    for (bounds, entry) in entries.filter(|(bounds, _)| !bounds.is_empty()) {
+        let touched = number(bounds.y0)..=number(bounds.y1 - 1);
+        lists[touched].iter_mut().for_each(|list| list.push(entry));
     }
+    let mut rest = surfaces;
+    let mut bands = Vec::with_capacity(lists.len());
+    for (i, entries) in lists.into_iter().enumerate() {
+        let end = (first + i as i32 + 1) * BAND_ROWS;
+        let split = rest.into_iter().map(|surface| surface.split_above(end));
+        let (surfaces, below): (Vec<_>, Vec<_>) = split.unzip();
+        rest = below;
+        let area = Rect { y0: area.y0.max(end - BAND_ROWS), y1: area.y1.min(end), ..area };
+        bands.push(Band { area, surfaces, entries });
+    }
+    bands
 }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::band::BandRun;
-use super::bands::{BAND_ROWS, SMALL_DRAW};
+use super::bands::{Band, SMALL_DRAW, cut};
 use super::{DrawState, FragmentDraw, Plan};
 use crate::budget::Budget;
 use crate::draw::gras::primitives::Primitives;
@@ -17,7 +17,6 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::rb::surface::{PixelRows, Surface, in_place, rows_in_place};
 use crate::draw::sp::launch::{Threads, Worker, in_waves};
 use crate::draw::sp::log::ShaderLog;
-use crate::draw::sp::memory::GpuMemory;
 use crate::draw::tpl1::BoundBank;
 use crate::fault::Place;
 use crate::memory::Memory;
@@ -69,13 +68,6 @@ pub struct Finished {
     pub log: ShaderLog,
 }
 
-/// Some rows of a batch: its draws' numbers and primitives that touch them, in order.
-struct Band<'p> {
-    rows: Rect,
-    surfaces: Vec<PixelRows<'p>>,
-    entries: Vec<(u32, u32)>,
-}
-
 impl Batch {
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
@@ -120,7 +112,7 @@ impl Batch {
         let banks: Vec<BoundBank<'_>> =
             self.draws.iter().map(|(draw, _)| draw.state.fragment.stage.textures.bind(memory)).collect();
         let threads = if self.cost < SMALL_DRAW { Threads::This } else { Threads::All };
-        let work = |band: Band<'_>, share| self.band(band, share, memory, &banks);
+        let work = |band: Band<'_, (u32, u32)>, share| self.band(band, share, memory, &banks);
         in_waves(budget, threads, self.bands(gmem).into_iter(), work, |done, budget| {
             for (number, samples, log, exhausted) in done {
                 log.work.settle(budget);
@@ -133,36 +125,20 @@ impl Batch {
         finished
     }
 
-    /// Cuts the area into bands that start at multiples of [`BAND_ROWS`].
-    fn bands<'p>(&self, gmem: &'p mut [u8]) -> Vec<Band<'p>> {
+    /// The bands, each with the draws' numbers and primitives that touch it.
+    fn bands<'p>(&self, gmem: &'p mut [u8]) -> Vec<Band<'p, (u32, u32)>> {
         let Some(area) = self.area else { return Vec::new() };
-        let number = |y: i32| y.div_euclid(BAND_ROWS) - area.y0.div_euclid(BAND_ROWS);
-        let mut entries = vec![Vec::new(); number(area.y1 - 1) as usize + 1];
-        for (draw, (waiting, _)) in (0..).zip(&self.draws) {
-            for (primitive, bounds) in (0..).zip(&waiting.made.bounds[..waiting.count]) {
-                let bounds = bounds.intersect(waiting.area);
-                if !bounds.is_empty() {
-                    let touched = number(bounds.y0) as usize..=number(bounds.y1 - 1) as usize;
-                    entries[touched].iter_mut().for_each(|entries| entries.push((draw, primitive)));
-                }
-            }
-        }
-        let mut rest = rows_in_place(&self.surfaces, area, gmem);
-        let band = |(i, entries): (i32, Vec<(u32, u32)>)| {
-            let end = (area.y0.div_euclid(BAND_ROWS) + i + 1) * BAND_ROWS;
-            let split = std::mem::take(&mut rest).into_iter().map(|surface| surface.split_above(end));
-            let (surfaces, below): (Vec<_>, Vec<_>) = split.unzip();
-            rest = below;
-            let rows = Rect { y0: area.y0.max(end - BAND_ROWS), y1: area.y1.min(end), ..area };
-            Band { rows, surfaces, entries }
-        };
-        (0..).zip(entries).map(band).collect()
+        let entries = (0..).zip(&self.draws).flat_map(|(draw, (waiting, _))| {
+            let bounds = (0..).zip(&waiting.made.bounds[..waiting.count]);
+            bounds.map(move |(primitive, bounds)| (bounds.intersect(waiting.area), (draw, primitive)))
+        });
+        cut(area, rows_in_place(&self.surfaces, area, gmem), entries)
     }
 
     /// One band, with `share` units of work for all of its draws.
     fn band<'m>(
         &'m self,
-        mut band: Band<'_>,
+        mut band: Band<'_, (u32, u32)>,
         share: u64,
         memory: &'m Memory,
         banks: &'m [BoundBank<'m>],
@@ -176,12 +152,12 @@ impl Batch {
                 band.surfaces.iter_mut().map(|rows| Some(rows.reborrow())).collect();
             let mut rows: Vec<PixelRows<'_>> =
                 surfaces.iter().filter_map(|index| slots[*index].take()).collect();
-            let gpu = GpuMemory::ReadOnly(memory, &banks[number as usize]);
+            let bank = &banks[number as usize];
             let fragments = draw.fragments();
             let primitives = entries.iter().map(|(_, primitive)| *primitive);
             let stage = &draw.state.fragment.stage;
-            let (samples, log, exhausted) = Worker::for_one_job(stage, gpu, left, |worker| {
-                BandRun::new(&fragments, &mut rows, worker).run(band.rows.intersect(draw.area), primitives)
+            let (samples, log, exhausted) = Worker::for_one_job(stage, memory, bank, left, |worker| {
+                BandRun::new(&fragments, &mut rows, worker).run(band.area.intersect(draw.area), primitives)
             });
             left = left.saturating_sub(log.work.units());
             let over = exhausted.is_some();

@@ -172,20 +172,15 @@ impl<'a> Worker<'a> {
     /// shader did, and what it wanted more of than it may have.
     pub fn for_one_job<R>(
         stage: &'a StageState,
-        gpu: GpuMemory<'a>,
+        memory: &'a Memory,
+        bank: &'a BoundBank<'a>,
         share: u64,
         work: impl FnOnce(&mut Self) -> R,
     ) -> (R, ShaderLog, Option<Work>) {
-        let bank = match gpu {
-            GpuMemory::ReadOnly(_, bank) => Some(bank),
-            GpuMemory::ReadWrite(_) => None,
-        };
-        let mut worker = Self::new(stage, gpu);
+        let mut worker = Self::new(stage, GpuMemory::ReadOnly(memory, bank));
         let Done { result, mut log, exhausted } = worker.job((), share, |worker, ()| work(worker));
         let used = worker.retire();
-        if let Some(bank) = bank {
-            note_textures(bank, used, stage, &mut log);
-        }
+        note_textures(bank, used, stage, &mut log);
         (result, log, exhausted)
     }
 

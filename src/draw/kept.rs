@@ -1,0 +1,29 @@
+//! The state of the last draw, by its parts.
+
+use std::sync::Arc;
+
+use a4emu_decoder::regs::enums::PrimType;
+
+use super::fs::state::FragmentInputs;
+use super::gras::setup::PrimitiveState;
+use super::gras::state::Viewports;
+use super::rb::state::Targets;
+use super::sp::kept::KeptStage;
+use super::vfd::state::Attribute;
+use super::vpc::state::VertexOutputs;
+use crate::memo::Memo;
+
+/// What registers say, with what of it is not supported.
+pub(super) type Said<T> = (T, Arc<[String]>);
+
+/// What the registers and loaded state of the last draw were made into.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// In the order of [`crate::gpu::STAGES`].
+    pub stages: [KeptStage; 6],
+    pub attributes: Memo<(), Said<Arc<[Attribute]>>>,
+    pub outputs: Memo<(), Arc<VertexOutputs>>,
+    pub primitive: Memo<(PrimType, Viewports), Arc<PrimitiveState>>,
+    pub inputs: Memo<(), Arc<FragmentInputs>>,
+    pub targets: Memo<(), Said<Arc<Targets>>>,
+}
