@@ -29,7 +29,7 @@ enum Seen {
 /// All calls of a run, by number.
 #[derive(Default)]
 pub(super) struct Trail {
-    calls: BTreeMap<u32, (u32, Seen)>,
+    calls: BTreeMap<u32, Seen>,
 }
 
 /// How a call is part of a pixel's history.
@@ -60,12 +60,13 @@ impl Part {
 #[derive(Clone, Copy)]
 enum Holder {
     Memory,
-    /// A byte of tile memory, while the tile with this origin is drawn in a submit.
+    /// A byte of tile memory, while the tile with this origin is drawn; and whether a draw of it has
+    /// been met.
     Tile {
-        submit: u32,
         origin: [i32; 2],
         at: [i32; 2],
         byte: u32,
+        met: bool,
     },
 }
 
@@ -85,7 +86,7 @@ impl Observer for Trail {
                 Seen::Draw { pass, colors, others }
             }
         };
-        self.calls.insert(call.number(), (call.submit(), seen));
+        self.calls.insert(call.number(), seen);
         Flow::Continue
     }
 }
@@ -96,11 +97,11 @@ impl Trail {
         let mut holder = Some(Holder::Memory);
         let mut parts = BTreeMap::new();
         let mut depth: Option<(Vec<Surface>, [i32; 2])> = None;
-        for (&number, (submit, seen)) in self.calls.iter().rev() {
+        for (&number, seen) in self.calls.iter().rev() {
             let Some(now) = holder else { break };
             let part = match now {
-                Holder::Memory => in_memory(*submit, seen, address, &mut depth, &mut holder),
-                Holder::Tile { .. } => in_tile(*submit, seen, now, &mut holder),
+                Holder::Memory => in_memory(seen, address, &mut depth, &mut holder),
+                Holder::Tile { .. } => in_tile(seen, now, &mut holder),
             };
             parts.extend(part.map(|part| (number, part)));
         }
@@ -110,7 +111,6 @@ impl Trail {
 
 /// What a call is to a pixel that lies in memory behind it.
 fn in_memory(
-    submit: u32,
     seen: &Seen,
     address: u32,
     depth: &mut Option<(Vec<Surface>, [i32; 2])>,
@@ -120,7 +120,7 @@ fn in_memory(
         Seen::Copy(copy, bounds) => {
             let at = copy.to().position(Location::Memory(address)).filter(|at| bounds.contains(*at))?;
             let Some(Location::Gmem(byte)) = copy.from().pixel(at) else { return None };
-            *holder = Some(Holder::Tile { submit, origin: copy.origin, at, byte });
+            *holder = Some(Holder::Tile { origin: copy.origin, at, byte, met: false });
             Some(Part::Copied)
         }
         Seen::Draw { pass: Pass::Bypass, colors, others } => {
@@ -139,30 +139,27 @@ fn in_memory(
 }
 
 /// What a call is to a pixel that lies in tile memory behind it.
-fn in_tile(submit: u32, seen: &Seen, now: Holder, holder: &mut Option<Holder>) -> Option<Part> {
-    let Holder::Tile { submit: of, origin, at, byte } = now else { return None };
-    if submit != of {
-        *holder = None;
-        return None;
-    }
+fn in_tile(seen: &Seen, now: Holder, holder: &mut Option<Holder>) -> Option<Part> {
+    let Holder::Tile { origin, at, byte, met } = now else { return None };
     match seen {
-        Seen::Copy(copy, _) if copy.origin != origin => {
+        // Copies end a tile: this is that of an earlier one, or of an earlier frame.
+        Seen::Copy(copy, _) if met || copy.origin != origin => {
             *holder = None;
             None
         }
         Seen::Draw { pass: pass @ (Pass::Gmem | Pass::Restore), colors, others } => {
-            let all = || colors.iter().chain(others);
-            // A restore does not add the bin's offset: its surfaces start at the first pixel of the tile.
-            let at = if *pass == Pass::Restore { [at[0] - origin[0], at[1] - origin[1]] } else { at };
-            if *pass == Pass::Gmem && all().any(|surface| surface.origin != origin) {
+            if *pass == Pass::Gmem && colors.iter().chain(others).any(|surface| surface.origin != origin) {
                 *holder = None;
                 return None;
             }
-            let target = colors.iter().position(|color| color.pixel(at) == Some(Location::Gmem(byte)));
-            if *pass == Pass::Restore && target.is_some() {
-                *holder = Some(Holder::Memory);
-            }
-            (target.is_some() || colors.is_empty()).then_some(Part::Drawn { at, target })
+            // A restore does not add the bin's offset: its surfaces start at the first pixel of the tile.
+            let drawn = if *pass == Pass::Restore { [at[0] - origin[0], at[1] - origin[1]] } else { at };
+            let target = colors.iter().position(|color| color.pixel(drawn) == Some(Location::Gmem(byte)));
+            *holder = Some(match (pass, target) {
+                (Pass::Restore, Some(_)) => Holder::Memory,
+                _ => Holder::Tile { origin, at, byte, met: true },
+            });
+            (target.is_some() || colors.is_empty()).then_some(Part::Drawn { at: drawn, target })
         }
         Seen::Draw { .. } | Seen::Copy(..) | Seen::Other => None,
     }
