@@ -518,9 +518,9 @@ fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
 /// The program, constants and descriptors of `stage`.
 fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Fault> {
     let mut programs = std::mem::take(&mut gpu.pipeline.programs);
-    let mut kept = std::mem::take(&mut gpu.pipeline.kept.stages[stage as usize]);
+    let mut kept = gpu.pipeline.kept.stages[stage as usize].take().unwrap_or_default();
     let state = kept.get(gpu, &mut programs, stage);
-    gpu.pipeline.kept.stages[stage as usize] = kept;
+    gpu.pipeline.kept.stages[stage as usize] = Some(kept);
     gpu.pipeline.programs = programs;
     state.map_err(|why| match why {
         NoStage::Missing(miss) => missing_code(gpu, stage, miss),
