@@ -23,6 +23,7 @@ pub mod convert;
 mod display;
 pub mod float;
 pub mod int;
+pub mod layout;
 mod line;
 mod multisrc;
 mod operand;
