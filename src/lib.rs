@@ -85,11 +85,13 @@ pub mod shader;
 mod debug;
 mod diff;
 mod disasm;
+mod explain;
 mod info;
 mod limits;
 mod memo;
 mod out_file;
 mod progress;
+mod register_names;
 mod replay;
 mod trace;
 
