@@ -83,7 +83,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
 
 /// The definitions of all arguments.
 fn command() -> clap::Command {
-    Cli::command().version(shell::version())
+    Cli::command().version(shell::version()).long_version(shell::long_version())
 }
 
 /// Does what the arguments of the process ask for.

@@ -10,11 +10,15 @@ use clap_complete::Shell;
 
 use crate::out_file::{self, Inputs};
 
-/// What `--version` prints behind the name.
+/// What `-V` prints behind the name: number and, of a release, the commit.
 pub fn version() -> String {
     let commit = option_env!("A4EMU_COMMIT").map_or(String::new(), |commit| format!(" ({commit})"));
-    let (number, target) = (env!("CARGO_PKG_VERSION"), env!("A4EMU_TARGET"));
-    format!("{number}{commit}\ntarget: {target}\nloops over lanes: {}", lanes())
+    env!("CARGO_PKG_VERSION").to_owned() + &commit
+}
+
+/// What `--version` prints: also what it is made for.
+pub fn long_version() -> String {
+    format!("{}\ntarget: {}\nloops over lanes: {}", version(), env!("A4EMU_TARGET"), lanes())
 }
 
 /// What the loops over lanes, pixels and vertices are compiled for, and which of that this machine takes.
