@@ -224,7 +224,7 @@ fn observed(args: &Args, sections: Ahead, playback: &mut Playback) -> anyhow::Re
         state.end(&playback.gpu).finish()?.finish()?;
     }
     if let Some(timeline) = timeline {
-        timeline.into_inner().finish()?.finish()?;
+        timeline.into_inner().finish(&playback.gpu)?.finish()?;
     }
     window.finish(&playback.gpu)?;
     stepping.map_or(Ok(()), Stepping::finish)?;

@@ -284,6 +284,12 @@ fn a_timeline_has_submits_passes_draws_stages_and_threads() {
         .filter_map(|event| event["args"]["pixels"].as_u64())
         .sum();
     assert!(pixels <= stats["pixels"].as_u64().unwrap());
+    // A run that ends inside of a submit has the submit nevertheless.
+    let cut = a4emu(&format!("replay {CUBE} --draw 1 --timeline -")).json();
+    assert_eq!(
+        (row(&cut, 1).len(), row(&cut, 3).iter().filter(|(name, ..)| name.starts_with("draw")).count()),
+        (1, 2)
+    );
     #[cfg(target_os = "linux")]
     assert!(!row(&trace, 10).is_empty() || !row(&trace, 11).is_empty());
 }

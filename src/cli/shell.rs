@@ -73,7 +73,7 @@ impl Man {
     /// When a file or stdout cannot be written.
     pub fn run(&self, mut command: Command) -> anyhow::Result<()> {
         command.build();
-        match &self.output {
+        match self.output.as_deref().filter(|folder| *folder != Path::new("-")) {
             None => Ok(clap_mangen::Man::new(command).render(&mut io::stdout().lock())?),
             Some(folder) => {
                 fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;

@@ -107,8 +107,8 @@ impl<W: Write> Events<W> {
 pub struct Timeline<W> {
     events: Events<W>,
     since: Instant,
-    /// When the submit that runs began.
-    submit: Duration,
+    /// The submit that runs, and when it began.
+    submit: Option<(u32, Duration)>,
     /// When the last draw ended.
     last: Duration,
     /// The pass that runs.
@@ -128,23 +128,17 @@ impl<W: Write> Timeline<W> {
         }
         let threads = thread_times();
         (0..threads.len()).for_each(|thread| events.row(THREADS + thread, &format!("thread {thread}")));
-        let [submit, last] = [Duration::ZERO; 2];
-        Self {
-            events,
-            since: Instant::now(),
-            submit,
-            last,
-            pass: None,
-            stages: StageTimes::default(),
-            threads,
-        }
+        let (since, last, stages) = (Instant::now(), Duration::ZERO, StageTimes::default());
+        Self { events, since, submit: None, last, pass: None, stages, threads }
     }
 
-    /// Writes the end; gives where everything was written to.
+    /// Writes the end of the run, which may be in the middle of a submit; gives where everything was
+    /// written to.
     ///
     /// # Errors
     /// The first write that failed.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub fn finish(mut self, gpu: &Gpu) -> io::Result<W> {
+        self.end_submit(gpu);
         self.events.error?;
         self.events.out.write_all(b"\n],\"displayTimeUnit\":\"ms\"}\n")?;
         Ok(self.events.out)
@@ -195,10 +189,11 @@ impl<W: Write> Timeline<W> {
         }
     }
 
-    fn end_submit(&mut self, gpu: &Gpu, submit: u32) {
+    fn end_submit(&mut self, gpu: &Gpu) {
+        let Some((submit, start)) = self.submit.take() else { return };
         self.catch_up(gpu, submit);
         self.end_pass(submit);
-        let span = Span { start: self.submit, end: self.since.elapsed() };
+        let span = Span { start, end: self.since.elapsed() };
         let details = Details { submit: Some(submit), ..Details::default() };
         self.events.span(SUBMITS, &format!("submit {submit}"), span, details);
     }
@@ -261,15 +256,15 @@ impl<W: Write> Engine for Timed<'_, W> {
 pub struct Clock<'a, W>(pub &'a RefCell<Timeline<W>>);
 
 impl<W: Write> Observer for Clock<'_, W> {
-    fn submit(&mut self, _: &Gpu, _: u32, _: u32) -> Flow {
+    fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
         let mut timeline = self.0.borrow_mut();
-        timeline.submit = timeline.since.elapsed();
-        timeline.last = timeline.submit;
+        timeline.last = timeline.since.elapsed();
+        timeline.submit = Some((gpu.at.submit, timeline.last));
         Flow::Continue
     }
 
     fn submitted(&mut self, gpu: &Gpu) -> Flow {
-        self.0.borrow_mut().end_submit(gpu, gpu.at.submit);
+        self.0.borrow_mut().end_submit(gpu);
         Flow::Continue
     }
 }
