@@ -86,11 +86,14 @@ fn an_instruction_is_explained() {
         text.contains("  32..39  DST        0x4\n") && text.contains("  16..26  SRC2       0x1\n"),
         "{text}"
     );
-    let explained = a4emu("explain ir3 40100004 10010001 --json").json();
-    let word = &explained["instructions"][0];
-    let fields = word["fields"].as_array().unwrap();
-    let sum: u64 = fields.iter().map(|f| f["raw"].as_u64().unwrap() << f["lo"].as_u64().unwrap()).sum();
-    assert_eq!(sum, 0x4010_0004_1001_0001, "the fields are the word");
+    for (words, word) in
+        [("40100004 10010001", 0x4010_0004_1001_0001), ("20444005 3f800000", 0x2044_4005_3f80_0000_u64)]
+    {
+        let explained = a4emu(&format!("explain ir3 {words} --json")).json();
+        let fields = explained["instructions"][0]["fields"].as_array().unwrap();
+        let sum: u64 = fields.iter().map(|f| f["raw"].as_u64().unwrap() << f["lo"].as_u64().unwrap()).sum();
+        assert_eq!(sum, word, "the fields are the word");
+    }
     assert!(fine("explain ir3 ffffffff ffffffff").contains("means nothing on A4xx"));
     assert_eq!(a4emu("explain ir3 1").status, 2);
     assert_eq!(a4emu("explain ir3 xyz 0").status, 2);
