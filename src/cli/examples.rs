@@ -56,7 +56,7 @@ pub const EXPLAIN: &str = "Examples:
 /// Of `pico`.
 pub const PICO: &str = "Examples:
   a4emu pico asm shader.pico -o shader.bin
-  a4emu pico run shader.pico --as float < threads.txt
+  a4emu pico run shader.pico --as f32 < threads.txt
   a4emu pico draw scene.toml --png scene.png";
 
 /// Of `run`.
