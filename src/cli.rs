@@ -9,7 +9,7 @@ use crate::options::Shared;
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::status::Status;
-use crate::{asm, check, decode, diff, disasm, explain, info, pico, replay};
+use crate::{asm, check, decode, diff, disasm, explain, info, pico, pixel, replay};
 pub use shell::lanes;
 
 /// An Adreno A4xx in software: decode, replay and diff command streams.
@@ -33,6 +33,9 @@ enum Command {
     /// Run a capture; render
     #[command(after_help = examples::REPLAY)]
     Replay(replay::Args),
+    /// Why pixels have their colours: every primitive that covered them, and what became of it
+    #[command(after_help = examples::PIXEL)]
+    Pixel(pixel::Args),
     /// First difference in state between two captures or two state files
     #[command(after_help = examples::DIFF)]
     Diff(diff::Args),
@@ -68,6 +71,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Info(args) => info::run(args, &cli.shared),
         Command::Decode(args) => decode::run(args, &cli.shared),
         Command::Replay(args) => replay::run(args, &cli.shared),
+        Command::Pixel(args) => pixel::run(args, &cli.shared),
         Command::Diff(args) => diff::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),
         Command::Asm(args) => asm::run(args, &cli.shared),

@@ -21,6 +21,11 @@ pub const REPLAY: &str = "Examples:
   a4emu replay captures/cube.rd.gz --timeline cube.json      # open in https://ui.perfetto.dev
   a4emu replay captures/cube.rd.gz --loop 100";
 
+/// Of `pixel`.
+pub const PIXEL: &str = "Examples:
+  a4emu pixel captures/many.rd.gz 128,128
+  a4emu pixel captures/many.rd.gz 128,128 --json";
+
 /// Of `diff`.
 pub const DIFF: &str = "Examples:
   a4emu diff before.rd.gz after.rd.gz
