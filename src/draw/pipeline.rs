@@ -38,10 +38,10 @@ use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
 use super::rb::surface::{Location, Outside, Surface, copied, reachable, with_rows};
 use super::sp::environment::StageEnvironment;
 use super::sp::kept::NoStage;
-use super::sp::log::ShaderLog;
+use super::sp::log::{ShaderLog, ShaderWork};
 use super::sp::programs::Programs;
 use super::sp::state::{StageState, code};
-use super::stats::{Stats, StatsReport, TessellationCost};
+use super::stats::{StageCost, Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
 use super::vertices::{VertexStream, Vertices};
@@ -71,6 +71,8 @@ pub struct Pipeline {
     pub dispatches: DispatchCosts,
     /// What tessellation cost.
     pub tessellation: TessellationCost,
+    /// What each draw's stages took, for whoever puts a list here and takes it out.
+    pub costs: Option<Vec<StageCost>>,
 }
 
 impl Pipeline {
@@ -170,6 +172,7 @@ fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
     let stage = stage(gpu, Stage::CS)?;
     let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
     let log = state.run(&mut gpu.mem, &mut gpu.budget);
+    record_cost(gpu, Stage::CS, &log.work, 0);
     record_log(gpu, "compute", log);
     Ok(())
 }
@@ -196,6 +199,7 @@ fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
     let start = Instant::now();
     let mut shaded = state.shade(&mut gpu.mem, &mut gpu.budget)?;
     gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
+    record_cost(gpu, Stage::VS, &shaded.log.work, 0);
     record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
     gpu.pipeline.stats.ms.vertex += start.elapsed().as_secs_f64() * 1e3;
     Ok(shaded)
@@ -233,6 +237,7 @@ fn tessellate(
     let log = Hull { stage: hull, state: patches, vertices, patches: primitives }
         .shade(&mut gpu.mem, &mut gpu.budget);
     let failed = log.fault.is_some();
+    record_cost(gpu, Stage::HS, &log.work, 0);
     record_log(gpu, &format!("draw {}: hull", patches.draw), log);
     let count = if failed { 0 } else { primitives.len() };
     let (factors, problems) = pc::factors::read(patches, count, &gpu.mem);
@@ -241,6 +246,7 @@ fn tessellate(
     let components = domain.outputs.components;
     let points = ds::points(patches, components, &primitives.ids, &factors, &mut gpu.budget)?;
     let (shaded, log) = ds::shade(domain, &points.points, &mut gpu.mem, &mut gpu.budget);
+    record_cost(gpu, Stage::DS, &log.work, 0);
     record_log(gpu, &format!("draw {}: domain", patches.draw), log);
     let cost = &mut gpu.pipeline.tessellation;
     cost.patches += primitives.len() as u64;
@@ -271,6 +277,7 @@ fn shade_geometry(
     let work = GeometryDraw { state, vertices, primitives, choice, draw };
     let shaded = gs::shade(&work, &mut gpu.mem, &mut gpu.budget);
     gpu.pipeline.dispatches.add(&choice, &shaded.cost);
+    record_cost(gpu, Stage::GS, &shaded.log.work, 0);
     record_log(gpu, &format!("draw {draw}: geometry"), shaded.log);
     shaded.fault.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
     shaded.too_large.into_iter().for_each(|what| gpu.report.cut(what, gpu.at));
@@ -534,7 +541,16 @@ fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
 fn record_fragments(gpu: &mut Gpu, samples: u64, log: ShaderLog) {
     gpu.pipeline.stats.pixels += samples;
     gpu.counters.samples_passed += samples;
+    record_cost(gpu, Stage::FS, &log.work, samples);
     record_log(gpu, "fragment", log);
+}
+
+/// Records what the shader of `stage` took, if somebody wants to know it by draw.
+fn record_cost(gpu: &mut Gpu, stage: Stage, work: &ShaderWork, samples: u64) {
+    if let Some(costs) = &mut gpu.pipeline.costs {
+        let (instructions, units) = (work.instructions, work.units());
+        costs.push(StageCost { at: gpu.at, stage, instructions, units, samples });
+    }
 }
 
 /// Records what the shader of `stage` did.

@@ -84,7 +84,7 @@ pub struct Draw {
     pub key: Key,
 }
 
-fn pass_name<S: Serializer>(pass: &Option<Pass>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn pass_name<S: Serializer>(pass: &Option<Pass>, serializer: S) -> Result<S::Ok, S::Error> {
     pass.map(Pass::name).serialize(serializer)
 }
 

@@ -22,15 +22,17 @@
 //! - [`Frame`] is the table of `show`: a row for each command, its tiles folded, with what it cost.
 //! - [`canvas`] takes pictures: [`Attachment`](canvas::Attachment)s of a draw, copied out of tile memory or memory into a
 //!   [`Canvas`](canvas::Canvas) that joins tiles; two of them compare; each makes an [`Image`](canvas::Image).
-//! - [`mesh`] has the vertices of a draw as they are fetched and as they reach the rasteriser.
 //!
 //! Cost: [`Draw::of`] takes a few microseconds and some kilobytes; whoever keeps one for each draw of a run bounds how many.
 
+pub mod canvas;
 mod draw;
 mod fetch;
+mod frame;
 mod name;
 mod raster;
 mod read;
+mod run;
 mod shader;
 mod stage;
 mod target;
@@ -38,9 +40,11 @@ mod texture;
 
 pub use draw::{AlphaTest, Command, Draw, Key, Tile};
 pub use fetch::{IndexBuffer, Indices, VertexInput};
+pub use frame::{Cost, Costing, Frame, Row, RowShader, RowTarget, RowTexture, Rows};
 pub use name::Address;
 pub use raster::{Offset, Raster, Scissors, Viewport};
 pub use read::Read;
+pub use run::{Capture, Look, Looking, Runs, find};
 pub use shader::{Shader, Shaders, Uses};
 pub use stage::{Buffer, Constant, ShaderStage};
 pub use target::{Blend, Depth, Equation, Place, Resolve, Stencil, StencilBuffer, StencilFace, Target};

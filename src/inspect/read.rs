@@ -43,7 +43,7 @@ impl Draw {
             reads.extend(inputs.filter_map(|input| input.read(indices, range?, instances)));
         }
         for stage in &self.shaders {
-            let named = |kind: &str, slot: u32| format!("{:?} {kind} {slot}", stage.stage);
+            let named = |kind: &str, slot: u32| format!("{} {kind} {slot}", stage.name());
             reads.extend(stage.textures.iter().map(|texture| Read {
                 what: named("texture", texture.slot),
                 address: texture.address,

@@ -7,6 +7,7 @@ use a4emu_decoder::regs::tex::*;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
+use super::frame::STAGE_NAMES;
 use super::name::{Address, components, name};
 use super::shader::{Shader, Shaders, Uses};
 use super::texture::{Sampler, Texture};
@@ -68,6 +69,11 @@ pub struct Buffer {
 }
 
 impl ShaderStage {
+    /// Name of the stage.
+    pub fn name(&self) -> &'static str {
+        STAGE_NAMES[self.stage as usize]
+    }
+
     /// `stage` as it stands.
     pub(super) fn of(gpu: &Gpu, stage: Stage, shaders: &mut Shaders) -> Self {
         let address = Address(place(&gpu.regs, stage).0);
@@ -90,7 +96,7 @@ impl ShaderStage {
 impl Serialize for ShaderStage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("ShaderStage", 8)?;
-        out.serialize_field("stage", &format!("{:?}", self.stage))?;
+        out.serialize_field("stage", self.name())?;
         out.serialize_field("address", &self.address)?;
         out.serialize_field("hash", &self.shader.as_ref().map(|shader| format!("{:016x}", shader.hash)))?;
         let code: Option<Vec<String>> = self.shader.as_ref().map(|shader| shader.lines().collect());
