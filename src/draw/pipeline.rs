@@ -6,6 +6,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use a4emu_decoder::regs::enums::PrimType;
+
 use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
@@ -45,9 +47,9 @@ use super::stats::{StageCost, Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
 use super::vertices::{VertexStream, Vertices};
-use super::vfd::state::{FetchState, attributes};
+use super::vfd::state::{Attribute, FetchState, attributes};
 use super::vpc::state::{FeedbackState, VertexOutputs};
-use super::vs::{Shaded, VertexState};
+use super::vs::{Fetched, Shaded, VertexState};
 use super::{ds, gs, hs, pc};
 
 /// What the pipeline keeps between draws.
@@ -583,6 +585,41 @@ fn record_outside(gpu: &mut Gpu, surfaces: &[Surface], outside: &[Outside]) {
             gpu.report.fault(Fault::Store { client: Client::RenderTarget, page }, gpu.at);
         }
     }
+}
+
+// The vertices of a draw: for whoever looks at it.
+
+/// The vertices of a draw, as they are fetched and as they reach set-up.
+pub struct DrawVertices {
+    /// The attributes that are fetched.
+    pub attributes: Arc<[Attribute]>,
+    /// What is fetched.
+    pub fetched: Fetched,
+    /// Type of what its list makes.
+    pub topology: PrimType,
+    /// What reaches set-up; nothing where the type of primitive is not supported.
+    pub stream: Option<VertexStream>,
+    /// Type of what that list makes.
+    pub out_topology: PrimType,
+    /// Whether what reaches set-up are the vertices that were fetched, in their order.
+    pub is_plain: bool,
+}
+
+/// The vertices of a draw. Nothing is drawn or fed back, but what shaders store is stored.
+///
+/// # Errors
+/// The draw cannot be run.
+pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
+    let stages = VertexStages { feedback: None, ..vertex_stages(gpu, call)? };
+    let fetched = stages.vertex.fetched(&mut gpu.mem, &mut gpu.budget)?;
+    Ok(DrawVertices {
+        attributes: stages.vertex.fetch.attributes.clone(),
+        fetched,
+        topology: stages.topology,
+        stream: vertex_stream(gpu, &stages)?,
+        out_topology: stages.topology(),
+        is_plain: stages.is_plain(),
+    })
 }
 
 // One warp of a draw, ready to run: for a debugger.

@@ -20,8 +20,10 @@
 //! - [`Key`] tells which runs are the same command: the runs of one packet for the tiles of a pass, also where the
 //!   kernel was given the tiles in several submits.
 //! - [`Frame`] is the table of `show`: a row for each command, its tiles folded, with what it cost.
+//! - [`Texture::texels`] reads a layer of a level, as the texture unit does.
 //! - [`canvas`] takes pictures: [`Attachment`](canvas::Attachment)s of a draw, copied out of tile memory or memory into a
 //!   [`Canvas`](canvas::Canvas) that joins tiles; two of them compare; each makes an [`Image`](canvas::Image).
+//! - [`mesh`] has the vertices of a draw as they are fetched and as they reach the rasteriser.
 //!
 //! Cost: [`Draw::of`] takes a few microseconds and some kilobytes; whoever keeps one for each draw of a run bounds how many.
 
@@ -29,6 +31,7 @@ pub mod canvas;
 mod draw;
 mod fetch;
 mod frame;
+pub mod mesh;
 mod name;
 mod raster;
 mod read;
@@ -36,6 +39,7 @@ mod run;
 mod shader;
 mod stage;
 mod target;
+mod texels;
 mod texture;
 
 pub use draw::{AlphaTest, Command, Draw, Key, Tile};
@@ -48,4 +52,5 @@ pub use run::{Capture, Look, Looking, Runs, find};
 pub use shader::{Shader, Shaders, Uses};
 pub use stage::{Buffer, Constant, ShaderStage};
 pub use target::{Blend, Depth, Equation, Place, Resolve, Stencil, StencilBuffer, StencilFace, Target};
+pub use texels::{NoTexels, Texels};
 pub use texture::{Sampler, Texture};
