@@ -18,6 +18,7 @@ mod tracker;
 
 use jsonl::{Jsonl, Shaders};
 use output::Palette;
+pub use jsonl::Fields;
 pub use output::{Hold, Output};
 pub use primitive::Primitive;
 use query::Query;
