@@ -16,9 +16,9 @@ mod state_text;
 mod text;
 mod tracker;
 
+pub use jsonl::Fields;
 use jsonl::{Jsonl, Shaders};
 use output::Palette;
-pub use jsonl::Fields;
 pub use output::{Hold, Output};
 pub use primitive::Primitive;
 use query::Query;

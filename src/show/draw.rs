@@ -13,7 +13,7 @@ use super::text;
 use crate::cp::{Call, Silent};
 use crate::decode::Fields;
 use crate::gpu::Gpu;
-use crate::inspect::canvas::{Attachment, Canvas, Changes, NoCanvas};
+use crate::inspect::canvas::{Changes, Keep, Snapshot, Which};
 use crate::inspect::mesh::Mesh;
 use crate::inspect::{Capture, Cost, Draw, Look, Looking, Runs, Shaders, Tile, find};
 use crate::options::{Shared, open_capture};
@@ -91,24 +91,18 @@ struct Looker<'a> {
     runs: &'a Runs,
     shaders: Shaders,
     answer: Option<Answer>,
-    pictures: Vec<Pictures>,
+    before: Snapshot,
+    after: Snapshot,
     mesh: Option<anyhow::Result<Mesh>>,
     /// What became of files that were written on the way.
     files: anyhow::Result<()>,
-}
-
-/// An attachment, and how it was.
-struct Pictures {
-    attachment: Attachment,
-    before: Canvas,
-    after: Canvas,
 }
 
 impl Look for Looker<'_> {
     fn before(&mut self, gpu: &mut Gpu, call: &Call) {
         gpu.pipeline.costs = Some(Vec::new());
         let draw = Draw::of(gpu, call, &mut self.shaders);
-        self.copy(gpu, &draw, Moment::Before);
+        self.before.add(gpu, &draw, Keep::First);
         if let Some(directory) = self.args.textures.as_ref().filter(|_| self.answer.is_none()) {
             self.files = files::write_textures(&draw, gpu, directory, self.inputs);
         }
@@ -125,64 +119,30 @@ impl Look for Looker<'_> {
             answer.cost.add_all(gpu.pipeline.costs.take().unwrap_or_default());
         }
         let draw = Draw::of(gpu, call, &mut self.shaders);
-        self.copy(gpu, &draw, Moment::After);
+        self.after.add(gpu, &draw, Keep::Last);
         if self.args.mesh.is_some() && self.mesh.is_none() {
             self.mesh = Some(match call {
-                Call::Draw(call) => Mesh::of(gpu, call).map_err(|stop| anyhow::anyhow!("no vertices: {stop}")),
+                Call::Draw(call) => {
+                    Mesh::of(gpu, call).map_err(|stop| anyhow::anyhow!("no vertices: {stop}"))
+                }
                 Call::Dispatch(_) | Call::Uncounted(_) => Err(anyhow::anyhow!("no vertices: it is no draw")),
             });
         }
     }
 }
 
-/// Which of two pictures is taken.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Moment {
-    Before,
-    After,
-}
-
 impl<'a> Looker<'a> {
     fn new(args: &'a Args, inputs: &'a Inputs, runs: &'a Runs) -> Self {
-        let shaders = Shaders::default();
-        Self { args, inputs, runs, shaders, answer: None, pictures: Vec::new(), mesh: None, files: Ok(()) }
-    }
-
-    /// Copies what `draw` renders to. Bypass draws of several runs keep what was there before the first.
-    fn copy(&mut self, gpu: &mut Gpu, draw: &Draw, moment: Moment) {
-        for attachment in draw.attachments() {
-            if let Err(why) = self.copy_attachment(gpu, attachment, moment) {
-                let what = format!("draw {}: {}: {why}", draw.draw, attachment.which);
-                gpu.report.cut(what, gpu.at);
-            }
-        }
-    }
-
-    fn copy_attachment(&mut self, gpu: &mut Gpu, attachment: Attachment, moment: Moment) -> Result<(), NoCanvas> {
-        let same = |pictures: &&mut Pictures| pictures.attachment.which == attachment.which;
-        let pictures = match self.pictures.iter_mut().find(same) {
-            Some(known) => known,
-            None => {
-                let empty = Canvas::new(&attachment)?;
-                self.pictures.push(Pictures { attachment, before: empty.clone(), after: empty });
-                self.pictures.last_mut().expect("it was just pushed")
-            }
-        };
-        match moment {
-            Moment::Before if pictures.before.areas().contains(&attachment.area) => Ok(()),
-            Moment::Before => pictures.before.copy(gpu, &attachment),
-            Moment::After => pictures.after.copy(gpu, &attachment),
-        }
+        let (shaders, before, after) = Default::default();
+        Self { args, inputs, runs, shaders, answer: None, before, after, mesh: None, files: Ok(()) }
     }
 
     /// Puts out what was seen.
     fn tell(mut self, name: Draws) -> anyhow::Result<()> {
         let mut answer = self.answer.take().with_context(|| format!("draw {name} did not run"))?;
-        let change = |pictures: &Pictures| Change {
-            target: pictures.attachment.which.to_string(),
-            changes: pictures.before.changes(&pictures.after),
-        };
-        answer.changes = self.pictures.iter().map(change).collect();
+        let changes = self.before.changes(&self.after).into_iter();
+        answer.changes =
+            changes.map(|(which, changes)| Change { target: which.to_string(), changes }).collect();
         std::mem::replace(&mut self.files, Ok(()))?;
         self.write_pictures(name)?;
         if let (Some(path), Some(mesh)) = (&self.args.mesh, self.mesh.take()) {
@@ -193,7 +153,10 @@ impl<'a> Looker<'a> {
 
     /// Whether a file goes where the answer would.
     fn uses_stdout(&self) -> bool {
-        [&self.args.before, &self.args.after, &self.args.mesh].into_iter().flatten().any(|path| path == Path::new("-"))
+        [&self.args.before, &self.args.after, &self.args.mesh]
+            .into_iter()
+            .flatten()
+            .any(|path| path == Path::new("-"))
     }
 
     fn print(&self, answer: &Answer) -> anyhow::Result<()> {
@@ -209,27 +172,36 @@ impl<'a> Looker<'a> {
     }
 
     fn write_pictures(&self, name: Draws) -> anyhow::Result<()> {
-        if self.args.before.is_none() && self.args.after.is_none() {
-            return Ok(());
-        }
-        let wanted = |pictures: &&Pictures| self.args.target.is_none_or(|which| pictures.attachment.which == which);
-        let Some(pictures) = self.pictures.iter().find(wanted) else {
-            match self.args.target {
-                Some(which) => bail!("draw {name} has no {which}"),
-                None => bail!("draw {name} renders to nothing"),
-            }
-        };
         let alpha = if self.args.opaque { Alpha::Opaque } else { Alpha::Kept };
-        for (path, canvas) in [(&self.args.before, &pictures.before), (&self.args.after, &pictures.after)] {
+        for (path, snapshot) in [(&self.args.before, &self.before), (&self.args.after, &self.after)] {
             if let Some(path) = path {
-                let mut out = OutFile::create(path, self.inputs)?;
-                let written = canvas.image(alpha).write_png(&mut out);
-                written.with_context(|| format!("cannot write {}", path.display()))?;
-                out.finish()?;
+                write_picture(snapshot, (name, self.args.target), alpha, path, self.inputs)?;
             }
         }
         Ok(())
     }
+}
+
+/// Writes the picture of what draw `name` renders to, or of one of its targets.
+///
+/// # Errors
+/// There is none, or the file cannot be written.
+pub fn write_picture(
+    snapshot: &Snapshot,
+    (name, which): (Draws, Option<Which>),
+    alpha: Alpha,
+    path: &Path,
+    inputs: &Inputs,
+) -> anyhow::Result<()> {
+    let Some(canvas) = snapshot.get(which) else {
+        match which {
+            Some(which) => bail!("draw {name} has no {which}"),
+            None => bail!("draw {name} renders to nothing"),
+        }
+    };
+    let mut out = OutFile::create(path, inputs)?;
+    canvas.image(alpha).write_png(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
+    out.finish()
 }
 
 impl Answer {

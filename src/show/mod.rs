@@ -5,6 +5,8 @@ mod files;
 mod table;
 mod text;
 
+pub use draw::write_picture;
+
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 

@@ -126,7 +126,7 @@ fn folded(rows: Vec<&Row>) -> Cells {
     [
         match rows.len() {
             1 => frame_draws(first),
-            _ => format!("f{}..=f{}", first.frame_draw, last.frame_draw),
+            _ => format!("f{} .. f{}", first.frame_draw, last.frame_draw),
         },
         first.draw.to_string(),
         first.submit.to_string(),
@@ -172,7 +172,8 @@ pub(super) fn command(command: &Command) -> String {
 }
 
 fn shaders(row: &Row) -> String {
-    let text = |hash: &Option<String>| hash.as_ref().map_or("missing".to_owned(), |hash| hash[..8].to_owned());
+    let text =
+        |hash: &Option<String>| hash.as_ref().map_or("missing".to_owned(), |hash| hash[..8].to_owned());
     let stages = row.shaders.iter().map(|shader| format!("{} {}", shader.stage, text(&shader.hash)));
     stages.collect::<Vec<_>>().join(" ")
 }
@@ -188,7 +189,8 @@ fn targets(row: &Row) -> String {
         Place::Gmem(_) => format!("{} {}", target.name, short(&target.format)),
         Place::Address(address) => format!("{} {} {address}", target.name, short(&target.format)),
     };
-    let size = row.frame.filter(|_| !row.targets.is_empty()).map(|[width, height]| format!("{width}x{height}"));
+    let size =
+        row.frame.filter(|_| !row.targets.is_empty()).map(|[width, height]| format!("{width}x{height}"));
     size.into_iter().chain(row.targets.iter().map(target)).collect::<Vec<_>>().join(" ")
 }
 

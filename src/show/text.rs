@@ -9,8 +9,8 @@ use a4emu_decoder::regs::lookup;
 use super::draw::{Answer, Register};
 use super::table::{command, short};
 use crate::inspect::{
-    Blend, Constant, Depth, Draw, Indices, Place, Raster, Resolve, Sampler, ShaderStage, StencilFace, Target, Texture,
-    VertexInput,
+    Blend, Constant, Depth, Draw, Indices, Place, Raster, Resolve, Sampler, ShaderStage, StencilFace, Target,
+    Texture, VertexInput,
 };
 
 /// Columns of the names on the left.
@@ -51,10 +51,15 @@ impl<W: Write> Text<'_, W> {
         let names: Vec<String> = answer.frame_draws.iter().map(|number| format!("f{number}")).collect();
         let pass = draw.pass.map_or("compute", crate::pass::Pass::name);
         let asked = command(&draw.command);
-        self.row("draw", format_args!("{} {} submit {} {pass} {asked}", draw.draw, names.join("+"), draw.submit))?;
+        self.row(
+            "draw",
+            format_args!("{} {} submit {} {pass} {asked}", draw.draw, names.join("+"), draw.submit),
+        )?;
         self.row("packet", draw.packet)?;
         match answer.run {
-            Some(run) if answer.runs > 1 => self.row("run", format_args!("{} of {}", run + 1, answer.runs))?,
+            Some(run) if answer.runs > 1 => {
+                self.row("run", format_args!("{} of {}", run + 1, answer.runs))?
+            }
             None if answer.runs > 1 => self.row("runs", answer.runs)?,
             _ => {}
         }
@@ -66,10 +71,12 @@ impl<W: Write> Text<'_, W> {
     /// A shader with what it looks at.
     fn stage(&mut self, stage: &ShaderStage) -> io::Result<()> {
         let Some(shader) = &stage.shader else {
-            return self.row(stage.name(), format_args!("program at {} is not in the capture", stage.address));
+            return self
+                .row(stage.name(), format_args!("program at {} is not in the capture", stage.address));
         };
         let (hash, count) = (shader.short_hash(), shader.words.len());
-        self.row(stage.name(), format_args!("{hash} at {}, {count} instructions", stage.address))?;
+        let plural = if count == 1 { "" } else { "s" };
+        self.row(stage.name(), format_args!("{hash} at {}, {count} instruction{plural}", stage.address))?;
         for line in shader.text().lines() {
             let indent = if line.ends_with(':') { 4 } else { 6 };
             writeln!(self.0, "{:indent$}{line}", "")?;
@@ -121,16 +128,12 @@ impl<W: Write> Text<'_, W> {
         let stages: Vec<String> = stages.collect();
         let instructions = if stages.is_empty() { "none".to_owned() } else { stages.join(", ") };
         self.row("cost", format_args!("{} pixels; warp instructions: {instructions}", answer.cost.pixels))?;
-        for change in &answer.changes {
-            match change.changes.bounds {
-                Some(bounds) => {
-                    let (count, bounds) = (change.changes.pixels, rectangle(bounds));
-                    self.row("changed", format_args!("{}: {count} pixels in {bounds}", change.target))?;
-                }
-                None => self.row("changed", format_args!("{}: nothing", change.target))?,
-            }
+        let changed = answer.changes.iter().filter_map(|change| Some((change, change.changes.bounds?)));
+        for (change, bounds) in changed.clone() {
+            let (count, bounds) = (change.changes.pixels, rectangle(bounds));
+            self.row("changed", format_args!("{}: {count} pixels in {bounds}", change.target))?;
         }
-        Ok(())
+        if changed.count() == 0 { self.row("changed", "nothing") } else { Ok(()) }
     }
 
     fn register(&mut self, register: &Register) -> io::Result<()> {
@@ -282,8 +285,15 @@ fn face_text(face: &StencilFace) -> String {
 
 fn blend_text(blend: &Blend) -> String {
     let equation = |it: &crate::inspect::Equation| {
-        let [op, src, dst] = [&it.op, &it.src, &it.dst].map(|name| enumerator(name));
-        format!("{src} {} {dst}", op.strip_prefix("DST_").unwrap_or(op))
+        let [src, dst] = [&it.src, &it.dst].map(|name| enumerator(name));
+        match it.op.as_str() {
+            "BLEND_DST_PLUS_SRC" => format!("src*{src} + dst*{dst}"),
+            "BLEND_SRC_MINUS_DST" => format!("src*{src} - dst*{dst}"),
+            "BLEND_DST_MINUS_SRC" => format!("dst*{dst} - src*{src}"),
+            "BLEND_MIN_DST_SRC" => "min(src, dst)".to_owned(),
+            "BLEND_MAX_DST_SRC" => "max(src, dst)".to_owned(),
+            other => format!("{other} src*{src} dst*{dst}"),
+        }
     };
     let (rgb, alpha) = (equation(&blend.rgb), equation(&blend.alpha));
     if rgb == alpha { format!("blend {rgb}") } else { format!("blend {rgb}, alpha {alpha}") }
@@ -298,9 +308,11 @@ fn uses_constant(draw: &Draw) -> bool {
 fn target_text(target: &Target) -> String {
     let Target { index, format, swap, pitch, register, write_mask, .. } = target;
     let (format, place) = (short(format), place_text(target.place));
-    let written = if write_mask.is_empty() { "writes nothing".to_owned() } else { format!("writes {write_mask}") };
+    let written =
+        if write_mask.is_empty() { "writes nothing".to_owned() } else { format!("writes {write_mask}") };
     let srgb = if target.srgb { " sRGB" } else { "" };
-    let mut text = format!("{index}  {format}{srgb} {swap} in {place} pitch {pitch}, {written} from {register}");
+    let mut text =
+        format!("{index}  {format}{srgb} {swap} in {place} pitch {pitch}, {written} from {register}");
     if let Some(blend) = &target.blend {
         text += &format!(", {}", blend_text(blend));
     }
