@@ -18,6 +18,9 @@ use crate::picture::{Alpha, Kind, Texel};
 /// Bytes of a picture at most: no chip has targets of more.
 const MAX_BYTES: u64 = 1 << 28;
 
+/// Tiles of a picture at most: no chip has so little tile memory.
+const MAX_AREAS: usize = 4096;
+
 /// What of a draw is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
@@ -116,6 +119,9 @@ pub enum NoCanvas {
     /// Of so many pixels and bytes a pixel there is none.
     #[error("no picture of {0}x{1} pixels of {2} bytes")]
     Size(u32, u32, usize),
+    /// It has more tiles than any chip makes.
+    #[error("no picture of more than {MAX_AREAS} tiles")]
+    Tiles,
     /// The work of the run is used up.
     #[error("the run was cut off before the picture was taken")]
     NoBudget,
@@ -170,8 +176,10 @@ impl Canvas {
             let range = self.row(area, row);
             copy_row(gpu, attachment, row, &mut self.bytes[range]);
         }
-        if !self.areas.contains(&area) {
-            self.areas.push(area);
+        match self.areas.contains(&area) {
+            true => {}
+            false if self.areas.len() < MAX_AREAS => self.areas.push(area),
+            false => return Err(NoCanvas::Tiles),
         }
         Ok(())
     }
