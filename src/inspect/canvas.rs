@@ -13,6 +13,7 @@ use super::target::Place;
 use crate::budget::Work;
 use crate::draw::rb::rendered::Content;
 use crate::gpu::Gpu;
+use crate::memory::Memory;
 use crate::picture::{Alpha, Kind, Texel};
 
 /// Bytes of a picture at most: no chip has targets of more.
@@ -72,6 +73,16 @@ pub struct Attachment {
     pub size: [u32; 2],
     /// What the run can change.
     pub area: Tile,
+}
+
+impl Attachment {
+    /// As much of it as some buffer holds: a register may say anything.
+    fn held(self, memory: &Memory) -> Self {
+        let Place::Address(Address(base)) = self.place else { return self };
+        let rows = memory.room(base).div_ceil(self.pitch.max(1));
+        let ([width, height], area) = (self.size, self.area);
+        Self { size: [width, height.min(rows)], area: Tile { height: area.height.min(rows), ..area }, ..self }
+    }
 }
 
 impl Draw {
@@ -272,7 +283,9 @@ pub struct Snapshot(Vec<(Which, Canvas)>);
 impl Snapshot {
     /// Copies what the run `draw` can change, as it is now; what there is no picture of is reported as cut off.
     pub fn add(&mut self, gpu: &mut Gpu, draw: &Draw, keep: Keep) {
-        for attachment in draw.attachments() {
+        let attachments = draw.attachments().into_iter().map(|attachment| attachment.held(&gpu.mem));
+        let with_pixels: Vec<_> = attachments.filter(|attachment| !attachment.size.contains(&0)).collect();
+        for attachment in with_pixels {
             if let Err(why) = self.add_attachment(gpu, &attachment, keep) {
                 let what = format!("draw {}: {}: {why}", draw.draw, attachment.which);
                 gpu.report.cut(what, gpu.at);

@@ -124,6 +124,21 @@ struct Finder {
     found: Option<Runs>,
 }
 
+impl Finder {
+    /// The runs of command `key` so far, of which `call` is the last.
+    fn runs(&mut self, key: Key, call: &Call) -> Runs {
+        if let Some(runs) = self.commands.get_mut(&key.packet) {
+            runs.add(call);
+            return runs.clone();
+        }
+        let runs = Runs::new(key, call);
+        if self.commands.len() < MAX_COMMANDS {
+            self.commands.insert(key.packet, runs.clone());
+        }
+        runs
+    }
+}
+
 impl Observer for Finder {
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         let key = Key::of(gpu);
@@ -134,28 +149,12 @@ impl Observer for Finder {
             self.group = key.group;
             self.commands.clear();
         }
-        let is_found = self.found.as_ref().is_some_and(|found| found.key == key);
-        let is_wanted = self.draw.contains(call.number(), call.frame_draw());
-        let room = self.commands.len() < MAX_COMMANDS;
-        let runs = match self.commands.get_mut(&key.packet) {
-            Some(runs) => {
-                runs.add(call);
-                (is_wanted || is_found).then(|| runs.clone())
-            }
-            None => {
-                let runs = Runs::new(key, call);
-                let wanted = is_wanted.then(|| runs.clone());
-                self.commands.extend(room.then_some((key.packet, runs)));
-                wanted
-            }
-        };
-        if let Some(runs) = runs {
-            let only = self.found.as_ref().and_then(|found| found.only);
-            let only = match self.draw.numbering {
-                Numbering::Execution if is_wanted => Some((call.number(), runs.count - 1)),
-                _ => only,
-            };
-            self.found = Some(Runs { only, ..runs });
+        let runs = self.runs(key, call);
+        if self.draw.contains(call.number(), call.frame_draw()) {
+            let only = self.draw.numbering == Numbering::Execution;
+            self.found = Some(Runs { only: only.then_some((call.number(), runs.count - 1)), ..runs });
+        } else if let Some(found) = self.found.as_mut().filter(|found| found.key == key) {
+            *found = Runs { only: found.only, ..runs };
         }
         Flow::Continue
     }
