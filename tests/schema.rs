@@ -72,6 +72,7 @@ impl Schema {
         let fits = ty.split(" or ").any(|ty| match (ty, value) {
             ("integer", Value::Number(number)) => number.is_u64() || number.is_i64(),
             ("null", Value::Null) | ("number", Value::Number(_)) | ("string", Value::String(_)) => true,
+            ("float", Value::Number(_) | Value::Null) => true,
             ("map" | "object", Value::Object(_)) | ("boolean", Value::Bool(_)) => true,
             (list, Value::Array(items)) => {
                 let of =
