@@ -9,7 +9,7 @@ use crate::options::Shared;
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::status::Status;
-use crate::{asm, check, decode, diff, disasm, explain, info, pico, pixel, replay};
+use crate::{asm, check, decode, diff, disasm, explain, info, pico, pixel, replay, show};
 pub use shell::lanes;
 
 /// An Adreno A4xx in software: decode, replay and diff command streams.
@@ -33,6 +33,9 @@ enum Command {
     /// Run a capture; render
     #[command(after_help = examples::REPLAY)]
     Replay(replay::Args),
+    /// The commands of a frame, or one draw with all that it runs with, reads and changes
+    #[command(after_help = examples::SHOW)]
+    Show(show::Args),
     /// Why pixels have their colours: every primitive that covered them, and what became of it
     #[command(after_help = examples::PIXEL)]
     Pixel(pixel::Args),
@@ -71,6 +74,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Info(args) => info::run(args, &cli.shared),
         Command::Decode(args) => decode::run(args, &cli.shared),
         Command::Replay(args) => replay::run(args, &cli.shared),
+        Command::Show(args) => show::run(args, &cli.shared),
         Command::Pixel(args) => pixel::run(args, &cli.shared),
         Command::Diff(args) => diff::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),

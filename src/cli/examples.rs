@@ -21,6 +21,13 @@ pub const REPLAY: &str = "Examples:
   a4emu replay captures/cube.rd.gz --timeline cube.json      # open in https://ui.perfetto.dev
   a4emu replay captures/cube.rd.gz --loop 100";
 
+/// Of `show`.
+pub const SHOW: &str = "Examples:
+  a4emu show captures/many.rd.gz
+  a4emu show captures/cube.rd.gz --draw f1
+  a4emu show captures/cube.rd.gz --draw f1 --before before.png --after after.png --opaque
+  a4emu show captures/cube.rd.gz --draw f1 --textures pictures --mesh cube.obj";
+
 /// Of `pixel`.
 pub const PIXEL: &str = "Examples:
   a4emu pixel captures/many.rd.gz 128,128

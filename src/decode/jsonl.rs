@@ -122,8 +122,8 @@ impl Serialize for PacketName {
 }
 
 /// The fields of one word.
-pub(super) struct Fields {
-    /// Which.
+pub struct Fields {
+    /// Which there are.
     pub rows: &'static [FieldRow],
     /// The word.
     pub word: u32,

@@ -19,6 +19,7 @@ mod state_text;
 mod text;
 mod tracker;
 
+pub use jsonl::Fields;
 use jsonl::{Jsonl, Shaders};
 use lines::Lines;
 use output::Palette;

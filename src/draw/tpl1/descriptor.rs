@@ -115,6 +115,11 @@ impl Texture {
         (self.base.into(), u64::from(self.base) + self.extent)
     }
 
+    /// Bytes from its base to the end of its last texel.
+    pub fn bytes_spanned(&self) -> u64 {
+        self.extent
+    }
+
     /// Bytes behind it: a view where memory has them in one piece, else a copy
     /// with zeros for what is not known (never larger than the buffer at its base).
     pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> Bytes<'m> {
