@@ -68,6 +68,8 @@ fn value(table: &BTreeMap<String, String>, place: &str, ty: &str) -> Value {
     match ty {
         "object" => object(table, &format!("{place}.")),
         "map" => json!({ "type": "object" }),
+        // JSON has no infinities and nothing for what is no number.
+        "float" => json!({ "type": ["number", "null"] }),
         one if !one.contains(" or ") => json!({ "type": one }),
         several => {
             let types: Vec<&str> =

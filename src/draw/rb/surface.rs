@@ -229,7 +229,7 @@ fn lend(surfaces: &[Surface], area: Rect, mem: &mut Memory) -> Vec<Option<Lent>>
             && u64::from(mem.room(address)) >= range.end - range.start;
         (alone && is_whole).then(|| mem.lend(address, (range.end - range.start) as usize)).flatten()
     };
-    surfaces.iter().zip(&buffers).map(|surface| rows(surface)).collect()
+    surfaces.iter().zip(&buffers).map(&mut rows).collect()
 }
 
 /// The rows of `area` of surfaces that are all [in place](in_place).
