@@ -17,13 +17,21 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 type Outcome = Result<(), Failed>;
 
-/// The launcher, with the library that cargo builds beside the tests.
+/// Where cargo puts the tests.
+fn tests() -> PathBuf {
+    std::env::current_exe().expect("a path").parent().expect("a folder").to_path_buf()
+}
+
+/// The library that cargo builds beside the tests.
+fn library() -> PathBuf {
+    let places = [tests(), tests().join("..")].map(|folder| folder.join("liba4emu_drm.so"));
+    places.into_iter().find(|place| place.exists()).expect("it is built with the tests")
+}
+
+/// The launcher, with that library.
 fn a4emu(arguments: &[&str]) -> Command {
-    let tests = std::env::current_exe().expect("a path").parent().expect("a folder").to_path_buf();
-    let places = [tests.clone(), tests.join("..")].map(|folder| folder.join("liba4emu_drm.so"));
-    let library = places.into_iter().find(|place| place.exists()).expect("it is built with the tests");
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
-    command.args(arguments).env("A4EMU_LIBRARY", library);
+    command.args(arguments).env("A4EMU_LIBRARY", library());
     command
 }
 
@@ -35,8 +43,12 @@ fn succeeded(output: &Output) -> Result<String, Failed> {
     }
 }
 
+fn tree() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 fn triangle() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/triangle")
+    tree().join("scripts/triangle")
 }
 
 fn a_triangle_on_both_chips() -> Outcome {
@@ -170,7 +182,7 @@ const BROWSER: &str = "--headless --in-process-gpu --no-sandbox --disable-gpu-sa
 
 fn a_page_of_webgl() -> Outcome {
     let home = tempfile::tempdir()?;
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/webgl.html");
+    let page = tree().join("tests/webgl.html");
     let mut command = a4emu(&["run", "--", "chromium", "--dump-dom", "--timeout=60000"]);
     command.args(BROWSER.split_whitespace()).arg(format!("file://{}", page.display()));
     let text = succeeded(&command.env("HOME", home.path()).output()?)?;
@@ -180,11 +192,26 @@ fn a_page_of_webgl() -> Outcome {
     }
 }
 
-/// Where programs are: games are not always in the path.
+/// Every hundredth of piglit's shader tests, always the same; what the driver lacks they skip.
+fn a_fraction_of_piglit() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let mut command = Command::new(tree().join("scripts/conformance"));
+    command.args(["piglit", "--alone", "--fraction", "100", "--start", "31", "--out"]).arg(folder.path());
+    command.env("A4EMU", env!("CARGO_BIN_EXE_a4emu")).env("A4EMU_LIBRARY", library());
+    let table = succeeded(&command.env("PATH", std::env::join_paths(folders())?).output()?)?;
+    let passed = table.lines().find_map(|line| line.trim().strip_prefix("pass ")?.trim().parse::<u32>().ok());
+    match passed {
+        Some(30..) => Ok(()),
+        _ => Err(format!("too few to say anything:\n{table}").into()),
+    }
+}
+
+/// Where programs are: games are not always in the path, and cargo installs runners beside its output.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    folders.into_iter().chain(["/usr/games", "/opt/VirtualGL/bin"].map(PathBuf::from))
+    let others = ["/usr/games", "/opt/VirtualGL/bin"].map(PathBuf::from);
+    folders.into_iter().chain(others).chain([tests().join("../../tools/bin")])
 }
 
 fn has(program: &str) -> bool {
@@ -219,6 +246,7 @@ fn main() {
         trial("gears_in_a_window", &[&window[..], &["glxgears"]].concat(), gears_in_a_window),
         trial("a_game_in_a_window", &[&window[..], &["neverball"]].concat(), a_game_in_a_window),
         trial("a_page_of_webgl", &["chromium"], a_page_of_webgl),
+        trial("a_fraction_of_piglit", &["python3", "piglit", "piglit-runner"], a_fraction_of_piglit),
     ];
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }
