@@ -18,7 +18,7 @@ PATIENCE = 120
 RUNNER = Path(__file__).with_suffix(".html")
 BROWSER = """chromium --headless --remote-debugging-port=0 --no-first-run --no-sandbox --disable-gpu-sandbox --in-process-gpu
 --ignore-gpu-blocklist --use-gl=angle --use-angle=gles-egl --ozone-platform=headless
---autoplay-policy=no-user-gesture-required""".split()
+--autoplay-policy=no-user-gesture-required --disable-domain-blocking-for-3d-apis""".split()
 
 
 def number(version):

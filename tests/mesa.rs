@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::fs;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
@@ -75,19 +76,22 @@ fn frames_are_what_replay_makes_of_the_recording() -> Outcome {
     Ok(())
 }
 
-/// An X server without a screen, whose picture is a file; it ends with this.
-struct Server {
-    process: Child,
-    folder: tempfile::TempDir,
-    display: String,
+/// A program, which ends with this.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // The launcher passes this on, and ends with its program. Who is gone already has ended.
+        let _ = Command::new("kill").arg(self.0.id().to_string()).status();
+        let _ = self.0.wait();
+    }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Gone already, if it cannot be killed.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// An X server without a screen, whose picture is a file; it ends with this.
+struct Server {
+    process: Running,
+    folder: tempfile::TempDir,
+    display: String,
 }
 
 impl Server {
@@ -98,11 +102,11 @@ impl Server {
         let script =
             "exec Xvfb -displayfd 1 -screen 0 800x600x24 -nolisten tcp -fbdir \"$0\" > \"$0/display\"";
         let mut command = Command::new("sh");
-        let process = command.args(["-c", script]).arg(folder.path()).stderr(Stdio::null()).spawn()?;
+        let process = Running(command.args(["-c", script]).arg(folder.path()).stderr(Stdio::null()).spawn()?);
         let mut server = Self { process, folder, display: String::new() };
         let start = Instant::now();
         while server.display.is_empty() {
-            if start.elapsed() > PATIENCE || server.process.try_wait()?.is_some() {
+            if start.elapsed() > PATIENCE || server.process.0.try_wait()?.is_some() {
                 return Err("Xvfb does not start".into());
             }
             let text = fs::read_to_string(&number).unwrap_or_default();
@@ -135,35 +139,36 @@ fn window_shows(program: &[&str], shows: impl Fn(&[[u8; 3]]) -> bool) -> Outcome
         .env("SDL_AUDIODRIVER", "dummy")
         .stdout(Stdio::null());
     let log = home.path().join("log");
-    let mut process = command.stderr(fs::File::create(&log)?).spawn()?;
+    let mut process = Running(command.stderr(fs::File::create(&log)?).spawn()?);
     let start = Instant::now();
     let shown = loop {
         if server.picture().is_ok_and(|picture| shows(&picture)) {
             break true;
         }
-        if start.elapsed() > PATIENCE || process.try_wait()?.is_some() {
+        if start.elapsed() > PATIENCE || process.0.try_wait()?.is_some() {
             break false;
         }
         sleep(Duration::from_millis(200));
     };
-    // The launcher passes this on, and ends with the program.
-    Command::new("kill").arg(process.id().to_string()).status()?;
-    process.wait()?;
+    drop(process);
     match shown {
         true => Ok(()),
         false => Err(format!("no such picture: {}", fs::read_to_string(log)?).into()),
     }
 }
 
-fn gears_in_a_window() -> Outcome {
-    // A red, a green and a blue wheel.
+/// Whether more than `count` pixels each are red, green and blue.
+fn has_all_colours(picture: &[[u8; 3]], count: usize) -> bool {
     let strongest = |pixel: &[u8; 3], lane: usize| {
         (0..3).all(|other| other == lane || u16::from(pixel[lane]) > 2 * u16::from(pixel[other]))
             && pixel[lane] > 100
     };
-    window_shows(&["glxgears"], |picture| {
-        (0..3).all(|lane| picture.iter().filter(|pixel| strongest(pixel, lane)).count() > 1000)
-    })
+    (0..3).all(|lane| picture.iter().filter(|pixel| strongest(pixel, lane)).count() > count)
+}
+
+fn gears_in_a_window() -> Outcome {
+    // A wheel of each.
+    window_shows(&["glxgears"], |picture| has_all_colours(picture, 1000))
 }
 
 fn a_game_in_a_window() -> Outcome {
@@ -174,6 +179,52 @@ fn a_game_in_a_window() -> Outcome {
         colours.dedup();
         colours.len() > 5000
     })
+}
+
+/// What Weston's screen shows; nothing while there is no such screen.
+fn screenshot(folder: &Path) -> Result<Vec<[u8; 3]>, Box<dyn Error>> {
+    let mut command = Command::new("weston-screenshooter");
+    command.current_dir(folder).env("XDG_RUNTIME_DIR", folder).env("WAYLAND_DISPLAY", "wayland-a4emu");
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    let mut files = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
+    let Some(file) = files.find(|path| path.extension().is_some_and(|end| end == "png")) else {
+        return Ok(Vec::new());
+    };
+    let mut reader = png::Decoder::new(BufReader::new(fs::File::open(&file)?)).read_info()?;
+    let mut bytes = vec![0; reader.output_buffer_size().ok_or("too large")?];
+    let info = reader.next_frame(&mut bytes)?;
+    fs::remove_file(file)?;
+    Ok(bytes.chunks_exact(info.color_type.samples()).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect())
+}
+
+/// Two GPUs: the client's, which draws a triangle, and the compositor's, which has it by dma-buf.
+fn a_client_on_a_compositor() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let start = |program: &[&str]| {
+        let mut command = a4emu(&["run", "--quiet", "--"]);
+        command.args(program).env("XDG_RUNTIME_DIR", folder.path()).env("WAYLAND_DISPLAY", "wayland-a4emu");
+        command.env_remove("DISPLAY").stdout(Stdio::null()).stderr(Stdio::null()).spawn().map(Running)
+    };
+    let _compositor = start(&[
+        "weston",
+        "--backend=headless-backend.so",
+        "--use-gl",
+        "--socket=wayland-a4emu",
+        "--debug",
+        "--no-config",
+    ])?;
+    let began = Instant::now();
+    while !folder.path().join("wayland-a4emu").exists() && began.elapsed() < PATIENCE {
+        sleep(Duration::from_millis(50));
+    }
+    let _client = start(&["weston-simple-egl"])?;
+    while began.elapsed() < PATIENCE {
+        if has_all_colours(&screenshot(folder.path())?, 100) {
+            return Ok(());
+        }
+        sleep(Duration::from_millis(200));
+    }
+    Err("the client's triangle never showed".into())
 }
 
 /// How README has a browser use the device.
@@ -246,6 +297,11 @@ fn main() {
         trial("gears_in_a_window", &[&window[..], &["glxgears"]].concat(), gears_in_a_window),
         trial("a_game_in_a_window", &[&window[..], &["neverball"]].concat(), a_game_in_a_window),
         trial("a_page_of_webgl", &["chromium"], a_page_of_webgl),
+        trial(
+            "a_client_on_a_compositor",
+            &["weston", "weston-simple-egl", "weston-screenshooter"],
+            a_client_on_a_compositor,
+        ),
         trial("a_fraction_of_piglit", &["python3", "piglit", "piglit-runner"], a_fraction_of_piglit),
     ];
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
