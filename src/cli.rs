@@ -6,7 +6,7 @@ use crate::options::Shared;
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::status::Status;
-use crate::{asm, check, decode, diff, disasm, info, pico, replay};
+use crate::{asm, check, decode, diff, disasm, info, pico, pixel, replay};
 
 /// An Adreno A4xx in software: decode, replay and diff command streams.
 #[derive(Parser)]
@@ -26,6 +26,8 @@ enum Command {
     Decode(decode::Args),
     /// Run a capture; render
     Replay(replay::Args),
+    /// Why pixels have their colours: every primitive that covered them, and what became of it
+    Pixel(pixel::Args),
     /// First difference in state between two captures or two state files
     Diff(diff::Args),
     /// Replay every fixture and compare with its golden files
@@ -46,6 +48,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Info(args) => info::run(args, &cli.shared),
         Command::Decode(args) => decode::run(args, &cli.shared),
         Command::Replay(args) => replay::run(args, &cli.shared),
+        Command::Pixel(args) => pixel::run(args, &cli.shared),
         Command::Diff(args) => diff::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),
         Command::Asm(args) => asm::run(args, &cli.shared),

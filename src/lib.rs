@@ -89,6 +89,7 @@ mod info;
 mod limits;
 mod memo;
 mod out_file;
+mod pixel;
 mod progress;
 mod replay;
 mod trace;

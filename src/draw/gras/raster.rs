@@ -54,6 +54,11 @@ impl Rect {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
 
+    /// Whether pixel (x, y) is in it.
+    pub fn contains(self, [x, y]: [i32; 2]) -> bool {
+        (self.x0..self.x1).contains(&x) && (self.y0..self.y1).contains(&y)
+    }
+
     /// Pixels in it.
     pub fn area(self) -> u64 {
         if self.is_empty() { 0 } else { (self.x1 - self.x0) as u64 * (self.y1 - self.y0) as u64 }
@@ -238,7 +243,7 @@ pub fn bits_of(bytes: &[u8; 32]) -> u32 {
 
 /// Eight bytes of 0 or 1 as eight bits.
 #[inline(always)]
-fn pack_bits(bytes: [u8; 8]) -> u64 {
+pub fn pack_bits(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
