@@ -13,7 +13,7 @@ from pathlib import Path
 
 # The newest version of the tests for WebGL 1, which is what the driver offers on this chip.
 VERSION = (1, 0, 4)
-# Seconds that a page, or the start of a browser, may take.
+# Seconds that a page may take until its next result, or the browser until it is there.
 PATIENCE = 120
 RUNNER = Path(__file__).with_suffix(".html")
 BROWSER = """chromium --headless --remote-debugging-port=0 --no-first-run --no-sandbox --disable-gpu-sandbox --in-process-gpu
@@ -99,7 +99,10 @@ class Browser(threading.Thread):
         return self.page or ""
 
     def hear(self, path, what):
-        """The browser started, or is done with a page; gives the next."""
+        """The browser is alive; or started, or is done with a page: gives the next."""
+        if path == "/alive":
+            self.said.put(True)
+            return ""
         if path == "/start":
             self.renderer = what["renderer"]
         elif what["page"] == self.page:
