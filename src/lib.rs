@@ -85,12 +85,14 @@ pub mod shader;
 mod debug;
 mod diff;
 mod disasm;
+mod explain;
 mod info;
 mod limits;
 mod memo;
 mod out_file;
 mod pixel;
 mod progress;
+mod register_names;
 mod replay;
 mod trace;
 
