@@ -190,6 +190,15 @@ fn check_explain(schema: &Schema) {
     }
 }
 
+/// Every verdict, and a copy.
+fn check_pixel(schema: &Schema, folder: &Path) {
+    let verdicts = folder.join("verdicts.rd").to_str().unwrap().to_owned();
+    a4emu(&["asm", "captures/verdicts.a4", "-o", &verdicts]);
+    for capture in [verdicts.as_str(), "captures/many.rd.gz"] {
+        schema.holds("pixel --json", &json(&a4emu(&["pixel", capture, "10,10", "--json"])));
+    }
+}
+
 fn check_replay(schema: &Schema, folder: &Path, damaged: &str) {
     let (points, patches) = (assembled(folder, "gs-instanced"), assembled(folder, "tess-quad-odd"));
     for capture in ["captures/blend.rd.gz", &points, &patches] {
@@ -236,6 +245,7 @@ fn outputs_are_as_documented() {
     let damaged = damaged.to_str().unwrap();
     check_jsonl(&schema, damaged);
     check_explain(&schema);
+    check_pixel(&schema, folder.path());
     check_replay(&schema, folder.path(), damaged);
     check_fixture(&schema, folder.path());
     #[cfg(target_os = "linux")]

@@ -23,7 +23,7 @@ use crate::fault::Place;
 use crate::memory::Memory;
 
 /// Draws that wait at most.
-const MAX_DRAWS: usize = 4096;
+const MAX_DRAWS: usize = 512;
 
 /// Bytes of primitives from which on no draw waits any more.
 const MAX_BYTES: usize = 64 << 20;
