@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::fs;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
@@ -17,13 +18,21 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 type Outcome = Result<(), Failed>;
 
-/// The launcher, with the library that cargo builds beside the tests.
+/// Where cargo puts the tests.
+fn tests() -> PathBuf {
+    std::env::current_exe().expect("a path").parent().expect("a folder").to_path_buf()
+}
+
+/// The library that cargo builds beside the tests.
+fn library() -> PathBuf {
+    let places = [tests(), tests().join("..")].map(|folder| folder.join("liba4emu_drm.so"));
+    places.into_iter().find(|place| place.exists()).expect("it is built with the tests")
+}
+
+/// The launcher, with that library.
 fn a4emu(arguments: &[&str]) -> Command {
-    let tests = std::env::current_exe().expect("a path").parent().expect("a folder").to_path_buf();
-    let places = [tests.clone(), tests.join("..")].map(|folder| folder.join("liba4emu_drm.so"));
-    let library = places.into_iter().find(|place| place.exists()).expect("it is built with the tests");
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
-    command.args(arguments).env("A4EMU_LIBRARY", library);
+    command.args(arguments).env("A4EMU_LIBRARY", library());
     command
 }
 
@@ -35,8 +44,12 @@ fn succeeded(output: &Output) -> Result<String, Failed> {
     }
 }
 
+fn tree() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 fn triangle() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/triangle")
+    tree().join("scripts/triangle")
 }
 
 fn a_triangle_on_both_chips() -> Outcome {
@@ -63,19 +76,22 @@ fn frames_are_what_replay_makes_of_the_recording() -> Outcome {
     Ok(())
 }
 
-/// An X server without a screen, whose picture is a file; it ends with this.
-struct Server {
-    process: Child,
-    folder: tempfile::TempDir,
-    display: String,
+/// A program, which ends with this.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // The launcher passes this on, and ends with its program. Who is gone already has ended.
+        let _ = Command::new("kill").arg(self.0.id().to_string()).status();
+        let _ = self.0.wait();
+    }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Gone already, if it cannot be killed.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// An X server without a screen, whose picture is a file; it ends with this.
+struct Server {
+    process: Running,
+    folder: tempfile::TempDir,
+    display: String,
 }
 
 impl Server {
@@ -86,11 +102,11 @@ impl Server {
         let script =
             "exec Xvfb -displayfd 1 -screen 0 800x600x24 -nolisten tcp -fbdir \"$0\" > \"$0/display\"";
         let mut command = Command::new("sh");
-        let process = command.args(["-c", script]).arg(folder.path()).stderr(Stdio::null()).spawn()?;
+        let process = Running(command.args(["-c", script]).arg(folder.path()).stderr(Stdio::null()).spawn()?);
         let mut server = Self { process, folder, display: String::new() };
         let start = Instant::now();
         while server.display.is_empty() {
-            if start.elapsed() > PATIENCE || server.process.try_wait()?.is_some() {
+            if start.elapsed() > PATIENCE || server.process.0.try_wait()?.is_some() {
                 return Err("Xvfb does not start".into());
             }
             let text = fs::read_to_string(&number).unwrap_or_default();
@@ -123,35 +139,36 @@ fn window_shows(program: &[&str], shows: impl Fn(&[[u8; 3]]) -> bool) -> Outcome
         .env("SDL_AUDIODRIVER", "dummy")
         .stdout(Stdio::null());
     let log = home.path().join("log");
-    let mut process = command.stderr(fs::File::create(&log)?).spawn()?;
+    let mut process = Running(command.stderr(fs::File::create(&log)?).spawn()?);
     let start = Instant::now();
     let shown = loop {
         if server.picture().is_ok_and(|picture| shows(&picture)) {
             break true;
         }
-        if start.elapsed() > PATIENCE || process.try_wait()?.is_some() {
+        if start.elapsed() > PATIENCE || process.0.try_wait()?.is_some() {
             break false;
         }
         sleep(Duration::from_millis(200));
     };
-    // The launcher passes this on, and ends with the program.
-    Command::new("kill").arg(process.id().to_string()).status()?;
-    process.wait()?;
+    drop(process);
     match shown {
         true => Ok(()),
         false => Err(format!("no such picture: {}", fs::read_to_string(log)?).into()),
     }
 }
 
-fn gears_in_a_window() -> Outcome {
-    // A red, a green and a blue wheel.
+/// Whether more than `count` pixels each are red, green and blue.
+fn has_all_colours(picture: &[[u8; 3]], count: usize) -> bool {
     let strongest = |pixel: &[u8; 3], lane: usize| {
         (0..3).all(|other| other == lane || u16::from(pixel[lane]) > 2 * u16::from(pixel[other]))
             && pixel[lane] > 100
     };
-    window_shows(&["glxgears"], |picture| {
-        (0..3).all(|lane| picture.iter().filter(|pixel| strongest(pixel, lane)).count() > 1000)
-    })
+    (0..3).all(|lane| picture.iter().filter(|pixel| strongest(pixel, lane)).count() > count)
+}
+
+fn gears_in_a_window() -> Outcome {
+    // A wheel of each.
+    window_shows(&["glxgears"], |picture| has_all_colours(picture, 1000))
 }
 
 fn a_game_in_a_window() -> Outcome {
@@ -164,13 +181,59 @@ fn a_game_in_a_window() -> Outcome {
     })
 }
 
+/// What Weston's screen shows; nothing while there is no such screen.
+fn screenshot(folder: &Path) -> Result<Vec<[u8; 3]>, Box<dyn Error>> {
+    let mut command = Command::new("weston-screenshooter");
+    command.current_dir(folder).env("XDG_RUNTIME_DIR", folder).env("WAYLAND_DISPLAY", "wayland-a4emu");
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    let mut files = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
+    let Some(file) = files.find(|path| path.extension().is_some_and(|end| end == "png")) else {
+        return Ok(Vec::new());
+    };
+    let mut reader = png::Decoder::new(BufReader::new(fs::File::open(&file)?)).read_info()?;
+    let mut bytes = vec![0; reader.output_buffer_size().ok_or("too large")?];
+    let info = reader.next_frame(&mut bytes)?;
+    fs::remove_file(file)?;
+    Ok(bytes.chunks_exact(info.color_type.samples()).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect())
+}
+
+/// Two GPUs: the client's, which draws a triangle, and the compositor's, which has it by dma-buf.
+fn a_client_on_a_compositor() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let start = |program: &[&str]| {
+        let mut command = a4emu(&["run", "--quiet", "--"]);
+        command.args(program).env("XDG_RUNTIME_DIR", folder.path()).env("WAYLAND_DISPLAY", "wayland-a4emu");
+        command.env_remove("DISPLAY").stdout(Stdio::null()).stderr(Stdio::null()).spawn().map(Running)
+    };
+    let _compositor = start(&[
+        "weston",
+        "--backend=headless-backend.so",
+        "--use-gl",
+        "--socket=wayland-a4emu",
+        "--debug",
+        "--no-config",
+    ])?;
+    let began = Instant::now();
+    while !folder.path().join("wayland-a4emu").exists() && began.elapsed() < PATIENCE {
+        sleep(Duration::from_millis(50));
+    }
+    let _client = start(&["weston-simple-egl"])?;
+    while began.elapsed() < PATIENCE {
+        if has_all_colours(&screenshot(folder.path())?, 100) {
+            return Ok(());
+        }
+        sleep(Duration::from_millis(200));
+    }
+    Err("the client's triangle never showed".into())
+}
+
 /// How README has a browser use the device.
 const BROWSER: &str = "--headless --in-process-gpu --no-sandbox --disable-gpu-sandbox --ignore-gpu-blocklist \
                        --use-gl=angle --use-angle=gles-egl --ozone-platform=headless";
 
 fn a_page_of_webgl() -> Outcome {
     let home = tempfile::tempdir()?;
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/webgl.html");
+    let page = tree().join("tests/webgl.html");
     let mut command = a4emu(&["run", "--", "chromium", "--dump-dom", "--timeout=60000"]);
     command.args(BROWSER.split_whitespace()).arg(format!("file://{}", page.display()));
     let text = succeeded(&command.env("HOME", home.path()).output()?)?;
@@ -180,11 +243,26 @@ fn a_page_of_webgl() -> Outcome {
     }
 }
 
-/// Where programs are: games are not always in the path.
+/// Every hundredth of piglit's shader tests, always the same; what the driver lacks they skip.
+fn a_fraction_of_piglit() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let mut command = Command::new(tree().join("scripts/conformance"));
+    command.args(["piglit", "--alone", "--fraction", "100", "--start", "31", "--out"]).arg(folder.path());
+    command.env("A4EMU", env!("CARGO_BIN_EXE_a4emu")).env("A4EMU_LIBRARY", library());
+    let table = succeeded(&command.env("PATH", std::env::join_paths(folders())?).output()?)?;
+    let passed = table.lines().find_map(|line| line.trim().strip_prefix("pass ")?.trim().parse::<u32>().ok());
+    match passed {
+        Some(30..) => Ok(()),
+        _ => Err(format!("too few to say anything:\n{table}").into()),
+    }
+}
+
+/// Where programs are: games are not always in the path, and cargo installs runners beside its output.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    folders.into_iter().chain(["/usr/games", "/opt/VirtualGL/bin"].map(PathBuf::from))
+    let others = ["/usr/games", "/opt/VirtualGL/bin"].map(PathBuf::from);
+    folders.into_iter().chain(others).chain([tests().join("../../tools/bin")])
 }
 
 fn has(program: &str) -> bool {
@@ -219,6 +297,12 @@ fn main() {
         trial("gears_in_a_window", &[&window[..], &["glxgears"]].concat(), gears_in_a_window),
         trial("a_game_in_a_window", &[&window[..], &["neverball"]].concat(), a_game_in_a_window),
         trial("a_page_of_webgl", &["chromium"], a_page_of_webgl),
+        trial(
+            "a_client_on_a_compositor",
+            &["weston", "weston-simple-egl", "weston-screenshooter"],
+            a_client_on_a_compositor,
+        ),
+        trial("a_fraction_of_piglit", &["python3", "piglit", "piglit-runner"], a_fraction_of_piglit),
     ];
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }

@@ -214,3 +214,46 @@ fn exports_while_others_submit() {
         });
     });
 }
+
+#[test]
+fn threads_that_export_one_buffer_get_one_file() {
+    with_device("share::threads_that_export_one_buffer_get_one_file", || {
+        use std::os::unix::fs::MetadataExt;
+        let node = open();
+        for round in 0..200 {
+            let buffer = Buffer::new(&node, BYTES);
+            buffer.map.put(2000, &[round]);
+            let start = std::sync::Barrier::new(4);
+            let export_and_import = || {
+                start.wait();
+                let exported = export(&node, buffer.handle);
+                assert_eq!(import(&node, &exported), Ok(buffer.handle));
+                assert_eq!(Mapping::new(&exported, BYTES, 0).unwrap().get(2000), round);
+                exported.metadata().unwrap().ino()
+            };
+            let files = std::thread::scope(|scope| {
+                [(); 4].map(|()| scope.spawn(export_and_import)).map(|thread| thread.join().unwrap())
+            });
+            assert_eq!(files, [files[0]; 4]);
+            gem_close(&node, buffer.handle).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_forked_child_exports_what_its_parent_exported() {
+    with_device("share::a_forked_child_exports_what_its_parent_exported", || {
+        use std::os::unix::fs::MetadataExt;
+        let node = open();
+        let buffer = Buffer::new(&node, BYTES);
+        let file = export(&node, buffer.handle).metadata().unwrap().ino();
+        let status = fork(|| {
+            let exported = export(&node, buffer.handle);
+            write_by_gpu(&node, &buffer, 5);
+            let shown = Mapping::new(&exported, BYTES, 0).unwrap().get(16);
+            // A panic would not get out of here.
+            i32::from(exported.metadata().unwrap().ino() == file && shown == 5)
+        });
+        assert_eq!((status, buffer.map.get(16)), (1, 5));
+    });
+}

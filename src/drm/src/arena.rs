@@ -5,13 +5,14 @@
 //! same memory and nothing is copied. It is one mapping and no file, so that neither the
 //! system's limit of mappings nor what a program does to descriptors concerns it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 
+use crate::ffi::Inode;
 use crate::ffi::pages::{Pages, Region};
 use crate::gaps::Gaps;
 
@@ -35,6 +36,15 @@ pub struct Changes {
     pub unshared: Vec<u32>,
 }
 
+/// The file that is a buffer's memory.
+#[derive(Clone)]
+pub struct Backing {
+    /// Which.
+    pub inode: Inode,
+    /// Where it can be opened, also by a process that the one which holds it has forked.
+    pub path: String,
+}
+
 /// The memory and who has which part of it.
 pub struct Arena {
     region: &'static Region,
@@ -42,7 +52,7 @@ pub struct Arena {
     /// Buffers: address -> bytes.
     live: BTreeMap<u32, u64>,
     /// Of those, the ones whose memory is a file.
-    shared: BTreeSet<u32>,
+    shared: BTreeMap<u32, Backing>,
     changes: Changes,
     /// Counts the processes from the first on: each fork adds one in the child.
     generation: u32,
@@ -62,7 +72,7 @@ impl Arena {
             region,
             free: Gaps::new(START..END),
             live: BTreeMap::new(),
-            shared: BTreeSet::new(),
+            shared: BTreeMap::new(),
             changes: Changes::default(),
             generation: 0,
             shares_gaps: false,
@@ -87,7 +97,7 @@ impl Arena {
     pub fn release(&mut self, address: u32, size: u64, generation: u32) {
         let range = u64::from(address)..u64::from(address) + size;
         self.live.remove(&address);
-        let was_shared = self.shared.remove(&address);
+        let was_shared = self.shared.remove(&address).is_some();
         if was_shared {
             self.changes.unshared.push(address);
         }
@@ -107,14 +117,14 @@ impl Arena {
         }
     }
 
-    /// Makes the file `fd` the memory of the buffer at `address`.
+    /// Makes the file `fd`, which is `backing`, the memory of the buffer at `address`.
     ///
     /// # Errors
     /// What the system says to mapping it.
-    pub fn share(&mut self, address: u32, fd: &OwnedFd) -> Result<(), Errno> {
+    pub fn share(&mut self, address: u32, fd: &OwnedFd, backing: Backing) -> Result<(), Errno> {
         let size = *self.live.get(&address).ok_or(Errno::INVAL)?;
         self.region.back(u64::from(address)..u64::from(address) + size, fd)?;
-        self.shared.insert(address);
+        self.shared.insert(address, backing);
         Ok(())
     }
 
@@ -124,9 +134,9 @@ impl Arena {
         Some(self.region.pages(u64::from(address)..u64::from(address) + size))
     }
 
-    /// Whether the memory of the buffer at `address` is a file.
-    pub fn is_shared(&self, address: u32) -> bool {
-        self.shared.contains(&address)
+    /// The file that is the memory of the buffer at `address`, if it is one.
+    pub fn backing(&self, address: u32) -> Option<&Backing> {
+        self.shared.get(&address)
     }
 
     /// What changed since the last call.

@@ -6,15 +6,17 @@
 //! next export is of the same file. Files are sealed: nobody can take memory away under a mapping.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, Weak, mpsc};
 
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::io::Errno;
 
-use crate::arena::{self, Arena};
+use crate::arena::{self, Arena, Backing};
 use crate::device::Device;
 use crate::ffi::Inode;
+use crate::ffi::pages::Pages;
 use crate::gem::Bo;
 use crate::known;
 
@@ -61,23 +63,23 @@ impl Shelf {
     /// Does an errand; gives where the file can be opened.
     ///
     /// # Errors
-    /// What the system says to the file; `EINVAL` for one that may become shorter; `ENOTSUP` for a
-    /// buffer that the process which forked this one has shared.
+    /// What the system says to the file; `EINVAL` for one that may become shorter; `ENOENT` for a
+    /// buffer that the process which forked this one has shared, and is gone.
     pub fn run(&mut self, errand: &Errand, arena: &Mutex<Arena>) -> Result<String, Errno> {
         let (bo, file) = match errand {
             Errand::Export(bo) if self.0.contains_key(&bo.address) => return self.path(bo.address),
-            Errand::Export(bo) => (bo, copy(bo, arena)?),
+            Errand::Export(bo) => (bo, file_of(bo, arena)?),
             Errand::Import(bo, path, inode) => (bo, open(path, *inode)?),
         };
-        arena::lock(arena).share(bo.address, &file)?;
+        arena::lock(arena).share(bo.address, &file, backing(&file)?)?;
         bo.note_presentable();
         self.0.insert(bo.address, file);
         self.path(bo.address)
     }
 
     fn path(&self, address: u32) -> Result<String, Errno> {
-        let fd = self.0.get(&address).ok_or(Errno::BADF)?.as_raw_fd();
-        Ok(format!("/proc/self/task/{}/fd/{fd}", rustix::thread::gettid().as_raw_nonzero()))
+        let fd = self.0.get(&address).ok_or(Errno::BADF)?;
+        Ok(path_from("self", fd))
     }
 
     /// The buffers at `addresses` are gone.
@@ -86,15 +88,30 @@ impl Shelf {
     }
 }
 
-/// A new file with what is in the buffer.
-fn copy(bo: &Bo, arena: &Mutex<Arena>) -> Result<OwnedFd, Errno> {
-    let contents = {
+/// Where `process` has the file `fd` of this thread, which others of its threads do not see.
+fn path_from(process: impl Display, fd: &OwnedFd) -> String {
+    format!("/proc/{process}/task/{}/fd/{}", rustix::thread::gettid().as_raw_nonzero(), fd.as_raw_fd())
+}
+
+fn backing(fd: &OwnedFd) -> Result<Backing, Errno> {
+    let inode = Inode::of_owned(fd).ok_or(Errno::BADF)?;
+    Ok(Backing { inode, path: path_from(std::process::id(), fd) })
+}
+
+/// The file that is the buffer's memory: a new one, or that of the process which forked this one.
+fn file_of(bo: &Bo, arena: &Mutex<Arena>) -> Result<OwnedFd, Errno> {
+    let (backing, contents) = {
         let arena = arena::lock(arena);
-        if arena.is_shared(bo.address) {
-            return Err(Errno::NOTSUP);
-        }
-        arena.contents(bo.address).ok_or(Errno::INVAL)?
+        (arena.backing(bo.address).cloned(), arena.contents(bo.address).ok_or(Errno::INVAL)?)
     };
+    match backing {
+        Some(Backing { inode, path }) => open(&path, inode),
+        None => copy(bo, &contents),
+    }
+}
+
+/// A new file with what is in the buffer.
+fn copy(bo: &Bo, contents: &Pages) -> Result<OwnedFd, Errno> {
     let fd = rustix::fs::memfd_create("a4emu-buffer", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     rustix::fs::fchmod(&fd, known::BUFFER)?;
     rustix::fs::ftruncate(&fd, bo.size)?;
