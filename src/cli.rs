@@ -6,7 +6,7 @@ use crate::options::Shared;
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::status::Status;
-use crate::{asm, check, decode, diff, disasm, info, pico, replay};
+use crate::{asm, check, debug, decode, diff, disasm, info, pico, replay};
 
 /// An Adreno A4xx in software: decode, replay and diff command streams.
 #[derive(Parser)]
@@ -28,6 +28,8 @@ enum Command {
     Replay(replay::Args),
     /// First difference in state between two captures or two state files
     Diff(diff::Args),
+    /// Step through a shader of a draw or dispatch
+    Debug(debug::Args),
     /// Replay every fixture and compare with its golden files
     Check(check::Args),
     /// Text to command stream
@@ -47,6 +49,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Decode(args) => decode::run(args, &cli.shared),
         Command::Replay(args) => replay::run(args, &cli.shared),
         Command::Diff(args) => diff::run(args, &cli.shared),
+        Command::Debug(args) => debug::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),
         Command::Asm(args) => asm::run(args, &cli.shared),
         Command::Disasm(args) => disasm::run(args, &cli.shared),

@@ -2,7 +2,6 @@
 
 mod observe;
 mod output;
-mod stepping;
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -21,7 +20,6 @@ use crate::selection::{Draws, Selection, Window};
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
 use observe::{AtEnd, Listing, StateFile, Submits};
-use stepping::Stepping;
 
 /// Arguments of `replay`.
 #[derive(clap::Args, Clone, Debug)]
@@ -56,9 +54,6 @@ pub struct Args {
     /// the whole state there
     #[arg(long, value_name = "DRAW", value_parser = Draws::one)]
     pub stop: Option<Draws>,
-    /// Under the stepper
-    #[command(flatten)]
-    pub debug: stepping::Choice,
     /// Puts out only these; the run ends behind them
     #[command(flatten)]
     pub selection: Selection,
@@ -77,7 +72,7 @@ impl Args {
     fn renders(&self) -> bool {
         let pictures = self.png.is_some() || self.out.is_some() || self.stats || self.repeat.is_some();
         let hooks = self.state.is_some() || self.trace || self.list_draws || self.stop.is_some();
-        pictures || !hooks || self.debug.debug.is_some()
+        pictures || !hooks
     }
 }
 
@@ -141,7 +136,6 @@ fn observed(args: &Args, sections: Ahead, playback: &mut Playback) -> anyhow::Re
         }
         None => None,
     };
-    let mut stepping = Stepping::new(&args.debug, selection)?;
     let mut at_end = None;
     let mut tee = Tee(vec![&mut window, &mut submits]);
     tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
@@ -152,11 +146,7 @@ fn observed(args: &Args, sections: Ahead, playback: &mut Playback) -> anyhow::Re
         (None, _) => {}
     }
     let (mut renderer, mut skip) = (Renderer, Skip::default());
-    let engine: &mut dyn Engine = match &mut stepping {
-        Some(stepping) => stepping,
-        None if args.renders() => &mut renderer,
-        None => &mut skip,
-    };
+    let engine: &mut dyn Engine = if args.renders() { &mut renderer } else { &mut skip };
     playback.run(sections, engine, &mut tee);
     if let Some(trace) = trace {
         trace.finish()?;
@@ -168,7 +158,6 @@ fn observed(args: &Args, sections: Ahead, playback: &mut Playback) -> anyhow::Re
         state.end(&playback.gpu).finish()?.finish()?;
     }
     window.finish(&playback.gpu)?;
-    stepping.map_or(Ok(()), Stepping::finish)?;
     Ok(submits)
 }
 

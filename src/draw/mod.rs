@@ -20,6 +20,7 @@ pub mod fs;
 pub mod gras;
 pub mod gs;
 pub mod hs;
+pub mod debugged;
 mod kept;
 #[cfg(test)]
 mod limits;
