@@ -75,6 +75,7 @@ pub mod fault;
 pub mod format;
 pub mod golden;
 pub mod gpu;
+pub mod inspect;
 pub mod memory;
 pub mod pass;
 pub mod picture;
