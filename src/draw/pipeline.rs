@@ -649,7 +649,12 @@ pub fn inspect_vertices(
     let catch = Arc::new(Catch::new(wanted));
     let watched = Arc::new(state.with_program(program.clone()).caught_by(catch.clone()));
     *state = watched.clone();
+    let budget = gpu.budget.clone();
     let ran = vertex_stream(gpu, &stages);
+    if catch.get().is_ok() {
+        // What ended the launch was the catch, and not that the run may do no more.
+        gpu.budget = budget;
+    }
     let caught = match (catch.get(), ran) {
         (Ok(caught), _) => caught,
         (Err(_), Err(stop)) => return Err(stop),
