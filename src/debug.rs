@@ -18,6 +18,7 @@ mod terminal;
 mod tests;
 
 use std::io;
+use std::path::Path;
 
 use anyhow::bail;
 
@@ -52,8 +53,10 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
             target.reach(shared, |session, subject| begin(session, subject))
         });
     }
-    if args.target.capture.is_none() {
-        bail!("which CAPTURE?");
+    match &args.target.capture {
+        None => bail!("which CAPTURE?"),
+        Some(path) if path == Path::new("-") => bail!("commands come from stdin, so CAPTURE cannot"),
+        Some(_) => {}
     }
     args.target.reach(shared, |session, subject| on_terminal(session, subject))
 }

@@ -72,7 +72,7 @@ impl Schema {
         let fits = ty.split(" or ").any(|ty| match (ty, value) {
             ("integer", Value::Number(number)) => number.is_u64() || number.is_i64(),
             ("null", Value::Null) | ("number", Value::Number(_)) | ("string", Value::String(_)) => true,
-            ("map" | "object", Value::Object(_)) => true,
+            ("map" | "object", Value::Object(_)) | ("boolean", Value::Bool(_)) => true,
             (list, Value::Array(items)) => {
                 let of =
                     list.strip_prefix("array of ").unwrap_or_else(|| panic!("{object}: {path} is a list"));
@@ -82,7 +82,7 @@ impl Schema {
             _ => false,
         });
         assert!(fits, "{object}: {path} is {value}, not {ty}");
-        if ty == "object" {
+        if ty.split(" or ").any(|ty| ty == "object") && value.is_object() {
             self.check(object, &format!("{path}."), value);
         }
     }
@@ -182,6 +182,17 @@ fn check_fixture(schema: &Schema, folder: &Path) {
     schema.check("check --json", "", &json(&a4emu(&["check", "--fixtures", &cases, "--json"])));
 }
 
+/// `diff` of captures with a draw more, a packet that is the first to blame, and pictures.
+fn check_diff(schema: &Schema, folder: &Path) {
+    let pictures = folder.join("pictures");
+    let cube = "captures/cube.rd.gz";
+    let of = |args: &[&str]| json(&a4emu(&[&["diff", "--json"], args].concat()));
+    let pair = [cube, "captures/torus.rd.gz", "--images", pictures.to_str().unwrap()];
+    schema.check("diff --json", "", &of(&pair));
+    schema.check("diff --json", "", &of(&["--first", cube, "captures/torus.rd.gz"]));
+    schema.check("diff --json", "", &of(&["captures/cube.rd.gz:0", "captures/cube.rd.gz:1"]));
+}
+
 #[cfg(target_os = "linux")]
 fn check_run(schema: &Schema) {
     use a4emu::run::summary::{Note, Summary};
@@ -202,6 +213,7 @@ fn outputs_are_as_documented() {
     check_jsonl(&schema, damaged);
     check_replay(&schema, folder.path(), damaged);
     check_fixture(&schema, folder.path());
+    check_diff(&schema, folder.path());
     #[cfg(target_os = "linux")]
     check_run(&schema);
     schema.all_seen();

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::subject::{Subject, lane_names};
 use crate::cp::{Call, Engine, Flow, Renderer, Silent};
 use crate::draw::debugged::{Launch, Looked, Place};
-use crate::draw::fs::inspect::Chosen;
+use crate::draw::fs::inspect::{Chosen, WarpPixels};
 use crate::draw::pipeline::{inspect_dispatch, inspect_fragments, inspect_vertices};
 use crate::draw::stop::Stop;
 use crate::fault::Fault;
@@ -128,7 +128,8 @@ impl Target {
             Some(number) => Some(number.to_string()),
             None => None,
         };
-        let draw = draw.map(|text| Draws::one(&text)).transpose().map_err(|error| anyhow!("draw: {error}"))?;
+        let draw =
+            draw.map(|text| Draws::one(&text)).transpose().map_err(|error| anyhow!("draw: {error}"))?;
         let has_place = given.pixel.is_some()
             || given.vertex.is_some()
             || given.invocation.is_some()
@@ -165,7 +166,7 @@ impl Target {
         let mut playback = self.limits.playback(capture);
         let sections = open_capture(capture, shared)?;
         let none = Err(anyhow!("the capture has no draw {draw}"));
-        let mut reaching = Reaching { target: self, draw, work: Some(work), result: none };
+        let mut reaching = Reaching { target: self, shared, draw, work: Some(work), result: none };
         playback.run(sections, &mut reaching, &mut Silent);
         let result = reaching.result;
         let told = playback.gpu.report.tell(&capture.display().to_string(), shared);
@@ -176,6 +177,7 @@ impl Target {
 /// Draws up to one, and looks at a warp of it.
 struct Reaching<'t, W> {
     target: &'t Target,
+    shared: &'t Shared,
     draw: Draws,
     work: Option<W>,
     result: anyhow::Result<()>,
@@ -188,10 +190,10 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
         let (stage, place) = (self.stage(call)?, self.target.place());
         let mut done = Ok(());
         let name = format!("draw {number} {stage:?}");
-        let (lane, work) = (self.target.lane, &mut self.work);
+        let (lane, shared, work) = (self.target.lane, self.shared, &mut self.work);
         let look = |launch: Launch<'_>| {
             if let Some(work) = work.take() {
-                done = with_session(launch, name, lane.map(usize::from), work);
+                done = with_session(launch, name, lane.map(usize::from), shared, work);
             }
         };
         let looked = match (call, stage) {
@@ -230,23 +232,30 @@ fn chosen(place: Place) -> Option<Chosen> {
     }
 }
 
+/// Where a session begins, in words.
+fn place_text(pixels: Option<&WarpPixels>, lane: &str) -> String {
+    match pixels {
+        Some(WarpPixels { primitive, covering, .. }) if covering.len() > 1 => {
+            format!("primitive {primitive} of {covering:?}, which cover it; {lane}")
+        }
+        Some(WarpPixels { primitive, .. }) => format!("primitive {primitive}, {lane}"),
+        None => lane.to_owned(),
+    }
+}
+
 fn with_session(
     launch: Launch<'_>,
     name: String,
     lane: Option<usize>,
+    shared: &Shared,
     work: impl FnOnce(Session<'_>, &Subject) -> io::Result<()>,
 ) -> io::Result<()> {
     let Launch { words, program, warp, environment, lane: placed, pixels } = launch;
     let first = warp.covered().trailing_zeros() as usize % crate::shader::LANES;
     let lane = lane.or(placed).unwrap_or(first);
     let subject = Subject::ir3(name, words, lane, lane_names(&warp, pixels.as_ref()));
-    match pixels {
-        Some(pixels) if pixels.covering.len() > 1 => {
-            let (this, all) = (pixels.primitive, &pixels.covering);
-            eprintln!("primitive {this} of {all:?}, which cover it; {}", subject.lane_name(lane));
-        }
-        Some(pixels) => eprintln!("primitive {}, {}", pixels.primitive, subject.lane_name(lane)),
-        None => eprintln!("{}", subject.lane_name(lane)),
+    if !shared.quiet {
+        eprintln!("{}", place_text(pixels.as_ref(), subject.lane_name(lane)));
     }
     work(Session::new(program, &subject.lines, warp, environment), &subject)
 }

@@ -42,7 +42,8 @@ fn lines(source: &str, commands: &'static str) -> Vec<String> {
 const SOURCE: &str = "mov.u32u32 r1.x, r0.x\nadd.u r1.y, r1.x, r0.x\nend";
 
 /// Adds 1 to r1.x ten times.
-const LOOP: &str = "loop:\nadd.u r1.x, r1.x, 1\ncmps.u.lt p0.x, r1.x, 10\nbr p0.x, #loop\nmov.u32u32 r2.x, r1.x\nend";
+const LOOP: &str =
+    "loop:\nadd.u r1.x, r1.x, 1\ncmps.u.lt p0.x, r1.x, 10\nbr p0.x, #loop\nmov.u32u32 r2.x, r1.x\nend";
 
 #[test]
 fn steps_and_shows_registers() {
@@ -72,7 +73,8 @@ fn stops_at_breakpoints_of_the_program_and_refuses_others() {
 #[test]
 fn says_what_it_did_not_understand() {
     let lines = lines(SOURCE, "foo\nr q9\nb x\ns x\nl 99\nc 5\nwatch r99\n");
-    for (line, word) in lines[1..].iter().zip(["`foo`", "`q9`", "no instruction x", "`x`", "`99`", "`c 5`", "`r99`"])
+    for (line, word) in
+        lines[1..].iter().zip(["`foo`", "`q9`", "no instruction x", "`x`", "`99`", "`c 5`", "`r99`"])
     {
         assert!(line.contains(word), "{line}");
     }
@@ -86,7 +88,8 @@ fn an_endless_program_ends() {
 
 #[test]
 fn constants_predicates_and_inputs_are_shown() {
-    let lines = lines("mov.f32f32 r1.x, c0.y\ncmps.u.eq p0.x, r0.x, 7\nend", "k\nr c0.y\ni\ns 2\nr p0.x\nr\n");
+    let lines =
+        lines("mov.f32f32 r1.x, c0.y\ncmps.u.eq p0.x, r0.x, 7\nend", "k\nr c0.y\ni\ns 2\nr p0.x\nr\n");
     assert!(lines[1].starts_with("c0   00000000 0.0") && lines[1].contains("3fc00000 1.5"), "{}", lines[1]);
     assert!(lines[2].starts_with("c0.y  3fc00000 1.5"), "{}", lines[2]);
     assert!(lines[3].starts_with("r0.x  00000007"), "{}", lines[3]);

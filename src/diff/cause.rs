@@ -110,12 +110,17 @@ impl Observer for Origins {
 ///
 /// # Errors
 /// A capture can no longer be opened.
-pub fn add(report: &mut Report<'_>, captures: [&Capture; 2], args: &Args, shared: &Shared) -> anyhow::Result<()> {
+pub fn add(
+    report: &mut Report<'_>,
+    captures: [&Capture; 2],
+    args: &Args,
+    shared: &Shared,
+) -> anyhow::Result<()> {
     let Some(draws) = report.first_draws() else { return Ok(()) };
     let mut causes = Vec::new();
     for (capture, draw) in captures.into_iter().zip(draws) {
         let Some(until) = draw else {
-            causes.push(None);
+            causes.push("none: it has no such draw".to_owned());
             continue;
         };
         let mut origins = Origins { until, ..Origins::default() };
@@ -125,8 +130,10 @@ pub fn add(report: &mut Report<'_>, captures: [&Capture; 2], args: &Args, shared
         let first = known.min_by_key(|(origin, _)| origin.order);
         let call = origins.call.as_ref();
         causes.push(match first {
-            Some((origin, what)) => Some(format!("{} ({what})", origin.text)),
-            None => call.map(|origin| format!("{} and the memory that it reads", origin.text)),
+            Some((origin, what)) => format!("{} ({what})", origin.text),
+            None => {
+                call.map_or_else(String::new, |call| format!("{} and the memory that it reads", call.text))
+            }
         });
     }
     report.set_causes(causes);

@@ -144,10 +144,12 @@ impl Comparison {
     /// What both fetch, where the hashes differ.
     fn contents(&mut self, pair: Pair, a: &Command, b: &Command) {
         for (old, one) in a.fetched.iter().enumerate() {
-            let Some(new) = b.fetched.iter().position(|other| other.read.what == one.read.what) else { continue };
+            let Some(new) = b.fetched.iter().position(|other| other.read.what == one.read.what) else {
+                continue;
+            };
             let other = &b.fetched[new];
             let key = format!("contents of {}", one.read.what);
-            if one.is_rendered && other.is_rendered || one.hash == other.hash {
+            if one.is_rendered || other.is_rendered || one.hash == other.hash {
                 self.apart.remove(&key);
                 continue;
             }

@@ -164,9 +164,12 @@ impl Reader {
             return Some(Contents::Indices(elements(buffer.address.0, buffer.width, buffer.width)));
         }
         let number = |prefix: &str| read.what.strip_prefix(prefix)?.parse::<u32>().ok();
-        if let Some(input) = number("vertex input ").and_then(|at| draw.vertex_inputs.iter().find(|it| it.index == at)) {
+        if let Some(input) =
+            number("vertex input ").and_then(|at| draw.vertex_inputs.iter().find(|it| it.index == at))
+        {
             let decode = gpu.regs.at::<VFD_DECODE_INSTR>(input.index);
-            let codec = Format::vertex(decode.FORMAT()).and_then(|it| it.codec(decode.SWAP(), Transfer::Linear));
+            let codec =
+                Format::vertex(decode.FORMAT()).and_then(|it| it.codec(decode.SWAP(), Transfer::Linear));
             let elements = elements(input.address.0, input.element_bytes, input.stride);
             return Some(Contents::Vertices(codec, elements));
         }
@@ -213,7 +216,8 @@ fn differences(contents: [Option<&Contents>; 2], sides: [&Side; 2], it: &Unread)
             for number in common(old, new) {
                 let (old, new) = (old.get(number), new.get(number));
                 if old != new {
-                    let [old, new] = [(old, codec), (new, other)].map(|(it, codec)| element(it, codec.as_ref()));
+                    let [old, new] =
+                        [(old, codec), (new, other)].map(|(it, codec)| element(it, codec.as_ref()));
                     told.tell(format!("{what} vertex {number}"), old, new);
                 }
             }

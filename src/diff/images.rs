@@ -187,7 +187,8 @@ fn compare(draw: &str, target: &str, old: &Image, new: &Image) -> Picture {
     let (draw, target) = (draw.to_owned(), target.to_owned());
     let none = Picture { draw, target, pixels: 0, psnr: None, largest: 0.0, file: None, problem: None };
     if (old.size, old.kind) != (new.size, new.kind) {
-        let problem = format!("{:?} {:?} and {:?} {:?} do not compare", old.size, old.kind, new.size, new.kind);
+        let problem =
+            format!("{:?} {:?} and {:?} {:?} do not compare", old.size, old.kind, new.size, new.kind);
         return Picture { problem: Some(problem), ..none };
     }
     let (mut squares, mut count, mut largest) = (0.0, 0u64, 0f64);

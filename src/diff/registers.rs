@@ -84,7 +84,8 @@ pub fn differences(
     }
     let rows: &'static [FieldRow] = regs::lookup(offset).map_or(&[][..], |reg| reg.fields());
     let [Some(old), Some(new)] = values else {
-        let [old, new] = values.map(|value| value.map_or_else(|| "not written".to_owned(), |it| format!("{it:#x}")));
+        let [old, new] =
+            values.map(|value| value.map_or_else(|| "not written".to_owned(), |it| format!("{it:#x}")));
         return vec![Difference::new(name, old, new)];
     };
     let differs = |(old, new): &(FieldValue, FieldValue)| {

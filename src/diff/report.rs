@@ -18,7 +18,7 @@ pub struct Report<'s> {
     pairs: usize,
     /// Of the captures as wholes.
     whole: Vec<Difference>,
-    causes: Vec<Option<String>>,
+    causes: Vec<String>,
     pictures: Vec<Picture>,
 }
 
@@ -53,7 +53,7 @@ struct Whole<'d> {
     same: bool,
     pairs: usize,
     differences: Vec<Row<'d>>,
-    causes: &'d [Option<String>],
+    causes: &'d [String],
     pictures: &'d [Picture],
 }
 
@@ -102,7 +102,7 @@ impl<'s> Report<'s> {
     }
 
     /// Which packets made the first difference.
-    pub fn set_causes(&mut self, causes: Vec<Option<String>>) {
+    pub fn set_causes(&mut self, causes: Vec<String>) {
         self.causes = causes;
     }
 
@@ -151,7 +151,7 @@ impl<'s> Report<'s> {
             writeln!(out, "{name}{title}: {what}: {old} -> {new}")?;
         }
         for (side, cause) in ["A", "B"].iter().zip(&self.causes) {
-            writeln!(out, "first packet of {side}: {}", cause.as_deref().unwrap_or("none: it has no such draw"))?;
+            writeln!(out, "first packet of {side}: {cause}")?;
         }
         self.pictures.iter().try_for_each(|picture| writeln!(out, "{picture}"))
     }

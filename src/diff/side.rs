@@ -19,6 +19,9 @@ use crate::status::{Failure, Status};
 /// Commands that are compared at most.
 const MAX_COMMANDS: usize = 1 << 16;
 
+/// Bytes of memory of a capture that are looked at: a few seconds.
+const MAX_LOOKED_AT: u64 = 1 << 34;
+
 /// Bytes of memory behind a pointer that are compared.
 const MAX_POINTED: u32 = 1 << 16;
 
@@ -127,10 +130,13 @@ impl Side {
         let mut playback = args.limits.playback(capture.path());
         let mut collector = Collector::new(tiles);
         playback.run(open_capture(capture.path(), shared)?, &mut Skip::default(), &mut collector);
-        let mut side = collector.side;
+        let mut side = std::mem::take(&mut collector.side);
         (side.draws, side.submits) = (playback.gpu.at.draws, playback.gpu.at.submit);
         side.chip = playback.gpu.chip.id;
         let name = name.display().to_string();
+        if collector.left == 0 {
+            shared.warn(format_args!("{name}: what later draws fetch is not compared: it is too much"));
+        }
         if side.left_out > 0 {
             shared.warn(format_args!("{name}: its last {} draws are not compared", side.left_out));
         }
@@ -142,7 +148,8 @@ impl Side {
     /// # Errors
     /// There is none.
     pub fn find(&self, draw: Draws) -> Result<usize, Failure> {
-        let has = |command: &Command| command.runs.iter().any(|(number, frame)| draw.contains(*number, *frame));
+        let has =
+            |command: &Command| command.runs.iter().any(|(number, frame)| draw.contains(*number, *frame));
         self.commands.iter().position(has).ok_or_else(|| Failure {
             status: Status::Usage,
             message: format!("a capture has no draw {draw} that draws; it has {} draws", self.draws),
@@ -161,17 +168,22 @@ struct Collector {
     registers: HashMap<u32, u32>,
     /// Buffers that were rendered to.
     rendered: HashSet<u32>,
+    /// When memory was looked at, and what hash it had.
+    hashes: HashMap<(u32, u32), (u64, u64)>,
+    /// Bytes that may still be looked at.
+    left: u64,
 }
 
 impl Collector {
     fn new(tiles: Tiles) -> Self {
         let (side, shaders) = Default::default();
-        let (known, registers, rendered) = Default::default();
-        Self { tiles, side, shaders, group: 0, known, registers, rendered }
+        let (known, registers, rendered, hashes) = Default::default();
+        Self { tiles, side, shaders, group: 0, known, registers, rendered, hashes, left: MAX_LOOKED_AT }
     }
 
     fn keep(&mut self, gpu: &Gpu, draw: Draw) {
-        let fetched = reads(&draw, gpu).into_iter().map(|read| self.fetched(gpu, read)).collect();
+        let reads = if self.left == 0 { Vec::new() } else { reads(&draw, gpu) };
+        let fetched = reads.into_iter().map(|read| self.fetched(gpu, read)).collect();
         let mut registers = Vec::new();
         for (offset, value) in gpu.regs.iter() {
             if self.registers.insert(offset, value) != Some(value) {
@@ -183,10 +195,24 @@ impl Collector {
         self.side.commands.push(Command { draw, runs, registers, fetched });
     }
 
-    fn fetched(&self, gpu: &Gpu, read: Read) -> Fetched {
+    /// The hash of what `read` names, made again only when it has been written.
+    fn hash(&mut self, gpu: &Gpu, read: &Read) -> u64 {
+        let place = (read.address.0, read.bytes);
+        match self.hashes.get(&place) {
+            Some((time, hash)) if gpu.mem.is_unchanged(place.0, place.1, *time) => *hash,
+            _ => {
+                self.left = self.left.saturating_sub(read.bytes.into());
+                let hash = xxh3_64(&read.contents(&gpu.mem));
+                self.hashes.insert(place, (gpu.mem.now(), hash));
+                hash
+            }
+        }
+    }
+
+    fn fetched(&mut self, gpu: &Gpu, read: Read) -> Fetched {
         let buffer = gpu.mem.buffer_at(read.address.0).map(|(base, _)| base);
         let is_rendered = buffer.is_some_and(|base| self.rendered.contains(&base));
-        let hash = if is_rendered { 0 } else { xxh3_64(&read.contents(&gpu.mem)) };
+        let hash = if is_rendered { 0 } else { self.hash(gpu, &read) };
         Fetched { read, hash, is_rendered }
     }
 

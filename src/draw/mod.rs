@@ -15,12 +15,12 @@
 //! - [`tpl1`]: texture unit: descriptors, samplers, border colours, fetch, filters.
 pub mod call;
 pub mod cs;
+pub mod debugged;
 pub mod ds;
 pub mod fs;
 pub mod gras;
 pub mod gs;
 pub mod hs;
-pub mod debugged;
 mod kept;
 #[cfg(test)]
 mod limits;

@@ -87,11 +87,7 @@ impl<'s, 'a> Adapter<'s, 'a> {
     }
 
     /// Moves, and has it told where it stopped.
-    fn go(
-        &mut self,
-        arguments: &Value,
-        go: impl FnOnce(&mut Session<'a>, usize) -> Stopped,
-    ) -> Answer {
+    fn go(&mut self, arguments: &Value, go: impl FnOnce(&mut Session<'a>, usize) -> Stopped) -> Answer {
         let lane = thread_lane(arguments)?;
         let why = go(&mut self.session, lane);
         if let Some(access) = self.session.access(lane) {
@@ -149,7 +145,9 @@ impl<'s, 'a> Adapter<'s, 'a> {
                 "id": id, "name": format!("{} +{at}", self.subject.name), "line": source, "column": 1,
                 "source": self.source(), "instructionPointerReference": address(i64::from(at)),
             }),
-            None => json!({ "id": id, "name": format!("{} (ended)", self.subject.name), "line": 0, "column": 0 }),
+            None => {
+                json!({ "id": id, "name": format!("{} (ended)", self.subject.name), "line": 0, "column": 0 })
+            }
         }
     }
 

@@ -135,8 +135,12 @@ mod tests {
     #[test]
     fn what_is_no_message_is_refused() {
         let wrong = [
-            "\r\n", "Content-Length: x\r\n\r\n{}", "Content-Length: 2\r\n\r\n{}", "Content-Length: 9\r\n\r\n{}",
-            "Content-Length: 99999999999\r\n\r\n{}", "nonsense\r\n\r\n",
+            "\r\n",
+            "Content-Length: x\r\n\r\n{}",
+            "Content-Length: 2\r\n\r\n{}",
+            "Content-Length: 9\r\n\r\n{}",
+            "Content-Length: 99999999999\r\n\r\n{}",
+            "nonsense\r\n\r\n",
         ];
         for text in wrong {
             assert!(receive(text).is_err(), "{text:?}");
