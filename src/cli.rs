@@ -6,7 +6,7 @@ use crate::options::Shared;
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::status::Status;
-use crate::{asm, check, debug, decode, diff, disasm, info, pico, replay};
+use crate::{asm, check, debug, decode, diff, disasm, info, pico, replay, show};
 
 /// An Adreno A4xx in software: decode, replay and diff command streams.
 #[derive(Parser)]
@@ -26,7 +26,9 @@ enum Command {
     Decode(decode::Args),
     /// Run a capture; render
     Replay(replay::Args),
-    /// First difference in state between two captures or two state files
+    /// The commands of a frame, or one draw with all that it runs with, reads and changes
+    Show(show::Args),
+    /// What changed between two captures, two draws or two state files
     Diff(diff::Args),
     /// Step through a shader of a draw or dispatch
     Debug(debug::Args),
@@ -48,6 +50,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Info(args) => info::run(args, &cli.shared),
         Command::Decode(args) => decode::run(args, &cli.shared),
         Command::Replay(args) => replay::run(args, &cli.shared),
+        Command::Show(args) => show::run(args, &cli.shared),
         Command::Diff(args) => diff::run(args, &cli.shared),
         Command::Debug(args) => debug::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),

@@ -92,6 +92,7 @@ mod memo;
 mod out_file;
 mod progress;
 mod replay;
+mod show;
 mod trace;
 
 #[doc(hidden)]

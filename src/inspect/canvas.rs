@@ -150,11 +150,6 @@ impl Canvas {
         self.size
     }
 
-    /// What of it has been copied.
-    pub fn areas(&self) -> &[Tile] {
-        &self.areas
-    }
-
     /// Copies what a run of the draw can change, as it is now. No fragments may be waiting
     /// ([`draw::flush`](crate::draw::flush)). What the capture does not hold is zero. An attachment of other
     /// pixels is left out.
@@ -250,6 +245,56 @@ fn copy_row(gpu: &Gpu, attachment: &Attachment, row: u32, out: &mut [u8]) {
                 let _missing_is_zero = gpu.mem.read(from, out);
             }
         }
+    }
+}
+
+/// Which moment counts where several runs of a draw can change the same pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// That of the first.
+    First,
+    /// That of the last.
+    Last,
+}
+
+/// All that a draw renders to, as it stood at one moment of each of its runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot(Vec<(Which, Canvas)>);
+
+impl Snapshot {
+    /// Copies what the run `draw` can change, as it is now; what there is no picture of is reported as cut off.
+    pub fn add(&mut self, gpu: &mut Gpu, draw: &Draw, keep: Keep) {
+        for attachment in draw.attachments() {
+            if let Err(why) = self.add_attachment(gpu, &attachment, keep) {
+                let what = format!("draw {}: {}: {why}", draw.draw, attachment.which);
+                gpu.report.cut(what, gpu.at);
+            }
+        }
+    }
+
+    fn add_attachment(&mut self, gpu: &mut Gpu, attachment: &Attachment, keep: Keep) -> Result<(), NoCanvas> {
+        let known = self.0.iter().position(|(which, _)| *which == attachment.which);
+        let index = known.unwrap_or(self.0.len());
+        if known.is_none() {
+            self.0.push((attachment.which, Canvas::new(attachment)?));
+        }
+        let canvas = &mut self.0[index].1;
+        match keep {
+            Keep::First if canvas.areas.contains(&attachment.area) => Ok(()),
+            Keep::First | Keep::Last => canvas.copy(gpu, attachment),
+        }
+    }
+
+    /// One of them, or the first.
+    pub fn get(&self, which: Option<Which>) -> Option<&Canvas> {
+        let found = self.0.iter().find(|(known, _)| which.is_none_or(|which| which == *known));
+        found.map(|(_, canvas)| canvas)
+    }
+
+    /// What is not the same in `after`, a later one of the same draw.
+    pub fn changes(&self, after: &Self) -> Vec<(Which, Changes)> {
+        let both = self.0.iter().zip(&after.0);
+        both.map(|((which, before), (_, after))| (*which, before.changes(after))).collect()
     }
 }
 

@@ -145,6 +145,16 @@ impl Cost {
         self.instructions.iter_mut().zip(other.instructions).for_each(|(all, more)| *all += more);
     }
 
+    /// Adds what was counted.
+    pub fn add_all(&mut self, costs: Vec<StageCost>) {
+        costs.iter().for_each(|cost| self.add(cost));
+    }
+
+    /// Warp instructions of each stage that ran.
+    pub fn by_stage(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        STAGE_NAMES.into_iter().zip(self.instructions).filter(|(_, count)| *count > 0)
+    }
+
     /// Warp instructions of all stages.
     pub fn all_instructions(&self) -> u64 {
         self.instructions.iter().sum()

@@ -4,7 +4,7 @@ use super::environment::{Environment, Refused};
 use super::extra;
 use super::lanes::{Lanes, Mask};
 use super::ops::{Destination, Op, Precision};
-use super::warp::Warp;
+use super::warp::{Warp, take};
 
 impl Warp {
     /// Has `environment` do `op` for the lanes of `mask`. What writes memory is done for
@@ -17,15 +17,16 @@ impl Warp {
         environment: &mut impl Environment,
     ) -> Result<(), Refused> {
         let allowed = if op.writes() { mask & self.covered() } else { mask };
-        let mut out = [Lanes::ZERO; 4];
-        environment.perform(&op.map(|row| self.row(row)), allowed, &mut out)?;
+        let Self { rows, answer, idle, .. } = self;
+        environment.perform(&op.map(|row| &rows[row as usize]), allowed, answer)?;
         for (row, component) in destination.rows() {
-            let value = &out[component];
+            let value = &mut answer[component];
             match destination.precision {
-                Precision::Full => self.write(row, value, mask),
-                Precision::HalfFloat => self.write(row, &Lanes(value.map(extra::to_half)), mask),
-                Precision::HalfInteger => self.write(row, &Lanes(value.map(|bits| bits & 0xffff)), mask),
+                Precision::Full => {}
+                Precision::HalfFloat => *value = Lanes(value.map(extra::to_half)),
+                Precision::HalfInteger => *value = Lanes(value.map(|bits| bits & 0xffff)),
             }
+            take(&mut rows[row as usize], value, mask, *idle);
         }
         Ok(())
     }

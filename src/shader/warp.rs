@@ -15,6 +15,8 @@ pub const INSTRUCTION_LIMIT: u64 = 1 << 22;
 #[derive(Clone, Debug, Default)]
 pub struct Warp {
     pub(super) rows: Vec<Lanes>,
+    /// What the environment answered last. Kept, so that nobody has to clear it.
+    pub(super) answer: [Lanes; 4],
     pub(super) constants: Arc<[u32]>,
     pub(super) flow: Flow,
     pub(super) live: Mask,
@@ -52,6 +54,7 @@ impl Warp {
     pub fn with_constants(program: &Program, constants: Arc<[u32]>) -> Self {
         let mut warp = Self {
             rows: vec![Lanes::ZERO; program.rows()],
+            answer: [Lanes::ZERO; 4],
             constants,
             flow: Flow::default(),
             live: 0,
@@ -189,11 +192,15 @@ impl Warp {
 
     /// Takes `value` in the lanes of `mask`; lanes that never started may change too.
     pub(super) fn write(&mut self, row: Row, value: &Lanes, mask: Mask) {
-        let row = &mut self.rows[row as usize];
-        match mask | self.idle {
-            ALL => *row = *value,
-            _ => row.merge(value, mask),
-        }
+        take(&mut self.rows[row as usize], value, mask, self.idle);
+    }
+}
+
+/// `row` takes `value` in the lanes of `mask`; those that are `idle` may change too.
+pub(super) fn take(row: &mut Lanes, value: &Lanes, mask: Mask, idle: Mask) {
+    match mask | idle {
+        ALL => *row = *value,
+        _ => row.merge(value, mask),
     }
 }
 

@@ -6,11 +6,11 @@ use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::color::{ColorOutput, Precision};
 use crate::draw::rb::depth::Words;
 use crate::draw::rb::fill::{Fill, fill_rectangle, fill_rows};
-use crate::draw::rb::pixels::{Quads, Rows};
+use crate::draw::rb::pixels::Quads;
 use crate::draw::rb::state::TestOrder;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{WarpLanes, Worker};
-use crate::draw::vpc::interpolate::{WarpQuads, Weights, depth_rows};
+use crate::draw::vpc::interpolate::{WarpQuads, Weights};
 use crate::shader::{Lanes, Number, Warp};
 
 use super::state::{Barycentrics, FragmentInputs};
@@ -65,7 +65,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let Some(depth) = &self.draw.state.targets.depth else { return Some([None; 2]) };
         let flat = primitive.z.dx == 0.0 && primitive.z.dy == 0.0;
         let corner = primitive.shape.bounds;
-        flat.then(|| depth.fill(primitive.face, depth_rows(primitive, [corner.x0, corner.y0])[0]))?
+        flat.then(|| depth.fill(primitive.face, primitive.depth_at([corner.x0, corner.y0], [0, 0])))?
     }
 
     /// Fills `area` with what its pixels get.
@@ -89,8 +89,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     fn half_block(&mut self, index: u32, primitive: &ScreenPrimitive, at: [i32; 2], mut mask: u32) {
         if self.draw.plan.order == TestOrder::Early {
             if let Some(depth) = &self.draw.state.targets.depth {
-                let z = depth_rows(primitive, at);
-                mask = depth.test(self.surfaces, &Rows(at), primitive.face, &z, mask);
+                mask = depth.test_early(self.surfaces, primitive, at, mask);
             }
             self.samples += u64::from(mask.count_ones());
         }

@@ -238,7 +238,7 @@ pub fn bits_of(bytes: &[u8; 32]) -> u32 {
 
 /// Eight bytes of 0 or 1 as eight bits.
 #[inline(always)]
-fn pack_bits(bytes: [u8; 8]) -> u64 {
+pub fn pack_bits(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 

@@ -109,6 +109,15 @@ pub struct ScreenPrimitive {
     pub inv_w: [f32; 3],
 }
 
+impl ScreenPrimitive {
+    /// Window depth at the centre of the pixel that lies `step` from `first`.
+    #[inline(always)]
+    pub fn depth_at(&self, first: [i32; 2], step: [i32; 2]) -> f32 {
+        let from = |axis: usize| first[axis] as f32 + 0.5 + step[axis] as f32 - self.origin[axis];
+        self.z.at + self.z.dx * from(0) + self.z.dy * from(1)
+    }
+}
+
 /// The square of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sprite {

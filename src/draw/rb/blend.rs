@@ -4,7 +4,6 @@
 //! the equation, as GL says. The chip's precision is not documented.
 
 use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, RopCode};
-use multiversion::multiversion;
 
 /// One component of 32 pixels.
 pub type Channel = [f32; 32];
@@ -50,14 +49,31 @@ impl Blend {
     }
 
     /// The blended colours, not limited. `src1` is the second colour output (dual source).
+    #[inline(always)]
     pub fn apply(&self, src: &Colors, src1: &Colors, dst: &Colors) -> Colors {
         let inputs = Inputs { src, src1, dst, constant: &self.constant };
-        std::array::from_fn(|c| {
+        let mut out = [[0.0; 32]; 4];
+        for c in 0..4 {
             let equation = if c == 3 { self.alpha } else { self.rgb };
             let s = inputs.factor(equation.src, c);
             let d = inputs.factor(equation.dst, c);
-            combine(equation.op, &src[c], &dst[c], &s, &d)
-        })
+            combine(equation.op, &src[c], &dst[c], &s, &d, &mut out[c]);
+        }
+        out
+    }
+
+    /// Whether a factor is of the second colour output.
+    pub fn is_dual(&self) -> bool {
+        let dual = |factor| {
+            matches!(
+                factor,
+                BlendFactor::FACTOR_SRC1_COLOR
+                    | BlendFactor::FACTOR_ONE_MINUS_SRC1_COLOR
+                    | BlendFactor::FACTOR_SRC1_ALPHA
+                    | BlendFactor::FACTOR_ONE_MINUS_SRC1_ALPHA
+            )
+        };
+        [self.rgb.src, self.rgb.dst, self.alpha.src, self.alpha.dst].into_iter().any(dual)
     }
 }
 
@@ -70,6 +86,7 @@ struct Inputs<'a> {
 
 impl Inputs<'_> {
     /// What component `c` is multiplied with.
+    #[inline(always)]
     fn factor(&self, factor: BlendFactor, c: usize) -> Channel {
         match factor {
             BlendFactor::FACTOR_ZERO | BlendFactor::Other(_) => [0.0; 32],
@@ -88,7 +105,7 @@ impl Inputs<'_> {
             BlendFactor::FACTOR_ONE_MINUS_CONSTANT_ALPHA => [1.0 - self.constant[3]; 32],
             BlendFactor::FACTOR_SRC_ALPHA_SATURATE if c == 3 => [1.0; 32],
             BlendFactor::FACTOR_SRC_ALPHA_SATURATE => {
-                std::array::from_fn(|i| self.src[3][i].min(1.0 - self.dst[3][i]))
+                each(|i| self.src[3][i].min(1.0 - self.dst[3][i]))
             }
             BlendFactor::FACTOR_SRC1_COLOR => self.src1[c],
             BlendFactor::FACTOR_ONE_MINUS_SRC1_COLOR => complement(&self.src1[c]),
@@ -98,13 +115,20 @@ impl Inputs<'_> {
     }
 }
 
+#[inline(always)]
 fn complement(v: &Channel) -> Channel {
-    v.map(|v| 1.0 - v)
+    each(|i| 1.0 - v[i])
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn combine(op: BlendOpcode, src: &Channel, dst: &Channel, s: &Channel, d: &Channel) -> Channel {
+#[inline(always)]
+fn each(pixel: impl Fn(usize) -> f32) -> Channel {
     let mut out = [0.0; 32];
+    (0..32).for_each(|i| out[i] = pixel(i));
+    out
+}
+
+#[inline(always)]
+fn combine(op: BlendOpcode, src: &Channel, dst: &Channel, s: &Channel, d: &Channel, out: &mut Channel) {
     match op {
         BlendOpcode::BLEND_DST_PLUS_SRC | BlendOpcode::Other(_) => {
             (0..32).for_each(|i| out[i] = src[i] * s[i] + dst[i] * d[i]);
@@ -114,11 +138,10 @@ fn combine(op: BlendOpcode, src: &Channel, dst: &Channel, s: &Channel, d: &Chann
         BlendOpcode::BLEND_MIN_DST_SRC => (0..32).for_each(|i| out[i] = src[i].min(dst[i])),
         BlendOpcode::BLEND_MAX_DST_SRC => (0..32).for_each(|i| out[i] = src[i].max(dst[i])),
     }
-    out
 }
 
 /// Limits all components to `min..=max`; NaN becomes `min`.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+#[inline(always)]
 pub fn limit(colors: &mut Colors, min: f32, max: f32) {
     for channel in colors {
         for v in channel {

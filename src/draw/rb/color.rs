@@ -83,7 +83,7 @@ impl ColorTarget {
         }
         let old = Quads(quads).load(surface, mask);
         let blended = match &self.blend {
-            Some(blend) => self.encode(self.blended(blend, colors, src1, &self.decode(&old)).each_ref()),
+            Some(blend) => blended_words(self, blend, [colors, src1], &old),
             None => self.encode(colors),
         };
         let writable = self.writable as u32;
@@ -116,7 +116,7 @@ impl ColorTarget {
                 for (lane, old) in old.iter().enumerate() {
                     self.codec.decode(*old).iter().enumerate().for_each(|(c, v)| dst[c][lane] = *v);
                 }
-                self.blended(blend, colors, src1, &dst)
+                self.blended(blend, [colors, src1], &dst)
             }
             None => colors.map(|c| *c),
         };
@@ -132,18 +132,26 @@ impl ColorTarget {
         });
     }
 
-    fn blended(&self, blend: &Blend, src: [&Words; 4], src1: [&Words; 4], dst: &[Words; 4]) -> [Words; 4] {
-        let mut src: Colors = src.map(|c| c.map(f32::from_bits));
-        let mut src1: Colors = src1.map(|c| c.map(f32::from_bits));
-        let mut dst: Colors = dst.map(|c| c.map(f32::from_bits));
+    /// `src` and, of dual sources, the second colour, blended with what the target holds.
+    #[inline(always)]
+    fn blended(&self, blend: &Blend, src: [[&Words; 4]; 2], dst: &[Words; 4]) -> [Words; 4] {
+        let floats = |words: [&Words; 4]| -> Colors {
+            let mut out = [[0.0; 32]; 4];
+            out.iter_mut().zip(words).for_each(|(out, words)| *out = bytemuck::cast(*words));
+            out
+        };
+        let [mut src0, mut src1] = [floats(src[0]), [[0.0; 32]; 4]];
+        let mut dst = floats(dst.each_ref());
         if !self.codec.has(3) {
             dst[3] = [1.0; 32];
         }
-        if let Some(min) = self.least() {
-            limit(&mut src, min, 1.0);
-            limit(&mut src1, min, 1.0);
+        let least = self.least();
+        least.into_iter().for_each(|min| limit(&mut src0, min, 1.0));
+        if blend.is_dual() {
+            src1 = floats(src[1]);
+            least.into_iter().for_each(|min| limit(&mut src1, min, 1.0));
         }
-        blend.apply(&src, &src1, &dst).map(|c| c.map(f32::to_bits))
+        bytemuck::cast(blend.apply(&src0, &src1, &dst))
     }
 
     /// Limits the constant of blending to the range of a normalised format, as GL says. The
@@ -169,12 +177,18 @@ impl ColorTarget {
             None => self.codec.encode_words(&colors.map(|c| *c)),
         }
     }
+}
 
-    fn decode(&self, words: &Words) -> [Words; 4] {
-        match self.unorm8 {
-            Some(order) => decode_unorm8(order, words),
-            None => self.codec.decode_words(words),
+/// What pixels become that hold `old`: read, blended and written in one piece, so that all of it is
+/// compiled for the widest vectors.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn blended_words(target: &ColorTarget, blend: &Blend, src: [[&Words; 4]; 2], old: &Words) -> Words {
+    match target.unorm8 {
+        Some(order) => {
+            let colors = target.blended(blend, src, &decode_unorm8(order, old));
+            to_unorm8(order, colors.each_ref())
         }
+        None => target.codec.encode_words(&target.blended(blend, src, &target.codec.decode_words(old))),
     }
 }
 
@@ -182,9 +196,14 @@ impl ColorTarget {
 /// low bits, which is faster than a conversion that saturates.
 const NEAREST: f32 = 8_388_608.0;
 
-/// Bytes in the given order, nearest, ties to even: the rule of `format/convert.rs`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn encode_unorm8(order: [usize; 4], colors: [&Words; 4]) -> Words {
+    to_unorm8(order, colors)
+}
+
+/// Bytes in the given order, nearest, ties to even: the rule of `format/convert.rs`.
+#[inline(always)]
+fn to_unorm8(order: [usize; 4], colors: [&Words; 4]) -> Words {
     let mut out = [0; 32];
     for (byte, c) in order.into_iter().enumerate() {
         let channel = colors[c];
@@ -203,7 +222,7 @@ fn at_least_zero(bits: u32) -> f32 {
     if v > 0.0 { v } else { 0.0 }
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+#[inline(always)]
 fn decode_unorm8(order: [usize; 4], words: &Words) -> [Words; 4] {
     let step = unorm_step(8);
     let mut out = [[0; 32]; 4];
@@ -245,7 +264,7 @@ mod tests {
                 let c = color(c);
                 let words = fast.encode(c.each_ref());
                 assert_eq!(words, slow.encode(c.each_ref()));
-                assert_eq!(fast.decode(&words), slow.decode(&words));
+                assert_eq!(decode_unorm8(order, &words), slow.codec.decode_words(&words));
             }
         }
     }

@@ -3,7 +3,9 @@
 use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
 use multiversion::multiversion;
 
-use crate::draw::gras::setup::Face;
+use crate::draw::gras::raster::{bits_of, pack_bits};
+use crate::draw::gras::setup::{Face, ScreenPrimitive};
+use crate::draw::rb::surface::PixelRows;
 
 /// 32 values, one per pixel.
 pub type Words = [u32; 32];
@@ -108,15 +110,15 @@ impl DepthStencil {
         })
     }
 
-    /// As [`DepthStencil::test`], of dwords with 24-bit depth below a stencil that neither
-    /// counts nor changes; window z as floats. `None` when this is not such a buffer.
-    pub fn test_packed(&self, z: &[f32; 32], words: &mut Words, mask: u32) -> Option<u32> {
+    /// The short form of the test, if there is one: of dwords with 24-bit depth below a stencil that
+    /// neither counts nor changes.
+    pub fn packed(&self) -> Option<PackedTest> {
         let (None, DepthFormat::DEPTH4_24_8, Some((func, write))) = (&self.stencil, self.format, self.depth)
         else {
             return None;
         };
         let written = if write == DepthWrite::Store { DEPTH24 } else { 0 };
-        Some(test_packed(outcomes(func), written, z, self.limits, words, mask))
+        Some(PackedTest { pass: outcomes(func), written, limits: self.limits })
     }
 
     fn test_depth(&self, z: &Words, stored: &mut Stored, mask: u32) -> u32 {
@@ -194,7 +196,7 @@ fn compare_lanes(pass: [u32; 3], a: &Words, b: &Words) -> u32 {
     for i in 0..32 {
         bytes[i] = (holds(pass, a[i], b[i]) & 1) as u8;
     }
-    crate::draw::gras::raster::bits_of(&bytes)
+    bits_of(&bytes)
 }
 
 /// All ones if the outcome of comparing `a` with `b` is one that passes.
@@ -206,24 +208,73 @@ fn holds([less, equal, greater]: [u32; 3], a: u32, b: u32) -> u32 {
     lt | eq | gt
 }
 
-/// Tests and stores in one pass; `written` are the bits that a passed pixel takes.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn test_packed(
+/// A depth test of dwords with depth in bits 23:0.
+#[derive(Clone, Copy, Debug)]
+pub struct PackedTest {
+    /// Which of less, equal, greater pass, as all-ones words.
     pass: [u32; 3],
+    /// Bits that a passed pixel takes.
     written: u32,
-    z: &[f32; 32],
     limits: [f32; 2],
-    words: &mut Words,
-    mask: u32,
-) -> u32 {
+}
+
+impl PackedTest {
+    /// Tests window z of the pixels of `mask`, and stores in the same pass; returns those that pass.
+    pub fn test(&self, z: &[f32; 32], words: &mut Words, mask: u32) -> u32 {
+        test_packed(self, z, words, mask)
+    }
+
+    /// What a pixel that holds `word` becomes if `covered` is all ones, and all ones if it passes.
+    #[inline(always)]
+    fn pixel(&self, z: f32, word: u32, covered: u32) -> (u32, u32) {
+        let z = quantised(z, self.limits, DEPTH24 as f32);
+        let passed = holds(self.pass, z, word & DEPTH24) & covered;
+        (word ^ ((word ^ z) & (self.written & passed)), passed)
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn test_packed(test: &PackedTest, z: &[f32; 32], words: &mut Words, mask: u32) -> u32 {
     let mut bytes = [0u8; 32];
     for i in 0..32 {
-        let z = quantised(z[i], limits, DEPTH24 as f32);
-        let passed = holds(pass, z, words[i] & DEPTH24) & 0u32.wrapping_sub((mask >> i) & 1);
-        words[i] ^= (words[i] ^ z) & (written & passed);
+        let covered = 0u32.wrapping_sub((mask >> i) & 1);
+        let (word, passed) = test.pixel(z[i], words[i], covered);
+        words[i] = word;
         bytes[i] = (passed & 1) as u8;
     }
-    crate::draw::gras::raster::bits_of(&bytes)
+    bits_of(&bytes)
+}
+
+/// The same of 8x4 pixels at (x, y) whose window z are those of `primitive`, row by row, in place: only
+/// rows with pixels of `mask` cost anything. `None`, with nothing done, if a row of them is not all on
+/// the surface.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn test_rows(
+    test: &PackedTest,
+    surface: &mut PixelRows<'_>,
+    primitive: &ScreenPrimitive,
+    [x, y]: [i32; 2],
+    mask: u32,
+) -> Option<u32> {
+    let rows = || (0..4).filter(|row| (mask >> (8 * row)) & 0xff != 0);
+    if surface.cpp() != 4 || rows().any(|row| surface.pixels(x, y + row, 8).is_none()) {
+        return None;
+    }
+    let mut all = 0;
+    for row in rows() {
+        let bits = mask >> (8 * row);
+        let pixels: &mut [[u8; 4]; 8] = surface.pixels(x, y + row, 8)?.as_chunks_mut().0.try_into().ok()?;
+        let mut bytes = [0u8; 8];
+        for i in 0..8 {
+            let covered = 0u32.wrapping_sub((bits >> i) & 1);
+            let z = primitive.depth_at([x, y], [i as i32, row]);
+            let (word, passed) = test.pixel(z, u32::from_le_bytes(pixels[i]), covered);
+            pixels[i] = word.to_le_bytes();
+            bytes[i] = (passed & 1) as u8;
+        }
+        all |= (pack_bits(bytes) as u32) << (8 * row);
+    }
+    Some(all)
 }
 
 /// Takes `new` in the lanes of `mask`.

@@ -1,9 +1,11 @@
 //! The depth and stencil buffers of a draw: where the tests find their values.
 
-use crate::draw::gras::setup::Face;
-use crate::draw::rb::depth::{DEPTH24, DepthStencil, Stored, Words};
+use multiversion::multiversion;
+
+use crate::draw::gras::setup::{Face, ScreenPrimitive};
+use crate::draw::rb::depth::{DEPTH24, DepthStencil, Stored, Words, test_rows};
 use crate::draw::rb::fill::Fill;
-use crate::draw::rb::pixels::Pixels;
+use crate::draw::rb::pixels::{Pixels, Rows};
 use crate::draw::rb::surface::PixelRows;
 
 /// Where depth and stencil lie.
@@ -30,6 +32,27 @@ pub struct DepthTarget {
 }
 
 impl DepthTarget {
+    /// Tests the pixels of `mask` among the 8x4 at `at`, row by row, whose depth is that of `primitive`;
+    /// returns those that pass.
+    pub fn test_early(
+        &self,
+        surfaces: &mut [PixelRows<'_>],
+        primitive: &ScreenPrimitive,
+        at: [i32; 2],
+        mask: u32,
+    ) -> u32 {
+        let short = match (self.layout, self.state.packed()) {
+            (DepthLayout::Packed(surface), Some(test)) => {
+                test_rows(&test, &mut surfaces[surface], primitive, at, mask)
+            }
+            _ => None,
+        };
+        short.unwrap_or_else(|| {
+            let z = depth_rows(primitive, at);
+            self.test(surfaces, &Rows(at), primitive.face, &z, mask)
+        })
+    }
+
     /// Tests the pixels of `mask` among 32; returns those that pass.
     pub fn test(
         &self,
@@ -61,12 +84,13 @@ impl DepthTarget {
     }
 
     fn test_packed(&self, face: Face, z: &[f32; 32], words: &mut Words, mask: u32) -> u32 {
-        self.state.test_packed(z, words, mask).unwrap_or_else(|| {
-            let mut stored = unpack(words);
-            let passed = self.state.test(face, &self.state.quantise(z), &mut stored, mask);
-            *words = pack(&stored);
-            passed
-        })
+        if let Some(test) = self.state.packed() {
+            return test.test(z, words, mask);
+        }
+        let mut stored = unpack(words);
+        let passed = self.state.test(face, &self.state.quantise(z), &mut stored, mask);
+        *words = pack(&stored);
+        passed
     }
 
     /// What pixels of depth `z` become if all of them pass and none of the results
@@ -90,6 +114,16 @@ impl DepthTarget {
             ],
         })
     }
+}
+
+/// Window depth of the 8x4 pixels at `at`, row by row.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn depth_rows(primitive: &ScreenPrimitive, at: [i32; 2]) -> [f32; 32] {
+    let mut out = [0.0; 32];
+    for (l, out) in out.iter_mut().enumerate() {
+        *out = primitive.depth_at(at, [l as i32 % 8, l as i32 / 8]);
+    }
+    out
 }
 
 fn unpack(words: &Words) -> Stored {

@@ -59,8 +59,12 @@ impl<'a> WarpQuads<'a> {
         let primitive = |quad: &Quad| &source.primitives[quad.primitive as usize];
         let common = quads.first().filter(|first| quads.iter().all(|quad| quad.primitive == first.primitive));
         let mut corners = [[&[][..]; 3]; QUADS];
-        for (corners, quad) in corners.iter_mut().zip(if common.is_some() { &quads[..1] } else { quads }) {
-            *corners = primitive(quad).vertices.map(|v| source.vertices.varyings(v));
+        for (q, quad) in (if common.is_some() { &quads[..1] } else { quads }).iter().enumerate() {
+            // Neighbours are often of the same.
+            corners[q] = match q.checked_sub(1).filter(|before| quads[*before].primitive == quad.primitive) {
+                Some(before) => corners[before],
+                None => primitive(quad).vertices.map(|v| source.vertices.varyings(v)),
+            };
         }
         Self { quads, source, common: common.map(primitive), corners }
     }
@@ -149,26 +153,43 @@ fn weights(pieces: &WarpQuads<'_>) -> Weights {
         out.y[4 * q..][..4].copy_from_slice(&[top, top, top + 1.0, top + 1.0]);
     }
     match pieces.common {
-        Some(primitive) => weigh::<LANES>(primitive, 0, &mut out),
+        Some(primitive) => weigh(&planes(primitive), |value, _| *value, &mut out),
         None => {
+            let mut lanes = [zero; PLANES];
             for (q, quad) in pieces.quads.iter().enumerate() {
-                weigh::<4>(pieces.primitive(quad), 4 * q, &mut out);
+                for (lanes, value) in lanes.iter_mut().zip(planes(pieces.primitive(quad))) {
+                    lanes.as_chunks_mut().0[q] = [value; 4];
+                }
             }
+            weigh(&lanes, |lanes, l| lanes[l], &mut out);
         }
     }
     out
 }
 
-/// Weights of the `N` lanes from `first` on, all of one primitive.
+/// Numbers that say how depth and weights of a primitive change over the screen.
+const PLANES: usize = 14;
+
+/// The origin; i, j and depth there and per pixel to the right and down; 1/w at the vertices.
 #[inline(always)]
-fn weigh<const N: usize>(p: &ScreenPrimitive, first: usize, out: &mut Weights) {
-    let [w0, w1, w2] = p.inv_w;
-    for l in first..first + N {
-        let (dx, dy) = (out.x[l] - p.origin[0], out.y[l] - p.origin[1]);
-        let [i, j] = [p.i, p.j].map(|plane| plane.at + plane.dx * dx + plane.dy * dy);
+fn planes(p: &ScreenPrimitive) -> [f32; PLANES] {
+    let ([x, y], [w0, w1, w2]) = (p.origin, p.inv_w);
+    [x, y, p.i.at, p.i.dx, p.i.dy, p.j.at, p.j.dx, p.j.dy, p.z.at, p.z.dx, p.z.dy, w0, w1, w2]
+}
+
+/// Weights of all lanes; `of` gives a number for a lane. Depth is the expression of
+/// [`ScreenPrimitive::depth_at`], so that early and late tests agree.
+#[inline(always)]
+fn weigh<T>(planes: &[T; PLANES], of: impl Fn(&T, usize) -> f32, out: &mut Weights) {
+    let [x, y, i, i_dx, i_dy, j, j_dx, j_dy, z, z_dx, z_dy, w0, w1, w2] = planes;
+    for l in 0..LANES {
+        let (dx, dy) = (out.x[l] - of(x, l), out.y[l] - of(y, l));
+        let plane = |at: &T, right: &T, down: &T| of(at, l) + of(right, l) * dx + of(down, l) * dy;
+        let (i, j) = (plane(i, i_dx, i_dy), plane(j, j_dx, j_dy));
+        let (w0, w1, w2) = (of(w0, l), of(w1, l), of(w2, l));
         let w = w0 + i * (w1 - w0) + j * (w2 - w0);
         let inv = 1.0 / w;
-        out.z[l] = p.z.at + p.z.dx * dx + p.z.dy * dy;
+        out.z[l] = plane(z, z_dx, z_dy);
         out.inv_w[l] = w;
         out.linear[0][l] = i;
         out.linear[1][l] = j;
@@ -194,23 +215,4 @@ fn mix<const N: usize>([v0, d1, d2]: &[f32; 3], first: usize, i: &Lanes, j: &Lan
         let value = v0 + (f32::from_bits(i.0[l]) * d1 + f32::from_bits(j.0[l]) * d2);
         out.0[l] = value.to_bits();
     }
-}
-
-/// Window depth of the 8x4 pixels at (x, y), row by row.
-pub fn depth_rows(primitive: &ScreenPrimitive, [x, y]: [i32; 2]) -> Floats {
-    let origin = [x as f32 + 0.5, y as f32 + 0.5];
-    rows(primitive, origin)
-}
-
-/// The same expression as in `weigh`, so that early and late tests agree.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn rows(primitive: &ScreenPrimitive, first: [f32; 2]) -> Floats {
-    let mut out = [0.0; LANES];
-    let z = &primitive.z;
-    for (l, out) in out.iter_mut().enumerate() {
-        let dx = first[0] + (l % 8) as f32 - primitive.origin[0];
-        let dy = first[1] + (l / 8) as f32 - primitive.origin[1];
-        *out = z.at + z.dx * dx + z.dy * dy;
-    }
-    out
 }
