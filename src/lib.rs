@@ -90,6 +90,7 @@ mod info;
 mod limits;
 mod memo;
 mod out_file;
+mod pixel;
 mod progress;
 mod replay;
 mod show;

@@ -45,6 +45,9 @@ const ROWS: &[Row] = &[
     row("replay --stats {in}/02-vs-store-nolimit-2e24.rd", 4, "cut off"),
     row("replay --stats {in}/03-fs-bands.rd", 4, "cut off"),
     row("replay --stats {in}/03-fs-bands-16383.rd", 4, "cut off"),
+    row("pixel {in}/03-fs-bands.rd 1,1", 4, "cut off"),
+    row("pixel {in}/14-fuzz-hang.rd 1,1", 0, ""),
+    row("pixel {in}/16-zero-size-target.rd 1,1", 2, "outside of the 0x0 surface"),
     row("replay {in}/04-png-16383.rd --png {out}/04.png", 0, "in no buffer")
         .leaving(|out| picture_has(out, "04.png", [16380, 1])),
     row("replay {in}/14-fuzz-hang.rd --png {out}/14.png", 0, "")

@@ -19,6 +19,7 @@ use super::cs::state::DispatchState;
 use super::debugged::{Launch, Looked, Place};
 use super::ds::state::DomainState;
 use super::fs::batch::{Batch, Finished, Waiting};
+use super::fs::history::{PixelOf, Touch};
 use super::fs::inspect::Chosen;
 use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::{DrawState, FragmentDraw, Plan};
@@ -78,6 +79,18 @@ pub struct Pipeline {
     pub tessellation: TessellationCost,
     /// What each draw's stages took, for whoever puts a list here and takes it out.
     pub costs: Option<Vec<StageCost>>,
+    /// What is wanted of the next draw.
+    pub watch: Option<Watch>,
+}
+
+/// Pixels whose history in a draw somebody wants.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// Screen positions.
+    pub pixels: Vec<[i32; 2]>,
+    /// Of each pixel, in the same order: what the primitives of the draw that ran did to it. Empty if it
+    /// drew nothing.
+    pub found: Vec<Vec<Touch>>,
 }
 
 impl Pipeline {
@@ -124,11 +137,64 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let state = draw_state(gpu, &stages)?;
     let layers = stages.layers();
     gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
-    let Some(primitives) = primitives(gpu, call, stages, &state)? else { return Ok(()) };
+    let primitives = match gpu.pipeline.watch.is_some() {
+        true => watched(gpu, call, stages, &state)?,
+        false => primitives(gpu, call, stages, &state)?,
+    };
+    let Some(primitives) = primitives else { return Ok(()) };
     match layers {
         Layers::First => draw_first_layer(gpu, call, state, primitives),
         Layers::Chosen => draw_layers(gpu, call, &state, Arc::unwrap_or_clone(primitives)),
     }
+}
+
+/// As [`primitives`], after the watched pixels have been looked at.
+fn watched(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stages: VertexStages,
+    state: &DrawState,
+) -> Result<Option<Arc<Primitives>>, Stop> {
+    flush(gpu);
+    let Some(stream) = vertex_stream(gpu, &stages)? else { return Ok(None) };
+    if let Some(mut watch) = gpu.pipeline.watch.take() {
+        let seen = histories(gpu, state, &stream, &mut watch);
+        gpu.pipeline.watch = Some(watch);
+        seen?;
+    }
+    assembled(gpu, call, stages, state, stream)
+}
+
+/// What the draw will do to the watched pixels of the first layer.
+fn histories(gpu: &mut Gpu, state: &DrawState, stream: &VertexStream, watch: &mut Watch) -> Result<(), Stop> {
+    let (_, program) = stepwise(gpu, Stage::FS)?;
+    let cull = state.primitive.cull;
+    let mut state = state.clone();
+    state.primitive = Arc::new(PrimitiveState { cull: [None; 2], ..(*state.primitive).clone() });
+    state.fragment.stage = Arc::new(state.fragment.stage.with_program(program));
+    let mut vertices = stream.vertices.clone();
+    charge(&mut gpu.budget, Work::Vertex, stream.list.len() as u64)?;
+    let made =
+        setup::assemble_numbered(&state.primitive, &mut vertices, &stream.list, &stream.words, MAX_HELD);
+    let Some((Assembled { primitives, .. }, numbers)) = made else { return Ok(()) };
+    let surfaces = &state.targets.surfaces;
+    let area = state.targets.scissor.intersect(reachable(surfaces, &gpu.gmem, &gpu.mem));
+    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
+    let draw = FragmentDraw {
+        state: &state,
+        vertices: &vertices,
+        primitives: &primitives,
+        bounds: &[],
+        plan: &plan,
+    };
+    for &at in &watch.pixels {
+        charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
+        let bytes = surfaces.iter().map(|surface| surface.read_pixel(at, &gpu.gmem, &gpu.mem));
+        let mut bytes: Vec<Vec<u8>> = bytes.collect();
+        let pixel = PixelOf { draw: &draw, numbers: &numbers, cull, area, at };
+        watch.found.push(pixel.history(&mut bytes, &mut gpu.mem, &mut gpu.budget));
+    }
+    Ok(())
 }
 
 /// Draws the fragments that wait. Whoever looks at tile memory or counters, or writes memory that
@@ -321,9 +387,19 @@ fn primitives(
             return Ok(Some(known));
         }
     }
-    let Some(VertexStream { mut vertices, list, words }) = vertex_stream(gpu, &stages)? else {
-        return Ok(None);
-    };
+    let Some(stream) = vertex_stream(gpu, &stages)? else { return Ok(None) };
+    assembled(gpu, call, stages, state, stream)
+}
+
+/// Set-up. `None` when the primitive type is not supported.
+fn assembled(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stages: VertexStages,
+    state: &DrawState,
+    stream: VertexStream,
+) -> Result<Option<Arc<Primitives>>, Stop> {
+    let VertexStream { mut vertices, list, words } = stream;
     charge(&mut gpu.budget, Work::Vertex, if stages.is_plain() { 0 } else { list.len() as u64 })?;
     let start = Instant::now();
     let assembled = setup::assemble_in(&state.primitive, &mut vertices, &list, &words, MAX_HELD);

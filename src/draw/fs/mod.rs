@@ -3,10 +3,12 @@
 //! - [`bands`]: how the pixels of a draw are shared out among threads.
 //! - [`band`]: the fragments of one band.
 //! - [`batch`]: draws that wait, to share bands with others.
+//! - [`history`]: what each primitive does to one pixel, and why.
 //! - [`inspect`]: one warp, for a debugger.
 pub mod band;
 pub mod bands;
 pub mod batch;
+pub mod history;
 pub mod inspect;
 pub mod state;
 

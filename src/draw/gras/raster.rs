@@ -54,6 +54,11 @@ impl Rect {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
 
+    /// Whether pixel (x, y) is in it.
+    pub fn contains(self, [x, y]: [i32; 2]) -> bool {
+        (self.x0..self.x1).contains(&x) && (self.y0..self.y1).contains(&y)
+    }
+
     /// Pixels in it.
     pub fn area(self) -> u64 {
         if self.is_empty() { 0 } else { (self.x1 - self.x0) as u64 * (self.y1 - self.y0) as u64 }

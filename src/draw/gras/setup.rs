@@ -163,6 +163,32 @@ pub fn assemble_in(
     words: &[PRIMITIVE_WORD],
     limit: u64,
 ) -> Option<Assembled> {
+    assemble_with(state, vertices, list, words, limit, |_, _| ())
+}
+
+/// As [`assemble_in`], and of each primitive the number in the list of what it is, or is a piece of.
+pub fn assemble_numbered(
+    state: &PrimitiveState,
+    vertices: &mut Vertices,
+    list: &[u32],
+    words: &[PRIMITIVE_WORD],
+    limit: u64,
+) -> Option<(Assembled, Vec<u32>)> {
+    let mut numbers = Vec::new();
+    let number = |made: usize, index: usize| numbers.resize(made, index as u32);
+    let assembled = assemble_with(state, vertices, list, words, limit, number)?;
+    Some((assembled, numbers))
+}
+
+/// Calls `each` after each primitive of the list with how many have been made by then, and its number.
+fn assemble_with(
+    state: &PrimitiveState,
+    vertices: &mut Vertices,
+    list: &[u32],
+    words: &[PRIMITIVE_WORD],
+    limit: u64,
+    mut each: impl FnMut(usize, usize),
+) -> Option<Assembled> {
     let held = held(vertices, list);
     if held > limit {
         return Some(Assembled { primitives: Vec::new(), left_out: list.len() });
@@ -174,6 +200,7 @@ pub fn assemble_in(
     let mut left_out = 0;
     for (index, primitive) in primitives.into_iter().enumerate() {
         setup.add(primitive);
+        each(setup.out.len(), index);
         if lists + setup.held() > limit {
             left_out = count - index - 1;
             break;

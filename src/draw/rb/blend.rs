@@ -104,9 +104,7 @@ impl Inputs<'_> {
             BlendFactor::FACTOR_CONSTANT_ALPHA => [self.constant[3]; 32],
             BlendFactor::FACTOR_ONE_MINUS_CONSTANT_ALPHA => [1.0 - self.constant[3]; 32],
             BlendFactor::FACTOR_SRC_ALPHA_SATURATE if c == 3 => [1.0; 32],
-            BlendFactor::FACTOR_SRC_ALPHA_SATURATE => {
-                each(|i| self.src[3][i].min(1.0 - self.dst[3][i]))
-            }
+            BlendFactor::FACTOR_SRC_ALPHA_SATURATE => each(|i| self.src[3][i].min(1.0 - self.dst[3][i])),
             BlendFactor::FACTOR_SRC1_COLOR => self.src1[c],
             BlendFactor::FACTOR_ONE_MINUS_SRC1_COLOR => complement(&self.src1[c]),
             BlendFactor::FACTOR_SRC1_ALPHA => self.src1[3],

@@ -70,6 +70,15 @@ impl DepthStencil {
         }
     }
 
+    /// The window depth that a stored value stands for.
+    pub fn window_depth(&self, raw: u32) -> f32 {
+        match self.format {
+            DepthFormat::DEPTH4_16 => raw as f32 / 65535.0,
+            DepthFormat::DEPTH4_24_8 => raw as f32 / DEPTH24 as f32,
+            _ => f32::from_bits(raw),
+        }
+    }
+
     /// Tests the pixels of `mask`; returns those that pass. `stored` becomes what the
     /// buffer holds afterwards.
     pub fn test(&self, face: Face, z: &Words, stored: &mut Stored, mask: u32) -> u32 {
@@ -132,6 +141,11 @@ impl DepthStencil {
 }
 
 impl StencilFace {
+    /// Whether the test passes where the buffer holds `stored`.
+    pub fn passes(&self, stored: u32) -> bool {
+        self.compare(&[stored; 32]) != 0
+    }
+
     fn compare(&self, stored: &Words) -> u32 {
         let reference = [self.reference & self.mask; 32];
         compare(self.func, &reference, &stored.map(|s| s & self.mask))

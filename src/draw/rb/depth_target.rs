@@ -93,6 +93,17 @@ impl DepthTarget {
         passed
     }
 
+    /// Stored depth and stencil of a pixel, given its bytes in each surface.
+    pub fn values(&self, bytes: &[Vec<u8>]) -> [Option<u32>; 2] {
+        let word = |surface: usize| {
+            bytes[surface].iter().rev().fold(0u32, |word, byte| word << 8 | u32::from(*byte))
+        };
+        match self.layout {
+            DepthLayout::Packed(surface) => [Some(word(surface) & DEPTH24), Some(word(surface) >> 24)],
+            DepthLayout::Separate { depth, stencil } => [depth.map(word), stencil.map(word)],
+        }
+    }
+
     /// What pixels of depth `z` become if all of them pass and none of the results
     /// depends on what was there.
     pub fn fill(&self, face: Face, z: f32) -> Option<[Option<Fill>; 2]> {

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::rendered::Written;
 use super::state::ResolveState;
+use super::surface::{Location, Surface};
 use crate::draw::gras::raster::Rect;
 use crate::fault::{Client, Fault};
 use crate::memory::Memory;
@@ -50,6 +51,18 @@ impl ResolveState {
     fn source(&self, area: Rect, y: i32) -> usize {
         let (x, y) = ((area.x0 - self.origin[0]) as usize, (y - self.origin[1]) as usize);
         self.gmem_base as usize + y * self.gmem_pitch as usize + x * self.cpp as usize
+    }
+
+    /// The surface that it copies from.
+    pub fn from(&self) -> Surface {
+        let location = Location::Gmem(self.gmem_base);
+        Surface { location, pitch: self.gmem_pitch, cpp: self.cpp, origin: self.origin, layer: 0 }
+    }
+
+    /// The surface that it copies to.
+    pub fn to(&self) -> Surface {
+        let location = Location::Memory(self.base);
+        Surface { location, pitch: self.pitch, cpp: self.cpp, origin: [0, 0], layer: 0 }
     }
 
     /// What draw `draw` of submit `submit` has written then.

@@ -38,6 +38,47 @@ impl Surface {
         };
         Self { location, ..*self }
     }
+
+    /// Where the pixel at screen position (x, y) lies, if the surface has one there.
+    pub fn pixel(&self, [x, y]: [i32; 2]) -> Option<Location> {
+        let (x, y) = (u32::try_from(x - self.origin[0]).ok()?, u32::try_from(y - self.origin[1]).ok()?);
+        let row = x.checked_mul(self.cpp).filter(|at| *at < self.pitch)?;
+        let offset = y.checked_mul(self.pitch)?.checked_add(row)?;
+        Some(match self.location {
+            Location::Gmem(base) => Location::Gmem(base.checked_add(offset)?),
+            Location::Memory(base) => Location::Memory(base.checked_add(offset)?),
+        })
+    }
+
+    /// The screen position of the pixel that lies at `place`; the inverse of [`Surface::pixel`].
+    pub fn position(&self, place: Location) -> Option<[i32; 2]> {
+        let offset = match (self.location, place) {
+            (Location::Gmem(base), Location::Gmem(at)) => at.checked_sub(base)?,
+            (Location::Memory(base), Location::Memory(at)) => at.checked_sub(base)?,
+            _ => return None,
+        };
+        let (row, rest) = (offset.checked_div(self.pitch)?, offset % self.pitch);
+        let column = rest.checked_div(self.cpp).filter(|_| rest.is_multiple_of(self.cpp))?;
+        Some([self.origin[0] + column as i32, self.origin[1] + i32::try_from(row).ok()?])
+    }
+
+    /// The bytes of the pixel at a screen position; those that are nowhere are zero, which whoever draws
+    /// there reports.
+    pub fn read_pixel(&self, at: [i32; 2], gmem: &[u8], mem: &Memory) -> Vec<u8> {
+        let mut bytes = vec![0; self.cpp as usize];
+        match self.pixel(at) {
+            Some(Location::Gmem(place)) => {
+                if let Some(pixel) = gmem.get(place as usize..).and_then(|rest| rest.get(..bytes.len())) {
+                    bytes.copy_from_slice(pixel);
+                }
+            }
+            Some(Location::Memory(place)) => {
+                let _ = mem.read(place, &mut bytes);
+            }
+            None => {}
+        }
+        bytes
+    }
 }
 
 /// The rows of a surface that a worker owns.

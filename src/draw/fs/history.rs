@@ -1,0 +1,350 @@
+//! What each primitive of a draw does to one pixel, and why.
+//!
+//! The pixel is drawn apart from all others, in a copy of its own, by the steps that draw every pixel:
+//! the same tests, the same shader (one quad of it, instruction by instruction), the same blending.
+
+use a4emu_decoder::regs::enums::{CompareFunc, StencilOp};
+
+use crate::budget::{Budget, Work};
+use crate::draw::gras::quad::Quad;
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup::{Face, ScreenPrimitive};
+use crate::draw::rb::color::ColorTarget;
+use crate::draw::rb::depth_target::DepthTarget;
+use crate::draw::rb::pixels::Quads;
+use crate::draw::rb::state::TestOrder;
+use crate::draw::rb::surface::PixelRows;
+use crate::draw::sp::environment::StageEnvironment;
+use crate::draw::sp::launch::Worker;
+use crate::draw::sp::memory::GpuMemory;
+use crate::draw::vpc::interpolate::{WarpQuads, Weights};
+use crate::format::Codec;
+use crate::memory::Memory;
+use crate::shader::{INSTRUCTION_LIMIT, Outcome, step};
+
+use super::FragmentDraw;
+use super::band::{colors, enter, lanes_of_quads};
+
+/// A colour: red, green, blue, alpha, as a shader would put it out.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Color {
+    /// Of a target of numbers.
+    Floats([f32; 4]),
+    /// Of a target of integers, as bits.
+    Integers([u32; 4]),
+}
+
+impl Color {
+    /// What these lanes are in a target with this format.
+    pub fn new(codec: &Codec, lanes: [u32; 4]) -> Self {
+        match codec.is_integer() {
+            true => Self::Integers(lanes),
+            false => Self::Floats(lanes.map(f32::from_bits)),
+        }
+    }
+}
+
+/// What a pixel holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PixelValues {
+    /// In the draw's colour targets, in their order.
+    pub colors: Vec<Color>,
+    /// Window depth.
+    pub depth: Option<f32>,
+    /// Stencil.
+    pub stencil: Option<u32>,
+}
+
+/// What became of a primitive at the pixel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// The pixel is outside of the scissors.
+    Scissored,
+    /// The face that is seen is dropped.
+    Culled,
+    /// The shader killed it.
+    Killed {
+        /// Index of the instruction.
+        instruction: u32,
+    },
+    /// The shader did not come to its end, or the work that the run may do is used up.
+    Failed(String),
+    /// The alpha test failed: `alpha func reference` does not hold.
+    Alpha {
+        /// The comparison.
+        func: CompareFunc,
+        /// Of output 0.
+        alpha: f32,
+        /// What it is compared with.
+        reference: f32,
+    },
+    /// The stencil test failed: `reference func stored` does not hold, both masked.
+    Stencil {
+        /// The comparison.
+        func: CompareFunc,
+        /// Masked.
+        reference: u32,
+        /// Masked.
+        stored: u32,
+        /// What the buffer became.
+        op: StencilOp,
+    },
+    /// The depth test failed: `z func stored` does not hold.
+    Depth {
+        /// The comparison.
+        func: CompareFunc,
+        /// Window depth as the buffer would hold it.
+        z: f32,
+        /// What the buffer holds.
+        stored: f32,
+    },
+    /// It passed all tests, but no component of any target may change.
+    Masked,
+    /// Colours were written.
+    Written,
+}
+
+/// What one primitive did to the pixel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Touch {
+    /// Number of the primitive in the draw.
+    pub primitive: u32,
+    /// Which side is seen.
+    pub face: Face,
+    /// Colour outputs of the shader by target, if it ran to its end.
+    pub outputs: Option<Vec<Color>>,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// What the pixel held.
+    pub before: PixelValues,
+    /// What it holds now.
+    pub after: PixelValues,
+}
+
+/// A draw of which nothing is culled yet, and a pixel of it.
+pub struct PixelOf<'a> {
+    /// The draw; its fragment shader has a step per instruction.
+    pub draw: &'a FragmentDraw<'a>,
+    /// Of each primitive: its number in the draw.
+    pub numbers: &'a [u32],
+    /// The faces that are dropped.
+    pub cull: [Option<Face>; 2],
+    /// What the scissors leave.
+    pub area: Rect,
+    /// Screen position.
+    pub at: [i32; 2],
+}
+
+impl PixelOf<'_> {
+    /// What every primitive that covers the pixel does to it, in order, given what it holds in each
+    /// surface; `bytes` is what it holds afterwards. The shader's stores are left out.
+    pub fn history(&self, bytes: &mut [Vec<u8>], memory: &mut Memory, budget: &mut Budget) -> Vec<Touch> {
+        let mut worker = Worker::new(&self.draw.state.fragment.stage, GpuMemory::ReadWrite(memory));
+        worker.in_secret(|worker| {
+            let covering = self.draw.primitives.iter().zip(0..).filter(|(p, _)| covers(p, self.here()));
+            covering.map(|(primitive, index)| self.touch(primitive, index, bytes, worker, budget)).collect()
+        })
+    }
+
+    fn here(&self) -> Rect {
+        let [x, y] = self.at;
+        Rect { x0: x, y0: y, x1: x + 1, y1: y + 1 }
+    }
+
+    fn touch(
+        &self,
+        primitive: &ScreenPrimitive,
+        index: u32,
+        bytes: &mut [Vec<u8>],
+        worker: &mut Worker<'_>,
+        budget: &mut Budget,
+    ) -> Touch {
+        let before = self.values(bytes);
+        let (outputs, verdict) = if self.here().intersect(self.area).is_empty() {
+            (None, Verdict::Scissored)
+        } else if self.cull.contains(&Some(primitive.face)) {
+            (None, Verdict::Culled)
+        } else {
+            self.fragment(primitive, index, bytes, worker, budget)
+        };
+        let after = self.values(bytes);
+        let number = self.numbers.get(index as usize).copied().unwrap_or(index);
+        Touch { primitive: number, face: primitive.face, outputs, verdict, before, after }
+    }
+
+    fn fragment(
+        &self,
+        primitive: &ScreenPrimitive,
+        index: u32,
+        bytes: &mut [Vec<u8>],
+        worker: &mut Worker<'_>,
+        budget: &mut Budget,
+    ) -> (Option<Vec<Color>>, Verdict) {
+        let quads = [self.quad(primitive, index)];
+        let pieces = self.draw.pieces(&quads);
+        let weights = pieces.weights();
+        let targets = &self.draw.state.targets;
+        let test = |bytes: &mut [Vec<u8>], z: &[f32; 32]| {
+            let depth = targets.depth.as_ref()?;
+            self.test(depth, primitive.face, &quads, bytes, z)
+        };
+        if self.draw.plan.order == TestOrder::Early
+            && let Some(failed) = test(bytes, &weights.z)
+        {
+            return (None, failed);
+        }
+        if let Some(failed) = self.shade(worker, &pieces, &weights, budget) {
+            return (None, failed);
+        }
+        let outputs = Some(self.outputs(worker));
+        if let Some(failed) = self.alpha_test(worker) {
+            return (outputs, failed);
+        }
+        let z = targets.depth_output.map_or(weights.z, |id| worker.warp.full(id).floats());
+        if self.draw.plan.order == TestOrder::Late
+            && let Some(failed) = test(bytes, &z)
+        {
+            return (outputs, failed);
+        }
+        self.write(worker, &quads, bytes);
+        let verdict = if targets.color.is_empty() { Verdict::Masked } else { Verdict::Written };
+        (outputs, verdict)
+    }
+
+    /// The lane of the pixel in its quad.
+    fn lane(&self) -> usize {
+        (self.at[0] & 1) as usize + 2 * (self.at[1] & 1) as usize
+    }
+
+    /// The quad that the pixel is in.
+    fn quad(&self, primitive: &ScreenPrimitive, index: u32) -> Quad {
+        let [x, y] = self.at.map(|at| at & !1);
+        let mask = (0..4).filter(|lane| {
+            let (x, y) = (x + (lane & 1), y + (lane >> 1));
+            covers(primitive, Rect { x0: x, y0: y, x1: x + 1, y1: y + 1 }.intersect(self.area))
+        });
+        Quad { x, y, mask: mask.fold(0, |mask, lane| mask | 1 << lane), primitive: index }
+    }
+
+    /// Tests depth and stencil; says why if it fails.
+    fn test(
+        &self,
+        depth: &DepthTarget,
+        face: Face,
+        quads: &[Quad],
+        bytes: &mut [Vec<u8>],
+        z: &[f32; 32],
+    ) -> Option<Verdict> {
+        let held = self.values(bytes);
+        let mut rows = self.rows(bytes);
+        if depth.test(&mut rows, &Quads(quads), face, z, 1 << self.lane()) != 0 {
+            return None;
+        }
+        let stencil = depth.state.stencil.map(|faces| faces[face as usize]);
+        if let (Some(stencil), Some(stored)) = (stencil, held.stencil)
+            && !stencil.passes(stored)
+        {
+            let (reference, stored) = (stencil.reference & stencil.mask, stored & stencil.mask);
+            return Some(Verdict::Stencil { func: stencil.func, reference, stored, op: stencil.fail });
+        }
+        let func = depth.state.depth.map_or(CompareFunc::FUNC_NEVER, |(func, _)| func);
+        let z = depth.state.window_depth(depth.state.quantise(&[z[self.lane()]; 32])[0]);
+        Some(Verdict::Depth { func, z, stored: held.depth.unwrap_or_default() })
+    }
+
+    /// Runs the shader; says why the pixel gets nothing of it.
+    fn shade(
+        &self,
+        worker: &mut Worker<'_>,
+        pieces: &WarpQuads<'_>,
+        weights: &Weights,
+        budget: &mut Budget,
+    ) -> Option<Verdict> {
+        let lanes = lanes_of_quads(pieces.quads);
+        worker.start(lanes, |warp, _| {
+            enter(&self.draw.state.fragment.inputs, warp, pieces, weights, lanes.live);
+        });
+        let allowed = budget.share(Work::WarpInstruction, 1) / Work::WarpInstruction.price();
+        worker.warp.limit = INSTRUCTION_LIMIT.min(allowed);
+        let program = &self.draw.state.fragment.stage.program;
+        let here = 1 << self.lane();
+        let mut killed = None;
+        let ended = loop {
+            let next = worker.warp.next_instruction(program);
+            let mut environment = StageEnvironment { memory: &mut worker.memory, quads: Some(pieces) };
+            let outcome = step(program, &mut worker.warp, &mut environment);
+            if let Some((instruction, _)) = next
+                && killed.is_none()
+                && worker.warp.killed() & here != 0
+            {
+                killed = Some(Verdict::Killed { instruction });
+            }
+            match outcome {
+                None | Some(Outcome::Barrier) => {}
+                Some(Outcome::Ended) => break None,
+                Some(Outcome::Fault(fault)) => break Some(Verdict::Failed(fault.to_string())),
+            }
+        };
+        budget.settle(Work::WarpInstruction, worker.warp.executed());
+        ended.or(killed)
+    }
+
+    fn outputs(&self, worker: &Worker<'_>) -> Vec<Color> {
+        let of = |target: &ColorTarget| {
+            let mut widened = Default::default();
+            let lanes = colors(&worker.warp, &target.output, &mut widened).map(|lanes| lanes[self.lane()]);
+            Color::new(&target.codec, lanes)
+        };
+        self.draw.state.targets.color.iter().map(of).collect()
+    }
+
+    fn alpha_test(&self, worker: &Worker<'_>) -> Option<Verdict> {
+        let targets = &self.draw.state.targets;
+        let test = targets.alpha_test.as_ref()?;
+        let mut widened = Default::default();
+        let alpha = colors(&worker.warp, &targets.outputs[0], &mut widened)[3];
+        (test.passes(alpha) & 1 << self.lane() == 0).then(|| Verdict::Alpha {
+            func: test.func,
+            alpha: f32::from_bits(alpha[self.lane()]),
+            reference: test.reference,
+        })
+    }
+
+    fn write(&self, worker: &Worker<'_>, quads: &[Quad], bytes: &mut [Vec<u8>]) {
+        let targets = &self.draw.state.targets;
+        let (mut widened, mut widened_dual) = Default::default();
+        let dual = colors(&worker.warp, &targets.outputs[1], &mut widened_dual);
+        let mut rows = self.rows(bytes);
+        for target in &targets.color {
+            let src = colors(&worker.warp, &target.output, &mut widened);
+            target.write(&mut rows[target.surface], quads, 1 << self.lane(), src, dual);
+        }
+    }
+
+    /// The pixel as a surface of its own.
+    fn rows<'b>(&self, bytes: &'b mut [Vec<u8>]) -> Vec<PixelRows<'b>> {
+        let row = |bytes: &'b mut Vec<u8>| {
+            let cpp = bytes.len() as u32;
+            PixelRows::new(bytes, cpp, cpp, self.at)
+        };
+        bytes.iter_mut().map(row).collect()
+    }
+
+    fn values(&self, bytes: &[Vec<u8>]) -> PixelValues {
+        let targets = &self.draw.state.targets;
+        let color = |target: &ColorTarget| {
+            Color::new(&target.codec, target.codec.decode(target.codec.load(&bytes[target.surface])))
+        };
+        let [depth, stencil] = targets.depth.as_ref().map_or([None; 2], |depth| depth.values(bytes));
+        let depth = depth.zip(targets.depth.as_ref()).map(|(raw, target)| target.state.window_depth(raw));
+        PixelValues { colors: targets.color.iter().map(color).collect(), depth, stencil }
+    }
+}
+
+/// Whether a primitive covers a pixel of `rect`.
+fn covers(primitive: &ScreenPrimitive, rect: Rect) -> bool {
+    let mut any = false;
+    primitive.shape.cover(rect, |_, _, _| any = true);
+    any
+}

@@ -1,0 +1,264 @@
+//! What `pixel` prints.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::Wanted;
+use super::trail::Part;
+use crate::cp::Call;
+use crate::draw::fs::history::{Color, PixelValues, Touch, Verdict};
+use crate::draw::gras::setup::Face;
+use crate::draw::rb::rendered::Written;
+use crate::gpu::Gpu;
+
+/// The history of a pixel.
+#[derive(Serialize)]
+pub(super) struct Answer {
+    kind: &'static str,
+    /// Column and row.
+    pixel: [u32; 2],
+    surface: Surface,
+    /// What was done to it, in order.
+    events: Vec<Event>,
+    /// What it holds in the end; `None` if the capture has no memory there.
+    value: Option<Color>,
+}
+
+#[derive(Serialize)]
+struct Surface {
+    address: u32,
+    width: u32,
+    height: u32,
+    format: String,
+}
+
+/// Something that was done to the pixel.
+#[derive(Serialize)]
+pub(super) struct Event {
+    submit: u32,
+    draw: u32,
+    frame_draw: u32,
+    pass: &'static str,
+    /// Of the draw packet.
+    address: u32,
+    #[serde(flatten)]
+    what: What,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum What {
+    /// A copy from tile memory.
+    Copy {
+        verdict: &'static str,
+        to: u32,
+    },
+    Primitive(Box<Primitive>),
+}
+
+/// What a primitive did.
+#[derive(Serialize)]
+struct Primitive {
+    /// Screen position of the pixel.
+    at: [i32; 2],
+    primitive: u32,
+    face: &'static str,
+    verdict: &'static str,
+    /// The rest of the verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<Why>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<Color>,
+    before: Values,
+    after: Values,
+}
+
+/// Of a test: `value func against` does not hold.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Why {
+    Kill { instruction: u32 },
+    Failure { message: String },
+    Floats { func: String, value: f32, against: f32 },
+    Stencil { func: String, value: u32, against: u32, op: String },
+}
+
+#[derive(PartialEq, Serialize)]
+struct Values {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    color: Option<Color>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stencil: Option<u32>,
+}
+
+impl Event {
+    /// Of a call that is `part` of the history of the pixel at `to`.
+    pub fn of(call: &Call, address: u32, part: Part, to: u32, touches: Vec<Touch>) -> Vec<Self> {
+        let event = |what| Self {
+            submit: call.submit(),
+            draw: call.number(),
+            frame_draw: call.frame_draw(),
+            pass: call.pass().map_or("compute", |pass| pass.name()),
+            address,
+            what,
+        };
+        match part {
+            Part::Copied => vec![event(What::Copy { verdict: "copied", to })],
+            Part::Drawn { at, target } => {
+                let primitive = |touch| What::Primitive(Box::new(Primitive::new(touch, at, target)));
+                touches.into_iter().map(|touch| event(primitive(touch))).collect()
+            }
+        }
+    }
+}
+
+impl Primitive {
+    fn new(touch: Touch, at: [i32; 2], target: Option<usize>) -> Self {
+        let values = |values: &PixelValues| Values {
+            color: target.and_then(|target| values.colors.get(target).copied()),
+            depth: values.depth,
+            stencil: values.stencil,
+        };
+        let (verdict, why) = verdict(&touch.verdict);
+        Self {
+            at,
+            primitive: touch.primitive,
+            face: if touch.face == Face::Front { "front" } else { "back" },
+            verdict,
+            why,
+            output: touch.outputs.and_then(|outputs| outputs.get(target?).copied()),
+            before: values(&touch.before),
+            after: values(&touch.after),
+        }
+    }
+}
+
+fn verdict(verdict: &Verdict) -> (&'static str, Option<Why>) {
+    let name = |func: &dyn fmt::Debug| format!("{func:?}").trim_start_matches("FUNC_").to_owned();
+    match verdict {
+        Verdict::Scissored => ("scissored", None),
+        Verdict::Culled => ("culled", None),
+        Verdict::Masked => ("masked", None),
+        Verdict::Written => ("written", None),
+        Verdict::Killed { instruction } => ("killed", Some(Why::Kill { instruction: *instruction })),
+        Verdict::Failed(message) => ("failed", Some(Why::Failure { message: message.clone() })),
+        Verdict::Alpha { func, alpha, reference } => {
+            ("alpha", Some(Why::Floats { func: name(func), value: *alpha, against: *reference }))
+        }
+        Verdict::Depth { func, z, stored } => {
+            ("depth", Some(Why::Floats { func: name(func), value: *z, against: *stored }))
+        }
+        Verdict::Stencil { func, reference, stored, op } => {
+            let op = format!("{op:?}").trim_start_matches("STENCIL_").to_owned();
+            ("stencil", Some(Why::Stencil { func: name(func), value: *reference, against: *stored, op }))
+        }
+    }
+}
+
+impl Answer {
+    /// Of `wanted` on `surface`, with its value at the `end` of the run.
+    pub fn new(wanted: &Wanted, surface: &Written, events: Vec<Event>, end: &Gpu) -> Self {
+        let mut bytes = vec![0; wanted.codec.bytes() as usize];
+        let held = end.mem.read(wanted.address, &mut bytes);
+        let lanes = wanted.codec.decode(wanted.codec.load(&bytes));
+        let Written { address, width, height, format, .. } = *surface;
+        Self {
+            kind: "pixel",
+            pixel: wanted.at.0,
+            surface: Surface { address, width, height, format: format!("{format:?}") },
+            events,
+            value: held.then(|| Color::new(&wanted.codec, lanes)),
+        }
+    }
+
+    /// The colour that the last event left, if it left one.
+    fn last(&self) -> Option<Color> {
+        self.events.iter().rev().find_map(|event| match &event.what {
+            What::Primitive(primitive) => primitive.after.color,
+            What::Copy { .. } => None,
+        })
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([x, y], Surface { address, width, height, format }) = (self.pixel, &self.surface);
+        writeln!(f, "pixel {x},{y} of the {width}x{height} {format} surface at {address:#010x}")?;
+        if self.events.is_empty() {
+            writeln!(f, "  no draw covered it")?;
+        }
+        self.events.iter().try_for_each(|event| event.fmt(f))?;
+        match self.value {
+            Some(value) => write!(f, "  holds {}", Shown(value))?,
+            None => write!(f, "  the capture has no memory there")?,
+        }
+        // A copy may convert nothing, so what was drawn is what is there.
+        match (self.last(), self.value) {
+            (Some(last), Some(value)) if Shown(last).to_string() != Shown(value).to_string() => {
+                writeln!(f, ", which no draw has left there")
+            }
+            _ => writeln!(f),
+        }
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { draw, frame_draw, pass, .. } = self;
+        write!(f, "  draw {draw:<5} {:<6} {pass:<8}", format!("f{frame_draw}"))?;
+        match &self.what {
+            What::Copy { verdict, to } => writeln!(f, " {verdict:<9} to {to:#010x}"),
+            What::Primitive(primitive) => primitive.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Primitive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, " {:<9} primitive {}", self.verdict, self.primitive)?;
+        match &self.why {
+            None => {}
+            Some(Why::Kill { instruction }) => write!(f, ", instruction {instruction}")?,
+            Some(Why::Failure { message }) => write!(f, ": {message}")?,
+            Some(Why::Floats { func, value, against }) => write!(f, ": not {value} {func} {against}")?,
+            Some(Why::Stencil { func, value, against, op }) => {
+                write!(f, ": not {value:#04x} {func} {against:#04x}, {op}")?;
+            }
+        }
+        if let Some(output) = self.output {
+            write!(f, ", shader {}", Shown(output))?;
+        }
+        let changed = |f: &mut fmt::Formatter<'_>, name: &str, before: String, after: String| {
+            if before == after {
+                write!(f, ", {name} {before}")
+            } else {
+                write!(f, ", {name} {before} -> {after}")
+            }
+        };
+        if let Some((before, after)) = self.before.color.zip(self.after.color) {
+            changed(f, "colour", Shown(before).to_string(), Shown(after).to_string())?;
+        }
+        if let Some((before, after)) = self.before.depth.zip(self.after.depth) {
+            changed(f, "depth", before.to_string(), after.to_string())?;
+        }
+        if let Some((before, after)) = self.before.stencil.zip(self.after.stencil) {
+            changed(f, "stencil", format!("{before:#04x}"), format!("{after:#04x}"))?;
+        }
+        writeln!(f)
+    }
+}
+
+/// A colour for people: four digits of each component.
+struct Shown(Color);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Color::Floats([r, g, b, a]) => write!(f, "({r:.4} {g:.4} {b:.4} {a:.4})"),
+            Color::Integers([r, g, b, a]) => write!(f, "({r} {g} {b} {a})"),
+        }
+    }
+}

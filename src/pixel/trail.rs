@@ -1,0 +1,166 @@
+//! Which draws can have made a pixel of a surface in memory: followed backwards from the end of the
+//! run, through the copies from tile memory and the restores to it.
+//!
+//! Draws and copies alone are followed: what packets, dispatches or shaders' stores write is not.
+
+use std::collections::BTreeMap;
+
+use crate::cp::{Call, Flow, Observer};
+use crate::draw::gras::raster::Rect;
+use crate::draw::rb::state::{ResolveState, Targets, resolve_bounds};
+use crate::draw::rb::surface::{Location, Surface};
+use crate::gpu::Gpu;
+use crate::pass::Pass;
+
+/// What a call has to do with surfaces.
+enum Seen {
+    Draw {
+        pass: Pass,
+        /// Colour targets, in their order.
+        colors: Vec<Surface>,
+        /// Depth and stencil.
+        others: Vec<Surface>,
+    },
+    /// With the pixels that it copies at most.
+    Copy(ResolveState, Rect),
+    Other,
+}
+
+/// All calls of a run, by number.
+#[derive(Default)]
+pub(super) struct Trail {
+    calls: BTreeMap<u32, Seen>,
+}
+
+/// How a call is part of a pixel's history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// It may have drawn it.
+    Drawn {
+        /// Where on the screen.
+        at: [i32; 2],
+        /// Which of the draw's colour targets.
+        target: Option<usize>,
+    },
+    /// It copied it from tile memory.
+    Copied,
+}
+
+impl Part {
+    /// Where on the screen it is drawn.
+    pub fn position(self) -> Option<[i32; 2]> {
+        match self {
+            Self::Drawn { at, .. } => Some(at),
+            Self::Copied => None,
+        }
+    }
+}
+
+/// Where the pixel lies at a time.
+#[derive(Clone, Copy)]
+enum Holder {
+    Memory,
+    /// A byte of tile memory, while the tile with this origin is drawn; and whether a draw of it has
+    /// been met.
+    Tile {
+        origin: [i32; 2],
+        at: [i32; 2],
+        byte: u32,
+        met: bool,
+    },
+}
+
+impl Observer for Trail {
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        let mut unsupported = Vec::new();
+        let seen = match call.pass() {
+            None | Some(Pass::Binning) => Seen::Other,
+            Some(Pass::Resolve) => {
+                let copy = ResolveState::snapshot(&gpu.regs, &mut unsupported);
+                copy.map_or(Seen::Other, |copy| Seen::Copy(copy, resolve_bounds(&gpu.regs)))
+            }
+            Some(pass) => {
+                let targets = Targets::snapshot(&gpu.regs, &mut unsupported);
+                let colors = targets.color.iter().map(|target| targets.surfaces[target.surface]).collect();
+                let others = targets.surfaces[targets.color.len()..].to_vec();
+                Seen::Draw { pass, colors, others }
+            }
+        };
+        self.calls.insert(call.number(), seen);
+        Flow::Continue
+    }
+}
+
+impl Trail {
+    /// The calls that make the pixel at `address`, by number.
+    pub fn of(&self, address: u32) -> BTreeMap<u32, Part> {
+        let mut holder = Some(Holder::Memory);
+        let mut parts = BTreeMap::new();
+        let mut depth: Option<(Vec<Surface>, [i32; 2])> = None;
+        for (&number, seen) in self.calls.iter().rev() {
+            let Some(now) = holder else { break };
+            let part = match now {
+                Holder::Memory => in_memory(seen, address, &mut depth, &mut holder),
+                Holder::Tile { .. } => in_tile(seen, now, &mut holder),
+            };
+            parts.extend(part.map(|part| (number, part)));
+        }
+        parts
+    }
+}
+
+/// What a call is to a pixel that lies in memory behind it.
+fn in_memory(
+    seen: &Seen,
+    address: u32,
+    depth: &mut Option<(Vec<Surface>, [i32; 2])>,
+    holder: &mut Option<Holder>,
+) -> Option<Part> {
+    match seen {
+        Seen::Copy(copy, bounds) => {
+            let at = copy.to().position(Location::Memory(address)).filter(|at| bounds.contains(*at))?;
+            let Some(Location::Gmem(byte)) = copy.from().pixel(at) else { return None };
+            *holder = Some(Holder::Tile { origin: copy.origin, at, byte, met: false });
+            Some(Part::Copied)
+        }
+        Seen::Draw { pass: Pass::Bypass, colors, others } => {
+            let hit = |surface: &Surface| surface.position(Location::Memory(address));
+            let found = colors.iter().enumerate().find_map(|(target, color)| Some((target, hit(color)?)));
+            if let Some((target, at)) = found {
+                *depth = Some((others.clone(), at));
+                return Some(Part::Drawn { at, target: Some(target) });
+            }
+            // Depth alone, of the buffer that goes with the surface.
+            let (_, at) = depth.as_ref().filter(|(with, _)| colors.is_empty() && with == others)?;
+            (!others.is_empty()).then_some(Part::Drawn { at: *at, target: None })
+        }
+        Seen::Draw { .. } | Seen::Other => None,
+    }
+}
+
+/// What a call is to a pixel that lies in tile memory behind it.
+fn in_tile(seen: &Seen, now: Holder, holder: &mut Option<Holder>) -> Option<Part> {
+    let Holder::Tile { origin, at, byte, met } = now else { return None };
+    match seen {
+        // Copies end a tile: this is that of an earlier one, or of an earlier frame.
+        Seen::Copy(copy, _) if met || copy.origin != origin => {
+            *holder = None;
+            None
+        }
+        Seen::Draw { pass: pass @ (Pass::Gmem | Pass::Restore), colors, others } => {
+            if *pass == Pass::Gmem && colors.iter().chain(others).any(|surface| surface.origin != origin) {
+                *holder = None;
+                return None;
+            }
+            // A restore does not add the bin's offset: its surfaces start at the first pixel of the tile.
+            let drawn = if *pass == Pass::Restore { [at[0] - origin[0], at[1] - origin[1]] } else { at };
+            let target = colors.iter().position(|color| color.pixel(drawn) == Some(Location::Gmem(byte)));
+            *holder = Some(match (pass, target) {
+                (Pass::Restore, Some(_)) => Holder::Memory,
+                _ => Holder::Tile { origin, at, byte, met: true },
+            });
+            (target.is_some() || colors.is_empty()).then_some(Part::Drawn { at: drawn, target })
+        }
+        Seen::Draw { .. } | Seen::Copy(..) | Seen::Other => None,
+    }
+}

@@ -1,0 +1,206 @@
+//! `a4emu pixel`: the history of a pixel ends in what the frame shows, and every verdict has a draw
+//! that proves it.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Pixels of each capture.
+const PIXELS: usize = 200;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn a4emu() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_a4emu"))
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a name in UTF-8")
+}
+
+/// The objects that `pixel` prints for `arguments`.
+fn histories(capture: &Path, arguments: &[String]) -> Vec<Value> {
+    let done = a4emu().args(["pixel", text(capture), "--json", "-q"]).args(arguments).assert();
+    let out = String::from_utf8(done.get_output().stdout.clone()).expect("text");
+    out.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
+}
+
+/// An RGBA picture.
+struct Picture {
+    size: [u32; 2],
+    bytes: Vec<u8>,
+}
+
+impl Picture {
+    /// What `replay --png` makes of a capture.
+    fn of(capture: &Path) -> Self {
+        let folder = TempDir::new().expect("a folder");
+        let png = folder.path().join("frame.png");
+        a4emu().args(["replay", text(capture), "--png", text(&png), "-q"]).assert().success();
+        let file = BufReader::new(File::open(png).expect("a picture"));
+        let mut reader = png::Decoder::new(file).read_info().expect("a PNG");
+        let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
+        let info = reader.next_frame(&mut bytes).expect("pixels");
+        Self { size: [info.width, info.height], bytes }
+    }
+
+    fn pixel(&self, [x, y]: [u32; 2]) -> [u8; 4] {
+        self.bytes.as_chunks::<4>().0[(y * self.size[0] + x) as usize]
+    }
+}
+
+/// A colour of a history as a picture shows it.
+fn shown(color: &Value) -> [u8; 4] {
+    let byte = |component: &Value| match component.as_u64() {
+        Some(integer) => integer.min(255) as u8,
+        None => (component.as_f64().unwrap_or(0.0).clamp(0.0, 1.0) * 255.0).round_ties_even() as u8,
+    };
+    std::array::from_fn(|c| byte(&color[c]))
+}
+
+/// Positions that look random, the same each time.
+fn positions([width, height]: [u32; 2]) -> Vec<[u32; 2]> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut below = |end: u32| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as u32 % end
+    };
+    (0..PIXELS).map(|_| [below(width), below(height)]).collect()
+}
+
+/// Of many pixels of `capture`: the last colour of the history, and what is said to be there, is the
+/// frame's; and each event begins where the one before ended.
+fn check_frame(capture: &Path) -> Result<(), Failed> {
+    let picture = Picture::of(capture);
+    let at = positions(picture.size);
+    let arguments: Vec<String> = at.iter().map(|[x, y]| format!("{x},{y}")).collect();
+    let histories = histories(capture, &arguments);
+    if histories.len() != PIXELS {
+        return Err(format!("{} histories of {PIXELS} pixels", histories.len()).into());
+    }
+    for (at, history) in at.into_iter().zip(histories) {
+        let events = history["events"].as_array().expect("a list");
+        let drawn: Vec<&Value> =
+            events.iter().filter(|event| event["after"].get("color").is_some()).collect();
+        for pair in drawn.windows(2) {
+            let (left, found) = (&pair[0]["after"]["color"], &pair[1]["before"]["color"]);
+            if left != found && pair[0]["pass"] == pair[1]["pass"] {
+                return Err(format!("{at:?}: {left} became {found} between {pair:?}").into());
+            }
+        }
+        let last = drawn.last().map(|event| shown(&event["after"]["color"]));
+        let (frame, value) = (picture.pixel(at), shown(&history["value"]));
+        if value != frame || last.is_some_and(|last| last != frame) || last.is_none() {
+            return Err(format!("{at:?}: the frame has {frame:?}, {value:?} is said, left {last:?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// All that can become of a primitive.
+fn check_verdicts() -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    let capture = folder.path().join("verdicts.rd");
+    let source = root().join("captures/verdicts.a4");
+    a4emu().args(["asm", text(&source), "-o", text(&capture)]).assert().success();
+    let history = &histories(&capture, &["10,10".into()])[0];
+    let events = history["events"].as_array().expect("a list");
+    let verdicts: Vec<&str> = events.iter().map(|event| event["verdict"].as_str().unwrap_or("")).collect();
+    let want = ["written", "scissored", "culled", "killed", "alpha", "stencil", "depth", "masked", "written"];
+    assert_eq!(verdicts, want);
+    let draws: Vec<u64> = events.iter().filter_map(|event| event["draw"].as_u64()).collect();
+    assert_eq!(draws, (0..9).collect::<Vec<u64>>());
+    assert_eq!(events[3]["why"]["instruction"], 4);
+    let why = |n: usize| {
+        let Value::Object(why) = &events[n]["why"] else { panic!("{}", events[n]) };
+        (why["func"].clone(), why["value"].as_f64(), why["against"].as_f64())
+    };
+    assert_eq!(why(4), ("GREATER".into(), Some(0.25), Some(0.501_960_8)));
+    assert_eq!(why(5), ("EQUAL".into(), Some(6.0), Some(5.0)));
+    assert_eq!((why(6).0, why(6).1), ("LESS".into(), Some(0.75)));
+    let stencil =
+        |n: usize| (events[n]["before"]["stencil"].as_u64(), events[n]["after"]["stencil"].as_u64());
+    assert_eq!(
+        [stencil(0), stencil(5), stencil(6)],
+        [(Some(0), Some(5)), (Some(5), Some(4)), (Some(4), Some(4))]
+    );
+    let same = events[1..8].iter().all(|event| event["before"].get("color") == event["after"].get("color"));
+    assert!(same, "only what is written changes a colour");
+    assert_eq!(shown(&history["value"]), [192, 128, 191, 128]);
+    // Inside of the scissor the same primitive is written.
+    assert_eq!(histories(&capture, &["2,2".into()])[0]["events"][1]["verdict"], "written");
+    Ok(())
+}
+
+/// Questions without an answer, and a capture on stdin.
+fn check_questions() -> Result<(), Failed> {
+    let capture = root().join("captures/triangle.rd.gz");
+    let refused = |arguments: &[&str], says: &str| {
+        let done = a4emu().arg("pixel").args(arguments).assert().code(2);
+        let stderr = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+        assert!(stderr.contains(says), "{arguments:?}: {stderr}");
+    };
+    refused(&[text(&capture), "256,0"], "outside of the 256x256 surface");
+    refused(&[text(&capture), "1,2", "--surface", "0x10"], "no surface at 0x10 was rendered; there are 0x");
+    refused(&[text(&capture), "1;2"], "is not X,Y");
+    refused(&[text(&capture)], "<X,Y>");
+    let ask = |from: &str, stdin: Vec<u8>| {
+        a4emu()
+            .args(["pixel", from, "128,128"])
+            .write_stdin(stdin)
+            .assert()
+            .success()
+            .get_output()
+            .stdout
+            .clone()
+    };
+    let piped = ask("-", fs::read(&capture)?);
+    assert_eq!(piped, ask(text(&capture), Vec::new()));
+    assert!(String::from_utf8(piped)?.contains("written   primitive 0"));
+    Ok(())
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let mut trials = vec![
+        Trial::test("every_verdict_has_a_draw", check_verdicts),
+        Trial::test("what_has_no_answer_is_refused", check_questions),
+    ];
+    let own = ["attribs", "blend", "clip", "cube", "depth", "fbo", "instanced", "many", "mrt", "points"]
+        .map(|name| root().join(format!("captures/{name}.rd.gz")));
+    let shared = std::env::var_os("A4EMU_SHARED").map_or(root().join("../shared"), PathBuf::from);
+    let theirs = [
+        "scenes/scissor",
+        "scenes/stencil",
+        "scenes/shadow",
+        "scenes/mipmap",
+        "scenes/wrap",
+        "scenes/torus",
+        "scenes/lines",
+        "glmark2/build-720p",
+        "glmark2/shadow",
+        "glmark2/ideas",
+        "glmark2/desktop-blur",
+        "glmark2/jellyfish",
+        "games/neverball",
+        "games/etr",
+    ];
+    let theirs = theirs.map(|name| shared.join(format!("captures/{name}.rd.gz")));
+    let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+    for capture in own.into_iter().chain(theirs) {
+        let there = capture.exists();
+        let name = capture.file_name().map_or_else(String::new, |name| name.display().to_string());
+        let name = if there { name } else { format!("{name} (no {})", capture.display()) };
+        trials.push(Trial::test(name, move || check_frame(&capture)).with_ignored_flag(!there && !is_ci));
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
