@@ -17,6 +17,7 @@ use crate::fault::Fault;
 use crate::gpu::{Gpu, Stage};
 use crate::limits::Limits;
 use crate::options::{Shared, open_capture};
+use crate::pass::Pass;
 use crate::selection::{Draws, Numbering};
 use crate::status::Status;
 
@@ -269,8 +270,15 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Engine for Reaching<'_,
             Ok(Looked::Done) => self.result = Ok(()),
             Err(error) => self.result = Err(error),
             Ok(Looked::NotHere) => {
-                let pass = call.pass();
-                self.result = Err(anyhow!("no run of draw {} has that (of its pass, {pass:?})", self.draw));
+                self.result = Err(match call.pass() {
+                    Some(pass @ (Pass::Binning | Pass::Resolve)) => {
+                        anyhow!("draw {}: no such shader runs in its {} pass", self.draw, pass.name())
+                    }
+                    _ => anyhow!(
+                        "draw {} draws nothing there: it is outside of its tile and scissor",
+                        self.draw
+                    ),
+                });
                 if self.draw.numbering == Numbering::Frame {
                     return Renderer.run(gpu, call);
                 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::align::Pair;
-use super::registers::{self, PassRegisters};
+use super::registers::{self, PassRegisters, is_unused_input};
 use super::side::{Command, Side};
 use super::{Addresses, Found};
 use crate::inspect::{self, Constant, ShaderStage};
@@ -55,6 +55,8 @@ pub struct Comparison {
     apart: BTreeMap<String, [String; 2]>,
     /// The same for registers.
     registers: BTreeMap<u32, [Option<u32>; 2]>,
+    /// Registers that are not the same, which did not matter so far.
+    pending: BTreeSet<u32>,
 }
 
 /// The registers of one capture, as far as the comparison has come.
@@ -88,7 +90,6 @@ impl Comparison {
     /// Of the commands that are paired.
     pub fn of(a: &Side, b: &Side, pairs: &[Pair], addresses: Addresses) -> Self {
         let mut comparison = Self::default();
-        let passes = if a.passes == b.passes { PassRegisters::Compared } else { PassRegisters::LeftOut };
         let mut registers = [Registers::of(a), Registers::of(b)];
         for pair in pairs {
             let alone = |command: &Command| title(&command.draw);
@@ -101,16 +102,20 @@ impl Comparison {
                 }
                 Pair::Both(old, new) => {
                     comparison.pairs += 1;
-                    let changed = [registers[0].go_to(old), registers[1].go_to(new)].concat();
+                    let mut changed: BTreeSet<u32> = std::mem::take(&mut comparison.pending);
+                    changed.extend(registers[0].go_to(old));
+                    changed.extend(registers[1].go_to(new));
                     let (old, new) = (&a.commands[old], &b.commands[new]);
+                    let cut = if a.passes == b.passes { cut(old, new) } else { PassRegisters::LeftOut };
+                    let inputs = old.draw.vertex_inputs.len().max(new.draw.vertex_inputs.len());
                     let asked = calls(old, new, addresses);
                     asked.into_iter().for_each(|difference| comparison.note(*pair, difference));
                     let values = [&registers[0].values, &registers[1].values];
-                    for offset in changed.into_iter().collect::<BTreeSet<u32>>() {
+                    for offset in changed {
                         let values = values.map(|values| values.get(&offset).copied());
-                        let found = match values[0] == values[1] {
+                        let found = match values[0] == values[1] || is_unused_input(offset, inputs) {
                             true => Vec::new(),
-                            false => registers::differences(offset, values, addresses, passes),
+                            false => registers::differences(offset, values, addresses, cut),
                         };
                         comparison.register(*pair, offset, values, found);
                     }
@@ -134,7 +139,9 @@ impl Comparison {
 
     /// Tells of a register, unless it held the same two values when it was told of before.
     fn register(&mut self, pair: Pair, offset: u32, values: [Option<u32>; 2], found: Vec<Difference>) {
-        if found.is_empty() {
+        if found.is_empty() && values[0] != values[1] {
+            self.pending.insert(offset);
+        } else if found.is_empty() {
             self.registers.remove(&offset);
         } else if self.registers.insert(offset, values) != Some(values) {
             self.found.extend(found.into_iter().map(|difference| Found { pair, difference }));
@@ -181,6 +188,14 @@ fn skipped(addresses: Addresses) -> &'static [&'static str] {
     match addresses {
         Addresses::Renamed => &["address", "bytes", "base_vertex", "first_instance", "restart"],
         Addresses::Compared => &["bytes", "base_vertex", "first_instance", "restart"],
+    }
+}
+
+/// Whether registers that say how the frame is cut count: only within one way to do it.
+fn cut(a: &Command, b: &Command) -> PassRegisters {
+    match (a.draw.pass, a.draw.tile) == (b.draw.pass, b.draw.tile) {
+        true => PassRegisters::Compared,
+        false => PassRegisters::LeftOut,
     }
 }
 
@@ -329,6 +344,8 @@ fn values(what: &str, a: &Value, b: &Value, skipped: &[&str], found: &mut Vec<Di
             pairs.for_each(|(at, (old, new))| values(&format!("{what} {at}"), old, new, skipped, found));
         }
         _ if a == b => {}
+        (Value::Null, Value::Object(_)) => found.push(Difference::new(what, "none", "there")),
+        (Value::Object(_), Value::Null) => found.push(Difference::new(what, "there", "none")),
         _ => {
             let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             found.push(Difference::new(what, text(a), text(b)));

@@ -1,6 +1,6 @@
 //! The registers of two commands, field by field.
 
-use a4emu_decoder::bits::value::{FieldValue, fields, unnamed_bits};
+use a4emu_decoder::bits::value::{FieldValue, fields, is_bare, unnamed_bits};
 use a4emu_decoder::bits::{FieldRow, Kind};
 use a4emu_decoder::regs::{self, RegName};
 
@@ -70,6 +70,14 @@ fn is_of_passes(name: &str, field: Option<&str>) -> bool {
     OF_PASSES.iter().any(|(known, only)| *known == name && (only.is_none() || *only == field))
 }
 
+/// Whether register `offset` belongs to a vertex input from number `inputs` on: nobody reads it.
+pub fn is_unused_input(offset: u32, inputs: usize) -> bool {
+    let name = RegName { offset }.to_string();
+    let rest = name.strip_prefix("VFD_FETCH[").or_else(|| name.strip_prefix("VFD_DECODE["));
+    let index = rest.and_then(|rest| rest.split(']').next()?.parse::<usize>().ok());
+    index.is_some_and(|index| index >= inputs)
+}
+
 /// The fields of register `offset` that differ.
 pub fn differences(
     offset: u32,
@@ -95,7 +103,7 @@ pub fn differences(
     };
     let pairs = fields(rows, old).zip(fields(rows, new)).filter(differs);
     let line = |(old, new): (FieldValue, FieldValue)| {
-        let what = if rows.len() == 1 { name.clone() } else { format!("{name}.{}", old.row.name) };
+        let what = if is_bare(rows) { name.clone() } else { format!("{name}.{}", old.row.name) };
         Difference::new(what, old.to_string(), new.to_string())
     };
     let mut found: Vec<Difference> = pairs.map(line).collect();
@@ -118,6 +126,19 @@ mod tests {
             let offset = names.iter().position(|known| known == name).unwrap_or_else(|| panic!("{name}"));
             let rows = regs::lookup(offset as u32).expect(name).fields();
             assert!(field.is_none_or(|field| rows.iter().any(|row| row.name == field)), "{name}.{field:?}");
+        }
+    }
+
+    #[test]
+    fn inputs_behind_the_last_are_unused() {
+        let offset = |name| regs::by_name(name).expect("a register");
+        for (name, inputs, expected) in [
+            ("VFD_FETCH[2].INSTR_1", 2, true),
+            ("VFD_FETCH[1].INSTR_1", 2, false),
+            ("VFD_DECODE[31].INSTR", 31, true),
+            ("VFD_CONTROL_0", 0, false),
+        ] {
+            assert_eq!(is_unused_input(offset(name), inputs), expected, "{name}");
         }
     }
 

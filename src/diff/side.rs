@@ -1,6 +1,6 @@
 //! The commands of a capture, as a comparison needs them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use a4emu_decoder::isa::ir3::{Body, Cat6Op, Instr};
@@ -73,8 +73,8 @@ impl Command {
 /// How the frame was put together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Passes {
-    /// Runs by pass.
-    runs: BTreeMap<&'static str, u32>,
+    /// Those that there are.
+    kinds: BTreeSet<&'static str>,
     /// Tiles of the passes in tile memory.
     tiles: BTreeSet<[u32; 4]>,
 }
@@ -82,7 +82,7 @@ pub struct Passes {
 impl Passes {
     fn add(&mut self, draw: &Draw) {
         let Some(pass) = draw.pass else { return };
-        *self.runs.entry(pass.name()).or_default() += 1;
+        self.kinds.insert(pass.name());
         if let (Pass::Gmem | Pass::Restore, Some(Tile { x, y, width, height })) = (pass, draw.tile) {
             self.tiles.insert([x, y, width, height]);
         }
@@ -90,10 +90,11 @@ impl Passes {
 
     /// In words.
     pub fn text(&self) -> String {
-        let runs: Vec<String> = self.runs.iter().map(|(pass, count)| format!("{count} {pass}")).collect();
+        let kinds: Vec<&str> = self.kinds.iter().copied().collect();
         match self.tiles.len() {
-            0 => runs.join(", "),
-            tiles => format!("{} in {tiles} tiles", runs.join(", ")),
+            0 => kinds.join(", "),
+            1 => format!("{} in 1 tile", kinds.join(", ")),
+            tiles => format!("{} in {tiles} tiles", kinds.join(", ")),
         }
     }
 }
