@@ -207,8 +207,9 @@ impl<'a> Session<'a> {
 
     /// Up to `count` instructions.
     pub fn advance(&mut self, count: u64) -> Stopped {
-        for _ in 0..count {
-            self.forward();
+        let mut left = count;
+        while left > 0 && self.forward() {
+            left -= 1;
         }
         self.end.map_or(Stopped::Step, Stopped::End)
     }

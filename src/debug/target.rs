@@ -171,7 +171,11 @@ impl Target {
         playback.run(sections, &mut reaching, &mut Silent);
         let result = reaching.result;
         let told = playback.gpu.report.tell(&capture.display().to_string(), shared);
-        Ok(told.and(result))
+        match result {
+            // What is wrong with the capture counts more.
+            Err(error) if told == Status::Fine => Err(error),
+            result => Ok(told.and(result)),
+        }
     }
 }
 

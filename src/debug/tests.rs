@@ -83,7 +83,9 @@ fn says_what_it_did_not_understand() {
 
 #[test]
 fn an_endless_program_ends() {
-    assert!(session("jump #0\nend", "c\n").0.contains("stopped: shader cut off"));
+    for commands in ["c\n", "s 18446744073709551615\n"] {
+        assert!(session("jump #0\nend", commands).0.contains("stopped: shader cut off"));
+    }
 }
 
 #[test]
