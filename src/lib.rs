@@ -5,7 +5,7 @@
 //! capture is played by [`playback`] into a [`Gpu`](gpu::Gpu), which owns everything by value:
 //! registers ([`regfile`]), memory ([`memory`]), what CP_LOAD_STATE loaded, tile memory, and the
 //! [`Report`](fault::Report) of what went wrong. Whoever wants to see something of it is an
-//! [`Observer`](cp::Observer). `examples/render_frame.rs` renders a frame,
+//! [`Observer`](cp::Observer); [`inspect`] says what a draw runs with. `examples/render_frame.rs` renders a frame,
 //! `examples/depth_test_off.rs` looks at registers before each draw.
 //!
 //! # The path of a packet

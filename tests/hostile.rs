@@ -50,6 +50,19 @@ const ROWS: &[Row] = &[
     row("pixel {in}/16-zero-size-target.rd 1,1", 2, "outside of the 0x0 surface"),
     row("replay {in}/04-png-16383.rd --png {out}/04.png", 0, "in no buffer")
         .leaving(|out| picture_has(out, "04.png", [16380, 1])),
+    row("show {in}/00-cs-zero-groups-hang.rd", 0, ""),
+    row("show {in}/01-misses-oom.rd", 4, "cut off"),
+    row("show {in}/02-vs-store-nolimit-2e17.rd --draw f0 --json", 4, "cut off"),
+    row("show {in}/02-vs-store-nolimit-2e24.rd --draw f0 --mesh {out}/02.ply", 4, "no vertices")
+        .leaving(nothing),
+    row("show {in}/03-fs-bands-16383.rd --json", 4, "cut off"),
+    row("show {in}/04-png-16383.rd --draw f0 --after {out}/show04.png", 2, "renders to nothing")
+        .leaving(nothing),
+    row("show {in}/07-decode-fanout.rd.gz", 4, "--max-work"),
+    row("show {in}/14-fuzz-hang.rd --draw f0 --after {out}/show14.png", 0, "")
+        .leaving(|out| picture_is_below(out, "show14.png", 1 << 24)),
+    row("show {in}/15-zeros-1GB.rd.gz", 0, ""),
+    row("show {in}/16-zero-size-target.rd --draw f0", 0, ""),
     row("replay {in}/14-fuzz-hang.rd --png {out}/14.png", 0, "")
         .leaving(|out| picture_is_below(out, "14.png", 1 << 24)),
     row("asm {in}/05-asm-stack-overflow.a4 -o {out}/05.rd", 2, "05-asm-stack-overflow.a4:65:1")

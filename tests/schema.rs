@@ -169,6 +169,23 @@ fn check_replay(schema: &Schema, folder: &Path, damaged: &str) {
     }
 }
 
+fn check_show(schema: &Schema, folder: &Path, damaged: &str) {
+    let drawn: Vec<String> = ["blend", "stencil", "shadow", "image", "cubemap", "compute", "fbo", "cube"]
+        .map(|name| format!("captures/{name}.rd.gz"))
+        .into_iter()
+        .chain([assembled(folder, "tess-gs"), damaged.to_owned()])
+        .collect();
+    for capture in &drawn {
+        let frame = json(&a4emu(&["show", capture, "--json"]));
+        schema.check("show --json", "", &frame);
+        for row in frame["rows"].as_array().unwrap() {
+            let draw = format!("f{}", row["frame_draw"]);
+            let shown = a4emu(&["show", capture, "--draw", &draw, "--json", "--registers"]);
+            schema.check("show --draw", "", &json(&shown));
+        }
+    }
+}
+
 /// `check` on a fixture whose golden state says something else.
 fn check_fixture(schema: &Schema, folder: &Path) {
     let case = folder.join("cases/triangle");
@@ -212,6 +229,7 @@ fn outputs_are_as_documented() {
     let damaged = damaged.to_str().unwrap();
     check_jsonl(&schema, damaged);
     check_replay(&schema, folder.path(), damaged);
+    check_show(&schema, folder.path(), damaged);
     check_fixture(&schema, folder.path());
     check_diff(&schema, folder.path());
     #[cfg(target_os = "linux")]

@@ -13,10 +13,14 @@ use super::target::Place;
 use crate::budget::Work;
 use crate::draw::rb::rendered::Content;
 use crate::gpu::Gpu;
+use crate::memory::Memory;
 use crate::picture::{Alpha, Kind, Texel};
 
 /// Bytes of a picture at most: no chip has targets of more.
 const MAX_BYTES: u64 = 1 << 28;
+
+/// Tiles of a picture at most: no chip has so little tile memory.
+const MAX_AREAS: usize = 4096;
 
 /// What of a draw is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +75,16 @@ pub struct Attachment {
     pub area: Tile,
 }
 
+impl Attachment {
+    /// As much of it as some buffer holds: a register may say anything.
+    fn held(self, memory: &Memory) -> Self {
+        let Place::Address(Address(base)) = self.place else { return self };
+        let rows = memory.room(base).div_ceil(self.pitch.max(1));
+        let ([width, height], area) = (self.size, self.area);
+        Self { size: [width, height.min(rows)], area: Tile { height: area.height.min(rows), ..area }, ..self }
+    }
+}
+
 impl Draw {
     /// All that it renders to: colour targets, depth, stencil; of a resolve the copy.
     pub fn attachments(&self) -> Vec<Attachment> {
@@ -116,6 +130,9 @@ pub enum NoCanvas {
     /// Of so many pixels and bytes a pixel there is none.
     #[error("no picture of {0}x{1} pixels of {2} bytes")]
     Size(u32, u32, usize),
+    /// It has more tiles than any chip makes.
+    #[error("no picture of more than {MAX_AREAS} tiles")]
+    Tiles,
     /// The work of the run is used up.
     #[error("the run was cut off before the picture was taken")]
     NoBudget,
@@ -170,8 +187,10 @@ impl Canvas {
             let range = self.row(area, row);
             copy_row(gpu, attachment, row, &mut self.bytes[range]);
         }
-        if !self.areas.contains(&area) {
-            self.areas.push(area);
+        match self.areas.contains(&area) {
+            true => {}
+            false if self.areas.len() < MAX_AREAS => self.areas.push(area),
+            false => return Err(NoCanvas::Tiles),
         }
         Ok(())
     }
@@ -264,7 +283,9 @@ pub struct Snapshot(Vec<(Which, Canvas)>);
 impl Snapshot {
     /// Copies what the run `draw` can change, as it is now; what there is no picture of is reported as cut off.
     pub fn add(&mut self, gpu: &mut Gpu, draw: &Draw, keep: Keep) {
-        for attachment in draw.attachments() {
+        let attachments = draw.attachments().into_iter().map(|attachment| attachment.held(&gpu.mem));
+        let with_pixels: Vec<_> = attachments.filter(|attachment| !attachment.size.contains(&0)).collect();
+        for attachment in with_pixels {
             if let Err(why) = self.add_attachment(gpu, &attachment, keep) {
                 let what = format!("draw {}: {}: {why}", draw.draw, attachment.which);
                 gpu.report.cut(what, gpu.at);

@@ -82,7 +82,7 @@ pub struct Indices {
 }
 
 /// Indices in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IndexBuffer {
     /// Of index 0.
     pub address: Address,

@@ -8,7 +8,7 @@
 //!   let mut shaders = Shaders::default();                    // one for a run: programs are looked through once
 //!   fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
 //!       let draw = Draw::of(gpu, call, &mut self.shaders);
-//!       for read in draw.reads(&gpu.mem) { hash(read.bytes(&gpu.mem)) }
+//!       for read in draw.reads(&gpu.mem) { hash(read.contents(&gpu.mem)) }
 //!   ```
 //! - A [`Draw`] serialises to the JSON of `show --draw` (docs/schema.md, `show --draw`). Names of registers' fields, formats and
 //!   enumerators are the register database's. **Whatever is a GPU address is an [`Address`], under the key `address`**
@@ -22,7 +22,7 @@
 //! - [`Frame`] is the table of `show`: a row for each command, its tiles folded, with what it cost.
 //! - [`Texture::texels`] reads a layer of a level, as the texture unit does.
 //! - [`canvas`] takes pictures: [`Attachment`](canvas::Attachment)s of a draw, copied out of tile memory or memory into a
-//!   [`Canvas`](canvas::Canvas) that joins tiles; two of them compare; each makes an [`Image`](canvas::Image).
+//!   [`Canvas`](canvas::Canvas) that joins tiles ([`Snapshot`](canvas::Snapshot): all of a draw); two of them compare; each makes an [`Image`](canvas::Image).
 //! - [`mesh`] has the vertices of a draw as they are fetched and as they reach the rasteriser.
 //!
 //! Cost: [`Draw::of`] takes a few microseconds and some kilobytes; whoever keeps one for each draw of a run bounds how many.

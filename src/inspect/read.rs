@@ -116,3 +116,59 @@ impl VertexInput {
         Some(Read { what: format!("vertex input {}", self.index), address, bytes })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inspect::IndexBuffer;
+
+    fn indices(buffer: IndexBuffer) -> Indices {
+        Indices { base_vertex: 0, first_instance: 0, restart: None, inline: None, buffer: Some(buffer) }
+    }
+
+    fn input(divisor: u32) -> VertexInput {
+        VertexInput {
+            index: 3,
+            address: Address(0x2000),
+            bytes: 100,
+            stride: 8,
+            divisor,
+            format: String::new(),
+            element_bytes: 4,
+            swap: String::new(),
+            integer: false,
+            register: String::new(),
+            components: String::new(),
+        }
+    }
+
+    fn range(read: Option<Read>) -> Option<(u32, u32)> {
+        read.map(|read| (read.address.0, read.bytes))
+    }
+
+    #[test]
+    fn indices_are_read_from_the_first_and_no_further_than_the_buffer() {
+        let mut memory = Memory::new();
+        memory.announce(0x1000, 10, Some(&[9, 0, 7, 0, 0xff, 0xff, 30, 0, 8, 0]));
+        let buffer = IndexBuffer { address: Address(0x1000), bytes: 10, width: 2, first: 1 };
+        let all = indices(buffer);
+        assert_eq!(range(all.read(3)), Some((0x1002, 6)));
+        assert_eq!(range(all.read(u32::MAX)), Some((0x1002, 8)));
+        assert_eq!(all.range(2, &memory), Some([7, 0xffff]));
+        let restarting = Indices { restart: Some(0xffff), ..all.clone() };
+        assert_eq!(restarting.range(3, &memory), Some([7, 30]));
+        assert_eq!(all.range(0, &memory), None);
+        assert_eq!(Indices { buffer: None, ..all }.range(5, &memory), Some([0, 4]));
+    }
+
+    #[test]
+    fn of_a_vertex_buffer_what_the_indices_reach_is_read() {
+        let from = Indices { base_vertex: -2, ..indices(IndexBuffer::default()) };
+        assert_eq!(range(input(0).read(&from, [4, 6], 1)), Some((0x2010, 20)));
+        assert_eq!(range(input(0).read(&from, [4, 600], 1)), Some((0x2010, 84)), "no more than there is");
+        assert_eq!(range(input(0).read(&from, [0, 3], 1)), Some((0x2000, 12)), "numbers wrap around");
+        assert_eq!(range(input(0).read(&from, [90, 91], 1)), None, "none of it");
+        let instanced = Indices { first_instance: 1, ..from };
+        assert_eq!(range(input(2).read(&instanced, [4, 6], 5)), Some((0x2008, 20)));
+    }
+}

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use tempfile::NamedTempFile;
 
 use super::draw::Key;
+use crate::budget::Work;
 use crate::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use crate::draw;
 use crate::gpu::Gpu;
@@ -17,6 +18,12 @@ use crate::status::Failure;
 
 /// Frame draws of one command that are remembered: each submit of a pass has one.
 const MAX_FRAME_DRAWS: usize = 64;
+
+/// Commands of a group that are remembered, in case that a later submit has the one that is wanted.
+const MAX_COMMANDS: usize = 1 << 20;
+
+/// 16 bytes that a look at a run moves, about: what it costs.
+const LOOK: u64 = 1 << 14;
 
 /// A capture that can be read twice: stdin is kept in a file.
 pub struct Capture {
@@ -117,6 +124,21 @@ struct Finder {
     found: Option<Runs>,
 }
 
+impl Finder {
+    /// The runs of command `key` so far, of which `call` is the last.
+    fn runs(&mut self, key: Key, call: &Call) -> Runs {
+        if let Some(runs) = self.commands.get_mut(&key.packet) {
+            runs.add(call);
+            return runs.clone();
+        }
+        let runs = Runs::new(key, call);
+        if self.commands.len() < MAX_COMMANDS {
+            self.commands.insert(key.packet, runs.clone());
+        }
+        runs
+    }
+}
+
 impl Observer for Finder {
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         let key = Key::of(gpu);
@@ -127,13 +149,12 @@ impl Observer for Finder {
             self.group = key.group;
             self.commands.clear();
         }
-        let runs = self.commands.entry(key.packet);
-        let runs = runs.and_modify(|runs| runs.add(call)).or_insert_with(|| Runs::new(key, call));
+        let runs = self.runs(key, call);
         if self.draw.contains(call.number(), call.frame_draw()) {
-            let only = (self.draw.numbering == Numbering::Execution).then(|| (call.number(), runs.count - 1));
-            self.found = Some(Runs { only, ..runs.clone() });
+            let only = self.draw.numbering == Numbering::Execution;
+            self.found = Some(Runs { only: only.then_some((call.number(), runs.count - 1)), ..runs });
         } else if let Some(found) = self.found.as_mut().filter(|found| found.key == key) {
-            *found = Runs { only: found.only, ..runs.clone() };
+            *found = Runs { only: found.only, ..runs };
         }
         Flow::Continue
     }
@@ -163,6 +184,10 @@ impl<L: Look> Engine for Looking<'_, L> {
         }
         if !self.runs.has(gpu, call) {
             return Renderer.run(gpu, call);
+        }
+        if !gpu.budget.take(Work::Copy16, LOOK) {
+            gpu.budget.news().into_iter().for_each(|news| gpu.report.cut(news, gpu.at));
+            return Flow::Stop;
         }
         draw::flush(gpu);
         self.look.before(gpu, call);

@@ -12,7 +12,7 @@ use crate::picture::Kind;
 use crate::shader::{Few, LANES, Lanes, Lod, Mask, Number, Sample, SampleKind, Slots};
 
 /// Texels of a level and layer at most.
-const MAX_TEXELS: u64 = 1 << 26;
+const MAX_TEXELS: u64 = 1 << 24;
 
 /// A layer of a level.
 #[derive(Clone, Debug, PartialEq, Eq)]

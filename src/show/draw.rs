@@ -12,6 +12,7 @@ use super::files;
 use super::text;
 use crate::cp::{Call, Silent};
 use crate::decode::Fields;
+use crate::draw::stop::Stop;
 use crate::gpu::Gpu;
 use crate::inspect::canvas::{Changes, Keep, Snapshot, Which};
 use crate::inspect::mesh::Mesh;
@@ -20,7 +21,10 @@ use crate::options::{Shared, open_capture};
 use crate::out_file::{Inputs, OutFile};
 use crate::picture::Alpha;
 use crate::selection::Draws;
-use crate::status::Status;
+use crate::status::{Failure, Status};
+
+/// Tiles that are listed at most.
+const MAX_TILES: usize = 4096;
 
 /// What is known about the draw.
 #[derive(Serialize)]
@@ -108,7 +112,7 @@ impl Look for Looker<'_> {
         }
         let tile = draw.tile;
         let answer = self.answer.get_or_insert_with(|| Answer::new(draw, self.runs));
-        answer.tiles.extend(tile);
+        answer.tiles.extend(tile.filter(|_| answer.tiles.len() < MAX_TILES));
         if self.args.registers && answer.registers.is_none() {
             answer.registers = Some(gpu.regs.iter().map(Register::new).collect());
         }
@@ -122,13 +126,17 @@ impl Look for Looker<'_> {
         self.after.add(gpu, &draw, Keep::Last);
         if self.args.mesh.is_some() && self.mesh.is_none() {
             self.mesh = Some(match call {
-                Call::Draw(call) => {
-                    Mesh::of(gpu, call).map_err(|stop| anyhow::anyhow!("no vertices: {stop}"))
-                }
+                Call::Draw(call) => Mesh::of(gpu, call).map_err(no_vertices),
                 Call::Dispatch(_) | Call::Uncounted(_) => Err(anyhow::anyhow!("no vertices: it is no draw")),
             });
         }
     }
+}
+
+/// The failure that it is when a draw cannot be run: that is the program's fault, or a limit of ours.
+fn no_vertices(stop: Stop) -> anyhow::Error {
+    let status = if matches!(stop, Stop::Fault(_)) { Status::Damaged } else { Status::Unsupported };
+    Failure { status, message: format!("no vertices: {stop}") }.into()
 }
 
 impl<'a> Looker<'a> {

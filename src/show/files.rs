@@ -12,8 +12,8 @@ use crate::inspect::mesh::{Mesh, Side};
 use crate::inspect::{Draw, NoTexels, Texels, Texture};
 use crate::out_file::{self, Inputs, OutFile};
 
-/// Pictures of a texture's layers at most.
-const MAX_LAYERS: u32 = 4096;
+/// Pictures of a draw's textures at most.
+const MAX_PICTURES: u32 = 4096;
 
 /// Writes each level and layer of the textures that `draw` names, as `FS0-level1-layer2.png`.
 ///
@@ -21,24 +21,33 @@ const MAX_LAYERS: u32 = 4096;
 /// A file cannot be written.
 pub fn write_textures(draw: &Draw, gpu: &mut Gpu, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let mut pictures = Pictures { directory, inputs, left: MAX_PICTURES };
     for stage in &draw.shaders {
         for texture in &stage.textures {
-            let name = format!("{}{}", stage.name(), texture.slot);
-            write_texture(texture, gpu, directory, &name, inputs)?;
+            pictures.write(texture, gpu, &format!("{}{}", stage.name(), texture.slot))?;
         }
     }
     Ok(())
 }
 
-fn write_texture(
-    texture: &Texture,
-    gpu: &mut Gpu,
-    directory: &Path,
-    name: &str,
-    inputs: &Inputs,
-) -> anyhow::Result<()> {
-    for level in 0..texture.levels {
-        for layer in 0..texture.layers(level).min(MAX_LAYERS) {
+/// Where pictures of textures go, and how many there may still be.
+struct Pictures<'a> {
+    directory: &'a Path,
+    inputs: &'a Inputs,
+    left: u32,
+}
+
+impl Pictures<'_> {
+    /// Writes all of `texture`, whose files begin with `name`.
+    fn write(&mut self, texture: &Texture, gpu: &mut Gpu, name: &str) -> anyhow::Result<()> {
+        let parts =
+            (0..texture.levels).flat_map(|level| (0..texture.layers(level)).map(move |layer| (level, layer)));
+        for (level, layer) in parts {
+            let Some(left) = self.left.checked_sub(1) else {
+                gpu.report
+                    .cut(format!("no more than {MAX_PICTURES} pictures of textures are written"), gpu.at);
+                return Ok(());
+            };
             let texels = match texture.texels(level, layer, gpu) {
                 Ok(texels) => texels,
                 Err(why) => {
@@ -47,11 +56,11 @@ fn write_texture(
                 }
             };
             let layers = if texture.layers(0) > 1 { format!("-layer{layer}") } else { String::new() };
-            let path = directory.join(format!("{name}-level{level}{layers}"));
-            write_texels(&texels, &path, inputs)?;
+            write_texels(&texels, &self.directory.join(format!("{name}-level{level}{layers}")), self.inputs)?;
+            self.left = left;
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Says why a texture has no picture.

@@ -46,11 +46,16 @@ pub fn run(number: u64, capture: &[u8], worst: &Worst) -> Result<(), String> {
 
 fn all(folder: &Path, capture: &Path, worst: &Worst) -> Result<(), String> {
     let capture = capture.display().to_string();
-    for arguments in [&["info"][..], &["decode"], &["decode", "--format", "jsonl", "--shaders"], &["disasm"]]
-    {
+    let listings =
+        [&["info"][..], &["decode"], &["decode", "--format", "jsonl", "--shaders"], &["disasm"], &["show"]];
+    for arguments in listings {
         command(&[arguments, &[&capture]].concat(), worst)?;
     }
     command(&["diff", &capture, &capture], worst)?;
+    let [textures, mesh, before, after] = ["textures", "mesh.ply", "before.png", "after.png"]
+        .map(|name| folder.join(name).display().to_string());
+    let outputs = ["--textures", &textures, "--mesh", &mesh, "--before", &before, "--after", &after];
+    command(&[&["show", &capture, "--draw", "f1", "--json"][..], &outputs].concat(), worst)?;
     let mut first = None;
     for threads in ["1", "2", "5"] {
         let out = folder.join(threads);

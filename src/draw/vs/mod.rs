@@ -113,7 +113,8 @@ impl VertexState {
     pub fn fetched(&self, memory: &mut Memory, budget: &mut Budget) -> Result<Fetched, Stop> {
         let (jobs, list) = self.jobs(memory, budget, &mut Missing::default())?;
         let stride = 4 * self.fetch.attributes.len();
-        must_fit(4 * (stride * jobs.len()) as u64, format_args!("inputs of {} vertices", jobs.len()))?;
+        // They are held as a table, too, and so is what becomes of them.
+        must_fit(16 * (stride * jobs.len()) as u64, format_args!("inputs of {} vertices", jobs.len()))?;
         charge(budget, Work::LaneAccess, (stride * jobs.len()) as u64)?;
         let mut values = vec![0; stride * jobs.len()];
         let mut worker = Worker::new(&self.stage, GpuMemory::ReadWrite(memory));
