@@ -21,7 +21,7 @@ mod states;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use crate::inspect::Capture;
 use crate::limits::Limits;
@@ -100,6 +100,12 @@ impl Input {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let (a, b) = (Input::new(&args.a)?, Input::new(&args.b)?);
     if states::is_state(&a.path)? || states::is_state(&b.path)? {
+        let is_of_captures = args.tiles || args.addresses || args.first || args.json || args.images.is_some();
+        let named = a.draw.is_some() || b.draw.is_some();
+        ensure!(
+            !is_of_captures && !named,
+            "state files compare as a whole, or with --draw and --submit, as lines"
+        );
         return states::diff(&a.path, &b.path, args, shared);
     }
     let tiles = if args.tiles { Tiles::Apart } else { Tiles::Folded };

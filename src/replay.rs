@@ -34,7 +34,7 @@ pub struct Args {
     /// With --png, write what this draw renders to as it is after it (`3`: in its own tile; `f3`: all tiles
     /// joined), without waiting for a resolve
     #[arg(long, value_name = "DRAW", value_parser = Draws::one, requires = "png",
-        conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "stop", "debug", "submit", "draw"])]
+        conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "stop", "submit", "draw"])]
     pub after: Option<Draws>,
     /// Pictures without holes: alpha is 1 everywhere
     #[arg(long)]

@@ -265,6 +265,7 @@ fn state_files_still_compare_and_broken_ones_take_a_line() {
     assert_eq!(diff(&[&one, CUBE]).2, Some(0), "a capture has the state that it replays to");
     let (out, _, status) = diff(&[&one, &other]);
     assert!(out.starts_with("first: draw ") && status == Some(1), "{out}");
+    assert_eq!(diff(&["--json", &one, &other]).2, Some(2), "what is for captures is refused");
     let broken = copies.path("broken.state");
     fs::write(&broken, format!("a4emu state 2 gpu 420\n{}\n", "x\u{1b}".repeat(5000))).unwrap();
     let (_, err, status) = diff(&[&broken.to_string_lossy(), &one]);

@@ -19,7 +19,7 @@ use crate::limits::Limits;
 use crate::options::{Shared, open_capture};
 use crate::pass::Pass;
 use crate::selection::{Draws, Numbering};
-use crate::status::Status;
+use crate::status::{Failure, Status};
 
 /// A stage whose shader can be stepped through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
@@ -171,10 +171,13 @@ impl Target {
         playback.run(sections, &mut reaching, &mut Silent);
         let result = reaching.result;
         let told = playback.gpu.report.tell(&capture.display().to_string(), shared);
-        match result {
-            // What is wrong with the capture counts more.
-            Err(error) if told == Status::Fine => Err(error),
-            result => Ok(told.and(result)),
+        match (result, told) {
+            (Ok(()), told) => Ok(told),
+            (Err(error), Status::Fine) => Err(error),
+            // What is wrong with the capture counts as well.
+            (Err(error), told) => {
+                Err(Failure { status: told.worse(Status::Usage), message: format!("{error:#}") }.into())
+            }
         }
     }
 }
