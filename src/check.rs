@@ -15,7 +15,8 @@ use rayon::prelude::*;
 
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
-use crate::out_file::Inputs;
+use crate::out_file::{Inputs, one_stdout};
+use crate::progress::bar;
 use crate::status::Status;
 
 pub use bless::{agree, bless};
@@ -54,6 +55,14 @@ pub struct Args {
     pub limits: Limits,
 }
 
+impl Args {
+    /// The options that put something out, with the file that they name; none is stdout.
+    fn outputs(&self) -> Vec<(&'static str, Option<&Path>)> {
+        let junit = self.junit.as_deref().map(|path| ("--junit", Some(path)));
+        junit.into_iter().chain(self.json.then_some(("--json", None))).collect()
+    }
+}
+
 /// One of so many parts of the cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
@@ -84,10 +93,11 @@ impl Shard {
 /// # Errors
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    one_stdout(&args.outputs())?;
     let run = Run { shared: shared.clone(), limits: args.limits };
     let cases = find(&args.fixtures, &args.cases, &reach(&args.fixtures, &args.include))?;
     let cases = args.shard.map_or(cases.clone(), |shard| shard.of(cases));
-    let bar = if shared.quiet { ProgressBar::hidden() } else { ProgressBar::new(cases.len() as u64) };
+    let bar = bar(cases.len() as u64, shared);
     if args.bless {
         return args.threads.run(|| bless_all(&cases, &run, bar));
     }

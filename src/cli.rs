@@ -1,12 +1,16 @@
 //! The `a4emu` command: arguments in, one call, exit status out.
 
-use clap::{Parser, Subcommand};
+mod examples;
+mod shell;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::options::Shared;
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::status::Status;
-use crate::{asm, check, debug, decode, diff, disasm, info, pico, pixel, replay, show};
+use crate::{asm, check, debug, decode, diff, disasm, explain, info, pico, pixel, replay, show};
+pub use shell::lanes;
 
 /// An Adreno A4xx in software: decode, replay and diff command streams.
 #[derive(Parser)]
@@ -21,30 +25,50 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Gpu, submits, draws, buffers, memory read but not captured
+    #[command(after_help = examples::INFO)]
     Info(info::Args),
     /// Annotate the command stream, run nothing
+    #[command(after_help = examples::DECODE)]
     Decode(decode::Args),
     /// Run a capture; render
+    #[command(after_help = examples::REPLAY)]
     Replay(replay::Args),
     /// The commands of a frame, or one draw with all that it runs with, reads and changes
     Show(show::Args),
     /// Why pixels have their colours: every primitive that covered them, and what became of it
+    #[command(after_help = examples::PIXEL)]
     Pixel(pixel::Args),
     /// What changed between two captures, two draws or two state files
+    #[command(after_help = examples::DIFF)]
     Diff(diff::Args),
     /// Step through a shader of a draw or dispatch
+    #[command(after_help = examples::DEBUG)]
     Debug(debug::Args),
     /// Replay every fixture and compare with its golden files
+    #[command(after_help = examples::CHECK)]
     Check(check::Args),
     /// Text to command stream
+    #[command(after_help = examples::ASM)]
     Asm(asm::Args),
     /// Command stream to text that `asm` turns back into the same bytes
+    #[command(after_help = examples::DISASM)]
     Disasm(disasm::Args),
+    /// What a register, an instruction word or a packet means
+    #[command(after_help = examples::EXPLAIN)]
+    Explain(explain::Args),
     /// The PicoGpu front end
+    #[command(after_help = examples::PICO)]
     Pico(pico::Args),
     /// Any OpenGL program on the real driver, with a4emu as the GPU
     #[cfg(target_os = "linux")]
+    #[command(after_help = examples::RUN)]
     Run(run::Args),
+    /// The script that completes a4emu's arguments in a shell
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(shell::Completions),
+    /// Manual pages
+    #[command(after_help = examples::MAN)]
+    Man(shell::Man),
 }
 
 fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
@@ -59,16 +83,28 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Check(args) => check::run(args, &cli.shared),
         Command::Asm(args) => asm::run(args, &cli.shared),
         Command::Disasm(args) => disasm::run(args, &cli.shared),
+        Command::Explain(args) => explain::run(args),
         Command::Pico(args) => pico::run(args, &cli.shared),
         #[cfg(target_os = "linux")]
         Command::Run(args) => run::run(args, &cli.shared),
+        Command::Completions(args) => args.run(command()).map(|()| Status::Fine),
+        Command::Man(args) => args.run(command()).map(|()| Status::Fine),
     }
+}
+
+/// The definitions of all arguments.
+fn command() -> clap::Command {
+    Cli::command().version(shell::version()).long_version(shell::long_version())
 }
 
 /// Does what the arguments of the process ask for.
 pub fn main() -> Status {
-    match dispatch(&Cli::parse()) {
+    let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
+    match dispatch(&cli) {
         Ok(status) => status,
         Err(error) => Status::Fine.and(Err(error)),
     }
 }
+
+#[cfg(test)]
+mod tests;

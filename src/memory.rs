@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
-use block::{Block, is_zero};
+use block::{Backing, Block, is_zero};
 use extents::Extents;
 
 /// Bytes in a page: the unit of the page map and of provenance.
@@ -77,6 +77,22 @@ pub struct Memory {
     clock: u64,
     /// When others may have written the shared pages last.
     shared_change: u64,
+}
+
+/// Bytes that were [lent](Memory::lend).
+pub struct Lent {
+    base: u32,
+    backing: Backing,
+    offset: u32,
+    len: usize,
+}
+
+impl Lent {
+    /// To work on.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        let all = self.backing.bytes_mut();
+        &mut all[self.offset as usize..self.offset as usize + self.len]
+    }
 }
 
 impl Default for Memory {
@@ -341,6 +357,22 @@ impl Memory {
         let block = self.blocks.get_mut(&base)?;
         self.held += block.prepare(addr - base, len, now)?;
         Some(block.prepared(addr - base, len))
+    }
+
+    /// Lends `len` bytes at `addr` to somebody who works on them while the rest of the address space is read, if
+    /// they are in one buffer. Nothing is known of that buffer until they are [given back](Memory::give_back).
+    pub fn lend(&mut self, addr: u32, len: usize) -> Option<Lent> {
+        self.slice_mut(addr, len)?;
+        let block = self.block_mut(addr)?;
+        let (base, backing) = (block.base, block.lend());
+        Some(Lent { base, backing, offset: addr - base, len })
+    }
+
+    /// Takes back what was lent.
+    pub fn give_back(&mut self, lent: Lent) {
+        if let Some(block) = self.blocks.get_mut(&lent.base) {
+            block.backing = lent.backing;
+        }
     }
 
     /// Fills `out` from `addr`; unknown bytes become zero. False if there were any.

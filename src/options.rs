@@ -16,9 +16,6 @@ pub struct Shared {
     /// Nothing on stderr but errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// More on stderr (repeat for still more)
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub verbose: u8,
     /// Colour on stdout
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: When,

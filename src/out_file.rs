@@ -23,6 +23,21 @@ use system::{Identity, Mode};
 /// Bytes that are written at once.
 const CHUNK: usize = 1 << 16;
 
+/// Refuses two outputs on stdout of which one is there because of a `-`: what one puts out is no good with
+/// the other in it. `outputs` are the options that were given, with the file that they name; without one they
+/// write to stdout.
+///
+/// # Errors
+/// With both options.
+pub fn one_stdout(outputs: &[(&str, Option<&Path>)]) -> anyhow::Result<()> {
+    let dash = |path: &Option<&Path>| *path == Some(Path::new("-"));
+    let claims: Vec<_> = outputs.iter().filter(|(_, path)| path.is_none() || dash(path)).collect();
+    match (&claims[..], claims.iter().any(|(_, path)| dash(path))) {
+        ([(first, _), (second, _), ..], true) => bail!("{first} and {second} cannot both write to stdout"),
+        _ => Ok(()),
+    }
+}
+
 /// The files that a command has read: whatever name or link leads to them, they are not
 /// written.
 #[derive(Clone, Debug, Default)]

@@ -172,10 +172,12 @@ impl Playback {
                 Flow::Continue
             }
         };
-        if flow == Flow::Continue {
-            self.tell_cut_memory();
-            self.gpu.at.submit += 1;
+        if flow == Flow::Stop {
+            return flow;
         }
+        self.tell_cut_memory();
+        let flow = observer.submitted(&self.gpu);
+        self.gpu.at.submit += 1;
         flow
     }
 }

@@ -5,8 +5,22 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::options::Shared;
+
 /// What finishes sooner shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A bar for `steps` steps of a command that puts out nothing before they are done.
+pub fn bar(steps: u64, shared: &Shared) -> ProgressBar {
+    match shared.quiet {
+        true => ProgressBar::hidden(),
+        false => ProgressBar::new(steps).with_style(style("{wide_bar} {pos}/{len} {eta}")),
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
 
 /// A reader that shows how far it is once it has taken long.
 pub struct Watched<R> {
@@ -25,9 +39,8 @@ impl<R: Read> Watched<R> {
 
     fn show(&mut self) {
         if self.bar.is_none() && self.since.elapsed() > PATIENCE {
-            let style = ProgressStyle::with_template("{wide_bar} {percent:>3} % {eta}");
-            let bar = ProgressBar::new(self.bytes);
-            self.bar = Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())));
+            self.bar =
+                Some(ProgressBar::new(self.bytes).with_style(style("{wide_bar} {percent:>3} % {eta}")));
         }
         if let Some(bar) = &self.bar {
             bar.set_position(self.read);

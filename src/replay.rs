@@ -1,13 +1,19 @@
 //! `a4emu replay`: run a capture; render.
 
+mod account;
 mod after;
 mod observe;
 mod output;
+mod timeline;
+mod timing;
 
+use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use a4emu_decoder::capture::Ahead;
+use anyhow::ensure;
 
 use crate::cp::{Engine, Observer, Renderer, Skip, Tee};
 use crate::decode::Output;
@@ -15,13 +21,16 @@ use crate::draw::gs::dispatch::Setting;
 use crate::golden::Recorder;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
-use crate::out_file::{Inputs, OutFile};
+use crate::out_file::{Inputs, OutFile, one_stdout};
 use crate::picture::Alpha;
 use crate::playback::Playback;
+use crate::progress::bar;
 use crate::selection::{Draws, Selection, Window};
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
+use account::Account;
 use observe::{AtEnd, Listing, StateFile, Submits};
+use timeline::{Clock, Timed, Timeline};
 
 /// Arguments of `replay`.
 #[derive(clap::Args, Clone, Debug)]
@@ -45,12 +54,21 @@ pub struct Args {
     /// Write register state per draw, the golden format (- for stdout)
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Run N times; print one line of JSON with times
+    /// Run the last frame that drew N times more (the submits of one kernel call); print one line of JSON
+    /// with times
     #[arg(long = "loop", value_name = "N")]
     pub repeat: Option<std::num::NonZeroU32>,
     /// Print one JSON object of counts and times
     #[arg(long)]
     pub stats: bool,
+    /// Write when submits, passes, draws, stages and threads ran, as trace events for Perfetto
+    /// (ui.perfetto.dev); - for stdout
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
+    /// Say on stderr what was drawn, with what and how long it took (without other outputs this is said
+    /// anyway)
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
     /// Write packets as they execute, with the state change that each made, to stdout
     #[arg(long)]
     pub trace: bool,
@@ -86,8 +104,37 @@ impl Args {
     /// but for indirect draw parameters.
     fn renders(&self) -> bool {
         let pictures = self.png.is_some() || self.out.is_some() || self.stats || self.repeat.is_some();
-        let hooks = self.state.is_some() || self.trace || self.list_draws || self.stop.is_some();
-        pictures || !hooks
+        let times = self.timeline.is_some() || self.verbose;
+        pictures || times || !self.has_hooks()
+    }
+
+    /// Whether something is put out for which draws need not run.
+    fn has_hooks(&self) -> bool {
+        self.state.is_some() || self.trace || self.list_draws || self.stop.is_some()
+    }
+
+    /// The options that put something out, with the file that they name; none is stdout.
+    fn outputs(&self) -> Vec<(&'static str, Option<&Path>)> {
+        let line = |name, given: bool| given.then_some((name, None));
+        let files = [
+            ("--png", &self.png),
+            ("--out", &self.out),
+            ("--state", &self.state),
+            ("--timeline", &self.timeline),
+        ];
+        let lines = [
+            ("--loop", self.repeat.is_some()),
+            ("--stats", self.stats),
+            ("--trace", self.trace),
+            ("--list-draws", self.list_draws),
+        ];
+        let files = files.into_iter().filter_map(|(name, path)| Some((name, Some(path.as_deref()?))));
+        files.chain(lines.into_iter().filter_map(|(name, given)| line(name, given))).collect()
+    }
+
+    /// Whether an account of the run is wanted: asked for, or there is nothing else to see.
+    fn gives_account(&self, shared: &Shared) -> bool {
+        self.verbose || (self.outputs().is_empty() && self.stop.is_none() && !shared.quiet)
     }
 }
 
@@ -96,6 +143,8 @@ impl Args {
 /// # Errors
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    one_stdout(&args.outputs())?;
+    ensure!(args.out.as_deref() != Some(Path::new("-")), "--out names a folder, which stdout is not");
     if let (Some(draw), Some(png)) = (args.after, &args.png) {
         return args.threads.run(|| after::write(args, draw, png, shared));
     }
@@ -103,9 +152,15 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
     let done = args.threads.run(|| {
         let sections = open_capture(&args.capture, shared)?;
+        let start = Instant::now();
         let submits = observed(args, sections, &mut playback)?;
+        let time = start.elapsed();
         let pictures = pictures(args, &mut playback);
-        anyhow::Ok(pictures.and(figures(args, &mut playback, &submits)))
+        if args.gives_account(shared) {
+            let (capture, gpu, submits) = (&args.capture, &playback.gpu, submits.count());
+            eprintln!("a4emu: {}", Account { capture, gpu, submits, time });
+        }
+        anyhow::Ok(pictures.and(figures(args, &mut playback, &submits, shared)))
     });
     // What is wrong with the capture counts, whatever became of the rest.
     let told = playback.gpu.report.tell(&args.capture.display().to_string(), shared);
@@ -129,12 +184,13 @@ fn pictures(args: &Args, playback: &mut Playback) -> Status {
 }
 
 /// Counts and times.
-fn figures(args: &Args, playback: &mut Playback, submits: &Submits) -> anyhow::Result<()> {
+fn figures(args: &Args, playback: &mut Playback, submits: &Submits, shared: &Shared) -> anyhow::Result<()> {
     if args.stats {
         writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.report())?)?;
     }
     if let Some(runs) = args.repeat {
-        let times = output::repeat(&mut playback.gpu, &submits.last_that_drew(), runs.get());
+        let bar = bar(runs.get().into(), shared);
+        let times = timing::repeat(&mut playback.gpu, submits, runs.get(), &bar);
         writeln!(stdout(), "{}", serde_json::to_string(&times)?)?;
     }
     Ok(())
@@ -147,24 +203,26 @@ fn observed(args: &Args, sections: Ahead, playback: &mut Playback) -> anyhow::Re
     let mut submits = Submits::default();
     let mut trace = args.trace.then(|| Trace::new(Output::stdout(), Detail::Changes, selection));
     let mut listing = args.list_draws.then(|| Listing::new(stdout(), selection));
-    let mut state = match &args.state {
-        Some(path) => {
-            let out = OutFile::create(path, &Inputs::of(&args.capture))?;
-            Some(Recorder::new(StateFile::new(out, selection)))
-        }
-        None => None,
-    };
+    let mut state = state_file(args)?;
+    let timeline = timeline(args)?;
+    let mut clock = timeline.as_ref().map(Clock);
+    let mut timed = timeline.as_ref().map(Timed);
     let mut at_end = None;
     let mut tee = Tee(vec![&mut window, &mut submits]);
     tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     tee.0.extend(listing.as_mut().map(|listing| listing as &mut dyn Observer));
+    tee.0.extend(clock.as_mut().map(|clock| clock as &mut dyn Observer));
     match (&mut state, args.stop) {
         (Some(state), Some(_)) => tee.0.push(at_end.insert(AtEnd(state))),
         (Some(state), None) => tee.0.push(state),
         (None, _) => {}
     }
     let (mut renderer, mut skip) = (Renderer, Skip::default());
-    let engine: &mut dyn Engine = if args.renders() { &mut renderer } else { &mut skip };
+    let engine: &mut dyn Engine = match &mut timed {
+        Some(timed) => timed,
+        None if args.renders() => &mut renderer,
+        None => &mut skip,
+    };
     playback.run(sections, engine, &mut tee);
     if let Some(trace) = trace {
         trace.finish()?;
@@ -175,8 +233,25 @@ fn observed(args: &Args, sections: Ahead, playback: &mut Playback) -> anyhow::Re
     if let Some(state) = state {
         state.end(&playback.gpu).finish()?.finish()?;
     }
+    if let Some(timeline) = timeline {
+        timeline.into_inner().finish(&playback.gpu)?.finish()?;
+    }
     window.finish(&playback.gpu)?;
     Ok(submits)
+}
+
+/// The file of `--state`.
+fn state_file(args: &Args) -> anyhow::Result<Option<Recorder<StateFile<OutFile>>>> {
+    let Some(path) = &args.state else { return Ok(None) };
+    let out = OutFile::create(path, &Inputs::of(&args.capture))?;
+    Ok(Some(Recorder::new(StateFile::new(out, args.selection))))
+}
+
+/// That of `--timeline`.
+fn timeline(args: &Args) -> anyhow::Result<Option<RefCell<Timeline<OutFile>>>> {
+    let Some(path) = &args.timeline else { return Ok(None) };
+    let out = OutFile::create(path, &Inputs::of(&args.capture))?;
+    Ok(Some(RefCell::new(Timeline::new(out))))
 }
 
 fn stdout() -> BufWriter<io::Stdout> {

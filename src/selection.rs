@@ -218,6 +218,15 @@ impl Window {
         Self { selection, stop, found: false, stopped: false }
     }
 
+    /// Whether nothing of the selection is in `submit` or behind it.
+    fn is_past(&self, submit: u32, gpu: &Gpu) -> bool {
+        let Selection { submit: submits, draw } = self.selection;
+        // The frame draws of earlier submits do not run again.
+        let frames_end = draw.filter(|draw| draw.numbering == Numbering::Frame);
+        submits.is_some_and(|span| u64::from(submit) >= span.end)
+            || frames_end.is_some_and(|draw| draw.is_past(gpu.at.draws, gpu.at.frame_draw))
+    }
+
     /// The failure that it is if the run came across nothing of what was asked for.
     ///
     /// # Errors
@@ -232,16 +241,16 @@ impl Window {
 
 impl Observer for Window {
     fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
-        let Selection { submit, draw } = self.selection;
-        // The frame draws of earlier submits do not run again.
-        let frames_end = draw.filter(|draw| draw.numbering == Numbering::Frame);
-        let past = submit.is_some_and(|span| u64::from(gpu.at.submit) >= span.end)
-            || frames_end.is_some_and(|draw| draw.is_past(gpu.at.draws, gpu.at.frame_draw));
-        if past {
+        if self.is_past(gpu.at.submit, gpu) {
             return Flow::Stop;
         }
-        self.found |= draw.is_none() && self.selection.has_submit(gpu.at.submit);
+        self.found |= self.selection.draw.is_none() && self.selection.has_submit(gpu.at.submit);
         Flow::Continue
+    }
+
+    /// The run ends here and not at the next submit, whose buffers would be in memory then.
+    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+        if self.is_past(gpu.at.submit.saturating_add(1), gpu) { Flow::Stop } else { Flow::Continue }
     }
 
     fn call(&mut self, _: &Gpu, call: &Call) -> Flow {

@@ -126,6 +126,103 @@ fn queries_by_name_and_offset() {
 }
 
 #[test]
+fn queries_by_pattern_field_and_listed_offset() {
+    let query = |args: &[&str]| a4emu(&[&["decode", "--color", "never"], args].concat(), capture());
+    assert_eq!(query(&["--query", "2101"]), query(&["--query", "rb_depth_control"]));
+    // Of what a pattern fits, only registers that were written are shown.
+    let all = query(&["--query", "rb_*_control"]);
+    assert_eq!(all.lines().filter(|line| line.contains("RB_RENDER_CONTROL = 00000008")).count(), 1, "{all}");
+    assert_eq!(all.lines().count(), 6, "{all}");
+    let field = query(&["--query", "RB_DEPTH_CONTROL.Z_WRITE_ENABLE", "--query-mode", "delta"]);
+    let shown: Vec<_> = field.lines().map(|line| line.rsplit(" = ").next().unwrap()).collect();
+    assert_eq!(
+        shown,
+        ["00000002 { 0 }", "00000006 { Z_WRITE_ENABLE }", "00000002 { 0 }", "00000006 { Z_WRITE_ENABLE }"]
+    );
+    let json = query(&["--query", "RB_DEPTH_CONTROL.Z_TEST_ENABLE", "--format", "jsonl", "--draw", "1"]);
+    assert!(json.contains(r#""value":6,"fields":{"Z_TEST_ENABLE":true}}"#), "{json}");
+    for wrong in ["RB_DEPTH_CONTRL", "RB_DEPTH_CONTROL.NO", "nothing*"] {
+        let mut command = Command::cargo_bin("a4emu").unwrap();
+        let run = command.args(["decode", "--query", wrong, "-"]).write_stdin(capture()).assert().code(2);
+        let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert_eq!(said.contains("did you mean `RB_DEPTH_CONTROL`"), wrong == "RB_DEPTH_CONTRL", "{said}");
+    }
+}
+
+/// A vec4 of constants of the fragment shader, and a sampler of it, in the packets that load them.
+fn loads() -> Vec<u32> {
+    let constants = vec![0xc005_3000, 1 << 22 | 12 << 18 | 3, 1, 0x3f80_0000, 0xc000_0000, 0x7f80_0000, 0];
+    let sampler = vec![0xc003_3000, 1 << 22 | 4 << 18, 0, 0x0000_0002, 0x0000_0020];
+    [constants.clone(), sampler].concat()
+}
+
+#[test]
+fn loads_from_packets_are_decoded() {
+    let stream = [loads(), draw(3)].concat();
+    let input = [
+        section(13, &bytes(&[420])),
+        buffer(0x1000, &stream),
+        submit("demo/7: fence=1\0", 0x1000, stream.len() as u32),
+    ]
+    .concat();
+    let text = a4emu(&["decode", "--format", "jsonl"], input);
+    let states: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .filter(|event: &serde_json::Value| event["kind"] == "state")
+        .collect();
+    let of =
+        |what: &str| states.iter().find(|state| state["what"] == what).unwrap_or_else(|| panic!("{text}"));
+    let constants = of("constants");
+    assert_eq!((&constants["stage"], &constants["first"]), (&"FS".into(), &3.into()));
+    assert_eq!(constants["units"][0]["floats"], serde_json::json!([1.0, -2.0, null, 0.0]));
+    assert_eq!(constants["missing"], 0);
+    let words = &of("samplers")["units"][0]["words"];
+    assert_eq!(words["TEX_SAMP_0"]["XY_MAG"], "A4XX_TEX_LINEAR", "{words}");
+    assert_eq!(words["TEX_SAMP_1"]["UNNORM_COORDS"], true);
+}
+
+#[test]
+fn with_several_captures_objects_name_theirs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a \"b\".rd");
+    std::fs::write(&path, capture()).unwrap();
+    let name = path.display().to_string();
+    let lines = a4emu(&["decode", "--format", "jsonl", &name], capture());
+    let events: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |file: &str| events.iter().filter(|event| event["file"] == file).cloned().collect::<Vec<_>>();
+    assert_eq!(of(&name).len() + of("-").len(), events.len(), "{lines}");
+    assert_eq!(of(&name).len(), of("-").len());
+    assert!(jsonl(&[]).iter().all(|event| event.get("file").is_none()));
+    let query = a4emu(&["decode", "--format", "jsonl", "--query", "2101", &name], capture());
+    assert!(query.lines().all(|line| line.contains(r#","file":""#)), "{query}");
+}
+
+#[test]
+fn a_selected_draw_shows_what_it_inherits() {
+    let all = a4emu(&["decode"], capture());
+    assert!(!all.contains("in effect"), "{all}");
+    // The target is set up with the first draw only.
+    let mut setup = write(0x20fb, 0xf);
+    setup.extend(write(0x20a6, 0x5000));
+    let stream = [setup, draw(3), draw(4)].concat();
+    let input = || {
+        let sections = [
+            section(13, &bytes(&[420])),
+            buffer(0x1000, &stream),
+            submit("demo/7: fence=1\0", 0x1000, stream.len() as u32),
+        ];
+        sections.concat()
+    };
+    let text = a4emu(&["decode", "--draw", "1"], input());
+    assert!(text.contains("in effect at draw 1 f1:\n    VS: no shader"), "{text}");
+    assert!(text.contains("    target 0: at 00005000"), "{text}");
+    let frame = a4emu(&["decode", "--draw", "f1"], input());
+    assert!(frame.contains("in effect at draw 1 f1:") && !frame.contains("in effect at draw 0"), "{frame}");
+}
+
+#[test]
 fn the_listing_says_what_changed() {
     let text = a4emu(&["decode", "--submit", "0", "--draw", "1"], capture());
     assert!(text.contains("2101 RB_DEPTH_CONTROL = 00000006 {"), "{text}");

@@ -1,6 +1,9 @@
 //! docs/schema.md is what the commands print: every key that occurs is documented with its
 //! type, every documented one occurs or is marked optional.
 
+#[path = "schema/json_schema.rs"]
+mod json_schema;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,6 +19,9 @@ fn root() -> &'static Path {
 /// The tables of docs/schema.md: object -> path of a key -> its type.
 struct Schema {
     tables: BTreeMap<String, BTreeMap<String, String>>,
+    /// The same as JSON Schema, with what it is to be held against.
+    json: Value,
+    validators: BTreeMap<String, jsonschema::Validator>,
     seen: RefCell<BTreeSet<(String, String)>>,
 }
 
@@ -33,7 +39,18 @@ impl Schema {
                 assert!(fresh, "{object} documents {key} twice");
             }
         }
-        Self { tables, seen: RefCell::default() }
+        let json = json_schema::of(&tables);
+        let validator = |object: &String| (object.clone(), json_schema::validator(&json, object));
+        let validators = tables.keys().map(validator).collect();
+        Self { tables, json, validators, seen: RefCell::default() }
+    }
+
+    /// Holds what a command prints against both forms.
+    fn holds(&self, object: &str, value: &Value) {
+        self.check(object, "", value);
+        let errors: Vec<String> =
+            self.validators[object].iter_errors(value).map(|error| error.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new(), "{object}: {value}");
     }
 
     /// The type of the key at `path`; where only keys below it are documented, that of its parent.
@@ -69,10 +86,15 @@ impl Schema {
     }
 
     fn value(&self, object: &str, path: &str, ty: &str, value: &Value) {
-        let fits = ty.split(" or ").any(|ty| match (ty, value) {
+        // Of a list "or" is about what is in it.
+        let types = if ty.starts_with("array of ") { vec![ty] } else { ty.split(" or ").collect() };
+        let fits = types.into_iter().any(|ty| match (ty, value) {
             ("integer", Value::Number(number)) => number.is_u64() || number.is_i64(),
-            ("null", Value::Null) | ("number", Value::Number(_)) | ("string", Value::String(_)) => true,
-            ("map" | "object", Value::Object(_)) | ("boolean", Value::Bool(_)) => true,
+            ("boolean", Value::Bool(_))
+            | ("null", Value::Null)
+            | ("number", Value::Number(_))
+            | ("string", Value::String(_)) => true,
+            ("map" | "object", Value::Object(_)) => true,
             (list, Value::Array(items)) => {
                 let of =
                     list.strip_prefix("array of ").unwrap_or_else(|| panic!("{object}: {path} is a list"));
@@ -144,7 +166,7 @@ fn check_lines(schema: &Schema, args: &[&str]) {
     assert!(!text.is_empty(), "{args:?} prints nothing");
     for line in text.lines() {
         let value = json(line);
-        schema.check(&format!("jsonl {}", value["kind"].as_str().unwrap()), "", &value);
+        schema.holds(&format!("jsonl {}", value["kind"].as_str().unwrap()), &value);
     }
 }
 
@@ -154,18 +176,31 @@ fn check_jsonl(schema: &Schema, damaged: &str) {
         check_lines(schema, &[capture, "--query", "RB_DEPTH_CONTROL", "--query", "VPC_SO[0].NCOMP"]);
     }
     check_lines(schema, &[damaged]);
+    check_lines(schema, &["captures/triangle.rd.gz", damaged]);
+}
+
+fn check_explain(schema: &Schema) {
+    for (object, args) in [
+        ("explain REGISTER --json", &["RB_DEPTH_CONTROL", "0x76"][..]),
+        ("explain REGISTER --json", &["RB_MRT*"]),
+        ("explain ir3 --json", &["ir3", "a0c01f04_00000005"]),
+        ("explain pm4 --json", &["pm4", "c0023800", "84", "1", "3", "2101", "6"]),
+    ] {
+        schema.holds(object, &json(&a4emu(&[&["explain", "--json"], args].concat())));
+    }
 }
 
 fn check_replay(schema: &Schema, folder: &Path, damaged: &str) {
     let (points, patches) = (assembled(folder, "gs-instanced"), assembled(folder, "tess-quad-odd"));
     for capture in ["captures/blend.rd.gz", &points, &patches] {
-        schema.check("replay --stats", "", &json(&a4emu(&["replay", capture, "--stats"])));
-        schema.check("replay --loop", "", &json(&a4emu(&["replay", capture, "--loop", "1"])));
+        schema.holds("replay --stats", &json(&a4emu(&["replay", capture, "--stats"])));
+        schema.holds("replay --loop", &json(&a4emu(&["replay", capture, "--loop", "1"])));
     }
+    schema.holds("replay --timeline", &json(&a4emu(&["replay", "captures/cube.rd.gz", "--timeline", "-"])));
     for capture in ["captures/cube.rd.gz", damaged] {
         let out = folder.join("out");
         a4emu(&["replay", capture, "--out", out.to_str().unwrap()]);
-        schema.check("summary.json", "", &json(&fs::read_to_string(out.join("summary.json")).unwrap()));
+        schema.holds("summary.json", &json(&fs::read_to_string(out.join("summary.json")).unwrap()));
     }
 }
 
@@ -177,11 +212,11 @@ fn check_show(schema: &Schema, folder: &Path, damaged: &str) {
         .collect();
     for capture in &drawn {
         let frame = json(&a4emu(&["show", capture, "--json"]));
-        schema.check("show --json", "", &frame);
+        schema.holds("show --json", &frame);
         for row in frame["rows"].as_array().unwrap() {
             let draw = format!("f{}", row["frame_draw"]);
             let shown = a4emu(&["show", capture, "--draw", &draw, "--json", "--registers"]);
-            schema.check("show --draw", "", &json(&shown));
+            schema.holds("show --draw", &json(&shown));
         }
     }
 }
@@ -196,7 +231,7 @@ fn check_fixture(schema: &Schema, folder: &Path) {
     a4emu(&["check", "--fixtures", &cases, "--bless"]);
     let golden = fs::read_to_string(case.join("state.txt")).unwrap();
     fs::write(case.join("state.txt"), golden.replacen("0x0003ffe0", "0x0003ffc0", 1)).unwrap();
-    schema.check("check --json", "", &json(&a4emu(&["check", "--fixtures", &cases, "--json"])));
+    schema.holds("check --json", &json(&a4emu(&["check", "--fixtures", &cases, "--json"])));
 }
 
 /// `diff` of captures with a draw more, a packet that is the first to blame, and pictures.
@@ -205,9 +240,9 @@ fn check_diff(schema: &Schema, folder: &Path) {
     let cube = "captures/cube.rd.gz";
     let of = |args: &[&str]| json(&a4emu(&[&["diff", "--json"], args].concat()));
     let pair = [cube, "captures/torus.rd.gz", "--images", pictures.to_str().unwrap()];
-    schema.check("diff --json", "", &of(&pair));
-    schema.check("diff --json", "", &of(&["--first", cube, "captures/torus.rd.gz"]));
-    schema.check("diff --json", "", &of(&["captures/cube.rd.gz:0", "captures/cube.rd.gz:1"]));
+    schema.holds("diff --json", &of(&pair));
+    schema.holds("diff --json", &of(&["--first", cube, "captures/torus.rd.gz"]));
+    schema.holds("diff --json", &of(&["captures/cube.rd.gz:0", "captures/cube.rd.gz:1"]));
 }
 
 #[cfg(target_os = "linux")]
@@ -218,7 +253,7 @@ fn check_run(schema: &Schema) {
     (summary.faults, summary.unsupported) = (note(), note());
     (summary.cuts, summary.outside) = (note(), note());
     summary.trouble = Some("nothing to write to".into());
-    schema.check("run --stats", "", &serde_json::to_value(&summary).unwrap());
+    schema.holds("run --stats", &serde_json::to_value(&summary).unwrap());
 }
 
 #[test]
@@ -228,6 +263,7 @@ fn outputs_are_as_documented() {
     let damaged = damaged(folder.path());
     let damaged = damaged.to_str().unwrap();
     check_jsonl(&schema, damaged);
+    check_explain(&schema);
     check_replay(&schema, folder.path(), damaged);
     check_show(&schema, folder.path(), damaged);
     check_fixture(&schema, folder.path());
@@ -235,4 +271,17 @@ fn outputs_are_as_documented() {
     #[cfg(target_os = "linux")]
     check_run(&schema);
     schema.all_seen();
+}
+
+/// docs/schema.json is docs/schema.md as JSON Schema; `SCHEMA_BLESS=1` writes it.
+#[test]
+fn the_json_schema_is_that_of_the_page() {
+    let path = root().join("docs/schema.json");
+    let text = serde_json::to_string_pretty(&Schema::read().json).unwrap() + "\n";
+    if std::env::var_os("SCHEMA_BLESS").is_some() {
+        fs::write(&path, &text).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == text, "docs/schema.json is old: SCHEMA_BLESS=1 cargo test --test schema");
+    assert!(jsonschema::meta::is_valid(&json(&text)), "it is no JSON Schema");
 }

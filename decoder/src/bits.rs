@@ -86,6 +86,8 @@ pub struct FieldRow {
     pub kind: Kind,
     /// How sure we are that it is there.
     pub certainty: Certainty,
+    /// What the row says about it: its doc comment; empty without one.
+    pub doc: &'static str,
 }
 
 impl FieldRow {
@@ -129,6 +131,8 @@ pub struct RegRow {
     pub naming: Naming,
     /// How sure we are that it is there.
     pub certainty: Certainty,
+    /// What the row says about it: its doc comment; empty without one.
+    pub doc: &'static str,
 }
 
 /// How the database names the registers of an array.
@@ -278,9 +282,9 @@ macro_rules! enums {
 /// array whose registers the database lists one by one ([`bits::Naming`](crate::bits::Naming)).
 #[macro_export]
 macro_rules! registers {
-    ($($(#[$doc:meta])* $($sure:ident)? $offset:literal $name:ident
+    ($($(#[doc = $doc:literal])* $($sure:ident)? $offset:literal $name:ident
         $([$len:literal x $stride:literal] $(. $sub:ident)? as $alias:ident)? { $($fields:tt)* })*) => {
-        $($crate::registers!(@type [$(#[$doc])*] [$($sure)?] $offset $name ($name $($alias)?)
+        $($crate::registers!(@type [$($doc)*] [$($sure)?] $offset $name ($name $($alias)?)
             [$($len, $stride, $($sub)?)?] { $($fields)* });)*
 
         /// Every register of this block, in the order of the rows.
@@ -297,12 +301,13 @@ macro_rules! registers {
     (@type $doc:tt $sure:tt $offset:literal $name:ident ($n:ident $alias:ident) [$len:literal, $stride:literal, $sub:ident] $fields:tt) => {
         $crate::registers!(@word $doc $sure $alias, $offset, $name, stringify!($sub), $len, $stride, $fields);
     };
-    (@word $doc:tt [$($sure:ident)?] $type:ident, $offset:literal, $name:ident, $sub:expr, $len:literal, $stride:literal, $fields:tt) => {
-        $crate::word_type! { $doc $type $fields }
+    (@word [$($doc:literal)*] [$($sure:ident)?] $type:ident, $offset:literal, $name:ident, $sub:expr, $len:literal, $stride:literal, $fields:tt) => {
+        $crate::word_type! { [$($doc)*] $type $fields }
         impl $crate::bits::Register for $type {
             const ROW: $crate::bits::RegRow = $crate::bits::RegRow {
                 offset: $offset, name: stringify!($name), sub: $sub, len: $len, stride: $stride,
                 fields: $type::FIELDS, naming: $crate::naming!($($sure)?), certainty: $crate::certainty!($($sure)?),
+                doc: concat!($($doc),*),
             };
             fn from_word(word: u32) -> Self { Self(word.into()) }
         }
@@ -341,8 +346,8 @@ macro_rules! naming {
 /// `NAME { 0..5 FIELD: Type; .. }`
 #[macro_export]
 macro_rules! descriptors {
-    ($($(#[$doc:meta])* $name:ident $fields:tt)*) => {$(
-        $crate::word_type! { [$(#[$doc])*] $name $fields }
+    ($($(#[doc = $doc:literal])* $name:ident $fields:tt)*) => {$(
+        $crate::word_type! { [$($doc)*] $name $fields }
 
         impl $name {
             /// Name and fields, for printing and parsing.
@@ -356,8 +361,8 @@ macro_rules! descriptors {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! word_type {
-    ([$(#[$doc:meta])*] $type:ident { like $other:ident }) => {
-        $(#[$doc])*
+    ([$($doc:literal)*] $type:ident { like $other:ident }) => {
+        $(#[doc = $doc])*
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
         pub struct $type(pub $other);
@@ -372,8 +377,8 @@ macro_rules! word_type {
             fn deref(&self) -> &$other { &self.0 }
         }
     };
-    ([$(#[$doc:meta])*] $type:ident { $($(#[$fdoc:meta])* $($sure:ident)? $lo:literal .. $hi:literal $field:ident : $ty:ty;)* }) => {
-        $(#[$doc])*
+    ([$($doc:literal)*] $type:ident { $($(#[doc = $fdoc:literal])* $($sure:ident)? $lo:literal .. $hi:literal $field:ident : $ty:ty;)* }) => {
+        $(#[doc = $doc])*
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
         pub struct $type(pub u32);
@@ -387,10 +392,10 @@ macro_rules! word_type {
             /// The fields, from bit 0 up.
             pub const FIELDS: &'static [$crate::bits::FieldRow] = &[$($crate::bits::FieldRow {
                 name: stringify!($field), lo: $lo, hi: $hi, kind: <$ty as $crate::bits::FieldType>::KIND,
-                certainty: $crate::certainty!($($sure)?),
+                certainty: $crate::certainty!($($sure)?), doc: concat!($($fdoc),*),
             }),*];
 
-            $($(#[$fdoc])*
+            $($(#[doc = $fdoc])*
             pub fn $field(self) -> <$ty as $crate::bits::FieldType>::Value {
                 <$ty as $crate::bits::FieldType>::get($crate::bits::extract(self.0, $lo, $hi), $hi - $lo + 1)
             })*

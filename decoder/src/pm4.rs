@@ -33,6 +33,8 @@ pub struct PacketRow {
     pub optional: usize,
     /// What the dwords after `dwords` repeat, if that is known.
     pub repeat: &'static [DwordRow],
+    /// What the row says about it: its doc comment; empty without one.
+    pub doc: &'static str,
 }
 
 impl PacketRow {
@@ -48,7 +50,7 @@ impl PacketRow {
 
 /// Field table of a dword that is one value of type `T`.
 pub(crate) const fn whole<T: FieldType>(name: &'static str) -> FieldRow {
-    FieldRow { name, lo: 0, hi: 31, kind: T::KIND, certainty: Certainty::Known }
+    FieldRow { name, lo: 0, hi: 31, kind: T::KIND, certainty: Certainty::Known, doc: "" }
 }
 
 /// Makes the bodies, [`Pm4`] and the table of opcodes from rows.
@@ -60,12 +62,12 @@ pub(crate) const fn whole<T: FieldType>(name: &'static str) -> FieldRow {
 /// fields. Those after `?` may be absent; those after `*` repeat to the end
 /// and are reached through `rest`.
 macro_rules! packets {
-    ($($(#[$doc:meta])* $opcode:literal $name:ident : $body:ident
+    ($($(#[doc = $doc:literal])* $opcode:literal $name:ident : $body:ident
         { $($dword:ident $(: $kind:ident)? $(as $word:ident)?),* }
         $(? { $($odword:ident $(: $okind:ident)? $(as $oword:ident)?),* })?
         $(* { $($rdword:ident $(: $rkind:ident)? $(as $rword:ident)?),* })?)*) => {
         $(
-            $(#[$doc])*
+            $(#[doc = $doc])*
             #[allow(non_snake_case, missing_docs)]
             #[derive(Clone, Copy, Debug, PartialEq)]
             pub struct $body<'a> {
@@ -116,6 +118,7 @@ macro_rules! packets {
                 $($(packets!(@row $odword, $($okind)?, $($oword)?),)*)?],
             optional: 0 $($(+ packets!(@one $odword))*)?,
             repeat: &[$($(packets!(@row $rdword, $($rkind)?, $($rword)?)),*)?],
+            doc: concat!($($doc),*),
         }),*];
     };
     (@type $kind:ident,) => { <$kind as FieldType>::Value };

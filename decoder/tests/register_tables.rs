@@ -15,7 +15,7 @@ use seed::random_cases;
 
 /// Every word layout of the database with its name, registers and descriptors.
 fn layouts() -> Vec<(String, &'static [FieldRow])> {
-    let registers = regs::BLOCKS.iter().flat_map(|block| block.iter());
+    let registers = regs::rows();
     let registers = registers.map(|row| (format!("{}.{}", row.name, row.sub), row.fields));
     registers.chain(descriptors().map(|row| (row.name.to_string(), row.fields))).collect()
 }
@@ -54,7 +54,7 @@ fn names_are_unique_and_lead_back() {
 
 #[test]
 fn arrays_have_room_for_their_elements() {
-    for row in regs::BLOCKS.iter().flat_map(|block| block.iter()) {
+    for row in regs::rows() {
         let array = row.len > 1;
         assert_eq!(array, row.stride > 0 && !row.sub.is_empty(), "{}", row.name);
     }

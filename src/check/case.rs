@@ -32,7 +32,7 @@ pub struct Manifest {
     pub submit: Option<String>,
     /// Only these draws, as `--draw`.
     pub draw: Option<String>,
-    /// Who relies on the case, for people who want to change it.
+    /// Who relies on the case, for people who want to change it; with `render` it has a frame.
     #[serde(default)]
     pub needs: Vec<String>,
     /// Why the case does not agree with its golden files yet. Fails when it does agree.

@@ -19,6 +19,9 @@ pub const STATE: &str = "state.txt";
 /// Golden file of the packets as they executed.
 pub const PACKETS: &str = "packets.txt";
 
+/// What a manifest lists under `needs` if the case is about its frame.
+const RENDER: &str = "render";
+
 /// What a case replays to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actual {
@@ -104,9 +107,12 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// Rendering takes long: only for cases whose folder holds a frame.
+    /// Rendering takes long: only for cases whose folder holds a frame, or whose manifest says that it
+    /// must.
     pub fn of(case: &Case) -> Self {
-        if case.dir.join(FRAME).exists() { Self::Frame } else { Self::State }
+        let rendered =
+            case.manifest.needs.iter().any(|needs| needs == RENDER) || case.dir.join(FRAME).exists();
+        if rendered { Self::Frame } else { Self::State }
     }
 }
 

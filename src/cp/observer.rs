@@ -115,6 +115,12 @@ pub trait Observer {
         Flow::Continue
     }
 
+    /// The submit has run to its end, and nothing of what comes next in the capture is there yet.
+    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+        let _ = gpu;
+        Flow::Continue
+    }
+
     /// `packet` is about to execute.
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
         let _ = (gpu, packet);

@@ -40,6 +40,17 @@ impl Observer for Tee<'_> {
         self.until_stop(|observer| observer.submit(gpu, address, dwords))
     }
 
+    /// All see it: it is over, whoever has had enough.
+    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+        let mut flow = Flow::Continue;
+        self.all(|observer| {
+            if observer.submitted(gpu) == Flow::Stop {
+                flow = Flow::Stop;
+            }
+        });
+        flow
+    }
+
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
         self.all(|observer| observer.packet(gpu, packet));
     }

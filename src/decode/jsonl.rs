@@ -4,15 +4,17 @@ use std::io::{self, Write};
 
 use a4emu_decoder::bits::FieldRow;
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
-use a4emu_decoder::load_state::StateKind;
+use a4emu_decoder::load_state::{Stage, StateKind};
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::{PacketRow, row};
 use a4emu_decoder::regs::RegName;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use super::lines::Lines;
+use super::loaded::Units;
 use super::memo::Memo;
-use super::output::{Hold, Output};
+use super::output::Hold;
 use super::primitive::Primitive;
 use super::sink::{Code, Sink, Submit, instructions};
 use super::text::rows_of;
@@ -21,6 +23,7 @@ use crate::cp::Call;
 use crate::cp::observer::Load;
 use crate::fault::Trouble;
 use crate::gpu::Gpu;
+use crate::register_names::Asked;
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -38,6 +41,15 @@ enum Event<'a> {
         name: PacketName,
         dwords: &'a [u32],
         fields: PacketFields<'a>,
+    },
+    State {
+        submit: u32,
+        address: u32,
+        what: &'static str,
+        stage: Option<&'static str>,
+        first: u32,
+        units: Units<'a>,
+        missing: u32,
     },
     Instr {
         submit: u32,
@@ -206,41 +218,61 @@ pub enum Shaders {
     Hide,
 }
 
+/// What a load that is no program fills.
+fn what(kind: StateKind) -> &'static str {
+    match kind {
+        StateKind::Instructions(_) => "instructions",
+        StateKind::Constants(_) => "constants",
+        StateKind::Samplers(_) => "samplers",
+        StateKind::Textures(_) => "textures",
+        StateKind::Ubos(_) => "ubos",
+        StateKind::SsboDescriptors(_) => "ssbos",
+        StateKind::SsboSizes(_) => "ssbo-sizes",
+        StateKind::SsboAddresses(_) => "ssbo-addresses",
+        StateKind::Unknown => "unknown",
+    }
+}
+
 /// The `jsonl` format.
 pub struct Jsonl<'a> {
-    out: Output<'a>,
+    lines: Lines<'a>,
     shaders: Shaders,
     memo: Memo,
 }
 
 impl<'a> Jsonl<'a> {
-    /// Writes to `out`.
-    pub fn new(out: Output<'a>, shaders: Shaders) -> Self {
-        Self { out, shaders, memo: Memo::default() }
+    /// Writes to `lines`.
+    pub fn new(lines: Lines<'a>, shaders: Shaders) -> Self {
+        Self { lines, shaders, memo: Memo::default() }
     }
 
     fn put(&mut self, event: &Event<'_>) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, event)?;
-        self.out.write_all(b"\n")
+        self.lines.put(event)
+    }
+
+    fn instructions(&mut self, gpu: &Gpu, stage: Stage, load: &Load<'_>) -> io::Result<()> {
+        for code in instructions(load) {
+            let Code { index, hi, lo, .. } = code;
+            let address = load.address.wrapping_add(index as u32 * 8);
+            let (submit, stage, text) = (gpu.at.submit, stage.name(), Shown(code));
+            self.put(&Event::Instr { submit, stage, address, index, hi, lo, text })?;
+        }
+        Ok(())
     }
 }
 
-/// Puts out what a register holds at a draw; `null` if nobody has written it.
-///
-/// # Errors
-/// Those of `out`.
-pub fn put_query(out: &mut Output<'_>, call: &Call, reg: u32, value: Option<u32>) -> io::Result<()> {
-    let event = Event::Query {
+/// What `call` is asked about at `asked`; `value` is null if nobody has written it.
+pub(super) fn query(call: &Call, asked: &Asked, value: Option<u32>) -> impl Serialize {
+    let fields = value.map(|word| Fields { rows: asked.fields(), word });
+    Event::Query {
         submit: call.submit(),
         draw: call.number(),
         frame_draw: call.frame_draw(),
-        reg,
-        name: Shown(RegName { offset: reg }),
+        reg: asked.offset,
+        name: Shown(RegName { offset: asked.offset }),
         value,
-        fields: value.map(|word| Fields { rows: rows_of(reg), word }),
-    };
-    serde_json::to_writer(&mut *out, &event)?;
-    out.write_all(b"\n")
+        fields,
+    }
 }
 
 impl Sink for Jsonl<'_> {
@@ -249,7 +281,7 @@ impl Sink for Jsonl<'_> {
     }
 
     fn hold(&mut self, hold: Hold) -> io::Result<()> {
-        self.out.hold(hold)
+        self.lines.out.hold(hold)
     }
 
     fn submit(&mut self, submit: &Submit) -> io::Result<()> {
@@ -278,22 +310,26 @@ impl Sink for Jsonl<'_> {
         // One object: where, and the members of what comes again and again.
         let members = written.strip_prefix(b"{").unwrap_or(written);
         let (submit, address) = (gpu.at.submit, gpu.at.address);
-        write!(self.out, r#"{{"kind":"reg","submit":{submit},"address":{address},"#)?;
-        self.out.write_all(members)?;
-        self.out.write_all(b"\n")
+        write!(self.lines.out, r#"{{"kind":"reg","submit":{submit},"address":{address},"#)?;
+        self.lines.raw(members)
     }
 
     fn load(&mut self, gpu: &Gpu, load: &Load<'_>) -> io::Result<()> {
-        let (Shaders::Show, StateKind::Instructions(stage)) = (self.shaders, load.kind) else {
-            return Ok(());
-        };
-        for code in instructions(load) {
-            let Code { index, hi, lo, .. } = code;
-            let address = load.address.wrapping_add(index as u32 * 8);
-            let (submit, stage, text) = (gpu.at.submit, stage.name(), Shown(code));
-            self.put(&Event::Instr { submit, stage, address, index, hi, lo, text })?;
+        if let StateKind::Instructions(stage) = load.kind {
+            return match self.shaders {
+                Shaders::Show => self.instructions(gpu, stage, load),
+                Shaders::Hide => Ok(()),
+            };
         }
-        Ok(())
+        self.put(&Event::State {
+            submit: gpu.at.submit,
+            address: load.address,
+            what: what(load.kind),
+            stage: load.kind.stage().map(Stage::name),
+            first: load.first,
+            units: Units::of(load),
+            missing: load.announced.saturating_sub(load.data.len() as u32),
+        })
     }
 
     fn call(&mut self, _: &Gpu, call: &Call, _: &Tracker) -> io::Result<()> {
@@ -327,6 +363,6 @@ impl Sink for Jsonl<'_> {
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
-        self.out.finish()
+        self.lines.out.finish()
     }
 }

@@ -5,7 +5,10 @@ use std::path::Path;
 use a4emu_decoder::capture::Section;
 use a4emu_decoder::error::CaptureError;
 
+mod in_effect;
 mod jsonl;
+mod lines;
+mod loaded;
 mod memo;
 mod output;
 mod primitive;
@@ -18,6 +21,7 @@ mod tracker;
 
 pub use jsonl::Fields;
 use jsonl::{Jsonl, Shaders};
+use lines::Lines;
 use output::Palette;
 pub use output::{Hold, Output};
 pub use primitive::Primitive;
@@ -47,16 +51,17 @@ pub struct Args {
     /// What to write
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
-    /// Only the value of this register (name or offset) per draw; repeatable
-    #[arg(long, value_name = "REG")]
+    /// Only the value of this register per draw: a name in any case, with * and ? as wild cards, NAME.FIELD for a
+    /// field, or an offset (0x20a4, or 20a4 as listings print it); repeatable
+    #[arg(long, value_name = "REG", conflicts_with_all = ["shaders", "once"])]
     pub query: Vec<String>,
     /// Which draws a query shows
-    #[arg(long, value_enum, default_value = "all")]
+    #[arg(long, value_enum, default_value = "all", requires = "query")]
     pub query_mode: QueryMode,
     /// Show a command buffer that runs once per tile the first time only
     #[arg(long)]
     pub once: bool,
-    /// Disassemble shaders where they are loaded (text: on by default)
+    /// Disassemble shaders where they are loaded (text: on by default), and with --draw those that the draw uses
     #[arg(long)]
     pub shaders: bool,
     /// Shows only these
@@ -90,16 +95,19 @@ pub enum QueryMode {
 }
 
 impl Args {
-    fn sink<'a>(&self, out: Output<'a>, shared: &Shared) -> anyhow::Result<Box<dyn Sink + 'a>> {
+    /// The sink for the capture called `name`.
+    fn sink<'a>(&self, name: &str, out: Output<'a>, shared: &Shared) -> anyhow::Result<Box<dyn Sink + 'a>> {
         let palette = Palette::new(shared.color);
+        let several = self.captures.len() > 1;
+        let lines = |out| Lines::new(out, several.then_some(name));
         if !self.query.is_empty() {
-            return Ok(Box::new(Query::new(out, palette, self)?));
+            return Ok(Box::new(Query::new(lines(out), palette, self)?));
         }
         let shaders = if self.shaders { Shaders::Show } else { Shaders::Hide };
         Ok(match self.format {
-            Format::Text => Box::new(Text::new(out, palette, Detail::Full)),
-            Format::Summary => Box::new(Text::new(out, palette, Detail::Summary)),
-            Format::Jsonl => Box::new(Jsonl::new(out, shaders)),
+            Format::Text => Box::new(Text::new(out, palette, Detail::Full, shaders)),
+            Format::Summary => Box::new(Text::new(out, palette, Detail::Summary, shaders)),
+            Format::Jsonl => Box::new(Jsonl::new(lines(out), shaders)),
         })
     }
 
@@ -126,7 +134,7 @@ pub fn decode(
     shared: &Shared,
     out: Output<'_>,
 ) -> anyhow::Result<Status> {
-    let mut session = Session::new(args.sink(out, shared)?, args.selection, args.repeats());
+    let mut session = Session::new(args.sink(name, out, shared)?, args.selection, args.repeats());
     let mut playback = args.limits.playback_of(Path::new(name), BASE);
     playback.run(sections, &mut Skip::default(), &mut session);
     let put_out = session.finish(&playback.gpu);

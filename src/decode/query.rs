@@ -2,75 +2,71 @@
 
 use std::io::{self, Write};
 
-use a4emu_decoder::regs::{RegName, by_name};
+use a4emu_decoder::bits::value::{Show, WordText};
+use a4emu_decoder::regs::RegName;
 
-use super::jsonl::put_query;
-use super::output::{Hold, Output, Palette};
+use super::jsonl::query;
+use super::lines::Lines;
+use super::output::{Hold, Palette};
 use super::primitive::Primitive;
 use super::sink::Sink;
-use super::text::value_text;
 use super::tracker::Tracker;
 use super::{Args, Format, QueryMode};
 use crate::cp::Call;
 use crate::gpu::Gpu;
-use crate::status::{Failure, Status};
+use crate::register_names::{Asked, find};
 
 /// The listing of a query.
 pub struct Query<'a> {
-    out: Output<'a>,
+    lines: Lines<'a>,
     palette: Palette,
-    registers: Vec<u32>,
+    registers: Vec<Asked>,
     mode: QueryMode,
     format: Format,
 }
 
-/// The registers called `names`: database names or offsets.
-///
-/// # Errors
-/// When one is neither.
-fn registers(names: &[String]) -> anyhow::Result<Vec<u32>> {
-    let unknown = |name: &String| Failure {
-        status: Status::Usage,
-        message: format!("`{name}` is no register: give a name of the database or an offset"),
-    };
-    names.iter().map(|name| by_name(name).ok_or_else(|| unknown(name).into())).collect()
-}
-
 impl<'a> Query<'a> {
-    /// What `args` ask for, to `out`.
+    /// What `args` ask for, to `lines`.
     ///
     /// # Errors
     /// When a register is unknown.
-    pub fn new(out: Output<'a>, palette: Palette, args: &Args) -> anyhow::Result<Self> {
-        let registers = registers(&args.query)?;
-        Ok(Self { out, palette, registers, mode: args.query_mode, format: args.format })
+    pub fn new(lines: Lines<'a>, palette: Palette, args: &Args) -> anyhow::Result<Self> {
+        let registers = args.query.iter().map(|text| find(text)).collect::<Result<Vec<_>, _>>()?.concat();
+        Ok(Self { lines, palette, registers, mode: args.query_mode, format: args.format })
     }
 
-    fn shows(&self, offset: u32, gpu: &Gpu, tracker: &Tracker) -> bool {
+    /// Whether `asked` has a place at this draw; registers that nobody has written are shown only
+    /// if they were asked for by name.
+    fn shows(&self, asked: &Asked, gpu: &Gpu, tracker: &Tracker) -> bool {
+        let (now, mask) = (gpu.regs.written(asked.offset), asked.mask());
+        let bits = |value: Option<u32>| value.map(|value| value & mask);
         match self.mode {
-            QueryMode::All => true,
-            QueryMode::Written => tracker.change(offset).is_some(),
+            QueryMode::All => now.is_some() || !asked.by_pattern,
+            QueryMode::Written => tracker.change(asked.offset).is_some(),
             QueryMode::Delta => {
-                tracker.change(offset).is_some_and(|change| gpu.regs.written(offset) != change.before)
+                tracker.change(asked.offset).is_some_and(|change| bits(now) != bits(change.before))
             }
         }
     }
 
-    fn line(&mut self, gpu: &Gpu, call: &Call, offset: u32) -> io::Result<()> {
+    fn line(&mut self, gpu: &Gpu, call: &Call, asked: &Asked) -> io::Result<()> {
+        let offset = asked.offset;
         let Palette { heading, name, .. } = self.palette;
         let (submit, draw, frame_draw, reg) =
             (call.submit(), call.number(), call.frame_draw(), RegName { offset });
-        write!(self.out, "{heading}submit {submit} draw {draw} f{frame_draw}{heading:#} ")?;
+        write!(self.lines.out, "{heading}submit {submit} draw {draw} f{frame_draw}{heading:#} ")?;
         match call {
-            Call::Draw(call) => write!(self.out, "{} {}", Primitive::of(call.initiator), call.pass)?,
-            Call::Uncounted(call) => write!(self.out, "{} {}", call.packet, call.pass)?,
-            Call::Dispatch(_) => write!(self.out, "dispatch")?,
+            Call::Draw(call) => write!(self.lines.out, "{} {}", Primitive::of(call.initiator), call.pass)?,
+            Call::Uncounted(call) => write!(self.lines.out, "{} {}", call.packet, call.pass)?,
+            Call::Dispatch(_) => write!(self.lines.out, "dispatch")?,
         }
         match gpu.regs.written(offset) {
             Some(value) => {
-                writeln!(self.out, ": {name}{reg}{name:#} = {value:08x} {}", value_text(offset, value))
+                let word = value & asked.mask();
+                let text = WordText { rows: asked.fields(), word, show: Show::Full };
+                writeln!(self.lines.out, ": {name}{reg}{name:#} = {value:08x} {text}")
             }
-            None => writeln!(self.out, ": {name}{reg}{name:#} was never written"),
+            None => writeln!(self.lines.out, ": {name}{reg}{name:#} was never written"),
         }
     }
 }
@@ -81,16 +77,18 @@ impl Sink for Query<'_> {
     }
 
     fn hold(&mut self, hold: Hold) -> io::Result<()> {
-        self.out.hold(hold)
+        self.lines.out.hold(hold)
     }
 
     fn call(&mut self, gpu: &Gpu, call: &Call, tracker: &Tracker) -> io::Result<()> {
         for index in 0..self.registers.len() {
-            let offset = self.registers[index];
-            if self.shows(offset, gpu, tracker) {
+            let asked = self.registers[index];
+            if self.shows(&asked, gpu, tracker) {
                 match self.format {
-                    Format::Jsonl => put_query(&mut self.out, call, offset, gpu.regs.written(offset))?,
-                    Format::Text | Format::Summary => self.line(gpu, call, offset)?,
+                    Format::Jsonl => {
+                        self.lines.put(&query(call, &asked, gpu.regs.written(asked.offset)))?;
+                    }
+                    Format::Text | Format::Summary => self.line(gpu, call, &asked)?,
                 }
             }
         }
@@ -98,6 +96,6 @@ impl Sink for Query<'_> {
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
-        self.out.finish()
+        self.lines.out.finish()
     }
 }

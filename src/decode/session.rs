@@ -130,6 +130,10 @@ impl Observer for Session<'_> {
         Flow::Continue
     }
 
+    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+        self.window.submitted(gpu)
+    }
+
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
         let shown = self.shows(&gpu.at);
         if shown && !self.holds() {
@@ -158,8 +162,13 @@ impl Observer for Session<'_> {
         if self.window.call(gpu, call) == Flow::Stop {
             return Flow::Stop;
         }
-        if self.shows(&gpu.at) && self.error.is_ok() {
-            self.error = self.sink.call(gpu, call, &self.tracker);
+        if self.shows(&gpu.at) {
+            if self.selection.draw.is_some() && self.selection.has(call) {
+                self.put(|sink| sink.in_effect(gpu, call));
+            }
+            if self.error.is_ok() {
+                self.error = self.sink.call(gpu, call, &self.tracker);
+            }
         }
         self.tracker.next_draw();
         if self.holds() {

@@ -70,6 +70,11 @@ pub trait Sink {
         let _ = (gpu, load);
         Ok(())
     }
+    /// The packet is a draw or a dispatch that was asked for: what it uses, whenever that was set.
+    fn in_effect(&mut self, gpu: &Gpu, call: &Call) -> io::Result<()> {
+        let _ = (gpu, call);
+        Ok(())
+    }
     /// The packet is a draw or a dispatch.
     fn call(&mut self, gpu: &Gpu, call: &Call, tracker: &Tracker) -> io::Result<()>;
     /// Something is wrong.

@@ -8,6 +8,8 @@ use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::{PacketRow, Pm4, row};
 use a4emu_decoder::regs::{RegName, lookup};
 
+use super::in_effect;
+use super::jsonl::Shaders;
 use super::memo::Memo;
 use super::output::{Hold, Output, Palette};
 use super::primitive::Primitive;
@@ -41,6 +43,7 @@ pub struct Text<'a> {
     out: Output<'a>,
     palette: Palette,
     detail: Detail,
+    shaders: Shaders,
     memo: Memo,
     /// The next register is the first of a packet that is nothing but register writes.
     first: bool,
@@ -58,8 +61,8 @@ pub(super) fn value_text(offset: u32, word: u32) -> WordText {
 
 impl<'a> Text<'a> {
     /// Writes to `out`.
-    pub fn new(out: Output<'a>, palette: Palette, detail: Detail) -> Self {
-        Self { out, palette, detail, memo: Memo::default(), first: false }
+    pub fn new(out: Output<'a>, palette: Palette, detail: Detail, shaders: Shaders) -> Self {
+        Self { out, palette, detail, shaders, memo: Memo::default(), first: false }
     }
 
     fn indent(&mut self, at: &Place) -> io::Result<()> {
@@ -241,6 +244,18 @@ impl Sink for Text<'_> {
         let written = tracker.written().len();
         writeln!(self.out, "; {written} registers written, {} changed", tracker.changed(&gpu.regs).count())?;
         tracker.changed(&gpu.regs).try_for_each(|change| self.change(&gpu.regs, &change))
+    }
+
+    fn in_effect(&mut self, gpu: &Gpu, call: &Call) -> io::Result<()> {
+        let Palette { heading, .. } = self.palette;
+        writeln!(
+            self.out,
+            "{heading}in effect at draw {} f{}{heading:#}:",
+            call.number(),
+            call.frame_draw()
+        )?;
+        let lines = in_effect::lines(gpu, call, self.shaders);
+        lines.iter().try_for_each(|line| writeln!(self.out, "    {line}"))
     }
 
     fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) -> io::Result<()> {

@@ -19,8 +19,8 @@ pub(super) type Said<T> = (T, Arc<[String]>);
 /// What the registers and loaded state of the last draw were made into.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// In the order of [`crate::gpu::STAGES`].
-    pub stages: [KeptStage; 6],
+    /// In the order of [`crate::gpu::STAGES`]; each is taken out while its stage is looked at.
+    pub stages: [Option<Box<KeptStage>>; 6],
     pub attributes: Memo<(), Said<Arc<[Attribute]>>>,
     pub outputs: Memo<(), Arc<VertexOutputs>>,
     pub primitive: Memo<(PrimType, Viewports), Arc<PrimitiveState>>,

@@ -11,6 +11,7 @@ use a4emu_decoder::regs::enums::PrimType;
 use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
+use crate::memory::Memory;
 use crate::pass::Pass;
 use crate::shader::Program;
 
@@ -39,7 +40,7 @@ use super::pc::state::PatchState;
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
-use super::rb::surface::{Location, Outside, Surface, copied, reachable, with_rows};
+use super::rb::surface::{Location, Outside, Reads, Surface, copied, reachable, with_rows};
 use super::sp::catch::Catch;
 use super::sp::environment::StageEnvironment;
 use super::sp::kept::NoStage;
@@ -487,12 +488,26 @@ fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Prim
     let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
     let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan };
     let budget = &mut gpu.budget;
-    let (shaded, outside) = with_rows(surfaces, area, &mut gpu.gmem, &mut gpu.mem, |rows, mem| {
+    let reads = reads(&state.fragment.stage, surfaces, &gpu.mem);
+    let (shaded, outside) = with_rows(surfaces, area, &mut gpu.gmem, &mut gpu.mem, reads, |rows, mem| {
         draw.shade(area, rows, mem, budget)
     });
     record_outside(gpu, surfaces, &outside);
     record_fragments(gpu, shaded.results.iter().sum(), shaded.log);
     Ok(())
+}
+
+/// Whether fragments read the buffers of `surfaces` in memory.
+fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
+    let buffer = |surface: &Surface| match surface.location {
+        Location::Gmem(_) => None,
+        Location::Memory(base) => mem.buffer_at(base),
+    };
+    let anywhere = stage.summary.loads || stage.summary.stores;
+    match anywhere || surfaces.iter().filter_map(buffer).any(|buffer| stage.textures.reads(buffer)) {
+        true => Reads::Surfaces,
+        false => Reads::Elsewhere,
+    }
 }
 
 /// The pixels that a draw of `made` to `surfaces` can change; `None` when there are none.
@@ -530,9 +545,9 @@ fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
 /// The program, constants and descriptors of `stage`.
 fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Fault> {
     let mut programs = std::mem::take(&mut gpu.pipeline.programs);
-    let mut kept = std::mem::take(&mut gpu.pipeline.kept.stages[stage as usize]);
+    let mut kept = gpu.pipeline.kept.stages[stage as usize].take().unwrap_or_default();
     let state = kept.get(gpu, &mut programs, stage);
-    gpu.pipeline.kept.stages[stage as usize] = kept;
+    gpu.pipeline.kept.stages[stage as usize] = Some(kept);
     gpu.pipeline.programs = programs;
     state.map_err(|why| match why {
         NoStage::Missing(miss) => missing_code(gpu, stage, miss),

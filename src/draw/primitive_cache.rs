@@ -81,16 +81,16 @@ impl PrimitiveCache {
 /// Bytes that [`PrimitiveCache::find`] looks through for `vertex`: the times of its pages.
 pub fn looked_through(vertex: &VertexState) -> u64 {
     let pages = |(_, len): (u32, u32)| u64::from(len / PAGE);
-    ranges(vertex).into_iter().map(pages).sum::<u64>() * size_of::<u64>() as u64
+    ranges(vertex).map(pages).sum::<u64>() * size_of::<u64>() as u64
 }
 
 /// The memory that vertices and indices lie in: address and bytes.
-fn ranges(vertex: &VertexState) -> Vec<(u32, u32)> {
-    let mut ranges: Vec<(u32, u32)> = vertex.fetch.attributes.iter().map(|a| (a.address, a.size)).collect();
-    if let IndexSource::Memory { base, size, .. } = &vertex.fetch.indices {
-        ranges.push((*base, *size));
-    }
-    ranges
+fn ranges(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
+    let indices = match &vertex.fetch.indices {
+        IndexSource::Memory { base, size, .. } => Some((*base, *size)),
+        IndexSource::Auto | IndexSource::Immediate(_) => None,
+    };
+    vertex.fetch.attributes.iter().map(|attribute| (attribute.address, attribute.size)).chain(indices)
 }
 
 /// The memory that the draw's vertices are made of; `None` when it is not all known, or the shader
@@ -99,6 +99,6 @@ fn sources(vertex: &VertexState, memory: &Memory) -> Option<Vec<(u32, u32)>> {
     if vertex.stage.reads_memory() {
         return None;
     }
-    let ranges = ranges(vertex);
-    ranges.iter().all(|(at, len)| memory.slice(*at, *len as usize).is_some()).then_some(ranges)
+    let is_known = |(at, len): (u32, u32)| memory.slice(at, len as usize).is_some();
+    ranges(vertex).all(is_known).then(|| ranges(vertex).collect())
 }

@@ -21,6 +21,17 @@ pub(super) enum Backing {
     Shared(Box<dyn SharedPages>),
 }
 
+impl Backing {
+    /// What is stored.
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Zeros => &mut [],
+            Self::Captured(bytes) | Self::Blank { bytes, .. } => bytes,
+            Self::Shared(pages) => (**pages).as_mut(),
+        }
+    }
+}
+
 /// One buffer: `len` contiguous bytes at `base`.
 pub(super) struct Block {
     pub(super) base: u32,
@@ -115,21 +126,20 @@ impl Block {
 
     /// The whole block, writable; storage appears now if there was none.
     fn storage(&mut self) -> &mut [u8] {
-        if matches!(self.backing, Backing::Zeros) {
-            self.backing = Backing::Captured(vec![0; self.len as usize]);
-        }
         match &mut self.backing {
-            Backing::Zeros => unreachable!("stored above"),
-            Backing::Captured(bytes) => bytes,
-            Backing::Shared(pages) => (**pages).as_mut(),
-            Backing::Blank { bytes, present } => {
-                if bytes.is_empty() {
-                    *bytes = vec![0; self.len as usize];
-                    *present = vec![false; self.len.div_ceil(PAGE) as usize];
-                }
-                bytes
+            Backing::Zeros => self.backing = Backing::Captured(vec![0; self.len as usize]),
+            Backing::Blank { bytes, present } if bytes.is_empty() => {
+                *bytes = vec![0; self.len as usize];
+                *present = vec![false; self.len.div_ceil(PAGE) as usize];
             }
+            Backing::Captured(_) | Backing::Blank { .. } | Backing::Shared(_) => {}
         }
+        self.backing.bytes_mut()
+    }
+
+    /// Gives its storage away: until it has that back, nothing is known of its bytes.
+    pub(super) fn lend(&mut self) -> Backing {
+        std::mem::replace(&mut self.backing, Backing::Blank { bytes: Vec::new(), present: Vec::new() })
     }
 
     /// Gets bytes `offset..offset + len` ready for the GPU to write: keeps what the snapshot

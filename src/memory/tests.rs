@@ -150,3 +150,22 @@ fn shared_pages_may_change_where_others_say_so() {
     assert_eq!(unchanged(&memory, before), [false, false]);
     assert_eq!(unchanged(&memory, memory.now()), [true, true]);
 }
+
+#[test]
+fn what_is_lent_comes_back_as_it_was_left() {
+    let mut memory = Memory::new();
+    memory.announce(0x1000, 0x2000, Some(&[7; 0x2000]));
+    memory.announce(0x8000, 0x1000, None);
+    for (address, was) in [(0x1010, 7), (0x8010, 0)] {
+        let held = memory.held;
+        let mut lent = memory.lend(address, 16).expect("in one buffer");
+        assert_eq!(lent.bytes(), [was; 16]);
+        lent.bytes().fill(9);
+        assert_eq!(memory.slice(address & !0xfff, 4), None, "nothing is known of the buffer");
+        memory.give_back(lent);
+        assert_eq!(memory.slice(address, 16), Some(&[9; 16][..]));
+        assert_eq!(memory.slice(address - 16, 16).map(|bytes| bytes[0]), Some(was));
+        assert!(memory.held >= held);
+    }
+    assert!(memory.lend(0x2ff8, 16).is_none() && memory.lend(0x7000, 4).is_none());
+}

@@ -97,6 +97,8 @@ impl<S: Sink> Observer for AtEnd<'_, S> {
 /// A submit that executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submit {
+    /// Its number.
+    pub index: u32,
     /// Its first command buffer.
     pub address: u32,
     /// Length of that.
@@ -112,6 +114,11 @@ pub struct Submit {
 pub struct Submits(Vec<Submit>);
 
 impl Submits {
+    /// How many ran.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// The submits of the last group of which one drew something: what the driver gave
     /// the kernel in one call.
     pub fn last_that_drew(&self) -> Vec<Submit> {
@@ -123,7 +130,8 @@ impl Submits {
 
 impl Observer for Submits {
     fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
-        self.0.push(Submit { address, dwords, draws: 0, group: gpu.mem.group() });
+        let (index, group) = (gpu.at.submit, gpu.mem.group());
+        self.0.push(Submit { index, address, dwords, draws: 0, group });
         Flow::Continue
     }
 

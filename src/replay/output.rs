@@ -1,75 +1,17 @@
-//! What a replay leaves behind: pictures, `summary.json`, times.
+//! What a replay leaves behind: pictures and `summary.json`.
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use serde::Serialize;
 
-use super::observe::Submit;
 use crate::budget::{Budget, Work};
-use crate::cp::{Cp, Renderer, Silent};
 use crate::draw::rb::rendered::{Content, Written};
-use crate::draw::stats::StageTimes;
 use crate::fault::{Client, Place, Trouble};
 use crate::gpu::Gpu;
 use crate::out_file::{self, Inputs, OutFile};
 use crate::picture::{Alpha, NoPicture, Picture};
-
-/// What `--loop` prints.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct LoopTimes {
-    runs: u32,
-    ms: Spread,
-    /// Warp instructions of one run.
-    instructions: u64,
-    /// Samples that passed, of one run.
-    pixels: u64,
-    /// Milliseconds by stage, of one run on average.
-    stages: StageTimes,
-}
-
-/// Milliseconds.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Spread {
-    min: f64,
-    median: f64,
-    max: f64,
-}
-
-/// Runs `submits` again `runs` times and times it. Nothing is kept from run to run that a
-/// new frame would not find as well.
-pub fn repeat(gpu: &mut Gpu, submits: &[Submit], runs: u32) -> LoopTimes {
-    let mut times = Vec::with_capacity(runs as usize);
-    let before = gpu.pipeline.stats;
-    let at = gpu.at;
-    // Each run may do what all of the capture could.
-    let budget = Budget::new(gpu.budget.spent().saturating_add(gpu.budget.share(Work::Copy16, 1)));
-    for _ in 0..runs {
-        gpu.at = at;
-        gpu.budget = budget.clone();
-        gpu.pipeline.primitives.clear();
-        let start = Instant::now();
-        for submit in submits {
-            Cp::new(gpu, &mut Renderer, &mut Silent).submit(submit.address, submit.dwords);
-        }
-        times.push(start.elapsed().as_secs_f64() * 1e3);
-    }
-    times.sort_by(f64::total_cmp);
-    let runs = runs.max(1);
-    LoopTimes {
-        runs,
-        ms: Spread {
-            min: times.first().copied().unwrap_or(0.0),
-            median: times.get(times.len() / 2).copied().unwrap_or(0.0),
-            max: times.last().copied().unwrap_or(0.0),
-        },
-        instructions: (gpu.pipeline.stats.instructions - before.instructions) / u64::from(runs),
-        pixels: (gpu.pipeline.stats.pixels - before.pixels) / u64::from(runs),
-        stages: gpu.pipeline.stats.ms.since(&before.ms, runs),
-    }
-}
 
 #[derive(Serialize)]
 struct Summary {

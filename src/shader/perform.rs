@@ -4,7 +4,7 @@ use super::environment::{Environment, Refused};
 use super::extra;
 use super::lanes::{Lanes, Mask};
 use super::ops::{Destination, Op, Precision};
-use super::warp::{Warp, take};
+use super::warp::{ANSWER, Warp, take};
 
 impl Warp {
     /// Has `environment` do `op` for the lanes of `mask`. What writes memory is done for
@@ -17,7 +17,8 @@ impl Warp {
         environment: &mut impl Environment,
     ) -> Result<(), Refused> {
         let allowed = if op.writes() { mask & self.covered() } else { mask };
-        let Self { rows, answer, idle, .. } = self;
+        let Self { rows, idle, .. } = self;
+        let Some((rows, answer)) = rows.split_last_chunk_mut::<ANSWER>() else { return Err(Refused) };
         environment.perform(&op.map(|row| &rows[row as usize]), allowed, answer)?;
         for (row, component) in destination.rows() {
             let value = &mut answer[component];

@@ -10,13 +10,16 @@ use super::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
 /// Warp instructions after which a shader counts as endless.
 pub const INSTRUCTION_LIMIT: u64 = 1 << 22;
 
+/// Rows of an answer: x, y, z, w.
+pub(super) const ANSWER: usize = 4;
+
 /// Registers, control flow and constants of 32 lanes running one program.
 /// Clone it for each further warp of a group: the constants are shared.
 #[derive(Clone, Debug, Default)]
 pub struct Warp {
+    /// Those of the program, and behind them [`ANSWER`] for what the environment answers, which nobody
+    /// has to clear.
     pub(super) rows: Vec<Lanes>,
-    /// What the environment answered last. Kept, so that nobody has to clear it.
-    pub(super) answer: [Lanes; 4],
     pub(super) constants: Arc<[u32]>,
     pub(super) flow: Flow,
     pub(super) live: Mask,
@@ -53,8 +56,7 @@ impl Warp {
     /// The same with a constant file that others have as well.
     pub fn with_constants(program: &Program, constants: Arc<[u32]>) -> Self {
         let mut warp = Self {
-            rows: vec![Lanes::ZERO; program.rows()],
-            answer: [Lanes::ZERO; 4],
+            rows: vec![Lanes::ZERO; program.rows() + ANSWER],
             constants,
             flow: Flow::default(),
             live: 0,
@@ -71,7 +73,7 @@ impl Warp {
 
     /// Puts the constants that the program names into rows, the same in all lanes.
     fn spread(&mut self, program: &Program) {
-        let uniforms = self.rows.iter_mut().rev().zip(program.uniforms.iter().rev());
+        let uniforms = self.rows.iter_mut().rev().skip(ANSWER).zip(program.uniforms.iter().rev());
         uniforms.for_each(|(row, uniform)| *row = Lanes::splat(uniform.resolve(&self.constants)));
     }
 

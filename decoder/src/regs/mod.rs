@@ -32,25 +32,51 @@ pub mod vfd;
 pub mod vpc;
 pub mod vsc;
 
-/// The rows of every hardware block.
-pub static BLOCKS: [&[RegRow]; 16] = [
-    rbbm::REGS,
-    rbbm_clock::REGS,
-    rbbm_perfctr::REGS,
-    cp::REGS,
-    vsc::REGS,
-    gras::REGS,
-    rb::REGS,
-    pc::REGS,
-    vfd::REGS,
-    vpc::REGS,
-    sp::REGS,
-    sp_geometry::REGS,
-    tpl1::REGS,
-    hlsq::REGS,
-    uche::REGS,
-    vbif::REGS,
+/// A hardware block, or a part of one that has a file of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// Its name, as most of its registers begin.
+    pub name: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// Its registers.
+    pub regs: &'static [RegRow],
+}
+
+impl Block {
+    const fn new(name: &'static str, about: &'static str, regs: &'static [RegRow]) -> Self {
+        Self { name, about, regs }
+    }
+}
+
+/// Every hardware block.
+pub static BLOCKS: [Block; 16] = [
+    Block::new("RBBM", "register bus, reset, power, interrupts and status", rbbm::REGS),
+    Block::new("RBBM", "clock gating", rbbm_clock::REGS),
+    Block::new("RBBM", "performance counters", rbbm_perfctr::REGS),
+    Block::new("CP", "command processor", cp::REGS),
+    Block::new("VSC", "visibility stream compressor", vsc::REGS),
+    Block::new("GRAS", "clipping, viewport, triangle set-up and scissors", gras::REGS),
+    Block::new("RB", "render backend: colour, depth, stencil, blending, copies", rb::REGS),
+    Block::new("PC", "primitive control, index handling, tessellation", pc::REGS),
+    Block::new("VFD", "vertex fetch and decode", vfd::REGS),
+    Block::new("VPC", "varyings and stream-out", vpc::REGS),
+    Block::new("SP", "shader processor: vertex, fragment and compute stages", sp::REGS),
+    Block::new("SP", "shader processor: hull, domain and geometry stages", sp_geometry::REGS),
+    Block::new("TPL1", "texture pipe", tpl1::REGS),
+    Block::new(
+        "HLSQ",
+        "high level sequencer: constant and program stores, fragment inputs, compute dispatch",
+        hlsq::REGS,
+    ),
+    Block::new("UCHE", "unified cache", uche::REGS),
+    Block::new("VBIF", "bus interface", vbif::REGS),
 ];
+
+/// The rows of all blocks.
+pub fn rows() -> impl Iterator<Item = &'static RegRow> {
+    BLOCKS.iter().flat_map(|block| block.regs)
+}
 
 /// Offsets that type-0 packets can name: 15 bits, of which A4xx uses this many.
 pub const SPACE: usize = 0x4000;
@@ -64,8 +90,8 @@ const fn index() -> [(u8, u8); SPACE] {
     let mut block = 0;
     while block < BLOCKS.len() {
         let mut row = 0;
-        while row < BLOCKS[block].len() {
-            let reg = &BLOCKS[block][row];
+        while row < BLOCKS[block].regs.len() {
+            let reg = &BLOCKS[block].regs[row];
             let mut i = 0;
             while i < reg.len {
                 index[(reg.offset + i * reg.stride) as usize] = (block as u8, row as u8);
@@ -96,6 +122,12 @@ impl RegRef {
     /// The fields, from bit 0 up.
     pub const fn fields(self) -> &'static [FieldRow] {
         self.row.fields
+    }
+
+    /// The hardware block that it belongs to.
+    pub fn block(self) -> Option<&'static Block> {
+        let (block, _) = *INDEX.get(self.offset() as usize)?;
+        BLOCKS.get(usize::from(block))
     }
 
     /// Whether a public source names it.
@@ -133,15 +165,14 @@ impl fmt::Display for RegName {
 /// The register at a dword offset, if anybody has named it.
 pub fn lookup(offset: u32) -> Option<RegRef> {
     let (block, row) = *INDEX.get(offset as usize)?;
-    let row = BLOCKS.get(block as usize)?.get(row as usize)?;
+    let row = BLOCKS.get(block as usize)?.regs.get(row as usize)?;
     let index = (offset - row.offset).checked_div(row.stride).unwrap_or(0);
     Some(RegRef { row, index })
 }
 
 /// Every register of the database, arrays element by element, block by block.
 pub fn all() -> impl Iterator<Item = RegRef> {
-    let rows = BLOCKS.iter().flat_map(|block| block.iter());
-    rows.flat_map(|row| (0..row.len).map(move |index| RegRef { row, index }))
+    rows().flat_map(|row| (0..row.len).map(move |index| RegRef { row, index }))
 }
 
 /// The dword offset that a user means: a database name (`RB_MRT[0].CONTROL`, the
@@ -160,8 +191,7 @@ fn named(text: &str) -> Option<u32> {
             (name, number(index)?, sub)
         }
     };
-    let mut rows = BLOCKS.iter().flat_map(|block| block.iter());
-    let row = rows.find(|row| row.name == name && row.sub == sub && row.naming == Naming::Indexed)?;
+    let row = rows().find(|row| row.name == name && row.sub == sub && row.naming == Naming::Indexed)?;
     (index < row.len).then(|| row.offset + index * row.stride)
 }
 

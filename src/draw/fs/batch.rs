@@ -17,6 +17,7 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::rb::surface::{PixelRows, Surface, in_place, rows_in_place};
 use crate::draw::sp::launch::{Threads, Worker, in_waves};
 use crate::draw::sp::log::ShaderLog;
+use crate::draw::sp::memory::GpuMemory;
 use crate::draw::tpl1::BoundBank;
 use crate::fault::Place;
 use crate::memory::Memory;
@@ -145,20 +146,26 @@ impl Batch {
     ) -> Vec<BandDone> {
         let mut left = share;
         let mut done = Vec::new();
+        let mut last: Option<Worker<'m>> = None;
         for entries in band.entries.chunk_by(|a, b| a.0 == b.0) {
             let number = entries[0].0;
             let (draw, surfaces) = &self.draws[number as usize];
-            let mut slots: Vec<Option<PixelRows<'_>>> =
-                band.surfaces.iter_mut().map(|rows| Some(rows.reborrow())).collect();
-            let mut rows: Vec<PixelRows<'_>> =
-                surfaces.iter().filter_map(|index| slots[*index].take()).collect();
-            let bank = &banks[number as usize];
+            let stage = &*draw.state.fragment.stage;
+            let mut worker = match last.take() {
+                Some(worker) if std::ptr::eq(worker.stage, stage) => worker,
+                other => {
+                    other.map(Worker::retire);
+                    Worker::new(stage, GpuMemory::ReadOnly(memory, &banks[number as usize]))
+                }
+            };
             let fragments = draw.fragments();
             let primitives = entries.iter().map(|(_, primitive)| *primitive);
-            let stage = &draw.state.fragment.stage;
-            let (samples, log, exhausted) = Worker::for_one_job(stage, memory, bank, left, |worker| {
-                BandRun::new(&fragments, &mut rows, worker).run(band.area.intersect(draw.area), primitives)
+            let (samples, log, exhausted) = with_surfaces(&mut band.surfaces, surfaces, |rows| {
+                worker.one_job(left, |worker| {
+                    BandRun::new(&fragments, rows, worker).run(band.area.intersect(draw.area), primitives)
+                })
             });
+            last = Some(worker);
             left = left.saturating_sub(log.work.units());
             let over = exhausted.is_some();
             done.push((number, samples, log, exhausted));
@@ -166,8 +173,23 @@ impl Batch {
                 break;
             }
         }
+        last.map(Worker::retire);
         done
     }
+}
+
+/// Calls `work` with those of `all` that are `chosen`, each once.
+fn with_surfaces<R>(
+    all: &mut [PixelRows<'_>],
+    chosen: &[usize],
+    work: impl FnOnce(&mut [PixelRows<'_>]) -> R,
+) -> R {
+    if chosen.iter().copied().eq(0..chosen.len()) {
+        return work(&mut all[..chosen.len()]);
+    }
+    let mut slots: Vec<Option<PixelRows<'_>>> = all.iter_mut().map(|rows| Some(rows.reborrow())).collect();
+    let mut rows: Vec<PixelRows<'_>> = chosen.iter().filter_map(|index| slots[*index].take()).collect();
+    work(&mut rows)
 }
 
 /// Whether a surface is there more than once.

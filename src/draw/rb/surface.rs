@@ -1,6 +1,6 @@
 //! Surfaces that a draw reads and writes: rows of pixels in tile memory or memory.
 
-use crate::memory::Memory;
+use crate::memory::{Lent, Memory};
 
 use crate::draw::gras::raster::Rect;
 
@@ -149,7 +149,7 @@ pub fn reachable(surfaces: &[Surface], gmem: &[u8], mem: &Memory) -> Rect {
     surfaces.iter().map(extent).reduce(Rect::union).unwrap_or(Rect::ALL)
 }
 
-/// Blocks of 16 bytes that are copied in and out to draw in `area`, at most.
+/// Blocks of 16 bytes that are copied in and out, at most, to draw in `area`.
 pub fn copied(surfaces: &[Surface], area: Rect) -> u64 {
     let bytes = |surface: &Surface| match surface.location {
         Location::Gmem(_) => 0,
@@ -172,29 +172,64 @@ pub struct Outside {
     pub len: u32,
 }
 
-/// Calls `work` with one plane per surface that holds the rows of `area`. Surfaces in
-/// memory, and surfaces that overlap another in tile memory, are worked on in a copy and
-/// stored afterwards in order of `surfaces`.
+/// Whether a draw reads the buffers that its surfaces lie in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// It may.
+    Surfaces,
+    /// It does not: they are its alone while it draws.
+    Elsewhere,
+}
+
+/// Calls `work` with one plane per surface that holds the rows of `area`. Surfaces that overlap another in tile
+/// memory, or in memory lie in a buffer that the draw reads or that holds another of its surfaces, are worked on
+/// in a copy and stored afterwards in order of `surfaces`.
 pub fn with_rows<R>(
     surfaces: &[Surface],
     area: Rect,
     gmem: &mut [u8],
     mem: &mut Memory,
+    reads: Reads,
     work: impl FnOnce(Vec<PixelRows<'_>>, &mut Memory) -> R,
 ) -> (R, Vec<Outside>) {
     let mut outside = Vec::new();
-    let mut copies = copy_in(surfaces, area, gmem, mem, &mut outside);
+    let mut lent = match reads {
+        Reads::Elsewhere => lend(surfaces, area, mem),
+        Reads::Surfaces => surfaces.iter().map(|_| None).collect(),
+    };
+    let mut copies = copy_in(surfaces, &lent, area, gmem, mem, &mut outside);
     let result = {
         let in_place = split_gmem(surfaces, area, gmem);
-        let planes = surfaces.iter().zip(in_place).zip(&mut copies).map(|((surface, in_place), copy)| {
+        let planes = surfaces.iter().zip(in_place).zip(&mut copies).zip(&mut lent);
+        let planes = planes.map(|(((surface, in_place), copy), lent)| {
             let first = [surface.origin[0], area.y0];
-            let bytes = in_place.unwrap_or(copy.as_mut_slice());
+            let bytes = in_place.or(lent.as_mut().map(Lent::bytes)).unwrap_or(copy.as_mut_slice());
             PixelRows::new(bytes, surface.pitch, surface.cpp, first)
         });
         work(planes.collect(), mem)
     };
+    lent.into_iter().flatten().for_each(|lent| mem.give_back(lent));
     copy_out(surfaces, area, &copies, gmem, mem);
     (result, outside)
+}
+
+/// The rows of `area` of surfaces in memory, each of which is all in a buffer that holds no other of them.
+fn lend(surfaces: &[Surface], area: Rect, mem: &mut Memory) -> Vec<Option<Lent>> {
+    let buffer = |surface: &Surface| match surface.location {
+        Location::Gmem(_) => None,
+        Location::Memory(base) => mem.buffer_at(base).map(|(start, _)| start),
+    };
+    let buffers: Vec<Option<u32>> = surfaces.iter().map(buffer).collect();
+    let mut rows = |(surface, buffer): (&Surface, &Option<u32>)| {
+        let Location::Memory(base) = surface.location else { return None };
+        let alone = buffers.iter().filter(|other| *other == buffer).count() == 1;
+        let range = extent(surface, area);
+        let address = u32::try_from(u64::from(base) + range.start).ok()?;
+        let is_whole = mem.buffer_at(address).map(|(start, _)| start) == *buffer
+            && u64::from(mem.room(address)) >= range.end - range.start;
+        (alone && is_whole).then(|| mem.lend(address, (range.end - range.start) as usize)).flatten()
+    };
+    surfaces.iter().zip(&buffers).map(|surface| rows(surface)).collect()
 }
 
 /// The rows of `area` of surfaces that are all [in place](in_place).
@@ -224,13 +259,14 @@ pub fn in_place(surfaces: &[Surface], area: Rect, index: usize) -> bool {
 
 fn copy_in(
     surfaces: &[Surface],
+    lent: &[Option<Lent>],
     area: Rect,
     gmem: &[u8],
     mem: &Memory,
     outside: &mut Vec<Outside>,
 ) -> Vec<Vec<u8>> {
     let copy = |(index, surface): (usize, &Surface)| {
-        if in_place(surfaces, area, index) {
+        if lent[index].is_some() || in_place(surfaces, area, index) {
             return Vec::new();
         }
         let range = extent(surface, area);
@@ -322,6 +358,7 @@ mod tests {
             AREA,
             &mut gmem,
             &mut Memory::new(),
+            Reads::Elsewhere,
             |planes, _| write_one(planes, 7),
         );
         assert!(outside.is_empty());
@@ -331,14 +368,41 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_stored_after_the_work() {
+    fn memory_holds_what_was_drawn_after_the_work() {
+        for reads in [Reads::Surfaces, Reads::Elsewhere] {
+            let mut mem = Memory::new();
+            mem.announce(0x1000, 64, Some(&[1; 64]));
+            let surfaces = [surface(Location::Memory(0x1000))];
+            let before = mem.now();
+            let look = |planes: Vec<PixelRows<'_>>, mem: &mut Memory| {
+                let seen = mem.slice(0x1000, 64).map(<[u8]>::to_vec);
+                write_one(planes, 9);
+                seen
+            };
+            let (seen, outside) = with_rows(&surfaces, AREA, &mut [], &mut mem, reads, look);
+            assert_eq!(seen, (reads == Reads::Surfaces).then(|| vec![1; 64]), "{reads:?}");
+            assert!(outside.is_empty());
+            let bytes = mem.slice(0x1000, 64).expect("announced");
+            assert_eq!(bytes.iter().filter(|b| **b == 9).count(), 2);
+            assert!(!mem.is_unchanged(0x1000, 64, before));
+        }
+    }
+
+    #[test]
+    fn surfaces_of_one_buffer_and_those_that_leave_it_are_drawn_in_copies() {
         let mut mem = Memory::new();
-        mem.announce(0x1000, 64, Some(&[1; 64]));
-        let surfaces = [surface(Location::Memory(0x1000))];
-        let ((), outside) = with_rows(&surfaces, AREA, &mut [], &mut mem, |planes, _| write_one(planes, 9));
-        assert!(outside.is_empty());
-        let bytes = mem.slice(0x1000, 64).expect("announced");
-        assert_eq!(bytes.iter().filter(|b| **b == 9).count(), 2);
+        mem.announce(0x1000, 128, Some(&[1; 128]));
+        mem.announce(0x2000, 32, Some(&[1; 32]));
+        let surfaces = [0x1000, 0x1040, 0x2000].map(|base| surface(Location::Memory(base)));
+        let (held, outside) =
+            with_rows(&surfaces, AREA, &mut [], &mut mem, Reads::Elsewhere, |planes, mem| {
+                let held = [0x1000, 0x1040, 0x2000].map(|base| mem.slice(base, 32).is_some());
+                planes.into_iter().take(2).for_each(|plane| write_one(vec![plane], 9));
+                held
+            });
+        assert_eq!((held, outside.len()), ([true; 3], 1));
+        let all = mem.slice(0x1000, 128).expect("announced");
+        assert_eq!(all.iter().filter(|b| **b == 9).count(), 4);
     }
 
     #[test]
@@ -346,10 +410,14 @@ mod tests {
         let mut gmem = vec![0; 64];
         let surfaces =
             [surface(Location::Gmem(0)), surface(Location::Gmem(4)), surface(Location::Gmem(0xffff_f000))];
-        let count = with_rows(&surfaces, AREA, &mut gmem, &mut Memory::new(), |planes, _| planes.len()).0;
+        let count =
+            with_rows(&surfaces, AREA, &mut gmem, &mut Memory::new(), Reads::Surfaces, |planes, _| {
+                planes.len()
+            })
+            .0;
         assert_eq!(count, 3);
         let far = [surface(Location::Memory(0xdead_0000))];
-        let (_, outside) = with_rows(&far, AREA, &mut gmem, &mut Memory::new(), |_, _| ());
+        let (_, outside) = with_rows(&far, AREA, &mut gmem, &mut Memory::new(), Reads::Elsewhere, |_, _| ());
         assert_eq!(outside.len(), 1);
     }
 

@@ -172,24 +172,23 @@ impl<'a> Worker<'a> {
         result
     }
 
-    /// Does one job that may cost `share` units with a worker of its own. Gives the result, what the
-    /// shader did, and what it wanted more of than it may have.
-    pub fn for_one_job<R>(
-        stage: &'a StageState,
-        memory: &'a Memory,
-        bank: &'a BoundBank<'a>,
+    /// Does one job that may cost `share` units. Gives the result, what the shader did, and what it
+    /// wanted more of than it may have.
+    pub fn one_job<R>(
+        &mut self,
         share: u64,
         work: impl FnOnce(&mut Self) -> R,
     ) -> (R, ShaderLog, Option<Work>) {
-        let mut worker = Self::new(stage, GpuMemory::ReadOnly(memory, bank));
-        let Done { result, mut log, exhausted } = worker.job((), share, |worker, ()| work(worker));
-        let used = worker.retire();
-        note_textures(bank, used, stage, &mut log);
+        self.memory.used_textures = 0;
+        let Done { result, mut log, exhausted } = self.job((), share, |worker, ()| work(worker));
+        if let GpuMemory::ReadOnly(_, bank) = &self.memory.gpu {
+            note_textures(bank, self.memory.used_textures, self.stage, &mut log);
+        }
         (result, log, exhausted)
     }
 
     /// Has done its last job: leaves its warp to the next. Gives the textures that were used.
-    fn retire(self) -> u128 {
+    pub fn retire(self) -> u128 {
         if self.warp.limit != 0 {
             self.stage.spare.leave(self.warp);
         }

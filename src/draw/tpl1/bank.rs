@@ -79,6 +79,15 @@ impl TextureBank {
         &self.border_places
     }
 
+    /// Whether a texture has bytes in the buffer at this address, of so many bytes.
+    pub fn reads(&self, (start, len): (u32, u32)) -> bool {
+        let end = u64::from(start) + u64::from(len);
+        self.textures.iter().flatten().any(|texture| {
+            let (from, to) = texture.place();
+            from < end && to > start.into()
+        })
+    }
+
     /// Views of the memory behind all textures.
     pub fn bind<'a>(&'a self, memory: &'a Memory) -> BoundBank<'a> {
         BoundBank { bank: self, memory, bytes: self.textures.iter().map(|_| OnceLock::new()).collect() }

@@ -115,6 +115,11 @@ impl Texture {
         self.extent
     }
 
+    /// Where it lies: its first byte, and one past its last.
+    pub(super) fn place(&self) -> (u64, u64) {
+        (self.base.into(), u64::from(self.base) + self.extent)
+    }
+
     /// Bytes behind it: a view where memory has them in one piece, else a copy
     /// with zeros for what is not known (never larger than the buffer at its base).
     pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> Bytes<'m> {

@@ -23,6 +23,7 @@ pub mod convert;
 mod display;
 pub mod float;
 pub mod int;
+pub mod layout;
 mod line;
 mod multisrc;
 mod operand;
@@ -144,6 +145,21 @@ impl Instr {
 }
 
 impl Body {
+    /// The mnemonic, if the word means something.
+    pub const fn mnemonic(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Cat0(body) => body.op.name(),
+            Self::Cat1(body) => body.op.name(),
+            Self::Cat2(body) => body.op.name(),
+            Self::Cat3(body) => body.op.name(),
+            Self::Cat4(body) => body.op.name(),
+            Self::Cat5(body) => body.op.name(),
+            Self::Cat6(body) => body.op.name(),
+            Self::Cat7(body) => body.op.name(),
+            Self::Unknown => return None,
+        })
+    }
+
     /// Is bit 44 (ss) here?
     const fn has_ss(&self) -> bool {
         !matches!(self, Self::Cat5(_) | Self::Cat6(_) | Self::Unknown)

@@ -1,0 +1,93 @@
+//! The examples at the end of each command's `--help`. A test parses each of them.
+
+/// Of `info`.
+pub const INFO: &str = "Examples:
+  a4emu info captures/cube.rd.gz
+  zcat trace.rd.gz | a4emu info -";
+
+/// Of `decode`.
+pub const DECODE: &str = "Examples:
+  a4emu decode captures/cube.rd.gz --draw 1
+  a4emu decode captures/cube.rd.gz --format summary
+  a4emu decode captures/cube.rd.gz --query 'RB_MRT[0].*' --query rb_depth_control.z_test_enable --query-mode delta
+  a4emu decode captures/cube.rd.gz --format jsonl --shaders | grep '\"kind\":\"instr\"'";
+
+/// Of `replay`.
+pub const REPLAY: &str = "Examples:
+  a4emu replay captures/cube.rd.gz --png cube.png
+  a4emu replay captures/cube.rd.gz --out pictures
+  a4emu replay captures/cube.rd.gz --stats --threads 1
+  a4emu replay captures/cube.rd.gz --list-draws
+  a4emu replay captures/cube.rd.gz --timeline cube.json      # open in https://ui.perfetto.dev
+  a4emu replay captures/cube.rd.gz --loop 100";
+
+/// Of `pixel`.
+pub const PIXEL: &str = "Examples:
+  a4emu pixel captures/many.rd.gz 128,128
+  a4emu pixel captures/many.rd.gz 128,128 --json";
+
+/// Of `diff`.
+pub const DIFF: &str = "Examples:
+  a4emu diff before.rd.gz after.rd.gz
+  a4emu diff before.rd.gz after.rd.gz --draw f5
+  a4emu diff before.rd.gz:5 after.rd.gz:f9
+  a4emu diff before.rd.gz after.rd.gz --first
+  a4emu diff before.rd.gz after.rd.gz --images difference";
+
+/// Of `debug`.
+pub const DEBUG: &str = "Examples:
+  a4emu debug captures/cube.rd.gz --draw f1 --stage fs --pixel 100,100
+  a4emu debug captures/cube.rd.gz --draw 1 --stage vs --vertex 7
+  a4emu debug captures/compute.rd.gz --draw 0 --stage cs --invocation 8,8,0
+  a4emu debug --dap";
+
+/// Of `check`.
+pub const CHECK: &str = "Examples:
+  a4emu check
+  a4emu check cube depth --json
+  a4emu check --shard 0/4 --junit report.xml
+  a4emu check cube --bless";
+
+/// Of `asm`.
+pub const ASM: &str = "Examples:
+  a4emu asm captures/triangle-by-hand.a4 -o triangle.rd
+  a4emu asm captures/geometry/gs-many.a4 --include captures -o - | a4emu replay - --png many.png";
+
+/// Of `disasm`.
+pub const DISASM: &str = "Examples:
+  a4emu disasm captures/cube.rd.gz -o cube.a4
+  a4emu disasm captures/many.rd.gz --draw 5 -o cut.a4       # only what draw 5 needs";
+
+/// Of `explain`.
+pub const EXPLAIN: &str = "Examples:
+  a4emu explain RB_DEPTH_CONTROL
+  a4emu explain rb_depth_control 0x80000076
+  a4emu explain 20a4
+  a4emu explain 'VPC_SO*'
+  a4emu explain RB_DEPTH_CONTROL.ZFUNC
+  a4emu explain ir3 a0c01f04_00000005
+  a4emu explain pm4 c0023800 00000084 00000001 00000003";
+
+/// Of `pico`.
+pub const PICO: &str = "Examples:
+  a4emu pico asm shader.pico -o shader.bin
+  a4emu pico run shader.pico --as f32 < threads.txt
+  a4emu pico draw scene.toml --png scene.png";
+
+/// Of `run`.
+#[cfg(target_os = "linux")]
+pub const RUN: &str = "Examples:
+  a4emu run -- glmark2-es2-drm --off-screen
+  a4emu run --record out.rd.gz --record-range 3..5 -- eglinfo -B
+  a4emu run --window -- neverball";
+
+/// Of `completions`.
+pub const COMPLETIONS: &str = "Examples:
+  a4emu completions bash > ~/.local/share/bash-completion/completions/a4emu
+  a4emu completions zsh > ~/.zfunc/_a4emu
+  a4emu completions fish > ~/.config/fish/completions/a4emu.fish";
+
+/// Of `man`.
+pub const MAN: &str = "Examples:
+  a4emu man | man -l -
+  a4emu man -o ~/.local/share/man/man1";

@@ -1,0 +1,97 @@
+//! What shells and `man` are told, made from the definitions of the arguments; `--version`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Command;
+use clap_complete::Shell;
+
+use crate::out_file::{self, Inputs};
+
+/// What `-V` prints behind the name: number and, of a release, the commit.
+pub fn version() -> String {
+    let commit = option_env!("A4EMU_COMMIT").map_or(String::new(), |commit| format!(" ({commit})"));
+    env!("CARGO_PKG_VERSION").to_owned() + &commit
+}
+
+/// What `--version` prints: also what it is made for.
+pub fn long_version() -> String {
+    format!("{}\ntarget: {}\nloops over lanes: {}", version(), env!("A4EMU_TARGET"), lanes())
+}
+
+/// What the loops over lanes, pixels and vertices are compiled for, and which of that this machine takes.
+pub fn lanes() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let wide = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl");
+        match (wide, is_x86_feature_detected!("avx2")) {
+            (true, _) => "AVX-512 (of AVX-512, AVX2 and SSE2)",
+            (false, true) => "AVX2 (of AVX-512, AVX2 and SSE2)",
+            (false, false) => "SSE2 (of AVX-512, AVX2 and SSE2)",
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    "what the target has"
+}
+
+/// Arguments of `completions`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Completions {
+    /// The shell
+    pub shell: Shell,
+}
+
+impl Completions {
+    /// Puts the script on stdout.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn run(&self, mut command: Command) -> anyhow::Result<()> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut command, "a4emu", &mut script);
+        Ok(io::Write::write_all(&mut io::stdout().lock(), &script)?)
+    }
+}
+
+/// Arguments of `man`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Man {
+    /// Write a page for each command into this folder (default: that of a4emu itself, to stdout)
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+impl Man {
+    /// Writes the pages.
+    ///
+    /// # Errors
+    /// When a file or stdout cannot be written.
+    pub fn run(&self, mut command: Command) -> anyhow::Result<()> {
+        command.build();
+        match self.output.as_deref().filter(|folder| *folder != Path::new("-")) {
+            None => Ok(clap_mangen::Man::new(command).render(&mut io::stdout().lock())?),
+            Some(folder) => {
+                fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+                pages(&command, "a4emu", folder)
+            }
+        }
+    }
+}
+
+/// Writes the page `name` of `command`, and those of its commands, into `folder`.
+fn pages(command: &Command, name: &str, folder: &Path) -> anyhow::Result<()> {
+    let page = command.clone().name(name.to_owned());
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text)?;
+    out_file::write(&folder.join(format!("{name}.1")), &text, &Inputs::default())?;
+    let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
+    for inner in inner {
+        pages(inner, &format!("{name}-{}", inner.get_name()), folder)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! The help says what the commands take.
+
+use super::*;
+
+#[test]
+fn definitions_hold_together() {
+    command().debug_assert();
+}
+
+/// Every command has examples, and each of them is one that it takes.
+#[test]
+fn examples_are_accepted() {
+    for inner in command().get_subcommands().filter(|inner| inner.get_name() != "help") {
+        let name = inner.get_name();
+        let help = inner.get_after_help().unwrap_or_else(|| panic!("{name} has no examples")).to_string();
+        let lines = help.lines().skip(1).flat_map(|line| line.split('|'));
+        let examples: Vec<_> = lines.filter_map(|line| line.trim().strip_prefix("a4emu ")).collect();
+        assert!(!examples.is_empty(), "{name} has no examples");
+        for example in examples {
+            let words = example.split(['<', '>', '#']).next().unwrap_or("").split_whitespace();
+            let words = words.map(|word| word.trim_matches('\''));
+            let parsed = command().try_get_matches_from(["a4emu"].into_iter().chain(words));
+            assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+        }
+    }
+}

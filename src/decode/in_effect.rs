@@ -1,0 +1,105 @@
+//! What a draw uses though nothing of it was said since the last one: shaders, targets, textures.
+
+use a4emu_decoder::bits::value::{Show, WordText};
+use a4emu_decoder::bits::{RegRow, Register};
+use a4emu_decoder::isa::ir3::Instr;
+use a4emu_decoder::regs::rb::{
+    RB_COPY_DEST_BASE, RB_COPY_DEST_INFO, RB_COPY_DEST_PITCH, RB_DEPTH_CONTROL, RB_DEPTH_INFO, RB_MRT_BASE,
+    RB_MRT_BUF_INFO, RB_RENDER_COMPONENTS, RB_STENCIL_INFO,
+};
+use a4emu_decoder::regs::sp_geometry::{SP_DS_LENGTH_REG, SP_GS_LENGTH_REG, SP_HS_LENGTH_REG};
+use a4emu_decoder::regs::tex::{TEX_CONST_0, TEX_CONST_1, TEX_CONST_4};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Shaders;
+use crate::cp::Call;
+use crate::draw::sp::state::code;
+use crate::gpu::{Gpu, STAGES, Stage};
+use crate::pass::Pass;
+
+/// Colour targets.
+const TARGETS: u32 = 8;
+
+/// The lines about `call`, which is about to run.
+pub fn lines(gpu: &Gpu, call: &Call, shaders: Shaders) -> Vec<String> {
+    let stages: Vec<Stage> = STAGES.into_iter().filter(|stage| runs(gpu, call, *stage)).collect();
+    let mut lines = Vec::new();
+    for stage in &stages {
+        program(gpu, *stage, shaders, &mut lines);
+    }
+    match call.pass() {
+        Some(Pass::Resolve) => resolve(gpu, &mut lines),
+        Some(pass) => targets(gpu, pass, &mut lines),
+        None => {}
+    }
+    stages.iter().for_each(|stage| textures(gpu, *stage, &mut lines));
+    lines
+}
+
+fn runs(gpu: &Gpu, call: &Call, stage: Stage) -> bool {
+    match (stage, call.pass()) {
+        (Stage::CS, pass) => pass.is_none(),
+        (_, None) | (_, Some(Pass::Resolve)) => false,
+        (Stage::VS | Stage::FS, Some(_)) => true,
+        (Stage::HS, Some(_)) => gpu.regs.get::<SP_HS_LENGTH_REG>().VALUE() > 0,
+        (Stage::DS, Some(_)) => gpu.regs.get::<SP_DS_LENGTH_REG>().VALUE() > 0,
+        (Stage::GS, Some(_)) => gpu.regs.get::<SP_GS_LENGTH_REG>().VALUE() > 0,
+    }
+}
+
+fn program(gpu: &Gpu, stage: Stage, shaders: Shaders, lines: &mut Vec<String>) {
+    let name = stage.name();
+    let words = match code(gpu, stage) {
+        Ok(words) => words,
+        Err(miss) => return lines.push(format!("{name}: no shader at {:08x}", miss.address)),
+    };
+    let end = words.iter().position(|word| Instr::decode(*word).is_end()).map_or(words.len(), |end| end + 1);
+    let bytes: Vec<u8> = words[..end].iter().flat_map(|word| word.to_le_bytes()).collect();
+    lines.push(format!("{name}: {end} instructions, hash {:08x}", xxh3_64(&bytes) as u32));
+    if shaders == Shaders::Show {
+        let text = |(index, word): (usize, &u64)| {
+            let (hi, lo) = (word >> 32, word & u64::from(u32::MAX));
+            format!("{index:6}: {hi:08x}_{lo:08x}  {}", Instr::decode(*word).in_program(index, end))
+        };
+        lines.extend(words[..end].iter().enumerate().map(text));
+    }
+}
+
+fn targets(gpu: &Gpu, pass: Pass, lines: &mut Vec<String>) {
+    let place = if pass == Pass::Bypass { "at" } else { "in tile memory at" };
+    let components = gpu.regs.get::<RB_RENDER_COMPONENTS>();
+    for i in (0..TARGETS).filter(|i| components.target(*i) != 0) {
+        let base = gpu.regs.at::<RB_MRT_BASE>(i).VALUE();
+        let info = text::<RB_MRT_BUF_INFO>(gpu, i);
+        lines.push(format!("target {i}: {place} {base:08x} {info}"));
+    }
+    if gpu.regs.get::<RB_DEPTH_CONTROL>().Z_TEST_ENABLE() {
+        lines.push(format!("depth: {}", text::<RB_DEPTH_INFO>(gpu, 0)));
+    }
+    if gpu.regs.get::<RB_STENCIL_INFO>().SEPARATE_STENCIL() {
+        lines.push(format!("stencil: {}", text::<RB_STENCIL_INFO>(gpu, 0)));
+    }
+}
+
+fn resolve(gpu: &Gpu, lines: &mut Vec<String>) {
+    let base = gpu.regs.get::<RB_COPY_DEST_BASE>().BASE();
+    let pitch = gpu.regs.get::<RB_COPY_DEST_PITCH>().PITCH();
+    let info = text::<RB_COPY_DEST_INFO>(gpu, 0);
+    lines.push(format!("destination: at {base:08x}, {pitch} bytes a row, {info}"));
+}
+
+fn textures(gpu: &Gpu, stage: Stage, lines: &mut Vec<String>) {
+    let slots = gpu.loaded.stage(stage).textures.iter().enumerate();
+    for (slot, words) in slots.filter(|(_, words)| **words != [0; 8]) {
+        let (size, base) = (TEX_CONST_1(words[1]), TEX_CONST_4(words[4]).BASE());
+        let what = WordText { rows: TEX_CONST_0::FIELDS, word: words[0], show: Show::Full };
+        let (width, height) = (size.WIDTH(), size.HEIGHT());
+        lines.push(format!("{} texture {slot}: {width}x{height} at {base:08x} {what}", stage.name()));
+    }
+}
+
+/// Element `i` of a register, as text.
+fn text<R: Register>(gpu: &Gpu, i: u32) -> WordText {
+    let RegRow { offset, stride, fields, .. } = R::ROW;
+    WordText { rows: fields, word: gpu.regs.read(offset + i * stride), show: Show::Full }
+}

@@ -1,0 +1,63 @@
+//! What CP_LOAD_STATE4 loads, as JSON: constants as numbers, descriptors by their fields.
+
+use a4emu_decoder::bits::WordRow;
+use a4emu_decoder::load_state::StateKind;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::jsonl::Fields;
+use crate::cp::observer::Load;
+
+/// The units of a load.
+pub struct Units<'a> {
+    kind: StateKind,
+    data: &'a [u32],
+}
+
+impl<'a> Units<'a> {
+    /// Those of `load`.
+    pub fn of(load: &Load<'a>) -> Self {
+        Self { kind: load.kind, data: load.data }
+    }
+}
+
+impl Serialize for Units<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let units = self.data.chunks(self.kind.unit_dwords() as usize);
+        serializer.collect_seq(units.map(|dwords| Unit { kind: self.kind, dwords }))
+    }
+}
+
+/// One constant or descriptor.
+struct Unit<'a> {
+    kind: StateKind,
+    dwords: &'a [u32],
+}
+
+impl Serialize for Unit<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("dwords", self.dwords)?;
+        if let StateKind::Constants(_) = self.kind {
+            let floats = self.dwords.iter().map(|&dword| f32::from_bits(dword));
+            let floats: Vec<_> = floats.map(|float| float.is_finite().then_some(float)).collect();
+            map.serialize_entry("floats", &floats)?;
+        }
+        if !self.kind.words().is_empty() {
+            map.serialize_entry("words", &Words { rows: self.kind.words(), dwords: self.dwords })?;
+        }
+        map.end()
+    }
+}
+
+/// The words of a descriptor, by name.
+struct Words<'a> {
+    rows: &'static [WordRow],
+    dwords: &'a [u32],
+}
+
+impl Serialize for Words<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let words = self.rows.iter().zip(self.dwords);
+        serializer.collect_map(words.map(|(row, &word)| (row.name, Fields { rows: row.fields, word })))
+    }
+}

@@ -1,0 +1,79 @@
+//! `explain ir3 HI LO`.
+
+use std::fmt;
+
+use a4emu_decoder::isa::ir3::layout::{CATEGORIES, category, fields};
+use a4emu_decoder::isa::ir3::{Body, Instr};
+use serde::Serialize;
+
+/// An instruction word taken apart.
+#[derive(Clone, Debug, Serialize)]
+pub struct Instruction {
+    hi: u32,
+    lo: u32,
+    /// As the disassembler writes it.
+    text: String,
+    category: usize,
+    category_about: &'static str,
+    /// Null for a word that means nothing on this chip.
+    mnemonic: Option<&'static str>,
+    fields: Vec<Field>,
+    /// Bits that are set and that this instruction does not have.
+    extra: String,
+}
+
+/// Some bits of the word.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Field {
+    name: &'static str,
+    lo: u32,
+    hi: u32,
+    raw: u64,
+}
+
+impl Instruction {
+    /// The word of `hi` and `lo`.
+    pub fn new(hi: u32, lo: u32) -> Self {
+        let word = u64::from(hi) << 32 | u64::from(lo);
+        let instr = Instr::decode(word);
+        let field = |field: a4emu_decoder::isa::ir3::layout::WordField| Field {
+            name: field.name,
+            lo: field.lo,
+            hi: field.hi,
+            raw: field.raw(word),
+        };
+        Self {
+            hi,
+            lo,
+            text: instr.to_string(),
+            category: category(word),
+            category_about: CATEGORIES[category(word)],
+            mnemonic: instr.body.mnemonic(),
+            fields: fields(word).into_iter().map(field).collect(),
+            extra: match instr.body {
+                Body::Unknown => format!("{word:#018x}"),
+                _ => format!("{:#x}", instr.extra),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Instruction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { hi, lo, text, category, category_about, .. } = self;
+        writeln!(f, "{hi:08x}_{lo:08x}  {text}")?;
+        write!(f, "  category {category}: {category_about}")?;
+        match self.mnemonic {
+            Some(mnemonic) => writeln!(f, ", {mnemonic}")?,
+            None => writeln!(f, "; the word means nothing on A4xx")?,
+        }
+        for Field { name, lo, hi, raw } in &self.fields {
+            let bits = if lo == hi { lo.to_string() } else { format!("{lo}..{hi}") };
+            writeln!(f, "  {bits:7} {name:10} {raw:#x}")?;
+        }
+        match self.extra.as_str() {
+            "0x0" => Ok(()),
+            extra => writeln!(f, "  bits {extra} differ from what the instruction needs"),
+        }
+    }
+}

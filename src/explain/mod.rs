@@ -1,0 +1,121 @@
+//! `a4emu explain`: what a register, an instruction word or a packet means, from the tables that the
+//! decoder works with.
+
+mod fields;
+mod instruction;
+mod packet;
+mod register;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::{self, BufWriter, Write};
+
+use anyhow::{Context, bail, ensure};
+use serde::Serialize;
+
+use crate::register_names::{Asked, find};
+use crate::status::{Failure, Status};
+use a4emu_decoder::regs::lookup;
+use instruction::Instruction;
+use register::Register;
+
+/// Arguments of `explain`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// A register (a name in any case, with * and ? for any text and character; NAME.FIELD for one field;
+    /// or an offset: 0x20a4, or 20a4 as listings print it), `ir3` or `pm4`
+    #[arg(value_name = "REGISTER|ir3|pm4")]
+    pub what: String,
+    /// The value of the register (decimal; hexadecimal with 0x, or with all eight digits); for `ir3` and
+    /// `pm4` the words, in hexadecimal: HI LO or HI_LO; DWORD..
+    #[arg(value_name = "VALUE")]
+    pub words: Vec<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When there is no such register, or a word is no number.
+pub fn run(args: &Args) -> anyhow::Result<Status> {
+    match args.what.as_str() {
+        "ir3" => instructions(args),
+        "pm4" => packets(args),
+        _ => registers(args),
+    }
+}
+
+fn registers(args: &Args) -> anyhow::Result<Status> {
+    let value = match &args.words[..] {
+        [] => None,
+        [value] => Some(value_of(value)?),
+        _ => bail!("a register has one value, {} are given", args.words.len()),
+    };
+    let mut found = find(&args.what)?;
+    found.dedup_by(|next, before| is_same_row(next, before));
+    let registers: Vec<Register> = found.iter().map(|asked| Register::new(asked, value)).collect();
+    let several = registers.len() > 1 && value.is_none() && found.iter().all(|asked| asked.field.is_none());
+    match several && !args.json {
+        true => put(registers.iter().map(Register::line).map(|line| line + "\n")),
+        false => put_all(args, "registers", &registers),
+    }?;
+    Ok(Status::Fine)
+}
+
+/// Whether both are elements of one array, and the same of it.
+fn is_same_row(a: &Asked, b: &Asked) -> bool {
+    let row = |asked: &Asked| lookup(asked.offset).map(|reg| (reg.row.offset, reg.row.sub));
+    row(a).is_some() && row(a) == row(b) && a.mask() == b.mask()
+}
+
+fn instructions(args: &Args) -> anyhow::Result<Status> {
+    let halves: Vec<&str> = args.words.iter().flat_map(|word| word.split('_')).collect();
+    ensure!(!halves.is_empty() && halves.len().is_multiple_of(2), "an instruction is two words: HI LO");
+    let words = halves.into_iter().map(hex).collect::<anyhow::Result<Vec<u32>>>()?;
+    let pairs = words.as_chunks().0.iter();
+    let instructions: Vec<_> = pairs.map(|&[hi, lo]| Instruction::new(hi, lo)).collect();
+    put_all(args, "instructions", &instructions)?;
+    Ok(Status::Fine)
+}
+
+fn packets(args: &Args) -> anyhow::Result<Status> {
+    let dwords = args.words.iter().map(|word| hex(word)).collect::<anyhow::Result<Vec<u32>>>()?;
+    ensure!(!dwords.is_empty(), "no dwords are given");
+    let (packets, wrong) = packet::explain(&dwords);
+    put_all(args, "packets", &packets)?;
+    match wrong {
+        None => Ok(Status::Fine),
+        Some(message) => Err(Failure { status: Status::Damaged, message }.into()),
+    }
+}
+
+fn hex(text: &str) -> anyhow::Result<u32> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    u32::from_str_radix(digits, 16).with_context(|| format!("`{text}` is no word of 32 bits in hexadecimal"))
+}
+
+/// A register's value as people write it, or as listings print it.
+fn value_of(text: &str) -> anyhow::Result<u32> {
+    const DIGITS: usize = 8;
+    match text.starts_with("0x") || text.len() == DIGITS {
+        true => hex(text),
+        false => text.parse().or_else(|_| hex(text)),
+    }
+}
+
+fn put_all<T: Serialize + Display>(args: &Args, name: &str, all: &[T]) -> anyhow::Result<()> {
+    match args.json {
+        true => put([serde_json::to_string(&BTreeMap::from([(name, all)]))? + "\n"]),
+        false => put(all),
+    }
+}
+
+fn put(texts: impl IntoIterator<Item = impl Display>) -> anyhow::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    for text in texts {
+        write!(out, "{text}")?;
+    }
+    Ok(out.flush()?)
+}

@@ -1,0 +1,114 @@
+//! `explain pm4 DWORDS..`.
+
+use std::fmt;
+
+use a4emu_decoder::packet::{Packet, Packets};
+use a4emu_decoder::pm4::{self, PacketRow};
+use serde::Serialize;
+
+use super::fields::{Fields, about};
+use super::register::Register;
+use crate::register_names::Asked;
+
+/// A packet taken apart.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explained {
+    /// Dwords before it.
+    at: usize,
+    header: u32,
+    #[serde(rename = "type")]
+    ty: u32,
+    /// Of type 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    opcode: Option<u8>,
+    name: String,
+    about: String,
+    /// It runs only if the predicate is set.
+    predicated: bool,
+    /// Of type 3.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    payload: Vec<Dword>,
+    /// Of types 0 and 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    writes: Vec<Register>,
+}
+
+/// A dword of a payload.
+#[derive(Clone, Debug, Serialize)]
+struct Dword {
+    value: u32,
+    #[serde(flatten)]
+    fields: Fields,
+}
+
+/// The packets of `dwords`, and what is wrong behind the last of them.
+pub fn explain(dwords: &[u32]) -> (Vec<Explained>, Option<String>) {
+    let (mut explained, mut wrong) = (Vec::new(), None);
+    let mut packets = Packets::new(dwords);
+    loop {
+        let at = packets.offset();
+        match packets.next() {
+            None => return (explained, wrong),
+            Some(Ok(packet)) => explained.push(Explained::new(at, dwords[at], &packet)),
+            Some(Err(error)) => wrong = Some(error.to_string()),
+        }
+    }
+}
+
+impl Explained {
+    fn new(at: usize, header: u32, packet: &Packet<'_>) -> Self {
+        let (ty, name) = match packet {
+            Packet::Type0 { .. } => (0, "register writes".to_owned()),
+            Packet::Type1 { .. } => (1, "two register writes".to_owned()),
+            Packet::Type2 => (2, "filler".to_owned()),
+            Packet::Type3 { opcode, .. } => (3, name_of(*opcode)),
+        };
+        let (opcode, predicated, payload) = match *packet {
+            Packet::Type3 { opcode, predicated, payload } => (Some(opcode), predicated, payload),
+            _ => (None, false, &[][..]),
+        };
+        let row = opcode.and_then(pm4::row);
+        Self {
+            at,
+            header,
+            ty,
+            opcode,
+            name,
+            about: row.map_or(String::new(), |row| about(row.doc)),
+            predicated,
+            payload: (0..).zip(payload).map(|(index, &value)| Dword::new(row, index, value)).collect(),
+            writes: packet.writes().map(|(offset, value)| write(offset, value)).collect(),
+        }
+    }
+}
+
+fn name_of(opcode: u8) -> String {
+    pm4::row(opcode).map_or_else(|| format!("UNKNOWN_{opcode:02X}"), |row| row.name.to_owned())
+}
+
+fn write(offset: u32, value: u32) -> Register {
+    Register::new(&Asked { offset, field: None, by_pattern: false }, Some(value))
+}
+
+impl Dword {
+    fn new(row: Option<&'static PacketRow>, index: usize, value: u32) -> Self {
+        let row = row.and_then(|row| row.dword(index));
+        Self { value, fields: Fields::new(row.map_or(&[], |row| row.fields), Some(value)) }
+    }
+}
+
+impl fmt::Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { header, name, about, .. } = self;
+        let opcode = self.opcode.map_or(String::new(), |opcode| format!(", opcode {opcode:#x}"));
+        let predicated = if self.predicated { ", predicated" } else { "" };
+        writeln!(f, "{header:08x}  {name}: type {}{opcode}{predicated}", self.ty)?;
+        if !about.is_empty() {
+            writeln!(f, "  {about}")?;
+        }
+        for Dword { value, fields } in &self.payload {
+            write!(f, "{value:08x}\n{fields}")?;
+        }
+        self.writes.iter().try_for_each(|write| write.fmt(f))
+    }
+}

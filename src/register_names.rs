@@ -1,0 +1,195 @@
+//! Registers as people name them: in any case, with `*` and `?`, by offset as listings print it,
+//! and down to a field.
+
+use a4emu_decoder::bits::FieldRow;
+use a4emu_decoder::regs::{self, RegRef, SPACE, by_name, lookup};
+
+use crate::status::{Failure, Status};
+
+/// How many near misses are named.
+const SUGGESTIONS: usize = 3;
+
+/// How near, of 1, a name must be to what was asked for.
+const NEAR: f64 = 0.7;
+
+/// What separates a register from one of its fields.
+const FIELD: char = '.';
+
+/// A register, or one field of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Dword offset.
+    pub offset: u32,
+    /// The field, if only that was asked for.
+    pub field: Option<&'static FieldRow>,
+    /// It was asked for by a pattern that fits others as well.
+    pub by_pattern: bool,
+}
+
+impl Asked {
+    /// The fields that were asked for.
+    pub fn fields(&self) -> &'static [FieldRow] {
+        match self.field {
+            Some(field) => std::slice::from_ref(field),
+            None => lookup(self.offset).map_or(&[], RegRef::fields),
+        }
+    }
+
+    /// The bits of the register that were asked for.
+    pub fn mask(&self) -> u32 {
+        self.field.map_or(u32::MAX, FieldRow::mask)
+    }
+}
+
+/// The registers that `text` names: one, or all that a pattern fits.
+///
+/// # Errors
+/// When it names none; the message has what comes near.
+pub fn find(text: &str) -> Result<Vec<Asked>, Failure> {
+    let by_pattern = text.contains(['*', '?']);
+    if let Some(offset) = listed(text).or_else(|| by_name(text)) {
+        return Ok(vec![Asked { offset, field: None, by_pattern }]);
+    }
+    let mut found: Vec<Asked> = fitting(text).map(|reg| asked(reg, None, by_pattern)).collect();
+    if found.is_empty()
+        && let Some((register, field)) = text.rsplit_once(FIELD)
+    {
+        let all = fitting(register).flat_map(|reg| reg.fields().iter().map(move |row| (reg, row)));
+        let fits = all.filter(|(_, row)| fits(field.as_bytes(), row.name.as_bytes()));
+        found = fits.map(|(reg, row)| asked(reg, Some(row), by_pattern)).collect();
+    }
+    if found.is_empty() { Err(unknown(text)) } else { Ok(found) }
+}
+
+fn asked(reg: RegRef, field: Option<&'static FieldRow>, by_pattern: bool) -> Asked {
+    Asked { offset: reg.offset(), field, by_pattern }
+}
+
+fn fitting(pattern: &str) -> impl Iterator<Item = RegRef> {
+    regs::all().filter(move |reg| fits(pattern.as_bytes(), reg.name().to_string().as_bytes()))
+}
+
+/// An offset as listings print it: four hexadecimal digits.
+fn listed(text: &str) -> Option<u32> {
+    let digits = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let offset = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten()?;
+    ((offset as usize) < SPACE).then_some(offset)
+}
+
+/// Whether `name` is as `pattern` says, in any case; `*` is any text, `?` any character.
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    // Where the last `*` stands, and what of the name it takes so far.
+    let (mut star, mut taken) = (None, 0);
+    let (mut p, mut n) = (0, 0);
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                (star, taken) = (Some(p), n);
+                p += 1;
+            }
+            Some(byte) if *byte == b'?' || byte.eq_ignore_ascii_case(&name[n]) => (p, n) = (p + 1, n + 1),
+            _ => match star {
+                Some(at) => {
+                    taken += 1;
+                    (p, n) = (at + 1, taken);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|byte| *byte == b'*')
+}
+
+/// That `text` names nothing, and what it could have meant.
+fn unknown(text: &str) -> Failure {
+    let near = near(text);
+    let message = match near.is_empty() {
+        true => {
+            format!("`{text}` is no register: give a name of the database (* and ? fit any) or an offset")
+        }
+        false => format!("`{text}` is no register; did you mean {}?", near.join(", ")),
+    };
+    Failure { status: Status::Usage, message }
+}
+
+/// Names like `text`, the nearest first: those of one array once.
+fn near(text: &str) -> Vec<String> {
+    let text = text.to_ascii_uppercase();
+    let bare = text.replace(['*', '?'], "");
+    let firsts = regs::all().filter(|reg| reg.index == 0).map(|reg| reg.name().to_string());
+    let mut near: Vec<(f64, String)> = match text.rsplit_once(FIELD) {
+        Some((register, field)) if fitting(register).next().is_some() => fitting(register)
+            .flat_map(|reg| reg.fields().iter().map(move |row| format!("{}.{}", reg.name(), row.name)))
+            .map(|name| (likeness(field, name.rsplit(FIELD).next().unwrap_or("")), name))
+            .collect(),
+        _ => firsts.map(|name| (likeness(&bare, &name), name)).collect(),
+    };
+    near.retain(|(likeness, _)| *likeness >= NEAR);
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    near.into_iter().take(SUGGESTIONS).map(|(_, name)| format!("`{name}`")).collect()
+}
+
+/// 1 is the same; part of a name is nearer than most of what is spelled like it.
+fn likeness(text: &str, name: &str) -> f64 {
+    const PART: f64 = 0.9;
+    let spelled = strsim::normalized_damerau_levenshtein(text, &name.to_ascii_uppercase());
+    let is_part = text.len() >= 3 && name.contains(text);
+    if is_part { spelled.max(PART) } else { spelled }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offsets(text: &str) -> Vec<u32> {
+        find(text).unwrap_or_else(|error| panic!("{error}")).iter().map(|asked| asked.offset).collect()
+    }
+
+    #[test]
+    fn registers_by_any_of_their_names() {
+        for text in ["RB_DEPTH_CONTROL", "rb_depth_control", "2101", "0x2101", "8449", "Rb_Depth_Contro?"] {
+            assert_eq!(offsets(text), [0x2101], "{text}");
+        }
+        assert_eq!(offsets("RB_MRT[0x1].CONTROL"), [0x20a9]);
+        assert_eq!(offsets("rb_mrt[*].control").len(), 8);
+        assert_eq!(offsets("UNKNOWN_3ABC"), [0x3abc]);
+    }
+
+    #[test]
+    fn fields_of_registers() {
+        let found = find("rb_depth_control.z_test_enable").unwrap();
+        assert_eq!(
+            (found[0].offset, found[0].field.unwrap().name, found[0].mask()),
+            (0x2101, "Z_TEST_ENABLE", 2)
+        );
+        assert_eq!(find("RB_MRT[*].CONTROL.BLEND*").unwrap().len(), 16);
+    }
+
+    #[test]
+    fn near_misses_are_named() {
+        let said = |text: &str| find(text).unwrap_err().message;
+        assert!(
+            said("RB_DEPTH_CONTRL").contains("did you mean `RB_DEPTH_CONTROL`"),
+            "{}",
+            said("RB_DEPTH_CONTRL")
+        );
+        assert!(said("DEPTH_CONTROL").contains("`RB_DEPTH_CONTROL`"));
+        assert!(said("RB_DEPTH_CONTROL.Z_TEST").contains("`RB_DEPTH_CONTROL.Z_TEST_ENABLE`"));
+        assert!(!said("QQQQQQQQ").contains("did you mean"));
+        assert!(!said("0x9000").contains("did you mean"));
+    }
+
+    #[test]
+    fn a_star_takes_as_much_as_it_must() {
+        for (pattern, name, fit) in [
+            ("*", "", true),
+            ("A*B*C", "AxBxBxC", true),
+            ("A*B*C", "AxCxB", false),
+            ("?", "", false),
+            ("**a", "A", true),
+            ("A", "AB", false),
+        ] {
+            assert_eq!(fits(pattern.as_bytes(), name.as_bytes()), fit, "{pattern} {name}");
+        }
+    }
+}

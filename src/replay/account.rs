@@ -1,0 +1,52 @@
+//! What a replay says on stderr: what it drew, with what, how long it took, where to look next.
+
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::draw::rb::rendered::{Content, Written};
+use crate::gpu::Gpu;
+
+/// The account of a run that has ended.
+pub struct Account<'a> {
+    /// The capture.
+    pub capture: &'a Path,
+    /// The chip, as the run left it.
+    pub gpu: &'a Gpu,
+    /// Submits that ran.
+    pub submits: usize,
+    /// How long it took.
+    pub time: Duration,
+}
+
+impl fmt::Display for Account<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { gpu, capture, submits, time } = self;
+        let (stats, seconds) = (gpu.pipeline.stats, time.as_secs_f64());
+        let name = capture.display();
+        let (chip, threads) = (gpu.chip.id, rayon::current_num_threads());
+        writeln!(
+            f,
+            "{name}: {} draws in {submits} submits on an A{chip}: {} primitives, {} pixels, {} warp instructions",
+            stats.draws, stats.primitives, stats.pixels, stats.instructions
+        )?;
+        writeln!(f, "  {seconds:.3} s with {threads} threads and {}", crate::cli::lanes())?;
+        self.picture(f)?;
+        write!(f, "  look at: --png FILE, --out DIR, --list-draws, --stats; a4emu decode {name} --draw N")
+    }
+}
+
+impl Account<'_> {
+    fn picture(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let surfaces = &self.gpu.pipeline.surfaces;
+        let (count, last) = (surfaces.iter().count(), surfaces.last_color());
+        match last {
+            None => writeln!(f, "  {count} surfaces, none of them colour"),
+            Some(Written { width, height, format, address, draw, content: Content::Color, .. }) => writeln!(
+                f,
+                "  {count} surfaces, the last of them {width}x{height} {format:?} at {address:#010x}, by draw {draw}"
+            ),
+            Some(_) => Ok(()),
+        }
+    }
+}
