@@ -58,7 +58,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Some(path) if path == Path::new("-") => bail!("commands come from stdin, so CAPTURE cannot"),
         Some(_) => {}
     }
-    args.target.reach(shared, |session, subject| on_terminal(session, subject))
+    args.target.reach(shared, on_terminal)
 }
 
 /// The session in the terminal.

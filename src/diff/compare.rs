@@ -299,7 +299,7 @@ fn instructions(stage: &str, a: &ShaderStage, b: &ShaderStage, found: &mut Vec<D
         for offset in 0..old_range.len().max(new_range.len()) {
             let at = |range: &std::ops::Range<usize>, lines: &[String]| {
                 let index = range.start + offset;
-                range.contains(&index).then(|| lines[index].clone()).unwrap_or_else(|| "none".into())
+                if range.contains(&index) { lines[index].clone() } else { "none".into() }
             };
             let number = if offset < old_range.len() { old_range.start } else { new_range.start } + offset;
             let what = format!("{stage} instruction {number}");
