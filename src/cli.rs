@@ -9,7 +9,7 @@ use crate::options::Shared;
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::status::Status;
-use crate::{asm, check, decode, diff, disasm, explain, info, pico, pixel, replay, show};
+use crate::{asm, check, debug, decode, diff, disasm, explain, info, pico, pixel, replay, show};
 pub use shell::lanes;
 
 /// An Adreno A4xx in software: decode, replay and diff command streams.
@@ -39,9 +39,12 @@ enum Command {
     /// Why pixels have their colours: every primitive that covered them, and what became of it
     #[command(after_help = examples::PIXEL)]
     Pixel(pixel::Args),
-    /// First difference in state between two captures or two state files
+    /// What changed between two captures, two draws or two state files
     #[command(after_help = examples::DIFF)]
     Diff(diff::Args),
+    /// Step through a shader of a draw or dispatch
+    #[command(after_help = examples::DEBUG)]
+    Debug(debug::Args),
     /// Replay every fixture and compare with its golden files
     #[command(after_help = examples::CHECK)]
     Check(check::Args),
@@ -77,6 +80,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Show(args) => show::run(args, &cli.shared),
         Command::Pixel(args) => pixel::run(args, &cli.shared),
         Command::Diff(args) => diff::run(args, &cli.shared),
+        Command::Debug(args) => debug::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),
         Command::Asm(args) => asm::run(args, &cli.shared),
         Command::Disasm(args) => disasm::run(args, &cli.shared),

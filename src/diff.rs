@@ -1,31 +1,96 @@
-//! `a4emu diff`: first difference in state between two captures or two state files.
+//! `a4emu diff`: what changed between two captures, or two state files.
+//!
+//! Captures are compared command by command, tiles folded:
+//!
+//! - [`side`]: the commands of a capture, each with its state and hashes of what it fetches;
+//! - [`align`]: which command of one is which of the other;
+//! - [`compare`], [`registers`]: what differs between two; [`contents`]: the bytes of what is fetched, looked at only
+//!   where the hashes differ;
+//! - [`cause`]: the packet that made a difference; [`images`]: pictures after each; [`report`]: what is put out.
+//!
+//! [`states`] compares state files.
+mod align;
+mod cause;
+mod compare;
+mod contents;
+mod images;
+mod registers;
+mod report;
+mod side;
+mod states;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
-use crate::cp::{Skip, Tee};
-use crate::golden::{self, Difference, Record, Recorder, State, compare};
+use crate::inspect::Capture;
 use crate::limits::Limits;
-use crate::options::{Shared, open_capture};
-use crate::selection::{Selection, Window};
+use crate::options::Shared;
+use crate::selection::{Draws, Selection};
 use crate::status::{Failure, Status};
+use align::{Pair, align};
+use compare::{Comparison, Difference};
+use report::Report;
+use side::{Side, Tiles};
 
 /// Arguments of `diff`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// Capture or state file
+    /// Capture or state file; `A:5` and `B:f9` compare two draws
     pub a: PathBuf,
     /// Capture or state file
     pub b: PathBuf,
+    /// Each run of a draw for itself, with the registers of the tile
+    #[arg(long)]
+    pub tiles: bool,
+    /// Addresses count: a buffer that moved is a difference
+    #[arg(long)]
+    pub addresses: bool,
+    /// Stop at the first draw that differs, and name the packet that made the difference
+    #[arg(long)]
+    pub first: bool,
+    /// One JSON object instead of lines
+    #[arg(long)]
+    pub json: bool,
+    /// Render too: compare the targets after each draw that differs and after the last, and write pictures of the
+    /// difference here
+    #[arg(long, value_name = "DIR")]
+    pub images: Option<PathBuf>,
     /// Compares only these
     #[command(flatten)]
     pub selection: Selection,
-    /// Bounds of the run
+    /// Bounds of the runs
     #[command(flatten)]
     pub limits: Limits,
+}
+
+/// Whether addresses count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addresses {
+    /// What lies there counts.
+    Renamed,
+    /// They do.
+    Compared,
+}
+
+/// An input: a file, and the one draw of it that is meant.
+struct Input {
+    path: PathBuf,
+    draw: Option<Draws>,
+}
+
+impl Input {
+    /// `FILE:5` unless there is a file of that name.
+    fn new(path: &Path) -> anyhow::Result<Self> {
+        let text = path.to_string_lossy();
+        match text.rsplit_once(':') {
+            Some((file, draw)) if !path.exists() && !file.is_empty() => {
+                let draw = Draws::one(draw).map_err(anyhow::Error::msg).with_context(|| text.to_string())?;
+                Ok(Self { path: file.into(), draw: Some(draw) })
+            }
+            _ => Ok(Self { path: path.to_owned(), draw: None }),
+        }
+    }
 }
 
 /// Runs the subcommand.
@@ -33,80 +98,68 @@ pub struct Args {
 /// # Errors
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let (a, status) = load(&args.a, args, shared)?;
-    let (b, status) = match load(&args.b, args, shared) {
-        Ok((b, status_b)) => (b, status.worse(status_b)),
-        Err(error) => return Ok(status.and(Err(error))),
+    let (a, b) = (Input::new(&args.a)?, Input::new(&args.b)?);
+    if states::is_state(&a.path)? || states::is_state(&b.path)? {
+        let is_of_captures = args.tiles || args.addresses || args.first || args.json || args.images.is_some();
+        let named = a.draw.is_some() || b.draw.is_some();
+        ensure!(
+            !is_of_captures && !named,
+            "state files compare as a whole, or with --draw and --submit, as lines"
+        );
+        return states::diff(&a.path, &b.path, args, shared);
+    }
+    let tiles = if args.tiles { Tiles::Apart } else { Tiles::Folded };
+    let captures = [Capture::new(&a.path)?, Capture::new(&b.path)?];
+    let mut status = Status::Fine;
+    let mut sides = Vec::new();
+    for (capture, name) in captures.iter().zip([&a.path, &b.path]) {
+        let (side, told) = Side::of(capture, name, tiles, args, shared)?;
+        status = status.worse(told);
+        sides.push(side);
+    }
+    let [old, new] = [&sides[0], &sides[1]];
+    let pairs = match (a.draw, b.draw) {
+        (None, None) => selected(args.selection, old, new, align(old, new, tiles))?,
+        (Some(one), other) => vec![Pair::Both(old.find(one)?, new.find(other.unwrap_or(one))?)],
+        (None, Some(one)) => vec![Pair::Both(old.find(one)?, new.find(one)?)],
     };
-    let found = selected(&a, &b, args.selection);
-    Ok(match found {
-        Err(failure) => status.and(Err(failure)),
-        Ok(found) => {
-            let differs = if found.is_empty() { Status::Fine } else { Status::Differs };
-            status.worse(differs).and(write_differences(&mut BufWriter::new(io::stdout().lock()), &found))
-        }
-    })
-}
-
-/// The differences inside the selection, of which one of the states must have something.
-fn selected(a: &State, b: &State, selection: Selection) -> Result<Vec<Difference>, Failure> {
-    let inside = |draw: u32, frame_draw: u32, submit: u32| selection.contains(submit, draw, frame_draw);
-    let records = a.records.iter().chain(&b.records);
-    let mut draws = records.clone().filter(|record| !record.is_end() || selection.draw.is_none());
-    let found = draws.any(|record| inside(record.number, record.frame_draw, record.submit));
-    let most = |of: fn(&Record) -> u32| records.clone().map(of).max().unwrap_or(0);
-    selection.must_have_found(found, most(|record| record.number), most(|record| record.submit))?;
-    let mut differences = compare(a, b);
-    differences.retain(|found| inside(found.draw, found.frame_draw, found.submit));
-    Ok(differences)
-}
-
-/// The first difference, then the rest grouped by draw.
-fn write_differences(out: &mut impl Write, found: &[Difference]) -> io::Result<()> {
-    let Some((first, rest)) = found.split_first() else { return out.flush() };
-    writeln!(out, "first: {first}")?;
-    for group in rest.chunk_by(|a, b| a.draw == b.draw) {
-        writeln!(out, "draw {} f{} submit {}", group[0].draw, group[0].frame_draw, group[0].submit)?;
-        for Difference { what, old, new, .. } in group {
-            writeln!(out, "  {what}: {old} -> {new}")?;
-        }
+    let addresses = if args.addresses { Addresses::Compared } else { Addresses::Renamed };
+    let is_whole = args.selection.draw.is_none() && a.draw.is_none() && b.draw.is_none();
+    let mut comparison = Comparison::of(old, new, &pairs, addresses);
+    contents::resolve(&mut comparison, [&captures[0], &captures[1]], [old, new], args, shared)?;
+    let mut report = Report::new([old, new], comparison, is_whole && !args.tiles);
+    if args.first {
+        report.keep_first();
+        cause::add(&mut report, [&captures[0], &captures[1]], args, shared)?;
     }
-    out.flush()
+    if let Some(folder) = &args.images {
+        images::add(&mut report, [&captures[0], &captures[1]], [old, new], &pairs, folder, args, shared)?;
+    }
+    let differs = if report.is_same() { Status::Fine } else { Status::Differs };
+    Ok(status.worse(differs).and(report.write(args)))
 }
 
-/// The state in a state file, or that which a capture replays to.
-fn load(path: &Path, args: &Args, shared: &Shared) -> anyhow::Result<(State, Status)> {
-    match state_text(path)? {
-        Some(text) => {
-            let state = golden::parse(&text).with_context(|| path.display().to_string())?;
-            Ok((state, Status::Fine))
-        }
-        None => replayed(path, args, shared),
-    }
+/// The pairs of which one is inside the selection.
+///
+/// # Errors
+/// None is.
+fn selected(selection: Selection, a: &Side, b: &Side, pairs: Vec<Pair>) -> Result<Vec<Pair>, Failure> {
+    let inside = |side: &Side, index: Option<usize>| {
+        let command = index.and_then(|index| side.commands.get(index));
+        command.is_some_and(|it| it.is_inside(selection))
+    };
+    let kept: Vec<Pair> =
+        pairs.into_iter().filter(|pair| inside(a, pair.a()) || inside(b, pair.b())).collect();
+    let found = !kept.is_empty() || (selection.draw.is_none() && selection.submit.is_none());
+    selection.must_have_found(found, a.draws.max(b.draws), a.submits.max(b.submits))?;
+    Ok(kept)
 }
 
-/// The text at `path` if it begins as a state file does.
-fn state_text(path: &Path) -> anyhow::Result<Option<String>> {
-    if path == Path::new("-") {
-        return Ok(None);
-    }
-    let cannot = || format!("cannot read {}", path.display());
-    let mut file = File::open(path).with_context(cannot)?;
-    let mut start = Vec::new();
-    Read::by_ref(&mut file).take(golden::MAGIC.len() as u64).read_to_end(&mut start).with_context(cannot)?;
-    if start != golden::MAGIC.as_bytes() {
-        return Ok(None);
-    }
-    file.read_to_end(&mut start).with_context(cannot)?;
-    Ok(Some(String::from_utf8(start).with_context(cannot)?))
-}
-
-fn replayed(path: &Path, args: &Args, shared: &Shared) -> anyhow::Result<(State, Status)> {
-    let mut playback = args.limits.playback(path);
-    let mut recorder = Recorder::new(State::default());
-    let mut window = Window::new(args.selection, None);
-    let sections = open_capture(path, shared)?;
-    playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut window, &mut recorder]));
-    let state = recorder.end(&playback.gpu);
-    Ok((state, playback.gpu.report.tell(&path.display().to_string(), shared)))
+/// A difference where it was found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The commands.
+    pub pair: Pair,
+    /// What differs.
+    pub difference: Difference,
 }

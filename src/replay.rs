@@ -4,7 +4,6 @@ mod account;
 mod after;
 mod observe;
 mod output;
-mod stepping;
 mod timeline;
 mod timing;
 
@@ -31,7 +30,6 @@ use crate::status::Status;
 use crate::trace::{Detail, Trace};
 use account::Account;
 use observe::{AtEnd, Listing, StateFile, Submits};
-use stepping::Stepping;
 use timeline::{Clock, Timed, Timeline};
 
 /// Arguments of `replay`.
@@ -45,7 +43,7 @@ pub struct Args {
     /// With --png, write what this draw renders to as it is after it (`3`: in its own tile; `f3`: all tiles
     /// joined), without waiting for a resolve
     #[arg(long, value_name = "DRAW", value_parser = Draws::one, requires = "png",
-        conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "stop", "debug", "submit", "draw"])]
+        conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "stop", "submit", "draw"])]
     pub after: Option<Draws>,
     /// Pictures without holes: alpha is 1 everywhere
     #[arg(long)]
@@ -65,7 +63,7 @@ pub struct Args {
     pub stats: bool,
     /// Write when submits, passes, draws, stages and threads ran, as trace events for Perfetto
     /// (ui.perfetto.dev); - for stdout
-    #[arg(long, value_name = "FILE", conflicts_with = "debug")]
+    #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
     /// Say on stderr what was drawn, with what and how long it took (without other outputs this is said
     /// anyway)
@@ -84,9 +82,6 @@ pub struct Args {
     /// the whole state there
     #[arg(long, value_name = "DRAW", value_parser = Draws::one)]
     pub stop: Option<Draws>,
-    /// Under the stepper
-    #[command(flatten)]
-    pub debug: stepping::Choice,
     /// Puts out only these; the run ends behind them
     #[command(flatten)]
     pub selection: Selection,
@@ -110,7 +105,7 @@ impl Args {
     fn renders(&self) -> bool {
         let pictures = self.png.is_some() || self.out.is_some() || self.stats || self.repeat.is_some();
         let times = self.timeline.is_some() || self.verbose;
-        pictures || times || !self.has_hooks() || self.debug.debug.is_some()
+        pictures || times || !self.has_hooks()
     }
 
     /// Whether something is put out for which draws need not run.
@@ -132,7 +127,6 @@ impl Args {
             ("--stats", self.stats),
             ("--trace", self.trace),
             ("--list-draws", self.list_draws),
-            ("--debug", self.debug.debug.is_some()),
         ];
         let files = files.into_iter().filter_map(|(name, path)| Some((name, Some(path.as_deref()?))));
         files.chain(lines.into_iter().filter_map(|(name, given)| line(name, given))).collect()
@@ -210,7 +204,6 @@ fn observed(args: &Args, sections: Ahead, playback: &mut Playback) -> anyhow::Re
     let mut trace = args.trace.then(|| Trace::new(Output::stdout(), Detail::Changes, selection));
     let mut listing = args.list_draws.then(|| Listing::new(stdout(), selection));
     let mut state = state_file(args)?;
-    let mut stepping = Stepping::new(&args.debug, selection)?;
     let timeline = timeline(args)?;
     let mut clock = timeline.as_ref().map(Clock);
     let mut timed = timeline.as_ref().map(Timed);
@@ -225,11 +218,10 @@ fn observed(args: &Args, sections: Ahead, playback: &mut Playback) -> anyhow::Re
         (None, _) => {}
     }
     let (mut renderer, mut skip) = (Renderer, Skip::default());
-    let engine: &mut dyn Engine = match (&mut stepping, &mut timed) {
-        (Some(stepping), _) => stepping,
-        (None, Some(timed)) => timed,
-        (None, None) if args.renders() => &mut renderer,
-        (None, None) => &mut skip,
+    let engine: &mut dyn Engine = match &mut timed {
+        Some(timed) => timed,
+        None if args.renders() => &mut renderer,
+        None => &mut skip,
     };
     playback.run(sections, engine, &mut tee);
     if let Some(trace) = trace {
@@ -245,7 +237,6 @@ fn observed(args: &Args, sections: Ahead, playback: &mut Playback) -> anyhow::Re
         timeline.into_inner().finish(&playback.gpu)?.finish()?;
     }
     window.finish(&playback.gpu)?;
-    stepping.map_or(Ok(()), Stepping::finish)?;
     Ok(submits)
 }
 

@@ -222,11 +222,11 @@ fn check_show(schema: &Schema, folder: &Path, damaged: &str) {
         .collect();
     for capture in &drawn {
         let frame = json(&a4emu(&["show", capture, "--json"]));
-        schema.check("show --json", "", &frame);
+        schema.holds("show --json", &frame);
         for row in frame["rows"].as_array().unwrap() {
             let draw = format!("f{}", row["frame_draw"]);
             let shown = a4emu(&["show", capture, "--draw", &draw, "--json", "--registers"]);
-            schema.check("show --draw", "", &json(&shown));
+            schema.holds("show --draw", &json(&shown));
         }
     }
 }
@@ -242,6 +242,17 @@ fn check_fixture(schema: &Schema, folder: &Path) {
     let golden = fs::read_to_string(case.join("state.txt")).unwrap();
     fs::write(case.join("state.txt"), golden.replacen("0x0003ffe0", "0x0003ffc0", 1)).unwrap();
     schema.holds("check --json", &json(&a4emu(&["check", "--fixtures", &cases, "--json"])));
+}
+
+/// `diff` of captures with a draw more, a packet that is the first to blame, and pictures.
+fn check_diff(schema: &Schema, folder: &Path) {
+    let pictures = folder.join("pictures");
+    let cube = "captures/cube.rd.gz";
+    let of = |args: &[&str]| json(&a4emu(&[&["diff", "--json"], args].concat()));
+    let pair = [cube, "captures/torus.rd.gz", "--images", pictures.to_str().unwrap()];
+    schema.holds("diff --json", &of(&pair));
+    schema.holds("diff --json", &of(&["--first", cube, "captures/torus.rd.gz"]));
+    schema.holds("diff --json", &of(&["captures/cube.rd.gz:0", "captures/cube.rd.gz:1"]));
 }
 
 #[cfg(target_os = "linux")]
@@ -267,6 +278,7 @@ fn outputs_are_as_documented() {
     check_replay(&schema, folder.path(), damaged);
     check_show(&schema, folder.path(), damaged);
     check_fixture(&schema, folder.path());
+    check_diff(&schema, folder.path());
     #[cfg(target_os = "linux")]
     check_run(&schema);
     schema.all_seen();

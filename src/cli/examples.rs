@@ -36,7 +36,17 @@ pub const PIXEL: &str = "Examples:
 /// Of `diff`.
 pub const DIFF: &str = "Examples:
   a4emu diff before.rd.gz after.rd.gz
-  a4emu diff before.rd.gz after.rd.gz --draw 5";
+  a4emu diff before.rd.gz after.rd.gz --draw f5
+  a4emu diff before.rd.gz:5 after.rd.gz:f9
+  a4emu diff before.rd.gz after.rd.gz --first
+  a4emu diff before.rd.gz after.rd.gz --images difference";
+
+/// Of `debug`.
+pub const DEBUG: &str = "Examples:
+  a4emu debug captures/cube.rd.gz --draw f1 --stage fs --pixel 100,100
+  a4emu debug captures/cube.rd.gz --draw 1 --stage vs --vertex 7
+  a4emu debug captures/compute.rd.gz --draw 0 --stage cs --invocation 8,8,0
+  a4emu debug --dap";
 
 /// Of `check`.
 pub const CHECK: &str = "Examples:

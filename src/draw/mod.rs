@@ -15,6 +15,7 @@
 //! - [`tpl1`]: texture unit: descriptors, samplers, border colours, fetch, filters.
 pub mod call;
 pub mod cs;
+pub mod debugged;
 pub mod ds;
 pub mod fs;
 pub mod gras;

@@ -13,14 +13,15 @@ use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 use crate::pass::Pass;
-use crate::shader::{Program, Warp};
+use crate::shader::Program;
 
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
+use super::debugged::{Launch, Looked, Place};
 use super::ds::state::DomainState;
 use super::fs::batch::{Batch, Finished, Waiting};
 use super::fs::history::{PixelOf, Touch};
-use super::fs::inspect::{Chosen, WarpPixels};
+use super::fs::inspect::Chosen;
 use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::{DrawState, FragmentDraw, Plan};
 use super::gras::layers::{self, Grouping, Layer};
@@ -40,9 +41,11 @@ use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
 use super::rb::surface::{Location, Outside, Reads, Surface, copied, reachable, with_rows};
+use super::sp::catch::Catch;
 use super::sp::environment::StageEnvironment;
 use super::sp::kept::NoStage;
 use super::sp::log::{ShaderLog, ShaderWork};
+use super::sp::memory::{GpuMemory, ShaderMemory};
 use super::sp::programs::Programs;
 use super::sp::state::{StageState, code};
 use super::stats::{StageCost, Stats, StatsReport, TessellationCost};
@@ -52,7 +55,7 @@ use super::vertices::{VertexStream, Vertices};
 use super::vfd::state::{Attribute, FetchState, attributes};
 use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Fetched, Shaded, VertexState};
-use super::{ds, gs, hs, pc};
+use super::{cs, ds, gs, hs, pc};
 
 /// What the pipeline keeps between draws.
 #[derive(Default)]
@@ -713,42 +716,53 @@ pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop>
     })
 }
 
-// One warp of a draw, ready to run: for a debugger.
+// One warp before its first instruction: for a debugger.
 
-/// A warp before its first instruction, of a program with a step per instruction.
-pub struct Launch<'l, 'e, 'q, 'a> {
-    /// The program's words.
-    pub words: &'l [u64],
-    /// The same, lowered.
-    pub program: &'l Program,
-    /// Its registers, inputs in place.
-    pub warp: Warp,
-    /// What it sees.
-    pub environment: StageEnvironment<'e, 'q, 'a>,
-    /// Which pixels, of a fragment shader.
-    pub pixels: Option<WarpPixels>,
-}
-
-/// Hands over the `number`-th warp of the draw's vertex shader.
+/// Hands over the warp at `place` of a stage in front of set-up. The stages before it have run by then.
 ///
 /// # Errors
 /// There is no such warp.
 pub fn inspect_vertices(
     gpu: &mut Gpu,
     call: &DrawCall,
-    number: u32,
-    look: impl FnOnce(Launch<'_, '_, '_, '_>),
-) -> Result<(), Stop> {
-    let (words, program) = stepwise(gpu, Stage::VS)?;
-    let mut state = vertex_state(gpu, call)?;
-    state.stage = Arc::new(state.stage.with_program(program.clone()));
-    let mut worker = state.inspect(&mut gpu.mem, &mut gpu.budget, number)?;
-    let environment = StageEnvironment { memory: &mut worker.memory, quads: None };
-    look(Launch { words: &words, program: &program, warp: worker.warp, environment, pixels: None });
-    Ok(())
+    stage: Stage,
+    place: Place,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
+    if call.pass == Pass::Binning {
+        return Ok(Looked::NotHere);
+    }
+    let mut stages = vertex_stages(gpu, call)?;
+    let (wanted, lane) = stages.wanted(stage, place, &gpu.mem, &mut gpu.budget)?;
+    let missing = || Fault::Draw(format!("it has no {stage:?} stage"));
+    let state = stages.stage_mut(stage).ok_or_else(missing)?;
+    let (words, program) = stepwise(gpu, stage)?;
+    let catch = Arc::new(Catch::new(wanted));
+    let watched = Arc::new(state.with_program(program.clone()).caught_by(catch.clone()));
+    *state = watched.clone();
+    let budget = gpu.budget.clone();
+    let ran = vertex_stream(gpu, &stages);
+    if catch.get().is_ok() {
+        // What ended the launch was the catch, and not that the run may do no more.
+        gpu.budget = budget;
+    }
+    let caught = match (catch.get(), ran) {
+        (Ok(caught), _) => caught,
+        (Err(_), Err(stop)) => return Err(stop),
+        (Err(warps), Ok(_)) => {
+            return Err(Fault::Draw(format!("no such place in the {warps} warps of its {stage:?}")).into());
+        }
+    };
+    let lane = catch.lane(lane);
+    let gpu_memory = GpuMemory::ReadWrite(&mut gpu.mem);
+    let memory = &mut ShaderMemory::with_own(gpu_memory, &watched, caught.memory.clone());
+    let environment = &mut StageEnvironment { memory, quads: None };
+    let warp = caught.warp.clone();
+    look(Launch { words: &words, program: &program, warp, environment, lane, pixels: None });
+    Ok(Looked::Done)
 }
 
-/// Hands over a warp of the draw's fragment shader. What the vertex shader stores has
+/// Hands over a warp of the draw's fragment shader. What the stages before it store has
 /// happened by then.
 ///
 /// # Errors
@@ -757,29 +771,61 @@ pub fn inspect_fragments(
     gpu: &mut Gpu,
     call: &DrawCall,
     chosen: Chosen,
-    look: impl FnOnce(Launch<'_, '_, '_, '_>),
-) -> Result<(), Stop> {
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
     if matches!(call.pass, Pass::Resolve | Pass::Binning) {
-        let what = "the fragment shader of a resolve or binning pass does not run";
-        return Err(Fault::Draw(what.into()).into());
+        return Ok(Looked::NotHere);
     }
     let (words, program) = stepwise(gpu, Stage::FS)?;
     let stages = vertex_stages(gpu, call)?;
     let mut state = draw_state(gpu, &stages)?;
-    state.fragment.stage = Arc::new(state.fragment.stage.with_program(program.clone()));
-    let Some(made) = primitives(gpu, call, stages, &state)? else { return Ok(()) };
     let area = state.targets.scissor.intersect(reachable(&state.targets.surfaces, &gpu.gmem, &gpu.mem));
+    if !chosen.is_inside(area) {
+        return Ok(Looked::NotHere);
+    }
+    state.fragment.stage = Arc::new(state.fragment.stage.with_program(program.clone()));
+    let Some(made) = primitives(gpu, call, stages, &state)? else { return Ok(Looked::NotHere) };
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let Primitives { vertices, primitives, bounds, .. } = &*made;
     let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan };
-    draw.inspect(area, chosen, &mut gpu.mem, |pixels, warp, environment| {
-        look(Launch { words: &words, program: &program, warp, environment, pixels: Some(pixels) });
+    draw.inspect(area, chosen, &mut gpu.mem, |pixels, warp, mut environment| {
+        let (lane, environment) = (pixels.lane_of(chosen), &mut environment);
+        look(Launch { words: &words, program: &program, warp, environment, lane, pixels: Some(pixels) });
     })?;
-    Ok(())
+    Ok(Looked::Done)
+}
+
+/// Hands over a warp of a dispatch. If the shader stores, the groups before its own have run by then.
+///
+/// # Errors
+/// There is no such warp.
+pub fn inspect_dispatch(
+    gpu: &mut Gpu,
+    call: &DispatchCall,
+    place: Place,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
+    flush(gpu);
+    let (words, program) = stepwise(gpu, Stage::CS)?;
+    let stage = stage(gpu, Stage::CS)?;
+    let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
+    let stepped = DispatchState { stage: state.stage.with_program(program.clone()), ..state };
+    let chosen = match place {
+        Place::Warp(number) => cs::inspect::Chosen::Warp(number),
+        Place::Invocation(id) => cs::inspect::Chosen::Invocation(id),
+        Place::Vertex(_) | Place::Pixel { .. } => {
+            return Err(Fault::Draw(format!("a dispatch has no such place: {place:?}")).into());
+        }
+    };
+    stepped.inspect(chosen, &mut gpu.mem, &mut gpu.budget, |warp, lane, environment| {
+        look(Launch { words: &words, program: &program, warp, environment, lane: Some(lane), pixels: None });
+    })?;
+    Ok(Looked::Done)
 }
 
 fn stepwise(gpu: &mut Gpu, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
     let words = code(gpu, stage).map_err(|miss| missing_code(gpu, stage, miss))?;
-    let program = Program::stepwise(&words).map_err(|error| Fault::Shader(error.to_string()))?;
+    let lower = if stage == Stage::HS { Program::hull_stepwise } else { Program::stepwise };
+    let program = lower(&words).map_err(|error| Fault::Shader(error.to_string()))?;
     Ok((words, Arc::new(program)))
 }

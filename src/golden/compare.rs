@@ -114,7 +114,8 @@ impl Pair {
             self.found.push(difference(a, "registers written", a.written, b.written));
         } else if a.hash != b.hash && !explained {
             let [old, new] = [a.hash, b.hash].map(|hash| format!("{hash:016x}"));
-            self.found.push(difference(a, "state", old, new));
+            let what = "hash of all state, of which no line says what differs";
+            self.found.push(difference(a, what, old, new));
         }
     }
 

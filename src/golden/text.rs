@@ -63,13 +63,19 @@ pub enum ParseError {
     #[error("not a state file of this format")]
     NotAState,
     /// A line that no state file has.
-    #[error("line {number}: `{text}` does not belong in a state file")]
+    #[error("line {number}: `{}` does not belong in a state file", short(text))]
     BadLine {
         /// Counted from 1.
         number: usize,
         /// The line.
         text: String,
     },
+}
+
+/// The beginning of a line, without what a terminal would act on.
+fn short(line: &str) -> String {
+    let start: String = line.chars().take(60).flat_map(char::escape_debug).collect();
+    if line.chars().count() > 60 { start + ".." } else { start }
 }
 
 /// Reads a state file.

@@ -1,14 +1,17 @@
-//! `pico debug`: a shader's first warp under the stepper.
+//! `pico debug`: a shader's first warp under the debugger.
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use a4emu_decoder::isa::pico::{LANES, Op, Shader};
+use a4emu_decoder::isa::pico::{Instr, LANES, Op, Shader};
 use anyhow::Context;
+use serde::Deserialize;
 
 use super::programs::{load, parse_inputs, parse_uniforms};
 use super::unit::Unit;
-use crate::debug::{Debugger, Line};
+use crate::debug::session::{Line, Session};
+use crate::debug::subject::{Subject, lane_names};
+use crate::debug::{dap, on_terminal};
 use crate::shader::Program;
 use crate::status::Status;
 
@@ -16,7 +19,20 @@ use crate::status::Status;
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// Shader source
-    shader: PathBuf,
+    #[arg(required_unless_present = "dap")]
+    shader: Option<PathBuf>,
+    #[command(flatten)]
+    threads: ThreadArgs,
+    /// Speak the Debug Adapter Protocol over stdin and stdout; what is to be debugged may come with its
+    /// launch request instead (shader, input, uniform, lane)
+    #[arg(long)]
+    dap: bool,
+}
+
+/// What the shader runs with.
+#[derive(clap::Args, Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct ThreadArgs {
     /// A line per thread, as `pico run` reads them (default: one thread of zeros)
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
@@ -28,9 +44,30 @@ pub struct Args {
     lane: usize,
 }
 
-/// Steps through the shader; commands come from stdin.
+/// Launch arguments of `pico debug --dap`.
+#[derive(Deserialize)]
+struct LaunchArguments {
+    shader: Option<PathBuf>,
+    #[serde(flatten)]
+    threads: ThreadArgs,
+}
+
+/// Steps through the shader.
 pub fn debug(args: &Args) -> anyhow::Result<Status> {
-    let shader = load(&args.shader)?;
+    if args.dap {
+        return dap::serve(|arguments, begin| {
+            let given = LaunchArguments::deserialize(arguments).context("launch arguments")?;
+            let shader = given.shader.or(args.shader.clone()).context("which shader?")?;
+            with_session(&shader, &given.threads, begin)
+        });
+    }
+    let shader = args.shader.as_ref().context("which shader?")?;
+    with_session(shader, &args.threads, &mut |session, subject| on_terminal(session, subject))
+}
+
+/// Hands the shader's first warp over to `work`.
+fn with_session(path: &Path, args: &ThreadArgs, work: dap::Begin<'_>) -> anyhow::Result<Status> {
+    let shader = load(path)?;
     let uniforms = parse_uniforms(&shader, &args.uniform)?;
     let unit = Unit::new(&shader);
     let mut inputs = match &args.input {
@@ -43,18 +80,20 @@ pub fn debug(args: &Args) -> anyhow::Result<Status> {
     inputs.truncate(LANES * unit.input_dwords());
     let program = Program::pico_stepwise(&shader.instrs(), &shader.uniforms)?;
     let warp = unit.launch(&program, &uniforms, &inputs);
-    let lines = lines(&shader, &args.shader);
-    Debugger::new(&program, &lines, warp, (), args.lane)
-        .interact(io::stdin().lock(), &mut io::stdout().lock())?;
+    let subject = subject(&shader, path, args.lane.min(LANES - 1), lane_names(&warp, None));
+    work(Session::new(&program, &subject.lines, warp, &mut ()), &subject)?;
     Ok(Status::Fine)
 }
 
-/// Each instruction with the source line that it comes from.
-fn lines(shader: &Shader, path: &Path) -> Vec<Line> {
+/// The shader's instructions, each with the source line that it comes from.
+fn subject(shader: &Shader, path: &Path, lane: usize, lanes: Vec<String>) -> Subject {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let line = |(instr, line): &(a4emu_decoder::isa::pico::Instr, usize)| {
+    let line = |(instr, line): &(Instr, usize)| {
         let place = if *line > 0 { format!("{name}:{line}") } else { "(set-up)".into() };
-        Line { text: format!("{place}: {instr}"), trap: instr.op == Op::Trap }
+        let source = u32::try_from(*line).ok().filter(|line| *line > 0);
+        Line { text: format!("{place}: {instr}"), trap: instr.op == Op::Trap, source }
     };
-    shader.code.iter().map(line).collect()
+    let lines = shader.code.iter().map(line).collect();
+    let file = Some(std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
+    Subject { name, file, lines, lane, lanes }
 }

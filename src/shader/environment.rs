@@ -12,6 +12,19 @@ pub trait Environment {
     /// # Errors
     /// When there is no such thing here; the warp faults.
     fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused>;
+
+    /// The warp waits at a barrier: those that share it come as far. Alone there is nobody.
+    fn barrier(&mut self) {}
+}
+
+impl<E: Environment + ?Sized> Environment for &mut E {
+    fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
+        (**self).perform(op, mask, out)
+    }
+
+    fn barrier(&mut self) {
+        (**self).barrier();
+    }
 }
 
 /// The environment does not have what an operation is about.

@@ -170,6 +170,18 @@ impl Flow {
         self.calls[self.depth[lane] as usize - 1][lane]
     }
 
+    /// The step that `lane` executes next; `None` when it has ended.
+    pub fn step_of(&self, lane: usize) -> Option<u32> {
+        let is_in = |mask: Mask| mask >> lane & 1 != 0;
+        let waiting = || self.waiting.iter().find(|group| is_in(group.mask)).map(|group| group.step);
+        if is_in(self.active) { Some(self.step) } else { waiting() }
+    }
+
+    /// Where the calls that `lane` is in return to, the innermost first.
+    pub fn returns_of(&self, lane: usize) -> impl Iterator<Item = u32> {
+        self.calls[..usize::from(self.depth[lane])].iter().rev().map(move |steps| steps[lane])
+    }
+
     /// From here only the lanes of `truth` run.
     pub fn enter_region(&mut self, truth: Mask) {
         self.inside |= self.active;

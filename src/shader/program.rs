@@ -106,6 +106,17 @@ impl Program {
         lower::pico::lower(code, uniforms, Granularity::Instructions)
     }
 
+    /// As [`Program::new_hull`], with a step for every instruction: for a debugger.
+    pub fn hull_stepwise(code: &[u64]) -> Result<Self, ProgramError> {
+        lower::lower(code, lower::SyncFlag::Barrier, Granularity::Instructions)
+    }
+
+    /// Ids of the full registers that may be read before they are written: inputs.
+    pub fn inputs(&self) -> impl Iterator<Item = u32> {
+        let full = rowmap::FULL..rowmap::FULL + rowmap::REGISTERS;
+        self.zeroed.iter().filter(move |row| full.contains(row)).map(|row| u32::from(row - rowmap::FULL))
+    }
+
     /// Instructions before lowering.
     pub fn instructions(&self) -> usize {
         self.instructions
@@ -119,6 +130,12 @@ impl Program {
     /// Vec4 registers that it names: the highest full one, and half of the highest half one.
     /// A register that is chosen by a0.x counts as all 48.
     pub fn registers(&self) -> u32 {
+        let [full, half] = self.vec4s();
+        full + half.div_ceil(2)
+    }
+
+    /// How many vec4s of the full and of the half registers it names: the highest and all below.
+    pub fn vec4s(&self) -> [u32; 2] {
         let mut named = vec![];
         for alu in &self.alus {
             named.extend(alu.src.into_iter().chain([alu.dst]));
@@ -132,7 +149,7 @@ impl Program {
             let highest = named.iter().filter(|row| within.contains(row)).max();
             highest.map_or(0, |row| u32::from(row - base + 1).div_ceil(4))
         };
-        vec4s(rowmap::FULL) + vec4s(rowmap::HALF).div_ceil(2)
+        [vec4s(rowmap::FULL), vec4s(rowmap::HALF)]
     }
 
     /// Rows that a warp of this program has.

@@ -169,6 +169,11 @@ impl Warp {
         }
     }
 
+    /// Why nobody can run now: the warp has ended, or waited at a barrier, which lets it go on.
+    pub fn pause(&mut self) -> Option<Outcome> {
+        self.settle().err()
+    }
+
     /// Index of the instruction that runs next, and the lanes that will execute it; of a
     /// step of several, the last. `None` when the warp has ended or waits.
     pub fn next_instruction(&mut self, program: &Program) -> Option<(u32, Mask)> {

@@ -148,9 +148,29 @@ impl Warp {
         self.row(ADDRESS)
     }
 
-    /// The predicate p0.x: not zero is true.
-    pub fn p0(&self) -> &Lanes {
-        self.row(PREDICATES)
+    /// Component 0 to 3 of the predicate p0: not zero is true.
+    pub fn predicate(&self, component: u32) -> &Lanes {
+        self.row(PREDICATES + (component & 3) as Row)
+    }
+
+    /// The constant file: what is beyond it reads 0.
+    pub fn constants(&self) -> &[u32] {
+        &self.constants
+    }
+
+    /// Lanes that the launch started: those that count, and helpers.
+    pub fn started(&self) -> Mask {
+        !self.idle
+    }
+
+    /// The instruction that `lane` executes next; `None` when it has ended.
+    pub fn instruction_of(&self, program: &Program, lane: usize) -> Option<u32> {
+        self.flow.step_of(lane).map(|step| program.steps[step as usize].at)
+    }
+
+    /// The instructions that `lane` returns to from the calls that it is in, the innermost first.
+    pub fn returns_of(&self, program: &Program, lane: usize) -> Vec<u32> {
+        self.flow.returns_of(lane).map(|step| program.steps[step as usize].at).collect()
     }
 
     /// Lanes that executed a kill.

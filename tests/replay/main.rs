@@ -16,7 +16,6 @@ mod packets;
 mod scene;
 #[path = "../../decoder/tests/seed/mod.rs"]
 mod seed;
-mod stepping;
 mod stream;
 mod waiting;
 mod walk;

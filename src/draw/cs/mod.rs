@@ -1,4 +1,5 @@
 //! Dispatches: work groups of warps that share memory and meet at barriers.
+pub mod inspect;
 pub mod state;
 
 use crate::budget::Budget;
@@ -11,15 +12,19 @@ use state::{DispatchState, put};
 impl DispatchState {
     /// Runs all groups, x fastest: each job is a group.
     pub fn run(&self, memory: &mut Memory, budget: &mut Budget) -> ShaderLog {
-        let [width, height, depth] = self.groups;
         if self.groups.contains(&0) {
             return ShaderLog::default();
         }
-        let rows = (0..depth).flat_map(move |z| (0..height).map(move |y| [y, z]));
-        let groups = rows.flat_map(move |[y, z]| (0..width).map(move |x| [x, y, z]));
+        let work = |worker: &mut Worker<'_>, group| self.group(worker, group);
         // Groups are many and small: waking other threads for a wave of them costs more.
-        launch(&self.stage, memory, budget, Threads::This, groups, |worker, group| self.group(worker, group))
-            .log
+        launch(&self.stage, memory, budget, Threads::This, self.group_ids(), work).log
+    }
+
+    /// The ids of all groups, x fastest.
+    fn group_ids(&self) -> impl Iterator<Item = [u32; 3]> + use<> {
+        let [width, height, depth] = self.groups;
+        let rows = (0..depth).flat_map(move |z| (0..height).map(move |y| [y, z]));
+        rows.flat_map(move |[y, z]| (0..width).map(move |x| [x, y, z]))
     }
 
     /// One work group: every warp runs to the next barrier before any goes on.

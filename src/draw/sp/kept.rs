@@ -74,7 +74,16 @@ impl KeptStage {
         }
         let spare = last.map_or(SpareWarps::default(), |last| last.spare.clone());
         let Loaded { program, summary } = loaded;
-        let made = Arc::new(StageState { stage, program, summary, textures, constants, buffers, spare });
+        let made = Arc::new(StageState {
+            stage,
+            program,
+            summary,
+            textures,
+            constants,
+            buffers,
+            spare,
+            catch: None,
+        });
         self.last = Some(made.clone());
         Ok(made)
     }

@@ -132,12 +132,16 @@ impl<'a> Worker<'a> {
         }
         self.warp.restart(&self.stage.program, lanes.live, lanes.helpers);
         enter(&mut self.warp, &mut self.memory);
+        if let Some(catch) = &self.stage.catch {
+            catch.offer(&self.warp, &self.memory);
+        }
     }
 
-    /// Runs the warp until it ends, waits or faults; `None` if the job may not cost any more.
+    /// Runs the warp until it ends, waits or faults; `None` if the job may not cost any more, or a debugger has
+    /// its warp.
     pub fn resume(&mut self, quads: Option<&WarpQuads<'_>>) -> Option<Outcome> {
         let left = self.memory.left();
-        if left == 0 {
+        if left == 0 || self.stage.is_caught() {
             self.exhausted = Some(Work::Warp);
             return None;
         }
@@ -243,7 +247,7 @@ pub fn launch<J: Send, R: Send>(
     work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
 ) -> Launched<R> {
     let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
-    if stage.stores() {
+    if stage.stores() || stage.catch.is_some() {
         let used = in_order(stage, memory, budget, jobs, work, &mut launched);
         note_textures(&stage.textures.bind(memory), used, stage, &mut launched.log);
     } else {

@@ -47,6 +47,14 @@ pub(super) enum Stores {
     Dropped,
 }
 
+/// Memory of a warp that is not the GPU's.
+#[derive(Clone, Debug, Default)]
+pub struct OwnMemory {
+    group: Vec<u8>,
+    private: Vec<u8>,
+    inputs: Vec<u8>,
+}
+
 /// The memory side of a shader's environment.
 pub struct ShaderMemory<'a> {
     /// GPU memory.
@@ -76,6 +84,17 @@ impl<'a> ShaderMemory<'a> {
         let (used_textures, allowance) = (0, u64::MAX);
         let (log, work) = Default::default();
         Self { gpu, stage, used_textures, group, private, inputs, log, work, allowance, stores: Stores::Kept }
+    }
+
+    /// Copies of the memory that is not the GPU's.
+    pub(super) fn own(&self) -> OwnMemory {
+        OwnMemory { group: self.group.clone(), private: self.private.clone(), inputs: self.inputs.clone() }
+    }
+
+    /// For a stage, with `own` memory besides the GPU's.
+    pub fn with_own(gpu: GpuMemory<'a>, stage: &'a StageState, own: OwnMemory) -> Self {
+        let OwnMemory { group, private, inputs } = own;
+        Self { group, private, inputs, ..Self::new(gpu, stage) }
     }
 
     /// Forgets what earlier jobs left in memory that is not the GPU's.

@@ -1,5 +1,6 @@
 //! SP, the shader processor: programs, constants, what shaders see, and the launcher of all stages.
 pub mod buffer;
+pub mod catch;
 pub mod environment;
 pub mod kept;
 pub mod launch;

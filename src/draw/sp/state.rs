@@ -12,6 +12,7 @@ use crate::regfile::RegFile;
 use crate::shader::{Program, Summary, Warp};
 
 use super::buffer::Buffer;
+use super::catch::Catch;
 use super::spare::SpareWarps;
 use crate::draw::tpl1::TextureBank;
 
@@ -38,6 +39,8 @@ pub struct StageState {
     pub(super) buffers: Arc<[Buffer]>,
     /// Warps that draws with this program have left.
     pub(super) spare: SpareWarps,
+    /// Who waits for one of its warps.
+    pub(super) catch: Option<Arc<Catch>>,
 }
 
 impl StageState {
@@ -50,6 +53,16 @@ impl StageState {
     /// The same with another program.
     pub fn with_program(&self, program: Arc<Program>) -> Self {
         Self { program, spare: SpareWarps::default(), ..self.clone() }
+    }
+
+    /// The same, one of whose warps `catch` takes.
+    pub fn caught_by(self, catch: Arc<Catch>) -> Self {
+        Self { catch: Some(catch), ..self }
+    }
+
+    /// Whether the warp that somebody waits for has come, so that no other runs.
+    pub(super) fn is_caught(&self) -> bool {
+        self.catch.as_ref().is_some_and(|catch| catch.is_caught())
     }
 
     /// A warp of the program, which [`Warp::restart`] makes ready.
@@ -188,6 +201,7 @@ impl StageState {
             constants: Arc::default(),
             buffers: Arc::default(),
             spare: SpareWarps::default(),
+            catch: None,
         }
     }
 }

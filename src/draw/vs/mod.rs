@@ -8,7 +8,7 @@ use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
 use crate::draw::sp::state::StageState;
 use crate::draw::stop::{Stop, charge, must_fit};
-use crate::draw::vertices::Vertices;
+use crate::draw::vertices::{RESTART, Vertices};
 use crate::draw::vfd::fetch::fetch;
 use crate::draw::vfd::indices::{VertexJob, fetch_indices, jobs};
 use crate::draw::vfd::state::FetchState;
@@ -130,23 +130,17 @@ impl VertexState {
         Ok(Fetched { jobs, values, list })
     }
 
-    /// The warp of the vertices 32 `number` and on, before its first instruction.
+    /// Which of the vertices that are shaded is the `number`-th that the draw lists.
     ///
     /// # Errors
-    /// The draw has no such warp.
-    pub fn inspect<'a>(
-        &'a self,
-        memory: &'a mut Memory,
-        budget: &mut Budget,
-        number: u32,
-    ) -> Result<Worker<'a>, Stop> {
-        let (jobs, _) = self.jobs(memory, budget, &mut Missing::default())?;
-        let Some(jobs) = jobs.chunks(LANES).nth(number as usize) else {
-            return Err(Fault::Draw(format!("the draw shades {} vertices", jobs.len())).into());
-        };
-        let mut worker = Worker::new(&self.stage, GpuMemory::ReadWrite(memory));
-        worker.start(WarpLanes::first(jobs.len()), |warp, memory| self.enter(jobs, warp, memory));
-        Ok(worker)
+    /// It lists no such vertex.
+    pub fn job_of(&self, memory: &Memory, budget: &mut Budget, number: u32) -> Result<usize, Stop> {
+        let (_, list) = self.jobs(memory, budget, &mut Missing::default())?;
+        match list.get(number as usize) {
+            Some(&job) if job != RESTART => Ok(job as usize),
+            Some(_) => Err(Fault::Draw(format!("vertex {number} is a restart")).into()),
+            None => Err(Fault::Draw(format!("the draw lists {} vertices", list.len())).into()),
+        }
     }
 }
 

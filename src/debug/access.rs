@@ -1,0 +1,102 @@
+//! What an instruction asked of the machine around the warp, and what came back.
+
+use crate::shader::{
+    AtomicPlace, ImageAccess, Lanes, Mask, MemoryAccess, Number, Op, Sample, SampleKind, Slots, Space,
+};
+
+/// One operation of the environment, for all lanes.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// What was asked.
+    pub op: Op<Lanes>,
+    /// By which lanes.
+    pub mask: Mask,
+    /// What came back.
+    pub answer: [Lanes; 4],
+}
+
+impl Access {
+    /// What `lane` asked and got; `None` if it took no part, or for what is neither memory nor a texture.
+    pub fn text(&self, lane: usize) -> Option<String> {
+        if self.mask >> lane & 1 == 0 {
+            return None;
+        }
+        let answer = |count: usize| words(self.answer[..count].iter().map(|row| row[lane]));
+        Some(match &self.op {
+            Op::Load { from, components } => format!("{} -> {}", place(from, lane), answer(*components)),
+            Op::Store { to, data } => {
+                format!("{} <- {}", place(to, lane), words(data.iter().map(|row| row[lane])))
+            }
+            Op::ImageLoad { from, components } => {
+                format!("{} -> {}", image(from, lane), answer(*components))
+            }
+            Op::ImageStore { to, data } => {
+                format!("{} <- {}", image(to, lane), words(data.iter().map(|row| row[lane])))
+            }
+            Op::ImageSize { slot } => format!("size of image {} -> {}", slot[lane], answer(3)),
+            Op::Atomic(atomic) => {
+                let at = match &atomic.place {
+                    AtomicPlace::Local(address) => format!("l[{:#x}]", address[lane]),
+                    AtomicPlace::Image(access) => image(access, lane),
+                };
+                let data = words(atomic.data.iter().map(|row| row[lane]));
+                format!("{at} {:?} {data} (was {})", atomic.op, answer(1))
+            }
+            Op::Sample(sample) => self.sample(sample, lane),
+            Op::Query(query) => {
+                let (_, texture) = slots(&query.slots, lane);
+                format!("query of texture {texture} -> {}", integers(&self.answer, lane))
+            }
+            Op::Varying(_) | Op::FlatVarying { .. } => return None,
+        })
+    }
+
+    fn sample(&self, sample: &Sample<Lanes>, lane: usize) -> String {
+        let (sampler, texture) = slots(&sample.slots, lane);
+        let coords = sample.coords.iter().map(|row| row[lane]);
+        let coords: Vec<String> = match sample.kind {
+            SampleKind::Fetch => coords.map(|bits| (bits as i32).to_string()).collect(),
+            _ => coords.map(|bits| format!("{:?}", f32::from_bits(bits))).collect(),
+        };
+        let answer = match sample.number {
+            Number::Float => words(self.answer.iter().map(|row| row[lane])),
+            Number::Uint | Number::Sint => integers(&self.answer, lane),
+        };
+        format!("texture {texture}, sampler {sampler} at ({}) -> {answer}", coords.join(", "))
+    }
+}
+
+/// An address of plain memory.
+fn place(access: &MemoryAccess<Lanes>, lane: usize) -> String {
+    let space = match access.space {
+        Space::Global => "g",
+        Space::Local => "l",
+        Space::Stage => "lw",
+        Space::Private => "p",
+    };
+    format!("{space}[{:#x}]", access.address[lane].wrapping_add_signed(access.offset))
+}
+
+fn image(access: &ImageAccess<Lanes>, lane: usize) -> String {
+    format!("buffer {} g[{:#x}]", access.slot[lane], access.address[lane])
+}
+
+/// Sampler and texture slot.
+fn slots(slots: &Slots<Lanes>, lane: usize) -> (u32, u32) {
+    match slots {
+        Slots::Uniform { sampler, texture } => (*sampler, *texture),
+        Slots::PerLane { sampler, texture } => (sampler[lane], texture[lane]),
+    }
+}
+
+fn integers(answer: &[Lanes; 4], lane: usize) -> String {
+    let values: Vec<String> = answer.iter().map(|row| (row[lane] as i32).to_string()).collect();
+    format!("({})", values.join(", "))
+}
+
+/// Words as floats and as they are.
+fn words(bits: impl Iterator<Item = u32> + Clone) -> String {
+    let floats: Vec<String> = bits.clone().map(|bits| format!("{:?}", f32::from_bits(bits))).collect();
+    let hex: Vec<String> = bits.map(|bits| format!("{bits:08x}")).collect();
+    format!("({}) [{}]", floats.join(", "), hex.join(" "))
+}

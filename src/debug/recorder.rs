@@ -1,0 +1,80 @@
+//! What the machine around a warp answered, kept so that going back and forward again is the same.
+
+use super::access::Access;
+use crate::shader::{Environment, Lanes, Mask, Op, Refused};
+
+/// Answers that are kept: those of long runs would fill memory.
+pub const MAX_ANSWERS: usize = 1 << 17;
+
+/// Asks the machine once, and answers from memory when a stretch runs again: stores happen
+/// once, and loads give what they gave then.
+pub struct Recorder<'a> {
+    machine: &'a mut dyn Environment,
+    answers: Vec<(Result<(), Refused>, [Lanes; 4])>,
+    next: usize,
+    /// The last operation.
+    pub last: Option<Box<Access>>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Of what `machine` answers.
+    pub fn new(machine: &'a mut dyn Environment) -> Self {
+        Self { machine, answers: Vec::new(), next: 0, last: None }
+    }
+
+    /// How many answers there were.
+    pub fn position(&self) -> usize {
+        self.next
+    }
+
+    /// Goes back to where there were `position` answers.
+    pub fn rewind(&mut self, position: usize) {
+        self.next = position;
+        self.last = None;
+    }
+
+    /// Whether no more answers are kept.
+    pub fn is_full(&self) -> bool {
+        self.answers.len() >= MAX_ANSWERS
+    }
+
+    /// Forgets all answers: nobody goes back behind this point.
+    pub fn forget(&mut self) {
+        self.answers.clear();
+        self.next = 0;
+    }
+}
+
+/// Whether an operation answers the same at any time.
+fn is_pure(op: &Op<&Lanes>) -> bool {
+    match op {
+        Op::Varying(_) | Op::FlatVarying { .. } | Op::ImageSize { .. } | Op::Query(_) => true,
+        Op::Load { .. } | Op::Store { .. } | Op::ImageLoad { .. } | Op::ImageStore { .. } => false,
+        Op::Atomic(_) | Op::Sample(_) => false,
+    }
+}
+
+impl Environment for Recorder<'_> {
+    fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
+        let result = match self.answers.get(self.next) {
+            _ if is_pure(op) => self.machine.perform(op, mask, out),
+            Some((result, answer)) => {
+                self.next += 1;
+                *out = *answer;
+                *result
+            }
+            None => {
+                let result = self.machine.perform(op, mask, out);
+                self.answers.push((result, *out));
+                self.next += 1;
+                result
+            }
+        };
+        self.last = Some(Box::new(Access { op: op.map(|lanes| *lanes), mask, answer: *out }));
+        result
+    }
+
+    fn barrier(&mut self) {
+        self.machine.barrier();
+    }
+}

@@ -1,0 +1,296 @@
+//! Which warp is debugged, and how the capture gets there.
+
+use std::io;
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow, bail};
+use serde::Deserialize;
+
+use super::session::Session;
+use super::subject::{Subject, lane_names};
+use crate::cp::{Call, Engine, Flow, Renderer, Silent};
+use crate::draw::debugged::{Launch, Looked, Place};
+use crate::draw::fs::inspect::{Chosen, WarpPixels};
+use crate::draw::pipeline::{inspect_dispatch, inspect_fragments, inspect_vertices};
+use crate::draw::stop::Stop;
+use crate::fault::Fault;
+use crate::gpu::{Gpu, Stage};
+use crate::limits::Limits;
+use crate::options::{Shared, open_capture};
+use crate::pass::Pass;
+use crate::selection::{Draws, Numbering};
+use crate::status::{Failure, Status};
+
+/// A stage whose shader can be stepped through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StageName {
+    /// Vertex shader
+    Vs,
+    /// Hull shader
+    Hs,
+    /// Domain shader
+    Ds,
+    /// Geometry shader
+    Gs,
+    /// Fragment shader
+    Fs,
+    /// Compute shader
+    Cs,
+}
+
+impl StageName {
+    fn stage(self) -> Stage {
+        match self {
+            Self::Vs => Stage::VS,
+            Self::Hs => Stage::HS,
+            Self::Ds => Stage::DS,
+            Self::Gs => Stage::GS,
+            Self::Fs => Stage::FS,
+            Self::Cs => Stage::CS,
+        }
+    }
+}
+
+/// Numbers with commas between them.
+fn numbers<const N: usize>(text: &str) -> Result<[u32; N], String> {
+    let parts: Result<Vec<u32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    let mut parts = parts.map_err(|_| format!("`{text}` is not {N} numbers with commas between them"))?;
+    let few = parts.is_empty() || parts.len() > N;
+    parts.resize(N, 0);
+    parts.try_into().ok().filter(|_| !few).ok_or_else(|| format!("`{text}` has more than {N} numbers"))
+}
+
+fn pixel(text: &str) -> Result<[u32; 2], String> {
+    match text.contains(',') {
+        true => numbers(text),
+        false => Err(format!("`{text}` is not X,Y")),
+    }
+}
+
+/// The warp to debug.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Target {
+    /// A .rd or .rd.gz file, or - for stdin
+    pub capture: Option<PathBuf>,
+    /// The draw or dispatch: `3`, or `f3` for a frame draw, of whose runs the first that has the place is taken
+    #[arg(long, value_name = "DRAW", value_parser = Draws::one, help_heading = "Place")]
+    pub draw: Option<Draws>,
+    /// The stage
+    #[arg(long, help_heading = "Place")]
+    pub stage: Option<StageName>,
+    /// The fragment at this pixel of the render target
+    #[arg(long, value_name = "X,Y", value_parser = pixel, group = "place", help_heading = "Place")]
+    pub pixel: Option<[u32; 2]>,
+    /// With --pixel: the primitive that covers it (default: the last one)
+    #[arg(long, value_name = "N", requires = "pixel", help_heading = "Place")]
+    pub primitive: Option<u32>,
+    /// The N-th vertex that the draw lists (vs), or the N-th point of the tessellator (ds)
+    #[arg(long, value_name = "N", group = "place", help_heading = "Place")]
+    pub vertex: Option<u32>,
+    /// An invocation: X,Y,Z of a dispatch (cs); PATCH,VERTEX (hs); PRIMITIVE,INVOCATION,VERTEX (gs)
+    #[arg(long, value_name = "ID", value_parser = numbers::<3>, group = "place", help_heading = "Place")]
+    pub invocation: Option<[u32; 3]>,
+    /// The N-th warp of the stage: of fragments, the 8x4 pixels of a primitive, counted over the draw
+    #[arg(long, value_name = "N", group = "place", help_heading = "Place")]
+    pub warp: Option<u32>,
+    /// Lane to look at first (default: the one of the place, or the first that runs)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..32), help_heading = "Place")]
+    pub lane: Option<u8>,
+    /// Bounds of the run up to there
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// The same as arguments of a DAP launch request; what is left out is as on the command line.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct LaunchArguments {
+    capture: Option<PathBuf>,
+    draw: Option<serde_json::Value>,
+    stage: Option<StageName>,
+    pixel: Option<[u32; 2]>,
+    primitive: Option<u32>,
+    vertex: Option<u32>,
+    invocation: Option<[u32; 3]>,
+    warp: Option<u32>,
+    lane: Option<u8>,
+}
+
+impl Target {
+    /// With what a launch request says.
+    ///
+    /// # Errors
+    /// It says something that cannot be.
+    pub fn with(&self, arguments: &serde_json::Value) -> anyhow::Result<Self> {
+        let given = LaunchArguments::deserialize(arguments).context("launch arguments")?;
+        let draw = match given.draw {
+            Some(serde_json::Value::String(text)) => Some(text),
+            Some(number) => Some(number.to_string()),
+            None => None,
+        };
+        let draw =
+            draw.map(|text| Draws::one(&text)).transpose().map_err(|error| anyhow!("draw: {error}"))?;
+        let has_place = given.pixel.is_some()
+            || given.vertex.is_some()
+            || given.invocation.is_some()
+            || given.warp.is_some();
+        let mut target = self.clone();
+        if has_place {
+            (target.pixel, target.primitive) = (given.pixel, given.primitive);
+            (target.vertex, target.invocation, target.warp) = (given.vertex, given.invocation, given.warp);
+        }
+        target.capture = given.capture.or(target.capture);
+        target.draw = draw.or(target.draw);
+        target.stage = given.stage.or(target.stage);
+        target.lane = given.lane.or(target.lane);
+        Ok(target)
+    }
+
+    fn place(&self) -> Place {
+        let place = self.pixel.map(|at| Place::Pixel { at: at.map(|n| n as i32), primitive: self.primitive });
+        let place = place.or(self.vertex.map(Place::Vertex)).or(self.invocation.map(Place::Invocation));
+        place.unwrap_or(Place::Warp(self.warp.unwrap_or(0)))
+    }
+
+    /// Runs the capture up to the draw, and hands the warp over to `work`.
+    ///
+    /// # Errors
+    /// The capture cannot be opened, has no such draw or warp, or `work` fails.
+    pub fn reach(
+        &self,
+        shared: &Shared,
+        work: impl FnOnce(Session<'_>, &Subject) -> io::Result<()>,
+    ) -> anyhow::Result<Status> {
+        let capture = self.capture.as_deref().context("which capture?")?;
+        let draw = self.draw.context("which draw? (--draw N, or f3 for frame draw 3)")?;
+        let mut playback = self.limits.playback(capture);
+        let sections = open_capture(capture, shared)?;
+        let none = Err(anyhow!("the capture has no draw {draw}"));
+        let mut reaching = Reaching { target: self, shared, draw, work: Some(work), result: none };
+        playback.run(sections, &mut reaching, &mut Silent);
+        let result = reaching.result;
+        let told = playback.gpu.report.tell(&capture.display().to_string(), shared);
+        match (result, told) {
+            (Ok(()), told) => Ok(told),
+            (Err(error), Status::Fine) => Err(error),
+            // What is wrong with the capture counts as well.
+            (Err(error), told) => {
+                Err(Failure { status: told.worse(Status::Usage), message: format!("{error:#}") }.into())
+            }
+        }
+    }
+}
+
+/// Draws up to one, and looks at a warp of it.
+struct Reaching<'t, W> {
+    target: &'t Target,
+    shared: &'t Shared,
+    draw: Draws,
+    work: Option<W>,
+    result: anyhow::Result<()>,
+}
+
+impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
+    /// Looks at the wanted warp of `call`. [`Looked::NotHere`] if another run of it may have that.
+    fn look(&mut self, gpu: &mut Gpu, call: &Call) -> anyhow::Result<Looked> {
+        let number = call.number();
+        let (stage, place) = (self.stage(call)?, self.target.place());
+        let mut done = Ok(());
+        let name = format!("draw {number} {stage:?}");
+        let (lane, shared, work) = (self.target.lane, self.shared, &mut self.work);
+        let look = |launch: Launch<'_>| {
+            if let Some(work) = work.take() {
+                done = with_session(launch, name, lane.map(usize::from), shared, work);
+            }
+        };
+        let looked = match (call, stage) {
+            (Call::Dispatch(call), _) => inspect_dispatch(gpu, call, place, look),
+            (Call::Draw(call), Stage::FS) => match chosen(place) {
+                Some(chosen) => inspect_fragments(gpu, call, chosen, look),
+                None => Err(Stop::Fault(Fault::Draw("fragments have pixels and warps".into()))),
+            },
+            (Call::Draw(call), stage) => inspect_vertices(gpu, call, stage, place, look),
+            (Call::Uncounted(call), _) => bail!("draw {number} is a {}, which does not run", call.packet),
+        };
+        let looked = looked.map_err(|stop| anyhow!("draw {number}: {stop}"))?;
+        done?;
+        Ok(looked)
+    }
+
+    /// The stage that is asked for, or what is most looked at.
+    fn stage(&self, call: &Call) -> anyhow::Result<Stage> {
+        let is_dispatch = matches!(call, Call::Dispatch(_));
+        match (self.target.stage.map(StageName::stage), is_dispatch) {
+            (None, true) | (Some(Stage::CS), true) => Ok(Stage::CS),
+            (None, false) => bail!("which stage of the draw? (--stage vs, hs, ds, gs or fs)"),
+            (Some(Stage::CS), false) => bail!("draw {} is no dispatch", call.number()),
+            (Some(stage), true) => bail!("draw {} is a dispatch: it has no {stage:?}", call.number()),
+            (Some(stage), false) => Ok(stage),
+        }
+    }
+}
+
+/// The fragments at `place`.
+fn chosen(place: Place) -> Option<Chosen> {
+    match place {
+        Place::Warp(number) => Some(Chosen::Warp(number)),
+        Place::Pixel { at, primitive } => Some(Chosen::Pixel { at, primitive }),
+        Place::Vertex(_) | Place::Invocation(_) => None,
+    }
+}
+
+/// Where a session begins, in words.
+fn place_text(pixels: Option<&WarpPixels>, lane: &str) -> String {
+    match pixels {
+        Some(WarpPixels { primitive, covering, .. }) if covering.len() > 1 => {
+            format!("primitive {primitive} of {covering:?}, which cover it; {lane}")
+        }
+        Some(WarpPixels { primitive, .. }) => format!("primitive {primitive}, {lane}"),
+        None => lane.to_owned(),
+    }
+}
+
+fn with_session(
+    launch: Launch<'_>,
+    name: String,
+    lane: Option<usize>,
+    shared: &Shared,
+    work: impl FnOnce(Session<'_>, &Subject) -> io::Result<()>,
+) -> io::Result<()> {
+    let Launch { words, program, warp, environment, lane: placed, pixels } = launch;
+    let first = warp.covered().trailing_zeros() as usize % crate::shader::LANES;
+    let lane = lane.or(placed).unwrap_or(first);
+    let subject = Subject::ir3(name, words, lane, lane_names(&warp, pixels.as_ref()));
+    if !shared.quiet {
+        eprintln!("{}", place_text(pixels.as_ref(), subject.lane_name(lane)));
+    }
+    work(Session::new(program, &subject.lines, warp, environment), &subject)
+}
+
+impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Engine for Reaching<'_, W> {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        if !self.draw.contains(call.number(), call.frame_draw()) {
+            return Renderer.run(gpu, call);
+        }
+        match self.look(gpu, call) {
+            Ok(Looked::Done) => self.result = Ok(()),
+            Err(error) => self.result = Err(error),
+            Ok(Looked::NotHere) => {
+                self.result = Err(match call.pass() {
+                    Some(pass @ (Pass::Binning | Pass::Resolve)) => {
+                        anyhow!("draw {}: no such shader runs in its {} pass", self.draw, pass.name())
+                    }
+                    _ => anyhow!(
+                        "draw {} draws nothing there: it is outside of its tile and scissor",
+                        self.draw
+                    ),
+                });
+                if self.draw.numbering == Numbering::Frame {
+                    return Renderer.run(gpu, call);
+                }
+            }
+        }
+        Flow::Stop
+    }
+}

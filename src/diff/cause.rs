@@ -1,0 +1,141 @@
+//! The packet that made a difference.
+
+use std::collections::HashMap;
+
+use a4emu_decoder::load_state::StateKind;
+use a4emu_decoder::packet::Packet;
+use a4emu_decoder::pm4::row;
+use a4emu_decoder::regs;
+
+use super::Args;
+use super::report::Report;
+use crate::cp::observer::Load;
+use crate::cp::{Call, Flow, Observer, Skip};
+use crate::gpu::Gpu;
+use crate::inspect::Capture;
+use crate::options::{Shared, open_capture};
+
+/// Where a packet stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Origin {
+    /// Packets before it.
+    order: u64,
+    text: String,
+}
+
+/// Remembers which packet set what last.
+#[derive(Default)]
+struct Origins {
+    /// The draw that is waited for.
+    until: u32,
+    packets: u64,
+    name: String,
+    registers: HashMap<u32, Origin>,
+    /// By kind of state, stage included.
+    loads: HashMap<String, Origin>,
+    /// The draw's own packet.
+    call: Option<Origin>,
+}
+
+impl Origins {
+    fn here(&self, gpu: &Gpu) -> Origin {
+        let text = format!("{} at {:#010x} in submit {}", self.name, gpu.at.address, gpu.at.submit);
+        Origin { order: self.packets, text }
+    }
+
+    /// Who made the difference that is called `what`.
+    fn of(&self, what: &str) -> Option<&Origin> {
+        let register = what.split('.').next().unwrap_or(what);
+        let known = regs::by_name(register).or_else(|| regs::by_name(what));
+        let by_field = what.rsplit_once('.').and_then(|(name, _)| regs::by_name(name));
+        if let Some(offset) = known.or(by_field) {
+            return self.registers.get(&offset);
+        }
+        let mut words = what.split(' ');
+        let (stage, rest) = (words.next()?, words.next().unwrap_or_default());
+        let kind = match rest {
+            "instruction" | "program" => "Instructions",
+            "texture" => "Textures",
+            "sampler" => "Samplers",
+            "buffer" => "Ssbo",
+            constant if constant.starts_with('c') => "Constants",
+            _ => return None,
+        };
+        self.loads.get(&format!("{kind} {stage}"))
+    }
+}
+
+impl Observer for Origins {
+    fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
+        self.packets += 1;
+        self.name = match packet {
+            Packet::Type3 { opcode, .. } => {
+                row(*opcode).map_or_else(|| format!("UNKNOWN_{opcode:02X}"), |row| row.name.to_owned())
+            }
+            Packet::Type0 { reg, .. } => format!("the write of {}", regs::RegName { offset: *reg }),
+            Packet::Type1 { regs: [first, _], .. } => {
+                format!("the write of {}", regs::RegName { offset: *first })
+            }
+            Packet::Type2 => "a filler".to_owned(),
+        };
+    }
+
+    fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+        let here = self.here(gpu);
+        self.registers.insert(offset, here);
+    }
+
+    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+        let key = match load.kind {
+            StateKind::Instructions(stage) => format!("Instructions {stage:?}"),
+            StateKind::Constants(stage) => format!("Constants {stage:?}"),
+            StateKind::Samplers(stage) => format!("Samplers {stage:?}"),
+            StateKind::Textures(stage) => format!("Textures {stage:?}"),
+            other => format!("{other:?}"),
+        };
+        let here = self.here(gpu);
+        self.loads.insert(key, here);
+    }
+
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        if call.number() < self.until {
+            return Flow::Continue;
+        }
+        self.call = Some(self.here(gpu));
+        Flow::Stop
+    }
+}
+
+/// Adds to `report`, which has the differences of one draw, the packets that made the first of them.
+///
+/// # Errors
+/// A capture can no longer be opened.
+pub fn add(
+    report: &mut Report<'_>,
+    captures: [&Capture; 2],
+    args: &Args,
+    shared: &Shared,
+) -> anyhow::Result<()> {
+    let Some(draws) = report.first_draws() else { return Ok(()) };
+    let mut causes = Vec::new();
+    for (capture, draw) in captures.into_iter().zip(draws) {
+        let Some(until) = draw else {
+            causes.push("none: it has no such draw".to_owned());
+            continue;
+        };
+        let mut origins = Origins { until, ..Origins::default() };
+        let mut playback = args.limits.playback(capture.path());
+        playback.run(open_capture(capture.path(), shared)?, &mut Skip::default(), &mut origins);
+        let known = report.names().filter_map(|what| Some((origins.of(what)?, what)));
+        let first = known.min_by_key(|(origin, _)| origin.order);
+        let call = origins.call.as_ref();
+        causes.push(match first {
+            Some((origin, what)) => format!("{} ({what})", origin.text),
+            None => {
+                call.map_or_else(String::new, |call| format!("{} and the memory that it reads", call.text))
+            }
+        });
+    }
+    report.set_causes(causes);
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! Two state files, or a state file and a capture: register state draw by draw.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::Args;
+use crate::cp::{Skip, Tee};
+use crate::golden::{self, Difference, Record, Recorder, State, compare};
+use crate::options::{Shared, open_capture};
+use crate::selection::{Selection, Window};
+use crate::status::{Failure, Status};
+
+/// Compares the states of `a` and `b`, of which at least one is a state file.
+///
+/// # Errors
+/// One of them cannot be read.
+pub fn diff(a: &Path, b: &Path, args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let (a, status) = load(a, args, shared)?;
+    let (b, status) = match load(b, args, shared) {
+        Ok((b, status_b)) => (b, status.worse(status_b)),
+        Err(error) => return Ok(status.and(Err(error))),
+    };
+    let found = selected(&a, &b, args.selection);
+    Ok(match found {
+        Err(failure) => status.and(Err(failure)),
+        Ok(found) => {
+            let differs = if found.is_empty() { Status::Fine } else { Status::Differs };
+            status.worse(differs).and(write_differences(&mut BufWriter::new(io::stdout().lock()), &found))
+        }
+    })
+}
+
+/// The differences inside the selection, of which one of the states must have something.
+fn selected(a: &State, b: &State, selection: Selection) -> Result<Vec<Difference>, Failure> {
+    let inside = |draw: u32, frame_draw: u32, submit: u32| selection.contains(submit, draw, frame_draw);
+    let records = a.records.iter().chain(&b.records);
+    let mut draws = records.clone().filter(|record| !record.is_end() || selection.draw.is_none());
+    let found = draws.any(|record| inside(record.number, record.frame_draw, record.submit));
+    let most = |of: fn(&Record) -> u32| records.clone().map(of).max().unwrap_or(0);
+    selection.must_have_found(found, most(|record| record.number), most(|record| record.submit))?;
+    let mut differences = compare(a, b);
+    differences.retain(|found| inside(found.draw, found.frame_draw, found.submit));
+    Ok(differences)
+}
+
+/// The first difference, then the rest grouped by draw.
+fn write_differences(out: &mut impl Write, found: &[Difference]) -> io::Result<()> {
+    let Some((first, rest)) = found.split_first() else { return out.flush() };
+    writeln!(out, "first: {first}")?;
+    for group in rest.chunk_by(|a, b| a.draw == b.draw) {
+        writeln!(out, "draw {} f{} submit {}", group[0].draw, group[0].frame_draw, group[0].submit)?;
+        for Difference { what, old, new, .. } in group {
+            writeln!(out, "  {what}: {old} -> {new}")?;
+        }
+    }
+    out.flush()
+}
+
+/// The state in a state file, or that which a capture replays to.
+fn load(path: &Path, args: &Args, shared: &Shared) -> anyhow::Result<(State, Status)> {
+    match state_text(path)? {
+        Some(text) => {
+            let state = golden::parse(&text).with_context(|| path.display().to_string())?;
+            Ok((state, Status::Fine))
+        }
+        None => replayed(path, args, shared),
+    }
+}
+
+/// Whether `path` begins as a state file does.
+///
+/// # Errors
+/// It cannot be read.
+pub fn is_state(path: &Path) -> anyhow::Result<bool> {
+    Ok(state_text(path)?.is_some())
+}
+
+/// The text at `path` if it begins as a state file does.
+fn state_text(path: &Path) -> anyhow::Result<Option<String>> {
+    if path == Path::new("-") {
+        return Ok(None);
+    }
+    let cannot = || format!("cannot read {}", path.display());
+    let mut file = File::open(path).with_context(cannot)?;
+    let mut start = Vec::new();
+    Read::by_ref(&mut file).take(golden::MAGIC.len() as u64).read_to_end(&mut start).with_context(cannot)?;
+    if start != golden::MAGIC.as_bytes() {
+        return Ok(None);
+    }
+    file.read_to_end(&mut start).with_context(cannot)?;
+    Ok(Some(String::from_utf8(start).with_context(cannot)?))
+}
+
+fn replayed(path: &Path, args: &Args, shared: &Shared) -> anyhow::Result<(State, Status)> {
+    let mut playback = args.limits.playback(path);
+    let mut recorder = Recorder::new(State::default());
+    let mut window = Window::new(args.selection, None);
+    let sections = open_capture(path, shared)?;
+    playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut window, &mut recorder]));
+    let state = recorder.end(&playback.gpu);
+    Ok((state, playback.gpu.report.tell(&path.display().to_string(), shared)))
+}

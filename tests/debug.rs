@@ -1,0 +1,157 @@
+//! `a4emu debug`: sessions with draws and dispatches of captures.
+
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+
+/// stdout, stderr and exit status of a session.
+fn session(capture: &str, arguments: &[&str], commands: &str) -> (String, String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["debug", capture]).args(arguments);
+    let output = command.write_stdin(commands).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+/// A capture of a source in captures/geometry.
+fn assembled(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.rd");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.args(["asm", "--include", "captures", "-o"]).arg(&out);
+    command.arg(format!("captures/geometry/{name}.a4")).assert().success();
+    (folder, out)
+}
+
+/// The four values of a line that shows a register.
+fn register(line: &str) -> [f32; 4] {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    std::array::from_fn(|i| f32::from_bits(u32::from_str_radix(words[1 + 2 * i], 16).unwrap()))
+}
+
+/// The pixel of the frame that is held to be right.
+fn golden_pixel(x: usize, y: usize) -> [u8; 4] {
+    let frame = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/triangle/frame.png");
+    let file = std::io::BufReader::new(std::fs::File::open(frame).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut bytes).unwrap();
+    let at = y * info.line_size + 4 * x;
+    std::array::from_fn(|c| bytes[at + c])
+}
+
+#[test]
+fn a_fragment_ends_with_the_colour_of_its_pixel() {
+    for (draw, pixel, [x, y]) in [("1", "100,100", [100, 100]), ("f1", "131,90", [131, 90])] {
+        let arguments = ["--draw", draw, "--stage", "fs", "--pixel", pixel];
+        let (out, err, status) = session("captures/triangle.rd.gz", &arguments, "c\nr r0\nr r1\n");
+        let lines: Vec<&str> = out.lines().collect();
+        assert!(lines[0].starts_with("   0  bary.f r0.z, 0, r0.x   [lanes 0x"), "{out}");
+        assert_eq!(lines[1], "ended");
+        let (r0, r1) = (register(lines[2]), register(lines[3]));
+        let color = [r0[2], r0[3], r1[0], r1[1]].map(|c| (c * 255.0).round() as u8);
+        assert_eq!(color, golden_pixel(x, y), "{out}");
+        assert_eq!(status, Some(0));
+        assert!(err.contains(&format!("pixel {pixel}")), "{err}");
+    }
+}
+
+#[test]
+fn vertices_begin_with_their_attributes() {
+    let arguments = ["--draw", "1", "--stage", "vs", "--vertex", "1"];
+    let (out, _, status) = session("captures/triangle.rd.gz", &arguments, "r r0\nl 2\nr r0\nq\n");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[0], "   0  mov.u32u32 r0.z, 0   [lanes 0x00000007]");
+    assert_eq!(register(lines[1])[..2], [0.8, -0.7], "vertex 1, as in captures/scenes.c");
+    assert_eq!(register(lines[3])[..2], [0.0, 0.9], "vertex 2");
+    assert_eq!(status, Some(0));
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    let wrong: [&[&str]; 14] = [
+        &["--stage", "fs"],
+        &["--draw", "1"],
+        &["--stage", "fs", "--draw", "99"],
+        &["--stage", "fs", "--draw", "0..2"],
+        &["--stage", "fs", "--draw", "1", "--pixel", "0,0"],
+        &["--stage", "fs", "--draw", "f1", "--pixel", "9999,0"],
+        &["--stage", "fs", "--draw", "1", "--pixel", "100,100", "--primitive", "7"],
+        &["--stage", "fs", "--draw", "1", "--warp", "100000"],
+        &["--stage", "fs", "--draw", "1", "--vertex", "1"],
+        &["--stage", "vs", "--draw", "1", "--warp", "1"],
+        &["--stage", "vs", "--draw", "1", "--vertex", "3"],
+        &["--stage", "vs", "--draw", "1", "--pixel", "1,1"],
+        &["--stage", "gs", "--draw", "1"],
+        &["--stage", "cs", "--draw", "1"],
+    ];
+    for arguments in wrong {
+        let (out, err, status) = session("captures/triangle.rd.gz", arguments, "");
+        assert_eq!((out.as_str(), status), ("", Some(2)), "{arguments:?}: {err}");
+        assert!(err.contains("a4emu: ") || err.starts_with("error: "), "{arguments:?}: {err}");
+    }
+}
+
+/// Where several primitives cover a pixel all are named, and each can be had.
+#[test]
+fn the_primitive_of_a_pixel_can_be_chosen() {
+    let at = |more: &[&str]| {
+        let mut arguments = vec!["--draw", "1", "--stage", "fs", "--pixel", "128,40"];
+        arguments.extend(more);
+        session("captures/torus.rd.gz", &arguments, "")
+    };
+    let (_, err, status) = at(&["--primitive", "0"]);
+    let listed = err.split('[').nth(1).and_then(|rest| rest.split(']').next()).expect("a list");
+    let covering: Vec<&str> = listed.split(", ").collect();
+    assert!(covering.len() > 1 && status == Some(2), "{err}");
+    let (_, last, _) = at(&[]);
+    assert!(last.contains(&format!("primitive {} of", covering[covering.len() - 1])), "{last}");
+    let (_, first, status) = at(&["--primitive", covering[0]]);
+    assert!(first.contains(&format!("primitive {} of", covering[0])) && status == Some(0), "{first}");
+}
+
+#[test]
+fn a_texture_that_is_sampled_is_shown_with_what_came_back() {
+    let arguments = ["--draw", "2", "--stage", "fs", "--pixel", "60,60"];
+    let (out, _, _) = session("captures/mipmap.rd.gz", &arguments, &"s\n".repeat(40));
+    let shown = out.lines().find(|line| line.contains("texture 0, sampler 0 at (")).expect(&out);
+    assert!(shown.contains(") -> (") && shown.matches(", ").count() >= 4, "{shown}");
+}
+
+/// Every stage comes to its end, with the same outputs after a way back and forth.
+#[test]
+fn all_stages_can_be_stepped_through() {
+    let (_folder, capture) = assembled("tess-gs");
+    let capture = capture.to_string_lossy();
+    let places: [&[&str]; 6] = [
+        &["vs", "--vertex", "1"],
+        &["hs", "--invocation", "0,1"],
+        &["ds", "--vertex", "2"],
+        &["gs", "--invocation", "0,0,1"],
+        &["gs", "--warp", "0"],
+        &["fs", "--warp", "3"],
+    ];
+    for place in places {
+        let arguments = [&["--draw", "1", "--stage"], place].concat();
+        let (out, err, status) = session(&capture, &arguments, "c\nr\nbs 5\nrc\ns 2\nbs\nc\nr\n");
+        assert_eq!(status, Some(0), "{place:?}: {err}");
+        let parts: Vec<&str> = out.split("ended\n").collect();
+        assert_eq!(parts.len(), 3, "{place:?}: {out}");
+        assert!(parts[1].starts_with(parts[2]) && !parts[2].is_empty(), "{place:?}: {out}");
+    }
+}
+
+#[test]
+fn an_invocation_of_a_dispatch_is_found_by_its_id() {
+    let ids = |id: &str| {
+        let arguments = ["--draw", "0", "--stage", "cs", "--invocation", id];
+        let (out, err, status) = session("captures/compute.rd.gz", &arguments, "i\nc\n");
+        assert!(status == Some(0) && out.ends_with("ended\n"), "{out}{err}");
+        out.lines().filter(|line| line.starts_with('r')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (first, other) = (ids("8,8,0"), ids("11,13,0"));
+    assert!(first != other && first.len() == other.len(), "local ids are inputs: {first:?} {other:?}");
+    let arguments = ["--draw", "0", "--stage", "cs", "--invocation", "64,0,0"];
+    assert_eq!(session("captures/compute.rd.gz", &arguments, "").2, Some(2));
+}

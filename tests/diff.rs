@@ -1,0 +1,274 @@
+//! `a4emu diff`: captures against copies of themselves that went through `disasm` and `asm` with one thing
+//! changed, and against recordings of the same scene made in another way.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn a4emu() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command
+}
+
+/// stdout, stderr and exit status.
+fn diff(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let output = a4emu().arg("diff").args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+/// A folder with copies of captures.
+struct Copies(tempfile::TempDir);
+
+impl Copies {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A copy of `capture`, whose text `edit` changes.
+    fn with(&self, capture: &str, edit: impl FnOnce(&str) -> String) -> String {
+        let (source, out) = (self.path("source.a4"), self.path("copy.rd"));
+        a4emu().args(["disasm", capture, "-o"]).arg(&source).assert().success();
+        let text = fs::read_to_string(&source).unwrap();
+        let edited = edit(&text);
+        assert_ne!(text, edited, "the edit changes something");
+        fs::write(&source, edited).unwrap();
+        a4emu().arg("asm").arg(&source).arg("-o").arg(&out).assert().success();
+        out.to_string_lossy().into_owned()
+    }
+}
+
+const CUBE: &str = "captures/cube.rd.gz";
+
+/// `old` becomes `new` where it stands first behind `after`.
+fn behind(text: &str, after: &str, old: &str, new: &str) -> String {
+    let start = text.find(after).unwrap_or_else(|| panic!("no {after}"));
+    let (before, rest) = text.split_at(start);
+    assert!(rest.contains(old), "no {old} behind {after}");
+    before.to_owned() + &rest.replacen(old, new, 1)
+}
+
+/// The lines of a difference of the cube and a copy in which `old` has become `new`.
+fn changed(after: &str, old: &str, new: &str) -> Vec<String> {
+    let copies = Copies::new();
+    let copy = copies.with(CUBE, |text| behind(text, after, old, new));
+    let (out, err, status) = diff(&[CUBE, &copy]);
+    assert_eq!(status, Some(1), "{out}{err}");
+    out.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_changed_vertex_is_named() {
+    let lines = changed("buffer b_fff5f000", "f32 1.0, 1.0, -1.0, 1.0,", "f32 1.0, 1.5, -1.0, 1.0,");
+    let expected =
+        "f1 (gmem TRILIST 36): vertex input 0 vertex 1: (1.0, 1.0, -1.0, 1.0) -> (1.0, 1.5, -1.0, 1.0)";
+    assert_eq!(lines, [expected]);
+}
+
+#[test]
+fn a_changed_index_is_named() {
+    let lines = changed("buffer b_fff5e000", "words 10000 20002", "words 10000 20003");
+    assert_eq!(lines, ["f1 (gmem TRILIST 36): index 2: 2 -> 3"]);
+}
+
+#[test]
+fn a_changed_texel_is_named() {
+    let lines = changed("buffer b_fff60000", "80002800", "80002864");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("f1 (gmem TRILIST 36): FS texture 0 level 0 texel 0,0: ("), "{lines:?}");
+}
+
+#[test]
+fn a_changed_constant_is_named() {
+    let lines = changed("load VS.constants {", "f32 1.5260079,", "f32 7.25,");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("f1 (gmem TRILIST 36): VS c0.x: 1.5260079 (0x3fc3"), "{lines:?}");
+    assert!(lines[0].ends_with(") -> 7.25 (0x40e80000)"), "{lines:?}");
+}
+
+#[test]
+fn a_changed_instruction_is_named() {
+    let lines = changed("shader_fff5d000", "max.f r0.w, r0.w, (0.0)", "min.f r0.w, r0.w, (0.0)");
+    let expected =
+        "f1 (gmem TRILIST 36): VS instruction 8: max.f r0.w, r0.w, (0.0) -> min.f r0.w, r0.w, (0.0)";
+    assert_eq!(lines, [expected]);
+}
+
+#[test]
+fn a_changed_register_field_is_named() {
+    let lines = changed("", "ZFUNC = FUNC_LESS", "ZFUNC = FUNC_GREATER");
+    assert_eq!(lines, ["f1 (gmem TRILIST 36): RB_DEPTH_CONTROL.ZFUNC: FUNC_LESS -> FUNC_GREATER"]);
+}
+
+/// Every address of a buffer, and all that points there, lies elsewhere in the copy.
+fn moved(text: &str) -> String {
+    let starts = text.lines().filter_map(|line| line.strip_prefix("buffer ")?.split(' ').nth(2));
+    let starts: Vec<u32> =
+        starts.map(|start| u32::from_str_radix(start.trim_start_matches("0x"), 16).unwrap()).collect();
+    let is_address = |value: u32| {
+        value != u32::MAX
+            && starts.iter().any(|start| (*start..start.saturating_add(0x8000)).contains(&value))
+    };
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("0xff") {
+        let digits = rest[at + 2..].find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len() - at - 2);
+        let number = &rest[at + 2..at + 2 + digits];
+        let value = u32::from_str_radix(number, 16).unwrap_or(0);
+        out += &rest[..at];
+        match digits == 8 && is_address(value) {
+            true => out += &format!("{:#x}", value - 0x0100_0000),
+            false => out += &rest[at..at + 2 + digits],
+        }
+        rest = &rest[at + 2 + digits..];
+    }
+    out + rest
+}
+
+#[test]
+fn buffers_that_lie_elsewhere_are_the_same() {
+    for capture in [CUBE, "captures/ubo.rd.gz", "captures/many.rd.gz"] {
+        let copies = Copies::new();
+        let copy = copies.with(capture, moved);
+        let (out, err, status) = diff(&[capture, &copy]);
+        assert_eq!((out.as_str(), status), ("", Some(0)), "{capture}: {err}");
+        let (out, _, status) = diff(&["--addresses", capture, &copy]);
+        assert!(out.contains("SP_VS_OBJ_START: 0xf") && status == Some(1), "{capture}: {out}");
+    }
+}
+
+#[test]
+fn a_capture_is_the_same_as_itself() {
+    let (out, _, status) = diff(&[CUBE, CUBE]);
+    assert_eq!((out.as_str(), status), ("", Some(0)));
+    let (out, _, status) = diff(&["--json", CUBE, CUBE]);
+    let value: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (value["same"].as_bool(), value["differences"].as_array().map(Vec::len)),
+        (Some(true), Some(0))
+    );
+    assert_eq!(status, Some(0));
+}
+
+#[test]
+fn draws_that_one_has_more_of_are_found_and_the_others_still_compare() {
+    let (out, _, status) = diff(&["captures/cube.rd.gz", "captures/many.rd.gz"]);
+    assert_eq!(status, Some(1));
+    assert!(out.lines().any(|line| line.contains(" of B: draw: none -> gmem ")), "{out}");
+}
+
+#[test]
+fn a_selection_of_nothing_is_no_comparison() {
+    let cases: [(&[&str], &str); 4] = [
+        (&["--draw", "77", CUBE, CUBE], "no draw 77"),
+        (&["--submit", "7", CUBE, CUBE], "no submit 7"),
+        (&["captures/cube.rd.gz:77", CUBE], "no draw 77"),
+        (&["captures/cube.rd.gz:f1", "captures/nothing.rd"], "nothing.rd"),
+    ];
+    for (arguments, message) in cases {
+        let (out, err, status) = diff(arguments);
+        assert_eq!((out.as_str(), status), ("", Some(2)), "{arguments:?}");
+        assert!(err.contains(message), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn two_draws_of_one_capture_compare() {
+    let (out, _, status) = diff(&["captures/cube.rd.gz:0", "captures/cube.rd.gz:1"]);
+    assert_eq!(status, Some(1));
+    assert!(out.starts_with("f0 ~ f1 ("), "{out}");
+    assert!(out.contains("RB_DEPTH_CONTROL.ZFUNC: FUNC_ALWAYS -> FUNC_LESS"), "{out}");
+    let (out, _, status) = diff(&["captures/cube.rd.gz:1", "captures/cube.rd.gz:f1"]);
+    assert_eq!((out.as_str(), status), ("", Some(0)));
+}
+
+#[test]
+fn the_first_difference_comes_with_its_packet() {
+    let copies = Copies::new();
+    let copy = copies.with(CUBE, |text| behind(text, "", "ZFUNC = FUNC_LESS", "ZFUNC = FUNC_GREATER"));
+    let (out, _, status) = diff(&["--first", CUBE, &copy]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!((lines.len(), status), (3, Some(1)), "{out}");
+    assert!(lines[1].starts_with("first packet of A: the write of RB_DEPTH_CONTROL at 0x"), "{out}");
+    assert!(lines[2].starts_with("first packet of B: the write of RB_DEPTH_CONTROL at 0x"), "{out}");
+}
+
+#[test]
+fn the_status_does_not_depend_on_who_reads() {
+    let script =
+        "\"$0\" diff captures/cube.rd.gz captures/torus.rd.gz | head -1 >/dev/null; exit ${PIPESTATUS[0]}";
+    let mut shell = Command::new("bash");
+    shell.current_dir(env!("CARGO_MANIFEST_DIR")).args(["-c", script, env!("CARGO_BIN_EXE_a4emu")]);
+    shell.assert().code(1);
+}
+
+#[test]
+fn pictures_of_a_difference_are_measured_and_written() {
+    let copies = Copies::new();
+    let copy = copies.with(CUBE, |text| behind(text, "buffer b_fff60000", "80002800", "80002864"));
+    let folder = copies.path("pictures");
+    let folder = folder.to_string_lossy();
+    let (out, _, status) = diff(&["--images", &folder, CUBE, &copy]);
+    assert_eq!(status, Some(1));
+    let line = out.lines().find(|line| line.starts_with("f1: target 0: ")).expect(&out);
+    assert!(line.contains(" pixels differ, PSNR ") && line.contains(" dB, largest difference 0."), "{out}");
+    let file = line.rsplit(", ").next().unwrap();
+    assert!(fs::read(file).unwrap().starts_with(b"\x89PNG"), "{out}");
+    let (out, _, status) = diff(&["--images", &folder, CUBE, CUBE]);
+    assert!(out.lines().all(|line| line.ends_with("same picture")) && !out.is_empty(), "{out}");
+    assert_eq!(status, Some(0));
+}
+
+/// A capture beside the tree, if it is there.
+fn shared(name: &str) -> Option<String> {
+    let root = std::env::var("A4EMU_SHARED").unwrap_or_else(|_| "../shared".into());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(root).join("captures").join(name);
+    let there = path.exists();
+    if !there {
+        eprintln!("SKIPPED: {} is not there", path.display());
+    }
+    there.then(|| path.to_string_lossy().into_owned())
+}
+
+/// The same scene drawn in another way is no other scene.
+#[test]
+fn nothing_differs_but_the_passes() {
+    let pairs = [
+        (Some("captures/cube.rd.gz".to_owned()), shared("variants/cube-sysmem.rd.gz")),
+        (shared("variants/cube-1600x900.rd.gz"), shared("variants/cube-1600x900-nobin.rd.gz")),
+    ];
+    for (a, b) in pairs {
+        let (Some(a), Some(b)) = (a, b) else { continue };
+        let (out, err, status) = diff(&[&a, &b]);
+        let lines: Vec<&str> = out.lines().collect();
+        assert!(lines.len() == 1 && lines[0].starts_with("passes: "), "{a} {b}: {out}{err}");
+        assert_eq!(status, Some(1));
+    }
+}
+
+#[test]
+fn state_files_still_compare_and_broken_ones_take_a_line() {
+    let copies = Copies::new();
+    let (one, other) = (copies.path("a.state"), copies.path("b.state"));
+    for (capture, out) in [(CUBE, &one), ("captures/torus.rd.gz", &other)] {
+        a4emu().args(["replay", "-q", capture, "--state"]).arg(out).assert().success();
+    }
+    let (one, other) = (one.to_string_lossy(), other.to_string_lossy());
+    assert_eq!(diff(&[&one, &one]).2, Some(0));
+    assert_eq!(diff(&[&one, CUBE]).2, Some(0), "a capture has the state that it replays to");
+    let (out, _, status) = diff(&[&one, &other]);
+    assert!(out.starts_with("first: draw ") && status == Some(1), "{out}");
+    assert_eq!(diff(&["--json", &one, &other]).2, Some(2), "what is for captures is refused");
+    let broken = copies.path("broken.state");
+    fs::write(&broken, format!("a4emu state 2 gpu 420\n{}\n", "x\u{1b}".repeat(5000))).unwrap();
+    let (_, err, status) = diff(&[&broken.to_string_lossy(), &one]);
+    assert!(err.lines().count() == 1 && err.len() < 400 && !err.contains('\u{1b}'), "{err}");
+    assert_eq!(status, Some(2));
+}
