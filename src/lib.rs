@@ -75,6 +75,7 @@ pub mod fault;
 pub mod format;
 pub mod golden;
 pub mod gpu;
+pub mod inspect;
 pub mod memory;
 pub mod pass;
 pub mod picture;
@@ -92,6 +93,7 @@ mod out_file;
 mod pixel;
 mod progress;
 mod replay;
+mod show;
 mod trace;
 
 #[doc(hidden)]

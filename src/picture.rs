@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use a4emu_decoder::regs::enums::DepthFormat;
+use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
 
 use crate::draw::rb::rendered::{Content, Written};
 use crate::format::{Codec, Format, Transfer};
@@ -19,13 +19,36 @@ pub enum Kind {
     Rgba8,
     /// A grey value of 16 bits, high byte first.
     Grey16,
+    /// A grey value of 8 bits.
+    Grey8,
+}
+
+/// What becomes of alpha, which viewers show as holes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Alpha {
+    /// It stays.
+    #[default]
+    Kept,
+    /// All pixels become opaque.
+    Opaque,
+}
+
+impl Alpha {
+    /// Does that to `pixels` of `kind`.
+    pub fn apply(self, kind: Kind, pixels: &mut [u8]) {
+        if self == Self::Opaque && kind == Kind::Rgba8 {
+            pixels.as_chunks_mut::<4>().0.iter_mut().for_each(|[_, _, _, alpha]| *alpha = u8::MAX);
+        }
+    }
 }
 
 impl Kind {
-    fn bytes(self) -> usize {
+    /// Bytes of a pixel.
+    pub fn bytes(self) -> usize {
         match self {
             Self::Rgba8 => 4,
             Self::Grey16 => 2,
+            Self::Grey8 => 1,
         }
     }
 
@@ -34,6 +57,7 @@ impl Kind {
         let (color, depth) = match self {
             Self::Rgba8 => (png::ColorType::Rgba, png::BitDepth::Eight),
             Self::Grey16 => (png::ColorType::Grayscale, png::BitDepth::Sixteen),
+            Self::Grey8 => (png::ColorType::Grayscale, png::BitDepth::Eight),
         };
         let mut encoder = png::Encoder::new(out, width, height);
         encoder.set_color(color);
@@ -42,31 +66,53 @@ impl Kind {
     }
 }
 
-enum Texel {
+/// How the bytes of a surface's pixel become those of a picture's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Texel {
+    /// Colour.
     Color(Codec),
+    /// Depth, with stencil beside it or not.
     Depth(DepthFormat),
+    /// Stencil, behind 24 bits of depth.
+    PackedStencil,
+    /// Stencil alone.
+    Stencil,
 }
 
 impl Texel {
-    fn of(surface: &Written) -> Option<Self> {
-        Some(match surface.content {
-            Content::Depth(format) => Self::Depth(format),
-            Content::Color => {
-                Self::Color(Format::color(surface.format)?.codec(surface.swap, Transfer::Linear)?)
-            }
-        })
+    /// Of a colour format; nothing where single pixels cannot be read.
+    pub fn color(format: ColorFmt, swap: ColorSwap) -> Option<Self> {
+        Some(Self::Color(Format::color(format)?.codec(swap, Transfer::Linear)?))
     }
 
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Color(codec) => codec.bytes() as usize,
-            Self::Depth(DepthFormat::DEPTH4_16) => 2,
-            Self::Depth(_) => 4,
+    fn of(surface: &Written) -> Option<Self> {
+        match surface.content {
+            Content::Depth(format) => Some(Self::Depth(format)),
+            Content::Color => Self::color(surface.format, surface.swap),
         }
     }
 
-    /// Integers are cut to a byte, floats to 0..1.
-    fn put(&self, texel: &[u8], out: &mut Vec<u8>) {
+    /// Bytes of a pixel of the surface.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Color(codec) => codec.bytes() as usize,
+            Self::Depth(DepthFormat::DEPTH4_16) => 2,
+            Self::Depth(_) | Self::PackedStencil => 4,
+            Self::Stencil => 1,
+        }
+    }
+
+    /// What a pixel of the picture is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Color(_) => Kind::Rgba8,
+            Self::Depth(_) => Kind::Grey16,
+            Self::PackedStencil | Self::Stencil => Kind::Grey8,
+        }
+    }
+
+    /// Appends the pixel `texel` to those of a picture. Integers are cut to a byte, floats to 0..1.
+    pub fn put(&self, texel: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::Color(codec) => {
                 let byte = |lane: u32| match codec.is_integer() {
@@ -76,6 +122,7 @@ impl Texel {
                 out.extend(codec.decode(codec.load(texel)).map(byte));
             }
             Self::Depth(format) => out.extend(grey(*format, texel).to_be_bytes()),
+            Self::PackedStencil | Self::Stencil => out.extend(texel.last()),
         }
     }
 }
@@ -107,6 +154,7 @@ pub struct Picture<'m> {
     texel: Texel,
     /// Rows up to the last that some buffer holds.
     height: u32,
+    alpha: Alpha,
 }
 
 impl<'m> Picture<'m> {
@@ -116,13 +164,20 @@ impl<'m> Picture<'m> {
     /// Why there is none.
     pub fn of(surface: &Written, memory: &'m Memory) -> Result<Self, NoPicture> {
         let texel = Texel::of(surface).ok_or(NoPicture::Unsupported)?;
-        let mut picture = Self { memory, surface: *surface, texel, height: surface.height };
+        let mut picture =
+            Self { memory, surface: *surface, texel, height: surface.height, alpha: Alpha::Kept };
         if picture.size().contains(&0) {
             return Err(NoPicture::Unsupported);
         }
         let last = (0..surface.height).rev().find(|y| picture.is_held(*y));
         picture.height = last.ok_or(NoPicture::Missing)? + 1;
         Ok(picture)
+    }
+
+    /// The same with `alpha` done to its pixels.
+    #[must_use]
+    pub fn with_alpha(self, alpha: Alpha) -> Self {
+        Self { alpha, ..self }
     }
 
     /// Columns and rows.
@@ -132,10 +187,7 @@ impl<'m> Picture<'m> {
 
     /// What its pixels are.
     pub fn kind(&self) -> Kind {
-        match self.texel {
-            Texel::Color(_) => Kind::Rgba8,
-            Texel::Depth(_) => Kind::Grey16,
-        }
+        self.texel.kind()
     }
 
     fn row_bytes(&self) -> usize {
@@ -157,7 +209,9 @@ impl<'m> Picture<'m> {
         if let Ok(address) = u32::try_from(self.row_start(y)) {
             let _missing_is_black = self.memory.read(address, &mut texels);
         }
+        let before = out.len();
         texels.chunks_exact(self.texel.bytes()).for_each(|texel| self.texel.put(texel, out));
+        self.alpha.apply(self.kind(), &mut out[before..]);
     }
 
     /// All pixels, row by row.

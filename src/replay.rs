@@ -1,5 +1,6 @@
 //! `a4emu replay`: run a capture; render.
 
+mod after;
 mod observe;
 mod output;
 mod stepping;
@@ -16,6 +17,7 @@ use crate::golden::Recorder;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
 use crate::out_file::{Inputs, OutFile};
+use crate::picture::Alpha;
 use crate::playback::Playback;
 use crate::selection::{Draws, Selection, Window};
 use crate::status::Status;
@@ -31,6 +33,14 @@ pub struct Args {
     /// Write the last colour surface rendered as RGBA PNG, in memory row order (- for stdout)
     #[arg(long, value_name = "FILE")]
     pub png: Option<PathBuf>,
+    /// With --png, write what this draw renders to as it is after it (`3`: in its own tile; `f3`: all tiles
+    /// joined), without waiting for a resolve
+    #[arg(long, value_name = "DRAW", value_parser = Draws::one, requires = "png",
+        conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "stop", "debug", "submit", "draw"])]
+    pub after: Option<Draws>,
+    /// Pictures without holes: alpha is 1 everywhere
+    #[arg(long)]
+    pub opaque: bool,
     /// Write every surface rendered, and summary.json
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -71,6 +81,11 @@ pub struct Args {
 }
 
 impl Args {
+    /// What becomes of alpha in pictures.
+    fn alpha(&self) -> Alpha {
+        if self.opaque { Alpha::Opaque } else { Alpha::Kept }
+    }
+
     /// Whether draws run. Lists, traces and state alone need only the command processor:
     /// what shaders write reaches registers through memory at most, which no driver does
     /// but for indirect draw parameters.
@@ -86,6 +101,9 @@ impl Args {
 /// # Errors
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    if let (Some(draw), Some(png)) = (args.after, &args.png) {
+        return args.threads.run(|| after::write(args, draw, png, shared));
+    }
     let mut playback = args.limits.playback(&args.capture);
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
     let done = args.threads.run(|| {
@@ -107,10 +125,10 @@ fn pictures(args: &Args, playback: &mut Playback) -> Status {
     let inputs = Inputs::of(&args.capture);
     let mut status = Status::Fine;
     if let Some(path) = &args.png {
-        status = status.and(output::write_last(&mut playback.gpu, path, &inputs));
+        status = status.and(output::write_last(&mut playback.gpu, path, args.alpha(), &inputs));
     }
     if let Some(directory) = &args.out {
-        status = status.and(output::write_all(&mut playback.gpu, directory, &inputs));
+        status = status.and(output::write_all(&mut playback.gpu, directory, args.alpha(), &inputs));
     }
     status
 }

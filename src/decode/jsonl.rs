@@ -110,9 +110,11 @@ impl Serialize for PacketName {
 }
 
 /// The fields of one word.
-struct Fields {
-    rows: &'static [FieldRow],
-    word: u32,
+pub struct Fields {
+    /// Which there are.
+    pub rows: &'static [FieldRow],
+    /// The word.
+    pub word: u32,
 }
 
 impl Serialize for Fields {

@@ -16,6 +16,7 @@ mod state_text;
 mod text;
 mod tracker;
 
+pub use jsonl::Fields;
 use jsonl::{Jsonl, Shaders};
 use output::Palette;
 pub use output::{Hold, Output};

@@ -6,6 +6,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use a4emu_decoder::regs::enums::PrimType;
+
 use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
@@ -39,16 +41,16 @@ use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
 use super::rb::surface::{Location, Outside, Surface, copied, reachable, with_rows};
 use super::sp::environment::StageEnvironment;
 use super::sp::kept::NoStage;
-use super::sp::log::ShaderLog;
+use super::sp::log::{ShaderLog, ShaderWork};
 use super::sp::programs::Programs;
 use super::sp::state::{StageState, code};
-use super::stats::{Stats, StatsReport, TessellationCost};
+use super::stats::{StageCost, Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
 use super::vertices::{VertexStream, Vertices};
-use super::vfd::state::{FetchState, attributes};
+use super::vfd::state::{Attribute, FetchState, attributes};
 use super::vpc::state::{FeedbackState, VertexOutputs};
-use super::vs::{Shaded, VertexState};
+use super::vs::{Fetched, Shaded, VertexState};
 use super::{ds, gs, hs, pc};
 
 /// What the pipeline keeps between draws.
@@ -72,6 +74,8 @@ pub struct Pipeline {
     pub dispatches: DispatchCosts,
     /// What tessellation cost.
     pub tessellation: TessellationCost,
+    /// What each draw's stages took, for whoever puts a list here and takes it out.
+    pub costs: Option<Vec<StageCost>>,
     /// What is wanted of the next draw.
     pub watch: Option<Watch>,
 }
@@ -236,6 +240,7 @@ fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
     let stage = stage(gpu, Stage::CS)?;
     let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
     let log = state.run(&mut gpu.mem, &mut gpu.budget);
+    record_cost(gpu, Stage::CS, &log.work, 0);
     record_log(gpu, "compute", log);
     Ok(())
 }
@@ -262,6 +267,7 @@ fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
     let start = Instant::now();
     let mut shaded = state.shade(&mut gpu.mem, &mut gpu.budget)?;
     gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
+    record_cost(gpu, Stage::VS, &shaded.log.work, 0);
     record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
     gpu.pipeline.stats.ms.vertex += start.elapsed().as_secs_f64() * 1e3;
     Ok(shaded)
@@ -299,6 +305,7 @@ fn tessellate(
     let log = Hull { stage: hull, state: patches, vertices, patches: primitives }
         .shade(&mut gpu.mem, &mut gpu.budget);
     let failed = log.fault.is_some();
+    record_cost(gpu, Stage::HS, &log.work, 0);
     record_log(gpu, &format!("draw {}: hull", patches.draw), log);
     let count = if failed { 0 } else { primitives.len() };
     let (factors, problems) = pc::factors::read(patches, count, &gpu.mem);
@@ -307,6 +314,7 @@ fn tessellate(
     let components = domain.outputs.components;
     let points = ds::points(patches, components, &primitives.ids, &factors, &mut gpu.budget)?;
     let (shaded, log) = ds::shade(domain, &points.points, &mut gpu.mem, &mut gpu.budget);
+    record_cost(gpu, Stage::DS, &log.work, 0);
     record_log(gpu, &format!("draw {}: domain", patches.draw), log);
     let cost = &mut gpu.pipeline.tessellation;
     cost.patches += primitives.len() as u64;
@@ -337,6 +345,7 @@ fn shade_geometry(
     let work = GeometryDraw { state, vertices, primitives, choice, draw };
     let shaded = gs::shade(&work, &mut gpu.mem, &mut gpu.budget);
     gpu.pipeline.dispatches.add(&choice, &shaded.cost);
+    record_cost(gpu, Stage::GS, &shaded.log.work, 0);
     record_log(gpu, &format!("draw {draw}: geometry"), shaded.log);
     shaded.fault.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
     shaded.too_large.into_iter().for_each(|what| gpu.report.cut(what, gpu.at));
@@ -610,7 +619,16 @@ fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
 fn record_fragments(gpu: &mut Gpu, samples: u64, log: ShaderLog) {
     gpu.pipeline.stats.pixels += samples;
     gpu.counters.samples_passed += samples;
+    record_cost(gpu, Stage::FS, &log.work, samples);
     record_log(gpu, "fragment", log);
+}
+
+/// Records what the shader of `stage` took, if somebody wants to know it by draw.
+fn record_cost(gpu: &mut Gpu, stage: Stage, work: &ShaderWork, samples: u64) {
+    if let Some(costs) = &mut gpu.pipeline.costs {
+        let (instructions, units) = (work.instructions, work.units());
+        costs.push(StageCost { at: gpu.at, stage, instructions, units, samples });
+    }
 }
 
 /// Records what the shader of `stage` did.
@@ -643,6 +661,41 @@ fn record_outside(gpu: &mut Gpu, surfaces: &[Surface], outside: &[Outside]) {
             gpu.report.fault(Fault::Store { client: Client::RenderTarget, page }, gpu.at);
         }
     }
+}
+
+// The vertices of a draw: for whoever looks at it.
+
+/// The vertices of a draw, as they are fetched and as they reach set-up.
+pub struct DrawVertices {
+    /// The attributes that are fetched.
+    pub attributes: Arc<[Attribute]>,
+    /// What is fetched.
+    pub fetched: Fetched,
+    /// Type of what its list makes.
+    pub topology: PrimType,
+    /// What reaches set-up; nothing where the type of primitive is not supported.
+    pub stream: Option<VertexStream>,
+    /// Type of what that list makes.
+    pub out_topology: PrimType,
+    /// Whether what reaches set-up are the vertices that were fetched, in their order.
+    pub is_plain: bool,
+}
+
+/// The vertices of a draw. Nothing is drawn or fed back, but what shaders store is stored.
+///
+/// # Errors
+/// The draw cannot be run.
+pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
+    let stages = VertexStages { feedback: None, ..vertex_stages(gpu, call)? };
+    let fetched = stages.vertex.fetched(&mut gpu.mem, &mut gpu.budget)?;
+    Ok(DrawVertices {
+        attributes: stages.vertex.fetch.attributes.clone(),
+        fetched,
+        topology: stages.topology,
+        stream: vertex_stream(gpu, &stages)?,
+        out_topology: stages.topology(),
+        is_plain: stages.is_plain(),
+    })
 }
 
 // One warp of a draw, ready to run: for a debugger.

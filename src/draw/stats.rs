@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::gs::cost::Row;
+use crate::fault::Place;
+use crate::gpu::Stage;
 
 /// What `--stats` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -77,4 +79,19 @@ pub struct TessellationCost {
     pub points: u64,
     /// Points, lines and triangles that came out.
     pub primitives: u64,
+}
+
+/// What the shader of a stage took for a draw, or for some of its fragments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StageCost {
+    /// Where the draw was issued.
+    pub at: Place,
+    /// The stage.
+    pub stage: Stage,
+    /// Warp instructions run.
+    pub instructions: u64,
+    /// All that it did, in units of the budget.
+    pub units: u64,
+    /// Samples that passed depth and stencil.
+    pub samples: u64,
 }

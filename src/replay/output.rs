@@ -15,7 +15,7 @@ use crate::draw::stats::StageTimes;
 use crate::fault::{Client, Place, Trouble};
 use crate::gpu::Gpu;
 use crate::out_file::{self, Inputs, OutFile};
-use crate::picture::{NoPicture, Picture};
+use crate::picture::{Alpha, NoPicture, Picture};
 
 /// What `--loop` prints.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -113,11 +113,11 @@ struct ReportRow {
 ///
 /// # Errors
 /// When there is none, nothing of it is in the capture, or the file cannot be written.
-pub fn write_last(gpu: &mut Gpu, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+pub fn write_last(gpu: &mut Gpu, path: &Path, alpha: Alpha, inputs: &Inputs) -> anyhow::Result<()> {
     let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
     let is_missing = Picture::of(&surface, &gpu.mem).err() == Some(NoPicture::Missing);
     ensure!(!is_missing, "no picture: what was rendered last is in no buffer of the capture");
-    Pictures::beside(inputs).write(gpu, &surface, path).map(drop)
+    Pictures::beside(inputs, alpha).write(gpu, &surface, path).map(drop)
 }
 
 /// Writes every surface and `summary.json` into `directory`. A surface of which no picture can
@@ -125,10 +125,10 @@ pub fn write_last(gpu: &mut Gpu, path: &Path, inputs: &Inputs) -> anyhow::Result
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_all(gpu: &mut Gpu, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+pub fn write_all(gpu: &mut Gpu, directory: &Path, alpha: Alpha, inputs: &Inputs) -> anyhow::Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let written: Vec<Written> = gpu.pipeline.surfaces.iter().copied().collect();
-    let (mut surfaces, mut pictures) = (Vec::new(), Pictures::beside(inputs));
+    let (mut surfaces, mut pictures) = (Vec::new(), Pictures::beside(inputs, alpha));
     for (index, surface) in written.iter().enumerate() {
         surfaces.push(pictures.write_row(gpu, directory, (index, surface))?);
     }
@@ -164,6 +164,7 @@ fn rows(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<ReportRow> {
 /// take. It is apart from the run's, so that a run which was cut off still shows what it drew.
 struct Pictures<'a> {
     inputs: &'a Inputs,
+    alpha: Alpha,
     budget: Budget,
 }
 
@@ -171,8 +172,8 @@ struct Pictures<'a> {
 const PACKED: u64 = 4;
 
 impl<'a> Pictures<'a> {
-    fn beside(inputs: &'a Inputs) -> Self {
-        Self { inputs, budget: Budget::default() }
+    fn beside(inputs: &'a Inputs, alpha: Alpha) -> Self {
+        Self { inputs, alpha, budget: Budget::default() }
     }
 
     /// Writes the picture of `surface`, the `index`-th, into `directory`; its row of the summary.
@@ -202,7 +203,7 @@ impl<'a> Pictures<'a> {
         let Written { address, width, height, .. } = *surface;
         let what = format!("the picture of {width}x{height} pixels at {address:#010x}");
         let picture = match Picture::of(surface, &gpu.mem) {
-            Ok(picture) => picture,
+            Ok(picture) => picture.with_alpha(self.alpha),
             Err(NoPicture::Unsupported) => {
                 gpu.report.unsupported(what, gpu.at);
                 return Ok(None);

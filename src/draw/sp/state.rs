@@ -141,7 +141,7 @@ fn mirror(ssbo: &SsboState, constants: &mut Vec<u32>) {
 }
 
 /// Address and length in instructions of a stage's program.
-fn place(regs: &RegFile, stage: Stage) -> (u32, u32) {
+pub fn place(regs: &RegFile, stage: Stage) -> (u32, u32) {
     let (start, units) = match stage {
         Stage::VS => (regs.get::<SP_VS_OBJ_START>().VALUE(), regs.get::<SP_VS_LENGTH_REG>().VALUE()),
         Stage::FS => (regs.get::<SP_FS_OBJ_START>().VALUE(), regs.get::<SP_FS_LENGTH_REG>().VALUE()),

@@ -110,6 +110,11 @@ impl Texture {
         })
     }
 
+    /// Bytes from its base to the end of its last texel.
+    pub fn bytes_spanned(&self) -> u64 {
+        self.extent
+    }
+
     /// Bytes behind it: a view where memory has them in one piece, else a copy
     /// with zeros for what is not known (never larger than the buffer at its base).
     pub(super) fn bytes<'m>(&self, memory: &'m Memory) -> Bytes<'m> {

@@ -105,6 +105,30 @@ impl VertexState {
         }
     }
 
+    /// The vertices that it shades and the values that each fetches, four for each attribute, as bits; and the drawing
+    /// order.
+    ///
+    /// # Errors
+    /// The draw is larger than we can hold, or than the run may have.
+    pub fn fetched(&self, memory: &mut Memory, budget: &mut Budget) -> Result<Fetched, Stop> {
+        let (jobs, list) = self.jobs(memory, budget, &mut Missing::default())?;
+        let stride = 4 * self.fetch.attributes.len();
+        must_fit(4 * (stride * jobs.len()) as u64, format_args!("inputs of {} vertices", jobs.len()))?;
+        charge(budget, Work::LaneAccess, (stride * jobs.len()) as u64)?;
+        let mut values = vec![0; stride * jobs.len()];
+        let mut worker = Worker::new(&self.stage, GpuMemory::ReadWrite(memory));
+        let chunks = jobs.chunks(LANES).zip(values.chunks_mut((LANES * stride).max(1)));
+        for (jobs, values) in chunks {
+            worker.start(WarpLanes::first(jobs.len()), |warp, memory| self.enter(jobs, warp, memory));
+            for (lane, row) in values.chunks_exact_mut(stride).enumerate() {
+                for (attribute, row) in self.fetch.attributes.iter().zip(row.as_chunks_mut::<4>().0) {
+                    *row = std::array::from_fn(|c| worker.warp.full(attribute.regid + c as u32)[lane]);
+                }
+            }
+        }
+        Ok(Fetched { jobs, values, list })
+    }
+
     /// The warp of the vertices 32 `number` and on, before its first instruction.
     ///
     /// # Errors
@@ -123,6 +147,16 @@ impl VertexState {
         worker.start(WarpLanes::first(jobs.len()), |warp, memory| self.enter(jobs, warp, memory));
         Ok(worker)
     }
+}
+
+/// What the vertices of a draw fetch.
+pub struct Fetched {
+    /// The vertices, each once.
+    pub jobs: Vec<VertexJob>,
+    /// Four values for each attribute of each of them.
+    pub values: Vec<u32>,
+    /// Their numbers in drawing order, with restarts.
+    pub list: Vec<u32>,
 }
 
 /// What the vertex stage makes of a draw.

@@ -1,0 +1,397 @@
+//! Pictures of what a draw renders to: copied out of tile memory or memory, tiles joined.
+
+use std::fmt;
+use std::io::Write;
+use std::ops::Range;
+use std::str::FromStr;
+
+use a4emu_decoder::regs::enums::DepthFormat;
+
+use super::draw::{Draw, Tile};
+use super::name::Address;
+use super::target::Place;
+use crate::budget::Work;
+use crate::draw::rb::rendered::Content;
+use crate::gpu::Gpu;
+use crate::picture::{Alpha, Kind, Texel};
+
+/// Bytes of a picture at most: no chip has targets of more.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// What of a draw is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// A colour target.
+    Color(u32),
+    /// Depth.
+    Depth,
+    /// Stencil.
+    Stencil,
+}
+
+impl FromStr for Which {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "depth" => Ok(Self::Depth),
+            "stencil" => Ok(Self::Stencil),
+            number => match number.parse() {
+                Ok(index @ 0..8) => Ok(Self::Color(index)),
+                _ => Err(format!("`{text}` is none of 0 to 7, depth and stencil")),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Which {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Color(index) => write!(f, "target {index}"),
+            Self::Depth => f.write_str("depth"),
+            Self::Stencil => f.write_str("stencil"),
+        }
+    }
+}
+
+/// Something that a draw renders to, and the part of it that one run can change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Attachment {
+    /// What it is.
+    pub which: Which,
+    /// Of its first pixel.
+    pub place: Place,
+    /// Bytes from row to row.
+    pub pitch: u32,
+    /// What a pixel is.
+    pub texel: Texel,
+    /// Pixels of the whole.
+    pub size: [u32; 2],
+    /// What the run can change.
+    pub area: Tile,
+}
+
+impl Draw {
+    /// All that it renders to: colour targets, depth, stencil; of a resolve the copy.
+    pub fn attachments(&self) -> Vec<Attachment> {
+        let color = self.targets.iter().filter_map(|target| {
+            let texel = Texel::color(target.pixel.0, target.pixel.1)?;
+            self.attachment(Which::Color(target.index), (target.place, target.pitch), texel)
+        });
+        let depth = self.depth.iter().flat_map(|depth| {
+            let at = (depth.place, depth.pitch);
+            let packed = (depth.pixel == DepthFormat::DEPTH4_24_8).then_some(Texel::PackedStencil);
+            let stencil = packed.and_then(|texel| self.attachment(Which::Stencil, at, texel));
+            [self.attachment(Which::Depth, at, Texel::Depth(depth.pixel)), stencil]
+        });
+        let stencil = self.stencil.as_ref().and_then(|stencil| stencil.separate);
+        let stencil = stencil.map(|it| self.attachment(Which::Stencil, (it.place, it.pitch), Texel::Stencil));
+        color.chain(depth.chain(stencil).flatten()).chain(self.resolved()).collect()
+    }
+
+    fn attachment(&self, which: Which, (place, pitch): (Place, u32), texel: Texel) -> Option<Attachment> {
+        let size @ [width, height] = self.frame?;
+        let whole = Tile { x: 0, y: 0, width, height };
+        let area = match place {
+            Place::Gmem(_) => self.tile?,
+            Place::Address(_) => whole,
+        };
+        Some(Attachment { which, place, pitch, texel, size, area })
+    }
+
+    /// What a resolve writes.
+    fn resolved(&self) -> Option<Attachment> {
+        let written = self.resolve.as_ref()?.written;
+        let (which, texel) = match written.content {
+            Content::Color => (Which::Color(0), Texel::color(written.format, written.swap)?),
+            Content::Depth(format) => (Which::Depth, Texel::Depth(format)),
+        };
+        self.attachment(which, (Place::Address(Address(written.address)), written.pitch), texel)
+    }
+}
+
+/// Why there is no picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoCanvas {
+    /// Of so many pixels and bytes a pixel there is none.
+    #[error("no picture of {0}x{1} pixels of {2} bytes")]
+    Size(u32, u32, usize),
+    /// The work of the run is used up.
+    #[error("the run was cut off before the picture was taken")]
+    NoBudget,
+}
+
+/// An attachment as it stood at one moment, or, of each tile, at the same moment of that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Canvas {
+    texel: Texel,
+    size: [u32; 2],
+    bytes: Vec<u8>,
+    /// What has been copied.
+    areas: Vec<Tile>,
+}
+
+impl Canvas {
+    /// An empty one for `attachment`.
+    ///
+    /// # Errors
+    /// It has no pixels, or too many.
+    pub fn new(attachment: &Attachment) -> Result<Self, NoCanvas> {
+        let (texel, size @ [width, height]) = (attachment.texel, attachment.size);
+        let bytes = u64::from(width) * u64::from(height) * texel.bytes() as u64;
+        match bytes {
+            1..=MAX_BYTES => Ok(Self { texel, size, bytes: vec![0; bytes as usize], areas: Vec::new() }),
+            _ => Err(NoCanvas::Size(width, height, texel.bytes())),
+        }
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    /// Copies what a run of the draw can change, as it is now. No fragments may be waiting
+    /// ([`draw::flush`](crate::draw::flush)). What the capture does not hold is zero. An attachment of other
+    /// pixels is left out.
+    ///
+    /// # Errors
+    /// The budget does not pay for it.
+    pub fn copy(&mut self, gpu: &mut Gpu, attachment: &Attachment) -> Result<(), NoCanvas> {
+        let area = attachment.area;
+        let is_other = (attachment.texel, attachment.size) != (self.texel, self.size);
+        if is_other || area.width == 0 || area.height == 0 {
+            return Ok(());
+        }
+        let pixels = u64::from(area.width) * u64::from(area.height);
+        if !gpu.budget.take(Work::Copy16, pixels * self.texel.bytes() as u64 / 16 + u64::from(area.height)) {
+            return Err(NoCanvas::NoBudget);
+        }
+        for row in 0..area.height {
+            let range = self.row(area, row);
+            copy_row(gpu, attachment, row, &mut self.bytes[range]);
+        }
+        if !self.areas.contains(&area) {
+            self.areas.push(area);
+        }
+        Ok(())
+    }
+
+    /// The bytes of row `row` of `area`, which lies inside.
+    fn row(&self, area: Tile, row: u32) -> Range<usize> {
+        let at = |x: u32| ((area.y + row) as usize * self.size[0] as usize + x as usize) * self.texel.bytes();
+        at(area.x)..at(area.x + area.width)
+    }
+
+    /// Bytes of a pixel that count.
+    fn significant(&self) -> Range<usize> {
+        match self.texel {
+            Texel::Depth(DepthFormat::DEPTH4_24_8) => 0..3,
+            Texel::PackedStencil => 3..4,
+            texel => 0..texel.bytes(),
+        }
+    }
+
+    /// The pixels that are not the same in `after`, which is a later one of the same attachment.
+    pub fn changes(&self, after: &Self) -> Changes {
+        let mut changes = Changes::default();
+        let significant = self.significant();
+        for area in &after.areas {
+            for row in 0..area.height {
+                let range = self.row(*area, row);
+                let (old, new) = (&self.bytes[range.clone()], &after.bytes[range]);
+                let pixels = old.chunks_exact(self.texel.bytes()).zip(new.chunks_exact(self.texel.bytes()));
+                for (x, (old, new)) in (area.x..).zip(pixels) {
+                    if old[significant.clone()] != new[significant.clone()] {
+                        changes.add(x, area.y + row);
+                    }
+                }
+            }
+        }
+        changes
+    }
+
+    /// The picture; what no tile has covered is zero.
+    pub fn image(&self, alpha: Alpha) -> Image {
+        let (kind, texels) = (self.texel.kind(), self.size[0] as usize * self.size[1] as usize);
+        let mut image = Image { size: self.size, kind, pixels: vec![0; texels * kind.bytes()] };
+        let mut pixels = Vec::new();
+        for area in &self.areas {
+            for row in 0..area.height {
+                let range = self.row(*area, row);
+                pixels.clear();
+                let texels = self.bytes[range.clone()].chunks_exact(self.texel.bytes());
+                texels.for_each(|texel| self.texel.put(texel, &mut pixels));
+                let first = range.start / self.texel.bytes() * kind.bytes();
+                image.pixels[first..first + pixels.len()].copy_from_slice(&pixels);
+            }
+        }
+        alpha.apply(kind, &mut image.pixels);
+        image
+    }
+}
+
+/// A row of the attachment's area, as far as there is memory.
+fn copy_row(gpu: &Gpu, attachment: &Attachment, row: u32, out: &mut [u8]) {
+    let pitch = u64::from(attachment.pitch);
+    out.fill(0);
+    match attachment.place {
+        Place::Gmem(base) => {
+            let from = (u64::from(base) + u64::from(row) * pitch).min(gpu.gmem.len() as u64) as usize;
+            let len = out.len().min(gpu.gmem.len() - from);
+            out[..len].copy_from_slice(&gpu.gmem[from..from + len]);
+        }
+        Place::Address(Address(base)) => {
+            if let Ok(from) = u32::try_from(u64::from(base) + u64::from(row) * pitch) {
+                let _missing_is_zero = gpu.mem.read(from, out);
+            }
+        }
+    }
+}
+
+/// Which moment counts where several runs of a draw can change the same pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// That of the first.
+    First,
+    /// That of the last.
+    Last,
+}
+
+/// All that a draw renders to, as it stood at one moment of each of its runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot(Vec<(Which, Canvas)>);
+
+impl Snapshot {
+    /// Copies what the run `draw` can change, as it is now; what there is no picture of is reported as cut off.
+    pub fn add(&mut self, gpu: &mut Gpu, draw: &Draw, keep: Keep) {
+        for attachment in draw.attachments() {
+            if let Err(why) = self.add_attachment(gpu, &attachment, keep) {
+                let what = format!("draw {}: {}: {why}", draw.draw, attachment.which);
+                gpu.report.cut(what, gpu.at);
+            }
+        }
+    }
+
+    fn add_attachment(&mut self, gpu: &mut Gpu, attachment: &Attachment, keep: Keep) -> Result<(), NoCanvas> {
+        let known = self.0.iter().position(|(which, _)| *which == attachment.which);
+        let index = known.unwrap_or(self.0.len());
+        if known.is_none() {
+            self.0.push((attachment.which, Canvas::new(attachment)?));
+        }
+        let canvas = &mut self.0[index].1;
+        match keep {
+            Keep::First if canvas.areas.contains(&attachment.area) => Ok(()),
+            Keep::First | Keep::Last => canvas.copy(gpu, attachment),
+        }
+    }
+
+    /// One of them, or the first.
+    pub fn get(&self, which: Option<Which>) -> Option<&Canvas> {
+        let found = self.0.iter().find(|(known, _)| which.is_none_or(|which| which == *known));
+        found.map(|(_, canvas)| canvas)
+    }
+
+    /// What is not the same in `after`, a later one of the same draw.
+    pub fn changes(&self, after: &Self) -> Vec<(Which, Changes)> {
+        let both = self.0.iter().zip(&after.0);
+        both.map(|((which, before), (_, after))| (*which, before.changes(after))).collect()
+    }
+}
+
+/// How many pixels changed, and where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Changes {
+    /// Pixels.
+    pub pixels: u64,
+    /// The least rectangle that holds them: x, y, width and height.
+    pub bounds: Option<[u32; 4]>,
+}
+
+impl Changes {
+    fn add(&mut self, x: u32, y: u32) {
+        self.pixels += 1;
+        let [x0, y0, width, height] = self.bounds.unwrap_or([x, y, 1, 1]);
+        let (left, top) = (x0.min(x), y0.min(y));
+        let (right, bottom) = ((x0 + width).max(x + 1), (y0 + height).max(y + 1));
+        self.bounds = Some([left, top, right - left, bottom - top]);
+    }
+}
+
+/// A picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Columns and rows.
+    pub size: [u32; 2],
+    /// What its pixels are.
+    pub kind: Kind,
+    /// Row by row.
+    pub pixels: Vec<u8>,
+}
+
+impl Image {
+    /// Writes it as PNG.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn write_png(&self, out: impl Write) -> anyhow::Result<()> {
+        let mut writer = self.kind.encoder(out, self.size).write_header()?;
+        writer.write_image_data(&self.pixels)?;
+        Ok(writer.finish()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Chip;
+
+    const TILE: Tile = Tile { x: 2, y: 1, width: 2, height: 2 };
+
+    fn attachment(place: Place, area: Tile) -> Attachment {
+        let texel = Texel::Depth(DepthFormat::DEPTH4_24_8);
+        Attachment { which: Which::Depth, place, pitch: 32, texel, size: [4, 4], area }
+    }
+
+    #[test]
+    fn tiles_land_where_they_belong() {
+        let mut gpu = Gpu::new(Chip::default());
+        gpu.gmem[64 + 1] = 0x40;
+        gpu.gmem[64 + 32 + 4 + 2] = 0x80;
+        let attachment = attachment(Place::Gmem(64), TILE);
+        let mut canvas = Canvas::new(&attachment).expect("a small one");
+        canvas.copy(&mut gpu, &attachment).expect("cheap");
+        let image = canvas.image(Alpha::Kept);
+        let grey: Vec<u16> =
+            image.pixels.as_chunks().0.iter().map(|pixel| u16::from_be_bytes(*pixel)).collect();
+        let mut expected = [0; 16];
+        (expected[4 + 2], expected[2 * 4 + 3]) = (0x40, 0x8000);
+        assert_eq!(grey, expected);
+    }
+
+    #[test]
+    fn stencil_is_no_change_of_depth() {
+        let mut gpu = Gpu::new(Chip::default());
+        let attachment = attachment(Place::Gmem(0), TILE);
+        let empty = Canvas::new(&attachment).expect("a small one");
+        let (mut before, mut after) = (empty.clone(), empty);
+        before.copy(&mut gpu, &attachment).expect("cheap");
+        (gpu.gmem[3], gpu.gmem[32 + 4]) = (1, 1);
+        after.copy(&mut gpu, &attachment).expect("cheap");
+        assert_eq!(before.changes(&after), Changes { pixels: 1, bounds: Some([3, 2, 1, 1]) });
+    }
+
+    #[test]
+    fn what_is_in_no_memory_is_zero_and_what_is_too_large_no_picture() {
+        let mut gpu = Gpu::new(Chip::default());
+        for place in [Place::Gmem(u32::MAX), Place::Address(Address(u32::MAX - 8))] {
+            let attachment = attachment(place, TILE);
+            let mut canvas = Canvas::new(&attachment).expect("a small one");
+            canvas.copy(&mut gpu, &attachment).expect("cheap");
+            assert!(canvas.image(Alpha::Opaque).pixels.iter().all(|byte| *byte == 0));
+        }
+        for size in [[0, 4], [16383, 16383]] {
+            let attachment = Attachment { size, ..attachment(Place::Gmem(0), TILE) };
+            assert_eq!(Canvas::new(&attachment), Err(NoCanvas::Size(size[0], size[1], 4)));
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! A draw or dispatch with all that it runs with.
+
+use a4emu_decoder::regs::hlsq::HLSQ_CL_NDRANGE_0;
+use a4emu_decoder::regs::rb::*;
+use serde::{Serialize, Serializer};
+
+use super::fetch::{Indices, VertexInput};
+use super::name::{Address, name};
+use super::raster::{Raster, Scissors, Viewport};
+use super::shader::Shaders;
+use super::stage::ShaderStage;
+use super::target::{Depth, Resolve, Stencil, Target};
+use crate::cp::Call;
+use crate::decode::Primitive;
+use crate::draw::{DispatchCall, DrawCall, gs};
+use crate::gpu::{Gpu, Stage};
+use crate::pass::Pass;
+use crate::regfile::RegFile;
+
+/// Which runs are one command: those of one packet between two snapshots of memory. That is more than a frame draw
+/// where the kernel was given the tiles of a pass in several submits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// How often the capture had announced buffers by then.
+    pub group: u32,
+    /// Address of the packet.
+    pub packet: u32,
+}
+
+impl Key {
+    /// Of what runs now.
+    pub fn of(gpu: &Gpu) -> Self {
+        Self { group: gpu.mem.group(), packet: gpu.at.address }
+    }
+}
+
+/// A draw, a dispatch, or a draw of which only the chip knows the count. Keys are in the order of the pipeline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Draw {
+    /// Number of the run, from 0 over the capture; dispatches count too.
+    pub draw: u32,
+    /// Number of the command, that its runs for several tiles share.
+    pub frame_draw: u32,
+    /// Submit that holds it.
+    pub submit: u32,
+    /// Of the packet.
+    pub packet: Address,
+    /// What it is for; a dispatch belongs to no pass.
+    #[serde(serialize_with = "pass_name")]
+    pub pass: Option<Pass>,
+    /// The tile that is rendered.
+    pub tile: Option<Tile>,
+    /// What the packet asks for.
+    #[serde(flatten)]
+    pub command: Command,
+    /// Attributes, in the order of the fetch entries.
+    pub vertex_inputs: Vec<VertexInput>,
+    /// Which vertices; nothing for dispatches.
+    pub indices: Option<Indices>,
+    /// The stages that run, in order.
+    pub shaders: Vec<ShaderStage>,
+    /// Of all that follows nothing is there for dispatches.
+    pub viewport: Option<Viewport>,
+    /// Which pixels may be written.
+    pub scissors: Option<Scissors>,
+    /// What becomes of primitives.
+    pub raster: Option<Raster>,
+    /// Width and height of the frame.
+    pub frame: Option<[u32; 2]>,
+    /// Alpha test, where it is on.
+    pub alpha_test: Option<AlphaTest>,
+    /// Depth buffer, if there is one.
+    pub depth: Option<Depth>,
+    /// Stencil test, where it is on.
+    pub stencil: Option<Stencil>,
+    /// For blend factors; red, green, blue and alpha.
+    pub blend_constant: Option<[f32; 4]>,
+    /// Colour targets.
+    pub targets: Vec<Target>,
+    /// What a draw of the resolve pass copies.
+    pub resolve: Option<Resolve>,
+    /// Which runs are the same command.
+    #[serde(skip)]
+    pub key: Key,
+}
+
+pub(super) fn pass_name<S: Serializer>(pass: &Option<Pass>, serializer: S) -> Result<S::Ok, S::Error> {
+    pass.map(Pass::name).serialize(serializer)
+}
+
+/// A rectangle of the frame that is rendered in tile memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Tile {
+    /// First column.
+    pub x: u32,
+    /// First row.
+    pub y: u32,
+    /// Columns.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+}
+
+impl Tile {
+    /// The tile that the registers are set up for, as far as it lies in the frame.
+    fn of(regs: &RegFile, pass: Pass) -> Option<Self> {
+        let (mode, offset) = (regs.get::<RB_MODE_CONTROL>(), regs.get::<RB_BIN_OFFSET>());
+        let frame = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
+        let (x, y) = match mode.ENABLE_GMEM() {
+            true => (offset.X(), offset.Y()),
+            false => (0, 0),
+        };
+        matches!(pass, Pass::Gmem | Pass::Restore | Pass::Resolve).then(|| Self {
+            x,
+            y,
+            width: mode.WIDTH().min(frame.WIDTH().saturating_sub(x)),
+            height: mode.HEIGHT().min(frame.HEIGHT().saturating_sub(y)),
+        })
+    }
+}
+
+/// What a packet asks for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Command {
+    /// A draw.
+    Draw {
+        /// Type of primitive.
+        primitive: Primitive,
+        /// Vertices or indices of an instance.
+        count: u32,
+        /// Instances.
+        instances: u32,
+    },
+    /// A dispatch.
+    Dispatch {
+        /// Work groups in x, y and z.
+        groups: [u32; 3],
+        /// Invocations of a group in x, y and z.
+        local_size: [u32; 3],
+    },
+    /// A draw of which only the chip knows the count.
+    Uncounted {
+        /// Name of the packet.
+        name: &'static str,
+    },
+}
+
+/// The alpha test.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AlphaTest {
+    /// Which pixels pass.
+    pub func: String,
+    /// 0 to 1.
+    pub reference: f32,
+}
+
+impl AlphaTest {
+    fn of(regs: &RegFile) -> Option<Self> {
+        let control = regs.get::<RB_ALPHA_CONTROL>();
+        control.ALPHA_TEST().then(|| Self {
+            func: name(control.ALPHA_TEST_FUNC()),
+            reference: control.ALPHA_REF() as f32 / 255.0,
+        })
+    }
+}
+
+impl Draw {
+    /// `call`, which is about to run. Programs that were met before come from `shaders`.
+    pub fn of(gpu: &Gpu, call: &Call, shaders: &mut Shaders) -> Self {
+        let bare = Self::bare(gpu, call);
+        match call {
+            Call::Draw(call) => {
+                Self { indices: Some(Indices::of(&gpu.regs, call)), ..bare.drawn(gpu, call.pass, shaders) }
+                    .with_tessellation(gpu, call, shaders)
+            }
+            Call::Uncounted(call) => bare.drawn(gpu, call.pass, shaders),
+            Call::Dispatch(_) => Self { shaders: vec![ShaderStage::of(gpu, Stage::CS, shaders)], ..bare },
+        }
+    }
+
+    /// Who it is, and nothing of what it runs with.
+    fn bare(gpu: &Gpu, call: &Call) -> Self {
+        let key = Key::of(gpu);
+        Self {
+            draw: call.number(),
+            frame_draw: call.frame_draw(),
+            submit: call.submit(),
+            packet: Address(key.packet),
+            pass: call.pass(),
+            tile: call.pass().and_then(|pass| Tile::of(&gpu.regs, pass)),
+            command: Command::of(&gpu.regs, call),
+            vertex_inputs: Vec::new(),
+            indices: None,
+            shaders: Vec::new(),
+            viewport: None,
+            scissors: None,
+            raster: None,
+            frame: None,
+            alpha_test: None,
+            depth: None,
+            stencil: None,
+            blend_constant: None,
+            targets: Vec::new(),
+            resolve: None,
+            key,
+        }
+    }
+
+    /// With what a draw of `pass` runs with.
+    fn drawn(self, gpu: &Gpu, pass: Pass, shaders: &mut Shaders) -> Self {
+        let regs = &gpu.regs;
+        let frame = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
+        let (submit, draw) = (self.submit, self.draw);
+        let all = Self {
+            vertex_inputs: VertexInput::all(regs),
+            shaders: stages(regs, pass).map(|stage| ShaderStage::of(gpu, stage, shaders)).collect(),
+            viewport: Some(Viewport::of(regs)),
+            scissors: Some(Scissors::of(regs)),
+            raster: Some(Raster::of(regs)),
+            frame: Some([frame.WIDTH(), frame.HEIGHT()]),
+            ..self
+        };
+        match pass {
+            Pass::Binning => all,
+            Pass::Resolve => Self { resolve: Resolve::of(regs, submit, draw), ..all },
+            Pass::Gmem | Pass::Bypass | Pass::Restore => all.with_targets(regs),
+        }
+    }
+
+    fn with_targets(self, regs: &RegFile) -> Self {
+        Self {
+            alpha_test: AlphaTest::of(regs),
+            depth: Depth::of(regs),
+            stencil: Stencil::of(regs),
+            blend_constant: Some([
+                regs.get::<RB_BLEND_RED_F32>().VALUE(),
+                regs.get::<RB_BLEND_GREEN_F32>().VALUE(),
+                regs.get::<RB_BLEND_BLUE_F32>().VALUE(),
+                regs.get::<RB_BLEND_ALPHA_F32>().VALUE(),
+            ]),
+            targets: Target::all(regs),
+            ..self
+        }
+    }
+
+    /// With hull and domain shader, behind the vertex shader, if it draws patches.
+    fn with_tessellation(mut self, gpu: &Gpu, call: &DrawCall, shaders: &mut Shaders) -> Self {
+        if call.initiator.patch_vertices().is_some() && !matches!(call.pass, Pass::Binning | Pass::Resolve) {
+            let stages = [Stage::HS, Stage::DS].map(|stage| ShaderStage::of(gpu, stage, shaders));
+            self.shaders.splice(1..1, stages);
+        }
+        self
+    }
+}
+
+/// The stages of a draw of `pass`, apart from those of patches.
+fn stages(regs: &RegFile, pass: Pass) -> impl Iterator<Item = Stage> {
+    let draws = !matches!(pass, Pass::Binning | Pass::Resolve);
+    let geometry = draws && gs::state::is_on(regs);
+    [Some(Stage::VS), geometry.then_some(Stage::GS), draws.then_some(Stage::FS)].into_iter().flatten()
+}
+
+impl Command {
+    fn of(regs: &RegFile, call: &Call) -> Self {
+        match call {
+            Call::Draw(call) => Self::Draw {
+                primitive: Primitive::of(call.initiator),
+                count: call.count,
+                instances: call.instances,
+            },
+            Call::Dispatch(call) => {
+                Self::Dispatch { groups: call.groups, local_size: local_size(regs, call) }
+            }
+            Call::Uncounted(call) => Self::Uncounted { name: call.packet },
+        }
+    }
+}
+
+fn local_size(regs: &RegFile, call: &DispatchCall) -> [u32; 3] {
+    let range = regs.get::<HLSQ_CL_NDRANGE_0>();
+    let said = || [range.LOCALSIZEX() + 1, range.LOCALSIZEY() + 1, range.LOCALSIZEZ() + 1];
+    call.local_size.unwrap_or_else(said)
+}

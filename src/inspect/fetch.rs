@@ -1,0 +1,116 @@
+//! Vertex inputs and indices.
+
+use a4emu_decoder::regs::vfd::*;
+use serde::Serialize;
+
+use super::name::{Address, components, name, register};
+use crate::draw::{DrawCall, IndexSource};
+use crate::format::Format;
+use crate::regfile::RegFile;
+
+/// Vertex inputs that there can be.
+const INPUTS: u32 = 32;
+
+/// An attribute that each vertex (or instance) fetches.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VertexInput {
+    /// Which fetch and decode entry it is.
+    pub index: u32,
+    /// Of element 0.
+    pub address: Address,
+    /// Bytes that may be read from there.
+    pub bytes: u32,
+    /// Bytes from element to element.
+    pub stride: u32,
+    /// Instances that share an element; 0: each vertex has its own.
+    pub divisor: u32,
+    /// Format of an element.
+    pub format: String,
+    /// Bytes of an element.
+    pub element_bytes: u32,
+    /// Order of components in memory.
+    pub swap: String,
+    /// Integers stay integers.
+    pub integer: bool,
+    /// Register of the first component.
+    pub register: String,
+    /// Components that registers get.
+    pub components: String,
+}
+
+impl VertexInput {
+    /// The inputs that are on.
+    pub(super) fn all(regs: &RegFile) -> Vec<Self> {
+        let count = regs.get::<VFD_CONTROL_0>().STRMDECINSTRCNT().min(INPUTS);
+        (0..count).map(|index| Self::at(regs, index)).collect()
+    }
+
+    fn at(regs: &RegFile, index: u32) -> Self {
+        let (fetch, decode) = (regs.at::<VFD_FETCH_INSTR_0>(index), regs.at::<VFD_DECODE_INSTR>(index));
+        let divisor = regs.at::<VFD_FETCH_INSTR_3>(index).STEPRATE().max(1);
+        Self {
+            index,
+            address: Address(regs.at::<VFD_FETCH_INSTR_1>(index).VALUE()),
+            bytes: regs.at::<VFD_FETCH_INSTR_2>(index).SIZE(),
+            stride: fetch.BUFSTRIDE(),
+            divisor: if fetch.INSTANCED() { divisor } else { 0 },
+            format: name(decode.FORMAT()),
+            element_bytes: Format::vertex(decode.FORMAT()).map_or(0, |format| format.block().bytes),
+            swap: name(decode.SWAP()),
+            integer: decode.INT(),
+            register: register(decode.REGID()),
+            components: components(decode.WRITEMASK(), ['x', 'y', 'z', 'w']),
+        }
+    }
+}
+
+/// Where indices come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Indices {
+    /// Added to an index before the fetch.
+    pub base_vertex: i32,
+    /// First instance that is fetched.
+    pub first_instance: u32,
+    /// Index that ends a strip.
+    pub restart: Option<u32>,
+    /// Indices in the packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inline: Option<Vec<u32>>,
+    /// Indices in memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<IndexBuffer>,
+}
+
+/// Indices in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct IndexBuffer {
+    /// Of index 0.
+    pub address: Address,
+    /// Bytes that may be read from there.
+    pub bytes: u32,
+    /// Bytes of an index.
+    pub width: u32,
+    /// Index at which the draw starts.
+    pub first: u32,
+}
+
+impl Indices {
+    pub(super) fn of(regs: &RegFile, call: &DrawCall) -> Self {
+        let base_vertex = call.base_vertex.map(u32::cast_signed);
+        Self {
+            base_vertex: base_vertex.unwrap_or(regs.get::<VFD_INDEX_OFFSET>().VALUE()),
+            first_instance: call.first_instance.unwrap_or(regs.get::<VFD_INSTANCE_START_OFFSET>().VALUE()),
+            restart: crate::draw::pc::state::restart(regs).filter(|_| call.indices != IndexSource::Auto),
+            inline: match &call.indices {
+                IndexSource::Immediate(indices) => Some(indices.clone()),
+                IndexSource::Auto | IndexSource::Memory { .. } => None,
+            },
+            buffer: match call.indices {
+                IndexSource::Memory { base, size, width, first } => {
+                    Some(IndexBuffer { address: Address(base), bytes: size, width, first })
+                }
+                IndexSource::Auto | IndexSource::Immediate(_) => None,
+            },
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! How single values of the model are written.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// A GPU address. What lies there is what counts: two captures of one program have it elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Address(pub u32);
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#010x}", self.0)
+    }
+}
+
+/// An enumerator's name in the register database; the number of one that has none.
+pub(super) fn name(enumerator: impl fmt::Debug) -> String {
+    let text = format!("{enumerator:?}");
+    match text.strip_prefix("Other(").and_then(|rest| rest.strip_suffix(')')) {
+        Some(number) => number.to_owned(),
+        None => text,
+    }
+}
+
+/// A register by its id (number * 4 + component), such as `r2.x`.
+pub(super) fn register(id: u32) -> String {
+    format!("r{}.{}", id >> 2, component(id as usize & 3))
+}
+
+/// x, y, z or w.
+pub(super) fn component(index: usize) -> char {
+    ['x', 'y', 'z', 'w'][index & 3]
+}
+
+/// The components of `mask`, out of `letters`.
+pub(super) fn components(mask: u32, letters: [char; 4]) -> String {
+    letters.iter().enumerate().filter(|(c, _)| mask >> c & 1 != 0).map(|(_, letter)| letter).collect()
+}

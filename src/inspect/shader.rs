@@ -1,0 +1,196 @@
+//! Programs: words, text, and what they name.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use a4emu_decoder::isa::ir3::program::disassemble;
+use a4emu_decoder::isa::ir3::{
+    Body, Cat1Src, Cat5, Cat5Slots, Cat6, Cat6Form, Instr, Operand, RegOrImm, Src,
+};
+use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Programs kept before the cache starts over.
+const MAX_PROGRAMS: usize = 4096;
+
+/// A program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shader {
+    /// XXH3 of the words, little-endian.
+    pub hash: u64,
+    /// The instructions, without the zeros behind the last.
+    pub words: Vec<u64>,
+    /// What they name.
+    pub uses: Uses,
+}
+
+/// What the instructions of a program name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Scalars of the constant file: number * 4 + component.
+    pub constants: BTreeSet<u16>,
+    /// Constants are also chosen by a0.x.
+    pub relative_constants: bool,
+    /// Sampler and texture slots that are used together.
+    pub samples: BTreeSet<(Option<u8>, u8)>,
+    /// Slots are also chosen by registers.
+    pub relative_samples: bool,
+    /// Slots of storage buffers and images.
+    pub buffers: BTreeSet<u8>,
+    /// Storage slots are also chosen by registers.
+    pub relative_buffers: bool,
+}
+
+impl Shader {
+    /// Looks through `words`.
+    pub fn new(words: &[u64]) -> Self {
+        let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+        let words = words[..used].to_vec();
+        let mut uses = Uses::default();
+        words.iter().for_each(|word| uses.add(&Instr::decode(*word)));
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        Self { hash: xxh3_64(&bytes), words, uses }
+    }
+
+    /// The hash, as listings show it.
+    pub fn short_hash(&self) -> String {
+        format!("{:08x}", self.hash >> 32)
+    }
+
+    /// Disassembled, an instruction a line, with labels.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let written = disassemble(&self.words, &mut text);
+        debug_assert!(written.is_ok(), "strings take everything");
+        text
+    }
+
+    /// The instructions alone, each as text.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let count = self.words.len();
+        self.words.iter().enumerate().map(move |(index, word)| {
+            let mut line = String::new();
+            let written = write!(line, "{}", Instr::decode(*word).in_program(index, count));
+            debug_assert!(written.is_ok(), "strings take everything");
+            line
+        })
+    }
+}
+
+impl Uses {
+    fn add(&mut self, instr: &Instr) {
+        match &instr.body {
+            Body::Cat1(cat1) => {
+                if let Cat1Src::Operand(operand) = &cat1.src {
+                    self.operand(operand, cat1.repeat);
+                }
+            }
+            Body::Cat2(cat2) => {
+                let sources = [Some(&cat2.src1), cat2.src2.as_ref()].into_iter().flatten();
+                sources.for_each(|operand| self.operand(operand, cat2.repeat));
+            }
+            Body::Cat3(cat3) => {
+                [&cat3.src1, &cat3.src2, &cat3.src3]
+                    .into_iter()
+                    .for_each(|operand| self.operand(operand, cat3.repeat));
+            }
+            Body::Cat4(cat4) => self.operand(&cat4.src, cat4.repeat),
+            Body::Cat5(cat5) => self.sample(cat5),
+            Body::Cat6(cat6) => self.access(cat6),
+            Body::Cat0(_) | Body::Cat7(_) | Body::Unknown => {}
+        }
+    }
+
+    fn operand(&mut self, operand: &Operand, repeat: u8) {
+        match operand.src {
+            Src::Const(first) => {
+                let last = if operand.step { u16::from(repeat) } else { 0 };
+                self.constants.extend((0..=last).map(|step| first.saturating_add(step)));
+            }
+            Src::RelativeConst(_) => self.relative_constants = true,
+            Src::Gpr(_) | Src::RelativeGpr(_) | Src::Immediate(_) | Src::Flut { .. } => {}
+        }
+    }
+
+    fn sample(&mut self, cat5: &Cat5) {
+        let class = cat5.op.class();
+        match cat5.slots {
+            _ if !class.has_texture() => {}
+            Cat5Slots::Immediate { sampler, texture } => {
+                self.samples.insert((class.has_sampler().then_some(sampler), texture));
+            }
+            Cat5Slots::Indirect { .. } => self.relative_samples = true,
+        }
+    }
+
+    fn access(&mut self, cat6: &Cat6) {
+        let slot = match cat6.form {
+            Cat6Form::BufferLoad { slot, .. }
+            | Cat6Form::BufferStore { slot, .. }
+            | Cat6Form::AtomicSlot { slot, .. }
+            | Cat6Form::Info { slot, .. } => slot,
+            Cat6Form::Load { .. }
+            | Cat6Form::Store { .. }
+            | Cat6Form::Varying { .. }
+            | Cat6Form::AtomicLocal { .. } => return,
+        };
+        match slot {
+            RegOrImm::Immediate(slot) => self.buffers.extend([slot]),
+            RegOrImm::Reg(_) => self.relative_buffers = true,
+        }
+    }
+}
+
+/// Programs by their words.
+#[derive(Clone, Debug, Default)]
+pub struct Shaders(HashMap<Vec<u64>, Arc<Shader>>);
+
+impl Shaders {
+    /// The program of these words.
+    pub fn get(&mut self, words: &[u64]) -> Arc<Shader> {
+        if let Some(known) = self.0.get(words) {
+            return known.clone();
+        }
+        if self.0.len() >= MAX_PROGRAMS {
+            self.0.clear();
+        }
+        let shader = Arc::new(Shader::new(words));
+        self.0.insert(words.to_vec(), shader.clone());
+        shader
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::isa::ir3::program::assemble;
+
+    use super::*;
+
+    fn of(text: &str) -> Uses {
+        Shader::new(&assemble(&format!("{text}\nend")).expect("text")).uses
+    }
+
+    #[test]
+    fn constants_are_named_with_their_repeats() {
+        let uses = of("(rpt2)add.f r0.x, (r)c4.x, c9.w\nmov.f32f32 r1.x, c2.y");
+        assert_eq!(uses.constants.into_iter().collect::<Vec<_>>(), [9, 16, 17, 18, 39]);
+        assert!(of("mov.f32f32 r1.x, c<a0.x + 4>").relative_constants);
+    }
+
+    #[test]
+    fn slots_come_from_instructions_that_have_them() {
+        let uses =
+            of("sam (f32)(x)r8.x, r1.x, s#2, t#3\ngetsize (u32)(x)r0.x, r1.x, t#5\ndsx (f32)(x)r1.y, r1.x");
+        assert_eq!(uses.samples.into_iter().collect::<Vec<_>>(), [(None, 5), (Some(2), 3)]);
+    }
+
+    #[test]
+    fn zeros_behind_the_program_are_no_part_of_it() {
+        let mut words = assemble("mov.f32f32 r1.x, c2.y\nend").expect("text");
+        let short = Shader::new(&words);
+        words.resize(16, 0);
+        assert_eq!(Shader::new(&words), short);
+        assert_eq!(short.text().lines().count(), 2);
+    }
+}

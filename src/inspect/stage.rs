@@ -1,0 +1,187 @@
+//! A shader stage of a draw: the program, and what it finds where it looks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use a4emu_decoder::regs::tex::*;
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use super::frame::STAGE_NAMES;
+use super::name::{Address, components, name};
+use super::shader::{Shader, Shaders, Uses};
+use super::texture::{Sampler, Texture};
+use crate::draw::sp::state::{code, place};
+use crate::gpu::{Gpu, ShaderState, SsboState, Stage};
+
+/// First vec4 of the constant file that mirrors storage descriptors.
+const SSBO_MIRROR: usize = 448;
+
+/// A stage of a draw or dispatch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShaderStage {
+    /// Which.
+    pub stage: Stage,
+    /// Where its program is said to be in memory.
+    pub address: Address,
+    /// The program; nothing where the capture does not hold it.
+    pub shader: Option<Arc<Shader>>,
+    /// The constants that the program names, in order.
+    pub constants: Vec<Constant>,
+    /// The textures that it names.
+    pub textures: Vec<Texture>,
+    /// The samplers that it names.
+    pub samplers: Vec<Sampler>,
+    /// The storage buffers and images that it names.
+    pub buffers: Vec<Buffer>,
+}
+
+/// A vec4 of the constant file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Constant {
+    /// `n` of `c<n>`.
+    pub index: u32,
+    /// Components that the program names: such as `xz`.
+    pub components: String,
+    /// All four, as bits.
+    pub bits: [u32; 4],
+    /// The same as floats; null for what is none.
+    pub floats: [f32; 4],
+}
+
+/// A storage buffer or image.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Buffer {
+    /// Slot.
+    pub slot: u32,
+    /// Of its first byte.
+    pub address: Address,
+    /// Format of a pixel.
+    pub format: String,
+    /// Width and height of an image; low and high half of the number of elements of a buffer.
+    pub size: [u32; 3],
+    /// Bytes of a pixel.
+    pub cpp: u32,
+    /// Bytes from row to row.
+    pub pitch: u32,
+    /// Bytes from layer to layer.
+    pub layer_bytes: u32,
+}
+
+impl ShaderStage {
+    /// Name of the stage.
+    pub fn name(&self) -> &'static str {
+        STAGE_NAMES[self.stage as usize]
+    }
+
+    /// `stage` as it stands.
+    pub(super) fn of(gpu: &Gpu, stage: Stage, shaders: &mut Shaders) -> Self {
+        let address = Address(place(&gpu.regs, stage).0);
+        let shader = code(gpu, stage).ok().map(|words| shaders.get(&words));
+        let none = Uses::default();
+        let uses = shader.as_ref().map_or(&none, |shader| &shader.uses);
+        let (loaded, ssbo) = (gpu.loaded.stage(stage), gpu.loaded.ssbo(stage));
+        Self {
+            stage,
+            address,
+            constants: constants(loaded, ssbo, uses),
+            textures: textures(loaded, uses),
+            samplers: samplers(loaded, uses),
+            buffers: buffers(ssbo, uses),
+            shader,
+        }
+    }
+}
+
+impl Serialize for ShaderStage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("ShaderStage", 8)?;
+        out.serialize_field("stage", self.name())?;
+        out.serialize_field("address", &self.address)?;
+        out.serialize_field("hash", &self.shader.as_ref().map(|shader| format!("{:016x}", shader.hash)))?;
+        let code: Option<Vec<String>> = self.shader.as_ref().map(|shader| shader.lines().collect());
+        out.serialize_field("instructions", &code)?;
+        out.serialize_field("constants", &self.constants)?;
+        out.serialize_field("textures", &self.textures)?;
+        out.serialize_field("samplers", &self.samplers)?;
+        out.serialize_field("buffers", &self.buffers)?;
+        out.end()
+    }
+}
+
+/// One past the last slot that is not zero.
+fn filled<const N: usize>(slots: &[[u32; N]]) -> usize {
+    slots.iter().rposition(|slot| *slot != [0; N]).map_or(0, |last| last + 1)
+}
+
+fn constants(loaded: &ShaderState, ssbo: &SsboState, uses: &Uses) -> Vec<Constant> {
+    let mut masks = BTreeMap::new();
+    for scalar in &uses.constants {
+        *masks.entry(usize::from(scalar / 4)).or_insert(0) |= 1 << (scalar % 4);
+    }
+    if uses.relative_constants {
+        masks.extend((0..filled(&loaded.constants)).map(|index| (index, 0xf)));
+    }
+    let value =
+        |index: usize| match index.checked_sub(SSBO_MIRROR).and_then(|slot| ssbo.descriptors.get(slot)) {
+            Some(descriptor) if index < SSBO_MIRROR + filled(&ssbo.descriptors) => *descriptor,
+            _ => loaded.constants.get(index).copied().unwrap_or_default(),
+        };
+    let constant = |(index, mask): (usize, u32)| {
+        let bits = value(index);
+        let components = components(mask, ['x', 'y', 'z', 'w']);
+        Constant { index: index as u32, components, bits, floats: bits.map(f32::from_bits) }
+    };
+    masks.into_iter().map(constant).collect()
+}
+
+fn textures(loaded: &ShaderState, uses: &Uses) -> Vec<Texture> {
+    let mut slots: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (sampler, texture) in &uses.samples {
+        slots.entry((*texture).into()).or_default().extend(sampler.map(u32::from));
+    }
+    if uses.relative_samples {
+        for slot in 0..filled(&loaded.textures) as u32 {
+            slots.entry(slot).or_default();
+        }
+    }
+    let texture = |(slot, samplers): (u32, Vec<u32>)| {
+        let words = loaded.textures.get(slot as usize).copied().unwrap_or_default();
+        Texture::new(slot, samplers, words)
+    };
+    slots.into_iter().map(texture).collect()
+}
+
+fn samplers(loaded: &ShaderState, uses: &Uses) -> Vec<Sampler> {
+    let named = uses.samples.iter().filter_map(|(sampler, _)| sampler.map(u32::from));
+    let mut slots: BTreeSet<u32> = named.collect();
+    if uses.relative_samples {
+        slots.extend(0..filled(&loaded.samplers) as u32);
+    }
+    let words = |slot: u32| loaded.samplers.get(slot as usize).copied().unwrap_or_default();
+    slots.into_iter().map(|slot| Sampler::new(slot, words(slot))).collect()
+}
+
+fn buffers(ssbo: &SsboState, uses: &Uses) -> Vec<Buffer> {
+    let mut slots: BTreeSet<u32> = uses.buffers.iter().map(|slot| (*slot).into()).collect();
+    if uses.relative_buffers {
+        slots.extend(0..filled(&ssbo.descriptors) as u32);
+    }
+    slots.into_iter().map(|slot| buffer(ssbo, slot)).collect()
+}
+
+fn buffer(ssbo: &SsboState, slot: u32) -> Buffer {
+    let at = slot as usize;
+    let [base, pitch, layer, cpp] = ssbo.descriptors.get(at).copied().unwrap_or_default();
+    let [size_0, size_1] = ssbo.sizes.get(at).copied().unwrap_or_default();
+    let (size_0, size_1) = (SSBO_1_0(size_0), SSBO_1_1(size_1));
+    Buffer {
+        slot,
+        address: Address(SSBO_0_0(base).BASE()),
+        format: name(size_0.FMT()),
+        size: [size_0.WIDTH(), size_1.HEIGHT(), size_1.DEPTH()],
+        cpp: SSBO_0_3(cpp).CPP(),
+        pitch: SSBO_0_1(pitch).PITCH(),
+        layer_bytes: SSBO_0_2(layer).ARRAY_PITCH(),
+    }
+}

@@ -1,0 +1,280 @@
+//! Where pixels go: depth, stencil, colour targets with their blending, and copies.
+
+use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, CompareFunc, DepthFormat, StencilOp};
+use a4emu_decoder::regs::rb::*;
+use a4emu_decoder::regs::sp::{SP_FS_MRT, SP_FS_OUTPUT_REG};
+use serde::Serialize;
+
+use super::name::{Address, components, name, register};
+use crate::draw::rb::rendered::{Content, Written};
+use crate::draw::rb::state::ResolveState;
+use crate::format::Format;
+use crate::regfile::RegFile;
+
+/// Colour targets that there can be.
+const TARGETS: u32 = 8;
+
+/// Where a surface lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Byte of tile memory.
+    Gmem(u32),
+    /// In memory.
+    Address(Address),
+}
+
+impl Place {
+    fn new(regs: &RegFile, base: u32) -> Self {
+        match regs.get::<RB_MODE_CONTROL>().BYPASS() {
+            0 => Self::Gmem(base),
+            _ => Self::Address(Address(base)),
+        }
+    }
+}
+
+/// A colour target.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Target {
+    /// Number.
+    pub index: u32,
+    /// Format.
+    pub format: String,
+    /// Order of components in memory.
+    pub swap: String,
+    /// x, y and z are stored in sRGB.
+    pub srgb: bool,
+    /// Of its first pixel.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Bytes from row to row.
+    pub pitch: u32,
+    /// Register of the shader that goes there.
+    pub register: String,
+    /// Components that are written: out of `rgba`.
+    pub write_mask: String,
+    /// Blending, where it is on.
+    pub blend: Option<Blend>,
+    /// Logic operation, where it is on.
+    pub rop: Option<String>,
+    /// The format itself.
+    #[serde(skip)]
+    pub pixel: (ColorFmt, ColorSwap),
+}
+
+/// Blending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Blend {
+    /// Of red, green and blue.
+    pub rgb: Equation,
+    /// Of alpha.
+    pub alpha: Equation,
+}
+
+/// `source * src OP destination * dst`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Equation {
+    /// Operation.
+    pub op: String,
+    /// Factor of the source.
+    pub src: String,
+    /// Factor of the destination.
+    pub dst: String,
+}
+
+impl Target {
+    /// The targets that the shader has outputs for.
+    pub(super) fn all(regs: &RegFile) -> Vec<Self> {
+        let outputs = regs.get::<SP_FS_OUTPUT_REG>().MRT().min(TARGETS);
+        (0..outputs).filter_map(|i| Self::at(regs, i)).collect()
+    }
+
+    fn at(regs: &RegFile, i: u32) -> Option<Self> {
+        let (control, info) = (regs.at::<RB_MRT_CONTROL>(i), regs.at::<RB_MRT_BUF_INFO>(i));
+        Format::color(info.COLOR_FORMAT())?;
+        let written = control.COMPONENT_ENABLE() & regs.get::<RB_RENDER_COMPONENTS>().target(i);
+        Some(Self {
+            index: i,
+            format: name(info.COLOR_FORMAT()),
+            swap: name(info.COLOR_SWAP()),
+            srgb: info.COLOR_SRGB(),
+            place: Place::new(regs, regs.at::<RB_MRT_BASE>(i).VALUE()),
+            pitch: match info.COLOR_BUF_PITCH() {
+                0 => regs.at::<RB_MRT_CONTROL3>(i).STRIDE(),
+                pitch => pitch,
+            },
+            register: register(regs.at::<SP_FS_MRT>(i).REGID()),
+            write_mask: components(written, ['r', 'g', 'b', 'a']),
+            blend: control.BLEND().then(|| Blend::of(regs.at(i))),
+            rop: control.ROP_ENABLE().then(|| name(control.ROP_CODE())),
+            pixel: (info.COLOR_FORMAT(), info.COLOR_SWAP()),
+        })
+    }
+}
+
+impl Blend {
+    fn of(control: RB_MRT_BLEND_CONTROL) -> Self {
+        Self {
+            rgb: Equation {
+                op: name(control.RGB_BLEND_OPCODE()),
+                src: name(control.RGB_SRC_FACTOR()),
+                dst: name(control.RGB_DEST_FACTOR()),
+            },
+            alpha: Equation {
+                op: name(control.ALPHA_BLEND_OPCODE()),
+                src: name(control.ALPHA_SRC_FACTOR()),
+                dst: name(control.ALPHA_DEST_FACTOR()),
+            },
+        }
+    }
+}
+
+/// The depth buffer and its test.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Depth {
+    /// Format.
+    pub format: String,
+    /// Of its first pixel.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Bytes from row to row.
+    pub pitch: u32,
+    /// Pixels are tested.
+    pub test: bool,
+    /// Those that pass are stored.
+    pub write: bool,
+    /// Which pass.
+    pub func: String,
+    /// The format itself.
+    #[serde(skip)]
+    pub pixel: DepthFormat,
+}
+
+impl Depth {
+    pub(super) fn of(regs: &RegFile) -> Option<Self> {
+        let (info, control) = (regs.get::<RB_DEPTH_INFO>(), regs.get::<RB_DEPTH_CONTROL>());
+        (info.DEPTH_FORMAT() != DepthFormat::DEPTH4_NONE).then(|| Self {
+            format: name(info.DEPTH_FORMAT()),
+            place: Place::new(regs, info.DEPTH_BASE()),
+            pitch: regs.get::<RB_DEPTH_PITCH>().VALUE(),
+            test: control.Z_TEST_ENABLE(),
+            write: control.Z_WRITE_ENABLE(),
+            func: name(control.ZFUNC()),
+            pixel: info.DEPTH_FORMAT(),
+        })
+    }
+}
+
+/// The stencil test, where it is on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stencil {
+    /// Of a buffer of its own; else it lies beside depth.
+    pub separate: Option<StencilBuffer>,
+    /// Front faces.
+    pub front: StencilFace,
+    /// Back faces.
+    pub back: StencilFace,
+}
+
+/// A stencil buffer without depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct StencilBuffer {
+    /// Of its first pixel.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Bytes from row to row.
+    pub pitch: u32,
+}
+
+/// The stencil test of a face.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StencilFace {
+    /// Which pixels pass.
+    pub func: String,
+    /// What becomes of the value where stencil fails.
+    pub fail: String,
+    /// Where depth fails.
+    pub zfail: String,
+    /// Where both pass.
+    pub zpass: String,
+    /// What is compared with, and stored.
+    pub reference: u32,
+    /// Bits that are compared.
+    pub mask: u32,
+    /// Bits that are stored.
+    pub write_mask: u32,
+}
+
+impl Stencil {
+    pub(super) fn of(regs: &RegFile) -> Option<Self> {
+        let control = regs.get::<RB_STENCIL_CONTROL>();
+        let (values, back_values) = (regs.get::<RB_STENCILREFMASK>(), regs.get::<RB_STENCILREFMASK_BF>());
+        let front = StencilFace::new(
+            control.FUNC(),
+            [control.FAIL(), control.ZFAIL(), control.ZPASS()],
+            [values.STENCILREF(), values.STENCILMASK(), values.STENCILWRITEMASK()],
+        );
+        let back = StencilFace::new(
+            control.FUNC_BF(),
+            [control.FAIL_BF(), control.ZFAIL_BF(), control.ZPASS_BF()],
+            [back_values.STENCILREF(), back_values.STENCILMASK(), back_values.STENCILWRITEMASK()],
+        );
+        let back = if control.STENCIL_ENABLE_BF() { back } else { front.clone() };
+        control.STENCIL_ENABLE().then(|| Self { separate: StencilBuffer::of(regs), front, back })
+    }
+}
+
+impl StencilFace {
+    /// With the operations for stencil that fails, depth that fails and both passing, and the three values.
+    fn new(func: CompareFunc, [fail, zfail, zpass]: [StencilOp; 3], values: [u32; 3]) -> Self {
+        let [reference, mask, write_mask] = values;
+        let (fail, zfail, zpass) = (name(fail), name(zfail), name(zpass));
+        Self { func: name(func), fail, zfail, zpass, reference, mask, write_mask }
+    }
+}
+
+impl StencilBuffer {
+    /// The buffer, if it is apart from depth.
+    pub(super) fn of(regs: &RegFile) -> Option<Self> {
+        let info = regs.get::<RB_STENCIL_INFO>();
+        info.SEPARATE_STENCIL().then(|| Self {
+            place: Place::new(regs, info.STENCIL_BASE()),
+            pitch: regs.get::<RB_STENCIL_PITCH>().VALUE(),
+        })
+    }
+}
+
+/// A copy of tile memory to memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Resolve {
+    /// What is copied: `color` or `depth`.
+    pub content: &'static str,
+    /// Byte of tile memory where it comes from.
+    pub gmem: u32,
+    /// Where the first pixel of the surface is.
+    pub address: Address,
+    /// Bytes from row to row there.
+    pub pitch: u32,
+    /// Format.
+    pub format: String,
+    /// Order of components.
+    pub swap: String,
+    /// The surface that it writes.
+    #[serde(skip)]
+    pub written: Written,
+}
+
+impl Resolve {
+    pub(super) fn of(regs: &RegFile, submit: u32, draw: u32) -> Option<Self> {
+        let state = ResolveState::snapshot(regs, &mut Vec::new())?;
+        Some(Self {
+            content: if state.content == Content::Color { "color" } else { "depth" },
+            gmem: state.gmem_base,
+            address: Address(state.base),
+            pitch: state.pitch,
+            format: name(state.format),
+            swap: name(state.swap),
+            written: state.written(submit, draw),
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! Textures and samplers as their descriptors say.
+
+use a4emu_decoder::regs::enums::{TexSwiz, TexType};
+use a4emu_decoder::regs::tex::*;
+use serde::Serialize;
+
+use super::name::{Address, name};
+use crate::draw::tpl1;
+
+/// A texture that a program names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Texture {
+    /// Slot.
+    pub slot: u32,
+    /// Samplers that it is used with.
+    pub samplers: Vec<u32>,
+    /// Of the first texel.
+    pub address: Address,
+    /// Bytes from there to the end of the last texel; 0 if it cannot be read.
+    pub bytes: u64,
+    /// `1D`, `2D`, `cube`, `3D` or `buffer`.
+    pub kind: String,
+    /// Format.
+    pub format: String,
+    /// Texels of the first level.
+    pub width: u32,
+    /// Rows of it.
+    pub height: u32,
+    /// Layers, cubes or slices.
+    pub depth: u32,
+    /// Levels.
+    pub levels: u32,
+    /// Bytes from row to row of the first level.
+    pub pitch: u32,
+    /// Bytes from layer to layer, or from slice to slice of the first level.
+    pub layer_bytes: u32,
+    /// `linear` or `tiled`.
+    pub tiling: &'static str,
+    /// x, y and z are stored in sRGB.
+    pub srgb: bool,
+    /// Order of components in memory.
+    pub swap: String,
+    /// What the shader gets as x, y, z and w: such as `xyz1`.
+    pub swizzle: String,
+    /// Why it cannot be read.
+    pub unsupported: Option<String>,
+    /// The descriptor.
+    #[serde(skip)]
+    pub words: [u32; 8],
+}
+
+impl Texture {
+    /// The texture of descriptor `words` in `slot`.
+    pub(super) fn new(slot: u32, samplers: Vec<u32>, words: [u32; 8]) -> Self {
+        let (c0, c1, c2, c3) =
+            (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]), TEX_CONST_3(words[3]));
+        let resolved = tpl1::Texture::new(&words);
+        let is_buffer = c2.BUFFER() || c0.TYPE() == TexType::A4XX_TEX_BUFFER;
+        let [width, height] = if is_buffer { [c1.elements(), 1] } else { [c1.WIDTH(), c1.HEIGHT()] };
+        Self {
+            slot,
+            samplers,
+            address: Address(TEX_CONST_4(words[4]).BASE()),
+            bytes: resolved.as_ref().map_or(0, tpl1::Texture::bytes_spanned),
+            kind: if is_buffer { "buffer".to_owned() } else { kind(c0.TYPE()) },
+            format: name(c0.FMT()),
+            width,
+            height,
+            depth: c3.DEPTH().max(1),
+            levels: c0.MIPLVLS() + 1,
+            pitch: c2.PITCH(),
+            layer_bytes: c3.LAYERSZ(),
+            tiling: if c0.TILED() { "tiled" } else { "linear" },
+            srgb: c0.SRGB(),
+            swap: name(c2.SWAP()),
+            swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()].map(swizzle).concat(),
+            unsupported: resolved.err().map(|why| why.to_string()),
+            words,
+        }
+    }
+
+    /// Layers, faces and slices of level `level`.
+    pub fn layers(&self, level: u32) -> u32 {
+        match self.kind.as_str() {
+            "cube" => self.depth.saturating_mul(6),
+            "3D" => (self.depth >> level.min(31)).max(1),
+            _ => self.depth,
+        }
+    }
+}
+
+fn kind(kind: TexType) -> String {
+    match kind {
+        TexType::A4XX_TEX_1D => "1D".to_owned(),
+        TexType::A4XX_TEX_2D => "2D".to_owned(),
+        TexType::A4XX_TEX_CUBE => "cube".to_owned(),
+        TexType::A4XX_TEX_3D => "3D".to_owned(),
+        TexType::A4XX_TEX_BUFFER => "buffer".to_owned(),
+        TexType::Other(_) => name(kind),
+    }
+}
+
+fn swizzle(from: TexSwiz) -> String {
+    match from {
+        TexSwiz::A4XX_TEX_X => "x".to_owned(),
+        TexSwiz::A4XX_TEX_Y => "y".to_owned(),
+        TexSwiz::A4XX_TEX_Z => "z".to_owned(),
+        TexSwiz::A4XX_TEX_W => "w".to_owned(),
+        TexSwiz::A4XX_TEX_ZERO => "0".to_owned(),
+        TexSwiz::A4XX_TEX_ONE => "1".to_owned(),
+        TexSwiz::Other(_) => format!("({})", name(from)),
+    }
+}
+
+/// A sampler that a program names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sampler {
+    /// Slot.
+    pub slot: u32,
+    /// Magnification filter.
+    pub mag: String,
+    /// Minification filter.
+    pub min: String,
+    /// Between levels: `LINEAR` or `NEAREST`.
+    pub mip: &'static str,
+    /// Along s, t and r.
+    pub wrap: [String; 3],
+    /// Anisotropy.
+    pub aniso: String,
+    /// Function of a comparing request.
+    pub compare: String,
+    /// Added to the level of detail.
+    pub lod_bias: f32,
+    /// Least level of detail.
+    pub min_lod: f32,
+    /// Greatest.
+    pub max_lod: f32,
+    /// Filters reach across the edges of cube faces.
+    pub seamless: bool,
+    /// Coordinates are texels, not 0 to 1.
+    pub unnormalized: bool,
+    /// The descriptor.
+    #[serde(skip)]
+    pub words: [u32; 2],
+}
+
+impl Sampler {
+    /// The sampler of descriptor `words` in `slot`.
+    pub(super) fn new(slot: u32, words: [u32; 2]) -> Self {
+        let (s0, s1) = (TEX_SAMP_0(words[0]), TEX_SAMP_1(words[1]));
+        Self {
+            slot,
+            mag: name(s0.XY_MAG()),
+            min: name(s0.XY_MIN()),
+            mip: if s0.MIPFILTER_LINEAR_NEAR() { "LINEAR" } else { "NEAREST" },
+            wrap: [name(s0.WRAP_S()), name(s0.WRAP_T()), name(s0.WRAP_R())],
+            aniso: name(s0.ANISO()),
+            compare: name(s1.COMPARE_FUNC()),
+            lod_bias: s0.LOD_BIAS(),
+            min_lod: s1.MIN_LOD(),
+            max_lod: s1.MAX_LOD(),
+            seamless: !s1.CUBEMAPSEAMLESSFILTOFF(),
+            unnormalized: s1.UNNORM_COORDS(),
+            words,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `replay --after`: the picture as it stands after a draw.
+
+use std::path::Path;
+
+use super::Args;
+use crate::cp::{Call, Silent};
+use crate::gpu::Gpu;
+use crate::inspect::canvas::{Keep, Snapshot};
+use crate::inspect::{Capture, Draw, Look, Looking, Shaders, find};
+use crate::options::{Shared, open_capture};
+use crate::out_file::Inputs;
+use crate::selection::Draws;
+use crate::show::write_picture;
+use crate::status::Status;
+
+/// Writes what the draw that `name` names renders to, as it is after its last run, to `png`.
+///
+/// # Errors
+/// There is no such draw, it renders to nothing, or a file cannot be read or written.
+pub fn write(args: &Args, name: Draws, png: &Path, shared: &Shared) -> anyhow::Result<Status> {
+    let capture = Capture::new(&args.capture)?;
+    let runs = find(capture.path(), name, &args.limits, shared)?;
+    let mut playback = args.limits.playback(capture.path());
+    playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
+    let mut looking = Looking { runs: &runs, look: After::default() };
+    playback.run(open_capture(capture.path(), shared)?, &mut looking, &mut Silent);
+    let inputs = Inputs::of(&args.capture);
+    let written = write_picture(&looking.look.snapshot, (name, None), args.alpha(), png, &inputs);
+    Ok(playback.gpu.report.tell(&args.capture.display().to_string(), shared).and(written))
+}
+
+/// Takes a picture after each run.
+#[derive(Default)]
+struct After {
+    snapshot: Snapshot,
+    shaders: Shaders,
+}
+
+impl Look for After {
+    fn before(&mut self, _: &mut Gpu, _: &Call) {}
+
+    fn after(&mut self, gpu: &mut Gpu, call: &Call) {
+        let draw = Draw::of(gpu, call, &mut self.shaders);
+        self.snapshot.add(gpu, &draw, Keep::Last);
+    }
+}

@@ -1,0 +1,227 @@
+//! One draw: found, rendered, looked at, told.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use a4emu_decoder::regs::{RegName, lookup};
+use anyhow::{Context, bail};
+use serde::Serialize;
+
+use super::Args;
+use super::files;
+use super::text;
+use crate::cp::{Call, Silent};
+use crate::decode::Fields;
+use crate::gpu::Gpu;
+use crate::inspect::canvas::{Changes, Keep, Snapshot, Which};
+use crate::inspect::mesh::Mesh;
+use crate::inspect::{Capture, Cost, Draw, Look, Looking, Runs, Shaders, Tile, find};
+use crate::options::{Shared, open_capture};
+use crate::out_file::{Inputs, OutFile};
+use crate::picture::Alpha;
+use crate::selection::Draws;
+use crate::status::Status;
+
+/// What is known about the draw.
+#[derive(Serialize)]
+pub struct Answer {
+    /// Its first run.
+    #[serde(flatten)]
+    pub state: Draw,
+    /// All numbers that the command has as a frame draw.
+    pub frame_draws: Vec<u32>,
+    /// Runs that the command has.
+    pub runs: u32,
+    /// Which of them this is about, from 0; null: all.
+    pub run: Option<u32>,
+    /// The tiles that were rendered.
+    pub tiles: Vec<Tile>,
+    /// What the runs cost.
+    pub cost: Cost,
+    /// What they changed.
+    pub changes: Vec<Change>,
+    /// All registers that have been written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registers: Option<Vec<Register>>,
+}
+
+/// What a draw changed.
+#[derive(Serialize)]
+pub struct Change {
+    /// `target 0`, `depth` or `stencil`.
+    pub target: String,
+    /// How much, and where.
+    #[serde(flatten)]
+    pub changes: Changes,
+}
+
+/// A register.
+#[derive(Serialize)]
+pub struct Register {
+    /// Its offset.
+    pub reg: u32,
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub value: u32,
+    /// The same by fields.
+    pub fields: Fields,
+}
+
+/// Shows the draw that `name` names.
+///
+/// # Errors
+/// There is none, or a file cannot be read.
+pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status> {
+    let capture = Capture::new(&args.capture)?;
+    let runs = find(capture.path(), name, &args.limits, shared)?;
+    let mut playback = args.limits.playback(capture.path());
+    let inputs = Inputs::of(&args.capture);
+    let mut looking = Looking { runs: &runs, look: Looker::new(args, &inputs, &runs) };
+    playback.run(open_capture(capture.path(), shared)?, &mut looking, &mut Silent);
+    let told = looking.look.tell(name);
+    let report = playback.gpu.report.tell(&args.capture.display().to_string(), shared);
+    Ok(report.and(told))
+}
+
+/// Looks at each run.
+struct Looker<'a> {
+    args: &'a Args,
+    inputs: &'a Inputs,
+    runs: &'a Runs,
+    shaders: Shaders,
+    answer: Option<Answer>,
+    before: Snapshot,
+    after: Snapshot,
+    mesh: Option<anyhow::Result<Mesh>>,
+    /// What became of files that were written on the way.
+    files: anyhow::Result<()>,
+}
+
+impl Look for Looker<'_> {
+    fn before(&mut self, gpu: &mut Gpu, call: &Call) {
+        gpu.pipeline.costs = Some(Vec::new());
+        let draw = Draw::of(gpu, call, &mut self.shaders);
+        self.before.add(gpu, &draw, Keep::First);
+        if let Some(directory) = self.args.textures.as_ref().filter(|_| self.answer.is_none()) {
+            self.files = files::write_textures(&draw, gpu, directory, self.inputs);
+        }
+        let tile = draw.tile;
+        let answer = self.answer.get_or_insert_with(|| Answer::new(draw, self.runs));
+        answer.tiles.extend(tile);
+        if self.args.registers && answer.registers.is_none() {
+            answer.registers = Some(gpu.regs.iter().map(Register::new).collect());
+        }
+    }
+
+    fn after(&mut self, gpu: &mut Gpu, call: &Call) {
+        if let Some(answer) = &mut self.answer {
+            answer.cost.add_all(gpu.pipeline.costs.take().unwrap_or_default());
+        }
+        let draw = Draw::of(gpu, call, &mut self.shaders);
+        self.after.add(gpu, &draw, Keep::Last);
+        if self.args.mesh.is_some() && self.mesh.is_none() {
+            self.mesh = Some(match call {
+                Call::Draw(call) => {
+                    Mesh::of(gpu, call).map_err(|stop| anyhow::anyhow!("no vertices: {stop}"))
+                }
+                Call::Dispatch(_) | Call::Uncounted(_) => Err(anyhow::anyhow!("no vertices: it is no draw")),
+            });
+        }
+    }
+}
+
+impl<'a> Looker<'a> {
+    fn new(args: &'a Args, inputs: &'a Inputs, runs: &'a Runs) -> Self {
+        let (shaders, before, after) = Default::default();
+        Self { args, inputs, runs, shaders, answer: None, before, after, mesh: None, files: Ok(()) }
+    }
+
+    /// Puts out what was seen.
+    fn tell(mut self, name: Draws) -> anyhow::Result<()> {
+        let mut answer = self.answer.take().with_context(|| format!("draw {name} did not run"))?;
+        let changes = self.before.changes(&self.after).into_iter();
+        answer.changes =
+            changes.map(|(which, changes)| Change { target: which.to_string(), changes }).collect();
+        std::mem::replace(&mut self.files, Ok(()))?;
+        self.write_pictures(name)?;
+        if let (Some(path), Some(mesh)) = (&self.args.mesh, self.mesh.take()) {
+            files::write_mesh(&mesh?, self.args.mesh_of, path, self.inputs)?;
+        }
+        if self.uses_stdout() { Ok(()) } else { self.print(&answer) }
+    }
+
+    /// Whether a file goes where the answer would.
+    fn uses_stdout(&self) -> bool {
+        [&self.args.before, &self.args.after, &self.args.mesh]
+            .into_iter()
+            .flatten()
+            .any(|path| path == Path::new("-"))
+    }
+
+    fn print(&self, answer: &Answer) -> anyhow::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        match self.args.json {
+            true => {
+                serde_json::to_writer(&mut out, answer)?;
+                writeln!(out)?;
+            }
+            false => text::write(answer, &mut out)?,
+        }
+        Ok(out.flush()?)
+    }
+
+    fn write_pictures(&self, name: Draws) -> anyhow::Result<()> {
+        let alpha = if self.args.opaque { Alpha::Opaque } else { Alpha::Kept };
+        for (path, snapshot) in [(&self.args.before, &self.before), (&self.args.after, &self.after)] {
+            if let Some(path) = path {
+                write_picture(snapshot, (name, self.args.target), alpha, path, self.inputs)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the picture of what draw `name` renders to, or of one of its targets.
+///
+/// # Errors
+/// There is none, or the file cannot be written.
+pub fn write_picture(
+    snapshot: &Snapshot,
+    (name, which): (Draws, Option<Which>),
+    alpha: Alpha,
+    path: &Path,
+    inputs: &Inputs,
+) -> anyhow::Result<()> {
+    let Some(canvas) = snapshot.get(which) else {
+        match which {
+            Some(which) => bail!("draw {name} has no {which}"),
+            None => bail!("draw {name} renders to nothing"),
+        }
+    };
+    let mut out = OutFile::create(path, inputs)?;
+    canvas.image(alpha).write_png(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
+    out.finish()
+}
+
+impl Answer {
+    fn new(state: Draw, runs: &Runs) -> Self {
+        Self {
+            state,
+            frame_draws: runs.frame_draws.clone(),
+            runs: runs.count,
+            run: runs.only.map(|(_, run)| run),
+            tiles: Vec::new(),
+            cost: Cost::default(),
+            changes: Vec::new(),
+            registers: None,
+        }
+    }
+}
+
+impl Register {
+    fn new((reg, value): (u32, u32)) -> Self {
+        let rows = lookup(reg).map_or(&[][..], |row| row.fields());
+        Self { reg, name: RegName { offset: reg }.to_string(), value, fields: Fields { rows, word: value } }
+    }
+}

@@ -1,0 +1,104 @@
+//! What a draw read, as files.
+
+use std::fs;
+use std::io::{Cursor, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use exr::prelude::{Image, SpecificChannels, Vec2, WritableImage};
+
+use crate::gpu::Gpu;
+use crate::inspect::mesh::{Mesh, Side};
+use crate::inspect::{Draw, NoTexels, Texels, Texture};
+use crate::out_file::{self, Inputs, OutFile};
+
+/// Pictures of a texture's layers at most.
+const MAX_LAYERS: u32 = 4096;
+
+/// Writes each level and layer of the textures that `draw` names, as `FS0-level1-layer2.png`.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_textures(draw: &Draw, gpu: &mut Gpu, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    for stage in &draw.shaders {
+        for texture in &stage.textures {
+            let name = format!("{}{}", stage.name(), texture.slot);
+            write_texture(texture, gpu, directory, &name, inputs)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_texture(
+    texture: &Texture,
+    gpu: &mut Gpu,
+    directory: &Path,
+    name: &str,
+    inputs: &Inputs,
+) -> anyhow::Result<()> {
+    for level in 0..texture.levels {
+        for layer in 0..texture.layers(level).min(MAX_LAYERS) {
+            let texels = match texture.texels(level, layer, gpu) {
+                Ok(texels) => texels,
+                Err(why) => {
+                    note(gpu, &format!("texture {name}: {why}"), &why);
+                    return Ok(());
+                }
+            };
+            let layers = if texture.layers(0) > 1 { format!("-layer{layer}") } else { String::new() };
+            let path = directory.join(format!("{name}-level{level}{layers}"));
+            write_texels(&texels, &path, inputs)?;
+        }
+    }
+    Ok(())
+}
+
+/// Says why a texture has no picture.
+fn note(gpu: &mut Gpu, what: &str, why: &NoTexels) {
+    match why {
+        NoTexels::Unsupported(_) => gpu.report.unsupported(what, gpu.at),
+        NoTexels::Size(..) | NoTexels::NoBudget => gpu.report.cut(what, gpu.at),
+    }
+}
+
+fn write_texels(texels: &Texels, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+    let mut out = OutFile::create(&path.with_added_extension("png"), inputs)?;
+    texels.image().write_png(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
+    out.finish()?;
+    if texels.are_floats() {
+        let bytes = exr(texels).with_context(|| format!("cannot write {}", path.display()))?;
+        out_file::write(&path.with_added_extension("exr"), &bytes, inputs)?;
+    }
+    Ok(())
+}
+
+/// The texels as an EXR picture of 32-bit floats.
+fn exr(texels: &Texels) -> anyhow::Result<Vec<u8>> {
+    let [width, height] = texels.size.map(|side| side as usize);
+    let channels = SpecificChannels::rgba(|Vec2(x, y)| {
+        let [r, g, b, a] = texels.floats(x as u32, y as u32);
+        (r, g, b, a)
+    });
+    let mut bytes = Cursor::new(Vec::new());
+    Image::from_channels((width, height), channels).write().non_parallel().to_buffered(&mut bytes)?;
+    Ok(bytes.into_inner())
+}
+
+/// Writes vertices in the format that the name asks for.
+///
+/// # Errors
+/// It asks for none, or the file cannot be written.
+pub fn write_mesh(mesh: &Mesh, side: Side, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let mut out = OutFile::create(path, inputs)?;
+    let written = match extension.as_str() {
+        "csv" => mesh.write_csv(side, &mut out),
+        "" if path == Path::new("-") => mesh.write_csv(side, &mut out),
+        "obj" => mesh.write_obj(side, &mut out),
+        "ply" => mesh.write_ply(side, &mut out),
+        _ => bail!("{}: a mesh is written as .csv, .obj or .ply", path.display()),
+    };
+    written.and_then(|()| out.flush()).with_context(|| format!("cannot write {}", path.display()))?;
+    out.finish()
+}

@@ -1,0 +1,204 @@
+//! The table of a frame, for people.
+
+use std::io::{self, Write};
+
+use crate::inspect::{Command, Cost, Frame, Place, Row};
+use crate::pass::Pass;
+
+/// Findings that are listed at most.
+const FINDINGS: usize = 20;
+
+/// What a cell is beside its column's other cells.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// The columns: heading, and where cells stand.
+const COLUMNS: [(&str, Side); 11] = [
+    ("frame", Side::Left),
+    ("draw", Side::Right),
+    ("submit", Side::Right),
+    ("pass", Side::Left),
+    ("command", Side::Left),
+    ("pixels", Side::Right),
+    ("instr", Side::Right),
+    ("share", Side::Right),
+    ("shaders", Side::Left),
+    ("targets", Side::Left),
+    ("textures", Side::Left),
+];
+
+/// A line of the table.
+type Cells = [String; COLUMNS.len()];
+
+/// Writes the table.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
+    let groups = frame.rows.chunk_by(|a, b| folds(a) && folds(b) && a.pass == b.pass && a.submit == b.submit);
+    let lines: Vec<Cells> = groups.flat_map(lines).collect();
+    let width = |column: usize| {
+        let cells = lines.iter().map(|line| line[column].chars().count());
+        cells.max().unwrap_or(0).max(COLUMNS[column].0.len())
+    };
+    let widths: [usize; COLUMNS.len()] = std::array::from_fn(width);
+    writeln!(
+        out,
+        "A{}: {} submits, {} draws, {} commands; {} pixels, {} warp instructions",
+        frame.gpu,
+        frame.submits,
+        frame.draws,
+        frame.rows.len() as u64 + frame.left_out,
+        frame.cost.pixels,
+        frame.cost.all_instructions()
+    )?;
+    write_line(&COLUMNS.map(|(heading, _)| heading.to_owned()), &widths, out)?;
+    lines.iter().try_for_each(|line| write_line(line, &widths, out))?;
+    write_findings(frame, out)
+}
+
+fn write_line(cells: &Cells, widths: &[usize; COLUMNS.len()], out: &mut impl Write) -> io::Result<()> {
+    let mut line = String::new();
+    for ((cell, width), (_, side)) in cells.iter().zip(widths).zip(COLUMNS) {
+        line += &match side {
+            Side::Left => format!("{cell:width$}  "),
+            Side::Right => format!("{cell:>width$}  "),
+        };
+    }
+    writeln!(out, "{}", line.trim_end())
+}
+
+/// What went wrong, and where first.
+fn write_findings(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
+    let findings = || frame.rows.iter().flat_map(|row| row.findings.iter().map(move |what| (row, what)));
+    let count = findings().count();
+    if count > 0 {
+        writeln!(out, "findings")?;
+    }
+    for (row, what) in findings().take(FINDINGS) {
+        writeln!(out, "  f{}: {what}", row.frame_draw)?;
+    }
+    match count.checked_sub(FINDINGS) {
+        None | Some(0) => Ok(()),
+        Some(more) => writeln!(out, "  and {more} more"),
+    }
+}
+
+/// Whether rows of this pass stand in one line with their like: there is one for each tile, or they draw nothing.
+fn folds(row: &Row) -> bool {
+    matches!(row.pass, Some(Pass::Binning | Pass::Resolve | Pass::Restore))
+}
+
+/// The lines of rows of one kind.
+fn lines(rows: &[Row]) -> Vec<Cells> {
+    match rows {
+        [] => Vec::new(),
+        [row, ..] if row.pass == Some(Pass::Binning) && rows.len() > 1 => vec![folded(rows.iter().collect())],
+        rows => {
+            let mut kinds: Vec<Vec<&Row>> = Vec::new();
+            for row in rows {
+                let same = |kind: &&mut Vec<&Row>| folds(row) && kind[0].targets == row.targets;
+                match kinds.iter_mut().find(same) {
+                    Some(kind) => kind.push(row),
+                    None => kinds.push(vec![row]),
+                }
+            }
+            kinds.into_iter().map(folded).collect()
+        }
+    }
+}
+
+/// One line for rows that are alike.
+fn folded(rows: Vec<&Row>) -> Cells {
+    let first = rows[0];
+    let last = rows[rows.len() - 1];
+    let mut cost = Cost::default();
+    let mut share = 0.0;
+    for row in &rows {
+        cost.pixels += row.cost.pixels;
+        share += row.share;
+    }
+    let instructions: u64 = rows.iter().map(|row| row.cost.all_instructions()).sum();
+    let several = |text: String| if rows.len() > 1 { format!("{} x {text}", rows.len()) } else { text };
+    [
+        match rows.len() {
+            1 => frame_draws(first),
+            _ => format!("f{} .. f{}", first.frame_draw, last.frame_draw),
+        },
+        first.draw.to_string(),
+        first.submit.to_string(),
+        pass(first),
+        match (first.pass, rows.len()) {
+            (Some(Pass::Binning), 2..) => format!("{} commands", rows.len()),
+            _ => several(command(&first.command)),
+        },
+        cost.pixels.to_string(),
+        instructions.to_string(),
+        format!("{:.1} %", share * 100.0),
+        match (first.pass, rows.len()) {
+            (Some(Pass::Binning), 2..) => String::new(),
+            _ => shaders(first),
+        },
+        targets(first),
+        textures(first),
+    ]
+}
+
+fn frame_draws(row: &Row) -> String {
+    let more = row.more_frame_draws.iter().map(|number| format!("+f{number}"));
+    format!("f{}{}", row.frame_draw, more.collect::<String>())
+}
+
+fn pass(row: &Row) -> String {
+    match (row.pass, row.runs) {
+        (None, _) => "compute".to_owned(),
+        (Some(pass), 1) => pass.to_string(),
+        (Some(Pass::Gmem), runs) => format!("gmem {runs} tiles"),
+        (Some(pass), runs) => format!("{pass} {runs} runs"),
+    }
+}
+
+/// What the packet asks for, in a few words.
+pub(super) fn command(command: &Command) -> String {
+    match command {
+        Command::Draw { primitive, count, instances: 1 } => format!("{primitive} {count}"),
+        Command::Draw { primitive, count, instances } => format!("{primitive} {count} x {instances}"),
+        Command::Dispatch { groups: [x, y, z], .. } => format!("dispatch {x} x {y} x {z}"),
+        Command::Uncounted { name } => (*name).to_owned(),
+    }
+}
+
+fn shaders(row: &Row) -> String {
+    let text =
+        |hash: &Option<String>| hash.as_ref().map_or("missing".to_owned(), |hash| hash[..8].to_owned());
+    let stages = row.shaders.iter().map(|shader| format!("{} {}", shader.stage, text(&shader.hash)));
+    stages.collect::<Vec<_>>().join(" ")
+}
+
+/// A format without the prefix that says which list it is from.
+pub(super) fn short(format: &str) -> &str {
+    let rest = ["RB4_", "TFMT4_", "DEPTH4_", "VFMT4_"].iter().find_map(|prefix| format.strip_prefix(prefix));
+    rest.unwrap_or(format)
+}
+
+fn targets(row: &Row) -> String {
+    let target = |target: &crate::inspect::RowTarget| match target.place {
+        Place::Gmem(_) => format!("{} {}", target.name, short(&target.format)),
+        Place::Address(address) => format!("{} {} {address}", target.name, short(&target.format)),
+    };
+    let size =
+        row.frame.filter(|_| !row.targets.is_empty()).map(|[width, height]| format!("{width}x{height}"));
+    size.into_iter().chain(row.targets.iter().map(target)).collect::<Vec<_>>().join(" ")
+}
+
+fn textures(row: &Row) -> String {
+    let texture = |texture: &crate::inspect::RowTexture| {
+        let [width, height, depth] = texture.size;
+        let depth = if depth > 1 { format!("x{depth}") } else { String::new() };
+        format!("{}{} {width}x{height}{depth} {}", texture.stage, texture.slot, short(&texture.format))
+    };
+    row.textures.iter().map(texture).collect::<Vec<_>>().join(" ")
+}
