@@ -93,6 +93,7 @@ mod out_file;
 mod pixel;
 mod progress;
 mod replay;
+mod report;
 mod show;
 mod trace;
 

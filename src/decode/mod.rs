@@ -6,6 +6,7 @@ use a4emu_decoder::capture::Section;
 use a4emu_decoder::error::CaptureError;
 
 mod jsonl;
+mod listing;
 mod memo;
 mod output;
 mod primitive;
@@ -19,6 +20,7 @@ mod tracker;
 pub use jsonl::Fields;
 use jsonl::{Jsonl, Shaders};
 use output::Palette;
+pub use listing::Listing;
 pub use output::{Hold, Output};
 pub use primitive::Primitive;
 use query::Query;
