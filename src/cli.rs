@@ -6,7 +6,7 @@ use crate::options::Shared;
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::status::Status;
-use crate::{asm, check, decode, diff, disasm, info, pico, pixel, replay, report, show};
+use crate::{asm, check, decode, diff, disasm, info, pico, pixel, replay, report, serve, show};
 
 /// An Adreno A4xx in software: decode, replay and diff command streams.
 #[derive(Parser)]
@@ -32,6 +32,8 @@ enum Command {
     Show(show::Args),
     /// A page that shows a capture: pictures, state, pixel history; one file without any network
     Report(report::Args),
+    /// The same page for a browser on this machine, which can ask for more
+    Serve(serve::Args),
     /// First difference in state between two captures or two state files
     Diff(diff::Args),
     /// Replay every fixture and compare with its golden files
@@ -55,6 +57,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Pixel(args) => pixel::run(args, &cli.shared),
         Command::Show(args) => show::run(args, &cli.shared),
         Command::Report(args) => report::run(args, &cli.shared),
+        Command::Serve(args) => serve::run(args, &cli.shared),
         Command::Diff(args) => diff::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),
         Command::Asm(args) => asm::run(args, &cli.shared),

@@ -94,6 +94,7 @@ mod pixel;
 mod progress;
 mod replay;
 mod report;
+mod serve;
 mod show;
 mod trace;
 
