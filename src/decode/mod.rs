@@ -19,8 +19,8 @@ mod tracker;
 
 pub use jsonl::Fields;
 use jsonl::{Jsonl, Shaders};
-use output::Palette;
 pub use listing::Listing;
+use output::Palette;
 pub use output::{Hold, Output};
 pub use primitive::Primitive;
 use query::Query;

@@ -183,7 +183,8 @@ impl Mesh {
 
     /// x, y, z and w of each vertex that reaches the rasteriser.
     pub fn clip_positions(&self) -> Vec<[f32; 4]> {
-        let position = |row: &[u32]| std::array::from_fn(|c| row.get(c).map_or(0.0, |bits| f32::from_bits(*bits)));
+        let position =
+            |row: &[u32]| std::array::from_fn(|c| row.get(c).map_or(0.0, |bits| f32::from_bits(*bits)));
         rows(&self.outputs.values, self.outputs.columns.len()).map(position).collect()
     }
 

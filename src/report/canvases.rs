@@ -45,7 +45,8 @@ impl Canvases {
     /// The canvas of the first run of a draw, to `attachment`; none where there is no room for it.
     pub fn of(&mut self, draw: &Draw, attachment: &Attachment, room: &mut Room) -> Option<usize> {
         self.known(draw, attachment).or_else(|| {
-            let bytes = attachment.size.map(u64::from).iter().product::<u64>() * attachment.texel.bytes() as u64;
+            let bytes =
+                attachment.size.map(u64::from).iter().product::<u64>() * attachment.texel.bytes() as u64;
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
             if !room.take(Kind::Canvases, bytes, draw.frame_draw) {
                 return None;
@@ -58,12 +59,15 @@ impl Canvases {
     fn known(&self, draw: &Draw, attachment: &Attachment) -> Option<usize> {
         match (&draw.resolve, attachment.place) {
             (Some(resolve), _) => {
-                let copied = self.0.iter().rposition(|it| it.is_copied_by(resolve.gmem, draw.tile, attachment));
+                let copied =
+                    self.0.iter().rposition(|it| it.is_copied_by(resolve.gmem, draw.tile, attachment));
                 copied.or_else(|| self.0.iter().rposition(|it| it.is_in_memory(attachment)))
             }
-            (None, Place::Gmem(_)) => self.0.iter().rposition(|it| it.is_drawn_by(attachment)).filter(|index| {
-                draw.tile.is_none_or(|tile| !self.0[*index].resolved.contains(&tile))
-            }),
+            (None, Place::Gmem(_)) => self
+                .0
+                .iter()
+                .rposition(|it| it.is_drawn_by(attachment))
+                .filter(|index| draw.tile.is_none_or(|tile| !self.0[*index].resolved.contains(&tile))),
             (None, Place::Address(_)) => self.0.iter().rposition(|it| it.is_in_memory(attachment)),
         }
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Lines of a draw at most.
-const MAX_LINES: usize = 64;
+const MAX_LINES: usize = 16;
 
 /// Characters of a value at most.
 const MAX_TEXT: usize = 60;
@@ -95,7 +95,8 @@ mod tests {
     #[test]
     fn paths_say_what_changed() {
         let before = json!({"draw": 1, "depth": {"func": "LESS"}, "shaders": [{"stage": "VS", "hash": "a"}]});
-        let after = json!({"draw": 2, "depth": {"func": "ALWAYS"}, "shaders": [{"stage": "VS", "hash": "b"}]});
+        let after =
+            json!({"draw": 2, "depth": {"func": "ALWAYS"}, "shaders": [{"stage": "VS", "hash": "b"}]});
         assert_eq!(changed(&before, &after), ["depth.func: LESS -> ALWAYS", "shaders[VS].hash: a -> b"]);
         assert!(changed(&before, &before).is_empty());
     }

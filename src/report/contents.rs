@@ -97,7 +97,8 @@ impl Contents {
 pub fn mesh(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Option<Mesh> {
     let Call::Draw(call) = call else { return None };
     let is_small = u64::from(call.count) * u64::from(call.instances) <= MAX_VERTICES;
-    let is_plain = draw.resolve.is_none() && draw.shaders.iter().all(|it| matches!(it.stage, Stage::VS | Stage::FS));
+    let is_plain =
+        draw.resolve.is_none() && draw.shaders.iter().all(|it| matches!(it.stage, Stage::VS | Stage::FS));
     if !is_small || !is_plain || !room.has(Kind::Meshes) || vertex_shader_stores(draw) {
         return None;
     }

@@ -25,7 +25,7 @@ const DATA: &str = "<!--DATA-->";
 /// # Errors
 /// It cannot be put into JSON.
 pub fn with_data(frame: &Frame) -> anyhow::Result<String> {
-    let mut packed = DeflateEncoder::new(Vec::new(), Compression::new(6));
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
     serde_json::to_writer(&mut packed, frame)?;
     let data = base64(&packed.finish()?);
     let element = format!("<script id=\"data\" type=\"application/octet-stream\">{data}</script>");
@@ -34,7 +34,8 @@ pub fn with_data(frame: &Frame) -> anyhow::Result<String> {
 
 /// The page that asks for its data below `path`.
 pub fn live(path: &str) -> String {
-    let element = format!("<script id=\"data\" type=\"application/octet-stream\" data-live=\"{path}\"></script>");
+    let element =
+        format!("<script id=\"data\" type=\"application/octet-stream\" data-live=\"{path}\"></script>");
     page("'self'", &element)
 }
 

@@ -111,8 +111,7 @@ impl Recorder {
             }
         };
         let state = serde_json::value::to_raw_value(draw).ok();
-        let state =
-            state.filter(|state| self.room.take(Kind::States, state.get().len(), draw.frame_draw));
+        let state = state.filter(|state| self.room.take(Kind::States, state.get().len(), draw.frame_draw));
         (state, lines)
     }
 

@@ -24,8 +24,9 @@ impl Kind {
     const fn bytes(self) -> usize {
         match self {
             Self::Pictures | Self::States => 64 << 20,
-            Self::Meshes => 4 << 20,
-            Self::Packets | Self::Programs => 16 << 20,
+            Self::Meshes => 2 << 20,
+            Self::Packets => 3 << 20,
+            Self::Programs => 16 << 20,
             Self::Canvases => 256 << 20,
         }
     }
@@ -84,10 +85,13 @@ mod tests {
     #[test]
     fn from_the_first_that_does_not_fit_none_does() {
         let mut room = Room::default();
-        assert!(room.take(Kind::Meshes, 4 << 20, 0));
+        assert!(room.take(Kind::Meshes, 2 << 20, 0));
         assert!(!room.take(Kind::Meshes, 1, 7));
         assert!(!room.take(Kind::Meshes, 0, 9));
         assert!(room.has(Kind::Packets) && !room.has(Kind::Meshes));
-        assert_eq!(room.notes().collect::<Vec<_>>(), ["meshes from f7 on are left out (2): there is room for 4 MB"]);
+        assert_eq!(
+            room.notes().collect::<Vec<_>>(),
+            ["meshes from f7 on are left out (2): there is room for 2 MB"]
+        );
     }
 }

@@ -49,7 +49,8 @@ impl Gate {
     pub fn question<'r>(&self, request: &'r Request) -> Result<&'r str, Response> {
         let no = || Response::text(403, "this is not the address that a4emu serve has printed");
         let here = |name: &str| format!("{name}:{}", self.port);
-        let is_here = |host: &str| [here("127.0.0.1"), here("localhost")].contains(&host.to_ascii_lowercase());
+        let is_here =
+            |host: &str| [here("127.0.0.1"), here("localhost")].contains(&host.to_ascii_lowercase());
         let [host] = &request.hosts[..] else { return Err(no()) };
         // A page of another site has another origin; one whose name leads here has another host.
         let is_same = |origin: &String| *origin == format!("http://{host}");

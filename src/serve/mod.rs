@@ -76,7 +76,9 @@ fn answer(stream: &TcpStream, gate: &Gate, site: &Site) -> io::Result<()> {
         Err(Refused::With(response)) => response,
         Ok(request) => match gate.question(&request) {
             Err(response) => response,
-            Ok(question) => site.answer(question).unwrap_or_else(|| Response::text(404, "there is nothing here")),
+            Ok(question) => {
+                site.answer(question).unwrap_or_else(|| Response::text(404, "there is nothing here"))
+            }
         },
     };
     http::write(stream, &response)
