@@ -42,6 +42,8 @@ function scalarText(key, value) {
 
 const isScalar = (value) => value === null || typeof value !== "object";
 
+const isNothing = (value) => value === undefined || value === null || value.length === 0;
+
 /** One line for a whole object. */
 function summaryText(key, value) {
   if (isScalar(value)) return scalarText(key, value);
@@ -88,21 +90,18 @@ class Details {
     const value = (key) => (key.startsWith("shaders.") ? shaders[key.slice(8)] : state[key]);
     const parts = SECTIONS.map(([name, keys, pattern]) => {
       keys.forEach((key) => used.add(key));
-      const known = keys.filter((key) => value(key) !== undefined && value(key) !== null);
+      const known = keys.filter((key) => !isNothing(value(key)));
       if (!known.length) return null;
       const whole = known.length === 1 ? value(known[0]) : Object.fromEntries(known.map((key) => [key, value(key)]));
       return this.section(name, whole, known.length === 1 ? known[0] : "", this.registersOf(pattern));
     });
-    const rest = Object.entries(state).filter(([key, item]) => !used.has(key) && item !== null);
+    const rest = Object.entries(state).filter(([key, item]) => !used.has(key) && !isNothing(item));
     return [...parts, ...rest.map(([key, item]) => this.section(key, item, key, null))];
   }
 
   stateParts() {
     const { draw } = this;
-    this.changes = new Map(draw.changed.map((line) => {
-      const at = line.indexOf(": ");
-      return [placeOf(at < 0 ? line : line.slice(0, at)), at < 0 ? "" : line.slice(at + 2)];
-    }));
+    this.changes = changesByPath(draw.changed);
     const parts = [make("h3", {}, "Changed since the draw before it of this kind")];
     if (!draw.changed.length) parts.push(make("p", { class: "dim" }, "nothing"));
     else parts.push(make("ul", { class: "changes" }, ...draw.changed.map(changeLine)));
@@ -124,7 +123,8 @@ class Details {
   }
 
   section(name, value, path, links) {
-    const summary = make("summary", {}, name, make("span", { class: "value" }, summaryText(path, value)));
+    const summary = make("summary", { class: this.wasAt(path) === undefined ? null : "changed" }, name,
+      make("span", { class: "value" }, summaryText(path, value)));
     return this.branch(summary, "section", name, () => [...this.fields(value, path), links]);
   }
 
@@ -166,19 +166,16 @@ class Details {
       make("span", { class: "key" }, name), make("span", { class: "value" }, text));
   }
 
-  /** The change at a path, if there is one: "LESS -> ALWAYS". Stages are named or numbered. */
+  /** The change at a path, if there is one: "LESS -> ALWAYS". */
   wasAt(path) {
-    const numbered = path.replace(/^shaders\.([A-Z]S)/, (_, stage) => {
-      const index = this.draw.state?.shaders?.findIndex((shader) => shader.stage === stage);
-      return `shaders.${index}`;
-    });
-    return this.changes.get(path) ?? this.changes.get(numbered) ?? this.changes.get(path.replace(/^shaders\./, ""));
+    return this.changes.get(path);
   }
 
   registersOf(pattern) {
     const names = pattern ? Object.keys(this.frame.registers).filter((name) => pattern.test(name)) : [];
     if (!names.length) return null;
-    return make("div", { class: "registers", role: "group", "aria-label": "Registers" }, ...names.slice(0, 40).map((name) => this.registers.link(name)));
+    const links = () => [make("div", { class: "registers" }, ...names.map((name) => this.registers.link(name)))];
+    return this.branch(make("summary", { class: "dim" }, count(names.length, "register")), null, String(pattern), links);
   }
 
   texturesParts() {
@@ -228,10 +225,30 @@ class Details {
   }
 }
 
+/** "path: old -> new" in parts. */
+const CHANGE = /^(.*?): (.*) -> (.*)$/s;
+
+/** Of each place that changed, what changed; of each place around it, nothing more than that it did. */
+function changesByPath(changed) {
+  const out = new Map();
+  for (const line of changed) {
+    const [, path, old, now] = CHANGE.exec(line) ?? [null, line, "", ""];
+    const parts = placeOf(path).split(".");
+    for (let length = 1; length < parts.length; length++) {
+      const around = parts.slice(0, length).join(".");
+      if (!out.has(around)) out.set(around, "");
+    }
+    out.set(parts.join("."), `${old} -> ${now}`);
+  }
+  return out;
+}
+
 function changeLine(line) {
-  const [, path, old, now] = /^(.*?): (.*) -> (.*)$/s.exec(line) ?? [];
+  const [, path, old, now] = CHANGE.exec(line) ?? [];
   if (path === undefined) return make("li", {}, line);
-  return make("li", {}, `${path}: `, make("del", {}, old), " → ", make("ins", {}, now));
+  const key = path.replace(/\[\d+\]$/, "").split(".").pop();
+  const text = (value) => (/^-?[\d.]+(e-?\d+)?$/.test(value) ? scalarText(key, Number(value)) : value);
+  return make("li", {}, `${path}: `, make("del", {}, text(old)), " → ", make("ins", {}, text(now)));
 }
 
 /** Leads to a draw; page.js listens for it. */
