@@ -75,7 +75,8 @@ impl Browser {
         }
         self.commands.write_all(format!("{message}\0").as_bytes())?;
         loop {
-            let mut answer = self.messages.recv_timeout(PATIENCE).map_err(|why| format!("{method}: {why}"))?;
+            let mut answer =
+                self.messages.recv_timeout(PATIENCE).map_err(|why| format!("{method}: {why}"))?;
             if answer["id"] != self.number {
                 self.events.push(answer);
             } else if answer["error"].is_null() {
@@ -116,7 +117,8 @@ impl Browser {
 
     /// A click of the mouse into the middle of what a selector finds.
     pub fn click(&mut self, selector: &str) -> Result<(), Failed> {
-        let middle = format!("(box => [box.x + box.width / 2, box.y + box.height / 2])({})", bounds(selector));
+        let middle =
+            format!("(box => [box.x + box.width / 2, box.y + box.height / 2])({})", bounds(selector));
         self.click_at(&middle)
     }
 
@@ -143,8 +145,10 @@ impl Browser {
             "ArrowDown" => (None, 40),
             letter => (Some(letter), 0),
         };
-        let down = json!({ "type": "keyDown", "key": key, "text": text, "windowsVirtualKeyCode": code });
-        let down = if text.is_some() { down } else { json!({ "type": "keyDown", "key": key, "windowsVirtualKeyCode": code }) };
+        let mut down = json!({ "type": "keyDown", "key": key, "windowsVirtualKeyCode": code });
+        if let Some(text) = text {
+            down["text"] = json!(text);
+        }
         self.command("Input.dispatchKeyEvent", down)?;
         self.command("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key })).map(drop)
     }

@@ -75,7 +75,8 @@ fn click_draw(browser: &mut Browser, draw: u32) -> Outcome {
 
 /// The picture of the capture after a draw, in RGBA without holes.
 fn after(draw: u32) -> Vec<u8> {
-    let png = a4emu(&["show", text(&many()), "--draw", &format!("f{draw}"), "--after", "-", "--opaque", "-q"]);
+    let png =
+        a4emu(&["show", text(&many()), "--draw", &format!("f{draw}"), "--after", "-", "--opaque", "-q"]);
     let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().expect("a PNG");
     let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
     reader.next_frame(&mut bytes).expect("pixels");

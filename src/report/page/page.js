@@ -98,16 +98,17 @@ class Page {
       this.list.filter(this.frame.draws.map((_, row) => row));
       return;
     }
-    this.found = { query, ...this.search.find(query) };
+    this.found = { query, isEntered: false, ...this.search.find(query) };
     $("hits").textContent = count(this.found.rows.length, "draw");
     this.list.filter(this.found.rows);
   }
 
   queryKey(event) {
     if (event.key === "Enter" && this.found?.rows.length) {
-      const { rows } = this.found;
-      const isFirst = !rows.includes(this.row);
-      this.select(isFirst && !event.shiftKey ? (rows.find((row) => row > this.row) ?? rows[0]) : this.list.neighbour(event.shiftKey ? -1 : 1));
+      const { rows, isEntered } = this.found;
+      this.found.isEntered = true;
+      const nearest = rows.find((row) => row >= this.row) ?? rows[0];
+      this.select(isEntered ? this.list.neighbour(event.shiftKey ? -1 : 1) : nearest);
     } else if (event.key === "Escape") {
       event.preventDefault();
       $("query").value = "";
