@@ -170,7 +170,10 @@ fn check_reasons(capture: &Path) -> Result<(), Failed> {
         for id in draws {
             let mine = events.iter().filter(|event| event["frame_draw"] == id);
             let verdicts: Vec<&str> = mine.filter_map(|event| event["verdict"].as_str()).collect();
-            let draw = list(&frame["draws"]).iter().find(|draw| draw["id"] == id).ok_or("no such draw")?;
+            let is_it = |draw: &&Value| {
+                draw["id"] == id || list(&draw["row"]["more_frame_draws"]).contains(&id.into())
+            };
+            let draw = list(&frame["draws"]).iter().find(is_it).ok_or("no such draw")?;
             let (noted, said) = (noted(draw, at), bits_of(&verdicts));
             if noted != said {
                 return Err(format!("{at:?} f{id}: {noted:#b}, but {verdicts:?}").into());
@@ -194,15 +197,16 @@ fn check_fields() -> Result<(), Failed> {
     let draws = list(&frame["draws"]);
     assert_eq!(
         keys(&draws[1]),
-        want(
-            "id row state changed canvas patches reasons cost_map shader_use texture_use mesh packets"
-        )
+        want("id row state changed canvas patches reasons cost_map shader_use texture_use mesh packets")
     );
     let show = a4emu().args(["show", "captures/many.rd.gz", "--json", "-q"]).current_dir(root()).assert();
     let shown: Value = serde_json::from_slice(&show.get_output().stdout)?;
     let rows: Vec<&Value> = draws.iter().map(|draw| &draw["row"]).collect();
     assert_eq!(rows.len(), list(&shown["rows"]).len());
-    assert!(rows.iter().zip(list(&shown["rows"])).all(|(row, shown)| *row == shown), "rows are those of show");
+    assert!(
+        rows.iter().zip(list(&shown["rows"])).all(|(row, shown)| *row == shown),
+        "rows are those of show"
+    );
     let draw = &draws[1];
     let show = a4emu().args(["show", "captures/many.rd.gz", "--draw", "f1", "--json", "-q"]);
     let show = { show }.current_dir(root()).assert();
@@ -262,8 +266,7 @@ fn check_files() -> Result<(), Failed> {
 fn check_threads() -> Result<(), Failed> {
     let of = |threads: &str| {
         let capture = root().join("captures/depth.rd.gz");
-        let done =
-            a4emu().args(["report", text(&capture), "-o", "-", "-q", "--threads", threads]).assert();
+        let done = a4emu().args(["report", text(&capture), "-o", "-", "-q", "--threads", threads]).assert();
         done.success().get_output().stdout.clone()
     };
     assert!(of("1") == of("3"), "the pages differ");
@@ -278,11 +281,26 @@ fn main() {
         Trial::test("files", check_files),
         Trial::test("threads", check_threads),
     ];
+    trials.push(Trial::test("reasons of every verdict", || {
+        let folder = TempDir::new()?;
+        let (source, capture) = (root().join("captures/verdicts.a4"), folder.path().join("verdicts.rd"));
+        a4emu().args(["asm", text(&source), "-o", text(&capture)]).assert().success();
+        check_reasons(&capture)
+    }));
     let own = |name: &str| root().join(format!("captures/{name}.rd.gz"));
     let theirs = |name: &str| shared().join(format!("captures/{name}.rd.gz"));
     let pictures = ["attribs", "blend", "clip", "cube", "depth", "fbo", "many", "points", "stencil", "torus"];
     let pictures = pictures.map(own).into_iter();
-    let pictures = pictures.chain(["glmark2/shadow", "glmark2/desktop-blur", "scenes/mipmap"].map(theirs));
+    let pictures = pictures.chain(
+        [
+            "glmark2/shadow",
+            "glmark2/desktop-blur",
+            "scenes/mipmap",
+            "variants/cube-1600x900",
+            "variants/cube-sysmem",
+        ]
+        .map(theirs),
+    );
     let mut add = |kind: &str, capture: PathBuf, check: fn(&Path) -> Result<(), Failed>| {
         let there = capture.exists();
         let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");

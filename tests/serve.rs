@@ -103,7 +103,8 @@ fn questions_have_the_answers_of_the_commands() {
     };
     let frame = server.get("frame.json", "").json();
     let canvases = frame["canvases"].as_array().expect("canvases");
-    let color = canvases.iter().rposition(|canvas| canvas["name"].as_str().expect("a name").starts_with("color"));
+    let color =
+        canvases.iter().rposition(|canvas| canvas["name"].as_str().expect("a name").starts_with("color"));
     let answer = server.get(&format!("pixel?x=100&y=90&canvas={}", color.expect("colours")), "");
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
     assert_eq!(answer.json(), run(&["pixel", &capture("depth.rd.gz"), "100,90", "--json"]));

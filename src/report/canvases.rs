@@ -9,6 +9,7 @@ use super::room::{Kind, Room};
 use crate::gpu::Gpu;
 use crate::inspect::canvas::{Attachment, Canvas, NoCanvas, Which};
 use crate::inspect::{Address, Draw, Place, Tile};
+use crate::pass::Pass;
 
 /// All canvases of a run.
 #[derive(Default)]
@@ -25,6 +26,8 @@ struct Followed {
     address: Option<u32>,
     /// The tiles that were copied to memory.
     resolved: Vec<Tile>,
+    /// The command that restored the first tile.
+    restored_by: Option<usize>,
 }
 
 /// What a draw shows: the first colour target that it writes, or depth, or what there is.
@@ -81,6 +84,15 @@ impl Canvases {
         }
     }
 
+    /// The command that shows what `command` has done to the canvas: itself, but the restores of all tiles are one.
+    /// Each tile has packets of its own for it, which come behind those that draw the first tile and draw before them.
+    pub fn shown_by(&mut self, index: usize, draw: &Draw, command: usize) -> usize {
+        match draw.pass {
+            Some(Pass::Restore) => *self.0[index].restored_by.get_or_insert(command),
+            _ => command,
+        }
+    }
+
     /// Takes over what a run has left in the canvas; the part of it that has changed, with its picture.
     ///
     /// # Errors
@@ -120,7 +132,7 @@ impl Followed {
             Place::Gmem(_) => None,
         };
         let canvas = Canvas::new(attachment)?;
-        Ok(Self { canvas, attachment: *attachment, format, address, resolved: Vec::new() })
+        Ok(Self { canvas, attachment: *attachment, format, address, resolved: Vec::new(), restored_by: None })
     }
 
     /// Whether both have the same pixels.

@@ -123,10 +123,12 @@ impl Recorder {
             (Some(Pass::Restore), Some(tile)) => [tile.x, tile.y],
             _ => [0; 2],
         };
+        let canvas = self.seen[index].canvas;
+        let index = canvas.map_or(index, |canvas| self.canvases.shown_by(canvas, draw, index));
         let (seen, room) = (&mut self.seen[index], &mut self.room);
         let noted = reasons.and_then(|map| pictures::reasons(&map, origin, room, draw.frame_draw));
         seen.reasons.extend(noted);
-        let Some(canvas) = seen.canvas else { return };
+        let Some(canvas) = canvas else { return };
         match self.canvases.update(canvas, gpu, attachment) {
             Err(why) => gpu.report.cut(format!("draw {}: {why}", draw.draw), gpu.at),
             Ok(None) => {}

@@ -13,8 +13,8 @@ use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::vpc::interpolate::{WarpQuads, Weights};
 use crate::shader::{Lanes, Number, Warp};
 
-use super::state::{Barycentrics, FragmentInputs};
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
+use super::state::{Barycentrics, FragmentInputs};
 use super::{Coloring, FragmentDraw};
 
 /// The fragments of one band, in the order of the primitives.
