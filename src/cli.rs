@@ -9,7 +9,9 @@ use crate::options::Shared;
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::status::Status;
-use crate::{asm, check, debug, decode, diff, disasm, explain, info, pico, pixel, replay, show};
+use crate::{
+    asm, check, debug, decode, diff, disasm, explain, info, pico, pixel, replay, report, serve, show,
+};
 pub use shell::lanes;
 
 /// An Adreno A4xx in software: decode, replay and diff command streams.
@@ -39,6 +41,12 @@ enum Command {
     /// Why pixels have their colours: every primitive that covered them, and what became of it
     #[command(after_help = examples::PIXEL)]
     Pixel(pixel::Args),
+    /// A page that shows a capture: pictures, state, pixel history; one file without any network
+    #[command(after_help = examples::REPORT)]
+    Report(report::Args),
+    /// The same page for a browser on this machine, which can ask for more
+    #[command(after_help = examples::SERVE)]
+    Serve(serve::Args),
     /// What changed between two captures, two draws or two state files
     #[command(after_help = examples::DIFF)]
     Diff(diff::Args),
@@ -79,6 +87,8 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Replay(args) => replay::run(args, &cli.shared),
         Command::Show(args) => show::run(args, &cli.shared),
         Command::Pixel(args) => pixel::run(args, &cli.shared),
+        Command::Report(args) => report::run(args, &cli.shared),
+        Command::Serve(args) => serve::run(args, &cli.shared),
         Command::Diff(args) => diff::run(args, &cli.shared),
         Command::Debug(args) => debug::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),

@@ -95,6 +95,8 @@ mod pixel;
 mod progress;
 mod register_names;
 mod replay;
+mod report;
+mod serve;
 mod show;
 mod trace;
 

@@ -64,3 +64,49 @@ impl<R> Drop for Watched<R> {
         }
     }
 }
+
+/// A count on stderr of what has been done, once that has taken long.
+pub struct Counted {
+    what: &'static str,
+    done: u64,
+    since: Instant,
+    bar: Option<ProgressBar>,
+    shows: Shows,
+}
+
+/// Whether anybody would see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// Stderr is a terminal, and nobody wants it quiet.
+    Yes,
+    /// Nothing is shown.
+    No,
+}
+
+impl Counted {
+    /// Nothing done yet; `what` names what is counted.
+    pub fn new(what: &'static str, shows: Shows) -> Self {
+        Self { what, done: 0, since: Instant::now(), bar: None, shows }
+    }
+
+    /// One more.
+    pub fn next(&mut self) {
+        self.done += 1;
+        if self.shows == Shows::Yes && self.bar.is_none() && self.since.elapsed() > PATIENCE {
+            let style = ProgressStyle::with_template("{spinner} {pos} {msg}, {elapsed}");
+            let bar = ProgressBar::no_length().with_message(self.what);
+            self.bar = Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())));
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.done);
+        }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -28,6 +28,15 @@ pub const SHOW: &str = "Examples:
   a4emu show captures/cube.rd.gz --draw f1 --before before.png --after after.png --opaque
   a4emu show captures/cube.rd.gz --draw f1 --textures pictures --mesh cube.obj";
 
+/// Of `report`.
+pub const REPORT: &str = "Examples:
+  a4emu report captures/many.rd.gz -o many.html";
+
+/// Of `serve`.
+pub const SERVE: &str = "Examples:
+  a4emu serve captures/many.rd.gz
+  a4emu serve captures/many.rd.gz --port 8080";
+
 /// Of `pixel`.
 pub const PIXEL: &str = "Examples:
   a4emu pixel captures/many.rd.gz 128,128

@@ -22,6 +22,7 @@ use super::ds::state::DomainState;
 use super::fs::batch::{Batch, Finished, Waiting};
 use super::fs::history::{PixelOf, Touch};
 use super::fs::inspect::Chosen;
+use super::fs::reasons::Reasons;
 use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::{DrawState, FragmentDraw, Plan};
 use super::gras::layers::{self, Grouping, Layer};
@@ -82,6 +83,8 @@ pub struct Pipeline {
     pub costs: Option<Vec<StageCost>>,
     /// What is wanted of the next draw.
     pub watch: Option<Watch>,
+    /// Where draws note what becomes of pixels, for whoever puts a map here and takes it out.
+    pub reasons: Option<Arc<Reasons>>,
 }
 
 /// Pixels whose history in a draw somebody wants.
@@ -187,6 +190,7 @@ fn histories(gpu: &mut Gpu, state: &DrawState, stream: &VertexStream, watch: &mu
         primitives: &primitives,
         bounds: &[],
         plan: &plan,
+        reasons: None,
     };
     for &at in &watch.pixels {
         charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
@@ -443,7 +447,8 @@ fn draw_first_layer(
     }
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let count = affordable(gpu, &made.bounds, area);
-    gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area });
+    let reasons = gpu.pipeline.reasons.clone();
+    gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area, reasons });
     Ok(())
 }
 
@@ -486,7 +491,9 @@ fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Prim
     let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
     let count = affordable(gpu, bounds, area);
     let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
-    let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan };
+    let reasons = gpu.pipeline.reasons.clone();
+    let reasons = reasons.as_deref();
+    let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan, reasons };
     let budget = &mut gpu.budget;
     let reads = reads(&state.fragment.stage, surfaces, &gpu.mem);
     let (shaded, outside) = with_rows(surfaces, area, &mut gpu.gmem, &mut gpu.mem, reads, |rows, mem| {
@@ -787,7 +794,7 @@ pub fn inspect_fragments(
     let Some(made) = primitives(gpu, call, stages, &state)? else { return Ok(Looked::NotHere) };
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let Primitives { vertices, primitives, bounds, .. } = &*made;
-    let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan };
+    let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan, reasons: None };
     draw.inspect(area, chosen, &mut gpu.mem, |pixels, warp, mut environment| {
         let (lane, environment) = (pixels.lane_of(chosen), &mut environment);
         look(Launch { words: &words, program: &program, warp, environment, lane, pixels: Some(pixels) });

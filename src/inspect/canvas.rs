@@ -175,18 +175,59 @@ impl Canvas {
     /// The budget does not pay for it.
     pub fn copy(&mut self, gpu: &mut Gpu, attachment: &Attachment) -> Result<(), NoCanvas> {
         let area = attachment.area;
-        let is_other = (attachment.texel, attachment.size) != (self.texel, self.size);
-        if is_other || area.width == 0 || area.height == 0 {
+        if !self.pay(gpu, attachment)? {
             return Ok(());
-        }
-        let pixels = u64::from(area.width) * u64::from(area.height);
-        if !gpu.budget.take(Work::Copy16, pixels * self.texel.bytes() as u64 / 16 + u64::from(area.height)) {
-            return Err(NoCanvas::NoBudget);
         }
         for row in 0..area.height {
             let range = self.row(area, row);
             copy_row(gpu, attachment, row, &mut self.bytes[range]);
         }
+        self.add_area(area)
+    }
+
+    /// As [`Canvas::copy`], and says which pixels were others before.
+    ///
+    /// # Errors
+    /// The budget does not pay for it.
+    pub fn update(&mut self, gpu: &mut Gpu, attachment: &Attachment) -> Result<Changes, NoCanvas> {
+        let area = attachment.area;
+        let mut changes = Changes::default();
+        if !self.pay(gpu, attachment)? {
+            return Ok(changes);
+        }
+        let (len, significant) = (self.texel.bytes(), self.significant());
+        let mut new = vec![0; area.width as usize * len];
+        for row in 0..area.height {
+            copy_row(gpu, attachment, row, &mut new);
+            let range = self.row(area, row);
+            let old = &mut self.bytes[range];
+            if old == new {
+                continue;
+            }
+            for (x, (old, new)) in (area.x..).zip(old.chunks_exact(len).zip(new.chunks_exact(len))) {
+                if old[significant.clone()] != new[significant.clone()] {
+                    changes.add(x, area.y + row);
+                }
+            }
+            old.copy_from_slice(&new);
+        }
+        self.add_area(area)?;
+        Ok(changes)
+    }
+
+    /// Whether `attachment` is one of this picture that has pixels; then they have been paid for.
+    fn pay(&self, gpu: &mut Gpu, attachment: &Attachment) -> Result<bool, NoCanvas> {
+        let area = attachment.area;
+        let is_other = (attachment.texel, attachment.size) != (self.texel, self.size);
+        if is_other || area.width == 0 || area.height == 0 {
+            return Ok(false);
+        }
+        let pixels = u64::from(area.width) * u64::from(area.height);
+        let units = pixels * self.texel.bytes() as u64 / 16 + u64::from(area.height);
+        if gpu.budget.take(Work::Copy16, units) { Ok(true) } else { Err(NoCanvas::NoBudget) }
+    }
+
+    fn add_area(&mut self, area: Tile) -> Result<(), NoCanvas> {
         match self.areas.contains(&area) {
             true => {}
             false if self.areas.len() < MAX_AREAS => self.areas.push(area),
@@ -227,6 +268,17 @@ impl Canvas {
             }
         }
         changes
+    }
+
+    /// The picture of the pixels of `area`, which lies inside.
+    pub fn part(&self, area: Tile) -> Image {
+        let kind = self.texel.kind();
+        let mut pixels = Vec::with_capacity(area.width as usize * area.height as usize * kind.bytes());
+        for row in 0..area.height {
+            let texels = self.bytes[self.row(area, row)].chunks_exact(self.texel.bytes());
+            texels.for_each(|texel| self.texel.put(texel, &mut pixels));
+        }
+        Image { size: [area.width, area.height], kind, pixels }
     }
 
     /// The picture; what no tile has covered is zero.

@@ -258,6 +258,9 @@ impl Observer for Rows {
         }
         if let Some(row) = self.commands.get(&key.packet).and_then(|index| self.rows.get_mut(*index)) {
             row.add_run(call);
+            if row.pass == Some(Pass::Binning) && call.pass() != row.pass {
+                *row = row.clone().drawn_as(&Draw::of(gpu, call, &mut self.shaders));
+            }
         } else if self.rows.len() < MAX_ROWS {
             self.commands.insert(key.packet, self.rows.len());
             self.rows.push(Row::new(&Draw::of(gpu, call, &mut self.shaders)));
@@ -286,6 +289,12 @@ impl Row {
             share: 0.0,
             findings: Vec::new(),
         }
+    }
+
+    /// What bins first is described by its first run that draws.
+    fn drawn_as(self, draw: &Draw) -> Self {
+        let Self { frame_draw, more_frame_draws, draw: first, submit, runs, .. } = self;
+        Self { frame_draw, more_frame_draws, draw: first, submit, runs, ..Self::new(draw) }
     }
 
     fn add_run(&mut self, call: &Call) {

@@ -175,6 +175,24 @@ impl Mesh {
         lines.iter().try_for_each(|line| writeln!(out, "{} {}", line[0], line[1]))
     }
 
+    /// The first attribute of each vertex that was fetched, if there is one.
+    pub fn fetched_positions(&self) -> Option<Vec<[f32; 3]>> {
+        let has_attribute = self.inputs.columns.iter().any(|column| column.name.starts_with("in0."));
+        has_attribute.then(|| self.positions(Side::Inputs))
+    }
+
+    /// x, y, z and w of each vertex that reaches the rasteriser.
+    pub fn clip_positions(&self) -> Vec<[f32; 4]> {
+        let position =
+            |row: &[u32]| std::array::from_fn(|c| row.get(c).map_or(0.0, |bits| f32::from_bits(*bits)));
+        rows(&self.outputs.values, self.outputs.columns.len()).map(position).collect()
+    }
+
+    /// The vertices of the triangles that reach the rasteriser, three of each.
+    pub fn triangles(&self) -> Vec<u32> {
+        self.primitives(Side::Outputs).into_iter().filter(|vertices| vertices.len() == 3).flatten().collect()
+    }
+
     /// Of inputs the first attribute; of outputs what the perspective division leaves.
     fn positions(&self, side: Side) -> Vec<[f32; 3]> {
         let (table, ..) = self.side(side);

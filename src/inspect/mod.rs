@@ -44,7 +44,7 @@ mod texture;
 
 pub use draw::{AlphaTest, Command, Draw, Key, Tile};
 pub use fetch::{IndexBuffer, Indices, VertexInput};
-pub use frame::{Cost, Costing, Frame, Row, RowShader, RowTarget, RowTexture, Rows};
+pub use frame::{Cost, Costing, Frame, MAX_ROWS, Row, RowShader, RowTarget, RowTexture, Rows};
 pub use name::Address;
 pub use raster::{Offset, Raster, Scissors, Viewport};
 pub use read::Read;

@@ -40,6 +40,8 @@ pub struct Uses {
     pub buffers: BTreeSet<u8>,
     /// Storage slots are also chosen by registers.
     pub relative_buffers: bool,
+    /// Something is stored.
+    pub stores: bool,
 }
 
 impl Shader {
@@ -125,6 +127,10 @@ impl Uses {
     }
 
     fn access(&mut self, cat6: &Cat6) {
+        self.stores |= matches!(
+            cat6.form,
+            Cat6Form::Store { .. } | Cat6Form::BufferStore { .. } | Cat6Form::AtomicSlot { .. }
+        );
         let slot = match cat6.form {
             Cat6Form::BufferLoad { slot, .. }
             | Cat6Form::BufferStore { slot, .. }

@@ -14,7 +14,7 @@ use crate::gpu::Gpu;
 
 /// The history of a pixel.
 #[derive(Serialize)]
-pub(super) struct Answer {
+pub struct Answer {
     kind: &'static str,
     /// Column and row.
     pixel: [u32; 2],
@@ -160,7 +160,7 @@ fn verdict(verdict: &Verdict) -> (&'static str, Option<Why>) {
 
 impl Answer {
     /// Of `wanted` on `surface`, with its value at the `end` of the run.
-    pub fn new(wanted: &Wanted, surface: &Written, events: Vec<Event>, end: &Gpu) -> Self {
+    pub(super) fn new(wanted: &Wanted, surface: &Written, events: Vec<Event>, end: &Gpu) -> Self {
         let mut bytes = vec![0; wanted.codec.bytes() as usize];
         let held = end.mem.read(wanted.address, &mut bytes);
         let lanes = wanted.codec.decode(wanted.codec.load(&bytes));

@@ -22,7 +22,8 @@ use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
 use crate::status::{Failure, Status};
-use answer::{Answer, Event};
+pub use answer::Answer;
+use answer::Event;
 use trail::{Part, Trail};
 
 /// Bytes of a capture on stdin that are kept for the second run.
@@ -69,44 +70,84 @@ fn address(text: &str) -> Result<u32, String> {
     u32::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is no address such as 0x1040000"))
 }
 
+/// Which pixels of what are asked about.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// A file; stdin cannot be asked twice.
+    pub capture: &'a Path,
+    /// Columns and rows.
+    pub pixels: &'a [Position],
+    /// Address of the surface, if it is not the one that was rendered last.
+    pub surface: Option<u32>,
+    /// Bounds of each run.
+    pub limits: &'a Limits,
+}
+
 /// Runs the subcommand.
 ///
 /// # Errors
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let source = Source::new(&args.capture)?;
-    let name = args.capture.display().to_string();
+    let Args { capture, pixels, surface, limits, .. } = args;
+    let question = Question { capture, pixels, surface: *surface, limits };
     args.threads.run(|| {
-        let mut first = args.limits.playback(&args.capture);
-        let mut trail = Trail::default();
-        first.run(source.sections(shared)?, &mut Renderer, &mut trail);
-        crate::draw::flush(&mut first.gpu);
-        let told = first.gpu.report.tell(&name, shared);
-        let result = answers(args, shared, &source, &first.gpu, &trail);
-        Ok(match result {
-            Ok(()) => told,
-            Err(error) => told.and(Err(error)),
-        })
+        let (told, answers) = answers(question, &source, shared)?;
+        Ok(told.and(answers.and_then(|answers| print(&answers, args.json))))
     })
 }
 
-/// The second run: looks at the draws that the trail names, and prints the answers.
-fn answers(args: &Args, shared: &Shared, source: &Source, end: &Gpu, trail: &Trail) -> anyhow::Result<()> {
-    let surface = surface(end, args.surface)?;
-    let wanted: Vec<Wanted> =
-        args.pixels.iter().map(|at| Wanted::new(*at, &surface, trail)).collect::<Result<_, _>>()?;
-    let mut looking = Looking::new(&wanted);
-    let mut second = args.limits.playback(&args.capture);
-    second.run(source.sections(shared)?, &mut looking, &mut Silent);
+/// The answers for each pixel.
+///
+/// # Errors
+/// There is no such surface or pixel, or the capture cannot be opened.
+pub fn ask(question: Question<'_>, shared: &Shared) -> anyhow::Result<Vec<Answer>> {
+    let (_, answers) = answers(question, &Source::File(question.capture), shared)?;
+    answers
+}
+
+fn print(answers: &[Answer], json: bool) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    for (wanted, events) in wanted.iter().zip(looking.events) {
-        let answer = Answer::new(wanted, &surface, events, end);
-        match args.json {
-            true => writeln!(out, "{}", serde_json::to_string(&answer)?)?,
+    for answer in answers {
+        match json {
+            true => writeln!(out, "{}", serde_json::to_string(answer)?)?,
             false => write!(out, "{answer}")?,
         }
     }
     Ok(out.flush()?)
+}
+
+/// The first run, which finds the draws that pixels came through, and what the second says.
+fn answers(
+    question: Question<'_>,
+    source: &Source<'_>,
+    shared: &Shared,
+) -> anyhow::Result<(Status, anyhow::Result<Vec<Answer>>)> {
+    let Question { capture, limits, .. } = question;
+    let mut first = limits.playback(capture);
+    let mut trail = Trail::default();
+    first.run(source.sections(shared)?, &mut Renderer, &mut trail);
+    crate::draw::flush(&mut first.gpu);
+    let told = first.gpu.report.tell(&capture.display().to_string(), shared);
+    Ok((told, looked_at(question, source, shared, &first.gpu, &trail)))
+}
+
+/// The second run: looks at the draws that the trail names.
+fn looked_at(
+    question: Question<'_>,
+    source: &Source<'_>,
+    shared: &Shared,
+    end: &Gpu,
+    trail: &Trail,
+) -> anyhow::Result<Vec<Answer>> {
+    let surface = surface(end, question.surface)?;
+    let wanted: Vec<Wanted> =
+        question.pixels.iter().map(|at| Wanted::new(*at, &surface, trail)).collect::<Result<_, _>>()?;
+    let mut looking = Looking::new(&wanted);
+    let mut second = question.limits.playback(question.capture);
+    second.run(source.sections(shared)?, &mut looking, &mut Silent);
+    let both = wanted.iter().zip(looking.events);
+    Ok(both.map(|(wanted, events)| Answer::new(wanted, &surface, events, end)).collect())
 }
 
 /// The surface that is asked about.

@@ -13,6 +13,7 @@ use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::vpc::interpolate::{WarpQuads, Weights};
 use crate::shader::{Lanes, Number, Warp};
 
+use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs};
 use super::{Coloring, FragmentDraw};
 
@@ -68,9 +69,17 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         flat.then(|| depth.fill(primitive.face, primitive.depth_at([corner.x0, corner.y0], [0, 0])))?
     }
 
+    /// Notes what becomes of pixels, where somebody wants to know.
+    fn note(&self, note: impl FnOnce(&Reasons)) {
+        if let Some(reasons) = self.draw.reasons {
+            note(reasons);
+        }
+    }
+
     /// Fills `area` with what its pixels get.
     fn fill(&mut self, area: Rect, depth: [Option<Fill>; 2]) {
         self.samples += area.area();
+        self.note(|reasons| reasons.rectangle(area, COVERED | WRITTEN));
         depth.into_iter().flatten().for_each(|fill| fill_rectangle(self.surfaces, area, fill));
         if let Coloring::Solid(words) = &self.draw.plan.color {
             for (target, &value) in self.draw.state.targets.color.iter().zip(words) {
@@ -87,11 +96,17 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     }
 
     fn half_block(&mut self, index: u32, primitive: &ScreenPrimitive, at: [i32; 2], mut mask: u32) {
+        self.note(|reasons| reasons.half_block(at, mask, COVERED));
         if self.draw.plan.order == TestOrder::Early {
             if let Some(depth) = &self.draw.state.targets.depth {
+                let covered = mask;
                 mask = depth.test_early(self.surfaces, primitive, at, mask);
+                self.note(|reasons| reasons.half_block(at, covered & !mask, FAILED));
             }
             self.samples += u64::from(mask.count_ones());
+        }
+        if self.draw.plan.color != Coloring::Shaded {
+            self.note(|reasons| reasons.half_block(at, mask, WRITTEN));
         }
         match &self.draw.plan.color {
             Coloring::None => {}
@@ -138,6 +153,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         });
         if ended {
             let covered = self.worker.warp.covered();
+            self.note(|reasons| reasons.quads(quads, lanes.live & !covered, KILLED));
             self.merge(&pieces, &weights, covered);
         }
     }
@@ -148,15 +164,20 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         if let Some(test) = targets.alpha_test {
             let mut widened = Default::default();
             let alpha = colors(&self.worker.warp, &targets.outputs[0], &mut widened)[3];
-            covered &= test.passes(alpha);
+            let passed = covered & test.passes(alpha);
+            self.note(|reasons| reasons.quads(pieces.quads, covered & !passed, KILLED));
+            covered = passed;
         }
         if self.draw.plan.order == TestOrder::Late {
-            covered = self.late_test(pieces, weights, covered);
+            let passed = self.late_test(pieces, weights, covered);
+            self.note(|reasons| reasons.quads(pieces.quads, covered & !passed, FAILED));
+            covered = passed;
             self.samples += u64::from(covered.count_ones());
         }
         if covered == 0 {
             return;
         }
+        self.note(|reasons| reasons.quads(pieces.quads, covered, WRITTEN));
         let (mut widened, mut widened_dual) = Default::default();
         let dual = colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual);
         for target in &targets.color {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::band::BandRun;
 use super::bands::{Band, SMALL_DRAW, cut};
+use super::reasons::Reasons;
 use super::{DrawState, FragmentDraw, Plan};
 use crate::budget::Budget;
 use crate::draw::gras::primitives::Primitives;
@@ -42,6 +43,8 @@ pub struct Waiting {
     pub plan: Plan,
     /// Where it may draw.
     pub area: Rect,
+    /// Where it is noted what becomes of pixels, if somebody wants to know.
+    pub reasons: Option<Arc<Reasons>>,
 }
 
 /// Draws to the same part of tile memory, in their order.
@@ -210,6 +213,7 @@ impl Waiting {
             primitives: &primitives[..self.count],
             bounds: &bounds[..self.count],
             plan: &self.plan,
+            reasons: self.reasons.as_deref(),
         }
     }
 }

@@ -5,11 +5,13 @@
 //! - [`batch`]: draws that wait, to share bands with others.
 //! - [`history`]: what each primitive does to one pixel, and why.
 //! - [`inspect`]: one warp, for a debugger.
+//! - [`reasons`]: what became of all pixels, in bits.
 pub mod band;
 pub mod bands;
 pub mod batch;
 pub mod history;
 pub mod inspect;
+pub mod reasons;
 pub mod state;
 
 use std::sync::Arc;
@@ -25,6 +27,7 @@ use crate::draw::vertices::Vertices;
 use crate::draw::vpc::interpolate::{Source, WarpQuads};
 use crate::memory::Memory;
 use crate::shader::LANES;
+use reasons::Reasons;
 use state::{FragmentInputs, FragmentState};
 
 /// Everything that set-up, fragments and merging depend on, apart from memory.
@@ -50,6 +53,8 @@ pub struct FragmentDraw<'a> {
     pub bounds: &'a [Rect],
     /// How fragments are handled.
     pub plan: &'a Plan,
+    /// Where it is noted what becomes of pixels, if somebody wants to know.
+    pub reasons: Option<&'a Reasons>,
 }
 
 impl<'a> FragmentDraw<'a> {

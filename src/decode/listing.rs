@@ -1,0 +1,54 @@
+//! The listing of packets, for whoever takes it piece by piece.
+
+use std::io;
+
+use a4emu_decoder::packet::Packet;
+
+use super::jsonl::Shaders;
+use super::output::{Output, Palette};
+use super::sink::Sink;
+use super::text::{Detail, Text};
+use crate::cp::observer::Load;
+use crate::gpu::Gpu;
+
+/// The lines that `decode` prints, without colour. The first write error ends them and is kept.
+pub struct Listing<'a> {
+    text: Text<'a>,
+    error: io::Result<()>,
+}
+
+impl<'a> Listing<'a> {
+    /// Into `out`.
+    pub fn plain(out: Output<'a>) -> Self {
+        Self { text: Text::new(out, Palette::default(), Detail::Full, Shaders::Hide), error: Ok(()) }
+    }
+
+    /// `packet` is about to execute.
+    pub fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+        self.put(|text| text.packet(gpu, packet));
+    }
+
+    /// The packet has written the register at `offset`.
+    pub fn register(&mut self, gpu: &Gpu, offset: u32) {
+        self.put(|text| text.register(gpu, offset));
+    }
+
+    /// The packet has loaded state.
+    pub fn load(&mut self, gpu: &Gpu, load: &Load<'_>) {
+        self.put(|text| text.load(gpu, load));
+    }
+
+    /// Puts out what is buffered.
+    ///
+    /// # Errors
+    /// The first write that failed.
+    pub fn finish(self) -> io::Result<()> {
+        self.error.and_then(|()| Box::new(self.text).finish())
+    }
+
+    fn put(&mut self, put: impl FnOnce(&mut Text<'a>) -> io::Result<()>) {
+        if self.error.is_ok() {
+            self.error = put(&mut self.text);
+        }
+    }
+}

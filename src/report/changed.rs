@@ -1,0 +1,110 @@
+//! What of a draw's state is not as in another's: path by path.
+
+use serde_json::Value;
+
+/// Lines of a draw at most.
+const MAX_LINES: usize = 16;
+
+/// Characters of a value at most.
+const MAX_TEXT: usize = 60;
+
+/// What tells draws apart, or says twice what another key says.
+const LEFT_OUT: &[&str] = &["draw", "frame_draw", "submit", "packet", "tile", "instructions", "bits"];
+
+/// What changed from one state to the next, as `path: before -> after`. Where a buffer lies is told only if nothing
+/// else has changed.
+pub fn changed(before: &Value, after: &Value) -> Vec<String> {
+    let mut found = Found::default();
+    found.compare("", [before, after]);
+    let mut lines = if found.lines.is_empty() { found.addresses } else { found.lines };
+    if lines.len() > MAX_LINES {
+        let more = lines.len() - MAX_LINES;
+        lines.truncate(MAX_LINES);
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}
+
+#[derive(Default)]
+struct Found {
+    lines: Vec<String>,
+    addresses: Vec<String>,
+}
+
+impl Found {
+    fn compare(&mut self, path: &str, [before, after]: [&Value; 2]) {
+        match (before, after) {
+            _ if before == after => {}
+            (Value::Object(old), Value::Object(new)) => {
+                let mut keys: Vec<&String> = new.keys().chain(old.keys()).collect();
+                keys.sort();
+                keys.dedup();
+                for key in keys.into_iter().filter(|key| !LEFT_OUT.contains(&key.as_str())) {
+                    let both = [old, new].map(|map| map.get(key).unwrap_or(&Value::Null));
+                    self.compare(&below(path, key), both);
+                }
+            }
+            (Value::Array(old), Value::Array(new)) => {
+                for index in 0..old.len().max(new.len()) {
+                    let both = [old, new].map(|list| list.get(index).unwrap_or(&Value::Null));
+                    self.compare(&element(path, index, both), both);
+                }
+            }
+            _ if path.ends_with(".address") => self.addresses.push(line(path, before, after)),
+            _ => self.lines.push(line(path, before, after)),
+        }
+    }
+}
+
+fn below(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// The stage, slot or index that an element of a list has, or its place there.
+fn element(path: &str, index: usize, both: [&Value; 2]) -> String {
+    let named = |key: &str| both.into_iter().rev().find_map(|value| value.get(key));
+    match ["stage", "slot", "index"].into_iter().find_map(named) {
+        Some(Value::String(name)) => format!("{path}[{name}]"),
+        Some(number) => format!("{path}[{number}]"),
+        None => format!("{path}[{index}]"),
+    }
+}
+
+fn line(path: &str, before: &Value, after: &Value) -> String {
+    format!("{path}: {} -> {}", text(before), text(after))
+}
+
+fn text(value: &Value) -> String {
+    let text = match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Object(_) | Value::Array(_) | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    };
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn paths_say_what_changed() {
+        let before = json!({"draw": 1, "depth": {"func": "LESS"}, "shaders": [{"stage": "VS", "hash": "a"}]});
+        let after =
+            json!({"draw": 2, "depth": {"func": "ALWAYS"}, "shaders": [{"stage": "VS", "hash": "b"}]});
+        assert_eq!(changed(&before, &after), ["depth.func: LESS -> ALWAYS", "shaders[VS].hash: a -> b"]);
+        assert!(changed(&before, &before).is_empty());
+    }
+
+    #[test]
+    fn addresses_count_where_nothing_else_does() {
+        let of = |address: u32, count: u32| json!({"count": count, "indices": {"address": address}});
+        assert_eq!(changed(&of(1, 3), &of(2, 3)), ["indices.address: 1 -> 2"]);
+        assert_eq!(changed(&of(1, 3), &of(2, 4)), ["count: 3 -> 4"]);
+    }
+}

@@ -1,0 +1,142 @@
+//! What the page is given: one JSON object.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::inspect::Row;
+
+/// A capture, as the page shows it.
+#[derive(Serialize)]
+pub struct Frame {
+    /// Name of the file.
+    pub title: String,
+    /// The process that the capture was made of, as it says.
+    pub process: String,
+    /// Number of the chip.
+    pub gpu: u32,
+    /// Of a4emu.
+    pub version: &'static str,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
+    /// What is drawn to.
+    pub canvases: Vec<Canvas>,
+    /// All commands.
+    pub draws: Vec<Draw>,
+    /// Programs by hash.
+    pub shaders: BTreeMap<String, Program>,
+    /// Textures by what they hold.
+    pub textures: BTreeMap<String, Texture>,
+    /// Registers that occur in packets, by name.
+    pub registers: BTreeMap<String, Register>,
+}
+
+/// Something that draws render to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Canvas {
+    /// For people.
+    pub name: String,
+    /// Columns.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Where it lies in memory, or is copied to.
+    pub address: Option<u32>,
+}
+
+/// A command with its runs for all tiles.
+#[derive(Serialize)]
+pub struct Draw {
+    /// Number as a frame draw.
+    pub id: u32,
+    /// Its row in `show`.
+    pub row: Row,
+    /// What it runs with, as `show --draw` has it.
+    pub state: Option<Box<RawValue>>,
+    /// What of that is not as in the draw of the same pass before it.
+    pub changed: Vec<String>,
+    /// Index of what it draws to.
+    pub canvas: Option<usize>,
+    /// What its runs changed there.
+    pub patches: Vec<Patch>,
+    /// What became of pixels: see [`crate::draw::fs::reasons`].
+    pub reasons: Vec<Patch>,
+    /// Work by pixel; it is not counted yet.
+    pub cost_map: Option<()>,
+    /// Its programs.
+    pub shader_use: Vec<ShaderUse>,
+    /// Its textures.
+    pub texture_use: Vec<String>,
+    /// Its vertices.
+    pub mesh: Option<Mesh>,
+    /// Text of the packets since the draw before.
+    pub packets: Vec<String>,
+}
+
+/// A rectangle of a picture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Patch {
+    /// First column.
+    pub x: u32,
+    /// First row.
+    pub y: u32,
+    /// Columns.
+    pub w: u32,
+    /// Rows.
+    pub h: u32,
+    /// As PNG, in base64.
+    pub png: String,
+}
+
+/// A program of a draw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ShaderUse {
+    /// Its stage.
+    pub stage: &'static str,
+    /// Key in [`Frame::shaders`].
+    pub hash: String,
+}
+
+/// A program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Program {
+    /// The stage that it was met in first.
+    pub stage: &'static str,
+    /// Its instructions.
+    pub text: Vec<String>,
+}
+
+/// A layer of the first level of a texture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Texture {
+    /// For people.
+    pub label: String,
+    /// As PNG, in base64.
+    pub png: String,
+    /// Columns.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+}
+
+/// Vertices, in base64 of little-endian numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mesh {
+    /// Positions as they are fetched: x, y and z as floats.
+    #[serde(rename = "in")]
+    pub inputs: Option<String>,
+    /// Positions in clip space: x, y, z and w as floats.
+    pub out: Option<String>,
+    /// Three vertices of each triangle.
+    pub indices: String,
+}
+
+/// A register.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Register {
+    /// Offset in dwords, in hexadecimal.
+    pub offset: String,
+    /// Its fields.
+    pub text: String,
+}

@@ -1,0 +1,126 @@
+//! `a4emu report`: a capture as a page that shows it.
+//!
+//! The capture runs once. Its engine ([`recorder`]) copies what each run changes, an observer ([`packets`]) lists
+//! the packets before it; both, with the table of `show`, become a [`frame::Frame`], and that a page ([`html`]).
+
+mod canvases;
+mod changed;
+mod commands;
+mod contents;
+pub mod frame;
+pub mod html;
+mod packets;
+mod pictures;
+mod recorder;
+mod room;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::cp::Tee;
+use crate::inspect::{self, Rows};
+use crate::limits::Limits;
+use crate::options::{Shared, Threads, open_capture};
+use crate::out_file::{Inputs, OutFile};
+use crate::progress::{Counted, Shows};
+use crate::status::Status;
+use frame::{Draw, Frame};
+use packets::Packets;
+use recorder::{Recorder, Seen};
+
+/// Arguments of `report`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// A .rd or .rd.gz file, or - for stdin
+    pub capture: PathBuf,
+    /// The page to write (- for stdout)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Threads that render
+    #[command(flatten)]
+    pub threads: Threads,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Wrong use, or that the capture cannot be opened.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let inputs = Inputs::of(&args.capture);
+    let mut out = OutFile::create(&args.output, &inputs)?;
+    let (frame, told) = args.threads.run(|| of_capture(&args.capture, &args.limits, shared))?;
+    let written = html::with_data(&frame).and_then(|page| {
+        out.write_all(page.as_bytes()).with_context(|| format!("cannot write {}", args.output.display()))?;
+        out.finish()
+    });
+    Ok(told.and(written))
+}
+
+/// All that a page shows of the capture at `path`, and the status of the run.
+///
+/// # Errors
+/// It cannot be opened.
+pub fn of_capture(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<(Frame, Status)> {
+    let mut playback = limits.playback(path);
+    let shows = if !shared.quiet && io::stderr().is_terminal() { Shows::Yes } else { Shows::No };
+    let mut recorder = Recorder::new(Counted::new("draws", shows));
+    let (mut rows, mut packets) = (Rows::default(), Packets::default());
+    // One line of progress is enough.
+    let sections = open_capture(path, &Shared { quiet: true, ..shared.clone() })?;
+    playback.run(sections, &mut recorder, &mut Tee(vec![&mut rows, &mut packets]));
+    let costs = std::mem::take(&mut recorder.costing).finish(&mut playback.gpu);
+    let rows = rows.finish(&playback.gpu, &costs);
+    if rows.left_out > 0 {
+        let what = format!("the page has no room for {} more draws", rows.left_out);
+        playback.gpu.report.cut(what, playback.gpu.at);
+    }
+    let told = playback.gpu.report.tell(&path.display().to_string(), shared);
+    Ok((frame_of(path, rows, recorder, packets), told))
+}
+
+fn frame_of(path: &Path, rows: inspect::Frame, recorder: Recorder, packets: Packets) -> Frame {
+    let Recorder { seen, canvases, contents, room, .. } = recorder;
+    let mut notes: Vec<String> = room.notes().chain(packets.notes()).collect();
+    if rows.left_out > 0 {
+        notes.push(format!("{} draws are left out", rows.left_out));
+    }
+    let process = packets.process().to_owned();
+    let Packets { lines, registers, .. } = packets;
+    let draws = rows.rows.into_iter().zip(seen).zip(lines);
+    Frame {
+        title: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        process,
+        gpu: rows.gpu,
+        version: env!("CARGO_PKG_VERSION"),
+        notes,
+        canvases: canvases.finish(),
+        draws: draws.map(|((row, seen), packets)| Draw::new(row, seen, packets)).collect(),
+        shaders: contents.programs,
+        textures: contents.textures,
+        registers,
+    }
+}
+
+impl Draw {
+    fn new(row: inspect::Row, seen: Seen, packets: Vec<String>) -> Self {
+        Self {
+            id: row.frame_draw,
+            row,
+            state: seen.state,
+            changed: seen.changed,
+            canvas: seen.canvas,
+            patches: seen.patches,
+            reasons: seen.reasons,
+            cost_map: None,
+            shader_use: seen.shader_use,
+            texture_use: seen.texture_use,
+            mesh: seen.mesh,
+            packets,
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The packets before each draw, as `decode` lists them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use a4emu_decoder::bits::Kind as FieldKind;
+use a4emu_decoder::packet::Packet;
+use a4emu_decoder::regs::{RegName, lookup};
+
+use super::commands::{Command, Commands};
+use super::frame::Register;
+use super::room::{Kind, Room};
+use crate::cp::observer::Load;
+use crate::cp::{Call, Flow, Observer};
+use crate::decode::{Listing, Output};
+use crate::gpu::Gpu;
+
+/// Lines of a draw at most: half of them the first, half the last.
+const MAX_LINES: usize = 400;
+
+/// Bytes of text before a draw that are looked at.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Lists the packets of the first run of each command.
+#[derive(Default)]
+pub struct Packets {
+    commands: Commands,
+    process: String,
+    listing: Option<Listing<'static>>,
+    text: Rc<RefCell<Text>>,
+    /// By command.
+    pub lines: Vec<Vec<String>>,
+    /// By name.
+    pub registers: BTreeMap<String, Register>,
+    /// Which draws have lost lines.
+    cut: Option<(u32, u32)>,
+    /// What it takes.
+    pub room: Room,
+}
+
+/// What is listed since the last draw; more than there is room for is lost.
+#[derive(Default)]
+struct Text(Vec<u8>);
+
+/// Writes there.
+struct Writer(Rc<RefCell<Text>>);
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Text(text) = &mut *self.0.borrow_mut();
+        let fits = (MAX_BYTES - text.len().min(MAX_BYTES)).min(bytes.len());
+        text.extend_from_slice(&bytes[..fits]);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Packets {
+    /// The process that the capture names first.
+    pub fn process(&self) -> &str {
+        &self.process
+    }
+
+    /// What was left out.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        let cut = self.cut.map(|(draw, count)| {
+            format!("of the packets of {count} draws, f{draw} first, {MAX_LINES} lines are shown, the first and the last")
+        });
+        self.room.notes().chain(cut)
+    }
+
+    /// The listing, unless what runs is a repetition of what has been listed.
+    fn listing(&mut self, gpu: &Gpu) -> Option<&mut Listing<'static>> {
+        if gpu.at.repeated || !self.room.has(Kind::Packets) || self.text.borrow().0.len() >= MAX_BYTES {
+            return None;
+        }
+        let text = &self.text;
+        Some(self.listing.get_or_insert_with(|| Listing::plain(Output::new(Box::new(Writer(text.clone()))))))
+    }
+
+    /// The lines since the last draw.
+    fn take(&mut self, draw: u32) -> Vec<String> {
+        if let Some(listing) = self.listing.take() {
+            let written = listing.finish();
+            debug_assert!(written.is_ok(), "the writer takes everything");
+        }
+        let Text(text) = std::mem::take(&mut *self.text.borrow_mut());
+        let text = String::from_utf8_lossy(&text);
+        let all: Vec<&str> = text.lines().collect();
+        let lines = match all.len().checked_sub(MAX_LINES) {
+            None | Some(0) => all.into_iter().map(str::to_owned).collect(),
+            Some(more) => {
+                self.cut.get_or_insert((draw, 0)).1 += 1;
+                let (first, last) = (&all[..MAX_LINES / 2], &all[all.len() - MAX_LINES / 2..]);
+                let gap = format!("          ... {more} lines ...");
+                let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+                [owned(first), vec![gap], owned(last)].concat()
+            }
+        };
+        let bytes = lines.iter().map(String::len).sum();
+        if self.room.take(Kind::Packets, bytes, draw) { lines } else { Vec::new() }
+    }
+}
+
+impl Observer for Packets {
+    fn process(&mut self, command: &str) {
+        if self.process.is_empty() {
+            command.clone_into(&mut self.process);
+        }
+    }
+
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+        if let Some(listing) = self.listing(gpu) {
+            listing.packet(gpu, packet);
+        }
+    }
+
+    fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+        let Some(listing) = self.listing(gpu) else { return };
+        listing.register(gpu, offset);
+        let name = RegName { offset }.to_string();
+        self.registers.entry(name).or_insert_with(|| Register::at(offset));
+    }
+
+    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+        if let Some(listing) = self.listing(gpu) {
+            listing.load(gpu, &load);
+        }
+    }
+
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        let lines = self.take(call.frame_draw());
+        if let Some(Command::New(_)) = self.commands.of(gpu) {
+            self.lines.push(lines);
+        }
+        Flow::Continue
+    }
+}
+
+impl Register {
+    fn at(offset: u32) -> Self {
+        let rows = lookup(offset).map_or(&[][..], |reg| reg.fields());
+        let mut text = String::new();
+        for row in rows {
+            let bits = if row.lo == row.hi { row.lo.to_string() } else { format!("{}..{}", row.lo, row.hi) };
+            text += &format!("{bits:>6}  {}", row.name);
+            if let FieldKind::Enum(table) = row.kind {
+                let values = table.values.iter().map(|(value, name)| format!("{value} {name}"));
+                text += &format!(": {}", values.collect::<Vec<_>>().join(", "));
+            }
+            text.push('\n');
+        }
+        Self { offset: format!("{offset:#06x}"), text }
+    }
+}

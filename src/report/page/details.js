@@ -1,0 +1,315 @@
+// What is known of the selected draw, panel by panel: state, textures, shaders, findings, packets.
+
+const hex = (value) => `0x${value.toString(16).padStart(8, "0")}`;
+const short = (value) => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5))));
+const count = (number, name) => `${number} ${name}${number === 1 ? "" : "s"}`;
+
+/** Keys whose numbers are addresses or bits. */
+const HEX_KEYS = new Set(["address", "packet", "words", "bits", "gmem"]);
+
+/** The state in the order of the pipeline: heading, keys, and which registers hold it. */
+const SECTIONS = [
+  ["Command", ["draw", "frame_draw", "frame_draws", "submit", "packet", "pass", "kind", "name", "primitive", "count", "instances",
+    "groups", "local_size", "runs", "run", "frame", "tile", "tiles"], /^(PC_PRIM|PC_VSTREAM|RB_MODE|RB_BIN|RB_FRAME_BUFFER|CP_DRAW)/],
+  ["Vertex inputs", ["vertex_inputs"], /^VFD_(FETCH|DECODE|CONTROL)/],
+  ["Indices", ["indices"], /^(VFD_INDEX|VFD_INSTANCE|PC_RESTART)/],
+  ["VS", ["shaders.VS"], /^(SP|HLSQ)_VS_/],
+  ["HS", ["shaders.HS"], /^(SP|HLSQ|PC)_HS_/],
+  ["DS", ["shaders.DS"], /^(SP|HLSQ|PC)_DS_/],
+  ["GS", ["shaders.GS"], /^(SP|HLSQ|PC)_GS_/],
+  ["Viewport", ["viewport"], /^GRAS_CL_VPORT/],
+  ["Scissors", ["scissors"], /^GRAS_SC_.*SCISSOR/],
+  ["Raster", ["raster"], /^(GRAS_SU_|GRAS_CL_CLIP|GRAS_CL_GB|PC_PRIM_VTX|GRAS_SC_CONTROL)/],
+  ["FS", ["shaders.FS"], /^((SP|HLSQ)_FS_|SP_BLEND|RB_RENDER_CONTROL)/],
+  ["CS", ["shaders.CS"], /^((SP|HLSQ)_CS_|HLSQ_CL_)/],
+  ["Alpha test", ["alpha_test"], /_ALPHA_CONTROL$/],
+  ["Depth", ["depth"], /^(RB|GRAS)_(SU_)?DEPTH/],
+  ["Stencil", ["stencil"], /^RB_STENCIL/],
+  ["Blend constant", ["blend_constant"], /^RB_BLEND_/],
+  ["Targets", ["targets"], /^(RB_MRT|RB_FS_OUTPUT|RB_RENDER_COMPONENTS)/],
+  ["Resolve", ["resolve"], /^RB_COPY/],
+  ["Cost", ["cost"], null],
+];
+
+/** "a[0].b" and "a.0.b" are the same place. */
+const placeOf = (path) => path.replace(/\[(\w+)\]/g, ".$1");
+
+function scalarText(key, value) {
+  if (value === null) return "none";
+  if (typeof value !== "number") return String(value);
+  return HEX_KEYS.has(key) ? hex(value) : short(value);
+}
+
+const isScalar = (value) => value === null || typeof value !== "object";
+
+const isNothing = (value) => value === undefined || value === null || value.length === 0;
+
+/** One line for a whole object. */
+function summaryText(key, value) {
+  if (isScalar(value)) return scalarText(key, value);
+  if (Array.isArray(value)) {
+    const all = value.every(isScalar) && value.length <= 16;
+    return all ? value.map((item) => scalarText(key, item)).join(", ") : count(value.length, "entry").replace("entrys", "entries");
+  }
+  const known = Object.entries(value).filter(([, item]) => isScalar(item) && item !== null && item !== false);
+  return known.map(([name, item]) => (item === true ? name : `${name} ${scalarText(name, item)}`)).join(", ").slice(0, 96);
+}
+
+class Details {
+  constructor(frame, registers) {
+    Object.assign(this, { frame, registers });
+    this.open = new Set(["Command", "Depth", "Targets", "Vertex inputs"]);
+    this.mesh = new Mesh($("mesh"));
+    this.drawn = new Set();
+  }
+
+  show(draw, row, query) {
+    Object.assign(this, { draw, row, query });
+    this.drawn.clear();
+    $("details-title").textContent = `f${draw.id} · ${passText(draw.row)} · ${commandText(draw.row)}`;
+    const finding = draw.row.findings.length;
+    $("tab-findings").textContent = finding ? `Findings (${finding})` : "Findings";
+    $("tab-textures").textContent = draw.texture_use.length ? `Textures (${draw.texture_use.length})` : "Textures";
+    this.render(this.tab ?? "state");
+  }
+
+  /** Fills the panel `tab`, once for a draw. */
+  render(tab) {
+    this.tab = tab;
+    if (!this.draw || this.drawn.has(tab)) return;
+    this.drawn.add(tab);
+    if (tab === "mesh") this.mesh.show(this.draw);
+    else $(tab).replaceChildren(...this[`${tab}Parts`]());
+    $(tab).scrollTop = 0;
+    if (tab === "packets") $("packets").querySelector(".hit")?.scrollIntoView({ block: "center" });
+  }
+
+  statePanelOf(state) {
+    const shaders = Object.fromEntries((state.shaders ?? []).map((shader) => [shader.stage, shader]));
+    const used = new Set(["shaders"]);
+    const value = (key) => (key.startsWith("shaders.") ? shaders[key.slice(8)] : state[key]);
+    const parts = SECTIONS.map(([name, keys, pattern]) => {
+      keys.forEach((key) => used.add(key));
+      const known = keys.filter((key) => !isNothing(value(key)));
+      if (!known.length) return null;
+      const whole = known.length === 1 ? value(known[0]) : Object.fromEntries(known.map((key) => [key, value(key)]));
+      return this.section(name, whole, known.length === 1 ? known[0] : "", this.registersOf(pattern));
+    });
+    const rest = Object.entries(state).filter(([key, item]) => !used.has(key) && !isNothing(item));
+    return [...parts, ...rest.map(([key, item]) => this.section(key, item, key, null))];
+  }
+
+  stateParts() {
+    const { draw } = this;
+    this.changes = changesByPath(draw.changed);
+    const parts = [make("h3", {}, "Changed since the draw before it of this kind")];
+    if (!draw.changed.length) parts.push(make("p", { class: "dim" }, "nothing"));
+    else parts.push(make("ul", { class: "changes" }, ...draw.changed.map(changeLine)));
+    parts.push(make("h3", {}, "State"));
+    if (draw.state) parts.push(...this.statePanelOf(draw.state));
+    else parts.push(this.missingState(draw));
+    return parts.filter(Boolean);
+  }
+
+  /** What is not in the report; under `serve` it is asked for. */
+  missingState(draw) {
+    const box = make("div", { class: "dim" }, live ? "asking…" : "The state of this draw is not in the report.");
+    if (live) {
+      ask(`draw/${draw.id}`).then(
+        (state) => box.replaceWith(...this.statePanelOf(state).filter(Boolean)),
+        (error) => (box.textContent = error.message));
+    }
+    return box;
+  }
+
+  section(name, value, path, links) {
+    const summary = make("summary", { class: this.wasAt(path) === undefined ? null : "changed" }, name,
+      make("span", { class: "value" }, summaryText(path, value)));
+    return this.branch(summary, "section", name, () => [...this.fields(value, path), links]);
+  }
+
+  /** Something that opens, whose content is made when it does; what was open stays so from draw to draw. */
+  branch(summary, kind, key, content) {
+    const box = make("details", { class: kind }, summary);
+    const fill = () => box.childElementCount === 1 && box.append(...content().filter(Boolean));
+    if (this.open.has(key)) {
+      box.open = true;
+      fill();
+    }
+    box.ontoggle = () => {
+      if (box.open) fill();
+      this.open[box.open ? "add" : "delete"](key);
+    };
+    return box;
+  }
+
+  fields(value, path) {
+    if (isScalar(value)) return [this.field(path.split(".").pop(), value, path)];
+    const name = Array.isArray(value) ? (key) => `[${key}]` : (key) => key;
+    const below = (key) => (path ? `${path}.${key}` : key);
+    return Object.entries(value).map(([key, item]) => this.field(name(key), item, below(key), key));
+  }
+
+  field(name, value, path, key = name) {
+    const was = this.wasAt(path);
+    const plain = isScalar(value) || (Array.isArray(value) && value.every(isScalar) && value.length <= 16);
+    const shownKey = /^\d+$/.test(key) ? path.split(".").at(-2) : key;
+    if (key === "instructions" && Array.isArray(value)) return this.line(name, `${value.length}, see Shaders`, was);
+    if (plain) return this.line(name, Array.isArray(value) && !value.length ? "none" : summaryText(shownKey, value), was);
+    const summary = make("summary", { class: was === undefined ? null : "changed" },
+      make("span", { class: "key" }, name), make("span", { class: "value" }, summaryText(shownKey, value)));
+    return this.branch(summary, null, path, () => this.fields(value, path));
+  }
+
+  line(name, text, was) {
+    return make("div", { class: was === undefined ? "field" : "field changed", title: was ?? null },
+      make("span", { class: "key" }, name), make("span", { class: "value" }, text));
+  }
+
+  /** The change at a path, if there is one: "LESS -> ALWAYS". */
+  wasAt(path) {
+    return this.changes.get(path);
+  }
+
+  registersOf(pattern) {
+    const names = pattern ? Object.keys(this.frame.registers).filter((name) => pattern.test(name)) : [];
+    if (!names.length) return null;
+    const links = () => [make("div", { class: "registers" }, ...names.map((name) => this.registers.link(name)))];
+    return this.branch(make("summary", { class: "dim" }, count(names.length, "register")), null, String(pattern), links);
+  }
+
+  texturesParts() {
+    const { texture_use: keys } = this.draw;
+    if (!keys.length) return [make("p", { class: "dim" }, "This command names no texture.")];
+    return keys.map((key) => {
+      const texture = this.frame.textures[key];
+      if (!texture) return make("p", { class: "dim" }, `${key}: not in the report`);
+      const image = make("img", { src: `data:image/png;base64,${texture.png}`, alt: texture.label, width: texture.width, height: texture.height });
+      const users = this.frame.draws.filter((draw) => draw.texture_use.includes(key)).length;
+      return make("figure", {}, make("figcaption", {}, `${texture.label} · ${texture.width}×${texture.height} · in ${count(users, "draw")}`), image);
+    });
+  }
+
+  shadersParts() {
+    const { shader_use: uses, row } = this.draw;
+    if (!uses.length) return [make("p", { class: "dim" }, "No shader of this command is in the capture.")];
+    return uses.flatMap(({ stage, hash }) => {
+      const shader = this.frame.shaders[hash];
+      const users = this.frame.draws.filter((draw) => draw.shader_use.some((use) => use.hash === hash)).length;
+      const ran = row.cost.instructions[stage] ?? 0;
+      const head = make("h3", {}, `${stage} `, make("code", {}, hash),
+        make("span", { class: "dim" }, ` · ${count(shader?.text.length ?? 0, "instruction")} · ${ran} ran here · in ${count(users, "draw")}`));
+      if (!shader) return [head, make("p", { class: "dim" }, "not in the report")];
+      return [head, make("div", { class: "code", role: "group", "aria-label": `${stage} ${hash}` }, ...shader.text.map((line) => make("div", {}, line)))];
+    });
+  }
+
+  findingsParts() {
+    const list = (findings) => make("ul", {}, ...findings.map((text) => make("li", { class: "finding" }, text)));
+    const own = this.draw.row.findings;
+    const others = this.frame.draws.flatMap((draw, row) => (draw.row.findings.length && row !== this.row ? [[draw, row]] : []));
+    return [
+      make("h3", {}, "Of this draw"), own.length ? list(own) : make("p", { class: "dim" }, "none"),
+      make("h3", {}, "Of other draws"), others.length ? null : make("p", { class: "dim" }, "none"),
+      ...others.slice(0, 500).flatMap(([draw, row]) => [drawLink(row, draw), list(draw.row.findings)]),
+    ].filter(Boolean);
+  }
+
+  packetsParts() {
+    const { packets } = this.draw;
+    if (!packets.length) return [make("p", { class: "dim" }, "The packets of this command are not in the report.")];
+    const wanted = this.query?.toLowerCase();
+    const lines = packets.map((line) =>
+      make("div", { class: wanted && line.toLowerCase().includes(wanted) ? "hit" : null }, ...this.registers.linked(line)));
+    return [make("p", { class: "dim" }, `${count(packets.length, "line")} since the draw before`), make("div", { class: "code packets" }, ...lines)];
+  }
+}
+
+/** "path: old -> new" in parts. */
+const CHANGE = /^(.*?): (.*) -> (.*)$/s;
+
+/** Of each place that changed, what changed; of each place around it, nothing more than that it did. */
+function changesByPath(changed) {
+  const out = new Map();
+  for (const line of changed) {
+    const [, path, old, now] = CHANGE.exec(line) ?? [null, line, "", ""];
+    const parts = placeOf(path).split(".");
+    for (let length = 1; length < parts.length; length++) {
+      const around = parts.slice(0, length).join(".");
+      if (!out.has(around)) out.set(around, "");
+    }
+    out.set(parts.join("."), `${old} -> ${now}`);
+  }
+  return out;
+}
+
+function changeLine(line) {
+  const [, path, old, now] = CHANGE.exec(line) ?? [];
+  if (path === undefined) return make("li", {}, line);
+  const key = path.replace(/\[\d+\]$/, "").split(".").pop();
+  const text = (value) => (/^-?[\d.]+(e-?\d+)?$/.test(value) ? scalarText(key, Number(value)) : value);
+  return make("li", {}, `${path}: `, make("del", {}, text(old)), " → ", make("ins", {}, text(now)));
+}
+
+/** Leads to a draw; page.js listens for it. */
+function drawLink(row, draw) {
+  return make("button", { type: "button", class: "link", "data-row": row }, `f${draw.id}`);
+}
+
+/** The registers of the frame: links to them, and what explains them. */
+class Registers {
+  constructor(frame) {
+    this.frame = frame;
+    this.row = 0;
+  }
+
+  link(name) {
+    return make("button", { type: "button", class: "link", "data-register": name, "aria-haspopup": "dialog" }, name);
+  }
+
+  /** The name under which a register of an array is explained. */
+  known(name) {
+    const names = [name, name.replace(/\[\d+\]/, ""), name.replace(/\[\d+\].*/, "")];
+    return names.find((name) => Object.hasOwn(this.frame.registers, name));
+  }
+
+  /** A line of packets, with its registers as links. */
+  linked(line) {
+    const parts = [];
+    let end = 0;
+    for (const { 0: name, index } of line.matchAll(/[A-Z][A-Z0-9]*_[A-Z0-9_]+(?:\[\d+\](?:\.[A-Z0-9_]+)?)?/g)) {
+      if (!this.known(name)) continue;
+      parts.push(line.slice(end, index), this.link(name));
+      end = index + name.length;
+    }
+    return [...parts, line.slice(end)];
+  }
+
+  /** Which rows write a register, and the line that does. */
+  writers(name) {
+    return this.frame.draws.flatMap((draw, row) => {
+      const line = draw.packets.findLast((line) => line.includes(`${name} =`));
+      return line ? [{ row, draw, line: line.trim() }] : [];
+    });
+  }
+
+  async explain(name) {
+    const known = this.frame.registers[this.known(name)];
+    $("register-name").textContent = name;
+    $("register-text").textContent = known ? `${known.offset}\n${known.text}` : "…";
+    const writers = this.writers(name);
+    const last = writers.findLast(({ row }) => row <= this.row);
+    $("register-draws").replaceChildren(
+      last ? make("code", {}, `${last.line}`) : "Not written up to this draw.",
+      make("br"), `Written before ${count(writers.length, "draw")}: `,
+      ...writers.slice(0, 60).flatMap(({ row, draw }) => [drawLink(row, draw), " "]), writers.length > 60 ? "…" : "");
+    if (!$("register").open) $("register").showModal();
+    if (known || !live) return;
+    try {
+      const answer = await ask(`explain/${encodeURIComponent(name)}`);
+      $("register-text").textContent = `${answer.offset ?? ""}\n${answer.text}`;
+    } catch (error) {
+      $("register-text").textContent = error.message;
+    }
+  }
+}

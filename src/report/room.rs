@@ -1,0 +1,97 @@
+//! What a page may hold of each kind, and the notes on what had no room.
+
+use std::collections::BTreeMap;
+
+/// A kind of thing that takes room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Pictures: patches, reasons, textures.
+    Pictures,
+    /// Vertices.
+    Meshes,
+    /// Lines of packets.
+    Packets,
+    /// State of draws.
+    States,
+    /// Text of programs.
+    Programs,
+    /// Targets that are followed from draw to draw.
+    Canvases,
+}
+
+impl Kind {
+    /// Bytes that there is room for.
+    const fn bytes(self) -> usize {
+        match self {
+            Self::Pictures | Self::States => 64 << 20,
+            Self::Meshes => 2 << 20,
+            Self::Packets => 3 << 20,
+            Self::Programs => 16 << 20,
+            Self::Canvases => 256 << 20,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Pictures => "pictures",
+            Self::Meshes => "meshes",
+            Self::Packets => "packets",
+            Self::States => "states",
+            Self::Programs => "texts of shaders",
+            Self::Canvases => "targets",
+        }
+    }
+}
+
+/// How much of it has been used.
+#[derive(Debug, Default)]
+pub struct Room {
+    used: BTreeMap<Kind, usize>,
+    left_out: BTreeMap<Kind, (u32, u64)>,
+}
+
+impl Room {
+    /// Takes `bytes` for draw `draw`, if they fit.
+    #[must_use]
+    pub fn take(&mut self, kind: Kind, bytes: usize, draw: u32) -> bool {
+        let used = self.used.entry(kind).or_default();
+        let fits = bytes <= kind.bytes() - *used && !self.left_out.contains_key(&kind);
+        if fits {
+            *used += bytes;
+        } else {
+            self.left_out.entry(kind).or_insert((draw, 0)).1 += 1;
+        }
+        fits
+    }
+
+    /// Whether there is any left.
+    pub fn has(&self, kind: Kind) -> bool {
+        !self.left_out.contains_key(&kind)
+    }
+
+    /// What was left out: `pictures from f12 on ...`.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        self.left_out.iter().map(|(kind, (draw, count))| {
+            let (name, megabytes) = (kind.name(), kind.bytes() >> 20);
+            format!("{name} from f{draw} on are left out ({count}): there is room for {megabytes} MB")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn from_the_first_that_does_not_fit_none_does() {
+        let mut room = Room::default();
+        assert!(room.take(Kind::Meshes, 2 << 20, 0));
+        assert!(!room.take(Kind::Meshes, 1, 7));
+        assert!(!room.take(Kind::Meshes, 0, 9));
+        assert!(room.has(Kind::Packets) && !room.has(Kind::Meshes));
+        assert_eq!(
+            room.notes().collect::<Vec<_>>(),
+            ["meshes from f7 on are left out (2): there is room for 2 MB"]
+        );
+    }
+}

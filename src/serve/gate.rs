@@ -1,0 +1,100 @@
+//! Who may ask: only who was told the address, and no page of another site in the same browser.
+
+use std::fmt::Write;
+
+use anyhow::Context;
+
+use super::http::{Request, Response};
+
+/// Random bytes of an address.
+const TOKEN_BYTES: usize = 16;
+
+/// Knows the address.
+pub struct Gate {
+    port: u16,
+    /// `/TOKEN/`.
+    path: String,
+}
+
+impl Gate {
+    /// With an address that cannot be guessed.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub fn new(port: u16) -> anyhow::Result<Self> {
+        let mut token = [0; TOKEN_BYTES];
+        getrandom::fill(&mut token).context("no random numbers")?;
+        let mut path = String::from("/");
+        for byte in token {
+            write!(path, "{byte:02x}")?;
+        }
+        path.push('/');
+        Ok(Self { port, path })
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What every path begins with.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What is asked, behind the token.
+    ///
+    /// # Errors
+    /// What to answer to who may not ask.
+    pub fn question<'r>(&self, request: &'r Request) -> Result<&'r str, Response> {
+        let no = || Response::text(403, "this is not the address that a4emu serve has printed");
+        let here = |name: &str| format!("{name}:{}", self.port);
+        let is_here =
+            |host: &str| [here("127.0.0.1"), here("localhost")].contains(&host.to_ascii_lowercase());
+        let [host] = &request.hosts[..] else { return Err(no()) };
+        // A page of another site has another origin; one whose name leads here has another host.
+        let is_same = |origin: &String| *origin == format!("http://{host}");
+        if !is_here(host) || !request.origins.iter().all(is_same) {
+            return Err(no());
+        }
+        let question = request.target.strip_prefix(&self.path).ok_or_else(no)?;
+        match request.method.as_str() {
+            "GET" => Ok(question),
+            _ => Err(Response::text(405, "only GET")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(gate: &Gate, host: &str, origin: Option<&str>) -> Request {
+        Request {
+            method: "GET".into(),
+            target: format!("{}frame.json", gate.path()),
+            hosts: vec![host.into()],
+            origins: origin.into_iter().map(str::to_owned).collect(),
+        }
+    }
+
+    #[test]
+    fn only_the_address_itself_gets_in() {
+        let gate = Gate::new(80).expect("random numbers");
+        let status = |request: &Request| gate.question(request).map_err(|response| response.status);
+        assert_eq!(status(&request(&gate, "127.0.0.1:80", None)), Ok("frame.json"));
+        assert_eq!(status(&request(&gate, "LOCALHOST:80", Some("http://LOCALHOST:80"))), Ok("frame.json"));
+        for (host, origin) in [
+            ("127.0.0.1", None),
+            ("evil.example:80", None),
+            ("localhost:80", Some("http://evil.example")),
+            ("localhost:80", Some("null")),
+        ] {
+            assert_eq!(status(&request(&gate, host, origin)), Err(403), "{host} {origin:?}");
+        }
+        let good = request(&gate, "localhost:80", None);
+        assert_eq!(status(&Request { hosts: Vec::new(), ..good.clone() }), Err(403));
+        assert_eq!(status(&Request { target: "/0/frame.json".into(), ..good.clone() }), Err(403));
+        assert_eq!(status(&Request { method: "POST".into(), ..good }), Err(405));
+    }
+}

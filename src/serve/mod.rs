@@ -1,0 +1,85 @@
+//! `a4emu serve`: the page of [`report`](crate::report) for a browser on this machine, with answers to what it asks.
+//!
+//! Who may ask is decided in [`gate`], what is asked and answered in [`site`]; [`http`] reads requests and writes
+//! responses. Nothing that comes from the network names a file.
+
+mod gate;
+mod http;
+mod site;
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::thread;
+
+use anyhow::Context;
+
+use crate::inspect::Capture;
+use crate::limits::Limits;
+use crate::options::{Shared, Threads};
+use crate::status::Status;
+use gate::Gate;
+use http::{Refused, Response};
+use site::Site;
+
+/// Connections that are served at once: eight clients, of which browsers open more than they use.
+const CONNECTIONS: usize = 16;
+
+/// Arguments of `serve`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// A .rd or .rd.gz file, or - for stdin
+    pub capture: PathBuf,
+    /// Port of the loopback address (default: any that is free)
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    pub port: u16,
+    /// Threads that render
+    #[command(flatten)]
+    pub threads: Threads,
+    /// Bounds of each run
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Runs the subcommand, until it is killed.
+///
+/// # Errors
+/// The capture cannot be opened, or the port not be used.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
+        .with_context(|| format!("cannot listen on port {}", args.port))?;
+    let gate = Gate::new(listener.local_addr()?.port())?;
+    let capture = Capture::new(&args.capture)?;
+    let (site, told) = args.threads.run(|| Site::new(&args.capture, capture, args, shared, gate.path()))?;
+    let mut out = io::stdout();
+    writeln!(out, "http://127.0.0.1:{}{}", gate.port(), gate.path())?;
+    out.flush()?;
+    thread::scope(|scope| {
+        for _ in 0..CONNECTIONS {
+            scope.spawn(|| serve(&listener, &gate, &site));
+        }
+    });
+    Ok(told)
+}
+
+/// Answers one connection after the other.
+fn serve(listener: &TcpListener, gate: &Gate, site: &Site) {
+    while let Ok((stream, _)) = listener.accept() {
+        // Who goes away early misses the answer.
+        let _gone = answer(&stream, gate, site);
+    }
+}
+
+fn answer(stream: &TcpStream, gate: &Gate, site: &Site) -> io::Result<()> {
+    let response = match http::read(stream) {
+        Err(Refused::Gone) => return Ok(()),
+        Err(Refused::With(response)) => response,
+        Ok(request) => match gate.question(&request) {
+            Err(response) => response,
+            Ok(question) => {
+                site.answer(question).unwrap_or_else(|| Response::text(404, "there is nothing here"))
+            }
+        },
+    };
+    http::write(stream, &response)
+}

@@ -1,0 +1,133 @@
+//! What is answered.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+
+use super::Args;
+use super::http::Response;
+use crate::cp::{Call, Engine, Flow, Renderer, Silent};
+use crate::draw;
+use crate::gpu::Gpu;
+use crate::inspect::{Capture, Draw, Shaders};
+use crate::limits::Limits;
+use crate::options::{Shared, Threads, open_capture};
+use crate::pixel::{self, Position, Question};
+use crate::report::{self, html};
+use crate::status::Status;
+
+/// A capture, and what is known of it.
+pub struct Site {
+    capture: Capture,
+    limits: Limits,
+    threads: Threads,
+    page: Arc<[u8]>,
+    /// Of the page, as JSON.
+    frame: Arc<[u8]>,
+    /// By canvas: where it is in memory.
+    surfaces: Vec<Option<u32>>,
+    /// A run takes all threads, and memory: one at a time.
+    turn: Mutex<()>,
+}
+
+impl Site {
+    /// Of the capture that was given as `name`, below `path`; and the status of its run.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn new(
+        name: &Path,
+        capture: Capture,
+        args: &Args,
+        shared: &Shared,
+        path: &str,
+    ) -> anyhow::Result<(Self, Status)> {
+        let (mut frame, told) = report::of_capture(capture.path(), &args.limits, shared)?;
+        frame.title = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let site = Self {
+            capture,
+            limits: args.limits,
+            threads: args.threads,
+            page: html::live(path).into_bytes().into(),
+            frame: serde_json::to_vec(&frame)?.into(),
+            surfaces: frame.canvases.iter().map(|canvas| canvas.address).collect(),
+            turn: Mutex::new(()),
+        };
+        Ok((site, told))
+    }
+
+    /// The answer to what is asked behind the token; none where nothing is.
+    pub fn answer(&self, question: &str) -> Option<Response> {
+        let (path, query) = question.split_once('?').unwrap_or((question, ""));
+        let made = match path {
+            "" => {
+                let (kind, body) = ("text/html; charset=utf-8", self.page.clone());
+                return Some(Response { status: 200, kind, body });
+            }
+            "frame.json" => return Some(Response::json(self.frame.clone())),
+            "pixel" => self.pixel(query),
+            _ => self.draw(path.strip_prefix("draw/")?.parse().ok()?),
+        };
+        Some(made.map_or_else(|error| Response::text(400, &format!("{error:#}")), Response::json))
+    }
+
+    /// The history of a pixel, as `pixel --json` has it.
+    fn pixel(&self, query: &str) -> anyhow::Result<Vec<u8>> {
+        let needed = |name: &str| number(query, name)?.with_context(|| format!("{name} is needed"));
+        let at = Position([needed("x")?, needed("y")?]);
+        let surface = match number(query, "canvas")? {
+            None => None,
+            Some(canvas) => {
+                let surface = self.surfaces.get(canvas as usize).context("there is no such canvas")?;
+                Some(surface.context("it is never copied to memory: its pixels cannot be followed")?)
+            }
+        };
+        let question =
+            Question { capture: self.capture.path(), pixels: &[at], surface, limits: &self.limits };
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = self.threads.run(|| pixel::ask(question, &quiet()))?;
+        Ok(serde_json::to_vec(answers.first().context("there is no answer")?)?)
+    }
+
+    /// The state of run `number`, as `show --draw --json` begins.
+    fn draw(&self, number: u32) -> anyhow::Result<Vec<u8>> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut playback = self.limits.playback(self.capture.path());
+        let mut engine = UpTo { number, state: None };
+        let sections = open_capture(self.capture.path(), &quiet())?;
+        self.threads.run(|| playback.run(sections, &mut engine, &mut Silent));
+        let draws = playback.gpu.at.draws;
+        engine.state.with_context(|| format!("there is no draw {number}: there are {draws}"))?
+    }
+}
+
+/// Nobody reads stderr for a page.
+fn quiet() -> Shared {
+    Shared { quiet: true, ..Shared::default() }
+}
+
+/// The number that `name` has in a query.
+fn number(query: &str, name: &str) -> anyhow::Result<Option<u32>> {
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let value = pairs.find(|(key, _)| *key == name).map(|(_, value)| value);
+    value.map(|value| value.parse().with_context(|| format!("{name} is no number"))).transpose()
+}
+
+/// Renders up to a draw, and takes its state.
+struct UpTo {
+    number: u32,
+    state: Option<anyhow::Result<Vec<u8>>>,
+}
+
+impl Engine for UpTo {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        if call.number() != self.number {
+            return Renderer.run(gpu, call);
+        }
+        draw::flush(gpu);
+        let state = Draw::of(gpu, call, &mut Shaders::default());
+        self.state = Some(serde_json::to_vec(&state).map_err(Into::into));
+        Flow::Stop
+    }
+}

@@ -1,0 +1,315 @@
+//! `a4emu report`: what the page is given is what the other commands say of the capture.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::DeflateDecoder;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Pixels of a capture whose reasons are compared with what `pixel` says.
+const PIXELS: usize = 100;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn shared() -> PathBuf {
+    std::env::var_os("A4EMU_SHARED").map_or(root().join("../shared"), PathBuf::from)
+}
+
+fn a4emu() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_a4emu"))
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a name in UTF-8")
+}
+
+/// The page of a capture.
+fn page(capture: &Path) -> String {
+    let done = a4emu().args(["report", text(capture), "-o", "-", "-q"]).assert().success();
+    String::from_utf8(done.get_output().stdout.clone()).expect("a page")
+}
+
+/// What a page is given.
+fn frame(page: &str) -> Value {
+    let (_, rest) = page.split_once("<script id=\"data\" type=\"application/octet-stream\">").expect("data");
+    let (data, _) = rest.split_once("</script>").expect("an end");
+    let packed = STANDARD.decode(data).expect("base64");
+    serde_json::from_reader(DeflateDecoder::new(&packed[..])).expect("JSON")
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn number(value: &Value) -> usize {
+    value.as_u64().expect("a number") as usize
+}
+
+/// A picture with so many bytes a pixel.
+struct Picture {
+    size: [usize; 2],
+    bytes: Vec<u8>,
+}
+
+impl Picture {
+    fn read(png: impl Read) -> Self {
+        let mut bytes = Vec::new();
+        let mut png = png;
+        png.read_to_end(&mut bytes).expect("a file");
+        let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().expect("a PNG");
+        let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
+        let info = reader.next_frame(&mut bytes).expect("pixels");
+        Self { size: [info.width as usize, info.height as usize], bytes }
+    }
+
+    /// Of a patch.
+    fn of(patch: &Value) -> Self {
+        let png = STANDARD.decode(patch["png"].as_str().expect("a PNG")).expect("base64");
+        let picture = Self::read(&png[..]);
+        assert_eq!(picture.size, ["w", "h"].map(|side| number(&patch[side])));
+        picture
+    }
+
+    /// Puts `other` over it at (x, y); both have four bytes a pixel.
+    fn put(&mut self, other: &Self, [x, y]: [usize; 2]) {
+        let width = 4 * other.size[0];
+        for (row, bytes) in other.bytes.chunks_exact(width).enumerate() {
+            let at = 4 * ((y + row) * self.size[0] + x);
+            self.bytes[at..at + width].copy_from_slice(bytes);
+        }
+    }
+}
+
+/// What canvas `index` holds in the end: all patches over each other.
+fn composed(frame: &Value, index: usize) -> Picture {
+    let size = ["width", "height"].map(|side| number(&frame["canvases"][index][side]));
+    let mut picture = Picture { size, bytes: vec![0; 4 * size[0] * size[1]] };
+    for draw in list(&frame["draws"]).iter().filter(|draw| draw["canvas"] == index) {
+        for patch in list(&draw["patches"]) {
+            picture.put(&Picture::of(patch), ["x", "y"].map(|at| number(&patch[at])));
+        }
+    }
+    picture
+}
+
+/// The last canvas of colours has in the end what `replay --png` shows.
+fn check_picture(capture: &Path) -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    let png = folder.path().join("frame.png");
+    a4emu().args(["replay", text(capture), "--png", text(&png), "-q"]).assert().success();
+    let replayed = Picture::read(fs::File::open(png)?);
+    let frame = frame(&page(capture));
+    let is_color = |index: &usize| {
+        frame["canvases"][*index]["name"].as_str().is_some_and(|name| name.starts_with("color"))
+    };
+    let canvases = list(&frame["draws"]).iter().filter_map(|draw| Some(draw["canvas"].as_u64()? as usize));
+    let last = canvases.filter(is_color).next_back().ok_or("no canvas")?;
+    let shown = composed(&frame, last);
+    if shown.size != replayed.size {
+        return Err(format!("{:?} pixels are not {:?}", shown.size, replayed.size).into());
+    }
+    let both = shown.bytes.chunks_exact(4).zip(replayed.bytes.chunks_exact(4));
+    match both.enumerate().find(|(_, (shown, replayed))| shown != replayed) {
+        None => Ok(()),
+        Some((index, both)) => {
+            Err(format!("{both:?} at {},{}", index % shown.size[0], index / shown.size[0]).into())
+        }
+    }
+}
+
+/// The bits that verdicts of `pixel` stand for.
+fn bits_of(verdicts: &[&str]) -> u8 {
+    let of = |verdict: &&str| match *verdict {
+        "scissored" | "culled" | "failed" | "copied" => 0,
+        "depth" | "stencil" => 1 | 2,
+        "killed" | "alpha" => 1 | 4,
+        "written" | "masked" => 1 | 8,
+        other => panic!("{other}"),
+    };
+    let all: Vec<u8> = verdicts.iter().map(of).filter(|bits| *bits != 0).collect();
+    let overdrawn = if all.len() > 1 { 16 } else { 0 };
+    all.into_iter().fold(overdrawn, |all, bits| all | bits)
+}
+
+/// What the reasons of a draw say of a pixel.
+fn noted(draw: &Value, [x, y]: [usize; 2]) -> u8 {
+    let at = |patch: &Value| {
+        let [left, top, width, height] = ["x", "y", "w", "h"].map(|key| number(&patch[key]));
+        let (x, y) = (x.checked_sub(left)?, y.checked_sub(top)?);
+        (x < width && y < height).then(|| Picture::of(patch).bytes[y * width + x])
+    };
+    list(&draw["reasons"]).iter().filter_map(at).fold(0, |all, bits| all | bits)
+}
+
+/// Of many pixels: each draw's bits are what `pixel` says became of its primitives.
+fn check_reasons(capture: &Path) -> Result<(), Failed> {
+    let frame = frame(&page(capture));
+    let last = list(&frame["draws"]).iter().rev().find_map(|draw| draw["canvas"].as_u64());
+    let canvas = &frame["canvases"][last.ok_or("no canvas")? as usize];
+    let [width, height] = ["width", "height"].map(|side| number(&canvas[side]));
+    let positions: Vec<[usize; 2]> =
+        (0..PIXELS).map(|n| [(n * 7919 + 13) % width, (n * 104_729 + 5) % height]).collect();
+    let asked: Vec<String> = positions.iter().map(|[x, y]| format!("{x},{y}")).collect();
+    let done = a4emu().args(["pixel", text(capture), "--json", "-q"]).args(&asked).assert().success();
+    let stdout = String::from_utf8(done.get_output().stdout.clone())?;
+    let mut compared = 0;
+    for (at, line) in positions.into_iter().zip(stdout.lines()) {
+        let answer: Value = serde_json::from_str(line)?;
+        let events = list(&answer["events"]);
+        let drawn = events.iter().filter(|event| event["verdict"] != "copied");
+        let draws: BTreeSet<usize> = drawn.map(|event| number(&event["frame_draw"])).collect();
+        for id in draws {
+            let mine = events.iter().filter(|event| event["frame_draw"] == id);
+            let verdicts: Vec<&str> = mine.filter_map(|event| event["verdict"].as_str()).collect();
+            let is_it = |draw: &&Value| {
+                draw["id"] == id || list(&draw["row"]["more_frame_draws"]).contains(&id.into())
+            };
+            let draw = list(&frame["draws"]).iter().find(is_it).ok_or("no such draw")?;
+            let (noted, said) = (noted(draw, at), bits_of(&verdicts));
+            if noted != said {
+                return Err(format!("{at:?} f{id}: {noted:#b}, but {verdicts:?}").into());
+            }
+            compared += 1;
+        }
+    }
+    if compared < PIXELS { Err(format!("{compared} draws at {PIXELS} pixels").into()) } else { Ok(()) }
+}
+
+/// All that the page counts on.
+fn check_fields() -> Result<(), Failed> {
+    let frame = frame(&page(&root().join("captures/many.rd.gz")));
+    let keys = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect::<BTreeSet<_>>());
+    let want = |names: &str| Some(names.split(' ').map(str::to_owned).collect::<BTreeSet<_>>());
+    assert_eq!(
+        keys(&frame),
+        want("title process gpu version notes canvases draws shaders textures registers")
+    );
+    assert_eq!(frame["title"], "many.rd.gz");
+    let draws = list(&frame["draws"]);
+    assert_eq!(
+        keys(&draws[1]),
+        want("id row state changed canvas patches reasons cost_map shader_use texture_use mesh packets")
+    );
+    let show = a4emu().args(["show", "captures/many.rd.gz", "--json", "-q"]).current_dir(root()).assert();
+    let shown: Value = serde_json::from_slice(&show.get_output().stdout)?;
+    let rows: Vec<&Value> = draws.iter().map(|draw| &draw["row"]).collect();
+    assert_eq!(rows.len(), list(&shown["rows"]).len());
+    assert!(
+        rows.iter().zip(list(&shown["rows"])).all(|(row, shown)| *row == shown),
+        "rows are those of show"
+    );
+    let draw = &draws[1];
+    let show = a4emu().args(["show", "captures/many.rd.gz", "--draw", "f1", "--json", "-q"]);
+    let show = { show }.current_dir(root()).assert();
+    let shown: Value = serde_json::from_slice(&show.get_output().stdout)?;
+    let state = draw["state"].as_object().ok_or("no state")?;
+    assert!(state.iter().all(|(key, value)| shown[key] == *value), "state is that of show");
+    for used in list(&draw["shader_use"]) {
+        assert!(frame["shaders"][used["hash"].as_str().ok_or("no hash")?]["text"].is_array(), "{used}");
+    }
+    let packets = list(&draw["packets"]);
+    let says = |what: &str| packets.iter().any(|line| line.as_str().is_some_and(|line| line.contains(what)));
+    assert!(says("CP_DRAW_INDX_OFFSET"), "{packets:?}");
+    assert_eq!(frame["registers"]["RB_DEPTH_CONTROL"]["offset"], "0x2101");
+    let mesh = &draw["mesh"];
+    let length = |key: &str| STANDARD.decode(mesh[key].as_str().unwrap_or("")).map_or(0, |bytes| bytes.len());
+    assert!(length("indices") > 0 && length("indices") % 12 == 0, "{mesh}");
+    assert_eq!(length("out") % 16, 0);
+    assert!(draws[2..].iter().any(|draw| !list(&draw["changed"]).is_empty()));
+    Ok(())
+}
+
+/// A program that calls itself a script is text.
+fn check_hostile_name() -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    let (source, capture) = (folder.path().join("evil.a4"), folder.path().join("evil.rd"));
+    let of = fs::read_to_string(root().join("captures/triangle-by-hand.a4"))?;
+    let evil = of.replace("triangle-by-hand/1", "<script>alert(1)</script>/1");
+    assert_ne!(of, evil);
+    fs::write(&source, evil)?;
+    fs::copy(root().join("captures/setup.a4i"), folder.path().join("setup.a4i"))?;
+    a4emu().args(["asm", text(&source), "-o", text(&capture)]).assert().success();
+    let page = page(&capture);
+    assert!(!page.contains("alert(1)"), "it is nowhere but in the data");
+    assert_eq!(frame(&page)["process"], "<script>alert(1)</script>/1: fence=1");
+    Ok(())
+}
+
+/// The page goes where it may, and a broken capture has one too.
+fn check_files() -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    let (whole, cut) = (root().join("captures/triangle.rd.gz"), folder.path().join("cut.rd"));
+    let refused = a4emu().args(["report", text(&whole), "-o", text(&whole)]).assert().code(2);
+    let stderr = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(stderr.contains("it is an input"), "{stderr}");
+    let none = folder.path().join("none.html");
+    a4emu().args(["report", text(&cut), "-o", text(&none)]).assert().code(2);
+    assert!(!none.exists());
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(&fs::read(&whole)?[..]).read_to_end(&mut bytes)?;
+    fs::write(&cut, &bytes[..bytes.len() - 100])?;
+    a4emu().args(["report", text(&cut), "-o", text(&none), "-q"]).assert().code(3);
+    assert!(frame(&fs::read_to_string(none)?)["draws"].is_array());
+    Ok(())
+}
+
+/// The page is the same for any number of threads.
+fn check_threads() -> Result<(), Failed> {
+    let of = |threads: &str| {
+        let capture = root().join("captures/depth.rd.gz");
+        let done = a4emu().args(["report", text(&capture), "-o", "-", "-q", "--threads", threads]).assert();
+        done.success().get_output().stdout.clone()
+    };
+    assert!(of("1") == of("3"), "the pages differ");
+    Ok(())
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let mut trials = vec![
+        Trial::test("fields", check_fields),
+        Trial::test("a_name_that_is_a_script_is_text", check_hostile_name),
+        Trial::test("files", check_files),
+        Trial::test("threads", check_threads),
+    ];
+    trials.push(Trial::test("reasons of every verdict", || {
+        let folder = TempDir::new()?;
+        let (source, capture) = (root().join("captures/verdicts.a4"), folder.path().join("verdicts.rd"));
+        a4emu().args(["asm", text(&source), "-o", text(&capture)]).assert().success();
+        check_reasons(&capture)
+    }));
+    let own = |name: &str| root().join(format!("captures/{name}.rd.gz"));
+    let theirs = |name: &str| shared().join(format!("captures/{name}.rd.gz"));
+    let pictures = ["attribs", "blend", "clip", "cube", "depth", "fbo", "many", "points", "stencil", "torus"];
+    let pictures = pictures.map(own).into_iter();
+    let pictures = pictures.chain(
+        [
+            "glmark2/shadow",
+            "glmark2/desktop-blur",
+            "scenes/mipmap",
+            "variants/cube-1600x900",
+            "variants/cube-sysmem",
+        ]
+        .map(theirs),
+    );
+    let mut add = |kind: &str, capture: PathBuf, check: fn(&Path) -> Result<(), Failed>| {
+        let there = capture.exists();
+        let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+        let name = format!("{kind} {}", capture.file_name().unwrap_or_default().display());
+        trials.push(Trial::test(name, move || check(&capture)).with_ignored_flag(!there && !is_ci));
+    };
+    pictures.for_each(|capture| add("picture", capture, check_picture));
+    for capture in [own("depth"), own("stencil"), own("many"), theirs("scenes/scissor")] {
+        add("reasons", capture, check_reasons);
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
