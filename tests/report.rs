@@ -208,8 +208,8 @@ fn check_fields() -> Result<(), Failed> {
         "rows are those of show"
     );
     let draw = &draws[1];
-    let show = a4emu().args(["show", "captures/many.rd.gz", "--draw", "f1", "--json", "-q"]);
-    let show = { show }.current_dir(root()).assert();
+    let arguments = ["show", "captures/many.rd.gz", "--draw", "f1", "--json", "-q"];
+    let show = a4emu().args(arguments).current_dir(root()).assert();
     let shown: Value = serde_json::from_slice(&show.get_output().stdout)?;
     let state = draw["state"].as_object().ok_or("no state")?;
     assert!(state.iter().all(|(key, value)| shown[key] == *value), "state is that of show");

@@ -83,14 +83,18 @@ impl Packets {
         Some(self.listing.get_or_insert_with(|| Listing::plain(Output::new(Box::new(Writer(text.clone()))))))
     }
 
-    /// The lines since the last draw.
-    fn take(&mut self, draw: u32) -> Vec<String> {
+    /// The text since the last draw.
+    fn take(&mut self) -> String {
         if let Some(listing) = self.listing.take() {
             let written = listing.finish();
             debug_assert!(written.is_ok(), "the writer takes everything");
         }
         let Text(text) = std::mem::take(&mut *self.text.borrow_mut());
-        let text = String::from_utf8_lossy(&text);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Its lines, as far as draw `draw` may have them.
+    fn cut(&mut self, text: &str, draw: u32) -> Vec<String> {
         let all: Vec<&str> = text.lines().collect();
         let lines = match all.len().checked_sub(MAX_LINES) {
             None | Some(0) => all.into_iter().map(str::to_owned).collect(),
@@ -134,8 +138,9 @@ impl Observer for Packets {
     }
 
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
-        let lines = self.take(call.frame_draw());
+        let text = self.take();
         if let Some(Command::New(_)) = self.commands.of(gpu) {
+            let lines = self.cut(&text, call.frame_draw());
             self.lines.push(lines);
         }
         Flow::Continue

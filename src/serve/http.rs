@@ -1,7 +1,7 @@
 //! One request and one response of a connection.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,9 @@ const MAX_HEADERS: usize = 64;
 
 /// How long a request may take to come.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a client may go on behind its answer.
+const LINGER: Duration = Duration::from_secs(1);
 
 /// How long a reader may make us wait.
 const WRITE_PATIENCE: Duration = Duration::from_secs(30);
@@ -130,7 +133,25 @@ pub fn write(mut stream: &TcpStream, response: &Response) -> io::Result<()> {
         body.len()
     );
     stream.write_all(head.as_bytes())?;
-    stream.write_all(body)
+    stream.write_all(body)?;
+    finish(stream)
+}
+
+/// Takes what the client still sends: closed before that, a connection may lose the answer.
+fn finish(mut stream: &TcpStream) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    let deadline = Instant::now() + LINGER;
+    let mut chunk = [0; 4096];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        stream.set_read_timeout(Some(left))?;
+        if stream.read(&mut chunk)? == 0 {
+            return Ok(());
+        }
+    }
 }
 
 #[cfg(test)]

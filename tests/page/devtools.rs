@@ -115,8 +115,10 @@ impl Browser {
         Ok(())
     }
 
-    /// A click of the mouse into the middle of what a selector finds.
+    /// A click of the mouse into the middle of what a selector finds, which is scrolled into sight.
     pub fn click(&mut self, selector: &str) -> Result<(), Failed> {
+        let selected = format!("document.querySelector({})", json!(selector));
+        self.value(&format!("{selected}.scrollIntoView({{ block: 'nearest' }})"))?;
         let middle =
             format!("(box => [box.x + box.width / 2, box.y + box.height / 2])({})", bounds(selector));
         self.click_at(&middle)

@@ -86,9 +86,13 @@ fn after(draw: u32) -> Vec<u8> {
 /// What the page shows, a pixel for a pixel.
 fn shown(browser: &mut Browser) -> Result<Vec<u8>, Failed> {
     browser.click("#zoom-one")?;
-    let pixels = "document.querySelector('#view').getContext('2d').getImageData(0, 0, 256, 256).data";
-    let base64 = format!("btoa(Array.from({pixels}, byte => String.fromCharCode(byte)).join(''))");
-    Ok(STANDARD.decode(browser.value(&base64)?.as_str().unwrap_or_default())?)
+    // Read from a copy: chromium warns of canvases that are read again and again.
+    let base64 = "(context => {
+        context.drawImage(document.querySelector('#view'), 0, 0);
+        const { data } = context.getImageData(0, 0, 256, 256);
+        return btoa(Array.from(data, byte => String.fromCharCode(byte)).join(''));
+    })(new OffscreenCanvas(256, 256).getContext('2d', { willReadFrequently: true }))";
+    Ok(STANDARD.decode(browser.value(base64)?.as_str().unwrap_or_default())?)
 }
 
 fn a_click_shows_state_and_picture() -> Outcome {
@@ -102,7 +106,7 @@ fn a_click_shows_state_and_picture() -> Outcome {
     let depth = format!("func{}", draw["depth"]["func"].as_str().expect("it tests depth"));
     same("depth in the state", state.contains(&depth), true)?;
     let constant = draw["shaders"][1]["constants"][0]["floats"][1].as_f64().expect("it has a colour");
-    same("constant that changed", state.contains(&constant.to_string()[..8]), true)?;
+    same("constant that changed", state.contains(&constant.to_string()[..6]), true)?;
     for (draw, key) in [(DRAW, "a"), (DRAW - 1, "b")] {
         browser.press(key)?;
         let moment = if key == "a" { "after" } else { "before" };
