@@ -81,20 +81,25 @@ mod tests {
     #[test]
     fn only_the_address_itself_gets_in() {
         let gate = Gate::new(80).expect("random numbers");
-        let status = |request: &Request| gate.question(request).map_err(|response| response.status);
-        assert_eq!(status(&request(&gate, "127.0.0.1:80", None)), Ok("frame.json"));
-        assert_eq!(status(&request(&gate, "LOCALHOST:80", Some("http://LOCALHOST:80"))), Ok("frame.json"));
+        fn answer<'r>(gate: &Gate, request: &'r Request) -> Result<&'r str, u16> {
+            gate.question(request).map_err(|response| response.status)
+        }
+        assert_eq!(answer(&gate, &request(&gate, "127.0.0.1:80", None)), Ok("frame.json"));
+        assert_eq!(
+            answer(&gate, &request(&gate, "LOCALHOST:80", Some("http://LOCALHOST:80"))),
+            Ok("frame.json")
+        );
         for (host, origin) in [
             ("127.0.0.1", None),
             ("evil.example:80", None),
             ("localhost:80", Some("http://evil.example")),
             ("localhost:80", Some("null")),
         ] {
-            assert_eq!(status(&request(&gate, host, origin)), Err(403), "{host} {origin:?}");
+            assert_eq!(answer(&gate, &request(&gate, host, origin)), Err(403), "{host} {origin:?}");
         }
         let good = request(&gate, "localhost:80", None);
-        assert_eq!(status(&Request { hosts: Vec::new(), ..good.clone() }), Err(403));
-        assert_eq!(status(&Request { target: "/0/frame.json".into(), ..good.clone() }), Err(403));
-        assert_eq!(status(&Request { method: "POST".into(), ..good }), Err(405));
+        assert_eq!(answer(&gate, &Request { hosts: Vec::new(), ..good.clone() }), Err(403));
+        assert_eq!(answer(&gate, &Request { target: "/0/frame.json".into(), ..good.clone() }), Err(403));
+        assert_eq!(answer(&gate, &Request { method: "POST".into(), ..good }), Err(405));
     }
 }

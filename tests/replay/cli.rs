@@ -84,8 +84,9 @@ fn diff_names_the_same_on_captures_and_state_files() {
     fs::write(&b, one_value_changed()).unwrap();
     let [a, b] = [a, b].map(|path| path.to_str().unwrap().to_owned());
     let output = a4emu(&["diff", &a, &b]);
-    let expected = "first: draw 1 f1 submit 0: RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x3\n";
+    let expected = "f1 (gmem TRILIST 3): RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x3\n";
     assert_eq!((stdout(&output).as_str(), output.status.code()), (expected, Some(1)));
+    let expected = "first: draw 1 f1 submit 0: RB_MRT[0].CONTROL.COMPONENT_ENABLE: 0xf -> 0x3\n";
     let state = format!("{b}.txt");
     assert_eq!(a4emu(&["replay", &b, "--state", &state]).status.code(), Some(0));
     let output = a4emu(&["diff", "fixtures/triangle/state.txt", &state]);

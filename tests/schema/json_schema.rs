@@ -72,9 +72,8 @@ fn value(table: &BTreeMap<String, String>, place: &str, ty: &str) -> Value {
         "float" => json!({ "type": ["number", "null"] }),
         one if !one.contains(" or ") => json!({ "type": one }),
         several => {
-            let types: Vec<&str> =
-                several.split(" or ").map(|ty| if ty == "map" { "object" } else { ty }).collect();
-            json!({ "type": types })
+            let each: Vec<Value> = several.split(" or ").map(|ty| value(table, place, ty)).collect();
+            json!({ "anyOf": each })
         }
     }
 }
