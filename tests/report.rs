@@ -111,8 +111,9 @@ fn check_picture(capture: &Path) -> Result<(), Failed> {
     let is_color = |index: &usize| {
         frame["canvases"][*index]["name"].as_str().is_some_and(|name| name.starts_with("color"))
     };
-    let canvases = list(&frame["draws"]).iter().filter_map(|draw| Some(draw["canvas"].as_u64()? as usize));
-    let last = canvases.filter(is_color).next_back().ok_or("no canvas")?;
+    let mut canvases =
+        list(&frame["draws"]).iter().filter_map(|draw| Some(draw["canvas"].as_u64()? as usize));
+    let last = canvases.rfind(is_color).ok_or("no canvas")?;
     let shown = composed(&frame, last);
     if shown.size != replayed.size {
         return Err(format!("{:?} pixels are not {:?}", shown.size, replayed.size).into());
