@@ -68,12 +68,12 @@ fn registers_are_read_in_state_files_alone() {
 /// Stages take values and give values: only the block diagram changes the machine.
 #[test]
 fn the_pipeline_alone_holds_the_machine() {
-    let holders: Vec<String> = sources()
-        .into_iter()
-        .filter(|source| source.code.contains("&mut Gpu"))
-        .map(|source| source.path)
-        .collect();
-    assert_eq!(holders, ["pipeline.rs"]);
+    let holders: Vec<Source> =
+        sources().into_iter().filter(|source| source.code.contains("&mut Gpu")).collect();
+    assert!(!holders.is_empty());
+    for source in holders {
+        assert_eq!(source.block(), "pipeline", "{}", source.path);
+    }
 }
 
 #[test]
@@ -101,6 +101,7 @@ fn the_folders_are_the_blocks() {
         assert!(sources.iter().any(|source| source.path == format!("{block}/mod.rs")), "{block}");
     }
     for source in sources.iter().filter(|source| source.path.contains('/')) {
-        assert!(BLOCKS.contains(&source.block()), "{}", source.path);
+        let block = source.block();
+        assert!(BLOCKS.contains(&block) || block == "pipeline", "{}", source.path);
     }
 }

@@ -11,7 +11,7 @@ use super::subject::{Subject, lane_names};
 use crate::cp::{Call, Engine, Flow, Renderer, Silent};
 use crate::draw::debugged::{Launch, Looked, Place};
 use crate::draw::fs::inspect::{Chosen, WarpPixels};
-use crate::draw::pipeline::{inspect_dispatch, inspect_fragments, inspect_vertices};
+use crate::draw::pipeline::look::{inspect_dispatch, inspect_fragments, inspect_vertices};
 use crate::draw::stop::Stop;
 use crate::fault::Fault;
 use crate::gpu::{Gpu, Stage};

@@ -1,27 +1,30 @@
 //! The block diagram: the order of the stages, and what outlives a draw.
 //!
-//! This is the only file of `draw/` that holds the machine. The stages take their state and
+//! With its parts, this is the only file of `draw/` that holds the machine. The stages take their state and
 //! values, and give values and what is to be recorded.
+//!
+//! - [`look`]: what a draw is made of, for whoever looks at it.
+//! - `record`: what is recorded of draws.
+
+pub mod look;
+mod record;
 
 use std::sync::Arc;
 use std::time::Instant;
-
-use a4emu_decoder::regs::enums::PrimType;
 
 use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 use crate::pass::Pass;
-use crate::shader::Program;
+
+use look::{Watch, watched};
+use record::{record_cost, record_end, record_fragments, record_log, record_outside, record_unsupported};
 
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
-use super::debugged::{Launch, Looked, Place};
 use super::ds::state::DomainState;
 use super::fs::batch::{Batch, Finished, Waiting};
-use super::fs::history::{PixelOf, Touch};
-use super::fs::inspect::Chosen;
 use super::fs::reasons::Reasons;
 use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::{DrawState, FragmentDraw, Plan};
@@ -41,22 +44,18 @@ use super::pc::state::PatchState;
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
-use super::rb::surface::{Location, Outside, Reads, Surface, copied, reachable, with_rows};
-use super::sp::catch::Catch;
-use super::sp::environment::StageEnvironment;
+use super::rb::surface::{Location, Reads, Surface, copied, reachable, with_rows};
 use super::sp::kept::NoStage;
-use super::sp::log::{ShaderLog, ShaderWork};
-use super::sp::memory::{GpuMemory, ShaderMemory};
 use super::sp::programs::Programs;
-use super::sp::state::{StageState, code};
+use super::sp::state::StageState;
 use super::stats::{StageCost, Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
 use super::vertices::{VertexStream, Vertices};
-use super::vfd::state::{Attribute, FetchState, attributes};
+use super::vfd::state::{FetchState, attributes};
 use super::vpc::state::{FeedbackState, VertexOutputs};
-use super::vs::{Fetched, Shaded, VertexState};
-use super::{cs, ds, gs, hs, pc};
+use super::vs::{Shaded, VertexState};
+use super::{ds, gs, hs, pc};
 
 /// What the pipeline keeps between draws.
 #[derive(Default)]
@@ -85,16 +84,6 @@ pub struct Pipeline {
     pub watch: Option<Watch>,
     /// Where draws note what becomes of pixels, for whoever puts a map here and takes it out.
     pub reasons: Option<Arc<Reasons>>,
-}
-
-/// Pixels whose history in a draw somebody wants.
-#[derive(Clone, Debug, Default)]
-pub struct Watch {
-    /// Screen positions.
-    pub pixels: Vec<[i32; 2]>,
-    /// Of each pixel, in the same order: what the primitives of the draw that ran did to it. Empty if it
-    /// drew nothing.
-    pub found: Vec<Vec<Touch>>,
 }
 
 impl Pipeline {
@@ -150,56 +139,6 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
         Layers::First => draw_first_layer(gpu, call, state, primitives),
         Layers::Chosen => draw_layers(gpu, call, &state, Arc::unwrap_or_clone(primitives)),
     }
-}
-
-/// As [`primitives`], after the watched pixels have been looked at.
-fn watched(
-    gpu: &mut Gpu,
-    call: &DrawCall,
-    stages: VertexStages,
-    state: &DrawState,
-) -> Result<Option<Arc<Primitives>>, Stop> {
-    flush(gpu);
-    let Some(stream) = vertex_stream(gpu, &stages)? else { return Ok(None) };
-    if let Some(mut watch) = gpu.pipeline.watch.take() {
-        let seen = histories(gpu, state, &stream, &mut watch);
-        gpu.pipeline.watch = Some(watch);
-        seen?;
-    }
-    assembled(gpu, call, stages, state, stream)
-}
-
-/// What the draw will do to the watched pixels of the first layer.
-fn histories(gpu: &mut Gpu, state: &DrawState, stream: &VertexStream, watch: &mut Watch) -> Result<(), Stop> {
-    let (_, program) = stepwise(gpu, Stage::FS)?;
-    let cull = state.primitive.cull;
-    let mut state = state.clone();
-    state.primitive = Arc::new(PrimitiveState { cull: [None; 2], ..(*state.primitive).clone() });
-    state.fragment.stage = Arc::new(state.fragment.stage.with_program(program));
-    let mut vertices = stream.vertices.clone();
-    charge(&mut gpu.budget, Work::Vertex, stream.list.len() as u64)?;
-    let made =
-        setup::assemble_numbered(&state.primitive, &mut vertices, &stream.list, &stream.words, MAX_HELD);
-    let Some((Assembled { primitives, .. }, numbers)) = made else { return Ok(()) };
-    let surfaces = &state.targets.surfaces;
-    let area = state.targets.scissor.intersect(reachable(surfaces, &gpu.gmem, &gpu.mem));
-    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
-    let draw = FragmentDraw {
-        state: &state,
-        vertices: &vertices,
-        primitives: &primitives,
-        bounds: &[],
-        plan: &plan,
-        reasons: None,
-    };
-    for &at in &watch.pixels {
-        charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
-        let bytes = surfaces.iter().map(|surface| surface.read_pixel(at, &gpu.gmem, &gpu.mem));
-        let mut bytes: Vec<Vec<u8>> = bytes.collect();
-        let pixel = PixelOf { draw: &draw, numbers: &numbers, cull, area, at };
-        watch.found.push(pixel.history(&mut bytes, &mut gpu.mem, &mut gpu.budget));
-    }
-    Ok(())
 }
 
 /// Draws the fragments that wait. Whoever looks at tile memory or counters, or writes memory that
@@ -624,215 +563,4 @@ fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> 
     record_unsupported(gpu, unsupported.iter().cloned());
     let stage = stage(gpu, Stage::FS)?;
     Ok(DrawState { primitive, fragment: FragmentState { stage, inputs }, targets })
-}
-
-// What is recorded.
-
-/// Records how a draw or dispatch ended.
-fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
-    match result {
-        Ok(()) | Err(Stop::NoBudget) => {}
-        Err(Stop::Fault(fault)) => gpu.report.fault(fault, gpu.at),
-        Err(Stop::TooLarge(what)) => gpu.report.cut(what, gpu.at),
-    }
-    if let Some(news) = gpu.budget.news() {
-        gpu.report.cut(news, gpu.at);
-    }
-}
-
-/// Records what the fragments of a draw did.
-fn record_fragments(gpu: &mut Gpu, samples: u64, log: ShaderLog) {
-    gpu.pipeline.stats.pixels += samples;
-    gpu.counters.samples_passed += samples;
-    record_cost(gpu, Stage::FS, &log.work, samples);
-    record_log(gpu, "fragment", log);
-}
-
-/// Records what the shader of `stage` took, if somebody wants to know it by draw.
-fn record_cost(gpu: &mut Gpu, stage: Stage, work: &ShaderWork, samples: u64) {
-    if let Some(costs) = &mut gpu.pipeline.costs {
-        let (instructions, units) = (work.instructions, work.units());
-        costs.push(StageCost { at: gpu.at, stage, instructions, units, samples });
-    }
-}
-
-/// Records what the shader of `stage` did.
-fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
-    gpu.pipeline.stats.warps += log.work.warps;
-    gpu.pipeline.stats.instructions += log.work.instructions;
-    gpu.report.missing.extend(log.missing.iter());
-    for page in log.lost_pages {
-        gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
-    }
-    if let Some(outside) = log.outside_inputs.first() {
-        gpu.report.fault(outside.fault(gpu.at.draws), gpu.at);
-    }
-    record_unsupported(gpu, log.unsupported);
-    if let Some(fault) = log.fault {
-        gpu.report.fault(Fault::Shader(format!("{stage} {fault}")), gpu.at);
-    }
-}
-
-fn record_unsupported(gpu: &mut Gpu, unsupported: impl IntoIterator<Item = String>) {
-    unsupported.into_iter().for_each(|what| gpu.report.unsupported(what, gpu.at));
-}
-
-/// Records surfaces that are in no memory.
-fn record_outside(gpu: &mut Gpu, surfaces: &[Surface], outside: &[Outside]) {
-    for &Outside { surface, address, len } in outside {
-        gpu.report.missing.note(Miss { client: Client::RenderTarget, address, len });
-        let page = address - address % crate::memory::PAGE;
-        if matches!(surfaces[surface].location, Location::Memory(_)) {
-            gpu.report.fault(Fault::Store { client: Client::RenderTarget, page }, gpu.at);
-        }
-    }
-}
-
-// The vertices of a draw: for whoever looks at it.
-
-/// The vertices of a draw, as they are fetched and as they reach set-up.
-pub struct DrawVertices {
-    /// The attributes that are fetched.
-    pub attributes: Arc<[Attribute]>,
-    /// What is fetched.
-    pub fetched: Fetched,
-    /// Type of what its list makes.
-    pub topology: PrimType,
-    /// What reaches set-up; nothing where the type of primitive is not supported.
-    pub stream: Option<VertexStream>,
-    /// Type of what that list makes.
-    pub out_topology: PrimType,
-    /// Whether what reaches set-up are the vertices that were fetched, in their order.
-    pub is_plain: bool,
-}
-
-/// The vertices of a draw. Nothing is drawn or fed back, but what shaders store is stored.
-///
-/// # Errors
-/// The draw cannot be run.
-pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
-    let stages = VertexStages { feedback: None, ..vertex_stages(gpu, call)? };
-    let fetched = stages.vertex.fetched(&mut gpu.mem, &mut gpu.budget)?;
-    Ok(DrawVertices {
-        attributes: stages.vertex.fetch.attributes.clone(),
-        fetched,
-        topology: stages.topology,
-        stream: vertex_stream(gpu, &stages)?,
-        out_topology: stages.topology(),
-        is_plain: stages.is_plain(),
-    })
-}
-
-// One warp before its first instruction: for a debugger.
-
-/// Hands over the warp at `place` of a stage in front of set-up. The stages before it have run by then.
-///
-/// # Errors
-/// There is no such warp.
-pub fn inspect_vertices(
-    gpu: &mut Gpu,
-    call: &DrawCall,
-    stage: Stage,
-    place: Place,
-    look: impl FnOnce(Launch<'_>),
-) -> Result<Looked, Stop> {
-    if call.pass == Pass::Binning {
-        return Ok(Looked::NotHere);
-    }
-    let mut stages = vertex_stages(gpu, call)?;
-    let (wanted, lane) = stages.wanted(stage, place, &gpu.mem, &mut gpu.budget)?;
-    let missing = || Fault::Draw(format!("it has no {stage:?} stage"));
-    let state = stages.stage_mut(stage).ok_or_else(missing)?;
-    let (words, program) = stepwise(gpu, stage)?;
-    let catch = Arc::new(Catch::new(wanted));
-    let watched = Arc::new(state.with_program(program.clone()).caught_by(catch.clone()));
-    *state = watched.clone();
-    let budget = gpu.budget.clone();
-    let ran = vertex_stream(gpu, &stages);
-    if catch.get().is_ok() {
-        // What ended the launch was the catch, and not that the run may do no more.
-        gpu.budget = budget;
-    }
-    let caught = match (catch.get(), ran) {
-        (Ok(caught), _) => caught,
-        (Err(_), Err(stop)) => return Err(stop),
-        (Err(warps), Ok(_)) => {
-            return Err(Fault::Draw(format!("no such place in the {warps} warps of its {stage:?}")).into());
-        }
-    };
-    let lane = catch.lane(lane);
-    let gpu_memory = GpuMemory::ReadWrite(&mut gpu.mem);
-    let memory = &mut ShaderMemory::with_own(gpu_memory, &watched, caught.memory.clone());
-    let environment = &mut StageEnvironment { memory, quads: None };
-    let warp = caught.warp.clone();
-    look(Launch { words: &words, program: &program, warp, environment, lane, pixels: None });
-    Ok(Looked::Done)
-}
-
-/// Hands over a warp of the draw's fragment shader. What the stages before it store has
-/// happened by then.
-///
-/// # Errors
-/// Nothing is drawn there.
-pub fn inspect_fragments(
-    gpu: &mut Gpu,
-    call: &DrawCall,
-    chosen: Chosen,
-    look: impl FnOnce(Launch<'_>),
-) -> Result<Looked, Stop> {
-    if matches!(call.pass, Pass::Resolve | Pass::Binning) {
-        return Ok(Looked::NotHere);
-    }
-    let (words, program) = stepwise(gpu, Stage::FS)?;
-    let stages = vertex_stages(gpu, call)?;
-    let mut state = draw_state(gpu, &stages)?;
-    let area = state.targets.scissor.intersect(reachable(&state.targets.surfaces, &gpu.gmem, &gpu.mem));
-    if !chosen.is_inside(area) {
-        return Ok(Looked::NotHere);
-    }
-    state.fragment.stage = Arc::new(state.fragment.stage.with_program(program.clone()));
-    let Some(made) = primitives(gpu, call, stages, &state)? else { return Ok(Looked::NotHere) };
-    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
-    let Primitives { vertices, primitives, bounds, .. } = &*made;
-    let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan, reasons: None };
-    draw.inspect(area, chosen, &mut gpu.mem, |pixels, warp, mut environment| {
-        let (lane, environment) = (pixels.lane_of(chosen), &mut environment);
-        look(Launch { words: &words, program: &program, warp, environment, lane, pixels: Some(pixels) });
-    })?;
-    Ok(Looked::Done)
-}
-
-/// Hands over a warp of a dispatch. If the shader stores, the groups before its own have run by then.
-///
-/// # Errors
-/// There is no such warp.
-pub fn inspect_dispatch(
-    gpu: &mut Gpu,
-    call: &DispatchCall,
-    place: Place,
-    look: impl FnOnce(Launch<'_>),
-) -> Result<Looked, Stop> {
-    flush(gpu);
-    let (words, program) = stepwise(gpu, Stage::CS)?;
-    let stage = stage(gpu, Stage::CS)?;
-    let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
-    let stepped = DispatchState { stage: state.stage.with_program(program.clone()), ..state };
-    let chosen = match place {
-        Place::Warp(number) => cs::inspect::Chosen::Warp(number),
-        Place::Invocation(id) => cs::inspect::Chosen::Invocation(id),
-        Place::Vertex(_) | Place::Pixel { .. } => {
-            return Err(Fault::Draw(format!("a dispatch has no such place: {place:?}")).into());
-        }
-    };
-    stepped.inspect(chosen, &mut gpu.mem, &mut gpu.budget, |warp, lane, environment| {
-        look(Launch { words: &words, program: &program, warp, environment, lane: Some(lane), pixels: None });
-    })?;
-    Ok(Looked::Done)
-}
-
-fn stepwise(gpu: &mut Gpu, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
-    let words = code(gpu, stage).map_err(|miss| missing_code(gpu, stage, miss))?;
-    let lower = if stage == Stage::HS { Program::hull_stepwise } else { Program::stepwise };
-    let program = lower(&words).map_err(|error| Fault::Shader(error.to_string()))?;
-    Ok((words, Arc::new(program)))
 }

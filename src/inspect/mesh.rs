@@ -7,7 +7,7 @@ use a4emu_decoder::regs::enums::PrimType;
 use super::name::component;
 use crate::draw::DrawCall;
 use crate::draw::pc::assembler::{Provoking, assemble};
-use crate::draw::pipeline::{DrawVertices, vertices_of};
+use crate::draw::pipeline::look::{DrawVertices, vertices_of};
 use crate::draw::stop::Stop;
 use crate::draw::vertices::{HEADER, RESTART, Vertices};
 use crate::draw::vfd::state::{Attribute, Integers};

@@ -15,7 +15,7 @@ use a4emu_decoder::capture::{Ahead, Sections};
 use anyhow::{Context, ensure};
 
 use crate::cp::{Call, Engine, Flow, Renderer, Silent};
-use crate::draw::pipeline::Watch;
+use crate::draw::pipeline::look::Watch;
 use crate::draw::rb::rendered::Written;
 use crate::format::{Codec, Format, Transfer};
 use crate::gpu::Gpu;

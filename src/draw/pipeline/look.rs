@@ -1,0 +1,237 @@
+//! What a draw is made of, for whoever looks at it: its vertices, what it does to a pixel, one warp before
+//! its first instruction.
+
+use std::sync::Arc;
+
+use a4emu_decoder::regs::enums::PrimType;
+
+use super::{assembled, draw_state, flush, missing_code, primitives, stage, vertex_stages, vertex_stream};
+use crate::budget::Work;
+use crate::draw::call::{DispatchCall, DrawCall};
+use crate::draw::cs;
+use crate::draw::cs::state::DispatchState;
+use crate::draw::debugged::{Launch, Looked, Place};
+use crate::draw::fs::history::{PixelOf, Touch};
+use crate::draw::fs::inspect::Chosen;
+use crate::draw::fs::{DrawState, FragmentDraw, Plan};
+use crate::draw::gras::primitives::Primitives;
+use crate::draw::gras::setup::{self, Assembled, PrimitiveState};
+use crate::draw::rb::surface::reachable;
+use crate::draw::sp::catch::Catch;
+use crate::draw::sp::environment::StageEnvironment;
+use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
+use crate::draw::sp::state::code;
+use crate::draw::stop::{MAX_HELD, Stop, charge};
+use crate::draw::vertex_stages::VertexStages;
+use crate::draw::vertices::VertexStream;
+use crate::draw::vfd::state::Attribute;
+use crate::draw::vs::Fetched;
+use crate::fault::Fault;
+use crate::gpu::{Gpu, Stage};
+use crate::pass::Pass;
+use crate::shader::Program;
+
+/// Pixels whose history in a draw somebody wants.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// Screen positions.
+    pub pixels: Vec<[i32; 2]>,
+    /// Of each pixel, in the same order: what the primitives of the draw that ran did to it. Empty if it
+    /// drew nothing.
+    pub found: Vec<Vec<Touch>>,
+}
+
+/// As [`primitives`], after the watched pixels have been looked at.
+pub(super) fn watched(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stages: VertexStages,
+    state: &DrawState,
+) -> Result<Option<Arc<Primitives>>, Stop> {
+    flush(gpu);
+    let Some(stream) = vertex_stream(gpu, &stages)? else { return Ok(None) };
+    if let Some(mut watch) = gpu.pipeline.watch.take() {
+        let seen = histories(gpu, state, &stream, &mut watch);
+        gpu.pipeline.watch = Some(watch);
+        seen?;
+    }
+    assembled(gpu, call, stages, state, stream)
+}
+
+/// What the draw will do to the watched pixels of the first layer.
+fn histories(gpu: &mut Gpu, state: &DrawState, stream: &VertexStream, watch: &mut Watch) -> Result<(), Stop> {
+    let (_, program) = stepwise(gpu, Stage::FS)?;
+    let cull = state.primitive.cull;
+    let mut state = state.clone();
+    state.primitive = Arc::new(PrimitiveState { cull: [None; 2], ..(*state.primitive).clone() });
+    state.fragment.stage = Arc::new(state.fragment.stage.with_program(program));
+    let mut vertices = stream.vertices.clone();
+    charge(&mut gpu.budget, Work::Vertex, stream.list.len() as u64)?;
+    let made =
+        setup::assemble_numbered(&state.primitive, &mut vertices, &stream.list, &stream.words, MAX_HELD);
+    let Some((Assembled { primitives, .. }, numbers)) = made else { return Ok(()) };
+    let surfaces = &state.targets.surfaces;
+    let area = state.targets.scissor.intersect(reachable(surfaces, &gpu.gmem, &gpu.mem));
+    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
+    let draw = FragmentDraw {
+        state: &state,
+        vertices: &vertices,
+        primitives: &primitives,
+        bounds: &[],
+        plan: &plan,
+        reasons: None,
+    };
+    for &at in &watch.pixels {
+        charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
+        let bytes = surfaces.iter().map(|surface| surface.read_pixel(at, &gpu.gmem, &gpu.mem));
+        let mut bytes: Vec<Vec<u8>> = bytes.collect();
+        let pixel = PixelOf { draw: &draw, numbers: &numbers, cull, area, at };
+        watch.found.push(pixel.history(&mut bytes, &mut gpu.mem, &mut gpu.budget));
+    }
+    Ok(())
+}
+
+/// The vertices of a draw, as they are fetched and as they reach set-up.
+pub struct DrawVertices {
+    /// The attributes that are fetched.
+    pub attributes: Arc<[Attribute]>,
+    /// What is fetched.
+    pub fetched: Fetched,
+    /// Type of what its list makes.
+    pub topology: PrimType,
+    /// What reaches set-up; nothing where the type of primitive is not supported.
+    pub stream: Option<VertexStream>,
+    /// Type of what that list makes.
+    pub out_topology: PrimType,
+    /// Whether what reaches set-up are the vertices that were fetched, in their order.
+    pub is_plain: bool,
+}
+
+/// The vertices of a draw. Nothing is drawn or fed back, but what shaders store is stored.
+///
+/// # Errors
+/// The draw cannot be run.
+pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
+    let stages = VertexStages { feedback: None, ..vertex_stages(gpu, call)? };
+    let fetched = stages.vertex.fetched(&mut gpu.mem, &mut gpu.budget)?;
+    Ok(DrawVertices {
+        attributes: stages.vertex.fetch.attributes.clone(),
+        fetched,
+        topology: stages.topology,
+        stream: vertex_stream(gpu, &stages)?,
+        out_topology: stages.topology(),
+        is_plain: stages.is_plain(),
+    })
+}
+
+/// Hands over the warp at `place` of a stage in front of set-up. The stages before it have run by then.
+///
+/// # Errors
+/// There is no such warp.
+pub fn inspect_vertices(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stage: Stage,
+    place: Place,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
+    if call.pass == Pass::Binning {
+        return Ok(Looked::NotHere);
+    }
+    let mut stages = vertex_stages(gpu, call)?;
+    let (wanted, lane) = stages.wanted(stage, place, &gpu.mem, &mut gpu.budget)?;
+    let missing = || Fault::Draw(format!("it has no {stage:?} stage"));
+    let state = stages.stage_mut(stage).ok_or_else(missing)?;
+    let (words, program) = stepwise(gpu, stage)?;
+    let catch = Arc::new(Catch::new(wanted));
+    let watched = Arc::new(state.with_program(program.clone()).caught_by(catch.clone()));
+    *state = watched.clone();
+    let budget = gpu.budget.clone();
+    let ran = vertex_stream(gpu, &stages);
+    if catch.get().is_ok() {
+        // What ended the launch was the catch, and not that the run may do no more.
+        gpu.budget = budget;
+    }
+    let caught = match (catch.get(), ran) {
+        (Ok(caught), _) => caught,
+        (Err(_), Err(stop)) => return Err(stop),
+        (Err(warps), Ok(_)) => {
+            return Err(Fault::Draw(format!("no such place in the {warps} warps of its {stage:?}")).into());
+        }
+    };
+    let lane = catch.lane(lane);
+    let gpu_memory = GpuMemory::ReadWrite(&mut gpu.mem);
+    let memory = &mut ShaderMemory::with_own(gpu_memory, &watched, caught.memory.clone());
+    let environment = &mut StageEnvironment { memory, quads: None };
+    let warp = caught.warp.clone();
+    look(Launch { words: &words, program: &program, warp, environment, lane, pixels: None });
+    Ok(Looked::Done)
+}
+
+/// Hands over a warp of the draw's fragment shader. What the stages before it store has
+/// happened by then.
+///
+/// # Errors
+/// Nothing is drawn there.
+pub fn inspect_fragments(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    chosen: Chosen,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
+    if matches!(call.pass, Pass::Resolve | Pass::Binning) {
+        return Ok(Looked::NotHere);
+    }
+    let (words, program) = stepwise(gpu, Stage::FS)?;
+    let stages = vertex_stages(gpu, call)?;
+    let mut state = draw_state(gpu, &stages)?;
+    let area = state.targets.scissor.intersect(reachable(&state.targets.surfaces, &gpu.gmem, &gpu.mem));
+    if !chosen.is_inside(area) {
+        return Ok(Looked::NotHere);
+    }
+    state.fragment.stage = Arc::new(state.fragment.stage.with_program(program.clone()));
+    let Some(made) = primitives(gpu, call, stages, &state)? else { return Ok(Looked::NotHere) };
+    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
+    let Primitives { vertices, primitives, bounds, .. } = &*made;
+    let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan, reasons: None };
+    draw.inspect(area, chosen, &mut gpu.mem, |pixels, warp, mut environment| {
+        let (lane, environment) = (pixels.lane_of(chosen), &mut environment);
+        look(Launch { words: &words, program: &program, warp, environment, lane, pixels: Some(pixels) });
+    })?;
+    Ok(Looked::Done)
+}
+
+/// Hands over a warp of a dispatch. If the shader stores, the groups before its own have run by then.
+///
+/// # Errors
+/// There is no such warp.
+pub fn inspect_dispatch(
+    gpu: &mut Gpu,
+    call: &DispatchCall,
+    place: Place,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
+    flush(gpu);
+    let (words, program) = stepwise(gpu, Stage::CS)?;
+    let stage = stage(gpu, Stage::CS)?;
+    let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
+    let stepped = DispatchState { stage: state.stage.with_program(program.clone()), ..state };
+    let chosen = match place {
+        Place::Warp(number) => cs::inspect::Chosen::Warp(number),
+        Place::Invocation(id) => cs::inspect::Chosen::Invocation(id),
+        Place::Vertex(_) | Place::Pixel { .. } => {
+            return Err(Fault::Draw(format!("a dispatch has no such place: {place:?}")).into());
+        }
+    };
+    stepped.inspect(chosen, &mut gpu.mem, &mut gpu.budget, |warp, lane, environment| {
+        look(Launch { words: &words, program: &program, warp, environment, lane: Some(lane), pixels: None });
+    })?;
+    Ok(Looked::Done)
+}
+
+fn stepwise(gpu: &mut Gpu, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
+    let words = code(gpu, stage).map_err(|miss| missing_code(gpu, stage, miss))?;
+    let lower = if stage == Stage::HS { Program::hull_stepwise } else { Program::stepwise };
+    let program = lower(&words).map_err(|error| Fault::Shader(error.to_string()))?;
+    Ok((words, Arc::new(program)))
+}

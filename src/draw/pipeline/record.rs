@@ -1,0 +1,68 @@
+//! What is recorded of draws: how they ended, what they took, what went wrong.
+
+use crate::draw::rb::surface::{Location, Outside, Surface};
+use crate::draw::sp::log::{ShaderLog, ShaderWork};
+use crate::draw::stats::StageCost;
+use crate::draw::stop::Stop;
+use crate::fault::{Client, Fault, Miss};
+use crate::gpu::{Gpu, Stage};
+
+/// Records how a draw or dispatch ended.
+pub(super) fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
+    match result {
+        Ok(()) | Err(Stop::NoBudget) => {}
+        Err(Stop::Fault(fault)) => gpu.report.fault(fault, gpu.at),
+        Err(Stop::TooLarge(what)) => gpu.report.cut(what, gpu.at),
+    }
+    if let Some(news) = gpu.budget.news() {
+        gpu.report.cut(news, gpu.at);
+    }
+}
+
+/// Records what the fragments of a draw did.
+pub(super) fn record_fragments(gpu: &mut Gpu, samples: u64, log: ShaderLog) {
+    gpu.pipeline.stats.pixels += samples;
+    gpu.counters.samples_passed += samples;
+    record_cost(gpu, Stage::FS, &log.work, samples);
+    record_log(gpu, "fragment", log);
+}
+
+/// Records what the shader of `stage` took, if somebody wants to know it by draw.
+pub(super) fn record_cost(gpu: &mut Gpu, stage: Stage, work: &ShaderWork, samples: u64) {
+    if let Some(costs) = &mut gpu.pipeline.costs {
+        let (instructions, units) = (work.instructions, work.units());
+        costs.push(StageCost { at: gpu.at, stage, instructions, units, samples });
+    }
+}
+
+/// Records what the shader of `stage` did.
+pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
+    gpu.pipeline.stats.warps += log.work.warps;
+    gpu.pipeline.stats.instructions += log.work.instructions;
+    gpu.report.missing.extend(log.missing.iter());
+    for page in log.lost_pages {
+        gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
+    }
+    if let Some(outside) = log.outside_inputs.first() {
+        gpu.report.fault(outside.fault(gpu.at.draws), gpu.at);
+    }
+    record_unsupported(gpu, log.unsupported);
+    if let Some(fault) = log.fault {
+        gpu.report.fault(Fault::Shader(format!("{stage} {fault}")), gpu.at);
+    }
+}
+
+pub(super) fn record_unsupported(gpu: &mut Gpu, unsupported: impl IntoIterator<Item = String>) {
+    unsupported.into_iter().for_each(|what| gpu.report.unsupported(what, gpu.at));
+}
+
+/// Records surfaces that are in no memory.
+pub(super) fn record_outside(gpu: &mut Gpu, surfaces: &[Surface], outside: &[Outside]) {
+    for &Outside { surface, address, len } in outside {
+        gpu.report.missing.note(Miss { client: Client::RenderTarget, address, len });
+        let page = address - address % crate::memory::PAGE;
+        if matches!(surfaces[surface].location, Location::Memory(_)) {
+            gpu.report.fault(Fault::Store { client: Client::RenderTarget, page }, gpu.at);
+        }
+    }
+}
