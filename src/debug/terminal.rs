@@ -228,7 +228,7 @@ impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
     }
 
     fn show_constants(&mut self) -> io::Result<()> {
-        let count = self.session.warp().constants().len() as u32 / 4;
+        let count = self.session.warp().constants().len().div_ceil(4) as u32;
         self.show_nonzero((0..count).map(|n| (0..4).map(|c| Scalar::Constant(4 * n + c)).collect()).collect())
     }
 
@@ -245,7 +245,7 @@ impl<'s, 'a, W: Write> Terminal<'s, 'a, W> {
 
     fn show_inputs(&mut self) -> io::Result<()> {
         for (scalar, bits) in self.session.inputs(self.lane) {
-            writeln!(self.out, "{scalar:<5} {bits:08x} {:?}", f32::from_bits(bits))?;
+            writeln!(self.out, "{:<5} {bits:08x} {:?}", scalar.to_string(), f32::from_bits(bits))?;
         }
         Ok(())
     }
