@@ -99,7 +99,7 @@ impl Input {
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let (a, b) = (Input::new(&args.a)?, Input::new(&args.b)?);
-    if states::is_state(&a.path)? || states::is_state(&b.path)? {
+    if [&a.path, &b.path].into_iter().any(|path| states::is_state(path).is_ok_and(|is_state| is_state)) {
         let is_of_captures = args.tiles || args.addresses || args.first || args.json || args.images.is_some();
         let named = a.draw.is_some() || b.draw.is_some();
         ensure!(
@@ -108,13 +108,24 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         );
         return states::diff(&a.path, &b.path, args, shared);
     }
+    // What is wrong with one capture counts, whatever is wrong with the other.
+    let mut status = Status::Fine;
+    let compared = captures([&a, &b], args, shared, &mut status);
+    Ok(status.and(compared))
+}
+
+/// Compares two captures; `status` is the worst met, also where it ends early.
+///
+/// # Errors
+/// Wrong use or I/O.
+fn captures([a, b]: [&Input; 2], args: &Args, shared: &Shared, status: &mut Status) -> anyhow::Result<()> {
     let tiles = if args.tiles { Tiles::Apart } else { Tiles::Folded };
     let captures = [Capture::new(&a.path)?, Capture::new(&b.path)?];
-    let mut status = Status::Fine;
     let mut sides = Vec::new();
     for (capture, name) in captures.iter().zip([&a.path, &b.path]) {
+        states::is_state(name)?;
         let (side, told) = Side::of(capture, name, tiles, args, shared)?;
-        status = status.worse(told);
+        *status = status.worse(told);
         sides.push(side);
     }
     let [old, new] = [&sides[0], &sides[1]];
@@ -136,7 +147,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         images::add(&mut report, [&captures[0], &captures[1]], [old, new], &pairs, folder, args, shared)?;
     }
     let differs = if report.is_same() { Status::Fine } else { Status::Differs };
-    Ok(status.worse(differs).and(report.write(args)))
+    *status = status.worse(differs);
+    report.write(args)
 }
 
 /// The pairs of which one is inside the selection.

@@ -97,8 +97,7 @@ impl Schema {
             ("float", Value::Number(_) | Value::Null) => true,
             ("map" | "object", Value::Object(_)) => true,
             (list, Value::Array(items)) => {
-                let of =
-                    list.strip_prefix("array of ").unwrap_or_else(|| panic!("{object}: {path} is a list"));
+                let Some(of) = list.strip_prefix("array of ") else { return false };
                 items.iter().for_each(|item| self.value(object, &format!("{path}[]"), of, item));
                 true
             }
