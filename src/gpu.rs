@@ -1,6 +1,7 @@
 //! The chip: one value that owns all state. No globals, no sharing, no lifetimes.
 
 mod loaded;
+mod model;
 
 pub use a4emu_decoder::load_state::Stage;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
@@ -8,6 +9,7 @@ use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 pub use loaded::{
     CONSTANTS, CodeSource, INSTRUCTIONS, LoadedState, SSBOS, ShaderState, SsboState, StateChanges, TEXTURES,
 };
+pub use model::Model;
 
 use crate::budget::Budget;
 use crate::cp::CpState;
@@ -64,6 +66,8 @@ pub struct Counters {
 pub struct Gpu {
     /// Which chip.
     pub chip: Chip,
+    /// The board, or the specification.
+    pub model: Model,
     /// The registers.
     pub regs: RegFile,
     /// The address space.
@@ -96,6 +100,7 @@ impl Gpu {
     pub fn new(chip: Chip) -> Self {
         Self {
             chip,
+            model: Model::default(),
             regs: RegFile::default(),
             mem: Memory::new(),
             gmem: vec![0; chip.gmem_bytes()],

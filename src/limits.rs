@@ -7,6 +7,7 @@ use a4emu_decoder::asm::Bounds;
 use clap::Args;
 
 use crate::budget::{self, Budget};
+use crate::gpu::Model;
 use crate::memory::MAX_HELD;
 use crate::playback::Playback;
 
@@ -37,7 +38,7 @@ impl WorkLimits {
     }
 }
 
-/// Bounds of a run that plays a capture.
+/// How a run plays a capture, and its bounds.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// How much it may do
@@ -47,6 +48,9 @@ pub struct Limits {
     /// (default: 512M, and 16 for each byte of the capture's file)
     #[arg(long, value_name = "BYTES", value_parser = amount)]
     pub max_memory: Option<u64>,
+    /// Whose behaviour to have where a real board does otherwise than OpenGL says
+    #[arg(long, value_name = "MODEL", value_enum, default_value_t)]
+    pub model: Model,
 }
 
 impl Limits {
@@ -58,6 +62,7 @@ impl Limits {
     /// The same for a run that may do `least` units, however little the capture holds.
     pub fn playback_of(&self, capture: &Path, least: u64) -> Playback {
         let mut playback = Playback::default();
+        playback.gpu.model = self.model;
         playback.gpu.budget = self.work.budget(least);
         let file = std::fs::metadata(capture).map_or(0, |metadata| metadata.len());
         playback.gpu.mem.limit = self.memory(file.saturating_mul(HELD_PER_BYTE));

@@ -21,6 +21,7 @@ use std::process::{Command, ExitStatus};
 
 use anyhow::Context;
 
+use crate::gpu::Model;
 use crate::limits::amount;
 use crate::options::{Shared, Threads};
 use crate::selection::Span;
@@ -38,6 +39,9 @@ pub struct Args {
     /// The chip to be
     #[arg(long, default_value = "420", value_parser = ["405", "420", "430"])]
     pub gpu: String,
+    /// Whose behaviour to have where a real board does otherwise than OpenGL says
+    #[arg(long, value_name = "MODEL", value_enum, default_value_t)]
+    pub model: Model,
     /// Write what was submitted as a capture (of the second process: CAPTURE with a number)
     #[arg(long, value_name = "CAPTURE")]
     pub record: Option<PathBuf>,
@@ -130,6 +134,7 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
         command.envs(window::environment());
     }
     command.env("LD_PRELOAD", preload(library)).env("A4EMU_FOLDER", folder).env("A4EMU_GPU", &args.gpu);
+    command.env("A4EMU_MODEL", args.model.name());
     if shared.strict {
         command.env("A4EMU_STRICT", "1");
     }

@@ -106,7 +106,7 @@ impl Engine {
     pub fn new(chip: Chip) -> Self {
         let folder = settings::get().folder.as_deref();
         let mut engine = Self {
-            gpu: Gpu::new(chip),
+            gpu: Gpu { model: settings::get().model, ..Gpu::new(chip) },
             recorder: Recorder::new(settings::get()),
             summary: Summary { pid: std::process::id(), process: process(), ..Summary::default() },
             report: folder.and_then(|folder| report::Writer::new(folder).ok()),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use a4emu::budget;
-use a4emu::gpu::Chip;
+use a4emu::gpu::{Chip, Model};
 use a4emu::selection::Span;
 
 /// The settings, read once.
@@ -14,6 +14,8 @@ use a4emu::selection::Span;
 pub struct Settings {
     /// `A4EMU_GPU`: 420 (the default) or 430.
     pub chip: Chip,
+    /// `A4EMU_MODEL`: `board` (the default) or `strict-gl`.
+    pub model: Model,
     /// `A4EMU_RECORD`: the capture to write.
     pub record: Option<PathBuf>,
     /// `A4EMU_RECORD_RANGE`: which submits go into it, from 0; all by default.
@@ -39,6 +41,7 @@ impl Settings {
         let text = |name| variable(name).and_then(|value| value.into_string().ok()).unwrap_or_default();
         Self {
             chip: text("A4EMU_GPU").parse().map_or_else(|_| Chip::default(), |id| Chip { id }),
+            model: Model::named(&text("A4EMU_MODEL")).unwrap_or_default(),
             record: variable("A4EMU_RECORD").map(PathBuf::from),
             record_range: text("A4EMU_RECORD_RANGE").parse().unwrap_or(Span::ALL),
             run: run(variable("A4EMU_FOLDER").as_deref()),
@@ -65,12 +68,14 @@ mod tests {
         let some = Settings::from(|name| {
             let value = match name {
                 "A4EMU_GPU" => "430",
+                "A4EMU_MODEL" => "strict-gl",
                 "A4EMU_RECORD_RANGE" => "2..4",
                 "A4EMU_STRICT" => "1",
                 _ => return None,
             };
             Some(value.into())
         });
+        assert_eq!((none.model, some.model), (Model::Board, Model::StrictGl));
         assert_eq!((some.chip.id, some.strict, some.record_range), (430, true, Span { start: 2, end: 4 }));
     }
 }
