@@ -84,7 +84,7 @@ fn positions(axis: &Axis<'_>) -> Floats {
     match (axis.wrap, axis.unnormalized) {
         (Wrap::Repeat, false) => each(|i| period(coord[i]) * size[i] as f32),
         (Wrap::Repeat, true) => each(|i| period(periods(i)) * size[i] as f32),
-        (Wrap::MirrorRepeat, _) => each(|i| mirror(periods(i) + offset(i) / size[i] as f32) * size[i] as f32),
+        (Wrap::MirrorRepeat, _) => each(|i| two_periods(periods(i)) * size[i] as f32),
         (Wrap::ClampToEdge, _) => each(|i| clamp(texels(i), 0.0, size[i] as f32)),
         (Wrap::ClampToBorder, _) => each(|i| clamp(texels(i), -1.0, size[i] as f32 + 1.0)),
         (Wrap::MirrorClamp, _) => each(|i| clamp(texels(i).abs(), 0.0, size[i] as f32)),
@@ -107,7 +107,9 @@ fn close(axis: &Axis<'_>, texel: &mut Ints) {
         (Wrap::ClampToBorder, _) => {}
         (Wrap::Repeat, Some(offset)) => repeat_far(texel, offset, axis.size),
         (Wrap::Repeat, None) => repeat_near(texel, axis.size),
-        (Wrap::ClampToEdge | Wrap::MirrorRepeat | Wrap::MirrorClamp, _) => clamp_to_edge(texel, axis.size),
+        (Wrap::MirrorRepeat, Some(offset)) => mirror_far(texel, offset, axis.size),
+        (Wrap::MirrorRepeat, None) => mirror_near(texel, axis.size),
+        (Wrap::ClampToEdge | Wrap::MirrorClamp, _) => clamp_to_edge(texel, axis.size),
     }
 }
 
@@ -124,11 +126,10 @@ fn period(value: f32) -> f32 {
     clamp(value - value.floor(), 0.0, 1.0)
 }
 
-/// Distance to the nearest even number.
+/// Distance to the next lower even number, in 0..=2; 0 for what has none.
 #[inline(always)]
-fn mirror(value: f32) -> f32 {
-    let within = clamp(value - 2.0 * (value * 0.5).floor(), 0.0, 2.0);
-    if within > 1.0 { 2.0 - within } else { within }
+fn two_periods(value: f32) -> f32 {
+    clamp(value - 2.0 * (value * 0.5).floor(), 0.0, 2.0)
 }
 
 #[inline(always)]
@@ -152,4 +153,23 @@ fn repeat_far(texel: &mut Ints, offset: &Ints, size: &Ints) {
     for i in 0..LANES {
         texel[i] = texel[i].wrapping_add(offset[i]).rem_euclid(size[i]);
     }
+}
+
+/// For texels in -1..=2 * size, where the second half runs backwards: what is mirrored is the texel's
+/// number, so that of two neighbours the first one stays the first
+/// (docs/hardware/board-a420.md, D1: a gather shows their order).
+#[inline(always)]
+fn mirror_near(texel: &mut Ints, size: &Ints) {
+    for i in 0..LANES {
+        let back = size[i].wrapping_mul(2).wrapping_sub(1).wrapping_sub(texel[i]);
+        texel[i] = texel[i].min(back).max(0);
+    }
+}
+
+#[inline(always)]
+fn mirror_far(texel: &mut Ints, offset: &Ints, size: &Ints) {
+    for i in 0..LANES {
+        texel[i] = texel[i].wrapping_add(offset[i]).rem_euclid(size[i].wrapping_mul(2).max(1));
+    }
+    mirror_near(texel, size);
 }

@@ -25,6 +25,21 @@ fn nearest_takes_the_texel_and_wraps() {
 }
 
 #[test]
+fn a_gather_in_a_mirrored_period_keeps_the_order_of_the_texels() {
+    let scene = Scene::row(&ROW).wrapped(TexClamp::A4XX_TEX_MIRROR_REPEAT);
+    let gathered = |s: f32| {
+        let (s, t) = (Lanes::from([s / 4.0; LANES]), Lanes::from([0.5; LANES]));
+        let coords = [&s, &t];
+        let request = Sample { kind: SampleKind::Gather(0), lod: Lod::Zero, ..request(&coords) };
+        by_lane(&scene.ask(&request))[0].map(steps)
+    };
+    assert_eq!(gathered(2.3), [20., 30., 30., 20.]);
+    assert_eq!(gathered(5.7), [30., 20., 20., 30.]);
+    assert_eq!(gathered(-2.3), [30., 20., 20., 30.]);
+    assert_eq!(gathered(4.2), [40., 40., 40., 40.]);
+}
+
+#[test]
 fn linear_blends_and_wraps() {
     let at = [0.0, 0.5, 1.0, 1.25, 3.75, 4.0, 4.5];
     let of = |wrap| row(&Scene::row(&ROW).linear().wrapped(wrap), &at);
