@@ -340,10 +340,12 @@ impl Unit<'_> {
         }
     }
 
-    /// Integers are converted if the instruction wants floats; nothing else is.
+    /// Integers of 8 and 16 bits are converted if the instruction wants floats. Those of 32 bits stay as
+    /// they are (docs/hardware/board-a420.md, B3: tiles restore them so); what the chip makes of the
+    /// others is not known, only that a restore spoils them.
     fn convert(&self, lanes: &mut Lanes, number: Number) {
         match (&self.texture.texels, number) {
-            (Texels::Plain(codec), Number::Float) if codec.is_integer() => {
+            (Texels::Plain(codec), Number::Float) if codec.is_integer() && codec.plain_dwords().is_none() => {
                 lanes.iter_mut().for_each(|lane| *lane = codec.lane_to_float(*lane).to_bits());
             }
             _ => {}
