@@ -473,7 +473,7 @@ fn affordable(gpu: &mut Gpu, bounds: &[Rect], area: Rect) -> usize {
 /// the scissors leave.
 fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
     let bounds = resolve_bounds(&gpu.regs);
-    let state = PrimitiveState::snapshot(&gpu.regs, call.initiator.PRIM_TYPE(), Viewports::First);
+    let state = PrimitiveState::snapshot(&gpu.regs, call.initiator.PRIM_TYPE(), Viewports::First, gpu.model);
     let Ok(vertex) = vertex_state(gpu, call) else { return bounds };
     let Ok(mut shaded) = vertices(gpu, &vertex) else { return bounds };
     setup::assemble(&state, &mut shaded.vertices, &shaded.list)
@@ -555,9 +555,9 @@ fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> 
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
     let (targets, unsupported) =
         kept.targets.get(regs, (), |regs| with_unsupported(|list| Arc::new(Targets::snapshot(regs, list))));
-    let (topology, viewports) = (stages.topology(), stages.viewports());
+    let (topology, viewports, model) = (stages.topology(), stages.viewports(), gpu.model);
     let primitive = kept.primitive.get(regs, (topology, viewports), |regs| {
-        Arc::new(PrimitiveState::snapshot(regs, topology, viewports))
+        Arc::new(PrimitiveState::snapshot(regs, topology, viewports, model))
     });
     let inputs = kept.inputs.get(regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs)));
     record_unsupported(gpu, unsupported.iter().cloned());

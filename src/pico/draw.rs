@@ -16,7 +16,7 @@ use super::cut_status;
 use super::scene::{Loaded, Reach, Scene};
 use super::unit::Unit;
 use crate::budget::{Budget, Work};
-use crate::draw::gras::clip::Viewport;
+use crate::draw::gras::clip::{Sides, Viewport};
 use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
@@ -92,6 +92,7 @@ fn set_up(width: u32, height: u32) -> PrimitiveState {
         point_size: 1.0,
         point_range: [1.0; 2],
         sides: Rect { x0: 0, y0: 0, x1: width as i32, y1: height as i32 },
+        cut: Sides::Pixels,
         others: Vec::new(),
     }
 }

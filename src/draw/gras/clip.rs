@@ -1,7 +1,8 @@
 //! Clipping in homogeneous space, before the perspective division.
 //!
 //! Near, far and the guard band are real planes; the sides of the view volume are left
-//! to the scissor, which gives the same pixels.
+//! to the scissor, which gives the same pixels of triangles. Points and lines are wider than what
+//! is clipped: see [`Sides`].
 
 use crate::draw::vertices::Vertices;
 
@@ -20,6 +21,18 @@ pub type PixelRows = [f32; 4];
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClipVolume {
     planes: Vec<PixelRows>,
+    /// Of those, the first ones that triangles are clipped against: all but the sides.
+    solid: usize,
+}
+
+/// What the sides of the view volume cut of points and lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sides {
+    /// The pixels beyond, as of triangles.
+    Pixels,
+    /// Points with their centre beyond, whole; of lines the part with its axis beyond. What is left has its
+    /// size, and may reach beyond.
+    Axes,
 }
 
 /// Which end of the depth range is clipped, and where the near plane is.
@@ -60,14 +73,27 @@ impl ClipVolume {
                 planes.push(plane);
             }
         }
-        Self { planes }
+        let solid = planes.len();
+        for axis in 0..2 {
+            for sign in [1.0, -1.0] {
+                let mut plane = [0.0, 0.0, 0.0, 1.0];
+                plane[axis] = sign;
+                planes.push(plane);
+            }
+        }
+        Self { planes, solid }
+    }
+
+    /// Whether a position is between the sides.
+    pub fn is_between_sides(&self, position: [f32; 4]) -> bool {
+        (self.solid..self.planes.len()).all(|side| self.distance(side, position) >= 0.0)
     }
 
     /// Of each of `N` positions, given by component; bit i: it is outside plane i.
     #[inline(always)]
     pub fn outcodes<const N: usize>(&self, p: &[[f32; N]; 4]) -> [u32; N] {
         let mut codes = [0; N];
-        for i in 0..self.planes.len() {
+        for i in 0..self.solid {
             for l in 0..N {
                 let inside = self.distance(i, [p[0][l], p[1][l], p[2][l], p[3][l]]) >= 0.0;
                 codes[l] |= u32::from(!inside) << i;
@@ -88,7 +114,7 @@ impl ClipVolume {
     /// `vertices`; fewer than three left means that nothing is.
     pub fn polygon(&self, vertices: &mut Vertices, polygon: &[u32]) -> Vec<u32> {
         let mut inside = polygon.to_vec();
-        for plane in 0..self.planes.len() {
+        for plane in 0..self.solid {
             inside = self.cut(plane, vertices, &inside);
         }
         inside
@@ -109,25 +135,27 @@ impl ClipVolume {
     }
 
     /// The vertex where the line from `from` to `to` passes through the plane, if it
-    /// does. Always computed from the outside in, so that neighbours agree on it.
+    /// does. Always computed from the inside out, so that neighbours agree on it; a vertex far outside
+    /// would cancel the digits of what is near (docs/hardware/board-a420.md, D6).
     fn crossing(&self, plane: usize, vertices: &mut Vertices, from: u32, to: u32) -> Option<u32> {
         let a = self.distance(plane, vertices.position(from));
         let b = self.distance(plane, vertices.position(to));
         if (a >= 0.0) == (b >= 0.0) || a.is_nan() || b.is_nan() {
             return None;
         }
-        let (out, inn, a, b) = if a < 0.0 { (from, to, a, b) } else { (to, from, b, a) };
-        let new = vertices.push_between(out, inn, a / (a - b));
+        let (inn, out, a, b) = if a < 0.0 { (to, from, b, a) } else { (from, to, a, b) };
+        let new = vertices.push_between(inn, out, a / (a - b));
         if plane == 0 {
             vertices.set_w(new, EPSILON);
         }
         Some(new)
     }
 
-    /// The part of a line that is inside.
-    pub fn line(&self, vertices: &mut Vertices, line: [u32; 2]) -> Option<[u32; 2]> {
+    /// The part of a line that is inside, as far as `sides` cut it.
+    pub fn line(&self, vertices: &mut Vertices, line: [u32; 2], sides: Sides) -> Option<[u32; 2]> {
         let [mut a, mut b] = line;
-        for plane in 0..self.planes.len() {
+        let planes = if sides == Sides::Axes { self.planes.len() } else { self.solid };
+        for plane in 0..planes {
             let inside = |v| self.distance(plane, vertices.position(v)) >= 0.0;
             match (inside(a), inside(b)) {
                 (true, true) => {}
@@ -191,9 +219,29 @@ mod tests {
     #[test]
     fn a_line_is_cut_at_both_ends() {
         let mut v = vertices(&[[0.0, 0.0, -2.0, 1.0], [0.0, 0.0, 2.0, 1.0]]);
-        let [a, b] = volume(false).line(&mut v, [0, 1]).expect("its middle is inside");
+        let [a, b] = volume(false).line(&mut v, [0, 1], Sides::Axes).expect("its middle is inside");
         assert_eq!((v.position(a)[2], v.position(b)[2]), (-1.0, 1.0));
         let mut out = vertices(&[[0.0, 0.0, 2.0, 1.0], [0.0, 0.0, 3.0, 1.0]]);
-        assert_eq!(volume(false).line(&mut out, [0, 1]), None);
+        assert_eq!(volume(false).line(&mut out, [0, 1], Sides::Pixels), None);
+    }
+
+    #[test]
+    fn sides_cut_the_axis_of_a_line_if_asked_to() {
+        let mut v = vertices(&[[-3.0, 0.5, 0.0, 1.0], [1.0, 0.5, 0.0, 1.0]]);
+        let [a, b] = volume(false).line(&mut v, [0, 1], Sides::Axes).expect("half of it");
+        assert_eq!((v.position(a), b), ([-1.0, 0.5, 0.0, 1.0], 1));
+        assert_eq!(volume(false).line(&mut v, [0, 1], Sides::Pixels), Some([0, 1]));
+        let mut above = vertices(&[[-1.0, 1.01, 0.0, 1.0], [1.0, 1.01, 0.0, 1.0]]);
+        assert_eq!(volume(false).line(&mut above, [0, 1], Sides::Axes), None);
+    }
+
+    #[test]
+    fn a_far_vertex_does_not_cost_the_digits_of_a_near_one() {
+        let mut v = vertices(&[[0.125, 0.25, 0.0, 1.0], [1e9, -1e9, 1e10, 1.0], [0.25, 0.125, 0.0, 1.0]]);
+        let cut = volume(false).polygon(&mut v, &[0, 1, 2]);
+        let made: Vec<[f32; 4]> = cut.iter().filter(|i| **i > 2).map(|i| v.position(*i)).collect();
+        assert_eq!(made.len(), 2);
+        let near = |p: &[f32; 4]| (p[0] - 0.225).abs() < 1e-6 && (p[1] - 0.15).abs() < 1e-6;
+        assert!(made.iter().any(near), "a tenth of the way in both: {made:?}");
     }
 }

@@ -5,7 +5,7 @@ use a4emu_decoder::regs::enums::PrimType;
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
 use crate::draw::gras::affine::{Affine, along, barycentrics, depth_slope};
-use crate::draw::gras::clip::{DepthClip, Viewport};
+use crate::draw::gras::clip::{DepthClip, Sides, Viewport};
 use crate::draw::gras::lines;
 use crate::draw::gras::polygon_offset::PolygonOffset;
 use crate::draw::gras::raster::{Rect, Shape, signed_area, snap};
@@ -71,6 +71,8 @@ pub struct PrimitiveState {
     pub point_range: [f32; 2],
     /// The inside of the view volume's sides: clipping as a scissor.
     pub sides: Rect,
+    /// What they cut of points and lines.
+    pub cut: Sides,
     /// The same of viewports 1 and on, if a geometry shader chooses.
     pub others: Vec<(Viewport, Rect)>,
 }
@@ -101,6 +103,9 @@ pub struct ScreenPrimitive {
     pub origin: [f32; 2],
     /// Window depth.
     pub z: Affine,
+    /// Added to the depth of each pixel: in the plane, the rounding of a steep one would swallow it
+    /// (docs/hardware/board-a420.md, D5).
+    pub bias: f32,
     /// Weight of vertex 1, linear on the screen.
     pub i: Affine,
     /// Weight of vertex 2, linear on the screen.
@@ -114,7 +119,7 @@ impl ScreenPrimitive {
     #[inline(always)]
     pub fn depth_at(&self, first: [i32; 2], step: [i32; 2]) -> f32 {
         let from = |axis: usize| first[axis] as f32 + 0.5 + step[axis] as f32 - self.origin[axis];
-        self.z.at + self.z.dx * from(0) + self.z.dy * from(1)
+        self.z.at + self.z.dx * from(0) + self.z.dy * from(1) + self.bias
     }
 }
 
@@ -330,7 +335,7 @@ impl<'a> Setup<'a> {
         let slopes = barycentrics(w.map(|w| w.xy)).unwrap_or_default();
         let top = w.iter().map(|w| w.z.abs()).fold(0.0, f32::max);
         let bias = offset.bias(depth_slope(w.map(|w| w.z), slopes), top);
-        self.out[first..].iter_mut().for_each(|primitive| primitive.z.at += bias);
+        self.out[first..].iter_mut().for_each(|primitive| primitive.bias = bias);
     }
 
     /// Twice the area of a triangle; positive when clockwise on the screen.
@@ -379,6 +384,7 @@ impl<'a> Setup<'a> {
             provoking,
             origin,
             z: Affine::through(w[0].z, from[0], z_slope),
+            bias: 0.0,
             i,
             j,
             inv_w: w.map(|w| w.inv_w),
@@ -392,14 +398,9 @@ impl<'a> Setup<'a> {
     }
 
     fn line(&mut self, whole: [u32; 2], provoking: u32, face: Face) {
-        let codes = self.codes(whole);
-        let piece = if codes[0] | codes[1] == 0 {
-            whole
-        } else {
-            let Some(piece) = self.viewports[self.at].volume.line(self.vertices, whole) else { return };
-            self.transform_new();
-            piece
-        };
+        let sides = self.cut_sides();
+        let Some(piece) = self.viewports[self.at].volume.line(self.vertices, whole, sides) else { return };
+        self.transform_new();
         let [a, b] = piece.map(|v| self.viewport().screen[v as usize].xy);
         let Some(shape) = lines::line(a, b, self.state.line_width) else { return };
         self.push(self.linear(shape, self.basis(piece, whole), provoking, face));
@@ -408,7 +409,7 @@ impl<'a> Setup<'a> {
     /// A shape whose values change from one vertex to another.
     fn linear(&self, shape: Shape, v: [u32; 2], provoking: u32, face: Face) -> ScreenPrimitive {
         let [a, b] = v.map(|v| self.viewport().screen[v as usize]);
-        let shape = shape.cut(self.viewport().sides);
+        let shape = shape.cut(self.beyond_sides());
         let origin = first_centre(&shape);
         let from = [a.xy[0] - origin[0], a.xy[1] - origin[1]];
         let along = along(a.xy, b.xy);
@@ -421,29 +422,45 @@ impl<'a> Setup<'a> {
             provoking,
             origin,
             z: Affine::through(a.z, from, along.map(|d| d * dz)),
+            bias: 0.0,
             i: Affine::through(0.0, from, along),
             j: Affine::default(),
             inv_w: [a.inv_w, b.inv_w, a.inv_w],
         }
     }
 
-    /// Points are dropped with their centre outside near, far or the guard band.
+    /// How the sides cut points and lines, if anything is clipped.
+    fn cut_sides(&self) -> Sides {
+        if self.state.depth_clip.is_some() { self.state.cut } else { Sides::Pixels }
+    }
+
+    /// The pixels where points and lines can be drawn.
+    fn beyond_sides(&self) -> Rect {
+        match self.cut_sides() {
+            Sides::Pixels => self.viewport().sides,
+            Sides::Axes => Rect::ALL,
+        }
+    }
+
+    /// Points are dropped with their centre outside near, far or the guard band, and perhaps the sides.
     fn point(&mut self, v: u32, provoking: u32, face: Face) {
         let w = self.viewport().screen[v as usize];
-        if w.outcode != 0 {
+        let beyond = || !self.viewport().volume.is_between_sides(self.vertices.position(v));
+        if w.outcode != 0 || (self.cut_sides() == Sides::Axes && beyond()) {
             return;
         }
         let size = self.point_size(v);
         let corner = w.xy.map(|c| c - size / 2.0);
         let shape = Shape::between(corner.map(snap), corner.map(|c| snap(c + size)));
         self.push(ScreenPrimitive {
-            shape: shape.cut(self.viewport().sides),
+            shape: shape.cut(self.beyond_sides()),
             face,
             sprite: Some(Sprite { corner, inv_size: 1.0 / size }),
             vertices: [v; 3],
             provoking,
             origin: w.xy,
             z: Affine { at: w.z, ..Affine::default() },
+            bias: 0.0,
             i: Affine::default(),
             j: Affine::default(),
             inv_w: [w.inv_w; 3],

@@ -5,11 +5,12 @@ use a4emu_decoder::regs::enums::*;
 use a4emu_decoder::regs::gras::*;
 use a4emu_decoder::regs::pc::PC_PRIM_VTX_CNTL2;
 
-use super::clip::{DepthClip, Viewport};
+use super::clip::{DepthClip, Sides, Viewport};
 use super::polygon_offset::{FloatDepth, PolygonOffset};
 use super::raster::Rect;
 use super::setup::{Face, LinearWeights, PolygonMode, PrimitiveState, Winding};
 use crate::draw::pc::state::provoking;
+use crate::gpu::Model;
 use crate::regfile::RegFile;
 
 /// Which viewports a draw can go through.
@@ -23,8 +24,8 @@ pub enum Viewports {
 
 impl PrimitiveState {
     /// For primitives of type `topology`.
-    pub fn snapshot(regs: &RegFile, topology: PrimType, viewports: Viewports) -> Self {
-        let mut state = primitive_state(regs, topology);
+    pub fn snapshot(regs: &RegFile, topology: PrimType, viewports: Viewports, model: Model) -> Self {
+        let mut state = primitive_state(regs, topology, model);
         if viewports == Viewports::Chosen {
             state.others = other_viewports(regs, &state);
         }
@@ -32,7 +33,7 @@ impl PrimitiveState {
     }
 }
 
-fn primitive_state(regs: &RegFile, topology: PrimType) -> PrimitiveState {
+fn primitive_state(regs: &RegFile, topology: PrimType, model: Model) -> PrimitiveState {
     let mode = regs.get::<GRAS_SU_MODE_CONTROL>();
     let clip = regs.get::<GRAS_CL_CLIP_CNTL>();
     let viewport = viewport(regs);
@@ -45,7 +46,8 @@ fn primitive_state(regs: &RegFile, topology: PrimType) -> PrimitiveState {
     PrimitiveState {
         topology,
         provoking: provoking(regs),
-        sides: if depth_clip.is_some() { sides(topology, &viewport) } else { Rect::ALL },
+        sides: if depth_clip.is_some() { sides(&viewport) } else { Rect::ALL },
+        cut: cut(model),
         viewport,
         others: Vec::new(),
         depth_clip,
@@ -91,18 +93,23 @@ fn other_viewports(regs: &RegFile, primitive: &PrimitiveState) -> Vec<(Viewport,
     };
     let with_sides = |viewport: Viewport| {
         let clipped = primitive.depth_clip.is_some();
-        let inside = if clipped { sides(primitive.topology, &viewport) } else { Rect::ALL };
+        let inside = if clipped { sides(&viewport) } else { Rect::ALL };
         (viewport, inside)
     };
     (0..GRAS_CL_VPORT_AFTER_0_XOFFSET::ROW.len).map(|i| with_sides(other(i))).collect()
 }
 
-/// The pixels inside the sides of the view volume: clipping against them is a scissor.
-/// Points reach beyond (GL clips their centre; the guard band of the chip is not known).
-fn sides(topology: PrimType, viewport: &Viewport) -> Rect {
-    if matches!(topology, PrimType::DI_PT_POINTLIST | PrimType::DI_PT_POINTLIST_PSIZE) {
-        return Rect::ALL;
+/// Guess B7 (docs/hardware/board-a420.md): points and lines whose axis is just outside are missing on a board;
+/// whether what is inside reaches beyond its viewport there cannot be seen in the tests.
+fn cut(model: Model) -> Sides {
+    match model {
+        Model::Board => Sides::Axes,
+        Model::StrictGl => Sides::Pixels,
     }
+}
+
+/// The pixels inside the sides of the view volume: clipping against them is a scissor.
+fn sides(viewport: &Viewport) -> Rect {
     let side = |axis: usize, sign: f32| {
         let at = viewport.offset[axis] + sign * viewport.scale[axis].abs();
         if at.is_finite() { (at - 0.5).ceil().clamp(0.0, 32768.0) as i32 } else { 0 }

@@ -17,6 +17,7 @@ fn state(topology: PrimType) -> PrimitiveState {
         point_size: 4.0,
         point_range: [1.0, 64.0],
         sides: Rect { x0: 0, y0: 0, x1: 64, y1: 64 },
+        cut: Sides::Axes,
         others: Vec::new(),
     }
 }
@@ -70,7 +71,50 @@ fn an_offset_moves_its_own_triangle_only() {
     let far = [[0.9, 0.8, 0.0, 1.0], [1.0, 0.8, 0.0, 1.0], [0.9, 1.0, 0.0, 1.0]];
     let mut v = vertices(&[TRIANGLE, far].concat());
     let got = made(&state, &mut v, &[0, 1, 2, 3, 4, 5]).expect("triangles");
-    assert_eq!(got.iter().map(|p| p.z.at).collect::<Vec<_>>(), [0.75], "the second is off the sides");
+    assert_eq!(got.iter().map(|p| p.bias).collect::<Vec<_>>(), [0.25], "the second is off the sides");
+}
+
+#[test]
+fn the_offset_of_a_steep_triangle_is_not_lost() {
+    let mut state = state(PrimType::DI_PT_TRILIST);
+    state.depth_clip = None;
+    let steep = [[-1.0, -1.0, -4096.0, 1.0], [1.0, -1.0, 4096.0, 1.0], [-1.0, 1.0, -4096.0, 1.0]];
+    let depth = |state: &PrimitiveState| {
+        let got = made(state, &mut vertices(&steep), &[0, 1, 2]).expect("a triangle");
+        got[0].depth_at([31, 0], [0, 0])
+    };
+    let before = depth(&state);
+    state.offset = Some(PolygonOffset { scale: 0.0, units: 1e-4, float_depth: None, clamp: 0.0 });
+    assert!((depth(&state) - before - 1e-4).abs() < 1e-5, "{} and {before}", depth(&state));
+}
+
+#[test]
+fn points_beyond_the_sides_are_dropped_whole_and_others_reach_beyond() {
+    let mut state = state(PrimType::DI_PT_POINTLIST);
+    let points = [[0.99, 0.0, 0.0, 1.0], [1.01, 0.0, 0.0, 1.0], [0.0, -1.01, 0.0, 1.0]];
+    let bounds = |state: &PrimitiveState| -> Vec<Rect> {
+        let got = made(state, &mut vertices(&points), &[0, 1, 2]).expect("points");
+        got.iter().map(|point| point.shape.bounds).collect()
+    };
+    assert_eq!(bounds(&state), [Rect { x0: 62, y0: 30, x1: 66, y1: 34 }]);
+    state.cut = Sides::Pixels;
+    let inside = [[62, 30, 64, 34], [62, 30, 64, 34], [30, 0, 34, 2]];
+    assert_eq!(bounds(&state), inside.map(|[x0, y0, x1, y1]| Rect { x0, y0, x1, y1 }));
+}
+
+#[test]
+fn wide_lines_beyond_the_sides_are_dropped_whole_and_others_reach_beyond() {
+    let mut state = state(PrimType::DI_PT_LINELIST);
+    state.line_width = 5.0;
+    let lines =
+        [[-0.5, 0.99, 0.0, 1.0], [0.5, 0.99, 0.0, 1.0], [-0.5, 1.01, 0.0, 1.0], [0.5, 1.01, 0.0, 1.0]];
+    let rows = |state: &PrimitiveState| -> Vec<[i32; 2]> {
+        let got = made(state, &mut vertices(&lines), &[0, 1, 2, 3]).expect("lines");
+        got.iter().map(|line| [line.shape.bounds.y0, line.shape.bounds.y1]).collect()
+    };
+    assert_eq!(rows(&state), [[61, 66]]);
+    state.cut = Sides::Pixels;
+    assert_eq!(rows(&state), [[61, 64], [62, 64]]);
 }
 
 #[test]
@@ -109,8 +153,8 @@ fn outlines_are_offset_like_the_triangle() {
         state.polygon_mode = [mode; 2];
         let mut vertices = vertices(&[[-0.5, -0.5, 0.0, 1.0], [0.5, -0.5, 0.0, 1.0], [0.0, 0.5, 0.0, 1.0]]);
         let made = made(&state, &mut vertices, &[0, 1, 2]).unwrap();
-        let depths: Vec<f32> = made.iter().map(|p| p.z.at).collect();
-        assert_eq!(depths, vec![0.75; count], "{mode:?}");
+        let depths: Vec<f32> = made.iter().map(|p| p.bias).collect();
+        assert_eq!(depths, vec![0.25; count], "{mode:?}");
     }
 }
 
