@@ -512,7 +512,7 @@ fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
     let (attributes, unsupported) =
         kept.attributes.get(regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
-    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes);
+    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes, gpu.model);
     let outputs = kept.outputs.get(regs, (), |regs| Arc::new(VertexOutputs::snapshot(regs, Stage::VS)));
     record_unsupported(gpu, unsupported.iter().cloned());
     Ok(VertexState { fetch, stage, outputs })

@@ -5,7 +5,7 @@ use crate::draw::vertices::RESTART;
 use crate::fault::{Client, Miss, Missing};
 use crate::memory::Memory;
 
-use super::state::FetchState;
+use super::state::{Counting, FetchState};
 
 /// One vertex to shade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct VertexJob {
     pub index: u32,
     /// Instance from 0.
     pub instance: u32,
-    /// Running number in the draw.
+    /// What the register of the running vertex number gets.
     pub number: u32,
 }
 
@@ -44,14 +44,19 @@ fn little_endian(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
 }
 
-/// What to shade, each vertex of an instance once (unless the shader counts vertices),
-/// and the drawing order in terms of it.
+/// Vertices that the reuse buffer keeps. Guess B1 (docs/hardware/board-a420.md): the board's failures show
+/// that it keeps some, not how many; a shader that does not count them cannot see it.
+const REUSED: u32 = 16;
+
+/// What to shade, each vertex of an instance once (a shader that counts them sees as many as the chip
+/// shades), and the drawing order in terms of it.
 pub fn jobs(state: &FetchState, indices: &[Option<u32>]) -> (Vec<VertexJob>, Vec<u32>) {
     let mut jobs = Vec::new();
     let mut list = Vec::with_capacity(indices.len() * state.instances as usize);
     let mut slots = Slots::new(indices);
-    let mut number = 0;
+    let mut listed = 0;
     for instance in 0..state.instances {
+        let first = jobs.len() as u32;
         if instance > 0 {
             list.push(RESTART);
         }
@@ -62,11 +67,16 @@ pub fn jobs(state: &FetchState, indices: &[Option<u32>]) -> (Vec<VertexJob>, Vec
                 continue;
             };
             let next = jobs.len() as u32;
-            let slot = if state.vertex_count.is_some() { next } else { slots.get_or_insert(index, next) };
+            let (oldest, number) = match state.counting {
+                Counting::Shaded => (next.saturating_sub(REUSED), next - first),
+                Counting::Listed => (next, listed),
+            };
+            let oldest = if state.vertex_count.is_some() { oldest } else { 0 };
+            let slot = slots.get_or_insert(index, next, oldest);
             if slot == next {
                 jobs.push(VertexJob { index, instance, number });
             }
-            number += 1;
+            listed += 1;
             list.push(slot);
         }
     }
@@ -98,12 +108,13 @@ impl Slots {
         }
     }
 
-    fn get_or_insert(&mut self, index: u32, new: u32) -> u32 {
+    /// The slot of `index`, or `new` if it has none that is at least `oldest`.
+    fn get_or_insert(&mut self, index: u32, new: u32, oldest: u32) -> u32 {
         let slot = match self {
             Self::Table { least, slots } => &mut slots[(index - *least) as usize],
             Self::Map(map) => map.entry(index).or_insert(u32::MAX),
         };
-        if *slot == u32::MAX {
+        if *slot == u32::MAX || *slot < oldest {
             *slot = new;
         }
         *slot
@@ -125,10 +136,11 @@ mod tests {
     fn slots_are_reused_whether_indices_are_close_or_far_apart() {
         for indices in [[Some(7), Some(9), Some(7)], [Some(0), Some(u32::MAX - 1), Some(0)]] {
             let mut slots = Slots::new(&indices);
-            let got = [0, 1, 2].map(|next| slots.get_or_insert(indices[next as usize].expect("set"), next));
+            let got =
+                [0, 1, 2].map(|next| slots.get_or_insert(indices[next as usize].expect("set"), next, 0));
             assert_eq!(got, [0, 1, 0]);
             slots.clear();
-            assert_eq!(slots.get_or_insert(indices[0].expect("set"), 5), 5);
+            assert_eq!(slots.get_or_insert(indices[0].expect("set"), 5, 0), 5);
         }
     }
 
@@ -141,15 +153,34 @@ mod tests {
     }
 
     #[test]
-    fn a_vertex_is_shaded_once_an_instance_unless_the_shader_counts() {
+    fn a_vertex_is_shaded_once_an_instance_unless_each_entry_counts() {
         let indices = IndexSource::Immediate(vec![4, 5, 4]);
         let state = FetchState { count: 3, instances: 2, indices, ..FetchState::default() };
         let indices = fetch_indices(&state, &Memory::new(), &mut Missing::default());
         let (vertices, list) = jobs(&state, &indices);
         assert_eq!(list, [0, 1, 0, RESTART, 2, 3, 2]);
         let of = |index, instance, number| VertexJob { index, instance, number };
-        assert_eq!(vertices, [of(4, 0, 0), of(5, 0, 1), of(4, 1, 3), of(5, 1, 4)]);
-        let counting = FetchState { vertex_count: Some(0), ..state };
-        assert_eq!(jobs(&counting, &indices).1, [0, 1, 2, RESTART, 3, 4, 5]);
+        assert_eq!(vertices, [of(4, 0, 0), of(5, 0, 1), of(4, 1, 0), of(5, 1, 1)]);
+        let board = FetchState { vertex_count: Some(0), ..state };
+        assert_eq!(jobs(&board, &indices), (vertices, list), "a board cannot be told to count");
+        let strict = FetchState { counting: Counting::Listed, ..board };
+        let (vertices, list) = jobs(&strict, &indices);
+        assert_eq!(list, [0, 1, 2, RESTART, 3, 4, 5]);
+        assert_eq!(vertices.iter().map(|job| job.number).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_counted_vertex_is_forgotten_after_sixteen_others() {
+        let shaded = |others: u32| {
+            let list: Vec<u32> = (0..=others).chain([0]).collect();
+            let count = list.len() as u32;
+            let indices = IndexSource::Immediate(list);
+            let counts = Some(0);
+            let state =
+                FetchState { count, instances: 1, indices, vertex_count: counts, ..FetchState::default() };
+            let indices = fetch_indices(&state, &Memory::new(), &mut Missing::default());
+            jobs(&state, &indices).0.len() as u32
+        };
+        assert_eq!((shaded(15), shaded(16)), (16, 18));
     }
 }

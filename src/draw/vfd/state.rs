@@ -7,6 +7,7 @@ use a4emu_decoder::regs::vfd::*;
 
 use crate::draw::call::{DrawCall, IndexSource};
 use crate::format::{Codec, Format, Transfer};
+use crate::gpu::Model;
 use crate::regfile::RegFile;
 
 /// Indices, instances and attributes of a draw.
@@ -32,6 +33,30 @@ pub struct FetchState {
     pub instance_id: Option<u32>,
     /// Register of the running vertex number.
     pub vertex_count: Option<u32>,
+    /// What is counted there.
+    pub counting: Counting,
+}
+
+/// What the running vertex number counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counting {
+    /// The vertices that are shaded, from 0 in each instance; one that still is in the reuse buffer is not
+    /// shaded again.
+    #[default]
+    Shaded,
+    /// The entries of the list, over all instances; each is shaded.
+    Listed,
+}
+
+impl Counting {
+    /// Guess B1, B2 (docs/hardware/board-a420.md): tests of transform feedback that fail on a board and would
+    /// pass if it counted as OpenGL needs it.
+    fn of(model: Model) -> Self {
+        match model {
+            Model::Board => Self::Shaded,
+            Model::StrictGl => Self::Listed,
+        }
+    }
 }
 
 /// How often a fetch advances.
@@ -80,6 +105,7 @@ impl FetchState {
         call: &DrawCall,
         restart: Option<u32>,
         attributes: Arc<[Attribute]>,
+        model: Model,
     ) -> Self {
         let system = regs.get::<VFD_CONTROL_1>();
         let indexed = call.indices != IndexSource::Auto;
@@ -94,6 +120,7 @@ impl FetchState {
             vertex_id: used(system.REGID4VTX()),
             instance_id: used(system.REGID4INST()),
             vertex_count: used(regs.get::<VFD_CONTROL_3>().REGID_VTXCNT()),
+            counting: Counting::of(model),
         }
     }
 
