@@ -48,7 +48,7 @@ fn bench(c: &mut Criterion) {
         ("astc 4x4 bilinear", texture(0x6f, 16, 1), LINEAR, 0.9),
     ];
     for (name, words, sampler, step) in cases {
-        let bank = TextureBank::new(&[words], &[[sampler, max_lod]], 0, &memory);
+        let bank = TextureBank::new(&[words], &[[sampler, max_lod]], 0, a4emu::gpu::Model::Board, &memory);
         let bound = bank.bind(&memory);
         let [s, t] = patch(step);
         let coords = [&s, &t];

@@ -14,7 +14,7 @@ mod table;
 
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, TexFmt, VtxFmt};
 
-pub use block::{Block, Compression};
+pub use block::{Block, Compression, Profile};
 pub use codec::Codec;
 pub use convert::{float_to_unorm, unorm_step, unorm_to_float};
 

@@ -7,14 +7,16 @@
 //! | ETC2 punch-through | texture2ddecoder | colour of transparent texels, mended here |
 //! | EAC, R and RG | own code | the crates give 8 of the 11 bits |
 //! | ATC | own code | see `atc.rs` |
-//! | ASTC | astc-decode | blocks that mix LDR and HDR partitions: the LDR texels behind an HDR partition |
+//! | ASTC | own code | see `astc.rs` |
 //!
-//! Nothing that we found is right for mixed ASTC blocks: texture2ddecoder's ASTC panics on some
-//! bytes, and Arm's decoder is C++. `vectors.txt` holds what a block must give.
+//! `vectors.txt` holds what a block must give.
+mod astc;
 mod atc;
 
 use super::convert::unorm_to_float;
 use super::{Transfer, Type, srgb};
+
+pub use astc::Profile;
 
 /// How a block of texels is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +53,7 @@ pub enum Compression {
     EacR,
     /// Two components of 11 bits.
     EacRg,
-    /// ASTC, low dynamic range, with this block size.
+    /// ASTC with this block size.
     Astc(u32, u32),
 }
 
@@ -90,8 +92,16 @@ impl Compression {
     /// Decodes `block` (as many bytes as [`Compression::block`] says) and gives
     /// `texel` the lanes x, y, z, w (binary32) of each texel, row by row.
     ///
-    /// Any bytes are fine: codes without a meaning give the decoder's error colour.
-    pub fn decode(self, block: &[u8], ty: Type, transfer: Transfer, mut texel: impl FnMut(Lanes4)) {
+    /// Any bytes are fine: codes without a meaning give the decoder's error colour, and so do codes that
+    /// `profile` does without.
+    pub fn decode(
+        self,
+        block: &[u8],
+        ty: Type,
+        transfer: Transfer,
+        profile: Profile,
+        mut texel: impl FnMut(Lanes4),
+    ) {
         use Compression::*;
         let signed = ty == Type::Snorm;
         match self {
@@ -101,6 +111,10 @@ impl Compression {
             EacRg => eac::<2>(block, signed, texel),
             BptcFloat => bptc_float(block, true, texel),
             BptcUfloat => bptc_float(block, false, texel),
+            Astc(width, height) => {
+                let block = block.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
+                astc::decode(block, [width, height], profile, transfer, texel);
+            }
             _ => self.decode_rgba8(block, |rgba| texel(rgba8_to_lanes(rgba, transfer))),
         }
     }
@@ -120,8 +134,7 @@ impl Compression {
             AtcRgb => atc::rgb(block, &mut rgba),
             AtcExplicit => atc::explicit(block, &mut rgba),
             AtcInterpolated => atc::interpolated(block, &mut rgba),
-            Astc(width, height) => return astc(block, width, height, texel),
-            Rgtc1 | Rgtc2 | EacR | EacRg | BptcFloat | BptcUfloat => {}
+            Rgtc1 | Rgtc2 | EacR | EacRg | BptcFloat | BptcUfloat | Astc(..) => {}
         }
         match self {
             Etc2RgbA1 => bgra.map(clear_if_transparent).iter().for_each(|&it| texel(it)),
@@ -176,18 +189,6 @@ fn bptc_float(block: &[u8], signed: bool, mut texel: impl FnMut(Lanes4)) {
     for half in halves.as_chunks::<3>().0 {
         texel(with_defaults(half.map(|bits| half::f16::from_bits(bits).to_f32())));
     }
-}
-
-fn astc(block: &[u8], width: u32, height: u32, mut texel: impl FnMut([u8; 4])) {
-    let mut rgba = [[0; 4]; 144];
-    let (Some(block), true) = (block.first_chunk(), width * height <= 144) else { return };
-    let footprint = astc_decode::Footprint::new(width, height);
-    astc_decode::astc_decode_block(block, footprint, |x, y, color| {
-        if let Some(texel) = rgba.get_mut((y * width + x) as usize) {
-            *texel = color;
-        }
-    });
-    rgba[..(width * height) as usize].iter().for_each(|&color| texel(color));
 }
 
 /// `N` components of 11 bits. Own code: the crates give 8 bits.

@@ -7,6 +7,7 @@ use super::query;
 use super::sampler::{Border, Sampler};
 use super::unit::Unit;
 use crate::fault::{Client, Miss};
+use crate::gpu::Model;
 use crate::memory::Memory;
 use crate::shader::{Lanes, Mask, Query, Sample, Slots, lanes_of};
 
@@ -51,8 +52,15 @@ pub struct Problems {
 impl TextureBank {
     /// Resolves the descriptors of a stage; border colours lie at `border_base`
     /// (TPL1_TP_xS_BORDER_COLOR_BASE_ADDR).
-    pub fn new(textures: &[[u32; 8]], samplers: &[[u32; 2]], border_base: u32, memory: &Memory) -> Self {
-        let mut bank = Self { textures: textures.iter().map(Texture::new).collect(), ..Self::default() };
+    pub fn new(
+        textures: &[[u32; 8]],
+        samplers: &[[u32; 2]],
+        border_base: u32,
+        model: Model,
+        memory: &Memory,
+    ) -> Self {
+        let textures = textures.iter().map(|words| Texture::new(words, model)).collect();
+        let mut bank = Self { textures, ..Self::default() };
         for (slot, words) in samplers.iter().enumerate() {
             bank.push_sampler(words, border_base, slot as u32, memory);
         }

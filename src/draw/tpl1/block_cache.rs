@@ -2,7 +2,7 @@
 //!
 //! Lives as long as a request, so it cannot go stale, needs no lock, and a
 //! hostile texture cannot make it grow.
-use crate::format::{Block, Compression, Format, Transfer};
+use crate::format::{Block, Compression, Format, Profile, Transfer};
 
 /// Blocks kept: more than a request of 8 quads usually touches on one level.
 const KEPT: usize = 8;
@@ -13,6 +13,7 @@ pub(super) struct BlockCache {
     compression: Compression,
     format: Format,
     transfer: Transfer,
+    profile: Profile,
     /// Offset of each kept block.
     places: [u32; KEPT],
     /// Which is replaced next.
@@ -22,8 +23,9 @@ pub(super) struct BlockCache {
 }
 
 impl BlockCache {
-    pub fn new(compression: Compression, format: Format, transfer: Transfer) -> Self {
-        Self { compression, format, transfer, places: [NOWHERE; KEPT], next: 0, texels: Vec::new() }
+    pub fn new(compression: Compression, format: Format, transfer: Transfer, profile: Profile) -> Self {
+        let (places, texels) = ([NOWHERE; KEPT], Vec::new());
+        Self { compression, format, transfer, profile, places, next: 0, texels }
     }
 
     pub fn block(&self) -> Block {
@@ -52,7 +54,7 @@ impl BlockCache {
         let slot = self.next;
         self.texels.resize(KEPT * size, [0; 4]);
         let mut texels = self.texels[slot * size..][..size].iter_mut();
-        self.compression.decode(data, self.format.ty, self.transfer, |lanes| {
+        self.compression.decode(data, self.format.ty, self.transfer, self.profile, |lanes| {
             if let Some(texel) = texels.next() {
                 *texel = lanes;
             }

@@ -5,9 +5,10 @@ use std::fmt;
 use a4emu_decoder::regs::enums::{ColorSwap, TexFmt, TexSwiz, TexType};
 use a4emu_decoder::regs::tex::*;
 
-use super::layout::{Level, Shape};
+use super::layout::{Level, Shape, Slices};
 use crate::fault::{Client, Miss};
-use crate::format::{Codec, Compression, Format, Layout, Transfer};
+use crate::format::{Codec, Compression, Format, Layout, Profile, Transfer};
+use crate::gpu::Model;
 use crate::memory::Memory;
 
 /// A texture as the sampling loops want it. Holds addresses, not memory.
@@ -46,7 +47,7 @@ pub(super) enum TextureKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Texels {
     Plain(Codec),
-    Block { compression: Compression, format: Format, transfer: Transfer },
+    Block { compression: Compression, format: Format, transfer: Transfer, profile: Profile },
 }
 
 /// Why a descriptor cannot be sampled.
@@ -82,7 +83,7 @@ pub(super) struct Bytes<'m> {
 
 impl Texture {
     /// Resolves the eight dwords of a descriptor.
-    pub fn new(words: &[u32; 8]) -> Result<Self, TextureError> {
+    pub fn new(words: &[u32; 8], model: Model) -> Result<Self, TextureError> {
         let (c0, c2, c3) = (TEX_CONST_0(words[0]), TEX_CONST_2(words[2]), TEX_CONST_3(words[3]));
         if c0.TILED() {
             return Err(TextureError::Tiled);
@@ -90,7 +91,7 @@ impl Texture {
         let format = Format::texture(c0.FMT()).ok_or(TextureError::Format(c0.FMT().to_bits()))?;
         let transfer = if c0.SRGB() { Transfer::Srgb } else { Transfer::Linear };
         let kind = TextureKind::of(c0.TYPE(), c2.BUFFER())?;
-        let shape = shape(words, format, kind);
+        let shape = shape(words, format, kind, Slices::of(model));
         let levels = match kind {
             TextureKind::Volume => shape.level_first(),
             TextureKind::Planar | TextureKind::Cube | TextureKind::Buffer => shape.layer_first(),
@@ -99,7 +100,7 @@ impl Texture {
             kind,
             extent: shape.extent(&levels),
             levels,
-            texels: Texels::new(format, c2.SWAP(), transfer),
+            texels: Texels::new(format, c2.SWAP(), transfer, profile(model)),
             swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()],
             fmt: c0.FMT(),
             swap: c2.SWAP(),
@@ -150,10 +151,10 @@ impl TextureKind {
 }
 
 impl Texels {
-    fn new(format: Format, swap: ColorSwap, transfer: Transfer) -> Self {
+    fn new(format: Format, swap: ColorSwap, transfer: Transfer, profile: Profile) -> Self {
         match (format.codec(swap, transfer), format.layout) {
             (Some(codec), _) => Self::Plain(codec),
-            (None, Layout::Block(compression)) => Self::Block { compression, format, transfer },
+            (None, Layout::Block(compression)) => Self::Block { compression, format, transfer, profile },
             (None, _) => unreachable!("only compressed formats lack a codec"),
         }
     }
@@ -164,7 +165,16 @@ impl Texels {
     }
 }
 
-fn shape(words: &[u32; 8], format: Format, kind: TextureKind) -> Shape {
+/// Guess B12 (docs/hardware/board-a420.md): what a board makes of HDR blocks is not the error colour that
+/// OpenGL ES wants.
+fn profile(model: Model) -> Profile {
+    match model {
+        Model::Board => Profile::Hdr,
+        Model::StrictGl => Profile::Ldr,
+    }
+}
+
+fn shape(words: &[u32; 8], format: Format, kind: TextureKind, slices: Slices) -> Shape {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c4) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]));
     let depth = c3.DEPTH().max(1);
@@ -178,6 +188,7 @@ fn shape(words: &[u32; 8], format: Format, kind: TextureKind) -> Shape {
         pitch_align: c2.least_pitch(),
         layer_size: c3.LAYERSZ(),
         min_layer_size: c4.LAYERSZ(),
+        slices,
     };
     match kind {
         TextureKind::Buffer => Shape { width: c1.elements(), height: 1, depth: 1, levels: 1, ..plain },

@@ -85,8 +85,8 @@ impl<'a> Fetcher<'a> {
     pub fn new(texture: &'a Texture, bytes: &'a [u8], need: u32) -> Self {
         let blocks = match texture.texels {
             Texels::Plain(_) => None,
-            Texels::Block { compression, format, transfer } => {
-                Some(BlockCache::new(compression, format, transfer))
+            Texels::Block { compression, format, transfer, profile } => {
+                Some(BlockCache::new(compression, format, transfer, profile))
             }
         };
         Self { texels: &texture.texels, bytes, need, blocks }

@@ -2,6 +2,7 @@
 //!
 //! Source: docs/hardware/textures-and-memory.md, section 3 (freedreno_layout, fd4_resource).
 use crate::format::Block;
+use crate::gpu::Model;
 
 /// Layers of 3D levels and array layers start at multiples of this.
 const PAGE: u32 = 4096;
@@ -38,6 +39,28 @@ pub(super) struct Shape {
     pub layer_size: u32,
     /// Bytes below which the slices of a 3D texture do not shrink.
     pub min_layer_size: u32,
+    /// How slices shrink from level to level.
+    pub slices: Slices,
+}
+
+/// How large a slice of a level of a 3D texture is, before it is rounded up to whole pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slices {
+    /// A quarter of the level before it.
+    Quartered,
+    /// Its rows, one after the other: what the driver reserves.
+    Rows,
+}
+
+impl Slices {
+    /// Guess B4 (docs/hardware/board-a420.md): the sum that has a board fail three tests of odd sizes, and
+    /// no other; two others that do are not excluded.
+    pub fn of(model: Model) -> Self {
+        match model {
+            Model::Board => Self::Quartered,
+            Model::StrictGl => Self::Rows,
+        }
+    }
 }
 
 /// `size` at `level`, at least 1.
@@ -83,10 +106,12 @@ impl Shape {
     }
 
     fn slice_3d(&self, level: u32) -> u32 {
-        match level {
-            0 => self.layer_size,
-            _ => align(self.rows(level).saturating_mul(self.pitch(level)), PAGE).max(self.min_layer_size),
-        }
+        let bytes = match (level, self.slices) {
+            (0, _) => return self.layer_size,
+            (_, Slices::Quartered) => self.layer_size >> (2 * level).min(31),
+            (_, Slices::Rows) => self.rows(level).saturating_mul(self.pitch(level)),
+        };
+        align(bytes, PAGE).max(self.min_layer_size)
     }
 
     fn level(&self, level: u32, depth: u32, offset: u32, slice: u32) -> Level {
@@ -123,6 +148,7 @@ mod tests {
             pitch_align: 128,
             layer_size: 0x1000,
             min_layer_size: 0,
+            slices: Slices::Quartered,
         }
     }
 
@@ -141,6 +167,30 @@ mod tests {
         assert_eq!(levels.iter().map(|l| l.depth).collect::<Vec<_>>(), [4, 2, 1]);
         assert_eq!(levels.iter().map(|l| l.offset).collect::<Vec<_>>(), [0, 4 * 4096, 6 * 4096]);
         assert_eq!(shape.extent(&levels), 6 * 4096 + 3 * 128 + 16);
+    }
+
+    #[test]
+    fn slices_of_odd_levels_are_quarters_on_the_board_and_rows_for_the_driver() {
+        // 129 rows of 1,568 bytes, and 64 of 800: the texture of texelFetch 98x129x9 with RGBA32F.
+        let block = Block { width: 1, height: 1, bytes: 16 };
+        let (pitch, pitch_align) = (98 * 16 + 480, 512);
+        let layer_size = align(129 * pitch, PAGE);
+        let shape = Shape {
+            width: 98,
+            height: 129,
+            depth: 9,
+            levels: 2,
+            block,
+            pitch,
+            pitch_align,
+            layer_size,
+            min_layer_size: 0,
+            slices: Slices::Quartered,
+        };
+        let slice = |slices| Shape { slices, ..shape }.level_first()[1].slice;
+        assert_eq!(slice(Slices::Quartered), align(layer_size >> 2, PAGE));
+        assert_eq!(slice(Slices::Rows), align(64 * 1024, PAGE));
+        assert_ne!(slice(Slices::Quartered), slice(Slices::Rows));
     }
 
     #[test]

@@ -12,7 +12,8 @@ pub fn textures(gpu: &Gpu, stage: Stage) -> TextureBank {
     let textures = loaded.textures.iter().rposition(|d| *d != [0; 8]).map_or(0, |last| last + 1);
     let samplers = loaded.samplers.iter().rposition(|d| *d != [0; 2]).map_or(0, |last| last + 1);
     let border = border_colors(&gpu.regs, stage);
-    TextureBank::new(&loaded.textures[..textures], &loaded.samplers[..samplers], border, &gpu.mem)
+    let (textures, samplers) = (&loaded.textures[..textures], &loaded.samplers[..samplers]);
+    TextureBank::new(textures, samplers, border, gpu.model, &gpu.mem)
 }
 
 /// Where the border colours of the stage's samplers are.

@@ -26,7 +26,8 @@ const ALL: [Compression; 19] = [
 
 fn texels(compression: Compression, block: &[u8], ty: Type) -> Vec<[f32; 4]> {
     let mut out = Vec::new();
-    compression.decode(block, ty, Transfer::Linear, |lanes| out.push(lanes.map(f32::from_bits)));
+    let mut push = |lanes: Lanes4| out.push(lanes.map(f32::from_bits));
+    compression.decode(block, ty, Transfer::Linear, Profile::Ldr, &mut push);
     out
 }
 
@@ -119,7 +120,7 @@ fn srgb_applies_to_decoded_colours_but_not_alpha() {
     let mut out = [0.0; 4];
     let block = [0xfc, 0xfd, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x80, 0, 0x80, 0, 0x80, 0, 0x80];
     Compression::Astc(4, 4)
-        .decode(&block, Type::Unorm, Transfer::Srgb, |lanes| out = lanes.map(f32::from_bits));
+        .decode(&block, Type::Unorm, Transfer::Srgb, Profile::Ldr, |lanes| out = lanes.map(f32::from_bits));
     assert!((out[0] - 0.215_86).abs() < 1e-4 && (out[3] - 0.502).abs() < 1e-3, "{out:?}");
 }
 
@@ -163,5 +164,68 @@ fn etc2_and_eac_are_the_specifications_in_every_mode() {
             let both: Vec<_> = expected(format, wanted).iter().map(|&[x, .., w]| [x, x, 0.0, w]).collect();
             assert_eq!(texels(Compression::EacRg, &two, ty), both, "RG of {block}");
         }
+    }
+}
+
+/// Texels of a line of `astc/vectors.txt`: those of HDR are half floats, the others bytes.
+fn astc_expected(profile: &str, wanted: &str) -> Vec<[f32; 4]> {
+    let bytes = unhex(wanted);
+    match profile {
+        "hdr" => {
+            let half = |bits: &[u8; 2]| half::f16::from_le_bytes(*bits).to_f32();
+            bytes
+                .as_chunks::<8>()
+                .0
+                .iter()
+                .map(|t| std::array::from_fn(|c| half(&[t[2 * c], t[2 * c + 1]])))
+                .collect()
+        }
+        "srgb" => bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|t| rgba8_to_lanes(*t, Transfer::Srgb).map(f32::from_bits))
+            .collect(),
+        _ => bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|t| rgba8_to_lanes(*t, Transfer::Linear).map(f32::from_bits))
+            .collect(),
+    }
+}
+
+#[test]
+fn astc_is_arms_decoder_in_every_mode() {
+    let lines: Vec<_> =
+        include_str!("astc/vectors.txt").lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(lines.len() > 60, "{} vectors", lines.len());
+    for line in lines {
+        let [size, kind, block, wanted] = *line.split(' ').collect::<Vec<_>>() else { panic!("{line}") };
+        let (width, height) = size.split_once('x').unwrap();
+        let astc = Compression::Astc(width.parse().unwrap(), height.parse().unwrap());
+        let transfer = if kind == "srgb" { Transfer::Srgb } else { Transfer::Linear };
+        let profile = if kind == "hdr" { Profile::Hdr } else { Profile::Ldr };
+        let (mut got, block) = (Vec::new(), unhex(block));
+        astc.decode(&block, Type::Unorm, transfer, profile, |lanes| got.push(lanes.map(f32::from_bits)));
+        let same = |(got, want): (&[f32; 4], &[f32; 4])| {
+            // Alpha may be a fraction among logarithms: of 8 bits here, of 16 there.
+            got[..3] == want[..3] && (got[3] - want[3]).abs() <= if kind == "hdr" { 1.0 / 255.0 } else { 0.0 }
+        };
+        let wanted = astc_expected(kind, wanted);
+        assert!(
+            got.len() == wanted.len() && got.iter().zip(&wanted).all(same),
+            "{line}\n{got:?}\n{wanted:?}"
+        );
+    }
+}
+
+#[test]
+fn hdr_is_the_error_colour_without_hdr() {
+    let hdr = include_str!("astc/vectors.txt").lines().filter(|line| line.starts_with("4x4 hdr"));
+    let blocks: Vec<Vec<u8>> = hdr.map(|line| unhex(line.split(' ').nth(2).unwrap())).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        assert_eq!(texels(Compression::Astc(4, 4), &block, Type::Unorm), [[1.0, 0.0, 1.0, 1.0]; 16]);
     }
 }

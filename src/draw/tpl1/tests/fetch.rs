@@ -101,7 +101,8 @@ fn slots_may_differ_between_lanes() {
     let first = counting(TexFmt::TFMT4_8_8_8_8_UINT);
     let second = Scene { size: (1, 1, 0), ..counting(TexFmt::TFMT4_8_8_8_8_UINT) };
     let memory = first.memory();
-    let bank = TextureBank::new(&[first.texture_words(), second.texture_words()], &[], 0, &memory);
+    let bank =
+        TextureBank::new(&[first.texture_words(), second.texture_words()], &[], 0, Model::Board, &memory);
     let (x, y) = (Lanes::splat(1), Lanes::ZERO);
     let texture = Lanes(std::array::from_fn(|i| i as u32 % 3));
     let coords = [&x, &y];

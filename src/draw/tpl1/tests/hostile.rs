@@ -73,7 +73,7 @@ proptest! {
             words[0] = words[0] & keep | word(TEX_CONST_0::FIELDS, &[("FMT", fmt), ("TYPE", ty)]);
             words[4] = BASE;
         }
-        let bank = TextureBank::new(&[words], &[samp], BORDERS, &memory);
+        let bank = TextureBank::new(&[words], &[samp], BORDERS, Model::Board, &memory);
         ask_everything(&bank, &memory, [edge_lanes(seed), edge_lanes(seed + 5), edge_lanes(seed + 9)]);
     }
 }
@@ -103,7 +103,7 @@ fn what_cannot_be_sampled_is_reported_when_used() {
     let mut tiled = scene.texture_words();
     tiled[0] |= word(TEX_CONST_0::FIELDS, &[("TILED", 1)]);
     let memory = scene.memory();
-    let bank = TextureBank::new(&[tiled, [0; 8]], &[], 0, &memory);
+    let bank = TextureBank::new(&[tiled, [0; 8]], &[], 0, Model::Board, &memory);
     let bound = bank.bind(&memory);
     let x = Lanes::ZERO;
     let mut out = [Lanes::splat(9); 4];

@@ -11,6 +11,7 @@ use a4emu_decoder::regs::enums::{TexClamp, TexFmt, TexType};
 use a4emu_decoder::regs::tex::*;
 
 use super::{TextureBank, TextureError};
+use crate::gpu::Model;
 use crate::memory::Memory;
 use crate::shader::{ALL, Few, LANES, Lanes, Lod, Number, Query, Sample, SampleKind, Slots};
 
@@ -39,6 +40,7 @@ pub struct Scene {
     pub sampler0: Vec<(&'static str, u32)>,
     pub sampler1: Vec<(&'static str, u32)>,
     pub border: [f32; 4],
+    pub model: Model,
 }
 
 impl Scene {
@@ -58,6 +60,7 @@ impl Scene {
             // No upper limit that matters.
             sampler1: vec![("MAX_LOD", 14 << 8)],
             border: [0.0; 4],
+            model: Model::Board,
         }
     }
 
@@ -136,7 +139,7 @@ impl Scene {
     }
 
     pub fn bank(&self, memory: &Memory) -> TextureBank {
-        TextureBank::new(&[self.texture_words()], &[self.sampler_words()], BORDERS, memory)
+        TextureBank::new(&[self.texture_words()], &[self.sampler_words()], BORDERS, self.model, memory)
     }
 
     /// Answers `request` and holds both ways of asking against each other.
