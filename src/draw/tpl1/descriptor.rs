@@ -6,6 +6,7 @@ use a4emu_decoder::regs::enums::{ColorSwap, TexFmt, TexSwiz, TexType};
 use a4emu_decoder::regs::tex::*;
 
 use super::layout::{Level, Shape, Slices};
+use super::wrap::Precision;
 use crate::fault::{Client, Miss};
 use crate::format::{Codec, Compression, Format, Layout, Profile, Transfer};
 use crate::gpu::Model;
@@ -19,6 +20,8 @@ pub struct Texture {
     pub(super) levels: Vec<Level>,
     pub(super) texels: Texels,
     pub(super) swizzle: [TexSwiz; 4],
+    /// How finely places between its texels count.
+    pub(super) precision: Precision,
     /// The format's number, for getinfo.
     pub(super) fmt: TexFmt,
     pub(super) swap: ColorSwap,
@@ -101,6 +104,7 @@ impl Texture {
             extent: shape.extent(&levels),
             levels,
             texels: Texels::new(format, c2.SWAP(), transfer, profile(model)),
+            precision: Precision::of(model),
             swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()],
             fmt: c0.FMT(),
             swap: c2.SWAP(),

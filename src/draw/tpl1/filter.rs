@@ -4,7 +4,7 @@ use a4emu_decoder::regs::enums::CompareFunc;
 use super::cube;
 use super::fetch::{Fetcher, Images, Texel, mix, replace};
 use super::sampler::{Filter, Wrap};
-use super::wrap::{self, Axis, Pair};
+use super::wrap::{self, Axis, Pair, Precision};
 use super::{Color, Floats, Ints, simd};
 use crate::shader::{LANES, Lanes};
 
@@ -17,6 +17,8 @@ pub(super) struct Footprint<'a> {
     pub offsets: [Option<&'a Ints>; 3],
     pub wrap: [Wrap; 3],
     pub unnormalized: bool,
+    /// How finely the place between texels counts.
+    pub precision: Precision,
     /// Whether r is an axis of its own.
     pub volume: bool,
     /// Whether texels beyond the edge of a face are those of its neighbour.
@@ -81,6 +83,7 @@ impl Footprint<'_> {
             size,
             offset: self.offsets[axis],
             unnormalized: self.unnormalized,
+            precision: self.precision,
         }
     }
 

@@ -289,6 +289,7 @@ impl Unit<'_> {
             offsets: place.offsets,
             wrap: self.wrap(),
             unnormalized: self.sampler.unnormalized && !cube,
+            precision: self.texture.precision,
             volume: self.texture.kind == TextureKind::Volume,
             seamless: cube && self.sampler.seamless,
             compare,

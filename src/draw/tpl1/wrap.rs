@@ -5,6 +5,7 @@
 //! becomes position 0.
 use super::sampler::Wrap;
 use super::{Floats, Ints, simd};
+use crate::gpu::Model;
 use crate::shader::LANES;
 
 /// The two texels on both sides of a position, and the weight of the second.
@@ -12,6 +13,27 @@ pub(super) struct Pair {
     pub near: Ints,
     pub far: Ints,
     pub weight: Floats,
+}
+
+/// How finely the place between two texels counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// Coordinates in texels are cut to 1/256.
+    Cut,
+    /// As finely as the coordinate.
+    Exact,
+}
+
+impl Precision {
+    /// Guess B6 (docs/hardware/board-a420.md): a texture drawn 1:1 with a linear filter does not come back on a
+    /// board, as if a last bit below a texel's centre were 255/256 of it. How many bits are kept is not known;
+    /// 8 are usual.
+    pub fn of(model: Model) -> Self {
+        match model {
+            Model::Board => Self::Cut,
+            Model::StrictGl => Self::Exact,
+        }
+    }
 }
 
 /// One axis of a request, at one level.
@@ -24,6 +46,8 @@ pub(super) struct Axis<'a> {
     pub offset: Option<&'a Ints>,
     /// Coordinates are texels, not 0 to 1.
     pub unnormalized: bool,
+    /// Of the weight; which texel is nearest does not depend on it.
+    pub precision: Precision,
 }
 
 simd! {
@@ -43,7 +67,10 @@ simd! {
 simd! {
     /// The texels to blend between.
     pub(super) fn linear(axis: &Axis<'_>) -> Pair {
-        let at = positions(axis);
+        let mut at = positions(axis);
+        if axis.precision == Precision::Cut {
+            cut(&mut at);
+        }
         let mut pair = Pair { near: [0; LANES], far: [0; LANES], weight: [0.0; LANES] };
         for i in 0..LANES {
             let centre = at[i] - 0.5;
@@ -65,6 +92,14 @@ pub(super) fn whole(value: f32) -> i32 {
     /// Its last mantissa bit is worth 1, and it can grow and shrink.
     const MAGIC: f32 = 12_582_912.0;
     (value + MAGIC).to_bits().wrapping_sub(MAGIC.to_bits()) as i32
+}
+
+/// Rounds down to steps of 1/256.
+#[inline(always)]
+fn cut(at: &mut Floats) {
+    for i in 0..LANES {
+        at[i] = (at[i] * 256.0).floor() * (1.0 / 256.0);
+    }
 }
 
 /// Coordinates in texels, wrapped but for a texel at either end.
