@@ -19,7 +19,9 @@ use crate::budget::{Budget, Work};
 use crate::draw::gras::clip::{Sides, Viewport};
 use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order};
 use crate::draw::gras::raster::Rect;
-use crate::draw::gras::setup::{self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, Winding};
+use crate::draw::gras::setup::{
+    self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, WeightBase, Winding,
+};
 use crate::draw::pc::assembler::Provoking;
 use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
 use crate::draw::rb::depth::{DepthStencil, DepthWrite, Words};
@@ -88,6 +90,7 @@ fn set_up(width: u32, height: u32) -> PrimitiveState {
         polygon_mode: [PolygonMode::Fill; 2],
         offset: None,
         linear: None,
+        weight_base: WeightBase::Primitive,
         line_width: 1.0,
         point_size: 1.0,
         point_range: [1.0; 2],

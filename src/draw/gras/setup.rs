@@ -42,6 +42,15 @@ pub enum PolygonMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinearWeights;
 
+/// Where the planes of weights are at their most exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightBase {
+    /// At the screen's first pixel: the same primitive elsewhere has other last bits.
+    Screen,
+    /// At the primitive's first pixel.
+    Primitive,
+}
+
 /// Everything that set-up needs of the registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrimitiveState {
@@ -63,6 +72,8 @@ pub struct PrimitiveState {
     pub offset: Option<PolygonOffset>,
     /// Whether weights are of the primitive before clipping.
     pub linear: Option<LinearWeights>,
+    /// Where weights count from.
+    pub weight_base: WeightBase,
     /// Width of lines in pixels.
     pub line_width: f32,
     /// Size of points in pixels when the vertices do not say.
@@ -99,8 +110,10 @@ pub struct ScreenPrimitive {
     pub vertices: [u32; 3],
     /// Row of the vertex of flat varyings.
     pub provoking: u32,
-    /// Window position that `z`, `i` and `j` count from: the first pixel's centre.
+    /// Window position that `z` counts from: the first pixel's centre.
     pub origin: [f32; 2],
+    /// Window position that `i` and `j` count from.
+    pub base: [f32; 2],
     /// Window depth.
     pub z: Affine,
     /// Added to the depth of each pixel: in the plane, the rounding of a steep one would swallow it
@@ -370,10 +383,11 @@ impl<'a> Setup<'a> {
         let w = v.map(|v| self.viewport().screen[v as usize]);
         let shape = shape.cut(self.viewport().sides);
         let origin = first_centre(&shape);
-        let from = w.map(|w| [w.xy[0] - origin[0], w.xy[1] - origin[1]]);
+        let base = self.base(origin);
+        let from = |v: usize, point: [f32; 2]| [w[v].xy[0] - point[0], w[v].xy[1] - point[1]];
         let slopes = barycentrics(w.map(|w| w.xy));
         let [i, j] = slopes.map_or([Affine::default(); 2], |[i, j]| {
-            [Affine::through(1.0, from[1], i), Affine::through(1.0, from[2], j)]
+            [Affine::through(1.0, from(1, base), i), Affine::through(1.0, from(2, base), j)]
         });
         let z_slope = depth_slope(w.map(|w| w.z), slopes.unwrap_or_default());
         ScreenPrimitive {
@@ -383,11 +397,20 @@ impl<'a> Setup<'a> {
             vertices: v,
             provoking,
             origin,
-            z: Affine::through(w[0].z, from[0], z_slope),
+            base,
+            z: Affine::through(w[0].z, from(0, origin), z_slope),
             bias: 0.0,
             i,
             j,
             inv_w: w.map(|w| w.inv_w),
+        }
+    }
+
+    /// Where the weights of a primitive at `origin` count from.
+    fn base(&self, origin: [f32; 2]) -> [f32; 2] {
+        match self.state.weight_base {
+            WeightBase::Screen => [0.5; 2],
+            WeightBase::Primitive => origin,
         }
     }
 
@@ -411,7 +434,8 @@ impl<'a> Setup<'a> {
         let [a, b] = v.map(|v| self.viewport().screen[v as usize]);
         let shape = shape.cut(self.beyond_sides());
         let origin = first_centre(&shape);
-        let from = [a.xy[0] - origin[0], a.xy[1] - origin[1]];
+        let base = self.base(origin);
+        let from = |point: [f32; 2]| [a.xy[0] - point[0], a.xy[1] - point[1]];
         let along = along(a.xy, b.xy);
         let dz = f64::from(b.z - a.z);
         ScreenPrimitive {
@@ -421,9 +445,10 @@ impl<'a> Setup<'a> {
             vertices: [v[0], v[1], v[0]],
             provoking,
             origin,
-            z: Affine::through(a.z, from, along.map(|d| d * dz)),
+            base,
+            z: Affine::through(a.z, from(origin), along.map(|d| d * dz)),
             bias: 0.0,
-            i: Affine::through(0.0, from, along),
+            i: Affine::through(0.0, from(base), along),
             j: Affine::default(),
             inv_w: [a.inv_w, b.inv_w, a.inv_w],
         }
@@ -459,6 +484,7 @@ impl<'a> Setup<'a> {
             vertices: [v; 3],
             provoking,
             origin: w.xy,
+            base: w.xy,
             z: Affine { at: w.z, ..Affine::default() },
             bias: 0.0,
             i: Affine::default(),

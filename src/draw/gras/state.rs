@@ -8,7 +8,7 @@ use a4emu_decoder::regs::pc::PC_PRIM_VTX_CNTL2;
 use super::clip::{DepthClip, Sides, Viewport};
 use super::polygon_offset::{FloatDepth, PolygonOffset};
 use super::raster::Rect;
-use super::setup::{Face, LinearWeights, PolygonMode, PrimitiveState, Winding};
+use super::setup::{Face, LinearWeights, PolygonMode, PrimitiveState, WeightBase, Winding};
 use crate::draw::pc::state::provoking;
 use crate::gpu::Model;
 use crate::regfile::RegFile;
@@ -56,6 +56,7 @@ fn primitive_state(regs: &RegFile, topology: PrimType, model: Model) -> Primitiv
         polygon_mode: polygon_modes(regs),
         offset: mode.POLY_OFFSET().then(|| polygon_offset(regs)),
         linear: regs.get::<GRAS_CNTL>().IJ_LINEAR().then_some(LinearWeights),
+        weight_base: weight_base(model),
         line_width: mode.LINEHALFWIDTH() * 2.0,
         point_size: regs.get::<GRAS_SU_POINT_SIZE>().VALUE(),
         point_range: [points.MIN(), points.MAX()],
@@ -97,6 +98,15 @@ fn other_viewports(regs: &RegFile, primitive: &PrimitiveState) -> Vec<(Viewport,
         (viewport, inside)
     };
     (0..GRAS_CL_VPORT_AFTER_0_XOFFSET::ROW.len).map(|i| with_sides(other(i))).collect()
+}
+
+/// Guess B5 (docs/hardware/board-a420.md): the same rectangle drawn in two places has other texels on a board
+/// where its samples lie on texels' edges. Screen, bin and tile cannot be told apart there.
+fn weight_base(model: Model) -> WeightBase {
+    match model {
+        Model::Board => WeightBase::Screen,
+        Model::StrictGl => WeightBase::Primitive,
+    }
 }
 
 /// Guess B7 (docs/hardware/board-a420.md): points and lines whose axis is just outside are missing on a board;

@@ -168,22 +168,22 @@ fn weights(pieces: &WarpQuads<'_>) -> Weights {
 }
 
 /// Numbers that say how depth and weights of a primitive change over the screen.
-const PLANES: usize = 15;
+const PLANES: usize = 17;
 
-/// The origin; i, j and depth there and per pixel to the right and down; what is added to depth; 1/w at the
-/// vertices.
+/// Where i and j count from; both there and per pixel to the right and down; the same of depth; what is added
+/// to that; 1/w at the vertices.
 #[inline(always)]
 fn planes(p: &ScreenPrimitive) -> [f32; PLANES] {
-    let ([x, y], [w0, w1, w2]) = (p.origin, p.inv_w);
+    let ([x, y], [zx, zy], [w0, w1, w2]) = (p.base, p.origin, p.inv_w);
     let [i, j, z] = [p.i, p.j, p.z];
-    [x, y, i.at, i.dx, i.dy, j.at, j.dx, j.dy, z.at, z.dx, z.dy, p.bias, w0, w1, w2]
+    [x, y, i.at, i.dx, i.dy, j.at, j.dx, j.dy, zx, zy, z.at, z.dx, z.dy, p.bias, w0, w1, w2]
 }
 
 /// Weights of all lanes; `of` gives a number for a lane. Depth is the expression of
 /// [`ScreenPrimitive::depth_at`], so that early and late tests agree.
 #[inline(always)]
 fn weigh<T>(planes: &[T; PLANES], of: impl Fn(&T, usize) -> f32, out: &mut Weights) {
-    let [x, y, i, i_dx, i_dy, j, j_dx, j_dy, z, z_dx, z_dy, bias, w0, w1, w2] = planes;
+    let [x, y, i, i_dx, i_dy, j, j_dx, j_dy, zx, zy, z, z_dx, z_dy, bias, w0, w1, w2] = planes;
     for l in 0..LANES {
         let (dx, dy) = (out.x[l] - of(x, l), out.y[l] - of(y, l));
         let plane = |at: &T, right: &T, down: &T| of(at, l) + of(right, l) * dx + of(down, l) * dy;
@@ -191,7 +191,8 @@ fn weigh<T>(planes: &[T; PLANES], of: impl Fn(&T, usize) -> f32, out: &mut Weigh
         let (w0, w1, w2) = (of(w0, l), of(w1, l), of(w2, l));
         let w = w0 + i * (w1 - w0) + j * (w2 - w0);
         let inv = 1.0 / w;
-        out.z[l] = plane(z, z_dx, z_dy) + of(bias, l);
+        let (zx, zy) = (out.x[l] - of(zx, l), out.y[l] - of(zy, l));
+        out.z[l] = of(z, l) + of(z_dx, l) * zx + of(z_dy, l) * zy + of(bias, l);
         out.inv_w[l] = w;
         out.linear[0][l] = i;
         out.linear[1][l] = j;

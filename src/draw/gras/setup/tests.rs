@@ -13,6 +13,7 @@ fn state(topology: PrimType) -> PrimitiveState {
         polygon_mode: [PolygonMode::Fill; 2],
         offset: None,
         linear: None,
+        weight_base: WeightBase::Screen,
         line_width: 1.0,
         point_size: 4.0,
         point_range: [1.0, 64.0],
@@ -61,6 +62,26 @@ fn a_weight_is_one_at_its_vertex_and_zero_at_the_others() {
     let weights =
         [[0.0, 0.0], [64.0, 0.0], [0.0, 64.0]].map(|[x, y]| [at(&got[0].i, x, y), at(&got[0].j, x, y)]);
     assert_eq!(weights, [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]);
+}
+
+/// The first weight in a row of pixels of a triangle that lies so many pixels to the right.
+fn row_of_weights(weight_base: WeightBase, right: f32) -> Vec<f32> {
+    let state = PrimitiveState { weight_base, ..state(PrimType::DI_PT_TRILIST) };
+    let corners = [[1.0, 1.0], [8.0, 1.0], [1.0, 8.0]];
+    let position = |[x, y]: [f32; 2]| [(x + right) / 32.0 - 1.0, y / 32.0 - 1.0, 0.0, 1.0];
+    let got = made(&state, &mut vertices(&corners.map(position)), &[0, 1, 2]).expect("a triangle");
+    let (i, [x0, y0]) = (got[0].i, got[0].base);
+    (1..8).map(|x| i.at + i.dx * (x as f32 + 0.5 + right - x0) + i.dy * (1.5 - y0)).collect()
+}
+
+#[test]
+fn weights_depend_on_where_a_triangle_is_on_the_board_alone() {
+    let moved = |base| (row_of_weights(base, 0.0), row_of_weights(base, 47.0));
+    let (here, there) = moved(WeightBase::Primitive);
+    assert_eq!(here, there);
+    let (here, there) = moved(WeightBase::Screen);
+    assert_ne!(here, there);
+    assert!(here.iter().zip(&there).all(|(a, b)| (a - b).abs() < 1e-5), "{here:?} {there:?}");
 }
 
 #[test]
@@ -168,7 +189,7 @@ fn offset_adds_slope_and_units() {
 
 /// The varying that `weights` gives at pixel centre (x, y), with or without perspective.
 fn varying(v: &Vertices, p: &ScreenPrimitive, perspective: Perspective, [x, y]: [f32; 2]) -> f32 {
-    let at = |w: &Affine| w.at + w.dx * (x - p.origin[0]) + w.dy * (y - p.origin[1]);
+    let at = |w: &Affine| w.at + w.dx * (x - p.base[0]) + w.dy * (y - p.base[1]);
     let (mut i, mut j) = (at(&p.i), at(&p.j));
     if perspective == Perspective::Yes {
         let [w0, w1, w2] = p.inv_w;
