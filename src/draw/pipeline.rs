@@ -44,7 +44,7 @@ use super::pc::state::PatchState;
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
-use super::rb::surface::{Location, Reads, Surface, copied, reachable, with_rows};
+use super::rb::surface::{Reads, Surface, copied, reachable, with_rows};
 use super::sp::kept::NoStage;
 use super::sp::programs::Programs;
 use super::sp::state::StageState;
@@ -445,12 +445,9 @@ fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Prim
 
 /// Whether fragments read the buffers of `surfaces` in memory.
 fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
-    let buffer = |surface: &Surface| match surface.location {
-        Location::Gmem(_) => None,
-        Location::Memory(base) => mem.buffer_at(base),
-    };
     let anywhere = stage.summary.loads || stage.summary.stores;
-    match anywhere || surfaces.iter().filter_map(buffer).any(|buffer| stage.textures.reads(buffer)) {
+    let mut buffers = surfaces.iter().filter_map(|surface| surface.buffer(mem));
+    match anywhere || buffers.any(|buffer| stage.textures.reads(buffer)) {
         true => Reads::Surfaces,
         false => Reads::Elsewhere,
     }
