@@ -100,7 +100,7 @@ fn other_viewports(regs: &RegFile, primitive: &PrimitiveState) -> Vec<(Viewport,
     (0..GRAS_CL_VPORT_AFTER_0_XOFFSET::ROW.len).map(|i| with_sides(other(i))).collect()
 }
 
-/// Guess B5 (docs/hardware/board-a420.md): the same rectangle drawn in two places has other texels on a board
+/// Guess `plane-precision` (docs/hardware/board-a420.md, B5): the same rectangle drawn in two places has other texels on a board
 /// where its samples lie on texels' edges. Screen, bin and tile cannot be told apart there.
 fn weight_base(model: Model) -> WeightBase {
     match model {
@@ -109,7 +109,7 @@ fn weight_base(model: Model) -> WeightBase {
     }
 }
 
-/// Guess B7 (docs/hardware/board-a420.md): points and lines whose axis is just outside are missing on a board;
+/// Guess `side-clipping` (docs/hardware/board-a420.md, B7): points and lines whose axis is just outside are missing on a board;
 /// whether what is inside reaches beyond its viewport there cannot be seen in the tests.
 fn cut(model: Model) -> Sides {
     match model {

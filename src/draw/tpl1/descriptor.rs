@@ -169,7 +169,7 @@ impl Texels {
     }
 }
 
-/// Guess B12 (docs/hardware/board-a420.md): what a board makes of HDR blocks is not the error colour that
+/// Guess `astc-hdr` (docs/hardware/board-a420.md, B12): what a board makes of HDR blocks is not the error colour that
 /// OpenGL ES wants.
 fn profile(model: Model) -> Profile {
     match model {

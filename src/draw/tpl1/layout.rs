@@ -53,7 +53,7 @@ pub(super) enum Slices {
 }
 
 impl Slices {
-    /// Guess B4 (docs/hardware/board-a420.md): the sum that has a board fail three tests of odd sizes, and
+    /// Guess `slice-quarter` (docs/hardware/board-a420.md, B4): the sum that has a board fail three tests of odd sizes, and
     /// no other; two others that do are not excluded.
     pub fn of(model: Model) -> Self {
         match model {

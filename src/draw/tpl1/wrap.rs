@@ -25,7 +25,7 @@ pub(super) enum Precision {
 }
 
 impl Precision {
-    /// Guess B6 (docs/hardware/board-a420.md): a texture drawn 1:1 with a linear filter does not come back on a
+    /// Guess `filter-precision` (docs/hardware/board-a420.md, B6): a texture drawn 1:1 with a linear filter does not come back on a
     /// board, as if a last bit below a texel's centre were 255/256 of it. How many bits are kept is not known;
     /// 8 are usual.
     pub fn of(model: Model) -> Self {

@@ -44,7 +44,7 @@ fn little_endian(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
 }
 
-/// Vertices that the reuse buffer keeps. Guess B1 (docs/hardware/board-a420.md): the board's failures show
+/// Vertices that the reuse buffer keeps. Guess `vertex-reuse` (docs/hardware/board-a420.md, B1): the board's failures show
 /// that it keeps some, not how many; a shader that does not count them cannot see it.
 const REUSED: u32 = 16;
 

@@ -49,7 +49,7 @@ pub enum Counting {
 }
 
 impl Counting {
-    /// Guess B1, B2 (docs/hardware/board-a420.md): tests of transform feedback that fail on a board and would
+    /// Guess `vertex-reuse` (docs/hardware/board-a420.md, B1, B2): tests of transform feedback that fail on a board and would
     /// pass if it counted as OpenGL needs it.
     fn of(model: Model) -> Self {
         match model {

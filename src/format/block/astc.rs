@@ -58,7 +58,7 @@ pub(super) fn decode(
     transfer: Transfer,
     mut texel: impl FnMut(Lanes4),
 ) {
-    // Guess B12 (docs/hardware/board-a420.md): a board does not give the error colour for HDR. What it does
+    // Guess `astc-hdr` (docs/hardware/board-a420.md, B12): a board does not give the error colour for HDR. What it does
     // with it in sRGB textures, where the specification knows no HDR, the tests do not ask.
     let profile = if transfer == Transfer::Srgb { Profile::Ldr } else { profile };
     let count = width * height;
