@@ -272,8 +272,8 @@ fn mixed(ends: &Ends, weights: [u32; 2], second: Option<u32>, transfer: Transfer
         let weight = weights[usize::from(second == Some(c as u32))];
         let scale = if c == 3 { ends.alpha } else { ends.color };
         let wide = |value: i32| match (scale, transfer) {
-            (Scale::Fraction, Transfer::Linear) => value as u32 * 257,
-            (Scale::Fraction, Transfer::Srgb) => (value as u32) << 8 | 0x80,
+            (Scale::Fraction, Transfer::Srgb) if c < 3 => (value as u32) << 8 | 0x80,
+            (Scale::Fraction, _) => value as u32 * 257,
             (Scale::Logarithm, _) => (value as u32) << 4,
         };
         let sum = wide(ends.low[c]) * (64 - weight) + wide(ends.high[c]) * weight;
