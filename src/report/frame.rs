@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::explain;
 use crate::inspect::Row;
 
 /// A capture, as the page shows it.
@@ -43,6 +44,8 @@ pub struct Canvas {
     pub height: u32,
     /// Where it lies in memory, or is copied to.
     pub address: Option<u32>,
+    /// What it held before it was drawn to, where that was anything and is known.
+    pub patches: Vec<Patch>,
 }
 
 /// A command with its runs for all tiles.
@@ -137,6 +140,13 @@ pub struct Mesh {
 pub struct Register {
     /// Offset in dwords, in hexadecimal.
     pub offset: String,
-    /// Its fields.
+    /// What `explain` prints of it.
     pub text: String,
+}
+
+impl Register {
+    /// The register at `offset`.
+    pub fn at(offset: u32) -> Self {
+        Self { offset: format!("{offset:#06x}"), text: explain::text_of(offset) }
+    }
 }
