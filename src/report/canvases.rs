@@ -192,7 +192,7 @@ impl Followed {
         attachment: &Attachment,
         room: &mut Room,
     ) -> Result<Option<frame::Patch>, NoCanvas> {
-        let changes = self.canvas.update(gpu, attachment)?;
+        let changes = self.canvas.update(gpu, &from_area(attachment))?;
         let Some([x, y, width, height]) = changes.bounds else { return Ok(None) };
         let area = Tile { x, y, width, height };
         let image = pictures::rgba(self.canvas.part(area));
@@ -247,6 +247,15 @@ impl Followed {
         let name = format!("{which} of {width}x{height} {} {place}", self.format);
         frame::Canvas { name, width, height, address, patches: self.held }
     }
+}
+
+/// Memory where the area of `attachment` begins in it: tile memory holds no more than a tile anyway.
+fn from_area(attachment: &Attachment) -> Attachment {
+    let Place::Address(Address(base)) = attachment.place else { return *attachment };
+    let Tile { x, y, .. } = attachment.area;
+    let before = u64::from(y) * u64::from(attachment.pitch) + u64::from(x) * attachment.texel.bytes() as u64;
+    let base = u32::try_from(u64::from(base) + before).unwrap_or(u32::MAX);
+    Attachment { place: Place::Address(Address(base)), ..*attachment }
 }
 
 /// What of `parts` lies outside of `hole`.

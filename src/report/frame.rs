@@ -72,7 +72,7 @@ pub struct Draw {
     /// Its textures.
     pub texture_use: Vec<String>,
     /// Its vertices.
-    pub mesh: Option<Mesh>,
+    pub mesh: MeshOrWhy,
     /// Text of the packets since the draw before.
     pub packets: Vec<String>,
 }
@@ -121,6 +121,36 @@ pub struct Texture {
     pub width: u32,
     /// Rows.
     pub height: u32,
+}
+
+/// The vertices of a draw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum MeshOrWhy {
+    /// They are there.
+    Mesh(Mesh),
+    /// They are not.
+    Why(Why),
+}
+
+/// A reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Why {
+    /// For people.
+    pub why: String,
+}
+
+impl MeshOrWhy {
+    /// None, since `why`.
+    pub fn why(why: impl Into<String>) -> Self {
+        Self::Why(Why { why: why.into() })
+    }
+}
+
+impl Default for MeshOrWhy {
+    fn default() -> Self {
+        Self::Why(Why::default())
+    }
 }
 
 /// Vertices, in base64 of little-endian numbers.

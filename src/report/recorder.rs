@@ -10,7 +10,7 @@ use super::canvases::{Canvases, shown};
 use super::changed::changed;
 use super::commands::{Command, Commands};
 use super::contents::{self, Contents};
-use super::frame::{Mesh, Patch, ShaderUse};
+use super::frame::{MeshOrWhy, Patch, ShaderUse};
 use super::pictures;
 use super::room::{Kind, Room};
 use crate::budget::Work;
@@ -50,7 +50,7 @@ pub struct Seen {
     /// Its textures.
     pub texture_use: Vec<String>,
     /// Its vertices.
-    pub mesh: Option<Mesh>,
+    pub mesh: MeshOrWhy,
 }
 
 /// A copy of memory to tile memory that has run; of which tile, the next draw says.
