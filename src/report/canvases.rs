@@ -242,8 +242,7 @@ impl Followed {
             Place::Address(Address(address)) => Some(address),
             Place::Gmem(_) => None,
         });
-        let place =
-            address.map_or("in tile memory".to_owned(), |address| format!("at {address:#010x}"));
+        let place = address.map_or("in tile memory".to_owned(), |address| format!("at {address:#010x}"));
         let name = format!("{which} of {width}x{height} {} {place}", self.format);
         frame::Canvas { name, width, height, address, patches: self.held }
     }
@@ -267,7 +266,8 @@ fn outside(parts: &[Tile], hole: Tile) -> Vec<Tile> {
         if x0 == x1 || y0 == y1 {
             return vec![*part];
         }
-        let of = |x: [u32; 2], y: [u32; 2]| Tile { x: x[0], y: y[0], width: x[1] - x[0], height: y[1] - y[0] };
+        let of =
+            |x: [u32; 2], y: [u32; 2]| Tile { x: x[0], y: y[0], width: x[1] - x[0], height: y[1] - y[0] };
         let (above, below) = (of([part.x, right], [part.y, y0]), of([part.x, right], [y1, bottom]));
         let mut pieces = vec![above, of([part.x, x0], [y0, y1]), of([x1, right], [y0, y1]), below];
         pieces.retain(|piece| piece.width > 0 && piece.height > 0);

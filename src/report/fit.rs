@@ -35,7 +35,8 @@ pub fn shed(frame: &mut Frame, excess: usize) -> bool {
             first -= 1;
             excess = excess.saturating_sub(sizes[first]);
         }
-        let left_out = frame.draws[first..].iter_mut().map(|draw| u32::from(kind.leave_out(draw))).sum::<u32>();
+        let left_out =
+            frame.draws[first..].iter_mut().map(|draw| u32::from(kind.leave_out(draw))).sum::<u32>();
         if left_out > 0 {
             let (name, id) = (kind.name(), frame.draws[first].id);
             frame.notes.push(format!("{name} from f{id} on are left out ({left_out}): {WHY}"));

@@ -72,7 +72,8 @@ pub fn edited(capture: &Capture, limits: &Limits, query: &Query, shared: &Shared
 
 /// The fields that `NAME:VALUE` means: NAME may be a pattern.
 fn parse(text: &str) -> anyhow::Result<Vec<Change>> {
-    let (name, value) = text.split_once(':').with_context(|| format!("`{text}` is not REGISTER.FIELD:VALUE"))?;
+    let (name, value) =
+        text.split_once(':').with_context(|| format!("`{text}` is not REGISTER.FIELD:VALUE"))?;
     let (name, value) = (name.trim(), value.trim());
     let found = register_names::find(name)?;
     let change = |asked: register_names::Asked| {

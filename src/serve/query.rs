@@ -63,7 +63,10 @@ mod tests {
         assert_eq!(query.all("set").collect::<Vec<_>>(), ["A[0].B:1", "C"]);
         assert_eq!(query.get::<u32>("z").expect("none"), None);
         let wrong = |name| query.needed::<u32>(name).expect_err("no number").to_string();
-        assert_eq!((wrong("y").as_str(), wrong("z").as_str()), ("y: invalid digit found in string", "z is needed"));
+        assert_eq!(
+            (wrong("y").as_str(), wrong("z").as_str()),
+            ("y: invalid digit found in string", "z is needed")
+        );
         assert!(Query::new("x=%ff").is_err());
     }
 }

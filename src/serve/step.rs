@@ -82,7 +82,9 @@ fn target(capture: &Capture, limits: Limits, query: &Query) -> anyhow::Result<Ta
     for name in ["pixel", "invocation"] {
         let numbers = query.get::<String>(name)?.map(|text| {
             let numbers = text.split(',').map(str::parse);
-            numbers.collect::<Result<Vec<u32>, _>>().with_context(|| format!("{name}: `{text}` is no list of numbers"))
+            numbers
+                .collect::<Result<Vec<u32>, _>>()
+                .with_context(|| format!("{name}: `{text}` is no list of numbers"))
         });
         arguments.insert(name.to_owned(), numbers.transpose()?.into());
     }
@@ -133,11 +135,16 @@ impl Step {
         let named: Vec<(Scalar, u32)> =
             named(&text).into_iter().map(|scalar| (scalar, session.value(scalar, lane))).collect();
         session.forward();
-        let mut registers: Vec<Held> =
-            named.iter().map(|&(scalar, old)| Held::new(scalar, [old, session.value(scalar, lane)])).collect();
-        let others = written().zip(before).filter(|(scalar, _)| !named.iter().any(|(known, _)| known == scalar));
+        let mut registers: Vec<Held> = named
+            .iter()
+            .map(|&(scalar, old)| Held::new(scalar, [old, session.value(scalar, lane)]))
+            .collect();
+        let others =
+            written().zip(before).filter(|(scalar, _)| !named.iter().any(|(known, _)| known == scalar));
         let others = others.map(|(scalar, old)| (scalar, [old, session.value(scalar, lane)]));
-        registers.extend(others.filter(|(_, [old, new])| old != new).map(|(scalar, both)| Held::new(scalar, both)));
+        registers.extend(
+            others.filter(|(_, [old, new])| old != new).map(|(scalar, both)| Held::new(scalar, both)),
+        );
         Self { at, text, registers, access: session.access(lane) }
     }
 }
