@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-use super::fit;
+use super::fit::{self, LeftOut};
 use super::frame::Frame;
 use super::pictures::base64;
 
@@ -33,15 +33,17 @@ const DATA: &str = "<!--DATA-->";
 /// # Errors
 /// It cannot be put into JSON.
 pub fn with_data(frame: &mut Frame) -> anyhow::Result<String> {
-    let limit = fit::limit(frame);
+    let (limit, mut left_out) = (fit::limit(frame), LeftOut::default());
+    let notes = frame.notes.clone();
     loop {
+        frame.notes = notes.iter().cloned().chain(left_out.notes()).collect();
         let mut packed = DeflateEncoder::new(Vec::new(), Compression::default());
         serde_json::to_writer(BufWriter::new(&mut packed), frame)?;
         let data = base64(&packed.finish()?);
         let element = format!("<script id=\"data\" type=\"application/octet-stream\">{data}</script>");
         let page = page("'none'", "", &element);
         let excess = page.len().saturating_sub(limit);
-        if excess == 0 || !fit::shed(frame, excess) {
+        if excess == 0 || !left_out.add(frame, excess) {
             return Ok(page);
         }
     }

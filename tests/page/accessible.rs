@@ -31,6 +31,8 @@ pub fn axe_finds_nothing() -> Outcome {
     let mut browser = Browser::open(super::page())?;
     let source = fs::read_to_string(axe().ok_or("no axe-core")?)?;
     browser.value(&format!("{source}; 0"))?;
+    // Its state has changes.
+    super::click_draw(&mut browser, super::DRAW)?;
     let tabs = browser.value("TABS")?;
     let tabs: Vec<&str> = tabs.as_array().into_iter().flatten().filter_map(|tab| tab.as_str()).collect();
     for scheme in ["light", "dark"] {
