@@ -102,13 +102,29 @@ fn composed(frame: &Value, index: usize) -> Picture {
     picture
 }
 
+/// Bytes that a page may have: one and a half times its pictures, and 2 MB.
+fn limit(frame: &Value) -> usize {
+    let draws = list(&frame["draws"]).iter().flat_map(|draw| [&draw["patches"], &draw["reasons"]]);
+    let patches =
+        draws.chain(list(&frame["canvases"]).iter().map(|canvas| &canvas["patches"])).flat_map(list);
+    let textures = frame["textures"].as_object().into_iter().flat_map(|all| all.values());
+    let bytes =
+        |holder: &Value| STANDARD.decode(holder["png"].as_str().expect("a PNG")).expect("base64").len();
+    patches.chain(textures).map(bytes).sum::<usize>() * 3 / 2 + 2_000_000
+}
+
 /// The last canvas of colours has in the end what `replay --png` shows.
 fn check_picture(capture: &Path) -> Result<(), Failed> {
     let folder = TempDir::new()?;
     let png = folder.path().join("frame.png");
     a4emu().args(["replay", text(capture), "--png", text(&png), "-q"]).assert().success();
     let replayed = Picture::read(fs::File::open(png)?);
-    let frame = frame(&page(capture));
+    let page = page(capture);
+    let frame = frame(&page);
+    let limit = limit(&frame);
+    if page.len() > limit {
+        return Err(format!("a page of {} bytes, and it may have {limit}", page.len()).into());
+    }
     let is_color = |index: &usize| {
         frame["canvases"][*index]["name"].as_str().is_some_and(|name| name.starts_with("color"))
     };

@@ -254,6 +254,8 @@ fn a_draw_is_run_with_other_registers() {
         "edit?draw=f339&set=RB_DEPTH_CONTRL:1",
         "edit?draw=f339&set=RB_DEPTH_CONTROL:x",
         "edit?draw=f339&set=*:0",
+        "edit?draw=f339&set=RB_MRT%5B0%5D.BUF_INFO.COLOR_FORMAT:RB4_R32G32B32A32_FLOAT",
+        "edit?draw=f339&set=RB_FRAME_BUFFER_DIMENSION:0",
     ] {
         assert_eq!(server.get(wrong, "").status, 400, "{wrong}");
     }

@@ -10,7 +10,7 @@ use crate::cp::{Call, Engine, Flow, Silent};
 use crate::draw;
 use crate::explain::value_of;
 use crate::gpu::Gpu;
-use crate::inspect::canvas::{Canvas, Keep, Snapshot};
+use crate::inspect::canvas::{Canvas, Keep, Snapshot, Which};
 use crate::inspect::{Capture, Draw, Look, Looking, Runs, Shaders, find};
 use crate::limits::Limits;
 use crate::options::{Shared, open_capture};
@@ -67,7 +67,13 @@ pub fn edited(capture: &Capture, limits: &Limits, query: &Query, shared: &Shared
         engine.inner.look.picture.context("the run was cut off before the draw")
     };
     let (original, edited) = (picture(&[])?, picture(&changes)?);
-    Edited::new(original.shown()?, edited.shown()?)
+    // With the edit it may be another that the draw writes first.
+    let shown = |picture: &Picture| picture.snapshot.get(original.shown).cloned();
+    match (shown(&original), shown(&edited)) {
+        (Some(original), Some(edited)) => Edited::new(&original, &edited),
+        (None, _) => bail!("the draw renders to nothing that there is a picture of"),
+        (_, None) => bail!("with the edit it does not render to what it renders to without"),
+    }
 }
 
 /// The fields that `NAME:VALUE` means: NAME may be a pattern.
@@ -95,9 +101,10 @@ impl Change {
 
 impl Edited {
     fn new(original: &Canvas, edited: &Canvas) -> anyhow::Result<Self> {
-        if original.size() != edited.size() {
-            bail!("with the edit it draws to something else: there is nothing to compare");
-        }
+        ensure!(
+            original.is_alike(edited),
+            "with the edit its target has other pixels: there is nothing to compare"
+        );
         let png = |canvas: &Canvas| -> anyhow::Result<String> {
             let mut bytes = Vec::new();
             rgba(canvas.image(Alpha::Kept)).write_png(&mut bytes)?;
@@ -149,13 +156,7 @@ struct After {
 #[derive(Default)]
 struct Picture {
     snapshot: Snapshot,
-    shown: Option<crate::inspect::canvas::Which>,
-}
-
-impl Picture {
-    fn shown(&self) -> anyhow::Result<&Canvas> {
-        self.snapshot.get(self.shown).context("the draw renders to nothing that there is a picture of")
-    }
+    shown: Option<Which>,
 }
 
 impl Look for After {
