@@ -172,7 +172,8 @@ fn check_walk(server: &Server, place: &str, arguments: &[&str]) {
         commands += &format!("{}n\n{}", ask(&before), ask(&after));
         expected.extend(before.into_iter().chain(after));
     }
-    let debug = [&["debug", &capture("depth.rd.gz"), "-q"], arguments].concat();
+    let depth = capture("depth.rd.gz");
+    let debug = [&["debug", &depth, "-q"], arguments].concat();
     let printed = String::from_utf8(output(&debug, &commands)).expect("text");
     let lines: Vec<&str> = printed.lines().filter(|line| line.contains("[lanes ")).collect();
     assert_eq!(lines.len(), steps.len());
