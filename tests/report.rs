@@ -93,12 +93,24 @@ impl Picture {
 fn composed(frame: &Value, index: usize) -> Picture {
     let size = ["width", "height"].map(|side| number(&frame["canvases"][index][side]));
     let mut picture = Picture { size, bytes: vec![0; 4 * size[0] * size[1]] };
-    for draw in list(&frame["draws"]).iter().filter(|draw| draw["canvas"] == index) {
-        for patch in list(&draw["patches"]) {
-            picture.put(&Picture::of(patch), ["x", "y"].map(|at| number(&patch[at])));
-        }
+    let draws = list(&frame["draws"]).iter().filter(|draw| draw["canvas"] == index);
+    for patch in
+        list(&frame["canvases"][index]["patches"]).iter().chain(draws.flat_map(|draw| list(&draw["patches"])))
+    {
+        picture.put(&Picture::of(patch), ["x", "y"].map(|at| number(&patch[at])));
     }
     picture
+}
+
+/// Bytes that a page may have: one and a half times its pictures, and 2 MB.
+fn limit(frame: &Value) -> usize {
+    let draws = list(&frame["draws"]).iter().flat_map(|draw| [&draw["patches"], &draw["reasons"]]);
+    let patches =
+        draws.chain(list(&frame["canvases"]).iter().map(|canvas| &canvas["patches"])).flat_map(list);
+    let textures = frame["textures"].as_object().into_iter().flat_map(|all| all.values());
+    let bytes =
+        |holder: &Value| STANDARD.decode(holder["png"].as_str().expect("a PNG")).expect("base64").len();
+    patches.chain(textures).map(bytes).sum::<usize>() * 3 / 2 + 2_000_000
 }
 
 /// The last canvas of colours has in the end what `replay --png` shows.
@@ -107,7 +119,12 @@ fn check_picture(capture: &Path) -> Result<(), Failed> {
     let png = folder.path().join("frame.png");
     a4emu().args(["replay", text(capture), "--png", text(&png), "-q"]).assert().success();
     let replayed = Picture::read(fs::File::open(png)?);
-    let frame = frame(&page(capture));
+    let page = page(capture);
+    let frame = frame(&page);
+    let limit = limit(&frame);
+    if page.len() > limit {
+        return Err(format!("a page of {} bytes, and it may have {limit}", page.len()).into());
+    }
     let is_color = |index: &usize| {
         frame["canvases"][*index]["name"].as_str().is_some_and(|name| name.starts_with("color"))
     };
@@ -290,27 +307,40 @@ fn main() {
     }));
     let own = |name: &str| root().join(format!("captures/{name}.rd.gz"));
     let theirs = |name: &str| shared().join(format!("captures/{name}.rd.gz"));
+    let chosen = [
+        "games/etr",
+        "games/neverball",
+        "glmark2/shadow",
+        "glmark2/desktop-blur",
+        "scenes/mipmap",
+        "variants/cube-1600x900",
+        "variants/cube-sysmem",
+    ];
     let pictures = ["attribs", "blend", "clip", "cube", "depth", "fbo", "many", "points", "stencil", "torus"];
-    let pictures = pictures.map(own).into_iter();
-    let pictures = pictures.chain(
-        [
-            "glmark2/shadow",
-            "glmark2/desktop-blur",
-            "scenes/mipmap",
-            "variants/cube-1600x900",
-            "variants/cube-sysmem",
-        ]
-        .map(theirs),
-    );
+    let pictures: Vec<PathBuf> = pictures.map(own).into_iter().chain(chosen.map(theirs)).collect();
     let mut add = |kind: &str, capture: PathBuf, check: fn(&Path) -> Result<(), Failed>| {
         let there = capture.exists();
         let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
         let name = format!("{kind} {}", capture.file_name().unwrap_or_default().display());
         trials.push(Trial::test(name, move || check(&capture)).with_ignored_flag(!there && !is_ci));
     };
-    pictures.for_each(|capture| add("picture", capture, check_picture));
+    pictures.iter().for_each(|capture| add("picture", capture.clone(), check_picture));
     for capture in [own("depth"), own("stencil"), own("many"), theirs("scenes/scissor")] {
         add("reasons", capture, check_reasons);
     }
+    // All others take minutes: `cargo test --test report -- --ignored every`.
+    for capture in captures(&shared().join("captures")).into_iter().filter(|it| !pictures.contains(it)) {
+        let name = format!("every picture {}", capture.display());
+        trials.push(Trial::test(name, move || check_picture(&capture)).with_ignored_flag(true));
+    }
     libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// All captures below a folder.
+fn captures(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let is_capture =
+        |path: &PathBuf| path.to_str().is_some_and(|name| name.ends_with(".rd.gz") || name.ends_with(".rd"));
+    folders.iter().flat_map(|folder| captures(folder)).chain(files.into_iter().filter(is_capture)).collect()
 }

@@ -3,14 +3,15 @@
 //! The capture runs once. Its engine ([`recorder`]) copies what each run changes, an observer ([`packets`]) lists
 //! the packets before it; both, with the table of `show`, become a [`frame::Frame`], and that a page ([`html`]).
 
-mod canvases;
+pub mod canvases;
 mod changed;
 mod commands;
 mod contents;
+mod fit;
 pub mod frame;
 pub mod html;
 mod packets;
-mod pictures;
+pub mod pictures;
 mod recorder;
 mod room;
 
@@ -53,8 +54,8 @@ pub struct Args {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let inputs = Inputs::of(&args.capture);
     let mut out = OutFile::create(&args.output, &inputs)?;
-    let (frame, told) = args.threads.run(|| of_capture(&args.capture, &args.limits, shared))?;
-    let written = html::with_data(&frame).and_then(|page| {
+    let (mut frame, told) = args.threads.run(|| of_capture(&args.capture, &args.limits, shared))?;
+    let written = html::with_data(&mut frame).and_then(|page| {
         out.write_all(page.as_bytes()).with_context(|| format!("cannot write {}", args.output.display()))?;
         out.finish()
     });
@@ -79,12 +80,19 @@ pub fn of_capture(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Resu
         let what = format!("the page has no room for {} more draws", rows.left_out);
         playback.gpu.report.cut(what, playback.gpu.at);
     }
+    let canvases = std::mem::take(&mut recorder.canvases).finish(&mut playback.gpu, &mut recorder.room);
     let told = playback.gpu.report.tell(&path.display().to_string(), shared);
-    Ok((frame_of(path, rows, recorder, packets), told))
+    Ok((frame_of(path, rows, canvases, recorder, packets), told))
 }
 
-fn frame_of(path: &Path, rows: inspect::Frame, recorder: Recorder, packets: Packets) -> Frame {
-    let Recorder { seen, canvases, contents, room, .. } = recorder;
+fn frame_of(
+    path: &Path,
+    rows: inspect::Frame,
+    canvases: Vec<frame::Canvas>,
+    recorder: Recorder,
+    packets: Packets,
+) -> Frame {
+    let Recorder { seen, contents, room, .. } = recorder;
     let mut notes: Vec<String> = room.notes().chain(packets.notes()).collect();
     if rows.left_out > 0 {
         notes.push(format!("{} draws are left out", rows.left_out));
@@ -98,7 +106,7 @@ fn frame_of(path: &Path, rows: inspect::Frame, recorder: Recorder, packets: Pack
         gpu: rows.gpu,
         version: env!("CARGO_PKG_VERSION"),
         notes,
-        canvases: canvases.finish(),
+        canvases,
         draws: draws.map(|((row, seen), packets)| Draw::new(row, seen, packets)).collect(),
         shaders: contents.programs,
         textures: contents.textures,

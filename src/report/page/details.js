@@ -78,7 +78,9 @@ class Details {
     this.tab = tab;
     if (!this.draw || this.drawn.has(tab)) return;
     this.drawn.add(tab);
-    if (tab === "mesh") this.mesh.show(this.draw);
+    // Of these some are there under `serve` alone.
+    const own = { mesh: this.mesh, step: this.step, edit: this.edit }[tab];
+    if (own) own.show(this.draw);
     else $(tab).replaceChildren(...this[`${tab}Parts`]());
     $(tab).scrollTop = 0;
     if (tab === "packets") $("packets").querySelector(".hit")?.scrollIntoView({ block: "center" });
@@ -296,7 +298,7 @@ class Registers {
   async explain(name) {
     const known = this.frame.registers[this.known(name)];
     $("register-name").textContent = name;
-    $("register-text").textContent = known ? `${known.offset}\n${known.text}` : "…";
+    $("register-text").textContent = known?.text ?? "…";
     const writers = this.writers(name);
     const last = writers.findLast(({ row }) => row <= this.row);
     $("register-draws").replaceChildren(
@@ -307,7 +309,7 @@ class Registers {
     if (known || !live) return;
     try {
       const answer = await ask(`explain/${encodeURIComponent(name)}`);
-      $("register-text").textContent = `${answer.offset ?? ""}\n${answer.text}`;
+      $("register-text").textContent = answer.text;
     } catch (error) {
       $("register-text").textContent = error.message;
     }
