@@ -1,7 +1,5 @@
 //! Renders a capture, and copies what each run changes.
 
-use std::sync::Arc;
-
 use hashbrown::HashMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -10,22 +8,18 @@ use super::canvases::{Canvases, shown};
 use super::changed::changed;
 use super::commands::{Command, Commands};
 use super::contents::{self, Contents};
+use super::cost_map;
 use super::frame::{Mesh, Patch, ShaderUse};
 use super::pictures::{self, rgba};
 use super::room::{Kind, Room};
-use crate::budget::Work;
 use crate::cp::{Call, Engine, Flow};
 use crate::draw;
-use crate::draw::fs::reasons::Reasons;
-use crate::draw::gras::raster::Rect;
-use crate::gpu::Gpu;
+use crate::draw::fs::reasons::Plane;
+use crate::gpu::{Gpu, STAGES};
 use crate::inspect::canvas::Attachment;
-use crate::inspect::{Costing, Draw, Shaders};
+use crate::inspect::{self, Costing, Counts, Draw, Shaders};
 use crate::pass::Pass;
 use crate::progress::Counted;
-
-/// Pixels of a map of reasons at most.
-const MAX_PIXELS: u64 = 1 << 26;
 
 /// What was seen of a command.
 #[derive(Default)]
@@ -42,6 +36,8 @@ pub struct Seen {
     pub patches: Vec<Patch>,
     /// What became of pixels.
     pub reasons: Vec<Patch>,
+    /// What was spent on pixels.
+    pub cost_map: Vec<Patch>,
     /// Its programs.
     pub shader_use: Vec<ShaderUse>,
     /// Its textures.
@@ -72,9 +68,26 @@ pub struct Recorder {
 impl Recorder {
     /// Nothing seen yet; `progress` is told of each draw.
     pub fn new(progress: Counted) -> Self {
-        let (costing, seen, canvases, contents, room) = Default::default();
+        let costing = Costing::with_counts();
+        let (seen, canvases, contents, room) = Default::default();
         let (commands, shaders, last) = Default::default();
         Self { costing, seen, canvases, contents, room, commands, shaders, last, progress }
+    }
+
+    /// Adds how often the instructions of each command's programs ran, as far as there is room.
+    pub fn add_counts(&mut self, rows: &inspect::Frame, counts: &Counts) {
+        for (row, seen) in rows.rows.iter().zip(&mut self.seen) {
+            for used in &mut seen.shader_use {
+                let Some(stage) = STAGES.into_iter().find(|stage| stage.name() == used.stage) else {
+                    continue;
+                };
+                let all = counts.of(row.numbers(), stage);
+                let bytes = 2 * size_of::<u64>() * all.warps.len();
+                if self.room.take(Kind::Counts, bytes, row.frame_draw) {
+                    (used.warps, used.lanes) = (all.warps, all.lanes);
+                }
+            }
+        }
     }
 
     /// What is looked at before a run.
@@ -118,16 +131,14 @@ impl Recorder {
     /// What is looked at after a run.
     fn after(&mut self, gpu: &mut Gpu, index: usize, draw: &Draw, attachment: &Attachment) {
         let reasons = gpu.pipeline.reasons.take();
-        let origin = match (draw.pass, draw.tile) {
-            // A restore draws its tile as if it began at 0, 0.
-            (Some(Pass::Restore), Some(tile)) => [tile.x, tile.y],
-            _ => [0; 2],
-        };
+        let origin = draw.map_origin();
         let canvas = self.seen[index].canvas;
         let index = canvas.map_or(index, |canvas| self.canvases.shown_by(canvas, draw, index));
         let (seen, room) = (&mut self.seen[index], &mut self.room);
-        let noted = reasons.and_then(|map| pictures::reasons(&map, origin, room, draw.frame_draw));
+        let noted = reasons.as_ref().and_then(|map| pictures::reasons(map, origin, room, draw.frame_draw));
+        let spent = reasons.as_ref().and_then(|map| cost_map::patch(map, origin, room, draw.frame_draw));
         seen.reasons.extend(noted);
+        seen.cost_map.extend(spent);
         let Some(canvas) = canvas else { return };
         match self.canvases.update(canvas, gpu, attachment) {
             Err(why) => gpu.report.cut(format!("draw {}: {why}", draw.draw), gpu.at),
@@ -142,21 +153,6 @@ impl Recorder {
     }
 }
 
-/// A map for what becomes of the pixels of `draw`, if the budget pays for it.
-fn reasons(gpu: &mut Gpu, draw: &Draw, attachment: &Attachment) -> Option<Arc<Reasons>> {
-    let area = attachment.area;
-    let pixels = u64::from(area.width) * u64::from(area.height);
-    if draw.resolve.is_some() || pixels == 0 || pixels > MAX_PIXELS {
-        return None;
-    }
-    let [x0, y0] = match draw.pass {
-        Some(Pass::Restore) => [0; 2],
-        _ => [area.x as i32, area.y as i32],
-    };
-    let rect = Rect { x0, y0, x1: x0 + area.width as i32, y1: y0 + area.height as i32 };
-    gpu.budget.take(Work::Copy16, pixels / 4).then(|| Arc::new(Reasons::new(rect)))
-}
-
 impl Engine for Recorder {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         self.progress.next();
@@ -165,7 +161,7 @@ impl Engine for Recorder {
         let draw = Draw::of(gpu, call, &mut self.shaders);
         self.before(gpu, call, command, &draw);
         let Some(attachment) = shown(&draw) else { return self.costing.run(gpu, call) };
-        gpu.pipeline.reasons = reasons(gpu, &draw, &attachment);
+        gpu.pipeline.reasons = draw.map(gpu, &attachment, &[Plane::Cost]);
         let flow = self.costing.run(gpu, call);
         draw::flush(gpu);
         self.after(gpu, command.number(), &draw, &attachment);

@@ -22,6 +22,7 @@
 //! A compiled back end replaces `run` and what is private to `Program`.
 mod alu;
 mod builder;
+mod count;
 mod effect;
 mod environment;
 mod extra;
@@ -40,6 +41,7 @@ mod summary;
 mod tests;
 mod warp;
 
+pub use count::{InstructionCount, run_counting};
 pub use environment::{Environment, Refused};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
 pub use ops::{

@@ -3,7 +3,7 @@
 use crate::budget::{Budget, Work};
 use crate::fault::{Fault, Missing};
 use crate::gpu::Stage;
-use crate::shader::ShaderFault;
+use crate::shader::{InstructionCount, ShaderFault};
 
 /// Pages of stores to nowhere that are kept.
 const MAX_LOST_PAGES: usize = 64;
@@ -23,6 +23,8 @@ pub struct ShaderLog {
     pub outside_inputs: Vec<OutsideInputs>,
     /// What it took.
     pub work: ShaderWork,
+    /// How often each instruction ran; empty if they are not counted.
+    pub counts: Vec<InstructionCount>,
 }
 
 /// Work of shaders, by the kinds that a budget knows.
@@ -91,6 +93,7 @@ impl ShaderLog {
             self.outside_inputs = later.outside_inputs;
         }
         self.work.add(&later.work);
+        InstructionCount::merge(&mut self.counts, &later.counts);
     }
 
     /// Notes a store to a page in no buffer.

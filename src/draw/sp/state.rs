@@ -5,6 +5,7 @@ use std::sync::Arc;
 use a4emu_decoder::regs::sp::*;
 use a4emu_decoder::regs::sp_geometry::*;
 
+use crate::draw::stats::Counting;
 use crate::fault::{Client, Miss};
 use crate::gpu::{CodeSource, Gpu, INSTRUCTIONS, SsboState, Stage};
 use crate::memory::Memory;
@@ -41,6 +42,8 @@ pub struct StageState {
     pub(super) spare: SpareWarps,
     /// Who waits for one of its warps.
     pub(super) catch: Option<Arc<Catch>>,
+    /// Whether its instructions are counted.
+    pub(super) counting: Counting,
 }
 
 impl StageState {
@@ -200,6 +203,7 @@ impl StageState {
             textures: Arc::default(),
             constants: Arc::default(),
             buffers: Arc::default(),
+            counting: Counting::Off,
             spare: SpareWarps::default(),
             catch: None,
         }

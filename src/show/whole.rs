@@ -1,0 +1,151 @@
+//! What all draws did to the pixels of the picture that is the last.
+
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+
+use crate::cp::{Call, Engine, Flow};
+use crate::draw;
+use crate::draw::fs::reasons::{Plane, Reasons};
+use crate::gpu::Gpu;
+use crate::inspect::canvas::{Attachment, Image, Which};
+use crate::inspect::{Address, Costing, Draw, Place, Shaders, Tile, Touched};
+use crate::pass::Pass;
+use crate::picture::Picture;
+
+/// Pixels of all surfaces that are followed at most; the one that was rendered to longest ago is forgotten first.
+const MAX_PIXELS: u64 = 1 << 26;
+
+/// Renders, and notes what becomes of pixels, surface by surface. What restores tile memory is left out: no
+/// program draws that.
+pub struct Following {
+    /// What draws cost.
+    pub costing: Costing,
+    planes: Vec<Plane>,
+    shaders: Shaders,
+    open: Option<Open>,
+    /// By address, the last one rendered to last.
+    surfaces: Vec<(u32, Touched)>,
+}
+
+/// What is being rendered to: a tile, or targets in memory.
+struct Open {
+    area: Tile,
+    size: [u32; 2],
+    places: Vec<Place>,
+    /// Some of it has been copied to memory: what comes now is another pass.
+    is_copied: bool,
+    map: Arc<Reasons>,
+}
+
+impl Open {
+    /// Whether draws to `attachments` go to the same pixels.
+    fn takes(&self, attachments: &[Attachment]) -> bool {
+        let [first, ..] = attachments else { return false };
+        let is_alike = self.area == first.area && self.size == first.size && !self.is_copied;
+        is_alike
+            && match (&self.places[..], first.place) {
+                ([Place::Gmem(_), ..], Place::Gmem(_)) => true,
+                (places, _) => places.iter().copied().eq(attachments.iter().map(|it| it.place)),
+            }
+    }
+}
+
+impl Following {
+    /// Notes `planes`.
+    pub fn new(planes: Vec<Plane>) -> Self {
+        let (costing, shaders, open, surfaces) = Default::default();
+        Self { costing, planes, shaders, open, surfaces }
+    }
+
+    /// The map for `draw`: that of the draws before it, if it goes to the same pixels.
+    fn map(&mut self, gpu: &mut Gpu, draw: &Draw) -> Option<Arc<Reasons>> {
+        let attachments = drawn_to(draw);
+        let first = attachments.first().filter(|_| draw.pass != Some(Pass::Restore))?;
+        if let Some(open) = self.open.as_mut().filter(|open| open.takes(&attachments)) {
+            for attachment in attachments {
+                if !open.places.contains(&attachment.place) {
+                    open.places.push(attachment.place);
+                }
+            }
+            return Some(open.map.clone());
+        }
+        self.close(gpu);
+        let map = draw.map(gpu, first, &self.planes)?;
+        let places = attachments.iter().map(|it| it.place).collect();
+        let open = Open { area: first.area, size: first.size, places, is_copied: false, map: map.clone() };
+        self.open = Some(open);
+        Some(map)
+    }
+
+    /// What was rendered to memory is there.
+    fn close(&mut self, gpu: &mut Gpu) {
+        let Some(open) = self.open.take() else { return };
+        draw::flush(gpu);
+        for place in &open.places {
+            if let Place::Address(Address(address)) = place {
+                self.add(*address, open.size, &open.map);
+            }
+        }
+    }
+
+    /// `copy` takes what was rendered to tile memory to memory.
+    fn copied(&mut self, gpu: &mut Gpu, copy: &Draw) {
+        let Some(resolve) = &copy.resolve else { return };
+        draw::flush(gpu);
+        let Some(mut open) = self.open.take() else { return };
+        if Some(open.area) == copy.tile && open.places.contains(&Place::Gmem(resolve.gmem)) {
+            self.add(resolve.address.0, open.size, &open.map);
+            open.is_copied = true;
+        }
+        self.open = Some(open);
+    }
+
+    fn add(&mut self, address: u32, size: [u32; 2], map: &Reasons) {
+        let known = self.surfaces.iter().position(|(known, it)| *known == address && it.size == size);
+        let mut touched = known.map_or_else(|| Touched::new(size), |index| self.surfaces.remove(index).1);
+        touched.add(map, [0; 2]);
+        self.surfaces.push((address, touched));
+        let pixels =
+            |surfaces: &[(u32, Touched)]| surfaces.iter().map(|(_, it)| it.bits.len() as u64).sum::<u64>();
+        while self.surfaces.len() > 1 && pixels(&self.surfaces) > MAX_PIXELS {
+            self.surfaces.remove(0);
+        }
+    }
+
+    /// The picture that `replay --png` writes, and what became of its pixels.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn finish(mut self, gpu: &mut Gpu) -> anyhow::Result<(Image, Touched)> {
+        self.close(gpu);
+        let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
+        let known = self.surfaces.iter().rposition(|(address, _)| *address == surface.address);
+        let touched = known.map(|index| self.surfaces.swap_remove(index).1);
+        let picture = Picture::of(&surface, &gpu.mem)?;
+        let size = picture.size();
+        let touched = touched.filter(|touched| touched.size[0] == size[0] && touched.size[1] >= size[1]);
+        let touched = touched.context("nothing is known of the fragments of what was rendered last")?;
+        ensure!(!size.contains(&0), "what was rendered last has no pixels");
+        Ok((Image { size, kind: picture.kind(), pixels: picture.pixels() }, touched))
+    }
+}
+
+/// What `draw` renders to: its colour targets, or depth and stencil where it has none.
+fn drawn_to(draw: &Draw) -> Vec<Attachment> {
+    let all = draw.attachments();
+    let is_color = |it: &Attachment| matches!(it.which, Which::Color(_));
+    let color: Vec<Attachment> = all.iter().copied().filter(is_color).collect();
+    if color.is_empty() { all } else { color }
+}
+
+impl Engine for Following {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        let draw = Draw::of(gpu, call, &mut self.shaders);
+        self.copied(gpu, &draw);
+        gpu.pipeline.reasons = self.map(gpu, &draw);
+        let flow = self.costing.run(gpu, call);
+        gpu.pipeline.reasons = None;
+        flow
+    }
+}
