@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::gs::cost::Row;
 use crate::fault::Place;
 use crate::gpu::Stage;
-use crate::shader::InstructionCount;
+use crate::shader::{Counting, InstructionCount};
 
 /// What `--stats` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -97,16 +97,6 @@ pub struct StageCost {
     pub samples: u64,
     /// How often each instruction ran; empty if they are not counted.
     pub counts: Vec<InstructionCount>,
-}
-
-/// Whether it is counted how often each instruction runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Counting {
-    /// No: that costs nothing.
-    #[default]
-    Off,
-    /// Yes.
-    On,
 }
 
 /// What the stages of draws took, in the order of their ends, for whoever asks.

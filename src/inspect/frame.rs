@@ -12,9 +12,10 @@ use super::shader::Shaders;
 use super::target::Place;
 use crate::cp::{Call, Engine, Flow, Observer, Renderer};
 use crate::draw;
-use crate::draw::stats::{CostList, Counting, StageCost};
+use crate::draw::stats::{CostList, StageCost};
 use crate::gpu::{Chip, Gpu};
 use crate::pass::Pass;
+use crate::shader::Counting;
 
 /// Rows that a table has at most.
 pub const MAX_ROWS: usize = 1 << 16;

@@ -51,7 +51,7 @@ pub use draw::{AlphaTest, Command, Draw, Key, Tile};
 pub use fetch::{IndexBuffer, Indices, VertexInput};
 pub use frame::{Cost, Costed, Costing, Frame, MAX_ROWS, Row, RowShader, RowTarget, RowTexture, Rows};
 pub use name::Address;
-pub use raster::{Offset, Raster, Scissors, Viewport};
+pub use raster::{Offset, Raster, Scissors};
 pub use read::Read;
 pub use run::{Capture, Look, Looking, Runs, find};
 pub use shader::{Shader, Shaders, Uses};

@@ -94,26 +94,47 @@ impl Contents {
 }
 
 /// The vertices of `call`, if there are few, and shaders have no other effect than to give them.
-pub fn mesh(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Option<Mesh> {
-    let Call::Draw(call) = call else { return None };
-    let is_small = u64::from(call.count) * u64::from(call.instances) <= MAX_VERTICES;
-    let is_plain =
-        draw.resolve.is_none() && draw.shaders.iter().all(|it| matches!(it.stage, Stage::VS | Stage::FS));
-    if !is_small || !is_plain || !room.has(Kind::Meshes) || vertex_shader_stores(draw) {
-        return None;
+///
+/// # Errors
+/// Why they are not there.
+pub fn mesh(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Result<Mesh, String> {
+    let Call::Draw(call) = call else { return Err("only draws with a known count have vertices".into()) };
+    let count = u64::from(call.count) * u64::from(call.instances);
+    if count > MAX_VERTICES {
+        return Err(format!(
+            "{count} vertices: meshes of up to {MAX_VERTICES} are kept; show --mesh writes any"
+        ));
+    }
+    if draw.resolve.is_some() {
+        return Err("it is a copy of tile memory".into());
+    }
+    if draw.shaders.iter().any(|it| !matches!(it.stage, Stage::VS | Stage::FS)) {
+        return Err("meshes are kept of draws that have only a vertex and a fragment shader".into());
+    }
+    if vertex_shader_stores(draw) {
+        return Err("its vertex shader stores, or is not in the capture".into());
+    }
+    if !room.has(Kind::Meshes) {
+        return Err("there is no room for more meshes".into());
     }
     // What goes wrong goes wrong again when the draw runs.
     let (report, costs) = (std::mem::take(&mut gpu.report), gpu.pipeline.costs.take());
     let made = mesh::Mesh::of(gpu, call);
     (gpu.report, gpu.pipeline.costs) = (report, costs);
-    let made = made.ok().filter(|mesh| mesh.is_plain)?;
-    let indices: Vec<u32> = made.triangles();
-    let (inputs, out) = (made.fetched_positions(), made.clip_positions());
-    let bytes = 4 * (indices.len() + 3 * inputs.as_ref().map_or(0, Vec::len) + 4 * out.len());
-    if indices.is_empty() || !room.take(Kind::Meshes, bytes, draw.frame_draw) {
-        return None;
+    packed(&made.map_err(|stop| stop.to_string())?, room, draw.frame_draw)
+}
+
+fn packed(mesh: &mesh::Mesh, room: &mut Room, draw: u32) -> Result<Mesh, String> {
+    let indices: Vec<u32> = mesh.triangles();
+    if indices.is_empty() || !mesh.is_plain {
+        return Err("it draws no triangles".into());
     }
-    Some(Mesh {
+    let (inputs, out) = (mesh.fetched_positions(), mesh.clip_positions());
+    let bytes = 4 * (indices.len() + 3 * inputs.as_ref().map_or(0, Vec::len) + 4 * out.len());
+    if !room.take(Kind::Meshes, bytes, draw) {
+        return Err("there is no room for more meshes".into());
+    }
+    Ok(Mesh {
         inputs: inputs.map(|inputs| base64(bytemuck::cast_slice(&inputs))),
         out: Some(base64(bytemuck::cast_slice(&out))),
         indices: base64(bytemuck::cast_slice(&indices)),

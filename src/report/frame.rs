@@ -70,6 +70,8 @@ pub struct Draw {
     pub texture_use: Vec<String>,
     /// Its vertices.
     pub mesh: Option<Mesh>,
+    /// Why they are not there.
+    pub no_mesh: Option<String>,
     /// Text of the packets since the draw before.
     pub packets: Vec<String>,
 }

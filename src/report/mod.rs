@@ -122,6 +122,7 @@ impl Draw {
             shader_use: seen.shader_use,
             texture_use: seen.texture_use,
             mesh: seen.mesh,
+            no_mesh: seen.no_mesh,
             packets,
         }
     }

@@ -44,6 +44,8 @@ pub struct Seen {
     pub texture_use: Vec<String>,
     /// Its vertices.
     pub mesh: Option<Mesh>,
+    /// Why there are none.
+    pub no_mesh: Option<String>,
 }
 
 /// The engine of a report.
@@ -109,7 +111,8 @@ impl Recorder {
         let (state, changed) = self.state(draw);
         let seen = &mut self.seen[index];
         (seen.state, seen.pass, seen.changed) = (state, draw.pass, changed);
-        (seen.canvas, seen.mesh) = (canvas, mesh);
+        seen.canvas = canvas;
+        (seen.mesh, seen.no_mesh) = mesh.map_or_else(|why| (None, Some(why)), |mesh| (Some(mesh), None));
         (seen.shader_use, seen.texture_use) = (shader_use, texture_use);
     }
 

@@ -8,6 +8,16 @@ use super::program::Program;
 use super::run::{Outcome, step};
 use super::warp::Warp;
 
+/// Whether it is counted how often each instruction runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counting {
+    /// No: that costs nothing.
+    #[default]
+    Off,
+    /// Yes.
+    On,
+}
+
 /// How often an instruction ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionCount {

@@ -41,7 +41,7 @@ mod summary;
 mod tests;
 mod warp;
 
-pub use count::{InstructionCount, run_counting};
+pub use count::{Counting, InstructionCount, run_counting};
 pub use environment::{Environment, Refused};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
 pub use ops::{

@@ -15,7 +15,7 @@ use super::text;
 use crate::cp::{Call, Silent};
 use crate::decode::Fields;
 use crate::draw::fs::reasons::Reasons;
-use crate::draw::stats::{CostList, Counting, StageCost};
+use crate::draw::stats::{CostList, StageCost};
 use crate::draw::stop::Stop;
 use crate::gpu::Gpu;
 use crate::inspect::canvas::{Changes, Keep, Snapshot, Which};
@@ -27,6 +27,7 @@ use crate::options::{Shared, open_capture};
 use crate::out_file::{Inputs, OutFile};
 use crate::picture::Alpha;
 use crate::selection::Draws;
+use crate::shader::Counting;
 use crate::status::{Failure, Status};
 
 /// Tiles that are listed at most.

@@ -8,12 +8,12 @@ use super::buffer::Buffer;
 use super::programs::{Loaded, Programs};
 use super::spare::SpareWarps;
 use super::state::{CodePlace, StageState, code, constants};
-use crate::draw::stats::Counting;
 use crate::draw::tpl1::TextureBank;
 use crate::draw::tpl1::state::textures;
 use crate::fault::{Fault, Miss};
 use crate::gpu::{Gpu, Stage};
 use crate::memo::Memo;
+use crate::shader::Counting;
 
 /// Places of programs that are remembered.
 const MAX_PLACES: usize = 4096;

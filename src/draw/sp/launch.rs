@@ -14,12 +14,11 @@ use super::log::ShaderLog;
 use super::memory::{GpuMemory, ShaderMemory, Stores};
 use super::state::StageState;
 use crate::budget::{Budget, Work};
-use crate::draw::stats::Counting;
 use crate::draw::tpl1::BoundBank;
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
 use crate::shader::{
-    INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, ShaderFault, Warp, run, run_counting,
+    Counting, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, ShaderFault, Warp, run, run_counting,
 };
 
 /// Jobs that run side by side.

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use a4emu_decoder::regs::sp::*;
 use a4emu_decoder::regs::sp_geometry::*;
 
-use crate::draw::stats::Counting;
 use crate::fault::{Client, Miss};
 use crate::gpu::{CodeSource, Gpu, INSTRUCTIONS, SsboState, Stage};
 use crate::memory::Memory;
 use crate::regfile::RegFile;
-use crate::shader::{Program, Summary, Warp};
+use crate::shader::{Counting, Program, Summary, Warp};
 
 use super::buffer::Buffer;
 use super::catch::Catch;
