@@ -60,8 +60,11 @@ impl Following {
 
     /// The map for `draw`: that of the draws before it, if it goes to the same pixels.
     fn map(&mut self, gpu: &mut Gpu, draw: &Draw) -> Option<Arc<Reasons>> {
+        if matches!(draw.pass, None | Some(Pass::Binning | Pass::Resolve | Pass::Restore)) {
+            return None;
+        }
         let attachments = drawn_to(draw);
-        let first = attachments.first().filter(|_| draw.pass != Some(Pass::Restore))?;
+        let first = attachments.first()?;
         if let Some(open) = self.open.as_mut().filter(|open| open.takes(&attachments)) {
             for attachment in attachments {
                 if !open.places.contains(&attachment.place) {
