@@ -160,9 +160,9 @@ fn every_verdict_is_of_its_colour() {
     let folder = TempDir::new().unwrap();
     let capture = assembled(&folder, "verdicts");
     let of = |draw: &str, kind: &str| {
-        let marks =
-            Shown::new(&capture, Some(draw), kind).marks().into_iter().map(|mark| mark.map(str::to_owned));
-        let mut marks: Vec<Option<String>> = marks.collect();
+        let shown = Shown::new(&capture, Some(draw), kind);
+        let mut marks: Vec<Option<String>> =
+            shown.marks().into_iter().map(|mark| mark.map(str::to_owned)).collect();
         marks.dedup();
         marks
     };
