@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::canvas::Attachment;
-use super::draw::Draw;
+use super::draw::{Draw, Tile};
 use crate::budget::Work;
 use crate::draw::fs::reasons::{Plane, Reasons};
 use crate::draw::gras::raster::Rect;
@@ -74,6 +74,16 @@ impl Touched {
                 self.bits[index] |= bits;
                 self.fragments[index] = self.fragments[index].saturating_add(count);
                 self.cost[index] = self.cost[index].saturating_add(spent);
+            }
+        }
+    }
+
+    /// Forgets what became of the pixels of `area`.
+    pub fn clear(&mut self, area: Tile) {
+        let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(i64::from);
+        for y in y..y + height {
+            for index in (x..x + width).filter_map(|x| self.index(x, y)) {
+                (self.bits[index], self.fragments[index], self.cost[index]) = (0, 0, 0);
             }
         }
     }

@@ -17,13 +17,15 @@ use crate::picture::Picture;
 const MAX_PIXELS: u64 = 1 << 26;
 
 /// Renders, and notes what becomes of pixels, surface by surface. What restores tile memory is left out: no
-/// program draws that.
+/// program draws that. What a tile held before that begins without is forgotten, so that of several frames the last counts.
 pub struct Following {
     /// What draws cost.
     pub costing: Costing,
     planes: Vec<Plane>,
     shaders: Shaders,
     open: Option<Open>,
+    /// The tile that was restored last.
+    restored: Option<Tile>,
     /// By address, the last one rendered to last.
     surfaces: Vec<(u32, Touched)>,
 }
@@ -33,8 +35,10 @@ struct Open {
     area: Tile,
     size: [u32; 2],
     places: Vec<Place>,
-    /// Some of it has been copied to memory: what comes now is another pass.
-    is_copied: bool,
+    /// It began with what was in memory.
+    is_restored: bool,
+    /// Where it has been copied to; what is drawn behind that is another pass.
+    copies: Vec<u32>,
     map: Arc<Reasons>,
 }
 
@@ -42,7 +46,7 @@ impl Open {
     /// Whether draws to `attachments` go to the same pixels.
     fn takes(&self, attachments: &[Attachment]) -> bool {
         let [first, ..] = attachments else { return false };
-        let is_alike = self.area == first.area && self.size == first.size && !self.is_copied;
+        let is_alike = self.area == first.area && self.size == first.size && self.copies.is_empty();
         is_alike
             && match (&self.places[..], first.place) {
                 ([Place::Gmem(_), ..], Place::Gmem(_)) => true,
@@ -54,14 +58,19 @@ impl Open {
 impl Following {
     /// Notes `planes`.
     pub fn new(planes: Vec<Plane>) -> Self {
-        let (costing, shaders, open, surfaces) = Default::default();
-        Self { costing, planes, shaders, open, surfaces }
+        let (costing, shaders, open, restored, surfaces) = Default::default();
+        Self { costing, planes, shaders, open, restored, surfaces }
     }
 
     /// The map for `draw`: that of the draws before it, if it goes to the same pixels.
     fn map(&mut self, gpu: &mut Gpu, draw: &Draw) -> Option<Arc<Reasons>> {
-        if matches!(draw.pass, None | Some(Pass::Binning | Pass::Resolve | Pass::Restore)) {
-            return None;
+        match draw.pass {
+            None | Some(Pass::Binning | Pass::Resolve) => return None,
+            Some(Pass::Restore) => {
+                self.restored = draw.tile;
+                return None;
+            }
+            Some(Pass::Gmem | Pass::Bypass) => {}
         }
         let attachments = drawn_to(draw);
         let first = attachments.first()?;
@@ -76,8 +85,9 @@ impl Following {
         self.close(gpu);
         let map = draw.map(gpu, first, &self.planes)?;
         let places = attachments.iter().map(|it| it.place).collect();
-        let open = Open { area: first.area, size: first.size, places, is_copied: false, map: map.clone() };
-        self.open = Some(open);
+        let is_restored = self.restored.take() == Some(first.area);
+        let (area, size, copies) = (first.area, first.size, Vec::new());
+        self.open = Some(Open { area, size, places, is_restored, copies, map: map.clone() });
         Some(map)
     }
 
@@ -97,11 +107,22 @@ impl Following {
         let Some(resolve) = &copy.resolve else { return };
         draw::flush(gpu);
         let Some(mut open) = self.open.take() else { return };
-        if Some(open.area) == copy.tile && open.places.contains(&Place::Gmem(resolve.gmem)) {
-            self.add(resolve.address.0, open.size, &open.map);
-            open.is_copied = true;
+        let address = resolve.address.0;
+        let is_known = Some(open.area) == copy.tile && open.places.contains(&Place::Gmem(resolve.gmem));
+        if is_known && !open.copies.contains(&address) {
+            if !open.is_restored {
+                self.forget(address, open.area);
+            }
+            self.add(address, open.size, &open.map);
+            open.copies.push(address);
         }
         self.open = Some(open);
+    }
+
+    /// A tile that began with nothing of what was in memory takes its place.
+    fn forget(&mut self, address: u32, area: Tile) {
+        let known = self.surfaces.iter_mut().filter(|(known, _)| *known == address);
+        known.for_each(|(_, touched)| touched.clear(area));
     }
 
     fn add(&mut self, address: u32, size: [u32; 2], map: &Reasons) {
