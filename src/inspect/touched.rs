@@ -81,8 +81,8 @@ impl Touched {
     /// Forgets what became of the pixels of `area`.
     pub fn clear(&mut self, area: Tile) {
         let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(i64::from);
-        for y in y..y + height {
-            for index in (x..x + width).filter_map(|x| self.index(x, y)) {
+        for [x, y] in (y..y + height).flat_map(|y| (x..x + width).map(move |x| [x, y])) {
+            if let Some(index) = self.index(x, y) {
                 (self.bits[index], self.fragments[index], self.cost[index]) = (0, 0, 0);
             }
         }
