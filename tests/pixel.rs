@@ -1,21 +1,21 @@
 //! `a4emu pixel`: the history of a pixel ends in what the frame shows, and every verdict has a draw
 //! that proves it.
 
-use std::fs::{self, File};
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+mod captures;
+mod picture;
+
+use std::fs;
+use std::path::Path;
 
 use assert_cmd::Command;
+use captures::{own, root, shared};
 use libtest_mimic::{Arguments, Failed, Trial};
+use picture::Picture;
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// Pixels of each capture.
 const PIXELS: usize = 200;
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 fn a4emu() -> Command {
     Command::new(env!("CARGO_BIN_EXE_a4emu"))
@@ -32,28 +32,12 @@ fn histories(capture: &Path, arguments: &[String]) -> Vec<Value> {
     out.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
 }
 
-/// An RGBA picture.
-struct Picture {
-    size: [u32; 2],
-    bytes: Vec<u8>,
-}
-
-impl Picture {
-    /// What `replay --png` makes of a capture.
-    fn of(capture: &Path) -> Self {
-        let folder = TempDir::new().expect("a folder");
-        let png = folder.path().join("frame.png");
-        a4emu().args(["replay", text(capture), "--png", text(&png), "-q"]).assert().success();
-        let file = BufReader::new(File::open(png).expect("a picture"));
-        let mut reader = png::Decoder::new(file).read_info().expect("a PNG");
-        let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
-        let info = reader.next_frame(&mut bytes).expect("pixels");
-        Self { size: [info.width, info.height], bytes }
-    }
-
-    fn pixel(&self, [x, y]: [u32; 2]) -> [u8; 4] {
-        self.bytes.as_chunks::<4>().0[(y * self.size[0] + x) as usize]
-    }
+/// What `replay --png` makes of a capture.
+fn replayed(capture: &Path) -> Picture {
+    let folder = TempDir::new().expect("a folder");
+    let png = folder.path().join("frame.png");
+    a4emu().args(["replay", text(capture), "--png", text(&png), "-q"]).assert().success();
+    Picture::read(&png)
 }
 
 /// A colour of a history as a picture shows it.
@@ -80,8 +64,8 @@ fn positions([width, height]: [u32; 2]) -> Vec<[u32; 2]> {
 /// Of many pixels of `capture`: the last colour of the history, and what is said to be there, is the
 /// frame's; and each event begins where the one before ended.
 fn check_frame(capture: &Path) -> Result<(), Failed> {
-    let picture = Picture::of(capture);
-    let at = positions(picture.size);
+    let picture = replayed(capture);
+    let at = positions(picture.size.map(|side| side as u32));
     let arguments: Vec<String> = at.iter().map(|[x, y]| format!("{x},{y}")).collect();
     let histories = histories(capture, &arguments);
     if histories.len() != PIXELS {
@@ -98,7 +82,8 @@ fn check_frame(capture: &Path) -> Result<(), Failed> {
             }
         }
         let last = drawn.last().map(|event| shown(&event["after"]["color"]));
-        let (frame, value) = (picture.pixel(at), shown(&history["value"]));
+        let frame: [u8; 4] = picture.pixel(at.map(|side| side as usize)).try_into()?;
+        let value = shown(&history["value"]);
         if value != frame || last.is_some_and(|last| last != frame) || last.is_none() {
             return Err(format!("{at:?}: the frame has {frame:?}, {value:?} is said, left {last:?}").into());
         }
@@ -143,7 +128,7 @@ fn check_verdicts() -> Result<(), Failed> {
 
 /// Questions without an answer, and a capture on stdin.
 fn check_questions() -> Result<(), Failed> {
-    let capture = root().join("captures/triangle.rd.gz");
+    let capture = own("triangle");
     let refused = |arguments: &[&str], says: &str| {
         let done = a4emu().arg("pixel").args(arguments).assert().code(2);
         let stderr = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
@@ -175,9 +160,8 @@ fn main() {
         Trial::test("every_verdict_has_a_draw", check_verdicts),
         Trial::test("what_has_no_answer_is_refused", check_questions),
     ];
-    let own = ["attribs", "blend", "clip", "cube", "depth", "fbo", "instanced", "many", "mrt", "points"]
-        .map(|name| root().join(format!("captures/{name}.rd.gz")));
-    let shared = std::env::var_os("A4EMU_SHARED").map_or(root().join("../shared"), PathBuf::from);
+    let own =
+        ["attribs", "blend", "clip", "cube", "depth", "fbo", "instanced", "many", "mrt", "points"].map(own);
     let theirs = [
         "scenes/scissor",
         "scenes/stencil",
@@ -194,7 +178,7 @@ fn main() {
         "games/neverball",
         "games/etr",
     ];
-    let theirs = theirs.map(|name| shared.join(format!("captures/{name}.rd.gz")));
+    let theirs = theirs.map(shared);
     let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
     for capture in own.into_iter().chain(theirs) {
         let there = capture.exists();

@@ -46,7 +46,7 @@ impl Contents {
                 self.programs.insert(hash.clone(), Program { stage: stage.name(), text });
             }
         }
-        Some(ShaderUse { stage: stage.name(), hash })
+        Some(ShaderUse { stage: stage.name(), hash, warps: Vec::new(), lanes: Vec::new() })
     }
 
     /// Keys of the textures that `draw` names; those that have no picture have none.

@@ -19,7 +19,8 @@ const WHY: &str = "the page would be more than 2 MB larger than one and a half t
 
 /// Bytes that a page of `frame` may have.
 pub fn limit(frame: &Frame) -> usize {
-    let patches = frame.draws.iter().flat_map(|draw| draw.patches.iter().chain(&draw.reasons));
+    let patches =
+        frame.draws.iter().flat_map(|draw| draw.patches.iter().chain(&draw.reasons).chain(&draw.cost_map));
     let patches = patches.chain(frame.canvases.iter().flat_map(|canvas| &canvas.patches));
     let pngs = patches.map(|Patch { png, .. }| png).chain(frame.textures.values().map(|it| &it.png));
     // Of base64, four letters are three bytes.

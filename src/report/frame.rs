@@ -65,8 +65,8 @@ pub struct Draw {
     pub patches: Vec<Patch>,
     /// What became of pixels: see [`crate::draw::fs::reasons`].
     pub reasons: Vec<Patch>,
-    /// Work by pixel; it is not counted yet.
-    pub cost_map: Option<()>,
+    /// What the fragment shader spent on pixels: see [`super::cost_map`].
+    pub cost_map: Vec<Patch>,
     /// Its programs.
     pub shader_use: Vec<ShaderUse>,
     /// Its textures.
@@ -99,6 +99,10 @@ pub struct ShaderUse {
     pub stage: &'static str,
     /// Key in [`Frame::shaders`].
     pub hash: String,
+    /// Warps that ran each instruction here; empty where it did not run, or there was no room.
+    pub warps: Vec<u64>,
+    /// Lanes for which each ran.
+    pub lanes: Vec<u64>,
 }
 
 /// A program.

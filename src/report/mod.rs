@@ -7,6 +7,7 @@ pub mod canvases;
 mod changed;
 mod commands;
 mod contents;
+mod cost_map;
 mod fit;
 pub mod frame;
 pub mod html;
@@ -74,13 +75,14 @@ pub fn of_capture(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Resu
     // One line of progress is enough.
     let sections = open_capture(path, &Shared { quiet: true, ..shared.clone() })?;
     playback.run(sections, &mut recorder, &mut Tee(vec![&mut rows, &mut packets]));
-    let costs = std::mem::take(&mut recorder.costing).finish(&mut playback.gpu);
-    let rows = rows.finish(&playback.gpu, &costs);
+    let costed = std::mem::take(&mut recorder.costing).finish(&mut playback.gpu);
+    let rows = rows.finish(&playback.gpu, &costed.costs);
     if rows.left_out > 0 {
         let what = format!("the page has no room for {} more draws", rows.left_out);
         playback.gpu.report.cut(what, playback.gpu.at);
     }
     let canvases = std::mem::take(&mut recorder.canvases).finish(&mut playback.gpu, &mut recorder.room);
+    recorder.add_counts(&rows, &costed.counts);
     let told = playback.gpu.report.tell(&path.display().to_string(), shared);
     Ok((frame_of(path, rows, canvases, recorder, packets), told))
 }
@@ -124,7 +126,7 @@ impl Draw {
             canvas: seen.canvas,
             patches: seen.patches,
             reasons: seen.reasons,
-            cost_map: None,
+            cost_map: seen.cost_map,
             shader_use: seen.shader_use,
             texture_use: seen.texture_use,
             mesh: seen.mesh,

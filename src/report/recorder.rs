@@ -10,22 +10,18 @@ use super::canvases::{Canvases, shown};
 use super::changed::changed;
 use super::commands::{Command, Commands};
 use super::contents::{self, Contents};
+use super::cost_map;
 use super::frame::{MeshOrWhy, Patch, ShaderUse};
 use super::pictures;
 use super::room::{Kind, Room};
-use crate::budget::Work;
 use crate::cp::{Call, Engine, Flow};
 use crate::draw;
-use crate::draw::fs::reasons::Reasons;
-use crate::draw::gras::raster::Rect;
-use crate::gpu::Gpu;
+use crate::draw::fs::reasons::{Plane, Reasons};
+use crate::gpu::{Gpu, STAGES};
 use crate::inspect::canvas::Attachment;
-use crate::inspect::{Costing, Draw, Shaders};
+use crate::inspect::{self, Costing, Counts, Draw, Shaders};
 use crate::pass::Pass;
 use crate::progress::Counted;
-
-/// Pixels of a map of reasons at most.
-const MAX_PIXELS: u64 = 1 << 26;
 
 /// Restores of one tile at most: eight colour targets, depth and stencil.
 const MAX_RESTORES: usize = 10;
@@ -45,6 +41,8 @@ pub struct Seen {
     pub patches: Vec<Patch>,
     /// What became of pixels.
     pub reasons: Vec<Patch>,
+    /// What was spent on pixels.
+    pub cost_map: Vec<Patch>,
     /// Its programs.
     pub shader_use: Vec<ShaderUse>,
     /// Its textures.
@@ -84,9 +82,26 @@ pub struct Recorder {
 impl Recorder {
     /// Nothing seen yet; `progress` is told of each draw.
     pub fn new(progress: Counted) -> Self {
-        let (costing, seen, canvases, contents, room) = Default::default();
+        let costing = Costing::with_counts();
+        let (seen, canvases, contents, room) = Default::default();
         let (commands, shaders, restores, last) = Default::default();
         Self { costing, seen, canvases, contents, room, commands, shaders, restores, last, progress }
+    }
+
+    /// Adds how often the instructions of each command's programs ran, as far as there is room.
+    pub fn add_counts(&mut self, rows: &inspect::Frame, counts: &Counts) {
+        for (row, seen) in rows.rows.iter().zip(&mut self.seen) {
+            for used in &mut seen.shader_use {
+                let Some(stage) = STAGES.into_iter().find(|stage| stage.name() == used.stage) else {
+                    continue;
+                };
+                let all = counts.of(row.numbers(), stage);
+                let bytes = 2 * size_of::<u64>() * all.warps.len();
+                if self.room.take(Kind::Counts, bytes, row.frame_draw) {
+                    (used.warps, used.lanes) = (all.warps, all.lanes);
+                }
+            }
+        }
     }
 
     /// What is looked at before a run.
@@ -144,7 +159,7 @@ impl Recorder {
             let Some(canvas) = canvas else { continue };
             self.seen[restore.command].canvas = Some(canvas);
             let shown_by = self.canvases.restored_by(canvas, restore.command);
-            self.note_reasons(restore.reasons, [tile.x, tile.y], shown_by, &restore.draw);
+            self.note_map(restore.reasons, [tile.x, tile.y], shown_by, &restore.draw);
             self.update(gpu, (shown_by, canvas), &restore.draw, &attachment);
         }
     }
@@ -158,7 +173,7 @@ impl Recorder {
             }
             return;
         }
-        self.note_reasons(reasons, [0; 2], command, &draw);
+        self.note_map(reasons, [0; 2], command, &draw);
         let Some(canvas) = self.seen[command].canvas else { return };
         self.update(gpu, (command, canvas), &draw, attachment);
         if draw.resolve.is_some() {
@@ -166,9 +181,12 @@ impl Recorder {
         }
     }
 
-    fn note_reasons(&mut self, map: Option<Arc<Reasons>>, origin: [u32; 2], command: usize, draw: &Draw) {
-        let noted = map.and_then(|map| pictures::reasons(&map, origin, &mut self.room, draw.frame_draw));
-        self.seen[command].reasons.extend(noted);
+    /// What became of pixels, and what was spent on them, are patches of a command.
+    fn note_map(&mut self, map: Option<Arc<Reasons>>, origin: [u32; 2], command: usize, draw: &Draw) {
+        let Some(map) = map else { return };
+        let (seen, room) = (&mut self.seen[command], &mut self.room);
+        seen.reasons.extend(pictures::reasons(&map, origin, room, draw.frame_draw));
+        seen.cost_map.extend(cost_map::patch(&map, origin, room, draw.frame_draw));
     }
 
     /// What a run has changed of a canvas is a patch of a command.
@@ -186,18 +204,6 @@ impl Recorder {
     }
 }
 
-/// A map for what becomes of the pixels of `draw`, if the budget pays for it.
-fn reasons(gpu: &mut Gpu, draw: &Draw, attachment: &Attachment) -> Option<Arc<Reasons>> {
-    let area = attachment.area;
-    let pixels = u64::from(area.width) * u64::from(area.height);
-    if draw.resolve.is_some() || pixels == 0 || pixels > MAX_PIXELS {
-        return None;
-    }
-    let [x0, y0] = [area.x as i32, area.y as i32];
-    let rect = Rect { x0, y0, x1: x0 + area.width as i32, y1: y0 + area.height as i32 };
-    gpu.budget.take(Work::Copy16, pixels / 4).then(|| Arc::new(Reasons::new(rect)))
-}
-
 impl Engine for Recorder {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         self.progress.next();
@@ -213,7 +219,7 @@ impl Engine for Recorder {
         attachment.area = draw.resolve.as_ref().and(draw.tile).unwrap_or(attachment.area);
         let copied = draw.resolve.as_ref().and(self.seen[command.number()].canvas);
         self.canvases.settle(gpu, &attachment, copied, &mut self.room);
-        gpu.pipeline.reasons = reasons(gpu, &draw, &attachment);
+        gpu.pipeline.reasons = draw.map(gpu, &attachment, &[Plane::Cost]);
         let flow = self.costing.run(gpu, call);
         draw::flush(gpu);
         self.after(gpu, command.number(), draw, &attachment);

@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 pub enum Kind {
     /// Pictures: patches, reasons, textures.
     Pictures,
+    /// What draws spent on pixels.
+    Costs,
+    /// How often instructions ran.
+    Counts,
     /// Vertices.
     Meshes,
     /// Lines of packets.
@@ -26,7 +30,8 @@ impl Kind {
             Self::Pictures | Self::States => 64 << 20,
             Self::Meshes => 32 << 20,
             Self::Packets => 64 << 20,
-            Self::Programs => 16 << 20,
+            Self::Programs | Self::Costs => 16 << 20,
+            Self::Counts => 8 << 20,
             Self::Canvases => 256 << 20,
         }
     }
@@ -34,6 +39,8 @@ impl Kind {
     const fn name(self) -> &'static str {
         match self {
             Self::Pictures => "pictures",
+            Self::Costs => "maps of costs",
+            Self::Counts => "counts of instructions",
             Self::Meshes => "meshes",
             Self::Packets => "packets",
             Self::States => "states",

@@ -4,7 +4,7 @@ use crate::budget::{Budget, Work};
 use crate::fault::{Fault, Missing};
 use crate::fidelity::Rests;
 use crate::gpu::Stage;
-use crate::shader::ShaderFault;
+use crate::shader::{InstructionCount, ShaderFault};
 
 /// Pages of stores to nowhere that are kept.
 const MAX_LOST_PAGES: usize = 64;
@@ -26,6 +26,8 @@ pub struct ShaderLog {
     pub rests: Rests,
     /// What it took.
     pub work: ShaderWork,
+    /// How often each instruction ran; empty if they are not counted.
+    pub counts: Vec<InstructionCount>,
 }
 
 /// Work of shaders, by the kinds that a budget knows.
@@ -95,6 +97,7 @@ impl ShaderLog {
         }
         self.rests.append(later.rests);
         self.work.add(&later.work);
+        InstructionCount::merge(&mut self.counts, &later.counts);
     }
 
     /// Notes a store to a page in no buffer.

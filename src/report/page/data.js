@@ -154,6 +154,12 @@ function patchPixels(patch) {
 
 const inside = (patch, x, y) => x >= patch.x && y >= patch.y && x < patch.x + patch.w && y < patch.y + patch.h;
 
+/** A heat map that is none of a bit of the reasons: what the fragment shader spent. */
+const COST = 256;
+
+/** The parts of a warp instruction that costs are counted in. */
+const COST_UNIT = 32;
+
 /** Commands between two pictures that are kept. */
 const KEYFRAME_EVERY = 48;
 
@@ -232,6 +238,7 @@ class Surface {
   }
 
   async count(bit) {
+    if (bit === COST) return this.spent();
     const counts = new Uint16Array(this.width * this.height);
     for (const row of this.rows) {
       for (const patch of this.draws[row].reasons) {
@@ -243,6 +250,22 @@ class Surface {
       }
     }
     return { counts, most: counts.reduce((most, count) => Math.max(most, count), 0) };
+  }
+
+  /** For each pixel, what all draws spent on it, in parts of a warp instruction. */
+  async spent() {
+    const counts = new Float64Array(this.width * this.height);
+    for (const row of this.rows) {
+      for (const patch of this.draws[row].cost_map) {
+        const { pixels } = await patchPixels(patch);
+        const view = new DataView(pixels.buffer, pixels.byteOffset);
+        for (let y = 0; y < patch.h; y++) {
+          const to = (patch.y + y) * this.width + patch.x;
+          for (let x = 0; x < patch.w; x++) counts[to + x] += view.getUint32((y * patch.w + x) * 4, true);
+        }
+      }
+    }
+    return { counts, most: counts.reduce((most, count) => Math.max(most, count), 0), unit: "warp instructions" };
   }
 
   /** What happened to a pixel: a row for each draw that has a reason or a colour there. */

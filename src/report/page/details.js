@@ -195,14 +195,14 @@ class Details {
   shadersParts() {
     const { shader_use: uses, row } = this.draw;
     if (!uses.length) return [make("p", { class: "dim" }, "No shader of this command is in the capture.")];
-    return uses.flatMap(({ stage, hash }) => {
+    return uses.flatMap(({ stage, hash, warps, lanes }) => {
       const shader = this.frame.shaders[hash];
       const users = this.frame.draws.filter((draw) => draw.shader_use.some((use) => use.hash === hash)).length;
       const ran = row.cost.instructions[stage] ?? 0;
       const head = make("h3", {}, `${stage} `, make("code", {}, hash),
-        make("span", { class: "dim" }, ` · ${count(shader?.text.length ?? 0, "instruction")} · ${ran} ran here · in ${count(users, "draw")}`));
+        make("span", { class: "dim" }, ` · ${count(shader?.text.length ?? 0, "instruction")} · ${ran} ran here${warps.length ? ", by line: warps and lanes" : ""} · in ${count(users, "draw")}`));
       if (!shader) return [head, make("p", { class: "dim" }, "not in the report")];
-      return [head, make("div", { class: "code", role: "group", "aria-label": `${stage} ${hash}` }, ...shader.text.map((line) => make("div", {}, line)))];
+      return [head, make("div", { class: "code", role: "group", "aria-label": `${stage} ${hash}` }, ...codeLines(shader.text, warps, lanes))];
     });
   }
 
@@ -225,6 +225,13 @@ class Details {
       make("div", { class: wanted && line.toLowerCase().includes(wanted) ? "hit" : null }, ...this.registers.linked(line)));
     return [make("p", { class: "dim" }, `${count(packets.length, "line")} since the draw before`), make("div", { class: "code packets" }, ...lines)];
   }
+}
+
+/** The lines of a program; where it ran, behind the warps and the lanes that ran each. */
+function codeLines(text, warps, lanes) {
+  if (!warps.length) return text.map((line) => make("div", {}, line));
+  const counts = (left, right) => make("span", { class: "dim" }, `${String(left).padStart(9)} ${String(right).padStart(10)}  `);
+  return text.map((line, index) => make("div", {}, counts(warps[index] ?? 0, lanes[index] ?? 0), line));
 }
 
 /** "path: old -> new" in parts. */

@@ -142,7 +142,7 @@ class Page {
       "?": () => $("help").showModal(),
       Escape: () => { $("query").value = ""; this.find(); },
       b: () => picture.setMode("before"), a: () => picture.setMode("after"), d: () => picture.setMode("difference"),
-      o: () => picture.setHeat({ 0: COVERED, [COVERED]: WRITTEN, [WRITTEN]: 0 }[picture.heat]),
+      o: () => picture.setHeat({ 0: COVERED, [COVERED]: WRITTEN, [WRITTEN]: COST, [COST]: 0 }[picture.heat]),
       "+": () => picture.zoom(2), "=": () => picture.zoom(2), "-": () => picture.zoom(0.5), 0: () => picture.fit(),
     };
     return actions[key] ?? (TABS[key - 1] ? () => this.showTab(TABS[key - 1]) : null);
