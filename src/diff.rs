@@ -3,9 +3,11 @@
 //! Captures are compared command by command, tiles folded:
 //!
 //! - [`side`]: the commands of a capture, each with its state and hashes of what it fetches;
+//! - [`player`]: the runs that this takes, which share what the limits allow;
 //! - [`align`]: which command of one is which of the other;
 //! - [`compare`], [`registers`]: what differs between two; [`contents`]: the bytes of what is fetched, looked at only
 //!   where the hashes differ;
+//! - [`rendered`]: what earlier draws made of what is fetched, if nothing else differs;
 //! - [`cause`]: the packet that made a difference; [`images`]: pictures after each; [`report`]: what is put out.
 //!
 //! [`states`] compares state files.
@@ -14,7 +16,9 @@ mod cause;
 mod compare;
 mod contents;
 mod images;
+mod player;
 mod registers;
+mod rendered;
 mod report;
 mod side;
 mod states;
@@ -30,6 +34,8 @@ use crate::selection::{Draws, Selection};
 use crate::status::{Failure, Status};
 use align::{Pair, align};
 use compare::{Comparison, Difference};
+use contents::Play;
+use player::Player;
 use report::Report;
 use side::{Side, Tiles};
 
@@ -121,10 +127,11 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 fn captures([a, b]: [&Input; 2], args: &Args, shared: &Shared, status: &mut Status) -> anyhow::Result<()> {
     let tiles = if args.tiles { Tiles::Apart } else { Tiles::Folded };
     let captures = [Capture::new(&a.path)?, Capture::new(&b.path)?];
+    let mut players = captures.map(|capture| Player::new(capture, &args.limits));
     let mut sides = Vec::new();
-    for (capture, name) in captures.iter().zip([&a.path, &b.path]) {
-        states::is_state(name)?;
-        let (side, told) = Side::of(capture, name, tiles, args, shared)?;
+    for player in &mut players {
+        states::is_state(player.capture().name())?;
+        let (side, told) = Side::of(player, tiles, shared)?;
         *status = status.worse(told);
         sides.push(side);
     }
@@ -137,14 +144,16 @@ fn captures([a, b]: [&Input; 2], args: &Args, shared: &Shared, status: &mut Stat
     let addresses = if args.addresses { Addresses::Compared } else { Addresses::Renamed };
     let is_whole = args.selection.draw.is_none() && a.draw.is_none() && b.draw.is_none();
     let mut comparison = Comparison::of(old, new, &pairs, addresses);
-    contents::resolve(&mut comparison, [&captures[0], &captures[1]], [old, new], args, shared)?;
+    contents::resolve(&mut comparison, Play::Captured, &mut players, [old, new], shared)?;
+    *status = status.worse(rendered::compare(&mut comparison, &pairs, &mut players, [old, new], shared)?);
+    *status = status.worse(comparison.tell());
     let mut report = Report::new([old, new], comparison, is_whole && !args.tiles);
     if args.first {
         report.keep_first();
-        cause::add(&mut report, [&captures[0], &captures[1]], args, shared)?;
+        cause::add(&mut report, &mut players, shared)?;
     }
     if let Some(folder) = &args.images {
-        images::add(&mut report, [&captures[0], &captures[1]], [old, new], &pairs, folder, args, shared)?;
+        *status = status.worse(images::add(&mut report, &mut players, [old, new], &pairs, folder, shared)?);
     }
     let differs = if report.is_same() { Status::Fine } else { Status::Differs };
     *status = status.worse(differs);

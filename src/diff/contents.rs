@@ -1,25 +1,40 @@
 //! The bytes of what is fetched, where they differ: which index, vertex, texel or word.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::size_of;
 
 use a4emu_decoder::regs::vfd::VFD_DECODE_INSTR;
 
-use super::Args;
 use super::Found;
 use super::align::Pair;
 use super::compare::{Comparison, Difference, Unread};
-use super::side::{Side, reads};
-use crate::cp::{Call, Engine, Flow, Silent, Skip};
+use super::player::Player;
+use super::side::{Side, hash, reads};
+use crate::cp::{Call, Engine, Flow, Renderer, Silent, Skip};
+use crate::budget::Work;
+use crate::draw::flush;
 use crate::format::{Codec, Format, Transfer};
 use crate::gpu::Gpu;
-use crate::inspect::{Capture, Draw, Read, Shaders, Texels, Texture};
-use crate::options::{Shared, open_capture};
+use crate::inspect::{Draw, Read, Shaders, Texels, Texture};
+use crate::memory::little_endian;
+use crate::options::Shared;
+use crate::status::Status;
 
-/// Bytes of contents that are kept of a capture at most.
+/// Bytes of contents that are kept of a capture at most, texels unpacked.
 const MAX_BYTES: u64 = 1 << 28;
 
 /// Elements of one thing that are told; of more there is the count.
 const MAX_TOLD: usize = 16;
+
+/// Who draws while memory is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Play {
+    /// Nobody: it is what the capture holds.
+    #[default]
+    Captured,
+    /// Everybody: it is what earlier draws left.
+    Rendered,
+}
 
 /// What was fetched.
 enum Contents {
@@ -67,9 +82,9 @@ impl Elements {
 /// A capture can no longer be opened.
 pub fn resolve(
     comparison: &mut Comparison,
-    captures: [&Capture; 2],
+    play: Play,
+    players: &mut [Player; 2],
     sides: [&Side; 2],
-    args: &Args,
     shared: &Shared,
 ) -> anyhow::Result<()> {
     let unread = std::mem::take(&mut comparison.unread);
@@ -77,16 +92,10 @@ pub fn resolve(
         return Ok(());
     }
     let mut looked = Vec::new();
-    for side in [0, 1] {
-        let mut wanted: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
-        for it in &unread {
-            let command = if side == 0 { it.pair.a() } else { it.pair.b() };
-            let Some(command) = command.and_then(|index| sides[side].commands.get(index)) else { continue };
-            wanted.entry(command.draw.draw).or_default().insert(it.index[side]);
-        }
-        let mut reader = Reader { wanted, found: BTreeMap::new(), left: MAX_BYTES, ..Reader::default() };
-        let mut playback = args.limits.playback(captures[side].path());
-        playback.run(open_capture(captures[side].path(), shared)?, &mut reader, &mut Silent);
+    for (side, player) in players.iter_mut().enumerate() {
+        let wanted = wanted(&unread, sides, side);
+        let mut reader = Reader { play, wanted, left: MAX_BYTES, ..Reader::default() };
+        player.run(&mut reader, &mut Silent, shared)?;
         looked.push(reader.found);
     }
     let mut told = BTreeSet::new();
@@ -105,6 +114,70 @@ pub fn resolve(
     Ok(())
 }
 
+/// Which runs of capture `side` read what.
+fn wanted(unread: &[Unread], sides: [&Side; 2], side: usize) -> Wanted {
+    let mut wanted = Wanted::new();
+    for it in unread {
+        let command = if side == 0 { it.pair.a() } else { it.pair.b() };
+        let Some(command) = command.and_then(|index| sides[side].commands.get(index)) else { continue };
+        wanted.entry(command.draw.draw).or_default().insert(it.index[side]);
+    }
+    wanted
+}
+
+/// By number of the run: places among what it fetches.
+type Wanted = BTreeMap<u32, BTreeSet<usize>>;
+
+/// Hashes of what `unread` names in both captures, as the draws before it left it; nothing where there is none.
+///
+/// # Errors
+/// A capture can no longer be opened.
+pub fn rendered_hashes(
+    unread: &[Unread],
+    players: &mut [Player; 2],
+    sides: [&Side; 2],
+    shared: &Shared,
+) -> anyhow::Result<(Vec<[Option<u64>; 2]>, Status)> {
+    let (mut hashes, mut status) = (Vec::new(), Status::Fine);
+    for (side, player) in players.iter_mut().enumerate() {
+        let wanted = wanted(unread, sides, side);
+        let mut hasher = Hasher { wanted, found: BTreeMap::new(), shaders: Shaders::default() };
+        let gpu = player.run(&mut hasher, &mut Silent, shared)?;
+        if gpu.report.troubles.first_cut().is_some() {
+            status = status.worse(gpu.report.tell(&player.capture().name().display().to_string(), shared));
+        }
+        hashes.push(hasher.found);
+    }
+    let hash = |it: &Unread, side: usize, index: Option<usize>| {
+        let command = sides[side].commands.get(index?)?;
+        hashes[side].get(&(command.draw.draw, it.index[side])).copied()
+    };
+    let both = unread.iter().map(|it| [hash(it, 0, it.pair.a()), hash(it, 1, it.pair.b())]);
+    Ok((both.collect(), status))
+}
+
+/// Renders, and takes hashes of what draws fetch.
+struct Hasher {
+    wanted: Wanted,
+    found: BTreeMap<(u32, usize), u64>,
+    shaders: Shaders,
+}
+
+impl Engine for Hasher {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        if let Some(wanted) = self.wanted.remove(&call.number()) {
+            flush(gpu);
+            let draw = Draw::of(gpu, call, &mut self.shaders);
+            let reads = reads(&draw, gpu);
+            for index in wanted {
+                let hash = reads.get(index).and_then(|read| hash(gpu, read));
+                self.found.extend(hash.map(|hash| ((call.number(), index), hash)));
+            }
+        }
+        if self.wanted.is_empty() { Flow::Stop } else { Renderer.run(gpu, call) }
+    }
+}
+
 /// By number of the run and place among what it fetches.
 type Looked = BTreeMap<(u32, usize), Contents>;
 
@@ -118,7 +191,8 @@ fn contents<'l>(it: &Unread, sides: [&Side; 2], looked: &'l [Looked]) -> [Option
 /// Reads contents at the draws that fetch them.
 #[derive(Default)]
 struct Reader {
-    wanted: BTreeMap<u32, BTreeSet<usize>>,
+    play: Play,
+    wanted: Wanted,
     found: Looked,
     /// Bytes that may still be kept.
     left: u64,
@@ -129,6 +203,7 @@ struct Reader {
 impl Engine for Reader {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         if let Some(wanted) = self.wanted.remove(&call.number()) {
+            flush(gpu);
             let draw = Draw::of(gpu, call, &mut self.shaders);
             let reads = reads(&draw, gpu);
             for index in wanted {
@@ -137,7 +212,11 @@ impl Engine for Reader {
                 }
             }
         }
-        if self.wanted.is_empty() { Flow::Stop } else { self.skip.run(gpu, call) }
+        match self.play {
+            _ if self.wanted.is_empty() => Flow::Stop,
+            Play::Captured => self.skip.run(gpu, call),
+            Play::Rendered => Renderer.run(gpu, call),
+        }
     }
 
     fn is_stale(&self, address: u32) -> bool {
@@ -152,16 +231,22 @@ impl Engine for Reader {
 impl Reader {
     /// What `read` of `draw` names; nothing when there is no room.
     fn read(&mut self, gpu: &mut Gpu, draw: &Draw, read: &Read) -> Option<Contents> {
+        if let Some(texels) = texture(draw, &read.what).and_then(|texture| self.texels(gpu, texture)) {
+            return Some(texels);
+        }
         self.left = self.left.checked_sub(read.bytes.into())?;
+        if !gpu.budget.take(Work::Copy16, u64::from(read.bytes) / 16 + 1) {
+            return None;
+        }
         let bytes = read.contents(&gpu.mem).into_owned();
-        let elements = |start: u32, size: u32, stride: u32| {
+        let elements = |bytes: Vec<u8>, start: u32, size: u32, stride: u32| {
             let offset = u64::from(read.address.0.wrapping_sub(start));
             let first = offset.checked_div(stride.into()).unwrap_or(0);
-            Elements { first, size: size as usize, stride: stride as usize, bytes: bytes.clone() }
+            Elements { first, size: size as usize, stride: stride as usize, bytes }
         };
         let buffer = draw.indices.as_ref().and_then(|indices| indices.buffer);
         if let Some(buffer) = buffer.filter(|_| read.what == "indices") {
-            return Some(Contents::Indices(elements(buffer.address.0, buffer.width, buffer.width)));
+            return Some(Contents::Indices(elements(bytes, buffer.address.0, buffer.width, buffer.width)));
         }
         let number = |prefix: &str| read.what.strip_prefix(prefix)?.parse::<u32>().ok();
         if let Some(input) =
@@ -170,13 +255,24 @@ impl Reader {
             let decode = gpu.regs.at::<VFD_DECODE_INSTR>(input.index);
             let codec =
                 Format::vertex(decode.FORMAT()).and_then(|it| it.codec(decode.SWAP(), Transfer::Linear));
-            let elements = elements(input.address.0, input.element_bytes, input.stride);
+            let elements = elements(bytes, input.address.0, input.element_bytes, input.stride);
             return Some(Contents::Vertices(codec, elements));
         }
-        match texture(draw, &read.what) {
-            Some(texture) => texels(gpu, texture).or(Some(Contents::Words(bytes))),
-            None => Some(Contents::Words(bytes)),
+        Some(Contents::Words(bytes))
+    }
+
+    /// All texels of `texture`, unless they cannot be read or there is no room.
+    fn texels(&mut self, gpu: &mut Gpu, texture: &Texture) -> Option<Contents> {
+        let mut all = BTreeMap::new();
+        for level in 0..texture.levels {
+            let [width, height] = texture.level_size(level);
+            for layer in 0..texture.layers(level) {
+                let bytes = u64::from(width) * u64::from(height) * size_of::<[u32; 4]>() as u64;
+                self.left = self.left.checked_sub(bytes)?;
+                all.insert([level, layer], texture.texels(level, layer, gpu).ok()?);
+            }
         }
+        Some(Contents::Texels(all))
     }
 }
 
@@ -186,17 +282,6 @@ fn texture<'d>(draw: &'d Draw, what: &str) -> Option<&'d Texture> {
     let slot: u32 = slot.parse().ok()?;
     let stage = draw.shaders.iter().find(|it| it.name() == stage)?;
     stage.textures.iter().find(|it| it.slot == slot)
-}
-
-/// All texels of `texture`, unless they cannot be read.
-fn texels(gpu: &mut Gpu, texture: &Texture) -> Option<Contents> {
-    let mut all = BTreeMap::new();
-    for level in 0..texture.levels {
-        for layer in 0..texture.layers(level) {
-            all.insert([level, layer], texture.texels(level, layer, gpu).ok()?);
-        }
-    }
-    Some(Contents::Texels(all))
 }
 
 /// Where two contents differ, in words.
@@ -215,7 +300,7 @@ fn differences(contents: [Option<&Contents>; 2], sides: [&Side; 2], it: &Unread)
         [Some(Contents::Vertices(codec, old)), Some(Contents::Vertices(other, new))] => {
             for number in common(old, new) {
                 let (old, new) = (old.get(number), new.get(number));
-                if old != new {
+                if old != new && told.has_room() {
                     let [old, new] =
                         [(old, codec), (new, other)].map(|(it, codec)| element(it, codec.as_ref()));
                     told.tell(format!("{what} vertex {number}"), old, new);
@@ -252,6 +337,9 @@ fn compare_texels(told: &mut Told<'_>, [level, layer]: [u32; 2], old: &Texels, n
     }
     let pairs = old.values.iter().zip(&new.values).enumerate();
     for (at, (one, other)) in pairs.filter(|(_, (one, other))| one != other) {
+        if !told.has_room() {
+            continue;
+        }
         let width = old.size[0].max(1) as usize;
         let place = [Some((" level ", level)), (layer > 0).then_some((" layer ", layer))];
         let place: String = place.iter().flatten().map(|(name, number)| format!("{name}{number}")).collect();
@@ -288,10 +376,6 @@ fn lanes(values: [u32; 4], as_floats: bool) -> String {
     format!("({})", values.map(text).join(", "))
 }
 
-fn little_endian(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
-}
-
 fn word(bits: &u32) -> String {
     format!("{bits:#010x} ({:?})", f32::from_bits(*bits))
 }
@@ -304,11 +388,16 @@ struct Told<'w> {
 }
 
 impl Told<'_> {
+    /// Whether another difference may be told; if not, it is counted. (There can be millions: none is put in words
+    /// for nothing.)
+    fn has_room(&mut self) -> bool {
+        let has_room = self.found.len() < MAX_TOLD;
+        self.more += u64::from(!has_room);
+        has_room
+    }
+
     fn tell(&mut self, what: String, old: String, new: String) {
-        match self.found.len() < MAX_TOLD {
-            true => self.found.push(Difference::new(what, old, new)),
-            false => self.more += 1,
-        }
+        self.found.push(Difference::new(what, old, new));
     }
 
     fn compare(
@@ -318,7 +407,7 @@ impl Told<'_> {
         what: impl Fn() -> String,
         text: impl Fn(&u32) -> String,
     ) {
-        if old != new {
+        if old != new && self.has_room() {
             let [old, new] = [old, new].map(|it| it.as_ref().map_or("none".into(), &text));
             self.tell(what(), old, new);
         }

@@ -12,9 +12,10 @@ use crate::draw;
 use crate::gpu::Gpu;
 use crate::inspect::{Capture, Draw, Shaders};
 use crate::limits::Limits;
-use crate::options::{Shared, Threads, open_capture};
-use crate::pixel::{self, Position, Question};
+use crate::options::{Shared, Threads};
+use crate::pixel::{self, Question};
 use crate::report::{self, html};
+use crate::selection::Position;
 use crate::status::Status;
 
 /// A capture, and what is known of it.
@@ -43,7 +44,7 @@ impl Site {
         shared: &Shared,
         path: &str,
     ) -> anyhow::Result<(Self, Status)> {
-        let (mut frame, told) = report::of_capture(capture.path(), &args.limits, shared)?;
+        let (mut frame, told) = report::of_capture(&capture, &args.limits, shared)?;
         frame.title = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let site = Self {
             capture,
@@ -84,7 +85,7 @@ impl Site {
             }
         };
         let question =
-            Question { capture: self.capture.path(), pixels: &[at], surface, limits: &self.limits };
+            Question { capture: &self.capture, pixels: &[at], surface, limits: &self.limits };
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let answers = self.threads.run(|| pixel::ask(question, &quiet()))?;
         Ok(serde_json::to_vec(answers.first().context("there is no answer")?)?)
@@ -93,9 +94,9 @@ impl Site {
     /// The state of run `number`, as `show --draw --json` begins.
     fn draw(&self, number: u32) -> anyhow::Result<Vec<u8>> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut playback = self.limits.playback(self.capture.path());
+        let mut playback = self.limits.playback(self.capture.name());
         let mut engine = UpTo { number, state: None };
-        let sections = open_capture(self.capture.path(), &quiet())?;
+        let sections = self.capture.sections(&quiet())?;
         self.threads.run(|| playback.run(sections, &mut engine, &mut Silent));
         let draws = playback.gpu.at.draws;
         engine.state.with_context(|| format!("there is no draw {number}: there are {draws}"))?

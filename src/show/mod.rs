@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 use crate::inspect::canvas::Which;
 use crate::inspect::mesh::Side;
-use crate::inspect::{Costing, Rows};
+use crate::inspect::{Capture, Costing, Rows};
 use crate::limits::Limits;
-use crate::options::{Shared, Threads, open_capture};
+use crate::options::{Shared, Threads};
 use crate::selection::Draws;
 use crate::status::Status;
 
@@ -75,9 +75,10 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 
 /// The table of all commands.
 fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let mut playback = args.limits.playback(&args.capture);
+    let capture = Capture::new(&args.capture)?;
+    let mut playback = args.limits.playback(capture.name());
     let (mut costing, mut rows) = (Costing::default(), Rows::default());
-    playback.run(open_capture(&args.capture, shared)?, &mut costing, &mut rows);
+    playback.run(capture.sections(shared)?, &mut costing, &mut rows);
     let costs = costing.finish(&mut playback.gpu);
     let frame = rows.finish(&playback.gpu, &costs);
     if frame.left_out > 0 {
