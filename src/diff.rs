@@ -4,6 +4,7 @@
 //!
 //! - [`side`]: the commands of a capture, each with its state and hashes of what it fetches;
 //! - [`player`]: the runs that this takes, which share what the limits allow;
+//! - [`visit`]: those that look at what draws fetch;
 //! - [`align`]: which command of one is which of the other;
 //! - [`compare`], [`registers`]: what differs between two; [`contents`]: the bytes of what is fetched, looked at only
 //!   where the hashes differ;
@@ -22,7 +23,9 @@ mod rendered;
 mod report;
 mod side;
 mod states;
+mod visit;
 
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -34,10 +37,10 @@ use crate::selection::{Draws, Selection};
 use crate::status::{Failure, Status};
 use align::{Pair, align};
 use compare::{Comparison, Difference};
-use contents::Play;
 use player::Player;
 use report::Report;
 use side::{Side, Tiles};
+use visit::Play;
 
 /// Arguments of `diff`.
 #[derive(clap::Args, Clone, Debug)]
@@ -104,6 +107,14 @@ impl Input {
 /// # Errors
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    run_to(&mut BufWriter::new(io::stdout().lock()), args, shared)
+}
+
+/// The same, told to `out`.
+///
+/// # Errors
+/// Wrong use or I/O.
+pub fn run_to(out: &mut dyn Write, args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let (a, b) = (Input::new(&args.a)?, Input::new(&args.b)?);
     if [&a.path, &b.path].into_iter().any(|path| states::is_state(path).is_ok_and(|is_state| is_state)) {
         let is_of_captures = args.tiles || args.addresses || args.first || args.json || args.images.is_some();
@@ -112,11 +123,11 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
             !is_of_captures && !named,
             "state files compare as a whole, or with --draw and --submit, as lines"
         );
-        return states::diff(&a.path, &b.path, args, shared);
+        return states::diff(out, &a.path, &b.path, args, shared);
     }
     // What is wrong with one capture counts, whatever is wrong with the other.
     let mut status = Status::Fine;
-    let compared = captures([&a, &b], args, shared, &mut status);
+    let compared = captures([&a, &b], out, args, shared, &mut status);
     Ok(status.and(compared))
 }
 
@@ -124,7 +135,13 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 ///
 /// # Errors
 /// Wrong use or I/O.
-fn captures([a, b]: [&Input; 2], args: &Args, shared: &Shared, status: &mut Status) -> anyhow::Result<()> {
+fn captures(
+    [a, b]: [&Input; 2],
+    out: &mut dyn Write,
+    args: &Args,
+    shared: &Shared,
+    status: &mut Status,
+) -> anyhow::Result<()> {
     let tiles = if args.tiles { Tiles::Apart } else { Tiles::Folded };
     let captures = [Capture::new(&a.path)?, Capture::new(&b.path)?];
     let mut players = captures.map(|capture| Player::new(capture, &args.limits));
@@ -157,7 +174,7 @@ fn captures([a, b]: [&Input; 2], args: &Args, shared: &Shared, status: &mut Stat
     }
     let differs = if report.is_same() { Status::Fine } else { Status::Differs };
     *status = status.worse(differs);
-    report.write(args)
+    report.write(out, args)
 }
 
 /// The pairs of which one is inside the selection.

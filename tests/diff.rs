@@ -157,7 +157,10 @@ fn a_texel_that_was_there_before_the_rest_was_rendered_is_named() {
     let (out, err, status) = diff(&[&a, &b]);
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(status, Some(1), "{out}{err}");
-    assert!(lines[0].starts_with("f1 (bypass RECTLIST 2): FS texture 0 level 0 texel 8,0: (0.37"), "{out}{err}");
+    assert!(
+        lines[0].starts_with("f1 (bypass RECTLIST 2): FS texture 0 level 0 texel 8,0: (0.37"),
+        "{out}{err}"
+    );
     assert_eq!(lines.len(), 17, "of 128 texels 16 are told, and a count: {out}");
     assert!(lines[16].contains("and 112 more of it"), "{out}");
     assert_eq!(diff(&[&a, &a]), (String::new(), String::new(), Some(0)));

@@ -2,8 +2,8 @@
 //! `../shared/hostile` ends within its share of time and memory, says what was wrong, and
 //! still puts out the rest.
 //!
-//! Each run is a child with 2 GB of address space, a limit of CPU time (20 seconds, and more
-//! of them without optimisation), and at most 1 GB of memory at any time. What it took is printed.
+//! Each run is a child with 2 GB of address space, a limit of CPU time (20 seconds, of questions to a frame 10, and
+//! more of them without optimisation), and at most 1 GB of memory at any time. What it took is printed.
 
 #[path = "bounded/command.rs"]
 mod command;
@@ -11,7 +11,7 @@ mod command;
 use std::path::{Path, PathBuf};
 
 use command::a4emu;
-use command::limits::limited;
+use command::limits::{limited, promptly};
 use libtest_mimic::{Arguments, Failed, Trial};
 use tempfile::TempDir;
 
@@ -19,6 +19,8 @@ use tempfile::TempDir;
 /// that in which the inputs' folder is.
 struct Row {
     command: &'static str,
+    /// What is typed.
+    input: &'static str,
     /// The exit status that is right.
     status: i32,
     /// What stderr says.
@@ -28,10 +30,24 @@ struct Row {
 }
 
 const fn row(command: &'static str, status: i32, says: &'static str) -> Row {
-    Row { command, status, says, left: |_| Ok(()) }
+    Row { command, input: "", status, says, left: |_| Ok(()) }
 }
 
+/// Commands of the debugger that go all the way, forward and back.
+const SESSION: &str = "p\ns 100\nwatch r0.x\nc\nrc\nwatch r0.x\nc\nrc\nc\nk\nr\nbs 1000\nc\nbs\nl\nq\n";
+
+/// What asks something about a frame, and is to answer soon.
+const QUESTIONS: [&str; 6] = ["show", "pixel", "diff", "debug", "report", "explain"];
+
 impl Row {
+    const fn typing(self, input: &'static str) -> Self {
+        Self { input, ..self }
+    }
+
+    fn is_question(&self) -> bool {
+        QUESTIONS.iter().any(|name| self.command.starts_with(name))
+    }
+
     const fn leaving(self, left: fn(&Path) -> Result<(), Failed>) -> Self {
         Self { left, ..self }
     }
@@ -124,7 +140,8 @@ fn check(row: &Row, shared: &Path) -> Result<(), Failed> {
             .replace("{beside}", &shared.display().to_string())
             .replace("{out}", &out.path().display().to_string())
     };
-    let ended = a4emu(limited(), row.command.split(' ').map(place))?;
+    let limited = if row.is_question() { promptly() } else { limited() };
+    let ended = a4emu(limited, row.command.split(' ').map(place), row.input)?;
     println!("{ended}: {}", row.command);
     let said = ended.stderr.lines().take(12).collect::<Vec<_>>().join("\n");
     if ended.code()? != row.status {

@@ -144,7 +144,9 @@ impl Target {
     }
 
     fn place(&self) -> Place {
-        let place = self.pixel.map(|Position(at)| Place::Pixel { at: at.map(|n| n as i32), primitive: self.primitive });
+        let place = self
+            .pixel
+            .map(|Position(at)| Place::Pixel { at: at.map(|n| n as i32), primitive: self.primitive });
         let place = place.or(self.vertex.map(Place::Vertex)).or(self.invocation.map(Place::Invocation));
         place.unwrap_or(Place::Warp(self.warp.unwrap_or(0)))
     }

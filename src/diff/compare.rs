@@ -41,6 +41,8 @@ pub struct Unread {
     pub index: [usize; 2],
     /// How many differences come before.
     pub at: usize,
+    /// They are what earlier draws left, and not what the captures hold.
+    pub is_rendered: bool,
 }
 
 /// Differences that are told at most. Who has more has seen enough.
@@ -143,7 +145,10 @@ impl Comparison {
         if self.left_out == 0 {
             return Status::Fine;
         }
-        eprintln!("a4emu: there are so many differences that the last {} draws are not compared", self.left_out);
+        eprintln!(
+            "a4emu: there are so many differences that the last {} draws are not compared",
+            self.left_out
+        );
         Status::Unsupported
     }
 
@@ -181,7 +186,8 @@ impl Comparison {
             }
             let hashes = [one.hash, other.hash].map(|hash| format!("{hash:016x}"));
             if self.apart.insert(key, hashes.clone()) != Some(hashes) {
-                self.unread.push(Unread { pair, index: [old, new], at: self.found.len() });
+                let (index, at) = ([old, new], self.found.len());
+                self.unread.push(Unread { pair, index, at, is_rendered: false });
             }
         }
     }

@@ -10,31 +10,19 @@ use super::align::Pair;
 use super::compare::{Comparison, Difference, Unread};
 use super::player::Player;
 use super::side::{Side, hash, reads};
-use crate::cp::{Call, Engine, Flow, Renderer, Silent, Skip};
 use crate::budget::Work;
-use crate::draw::flush;
+use crate::cp::{Call, Engine, Flow, Renderer, Silent, Skip};
 use crate::format::{Codec, Format, Transfer};
 use crate::gpu::Gpu;
-use crate::inspect::{Draw, Read, Shaders, Texels, Texture};
+use crate::inspect::{Draw, Read, Texels, Texture};
 use crate::memory::little_endian;
 use crate::options::Shared;
-use crate::status::Status;
 
 /// Bytes of contents that are kept of a capture at most, texels unpacked.
 const MAX_BYTES: u64 = 1 << 28;
 
 /// Elements of one thing that are told; of more there is the count.
 const MAX_TOLD: usize = 16;
-
-/// Who draws while memory is looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Play {
-    /// Nobody: it is what the capture holds.
-    #[default]
-    Captured,
-    /// Everybody: it is what earlier draws left.
-    Rendered,
-}
 
 /// What was fetched.
 enum Contents {
@@ -91,146 +79,36 @@ pub fn resolve(
     if unread.is_empty() {
         return Ok(());
     }
-    let mut looked = Vec::new();
-    for (side, player) in players.iter_mut().enumerate() {
-        let wanted = wanted(&unread, sides, side);
-        let mut reader = Reader { play, wanted, left: MAX_BYTES, ..Reader::default() };
-        player.run(&mut reader, &mut Silent, shared)?;
-        looked.push(reader.found);
-    }
+    let [a, b] = players;
+    let reader = || Reader { left: MAX_BYTES };
+    let (_, old) = visit(reader(), play, &unread, (a, sides[0]), 0, shared)?;
+    let (_, new) = visit(reader(), play, &unread, (b, sides[1]), 1, shared)?;
     let mut told = BTreeSet::new();
     let mut found = Vec::new();
     let mut before = std::mem::take(&mut comparison.found).into_iter().enumerate().peekable();
-    for it in unread {
+    for (it, contents) in unread.into_iter().zip(old.into_iter().zip(new)) {
         while let Some((_, known)) = before.next_if(|(at, _)| *at < it.at) {
             found.push(known);
         }
-        let contents = contents(&it, sides, &looked);
-        let new = differences(contents, sides, &it).into_iter().filter(|one| told.insert(one.clone()));
-        found.extend(new.map(|difference| Found { pair: it.pair, difference }));
+        let apart = differences(contents, sides, &it).into_iter().filter(|one| told.insert(one.clone()));
+        found.extend(apart.map(|difference| Found { pair: it.pair, difference }));
     }
     found.extend(before.map(|(_, known)| known));
     comparison.found = found;
     Ok(())
 }
 
-/// Which runs of capture `side` read what.
-fn wanted(unread: &[Unread], sides: [&Side; 2], side: usize) -> Wanted {
-    let mut wanted = Wanted::new();
-    for it in unread {
-        let command = if side == 0 { it.pair.a() } else { it.pair.b() };
-        let Some(command) = command.and_then(|index| sides[side].commands.get(index)) else { continue };
-        wanted.entry(command.draw.draw).or_default().insert(it.index[side]);
-    }
-    wanted
-}
-
-/// By number of the run: places among what it fetches.
-type Wanted = BTreeMap<u32, BTreeSet<usize>>;
-
-/// Hashes of what `unread` names in both captures, as the draws before it left it; nothing where there is none.
-///
-/// # Errors
-/// A capture can no longer be opened.
-pub fn rendered_hashes(
-    unread: &[Unread],
-    players: &mut [Player; 2],
-    sides: [&Side; 2],
-    shared: &Shared,
-) -> anyhow::Result<(Vec<[Option<u64>; 2]>, Status)> {
-    let (mut hashes, mut status) = (Vec::new(), Status::Fine);
-    for (side, player) in players.iter_mut().enumerate() {
-        let wanted = wanted(unread, sides, side);
-        let mut hasher = Hasher { wanted, found: BTreeMap::new(), shaders: Shaders::default() };
-        let gpu = player.run(&mut hasher, &mut Silent, shared)?;
-        if gpu.report.troubles.first_cut().is_some() {
-            status = status.worse(gpu.report.tell(&player.capture().name().display().to_string(), shared));
-        }
-        hashes.push(hasher.found);
-    }
-    let hash = |it: &Unread, side: usize, index: Option<usize>| {
-        let command = sides[side].commands.get(index?)?;
-        hashes[side].get(&(command.draw.draw, it.index[side])).copied()
-    };
-    let both = unread.iter().map(|it| [hash(it, 0, it.pair.a()), hash(it, 1, it.pair.b())]);
-    Ok((both.collect(), status))
-}
-
-/// Renders, and takes hashes of what draws fetch.
-struct Hasher {
-    wanted: Wanted,
-    found: BTreeMap<(u32, usize), u64>,
-    shaders: Shaders,
-}
-
-impl Engine for Hasher {
-    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        if let Some(wanted) = self.wanted.remove(&call.number()) {
-            flush(gpu);
-            let draw = Draw::of(gpu, call, &mut self.shaders);
-            let reads = reads(&draw, gpu);
-            for index in wanted {
-                let hash = reads.get(index).and_then(|read| hash(gpu, read));
-                self.found.extend(hash.map(|hash| ((call.number(), index), hash)));
-            }
-        }
-        if self.wanted.is_empty() { Flow::Stop } else { Renderer.run(gpu, call) }
-    }
-}
-
-/// By number of the run and place among what it fetches.
-type Looked = BTreeMap<(u32, usize), Contents>;
-
-/// What was found for `it` in both captures.
-fn contents<'l>(it: &Unread, sides: [&Side; 2], looked: &'l [Looked]) -> [Option<&'l Contents>; 2] {
-    let Pair::Both(a, b) = it.pair else { return [None, None] };
-    let number = |side: usize, index: usize| sides[side].commands[index].draw.draw;
-    [looked[0].get(&(number(0, a), it.index[0])), looked[1].get(&(number(1, b), it.index[1]))]
-}
-
-/// Reads contents at the draws that fetch them.
-#[derive(Default)]
+/// Reads contents.
 struct Reader {
-    play: Play,
-    wanted: Wanted,
-    found: Looked,
     /// Bytes that may still be kept.
     left: u64,
-    skip: Skip,
-    shaders: Shaders,
 }
 
-impl Engine for Reader {
-    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        if let Some(wanted) = self.wanted.remove(&call.number()) {
-            flush(gpu);
-            let draw = Draw::of(gpu, call, &mut self.shaders);
-            let reads = reads(&draw, gpu);
-            for index in wanted {
-                if let Some(contents) = reads.get(index).and_then(|read| self.read(gpu, &draw, read)) {
-                    self.found.insert((call.number(), index), contents);
-                }
-            }
-        }
-        match self.play {
-            _ if self.wanted.is_empty() => Flow::Stop,
-            Play::Captured => self.skip.run(gpu, call),
-            Play::Rendered => Renderer.run(gpu, call),
-        }
-    }
+impl Look for Reader {
+    type Found = Contents;
 
-    fn is_stale(&self, address: u32) -> bool {
-        self.skip.is_stale(address)
-    }
-
-    fn stored_stale(&mut self, address: u32, bytes: u32) {
-        self.skip.stored_stale(address, bytes);
-    }
-}
-
-impl Reader {
     /// What `read` of `draw` names; nothing when there is no room.
-    fn read(&mut self, gpu: &mut Gpu, draw: &Draw, read: &Read) -> Option<Contents> {
+    fn look(&mut self, gpu: &mut Gpu, draw: &Draw, read: &Read) -> Option<Contents> {
         if let Some(texels) = texture(draw, &read.what).and_then(|texture| self.texels(gpu, texture)) {
             return Some(texels);
         }
@@ -260,7 +138,9 @@ impl Reader {
         }
         Some(Contents::Words(bytes))
     }
+}
 
+impl Reader {
     /// All texels of `texture`, unless they cannot be read or there is no room.
     fn texels(&mut self, gpu: &mut Gpu, texture: &Texture) -> Option<Contents> {
         let mut all = BTreeMap::new();
@@ -285,19 +165,23 @@ fn texture<'d>(draw: &'d Draw, what: &str) -> Option<&'d Texture> {
 }
 
 /// Where two contents differ, in words.
-fn differences(contents: [Option<&Contents>; 2], sides: [&Side; 2], it: &Unread) -> Vec<Difference> {
+fn differences(
+    contents: (Option<Contents>, Option<Contents>),
+    sides: [&Side; 2],
+    it: &Unread,
+) -> Vec<Difference> {
     let Pair::Both(a, b) = it.pair else { return Vec::new() };
     let read = [(0, a), (1, b)].map(|(side, index)| &sides[side].commands[index].fetched[it.index[side]]);
     let what = &read[0].read.what;
     let mut told = Told { what, found: Vec::new(), more: 0 };
-    match contents {
-        [Some(Contents::Indices(old)), Some(Contents::Indices(new))] => {
+    match &contents {
+        (Some(Contents::Indices(old)), Some(Contents::Indices(new))) => {
             for number in common(old, new) {
                 let value = |it: &Elements| it.get(number).map(little_endian);
                 told.compare(value(old), value(new), || format!("index {number}"), |it| it.to_string());
             }
         }
-        [Some(Contents::Vertices(codec, old)), Some(Contents::Vertices(other, new))] => {
+        (Some(Contents::Vertices(codec, old)), Some(Contents::Vertices(other, new))) => {
             for number in common(old, new) {
                 let (old, new) = (old.get(number), new.get(number));
                 if old != new && told.has_room() {
@@ -307,19 +191,20 @@ fn differences(contents: [Option<&Contents>; 2], sides: [&Side; 2], it: &Unread)
                 }
             }
         }
-        [Some(Contents::Texels(old)), Some(Contents::Texels(new))] => {
+        (Some(Contents::Texels(old)), Some(Contents::Texels(new))) => {
             for ([level, layer], old) in old {
                 if let Some(new) = new.get(&[*level, *layer]) {
                     compare_texels(&mut told, [*level, *layer], old, new);
                 }
             }
         }
-        [Some(Contents::Words(old)), Some(Contents::Words(new))] => {
+        (Some(Contents::Words(old)), Some(Contents::Words(new))) => {
             for (at, (old, new)) in old.chunks(4).zip(new.chunks(4)).enumerate() {
                 let name = || format!("{what} +{:#x}", 4 * at);
                 told.compare(Some(little_endian(old)), Some(little_endian(new)), name, word);
             }
         }
+        _ if it.is_rendered => told.tell(what.clone(), "other".into(), "other".into()),
         _ => told.tell(what.clone(), format!("{:016x}", read[0].hash), format!("{:016x}", read[1].hash)),
     }
     told.finish()

@@ -93,7 +93,8 @@ impl Painter {
     /// Takes room for the picture of `attachment`, if there is any.
     fn has_room(&mut self, attachment: &Attachment) -> bool {
         let [width, height] = attachment.size.map(|side| side as usize);
-        let left = self.room.checked_sub(width.saturating_mul(height).saturating_mul(attachment.texel.bytes()));
+        let left =
+            self.room.checked_sub(width.saturating_mul(height).saturating_mul(attachment.texel.bytes()));
         self.left_out += usize::from(left.is_none());
         self.room = left.unwrap_or(self.room);
         left.is_some()

@@ -6,9 +6,12 @@
 
 use super::align::Pair;
 use super::compare::{Comparison, Unread};
-use super::contents::{Play, rendered_hashes, resolve};
+use super::contents::resolve;
 use super::player::Player;
-use super::side::Side;
+use super::side::{Side, hash};
+use super::visit::{Look, Play, visit};
+use crate::gpu::Gpu;
+use crate::inspect::{Draw, Read};
 use crate::options::Shared;
 use crate::status::Status;
 
@@ -30,12 +33,31 @@ pub fn compare(
     if read.is_empty() {
         return Ok(Status::Fine);
     }
-    let (hashes, status) = rendered_hashes(&read, players, sides, shared)?;
-    let differs = |[a, b]: [Option<u64>; 2]| a.is_some() && b.is_some() && a != b;
-    let unread = read.into_iter().zip(hashes).filter(|(_, hashes)| differs(*hashes));
-    comparison.unread = unread.map(|(read, _)| read).collect();
+    let (mut status, mut hashes) = (Status::Fine, Vec::new());
+    for (side, player) in players.iter_mut().enumerate() {
+        let (gpu, found) = visit(Hasher, Play::Rendered, &read, (player, sides[side]), side, shared)?;
+        if gpu.report.troubles.first_cut().is_some() {
+            status = status.worse(gpu.report.tell(&player.capture().name().display().to_string(), shared));
+        }
+        hashes.push(found);
+    }
+    let both = hashes[0].iter().zip(&hashes[1]);
+    let differs = both.map(|(a, b)| a.is_some() && b.is_some() && a != b);
+    comparison.unread =
+        read.into_iter().zip(differs).filter_map(|(read, differs)| differs.then_some(read)).collect();
     resolve(comparison, Play::Rendered, players, sides, shared)?;
     Ok(status)
+}
+
+/// Makes hashes.
+struct Hasher;
+
+impl Look for Hasher {
+    type Found = u64;
+
+    fn look(&mut self, gpu: &mut Gpu, _: &Draw, read: &Read) -> Option<u64> {
+        hash(gpu, read)
+    }
 }
 
 /// What both commands of `pair` fetch that was rendered before.
@@ -45,7 +67,7 @@ fn rendered(pair: Pair, sides: [&Side; 2]) -> Vec<Unread> {
     let read = old.fetched.iter().enumerate().filter_map(|(at, one)| {
         let found = new.fetched.iter().position(|other| other.read.what == one.read.what)?;
         let is_rendered = one.is_rendered || new.fetched[found].is_rendered;
-        is_rendered.then_some(Unread { pair, index: [at, found], at: 0 })
+        is_rendered.then_some(Unread { pair, index: [at, found], at: 0, is_rendered })
     });
     read.collect()
 }

@@ -79,7 +79,10 @@ impl Command {
         };
         let stages: usize = self.draw.shaders.iter().map(of).sum();
         let inputs = self.draw.vertex_inputs.len() + self.fetched.len();
-        size_of::<Self>() + stages + inputs * 2 * size_of::<Fetched>() + self.registers.len() * size_of::<[u32; 2]>()
+        size_of::<Self>()
+            + stages
+            + inputs * 2 * size_of::<Fetched>()
+            + self.registers.len() * size_of::<[u32; 2]>()
     }
 
     /// Whether it is there because of how the frame is cut in tiles.

@@ -27,6 +27,9 @@ const MAX_COMMANDS: usize = 1 << 20;
 /// 16 bytes that a look at a run moves, about: what it costs.
 const LOOK: u64 = 1 << 14;
 
+/// Runs that an answer takes, which share what the limits allow: one finds the draws that are meant, one looks at them.
+pub const RUNS: u32 = 2;
+
 /// Bytes of a capture on stdin that are kept for further runs.
 const MAX_STDIN: u64 = 2 << 30;
 
@@ -69,7 +72,10 @@ impl Capture {
 fn keep(input: impl Read, limit: u64) -> anyhow::Result<NamedTempFile> {
     let mut kept = NamedTempFile::new().context("cannot keep stdin")?;
     let bytes = io::copy(&mut input.take(limit + 1), &mut kept).context("cannot keep stdin")?;
-    ensure!(bytes <= limit, "the capture on stdin has more than {limit} bytes: too many to keep for another run");
+    ensure!(
+        bytes <= limit,
+        "the capture on stdin has more than {limit} bytes: too many to keep for another run"
+    );
     Ok(kept)
 }
 
@@ -122,7 +128,7 @@ impl Runs {
 /// # Errors
 /// There is no such draw, or the capture cannot be opened.
 pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) -> anyhow::Result<Runs> {
-    let mut playback = limits.playback(capture.name());
+    let mut playback = limits.playback_of_many(capture.name(), RUNS);
     let mut finder = Finder { draw, group: 0, commands: HashMap::new(), found: None };
     playback.run(capture.sections(shared)?, &mut Skip::default(), &mut finder);
     finder.found.ok_or_else(|| {

@@ -146,7 +146,9 @@ impl Event {
         match &self.what {
             What::Copy { .. } => true,
             What::Primitive(primitive) => {
-                self.pass == Pass::Bypass.name() && primitive.verdict == "written" && primitive.after.color.is_some()
+                self.pass == Pass::Bypass.name()
+                    && primitive.verdict == "written"
+                    && primitive.after.color.is_some()
             }
             What::Stored { .. } => false,
         }

@@ -17,7 +17,7 @@ use crate::draw::pipeline::look::Watch;
 use crate::draw::rb::rendered::Written;
 use crate::format::{Codec, Format, Transfer};
 use crate::gpu::Gpu;
-use crate::inspect::Capture;
+use crate::inspect::{Capture, RUNS};
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
 use crate::selection::Position;
@@ -26,9 +26,6 @@ pub use answer::Answer;
 use answer::Event;
 use trail::{Part, Trail};
 use writers::{Watched, Writer, Writers};
-
-/// Times that the capture is played.
-const RUNS: u32 = 2;
 
 /// Arguments of `pixel`.
 #[derive(clap::Args, Clone, Debug)]
@@ -105,10 +102,7 @@ fn print(answers: &[Answer], json: bool) -> anyhow::Result<()> {
 }
 
 /// The first run, which finds the draws that pixels came through, and what the second says.
-fn answers(
-    question: Question<'_>,
-    shared: &Shared,
-) -> anyhow::Result<(Status, anyhow::Result<Vec<Answer>>)> {
+fn answers(question: Question<'_>, shared: &Shared) -> anyhow::Result<(Status, anyhow::Result<Vec<Answer>>)> {
     let Question { capture, limits, .. } = question;
     let mut first = limits.playback_of_many(capture.name(), RUNS);
     let mut trail = Trail::default();
@@ -137,7 +131,11 @@ fn looked_at(
     second.run(question.capture.sections(shared)?, &mut looking, &mut Silent);
     draw::flush(&mut second.gpu);
     looking.writers.between(&mut second.gpu);
-    Ok(wanted.iter().enumerate().map(|(index, wanted)| looking.answer(index, wanted, &surface, end)).collect())
+    Ok(wanted
+        .iter()
+        .enumerate()
+        .map(|(index, wanted)| looking.answer(index, wanted, &surface, end))
+        .collect())
 }
 
 /// The surface that is asked about.

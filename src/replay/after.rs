@@ -6,7 +6,7 @@ use super::Args;
 use crate::cp::{Call, Silent};
 use crate::gpu::Gpu;
 use crate::inspect::canvas::{Keep, Snapshot};
-use crate::inspect::{Capture, Draw, Look, Looking, Shaders, find};
+use crate::inspect::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
 use crate::options::Shared;
 use crate::out_file::Inputs;
 use crate::selection::Draws;
@@ -20,7 +20,7 @@ use crate::status::Status;
 pub fn write(args: &Args, name: Draws, png: &Path, shared: &Shared) -> anyhow::Result<Status> {
     let capture = Capture::new(&args.capture)?;
     let runs = find(&capture, name, &args.limits, shared)?;
-    let mut playback = args.limits.playback(capture.name());
+    let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
     let mut looking = Looking { runs: &runs, look: After::default() };
     playback.run(capture.sections(shared)?, &mut looking, &mut Silent);

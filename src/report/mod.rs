@@ -53,7 +53,8 @@ pub struct Args {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let inputs = Inputs::of(&args.capture);
     let mut out = OutFile::create(&args.output, &inputs)?;
-    let (frame, told) = args.threads.run(|| of_capture(&Capture::new(&args.capture)?, &args.limits, shared))?;
+    let (frame, told) =
+        args.threads.run(|| of_capture(&Capture::new(&args.capture)?, &args.limits, shared))?;
     let written = html::with_data(&frame).and_then(|page| {
         out.write_all(page.as_bytes()).with_context(|| format!("cannot write {}", args.output.display()))?;
         out.finish()

@@ -84,8 +84,7 @@ impl Site {
                 Some(surface.context("it is never copied to memory: its pixels cannot be followed")?)
             }
         };
-        let question =
-            Question { capture: &self.capture, pixels: &[at], surface, limits: &self.limits };
+        let question = Question { capture: &self.capture, pixels: &[at], surface, limits: &self.limits };
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let answers = self.threads.run(|| pixel::ask(question, &quiet()))?;
         Ok(serde_json::to_vec(answers.first().context("there is no answer")?)?)

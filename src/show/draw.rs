@@ -16,7 +16,7 @@ use crate::draw::stop::Stop;
 use crate::gpu::Gpu;
 use crate::inspect::canvas::{Changes, Keep, Snapshot, Which};
 use crate::inspect::mesh::Mesh;
-use crate::inspect::{Capture, Cost, Draw, Look, Looking, Runs, Shaders, Tile, find};
+use crate::inspect::{Capture, Cost, Draw, Look, Looking, RUNS, Runs, Shaders, Tile, find};
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
 use crate::picture::Alpha;
@@ -79,7 +79,7 @@ pub struct Register {
 pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status> {
     let capture = Capture::new(&args.capture)?;
     let runs = find(&capture, name, &args.limits, shared)?;
-    let mut playback = args.limits.playback(capture.name());
+    let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
     let inputs = Inputs::of(&args.capture);
     let mut looking = Looking { runs: &runs, look: Looker::new(args, &inputs, &runs) };
     playback.run(capture.sections(shared)?, &mut looking, &mut Silent);

@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn padding_is_passed_over() {
-        let section = |id: u32, bytes: &[u8]| [&id.to_le_bytes(), &(bytes.len() as u32).to_le_bytes(), bytes].concat();
+        let section =
+            |id: u32, bytes: &[u8]| [&id.to_le_bytes(), &(bytes.len() as u32).to_le_bytes(), bytes].concat();
         let capture = [section(0, &[]), section(1, &[]), section(0, &[]), section(0, &[7])].concat();
         let sections = Sections::new(std::io::Cursor::new(capture)).expect("it can be read");
         let offsets: Vec<u64> = Ahead::new(sections).map(|item| item.expect("a section").offset).collect();

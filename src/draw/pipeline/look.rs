@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use a4emu_decoder::regs::enums::PrimType;
 
-use super::{affordable, assembled, draw_state, flush, missing_code, primitives, stage, vertex_stages, vertex_stream};
+use super::{
+    affordable, assembled, draw_state, flush, missing_code, primitives, stage, vertex_stages, vertex_stream,
+};
 use crate::budget::Work;
 use crate::draw::call::{DispatchCall, DrawCall};
 use crate::draw::cs;
