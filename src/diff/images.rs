@@ -158,6 +158,9 @@ pub fn add(
 ) -> anyhow::Result<Status> {
     std::fs::create_dir_all(folder)?;
     let chosen = chosen(report, sides, pairs);
+    if chosen.is_empty() {
+        return Ok(Status::Fine);
+    }
     let mut canvases = Vec::new();
     let mut status = Status::Fine;
     for (side, player) in players.iter_mut().enumerate() {
