@@ -143,6 +143,7 @@ impl<'a> Session<'a> {
     }
 
     /// The instruction that runs next, and the lanes that will execute it.
+    #[expect(clippy::should_implement_trait, reason = "it goes nowhere: it is what would run")]
     pub fn next(&mut self) -> Option<(u32, Mask)> {
         match self.end {
             Some(_) => None,
