@@ -56,11 +56,12 @@ impl Copies {
 /// A frame of two draws: one to the left half of a small texture, which held `rest` all over, and one that samples
 /// the middle of its right half.
 fn half_a_texture(rest: u32) -> String {
-    let words = format!("{rest:x} ").repeat(16 * 16);
+    let words = format!("{rest:x} ").repeat(32 * 32);
     format!(
-        r#"include "setup.a4i"
+        r#"include "{}/captures/setup.a4i"
 gpu_id 420
-buffer texture @ 0x1010000 size 1024 {{ words {words} }}
+buffer texture @ 0x1010000 size 4096 {{ words {words}
+}}
 buffer target @ 0x1020000 size 1024
 buffer corners @ 0x1030000 {{ f32 -1.0, 1.0, 1.0, -1.0 }}
 buffer vs @ 0x1040000 size 128 {{ shader {{
@@ -81,8 +82,8 @@ buffer fs_texture @ 0x1060000 size 128 {{ shader {{
     end
 }} }}
 buffer main @ 0x1070000 {{
-    use frame(texture, 16, 16)
-    GRAS_SC_WINDOW_SCISSOR_BR {{ X = 7 | Y = 15 }}
+    use frame(texture, 32, 32)
+    GRAS_SC_WINDOW_SCISSOR_BR {{ X = 15 | Y = 31 }}
     use program(vs, fs, r0.x, r0.x)
     use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
     use attributes(1, 2)
@@ -93,8 +94,8 @@ buffer main @ 0x1070000 {{
     load FS.samplers {{ TEX_SAMP_0 {{ 0 }} TEX_SAMP_1 {{ 0 }} }}
     load FS.textures {{
         TEX_CONST_0 {{ SWIZ_Y = A4XX_TEX_Y | SWIZ_Z = A4XX_TEX_Z | SWIZ_W = A4XX_TEX_W | FMT = TFMT4_8_8_8_8_UNORM | TYPE = A4XX_TEX_2D }}
-        TEX_CONST_1 {{ HEIGHT = 16 | WIDTH = 16 }}
-        TEX_CONST_2 {{ PITCHALIGN = 2 | PITCH = 64 }}
+        TEX_CONST_1 {{ HEIGHT = 32 | WIDTH = 32 }}
+        TEX_CONST_2 {{ PITCHALIGN = 2 | PITCH = 128 }}
         TEX_CONST_3 {{ 0 }}
         TEX_CONST_4 {{ BASE = texture }}
         TEX_CONST_5 0
@@ -104,7 +105,8 @@ buffer main @ 0x1070000 {{
     use draw(DI_PT_RECTLIST, 2)
 }}
 submit main
-"#
+"#,
+        env!("CARGO_MANIFEST_DIR")
     )
 }
 
@@ -158,11 +160,11 @@ fn a_texel_that_was_there_before_the_rest_was_rendered_is_named() {
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(status, Some(1), "{out}{err}");
     assert!(
-        lines[0].starts_with("f1 (bypass RECTLIST 2): FS texture 0 level 0 texel 8,0: (0.37"),
+        lines[0].starts_with("f1 (bypass RECTLIST 2): FS texture 0 level 0 texel 16,0: (0.37"),
         "{out}{err}"
     );
-    assert_eq!(lines.len(), 17, "of 128 texels 16 are told, and a count: {out}");
-    assert!(lines[16].contains("and 112 more of it"), "{out}");
+    assert_eq!(lines.len(), 17, "of 512 texels 16 are told, and a count: {out}");
+    assert!(lines[16].contains("and 496 more of it"), "{out}");
     assert_eq!(diff(&[&a, &a]), (String::new(), String::new(), Some(0)));
 }
 

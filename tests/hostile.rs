@@ -114,7 +114,11 @@ const ROWS: &[Row] = &[
     row("diff {in}/00-cs-zero-groups-hang.rd {in}/00-cs-zero-groups-hang.rd", 0, ""),
     row("diff {in}/00-cs-zero-groups-hang.rd {own}/triangle.rd.gz", 1, ""),
     row("diff --images {out}/01 {in}/01-misses-oom.rd {in}/01-misses-oom.rd", 0, ""),
-    row("diff --images {out}/02 {in}/02-vs-store-nolimit-2e17.rd {in}/02-vs-store-nolimit-2e17.rd", 4, "cut off"),
+    row(
+        "diff --images {out}/02 {in}/02-vs-store-nolimit-2e17.rd {in}/02-vs-store-nolimit-2e17.rd",
+        4,
+        "cut off",
+    ),
     row("diff --images {out}/03 {in}/03-fs-bands.rd {in}/03-fs-bands.rd", 4, "cut off"),
     row("diff {in}/07-decode-fanout.rd.gz {in}/07-decode-fanout.rd.gz", 4, "--max-work"),
     row("diff {in}/07-decode-fanout.rd.gz {own}/triangle.rd.gz", 4, "--max-work"),

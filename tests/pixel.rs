@@ -144,8 +144,8 @@ fn check_verdicts() -> Result<(), Failed> {
 /// Assembles `source` in `folder`.
 fn assembled(folder: &TempDir, name: &str, source: &str) -> PathBuf {
     let (text_file, capture) = (folder.path().join(name).with_extension("a4"), folder.path().join(name));
-    fs::write(&text_file, source).expect("a source");
     let include = root().join("captures");
+    fs::write(&text_file, source.replace("CAPTURES", text(&include))).expect("a source");
     a4emu()
         .args(["asm", "--include", text(&include), text(&text_file), "-o", text(&capture)])
         .assert()
@@ -154,7 +154,7 @@ fn assembled(folder: &TempDir, name: &str, source: &str) -> PathBuf {
 }
 
 /// One draw over a target, a compute shader that stores into its pixel 3,0 afterwards, and a packet that writes 5,0.
-const STORES: &str = r#"include "setup.a4i"
+const STORES: &str = r#"include "CAPTURES/setup.a4i"
 gpu_id 420
 buffer target @ 0x1010000 { words 11111111 22222222 33333333 44444444 55555555 66666666
     zero 1000 }

@@ -130,7 +130,8 @@ fn looked_at(
     let mut second = question.limits.playback_of_many(question.capture.name(), RUNS);
     second.run(question.capture.sections(shared)?, &mut looking, &mut Silent);
     draw::flush(&mut second.gpu);
-    looking.writers.between(&mut second.gpu);
+    let last = second.gpu.at.submit.saturating_sub(1);
+    looking.writers.between(&mut second.gpu, last);
     Ok(wanted
         .iter()
         .enumerate()
@@ -238,11 +239,11 @@ impl Engine for Looking<'_> {
         let parts = self.by_draw.remove(&call.number()).unwrap_or_default();
         let stores = self.writers.stores(gpu, call);
         if parts.is_empty() && !stores {
-            self.writers.between(gpu);
+            self.writers.between(gpu, call.submit());
             return Renderer.run(gpu, call);
         }
         draw::flush(gpu);
-        self.writers.between(gpu);
+        self.writers.between(gpu, call.submit());
         let flow = match parts.is_empty() {
             true => Renderer.run(gpu, call),
             false => self.look(gpu, call, parts),

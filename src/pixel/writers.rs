@@ -116,9 +116,9 @@ impl Writers {
         &mut self.watched[index]
     }
 
-    /// Between two runs: what has changed is new in the capture, if there is anything new, or by a packet.
-    pub fn between(&mut self, gpu: &mut Gpu) {
-        let submit = gpu.at.submit;
+    /// Before a run, or behind the last, of `submit`: what has changed since the run before is new in the capture, if
+    /// there is anything new, or by a packet.
+    pub fn between(&mut self, gpu: &mut Gpu, submit: u32) {
         let is_new = std::mem::replace(&mut self.group, gpu.mem.group()) != gpu.mem.group();
         let writer = if is_new { Writer::Contents { submit } } else { Writer::Packet { submit } };
         self.look(gpu, writer);
