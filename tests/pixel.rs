@@ -5,7 +5,7 @@ mod captures;
 mod picture;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use captures::{own, root, shared};
@@ -126,6 +126,99 @@ fn check_verdicts() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Assembles `source` in `folder`.
+fn assembled(folder: &TempDir, name: &str, source: &str) -> PathBuf {
+    let (text_file, capture) = (folder.path().join(name).with_extension("a4"), folder.path().join(name));
+    let include = root().join("captures");
+    fs::write(&text_file, source.replace("CAPTURES", text(&include))).expect("a source");
+    a4emu()
+        .args(["asm", "--include", text(&include), text(&text_file), "-o", text(&capture)])
+        .assert()
+        .success();
+    capture
+}
+
+/// One draw over a target, a compute shader that stores into its pixel 3,0 afterwards, and a packet that writes 5,0.
+const STORES: &str = r#"include "CAPTURES/setup.a4i"
+gpu_id 420
+buffer target @ 0x1010000 { words 11111111 22222222 33333333 44444444 55555555 66666666
+    zero 1000 }
+buffer corners @ 0x1030000 { f32 -1.0, 1.0, 1.0, -1.0 }
+buffer vs @ 0x1040000 size 128 { shader {
+    mov.f32f32 r0.z, (0.0)
+    mov.f32f32 r0.w, (1.0)
+    end
+} }
+buffer fs @ 0x1050000 size 128 { shader {
+    (rpt3)mov.f32f32 r0.x, (r)c0.x
+    end
+} }
+buffer cs @ 0x1060000 size 256 { shader {
+    mov.u32u32 r1.x, 0x101000c
+    mov.u32u32 r1.y, 0xff804020
+    (rpt5)nop
+    stg.u32 g[r1.x], r1.y, 1
+    end
+} }
+buffer main @ 0x1070000 {
+    use frame(target, 16, 16)
+    GRAS_SC_WINDOW_SCISSOR_TL { X = 2 | Y = 0 }
+    use program(vs, fs, r0.x, r0.x)
+    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use attributes(1, 2)
+    load FS.constants { f32 1.0, 1.0, 1.0, 1.0 }
+    use draw(DI_PT_RECTLIST, 2)
+    SP_CS_CTRL_REG0 { THREADMODE = MULTI | FULLREGFOOTPRINT = 4 | THREADSIZE = TWO_QUADS }
+    SP_CS_LENGTH_REG = groups(cs)
+    SP_CS_OBJ_START = cs
+    HLSQ_CS_CONTROL_REG { ENABLED | INSTRLENGTH = groups(cs) }
+    HLSQ_CL_NDRANGE_0 { KERNELDIM = 3 | LOCALSIZEX = 0 | LOCALSIZEY = 0 | LOCALSIZEZ = 0 }
+    HLSQ_CL_CONTROL_0 { LOCALIDREGID = r0.x }
+    load CS.shader from cs
+    CP_EXEC_CS(0, NGROUPS_X = 1, NGROUPS_Y = 1, NGROUPS_Z = 1)
+    CP_MEM_WRITE(target + 20, 0xff0000ff)
+}
+submit main
+"#;
+
+/// Who wrote a pixel is named, whatever it was.
+fn check_writers() -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    let capture = assembled(&folder, "stores.rd", STORES);
+    let at: Vec<String> = ["1,0", "2,0", "3,0", "5,0", "2,1"].map(String::from).into();
+    let histories = histories(&capture, &at);
+    let writers: Vec<&Value> = histories.iter().map(|history| &history["writer"]).collect();
+    let writer = |kind: &str, draw: Option<u32>| match draw {
+        Some(draw) => serde_json::json!({"kind": kind, "submit": 0, "draw": draw}),
+        None => serde_json::json!({"kind": kind, "submit": 0}),
+    };
+    let want = [
+        writer("contents", None),
+        writer("draw", Some(0)),
+        writer("store", Some(1)),
+        writer("packet", None),
+        writer("draw", Some(0)),
+    ];
+    assert_eq!(writers, want.iter().collect::<Vec<_>>());
+    let events = histories[2]["events"].as_array().expect("a list");
+    let verdicts: Vec<&str> = events.iter().map(|event| event["verdict"].as_str().unwrap_or("")).collect();
+    assert_eq!(verdicts, ["written", "stored"]);
+    let of = |side: &str| shown(&events[1][side]["color"]);
+    assert_eq!((of("before"), of("after")), ([255; 4], [0x20, 0x40, 0x80, 0xff]));
+    assert_eq!((&events[1]["draw"], &events[1]["pass"]), (&1.into(), &"compute".into()));
+    let out = a4emu().args(["pixel", text(&capture), "1,0", "3,0", "5,0"]).assert().success();
+    let out = String::from_utf8(out.get_output().stdout.clone())?;
+    for says in [
+        "written by the capture's contents, submit 0\n",
+        "compute  stored    colour (1.0000 1.0000 1.0000 1.0000) -> (0.1255 0.2510 0.5020 1.0000)\n",
+        "written by a store of draw 1 of submit 0\n",
+        "written by a packet of submit 0: not what the last of these left\n",
+    ] {
+        assert!(out.contains(says), "{says}: {out}");
+    }
+    Ok(())
+}
+
 /// Questions without an answer, and a capture on stdin.
 fn check_questions() -> Result<(), Failed> {
     let capture = own("triangle");
@@ -159,6 +252,7 @@ fn main() {
     let mut trials = vec![
         Trial::test("every_verdict_has_a_draw", check_verdicts),
         Trial::test("what_has_no_answer_is_refused", check_questions),
+        Trial::test("whoever_wrote_a_pixel_is_named", check_writers),
     ];
     let own =
         ["attribs", "blend", "clip", "cube", "depth", "fbo", "instanced", "many", "mrt", "points"].map(own);

@@ -53,7 +53,7 @@ pub use frame::{Cost, Costed, Costing, Frame, MAX_ROWS, Row, RowShader, RowTarge
 pub use name::Address;
 pub use raster::{Offset, Raster, Scissors};
 pub use read::Read;
-pub use run::{Capture, Look, Looking, Runs, find};
+pub use run::{Capture, Look, Looking, RUNS, Runs, find};
 pub use shader::{Shader, Shaders, Uses};
 pub use stage::{Buffer, Constant, ShaderStage};
 pub use target::{Blend, Depth, Equation, Place, Resolve, Stencil, StencilBuffer, StencilFace, Target};

@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::cp::Tee;
-use crate::inspect::{self, Rows};
+use crate::inspect::{self, Capture, Rows};
 use crate::limits::Limits;
-use crate::options::{Shared, Threads, open_capture};
+use crate::options::{Shared, Threads};
 use crate::out_file::{Inputs, OutFile};
 use crate::progress::{Counted, Shows};
 use crate::status::Status;
@@ -55,7 +55,8 @@ pub struct Args {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let inputs = Inputs::of(&args.capture);
     let mut out = OutFile::create(&args.output, &inputs)?;
-    let (mut frame, told) = args.threads.run(|| of_capture(&args.capture, &args.limits, shared))?;
+    let (mut frame, told) =
+        args.threads.run(|| of_capture(&Capture::new(&args.capture)?, &args.limits, shared))?;
     let written = html::with_data(&mut frame).and_then(|page| {
         out.write_all(page.as_bytes()).with_context(|| format!("cannot write {}", args.output.display()))?;
         out.finish()
@@ -63,17 +64,18 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     Ok(told.and(written))
 }
 
-/// All that a page shows of the capture at `path`, and the status of the run.
+/// All that a page shows of `capture`, and the status of the run.
 ///
 /// # Errors
 /// It cannot be opened.
-pub fn of_capture(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<(Frame, Status)> {
+pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow::Result<(Frame, Status)> {
+    let path = capture.name();
     let mut playback = limits.playback(path);
     let shows = if !shared.quiet && io::stderr().is_terminal() { Shows::Yes } else { Shows::No };
     let mut recorder = Recorder::new(Counted::new("draws", shows));
     let (mut rows, mut packets) = (Rows::default(), Packets::default());
     // One line of progress is enough.
-    let sections = open_capture(path, &Shared { quiet: true, ..shared.clone() })?;
+    let sections = capture.sections(&Shared { quiet: true, ..shared.clone() })?;
     playback.run(sections, &mut recorder, &mut Tee(vec![&mut rows, &mut packets]));
     let costed = std::mem::take(&mut recorder.costing).finish(&mut playback.gpu);
     let rows = rows.finish(&playback.gpu, &costed.costs);

@@ -11,9 +11,9 @@ use crate::draw;
 use crate::explain::value_of;
 use crate::gpu::Gpu;
 use crate::inspect::canvas::{Canvas, Keep, Snapshot, Which};
-use crate::inspect::{Capture, Draw, Look, Looking, Runs, Shaders, find};
+use crate::inspect::{Capture, Draw, Look, Looking, RUNS, Runs, Shaders, find};
 use crate::limits::Limits;
-use crate::options::{Shared, open_capture};
+use crate::options::Shared;
 use crate::picture::Alpha;
 use crate::register_names;
 use crate::report::canvases::shown;
@@ -57,13 +57,13 @@ pub fn edited(capture: &Capture, limits: &Limits, query: &Query, shared: &Shared
         changes.extend(parse(text)?);
         ensure!(changes.len() <= MAX_CHANGES, "no more than {MAX_CHANGES} fields are edited at once");
     }
-    let runs = |draw| find(capture.path(), draw, limits, shared);
+    let runs = |draw| find(capture, draw, limits, shared);
     let (edited, until) = (runs(draw)?, runs(until)?);
     let picture = |changes: &[Change]| {
         let look = After::default();
         let mut engine = Editing { runs: &edited, changes, inner: Looking { runs: &until, look } };
-        let mut playback = limits.playback(capture.path());
-        playback.run(open_capture(capture.path(), shared)?, &mut engine, &mut Silent);
+        let mut playback = limits.playback_of_many(capture.name(), RUNS);
+        playback.run(capture.sections(shared)?, &mut engine, &mut Silent);
         engine.inner.look.picture.context("the run was cut off before the draw")
     };
     let (original, edited) = (picture(&[])?, picture(&changes)?);

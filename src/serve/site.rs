@@ -13,10 +13,11 @@ use crate::draw;
 use crate::gpu::Gpu;
 use crate::inspect::{Capture, Draw, Shaders};
 use crate::limits::Limits;
-use crate::options::{Shared, Threads, open_capture};
-use crate::pixel::{self, Position, Question};
+use crate::options::{Shared, Threads};
+use crate::pixel::{self, Question};
 use crate::register_names;
 use crate::report::{self, frame, html};
+use crate::selection::Position;
 use crate::status::Status;
 
 /// A capture, and what is known of it.
@@ -45,7 +46,7 @@ impl Site {
         shared: &Shared,
         path: &str,
     ) -> anyhow::Result<(Self, Status)> {
-        let (mut frame, told) = report::of_capture(capture.path(), &args.limits, shared)?;
+        let (mut frame, told) = report::of_capture(&capture, &args.limits, shared)?;
         frame.title = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let site = Self {
             capture,
@@ -91,8 +92,7 @@ impl Site {
                 Some(surface.context("it is never copied to memory: its pixels cannot be followed")?)
             }
         };
-        let question =
-            Question { capture: self.capture.path(), pixels: &[at], surface, limits: &self.limits };
+        let question = Question { capture: &self.capture, pixels: &[at], surface, limits: &self.limits };
         let answers = self.in_turn(|| pixel::ask(question, &quiet()))?;
         Ok(serde_json::to_vec(answers.first().context("there is no answer")?)?)
     }
@@ -119,9 +119,9 @@ impl Site {
 
     /// The state of run `number`, as `show --draw --json` begins.
     fn draw(&self, number: u32) -> anyhow::Result<Vec<u8>> {
-        let mut playback = self.limits.playback(self.capture.path());
+        let mut playback = self.limits.playback(self.capture.name());
         let mut engine = UpTo { number, state: None };
-        let sections = open_capture(self.capture.path(), &quiet())?;
+        let sections = self.capture.sections(&quiet())?;
         self.in_turn(|| playback.run(sections, &mut engine, &mut Silent));
         let draws = playback.gpu.at.draws;
         engine.state.with_context(|| format!("there is no draw {number}: there are {draws}"))?

@@ -21,9 +21,9 @@ use crate::gpu::Gpu;
 use crate::inspect::canvas::{Changes, Keep, Snapshot, Which};
 use crate::inspect::mesh::Mesh;
 use crate::inspect::{
-    Capture, Cost, Draw, Look, Looking, Runs, ShaderStage, Shaders, StageCounts, Tile, Touched, find,
+    Capture, Cost, Draw, Look, Looking, RUNS, Runs, ShaderStage, Shaders, StageCounts, Tile, Touched, find,
 };
-use crate::options::{Shared, open_capture};
+use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
 use crate::picture::Alpha;
 use crate::selection::Draws;
@@ -90,11 +90,11 @@ pub struct Register {
 /// There is none, or a file cannot be read.
 pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status> {
     let capture = Capture::new(&args.capture)?;
-    let runs = find(capture.path(), name, &args.limits, shared)?;
-    let mut playback = args.limits.playback(capture.path());
+    let runs = find(&capture, name, &args.limits, shared)?;
+    let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
     let inputs = Inputs::of(&args.capture);
     let mut looking = Looking { runs: &runs, look: Looker::new(args, &inputs, &runs) };
-    playback.run(open_capture(capture.path(), shared)?, &mut looking, &mut Silent);
+    playback.run(capture.sections(shared)?, &mut looking, &mut Silent);
     let told = looking.look.tell(name);
     let report = playback.gpu.report.tell(&args.capture.display().to_string(), shared);
     Ok(report.and(told))

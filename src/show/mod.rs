@@ -20,9 +20,9 @@ use self::whole::Following;
 use crate::gpu::Gpu;
 use crate::inspect::canvas::Which;
 use crate::inspect::mesh::Side;
-use crate::inspect::{Costing, Frame, Rows};
+use crate::inspect::{Capture, Costing, Frame, Rows};
 use crate::limits::Limits;
-use crate::options::{Shared, Threads, open_capture};
+use crate::options::{Shared, Threads};
 use crate::out_file::{Inputs, one_stdout};
 use crate::selection::Draws;
 use crate::status::Status;
@@ -114,9 +114,10 @@ struct Answer {
 
 /// The table of all commands.
 fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let mut playback = args.limits.playback(&args.capture);
+    let capture = Capture::new(&args.capture)?;
+    let mut playback = args.limits.playback(capture.name());
     let mut rows = Rows::default();
-    let sections = open_capture(&args.capture, shared)?;
+    let sections = capture.sections(shared)?;
     let (costed, overlays) = if args.overlay.is_empty() {
         let mut costing = Costing::default();
         playback.run(sections, &mut costing, &mut rows);
