@@ -416,7 +416,10 @@ fn sessions() {
         let arguments = ["debug", &path, "--draw", &draw, "--stage", stage, "--max-work", "16M"];
         let target = Arguments::<Target>::parse_from(arguments).args;
         // Where there is nothing to be stepped through is said.
-        let _ = target.reach(&quiet(), |session, _| Ok(walk(session, &mut choices)));
+        let _ = target.reach(&quiet(), |session, _| {
+            walk(session, &mut choices);
+            Ok(())
+        });
     });
 }
 
