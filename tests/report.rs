@@ -329,7 +329,8 @@ fn main() {
         add("costs", capture, check_costs);
     }
     // All others take minutes: `cargo test --test report -- --ignored every`.
-    for capture in all_shared().into_iter().filter(|it| !pictures.contains(it)) {
+    let others = if arguments.ignored || arguments.include_ignored { all_shared() } else { Vec::new() };
+    for capture in others.into_iter().filter(|it| !pictures.contains(it)) {
         let name = format!("every picture {}", capture.display());
         trials.push(Trial::test(name, move || check_picture(&capture)).with_ignored_flag(true));
     }

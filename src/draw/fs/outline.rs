@@ -71,7 +71,7 @@ mod tests {
     fn a_triangle_has_three_edges_wherever_blocks_end() {
         let triangle = Shape::polygon(&[[1280, 1280], [2816, 1280], [1280, 2816]]);
         let area = Rect { x0: 4, y0: 4, x1: 12, y1: 11 };
-        let expected = "........\n.######.\n.#...#..\n.#..#...\n.#.#....\n.##.....\n.#......\n";
+        let expected = "........\n.#####..\n.#..#...\n.#.#....\n.##.....\n.#......\n........\n";
         assert_eq!(drawn(&triangle, area), expected);
     }
 
