@@ -29,10 +29,6 @@ impl Rests {
 
     /// It rests on all that the other does.
     pub fn append(&mut self, other: Self) {
-        if other.0.is_empty() {
-            // Each warp of a program that nobody watches.
-            return;
-        }
         other.0.into_iter().for_each(|(guess, reach)| self.add(guess, reach));
     }
 }

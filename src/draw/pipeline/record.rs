@@ -46,8 +46,8 @@ pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
     for page in log.lost_pages {
         gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
     }
-    if let Some(fidelity) = &mut gpu.fidelity {
-        fidelity.extend(log.rests, gpu.at);
+    if let (Some(fidelity), Some(rests)) = (&mut gpu.fidelity, log.rests) {
+        fidelity.extend(*rests, gpu.at);
     }
     if let Some(outside) = log.outside_inputs.first() {
         gpu.rests_on(Guess::InputsOutside, Reach::OUTPUT);
