@@ -8,7 +8,7 @@ mod access;
 pub mod dap;
 mod editor;
 mod recorder;
-mod scalar;
+pub mod scalar;
 pub mod session;
 pub mod subject;
 pub mod target;

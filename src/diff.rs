@@ -3,9 +3,12 @@
 //! Captures are compared command by command, tiles folded:
 //!
 //! - [`side`]: the commands of a capture, each with its state and hashes of what it fetches;
+//! - [`player`]: the runs that this takes, which share what the limits allow;
+//! - [`visit`]: those that look at what draws fetch;
 //! - [`align`]: which command of one is which of the other;
 //! - [`compare`], [`registers`]: what differs between two; [`contents`]: the bytes of what is fetched, looked at only
 //!   where the hashes differ;
+//! - [`rendered`]: what earlier draws made of what is fetched, if nothing else differs;
 //! - [`cause`]: the packet that made a difference; [`images`]: pictures after each; [`report`]: what is put out.
 //!
 //! [`states`] compares state files.
@@ -14,11 +17,15 @@ mod cause;
 mod compare;
 mod contents;
 mod images;
+mod player;
 mod registers;
+mod rendered;
 mod report;
 mod side;
 mod states;
+mod visit;
 
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -30,8 +37,10 @@ use crate::selection::{Draws, Selection};
 use crate::status::{Failure, Status};
 use align::{Pair, align};
 use compare::{Comparison, Difference};
+use player::Player;
 use report::Report;
 use side::{Side, Tiles};
+use visit::Play;
 
 /// Arguments of `diff`.
 #[derive(clap::Args, Clone, Debug)]
@@ -98,6 +107,14 @@ impl Input {
 /// # Errors
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    run_to(&mut BufWriter::new(io::stdout().lock()), args, shared)
+}
+
+/// The same, told to `out`.
+///
+/// # Errors
+/// Wrong use or I/O.
+pub fn run_to(out: &mut dyn Write, args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let (a, b) = (Input::new(&args.a)?, Input::new(&args.b)?);
     if [&a.path, &b.path].into_iter().any(|path| states::is_state(path).is_ok_and(|is_state| is_state)) {
         let is_of_captures = args.tiles || args.addresses || args.first || args.json || args.images.is_some();
@@ -106,11 +123,11 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
             !is_of_captures && !named,
             "state files compare as a whole, or with --draw and --submit, as lines"
         );
-        return states::diff(&a.path, &b.path, args, shared);
+        return states::diff(out, &a.path, &b.path, args, shared);
     }
     // What is wrong with one capture counts, whatever is wrong with the other.
     let mut status = Status::Fine;
-    let compared = captures([&a, &b], args, shared, &mut status);
+    let compared = captures([&a, &b], out, args, shared, &mut status);
     Ok(status.and(compared))
 }
 
@@ -118,13 +135,20 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 ///
 /// # Errors
 /// Wrong use or I/O.
-fn captures([a, b]: [&Input; 2], args: &Args, shared: &Shared, status: &mut Status) -> anyhow::Result<()> {
+fn captures(
+    [a, b]: [&Input; 2],
+    out: &mut dyn Write,
+    args: &Args,
+    shared: &Shared,
+    status: &mut Status,
+) -> anyhow::Result<()> {
     let tiles = if args.tiles { Tiles::Apart } else { Tiles::Folded };
     let captures = [Capture::new(&a.path)?, Capture::new(&b.path)?];
+    let mut players = captures.map(|capture| Player::new(capture, &args.limits));
     let mut sides = Vec::new();
-    for (capture, name) in captures.iter().zip([&a.path, &b.path]) {
-        states::is_state(name)?;
-        let (side, told) = Side::of(capture, name, tiles, args, shared)?;
+    for player in &mut players {
+        states::is_state(player.capture().name())?;
+        let (side, told) = Side::of(player, tiles, shared)?;
         *status = status.worse(told);
         sides.push(side);
     }
@@ -137,18 +161,20 @@ fn captures([a, b]: [&Input; 2], args: &Args, shared: &Shared, status: &mut Stat
     let addresses = if args.addresses { Addresses::Compared } else { Addresses::Renamed };
     let is_whole = args.selection.draw.is_none() && a.draw.is_none() && b.draw.is_none();
     let mut comparison = Comparison::of(old, new, &pairs, addresses);
-    contents::resolve(&mut comparison, [&captures[0], &captures[1]], [old, new], args, shared)?;
+    contents::resolve(&mut comparison, Play::Captured, &mut players, [old, new], shared)?;
+    *status = status.worse(rendered::compare(&mut comparison, &pairs, &mut players, [old, new], shared)?);
+    *status = status.worse(comparison.tell());
     let mut report = Report::new([old, new], comparison, is_whole && !args.tiles);
     if args.first {
         report.keep_first();
-        cause::add(&mut report, [&captures[0], &captures[1]], args, shared)?;
+        cause::add(&mut report, &mut players, shared)?;
     }
     if let Some(folder) = &args.images {
-        images::add(&mut report, [&captures[0], &captures[1]], [old, new], &pairs, folder, args, shared)?;
+        *status = status.worse(images::add(&mut report, &mut players, [old, new], &pairs, folder, shared)?);
     }
     let differs = if report.is_same() { Status::Fine } else { Status::Differs };
     *status = status.worse(differs);
-    report.write(args)
+    report.write(out, args)
 }
 
 /// The pairs of which one is inside the selection.

@@ -85,19 +85,15 @@ pub mod playback;
 pub mod regfile;
 pub mod shader;
 
-mod debug;
-mod diff;
 mod disasm;
 mod explain;
 mod info;
-mod limits;
 mod memo;
 mod out_file;
 mod pixel;
 mod progress;
 mod register_names;
 mod replay;
-mod report;
 mod serve;
 mod show;
 mod trace;
@@ -109,13 +105,21 @@ pub mod check;
 #[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
+pub mod debug;
+#[doc(hidden)]
 pub mod decode;
 #[doc(hidden)]
+pub mod diff;
+#[doc(hidden)]
 pub mod folders;
+#[doc(hidden)]
+pub mod limits;
 #[doc(hidden)]
 pub mod options;
 #[doc(hidden)]
 pub mod pico;
+#[doc(hidden)]
+pub mod report;
 #[doc(hidden)]
 #[cfg(target_os = "linux")]
 pub mod run;

@@ -30,9 +30,16 @@ pub struct WorkLimits {
 impl WorkLimits {
     /// The work of a run that may do `least` units, however little the input holds.
     pub fn budget(&self, least: u64) -> Budget {
-        let budget = self.max_work.map_or(Budget::new(least), Budget::fixed);
+        self.share(least, 1)
+    }
+
+    /// The work of each of `runs` that follow each other: equal shares, so that runs of one capture that do the
+    /// same are cut off at the same place.
+    fn share(&self, least: u64, runs: u32) -> Budget {
+        let share = |units: u64| units / u64::from(runs);
+        let budget = self.max_work.map_or(Budget::new(share(least)), |units| Budget::fixed(share(units)));
         match self.time_limit {
-            Some(seconds) => budget.for_time(Duration::from_secs(seconds.into())),
+            Some(seconds) => budget.for_time(Duration::from_secs(seconds.into()) / runs),
             None => budget,
         }
     }
@@ -61,9 +68,23 @@ impl Limits {
 
     /// The same for a run that may do `least` units, however little the capture holds.
     pub fn playback_of(&self, capture: &Path, least: u64) -> Playback {
+        self.playback_within(self.work.budget(least), capture)
+    }
+
+    /// The same for one of the `runs` of a command, which together are within them.
+    pub fn playback_of_many(&self, capture: &Path, runs: u32) -> Playback {
+        self.playback_within(self.work.share(budget::BASE, runs), capture)
+    }
+
+    /// The work of somebody who steps through a shader behind one of `runs`, however long that takes.
+    pub fn of_steps(&self, runs: u32) -> Budget {
+        WorkLimits { time_limit: None, ..self.work }.share(budget::BASE, runs)
+    }
+
+    fn playback_within(&self, budget: Budget, capture: &Path) -> Playback {
         let mut playback = Playback::default();
         playback.gpu.model = self.model;
-        playback.gpu.budget = self.work.budget(least);
+        playback.gpu.budget = budget;
         let file = std::fs::metadata(capture).map_or(0, |metadata| metadata.len());
         playback.gpu.mem.limit = self.memory(file.saturating_mul(HELD_PER_BYTE));
         playback
@@ -107,6 +128,7 @@ pub fn amount(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Work;
 
     #[test]
     fn memory_grows_with_the_file_unless_somebody_says_how_much() {
@@ -119,6 +141,19 @@ mod tests {
         assert_eq!(limit(None), MAX_HELD + 1000 * HELD_PER_BYTE);
         assert_eq!(limit(Some(5)), 5);
         assert_eq!(Limits::default().memory(0), MAX_HELD);
+    }
+
+    #[test]
+    fn runs_of_one_command_share_what_they_may_do() {
+        let share = |max_work, runs| {
+            let work = WorkLimits { max_work, time_limit: None };
+            let budget = Limits { work, max_memory: None }.playback_of_many(Path::new(""), runs).gpu.budget;
+            budget.share(Work::Copy16, 1)
+        };
+        assert_eq!([share(None, 1), share(None, 4)], [budget::BASE, budget::BASE / 4]);
+        assert_eq!([share(Some(100), 1), share(Some(100), 4)], [100, 25]);
+        let late = WorkLimits { max_work: None, time_limit: Some(0) };
+        assert!(!late.share(budget::BASE, 2).take(Work::Packet, 1));
     }
 
     #[test]

@@ -53,6 +53,11 @@ pub enum Provenance {
     Unmapped,
 }
 
+/// The number that up to four bytes of memory are.
+pub fn little_endian(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
+}
+
 /// Bytes of contents that are kept at a time if nobody says otherwise.
 pub const MAX_HELD: u64 = 1 << 29;
 

@@ -74,11 +74,19 @@ impl Threads {
 /// # Errors
 /// When it cannot be opened or read.
 pub fn open_capture(path: &Path, shared: &Shared) -> anyhow::Result<Ahead> {
+    open_capture_as(path, path, shared)
+}
+
+/// The same of what is called `name`.
+///
+/// # Errors
+/// When it cannot be opened or read.
+pub fn open_capture_as(name: &Path, path: &Path, shared: &Shared) -> anyhow::Result<Ahead> {
     let reader: Box<dyn Read + Send> = match path == Path::new("-") {
         true => Box::new(io::stdin()),
-        false => open_file(path, shared).with_context(|| format!("cannot open {}", path.display()))?,
+        false => open_file(path, shared).with_context(|| format!("cannot open {}", name.display()))?,
     };
-    Ok(Ahead::new(Sections::new(reader).with_context(|| path.display().to_string())?))
+    Ok(Ahead::new(Sections::new(reader).with_context(|| name.display().to_string())?))
 }
 
 fn open_file(path: &Path, shared: &Shared) -> io::Result<Box<dyn Read + Send>> {

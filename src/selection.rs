@@ -106,6 +106,20 @@ impl fmt::Display for Span {
     }
 }
 
+/// A pixel of a picture: column and row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Position(pub [u32; 2]);
+
+impl FromStr for Position {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |part: &str| part.trim().parse::<u16>().ok().map(u32::from);
+        let pair = text.split_once(',').and_then(|(x, y)| Some([number(x)?, number(y)?]));
+        pair.map(Self).ok_or_else(|| format!("`{text}` is not X,Y"))
+    }
+}
+
 /// What draws are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbering {
@@ -281,6 +295,14 @@ mod tests {
             assert!(parse(text).is_err(), "{text}");
         }
         assert!(Draws::one("f3").is_ok() && Draws::one("3..5").is_err());
+    }
+
+    #[test]
+    fn a_pixel_is_two_numbers() {
+        assert_eq!("3, 65535".parse(), Ok(Position([3, 65535])));
+        for text in ["3", "3,", "3;4", "3,4,5", "-1,0", "0,65536"] {
+            assert!(text.parse::<Position>().is_err(), "{text}");
+        }
     }
 
     #[test]

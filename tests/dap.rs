@@ -2,39 +2,13 @@
 //! below target/ when it is not there yet. Ignored, and said so, where there is no Node.js or nothing to install
 //! from; under CI that fails.
 
+mod npm;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-
-/// The client library.
-const LIBRARY: &str = "@vscode/debugadapter-testsupport@1.68.0";
-
-/// The folder with the library's `node_modules`, or why there is none.
-fn library() -> Result<PathBuf, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dap-client");
-    if folder.join("node_modules/@vscode/debugadapter-testsupport/package.json").exists() {
-        return Ok(folder);
-    }
-    let failed = |error: std::io::Error| format!("no npm: {error}");
-    fs::create_dir_all(&folder).map_err(failed)?;
-    let mut npm = Command::new("npm");
-    npm.current_dir(&folder).args([
-        "install",
-        "--no-fund",
-        "--no-audit",
-        "--ignore-scripts",
-        "--prefix",
-        ".",
-        LIBRARY,
-    ]);
-    let output = npm.output().map_err(failed)?;
-    match output.status.success() {
-        true => Ok(folder),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-    }
-}
 
 fn session(library: &Path) -> Result<(), Failed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -59,7 +33,7 @@ fn session(library: &Path) -> Result<(), Failed> {
 
 fn main() {
     let ci = std::env::var("CI").is_ok_and(|value| value == "true");
-    let trial = match library() {
+    let trial = match npm::installed("@vscode/debugadapter-testsupport", "1.68.0") {
         Ok(library) => Trial::test("a client library", move || session(&library)),
         Err(why) if ci => Trial::test("a client library", move || Err(why.into())),
         Err(why) => Trial::test(format!("a client library ({why})"), || Ok(())).with_ignored_flag(true),

@@ -32,6 +32,14 @@ impl Copies {
         self.0.path().join(name)
     }
 
+    /// The capture that `source` makes.
+    fn assembled(&self, name: &str, source: &str) -> String {
+        let (text, out) = (self.path(name).with_extension("a4"), self.path(name));
+        fs::write(&text, source).unwrap();
+        a4emu().args(["asm", "--include", "captures"]).arg(&text).arg("-o").arg(&out).assert().success();
+        out.to_string_lossy().into_owned()
+    }
+
     /// A copy of `capture`, whose text `edit` changes.
     fn with(&self, capture: &str, edit: impl FnOnce(&str) -> String) -> String {
         let (source, out) = (self.path("source.a4"), self.path("copy.rd"));
@@ -43,6 +51,63 @@ impl Copies {
         a4emu().arg("asm").arg(&source).arg("-o").arg(&out).assert().success();
         out.to_string_lossy().into_owned()
     }
+}
+
+/// A frame of two draws: one to the left half of a small texture, which held `rest` all over, and one that samples
+/// the middle of its right half.
+fn half_a_texture(rest: u32) -> String {
+    let words = format!("{rest:x} ").repeat(32 * 32);
+    format!(
+        r#"include "{}/captures/setup.a4i"
+gpu_id 420
+buffer texture @ 0x1010000 size 4096 {{ words {words}
+}}
+buffer target @ 0x1020000 size 1024
+buffer corners @ 0x1030000 {{ f32 -1.0, 1.0, 1.0, -1.0 }}
+buffer vs @ 0x1040000 size 128 {{ shader {{
+    mov.f32f32 r0.z, (0.0)
+    mov.f32f32 r0.w, (1.0)
+    end
+}} }}
+buffer fs @ 0x1050000 size 128 {{ shader {{
+    (rpt3)mov.f32f32 r0.x, (r)c0.x
+    end
+}} }}
+buffer fs_texture @ 0x1060000 size 128 {{ shader {{
+    mov.f32f32 r1.x, c0.x
+    mov.f32f32 r1.y, c0.y
+    (rpt5)nop
+    sam (f32)(xyzw)r0.x, r1.x, s#0, t#0
+    (sy)nop
+    end
+}} }}
+buffer main @ 0x1070000 {{
+    use frame(texture, 32, 32)
+    GRAS_SC_WINDOW_SCISSOR_BR {{ X = 15 | Y = 31 }}
+    use program(vs, fs, r0.x, r0.x)
+    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use attributes(1, 2)
+    load FS.constants {{ f32 0.75, 0.5, 0.5, 1.0 }}
+    use draw(DI_PT_RECTLIST, 2)
+    use frame(target, 16, 16)
+    use program(vs, fs_texture, r0.x, r0.x)
+    load FS.samplers {{ TEX_SAMP_0 {{ 0 }} TEX_SAMP_1 {{ 0 }} }}
+    load FS.textures {{
+        TEX_CONST_0 {{ SWIZ_Y = A4XX_TEX_Y | SWIZ_Z = A4XX_TEX_Z | SWIZ_W = A4XX_TEX_W | FMT = TFMT4_8_8_8_8_UNORM | TYPE = A4XX_TEX_2D }}
+        TEX_CONST_1 {{ HEIGHT = 32 | WIDTH = 32 }}
+        TEX_CONST_2 {{ PITCHALIGN = 2 | PITCH = 128 }}
+        TEX_CONST_3 {{ 0 }}
+        TEX_CONST_4 {{ BASE = texture }}
+        TEX_CONST_5 0
+        TEX_CONST_6 0
+        TEX_CONST_7 0
+    }}
+    use draw(DI_PT_RECTLIST, 2)
+}}
+submit main
+"#,
+        env!("CARGO_MANIFEST_DIR")
+    )
 }
 
 const CUBE: &str = "captures/cube.rd.gz";
@@ -83,6 +148,57 @@ fn a_changed_texel_is_named() {
     let lines = changed("buffer b_fff60000", "80002800", "80002864");
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].starts_with("f1 (gmem TRILIST 36): FS texture 0 level 0 texel 0,0: ("), "{lines:?}");
+}
+
+/// Neither draw, nor what they fetch from the captures, is other: only the texel that the first leaves alone.
+#[test]
+fn a_texel_that_was_there_before_the_rest_was_rendered_is_named() {
+    let copies = Copies::new();
+    let [a, b] = [("a.rd", 0xff20_4060), ("b.rd", 0xff20_4061)]
+        .map(|(name, rest)| copies.assembled(name, &half_a_texture(rest)));
+    let (out, err, status) = diff(&[&a, &b]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(status, Some(1), "{out}{err}");
+    assert!(
+        lines[0].starts_with("f1 (bypass RECTLIST 2): FS texture 0 level 0 texel 16,0: (0.37"),
+        "{out}{err}"
+    );
+    assert_eq!(lines.len(), 17, "of 512 texels 16 are told, and a count: {out}");
+    assert!(lines[16].contains("and 496 more of it"), "{out}");
+    assert_eq!(diff(&[&a, &a]), (String::new(), String::new(), Some(0)));
+}
+
+/// Where a draw that made the texture differs, that is told, and not each texel that follows from it.
+#[test]
+fn what_follows_from_another_difference_is_not_told_again() {
+    let copies = Copies::new();
+    let source = half_a_texture(0xff20_4060);
+    let a = copies.assembled("a.rd", &source);
+    let b = copies.assembled("b.rd", &source.replace("f32 0.75,", "f32 0.25,"));
+    let (out, _, status) = diff(&[&a, &b]);
+    assert!(out.starts_with("f0 (bypass RECTLIST 2): FS c0.x: 0.75 "), "{out}");
+    assert_eq!((out.lines().count(), status), (1, Some(1)), "{out}");
+}
+
+/// Runs of a comparison share what is allowed: both captures are cut off at the same place.
+#[test]
+fn what_is_cut_off_in_both_is_no_difference() {
+    for work in ["3K", "20K", "60K", "200K", "1M"] {
+        let (out, err, status) = diff(&["--max-work", work, "captures/fbo.rd.gz", "captures/fbo.rd.gz"]);
+        assert_eq!(out, "", "{work}");
+        assert!(status == Some(4) && err.contains("--max-work"), "{work}: {err}");
+    }
+}
+
+#[test]
+fn a_capture_on_stdin_compares_under_its_name() {
+    let mut command = a4emu();
+    let capture = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(CUBE)).unwrap();
+    let same = command.args(["diff", "-", CUBE]).write_stdin(capture).assert().code(0);
+    assert!(same.get_output().stdout.is_empty());
+    let broken = a4emu().args(["diff", "-", CUBE]).write_stdin("no capture at all").assert().code(3);
+    let said = String::from_utf8_lossy(&broken.get_output().stderr).into_owned();
+    assert!(said.starts_with("a4emu: -: ") && !said.contains("/tmp"), "{said}");
 }
 
 #[test]

@@ -6,6 +6,8 @@
 //! test` runs each target on random input, the seed of which it prints when it fails, and on the
 //! inputs kept under `__fuzz__`; `scripts/fuzz` gives them more time.
 
+#[path = "fuzz/bytes.rs"]
+mod bytes;
 #[path = "fuzz/choices.rs"]
 mod choices;
 
@@ -19,12 +21,19 @@ use a4emu::asm::Disk;
 use a4emu::budget::Budget;
 use a4emu::check::{self, Case, Frame, Tolerance};
 use a4emu::cp::{Cp, Renderer, Silent};
+use a4emu::debug::session::Session;
+use a4emu::debug::target::Target;
+use a4emu::diff;
 use a4emu::folders::Folders;
 use a4emu::golden;
 use a4emu::gpu::Gpu;
+use a4emu::inspect::Capture;
+use a4emu::limits::{Limits, WorkLimits};
 use a4emu::options::Shared;
 use a4emu::pico;
 use a4emu::playback::Playback;
+use a4emu::report::{self, html};
+use a4emu::status::Status;
 use a4emu_decoder::asm::{Bounds, assemble, pack};
 use a4emu_decoder::pm4;
 use bolero::check;
@@ -318,4 +327,127 @@ fn commands() {
         let [one, three] = pools.each_ref().map(|pool| pool.install(|| run(input)));
         assert_eq!(one, three);
     });
+}
+
+/// Captures that questions are asked about, changed.
+const ASKED: [&str; 5] = ["triangle", "stencil", "compute", "xfb", "fbo"];
+
+/// Their bytes.
+static CAPTURES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let unpacked = |name: &str| {
+        let file = File::open(root().join("captures").join(name).with_extension("rd.gz")).expect("a capture");
+        let mut bytes = Vec::new();
+        let mut reader = flate2::read::MultiGzDecoder::new(file);
+        std::io::Read::read_to_end(&mut reader, &mut bytes).expect("gzip");
+        bytes
+    };
+    ASKED.iter().map(|name| unpacked(name)).collect()
+});
+
+/// Who says nothing on stderr.
+fn quiet() -> Shared {
+    Shared { quiet: true, ..Shared::default() }
+}
+
+/// Work of a question, which most mutants need less than.
+const ASKED_WORK: u64 = 1 << 26;
+
+/// The arguments of `A`.
+#[derive(Parser)]
+struct Arguments<A: clap::Args> {
+    #[command(flatten)]
+    args: A,
+}
+
+/// A page is made of any capture, and its script reads the data.
+#[test]
+fn reports() {
+    let place = Place::of("capture.rd");
+    check!().with_test_time(TIME).for_each(|input: &[u8]| {
+        let mut choices = Choices::new(input);
+        let good = choices.of(&CAPTURES).expect("there are some");
+        place.write(&bytes::mutant(good, &mut choices));
+        let work = WorkLimits { max_work: Some(ASKED_WORK), time_limit: None };
+        let limits = Limits { work, max_memory: None };
+        let capture = Capture::new(&place.path).expect("a file");
+        if let Ok((mut frame, _)) = report::of_capture(&capture, &limits, &quiet()) {
+            let page = html::with_data(&mut frame).expect("a page");
+            assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
+        }
+    });
+}
+
+/// A capture is the same as itself, and if it is not the same as another, there is a line that says what differs.
+#[test]
+fn differences() {
+    let (place, other) = (Place::of("a.rd"), Place::of("b.rd"));
+    check!().with_test_time(TIME).for_each(|input: &[u8]| {
+        let mut choices = Choices::new(input);
+        let good = choices.of(&CAPTURES).expect("there are some");
+        place.write(&bytes::mutant(good, &mut choices));
+        other.write(good);
+        let b = if choices.below(2) == 0 { &place } else { &other };
+        let [a, b] = [&place, b].map(|place| place.path.display().to_string());
+        let mut arguments = vec!["diff", &a, &b, "--max-work", "256M"];
+        arguments.extend(choices.of(&["--tiles", "--addresses", "--first", "--json"]));
+        let is_json = arguments.contains(&"--json");
+        let args = Arguments::<diff::Args>::parse_from(arguments).args;
+        let mut out = Vec::new();
+        let status = diff::run_to(&mut out, &args, &quiet());
+        if a == b && !is_json {
+            assert_eq!(String::from_utf8_lossy(&out), "");
+        }
+        assert!(a != b || !matches!(status, Ok(Status::Differs)));
+        assert!(!matches!(status, Ok(Status::Fine)) || is_json || out.is_empty());
+    });
+}
+
+/// A session goes where it is told to, and where it has been before it finds what it found there.
+#[test]
+fn sessions() {
+    let place = Place::of("capture.rd");
+    check!().with_test_time(TIME).for_each(|input: &[u8]| {
+        let mut choices = Choices::new(input);
+        let good = choices.of(&CAPTURES).expect("there are some");
+        let bytes = if choices.below(3) == 0 { good.clone() } else { bytes::mutant(good, &mut choices) };
+        place.write(&bytes);
+        let (path, draw) = (place.path.display().to_string(), format!("f{}", choices.below(4)));
+        let stage = choices.of(&["vs", "hs", "ds", "gs", "fs", "cs"]).expect("a stage");
+        let arguments = ["debug", &path, "--draw", &draw, "--stage", stage, "--max-work", "16M"];
+        let target = Arguments::<Target>::parse_from(arguments).args;
+        // Where there is nothing to be stepped through is said.
+        let _ = target.reach(&quiet(), |session, _| {
+            walk(session, &mut choices);
+            Ok(())
+        });
+    });
+}
+
+/// All registers of all lanes.
+fn registers(session: &Session<'_>) -> Vec<[u32; 32]> {
+    (0..192).map(|scalar| session.warp().full(scalar).0).collect()
+}
+
+fn walk(mut session: Session<'_>, choices: &mut Choices<'_>) {
+    for _ in 0..choices.below(12) {
+        let count = choices.below(200) as u64;
+        match choices.below(6) {
+            0 => drop(session.run()),
+            1 => drop(session.run_back()),
+            2 => drop(session.back(count)),
+            3 => drop(session.forward_in(choices.below(32))),
+            4 => drop(session.back_in(choices.below(32))),
+            _ => {
+                let before = session.position();
+                session.advance(count);
+                let (there, found) = (session.position(), registers(&session));
+                session.back(there - before);
+                session.advance(there - before);
+                if session.position() == there {
+                    assert_eq!(registers(&session), found);
+                }
+            }
+        }
+        assert!(session.first_position() <= session.position());
+    }
 }

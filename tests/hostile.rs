@@ -2,8 +2,8 @@
 //! `../shared/hostile` ends within its share of time and memory, says what was wrong, and
 //! still puts out the rest.
 //!
-//! Each run is a child with 2 GB of address space, a limit of CPU time (20 seconds, and more
-//! of them without optimisation), and at most 1 GB of memory at any time. What it took is printed.
+//! Each run is a child with 2 GB of address space, a limit of CPU time (20 seconds, of questions to a frame 10, and
+//! more of them without optimisation), and at most 1 GB of memory at any time. What it took is printed.
 
 #[path = "bounded/command.rs"]
 mod command;
@@ -11,14 +11,16 @@ mod command;
 use std::path::{Path, PathBuf};
 
 use command::a4emu;
-use command::limits::limited;
+use command::limits::{limited, promptly};
 use libtest_mimic::{Arguments, Failed, Trial};
 use tempfile::TempDir;
 
-/// An input with a command: what is in braces are the folders of the inputs, of outputs, and
-/// that in which the inputs' folder is.
+/// An input with a command: what is in braces are the folders of the inputs, of outputs, of our
+/// own captures, and that in which the inputs' folder is.
 struct Row {
     command: &'static str,
+    /// What is typed.
+    input: &'static str,
     /// The exit status that is right.
     status: i32,
     /// What stderr says.
@@ -28,10 +30,24 @@ struct Row {
 }
 
 const fn row(command: &'static str, status: i32, says: &'static str) -> Row {
-    Row { command, status, says, left: |_| Ok(()) }
+    Row { command, input: "", status, says, left: |_| Ok(()) }
 }
 
+/// Commands of the debugger that go all the way, forward and back.
+const SESSION: &str = "p\ns 100\nwatch r0.x\nc\nrc\nwatch r0.x\nc\nrc\nc\nk\nr\nbs 1000\nc\nbs\nl\nq\n";
+
+/// What asks something about a frame, and is to answer soon.
+const QUESTIONS: [&str; 6] = ["show", "pixel", "diff", "debug", "report", "explain"];
+
 impl Row {
+    const fn typing(self, input: &'static str) -> Self {
+        Self { input, ..self }
+    }
+
+    fn is_question(&self) -> bool {
+        QUESTIONS.iter().any(|name| self.command.starts_with(name))
+    }
+
     const fn leaving(self, left: fn(&Path) -> Result<(), Failed>) -> Self {
         Self { left, ..self }
     }
@@ -95,6 +111,50 @@ const ROWS: &[Row] = &[
     row("disasm {in}/15-zeros-1GB.rd.gz -o {out}/15.a4", 4, "--max-work"),
     row("replay {in}/16-zero-size-target.rd --out {out}/16", 4, "picture of 0x0 pixels")
         .leaving(the_rest_of_the_surfaces),
+    row("diff {in}/00-cs-zero-groups-hang.rd {in}/00-cs-zero-groups-hang.rd", 0, ""),
+    row("diff {in}/00-cs-zero-groups-hang.rd {own}/triangle.rd.gz", 1, ""),
+    row("diff --images {out}/01 {in}/01-misses-oom.rd {in}/01-misses-oom.rd", 0, ""),
+    row(
+        "diff --images {out}/02 {in}/02-vs-store-nolimit-2e17.rd {in}/02-vs-store-nolimit-2e17.rd",
+        4,
+        "cut off",
+    ),
+    row("diff --images {out}/03 {in}/03-fs-bands.rd {in}/03-fs-bands.rd", 4, "cut off"),
+    row("diff {in}/07-decode-fanout.rd.gz {in}/07-decode-fanout.rd.gz", 4, "--max-work"),
+    row("diff {in}/07-decode-fanout.rd.gz {own}/triangle.rd.gz", 4, "--max-work"),
+    row("diff {in}/08-gzbomb-4GB.rd.gz {in}/08-gzbomb-4GB.rd.gz", 0, ""),
+    row("diff {in}/09-disasm-bomb.rd.gz {in}/09-disasm-bomb.rd.gz", 0, "belong to no address"),
+    row("diff {in}/15-zeros-1GB.rd.gz {in}/15-zeros-1GB.rd.gz", 0, ""),
+    row("diff {in}/16-zero-size-target.rd {in}/14-fuzz-hang.rd", 1, ""),
+    row("diff {in}/17-announce-quadratic.rd.gz {in}/17-announce-quadratic.rd.gz", 0, ""),
+    row("debug {in}/00-cs-zero-groups-hang.rd --draw f0 --stage cs", 2, "groups of 1x1x1"),
+    row("debug {in}/01-misses-oom.rd --draw f0 --stage cs", 0, "").typing(SESSION),
+    row("debug {in}/02-vs-store-nolimit-2e17.rd --draw f0 --stage vs", 0, "").typing(SESSION),
+    row("debug {in}/02-vs-store-nolimit-2e17.rd --draw f0 --stage fs", 4, "cut off"),
+    row("debug {in}/02-vs-store-nolimit-2e24.rd --draw f0 --stage vs", 4, "would be held"),
+    row("debug {in}/03-fs-bands-16383.rd --draw f0 --stage fs --warp 100000000", 4, "cut off"),
+    row("debug {in}/04-png-16383.rd --draw f0 --stage fs", 0, "").typing(SESSION),
+    row("debug {in}/07-decode-fanout.rd.gz --draw f0 --stage vs", 4, "--max-work"),
+    row("debug {in}/08-gzbomb-4GB.rd.gz --draw f0 --stage vs", 2, "no draw f0"),
+    row("debug {in}/09-disasm-bomb.rd.gz --draw f0 --stage fs", 2, "no draw f0"),
+    row("debug {in}/13b-cs-local-clear.rd --draw f0", 0, "").typing(SESSION),
+    row("debug {in}/14-fuzz-hang.rd --draw f0 --stage fs", 0, "").typing(SESSION),
+    row("debug {in}/15-zeros-1GB.rd.gz --draw f0 --stage cs", 2, "no draw f0"),
+    row("debug {in}/16-zero-size-target.rd --draw f0 --stage fs", 0, "").typing(SESSION),
+    row("pixel {in}/07-decode-fanout.rd.gz 1,1", 4, "--max-work"),
+    row("pixel {in}/08-gzbomb-4GB.rd.gz 1,1", 2, "no colour surface"),
+    row("pixel {in}/15-zeros-1GB.rd.gz 1,1", 2, "no colour surface"),
+    row("show {in}/07-decode-fanout.rd.gz --draw f0 --json", 4, "--max-work"),
+    row("show {in}/15-zeros-1GB.rd.gz --draw f0", 2, "no draw f0"),
+    row("report {in}/02-vs-store-nolimit-2e17.rd -o {out}/02.html", 4, "cut off"),
+    row("report {in}/03-fs-bands.rd -o {out}/03.html", 4, "cut off"),
+    row("report {in}/04-png-16383.rd -o {out}/04.html", 0, ""),
+    row("report {in}/07-decode-fanout.rd.gz -o {out}/07.html", 4, "--max-work"),
+    row("report {in}/08-gzbomb-4GB.rd.gz -o {out}/08.html", 0, ""),
+    row("report {in}/14-fuzz-hang.rd -o {out}/14.html", 0, ""),
+    row("report {in}/15-zeros-1GB.rd.gz -o {out}/15.html", 0, ""),
+    row("report {in}/16-zero-size-target.rd -o {out}/16.html", 0, ""),
+    row("explain ir3 ffffffff ffffffff", 0, ""),
     row("info {in}/17-announce-quadratic.rd.gz", 0, ""),
     row("replay {in}/17-announce-quadratic.rd.gz", 0, ""),
 ];
@@ -122,9 +182,11 @@ fn check(row: &Row, shared: &Path) -> Result<(), Failed> {
         argument
             .replace("{in}", &shared.join("hostile").display().to_string())
             .replace("{beside}", &shared.display().to_string())
+            .replace("{own}", concat!(env!("CARGO_MANIFEST_DIR"), "/captures"))
             .replace("{out}", &out.path().display().to_string())
     };
-    let ended = a4emu(limited(), row.command.split(' ').map(place))?;
+    let limited = if row.is_question() { promptly() } else { limited() };
+    let ended = a4emu(limited, row.command.split(' ').map(place), row.input)?;
     println!("{ended}: {}", row.command);
     let said = ended.stderr.lines().take(12).collect::<Vec<_>>().join("\n");
     if ended.code()? != row.status {

@@ -1,10 +1,13 @@
 //! `a4emu pico` as a program: PicoGpu's own shader-unit tests, and bad input.
+mod picture;
+
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 use a4emu::budget::{Budget, Work};
 use a4emu::pico::unit::{StreamError, Unit, execute};
 use a4emu_decoder::isa::pico::assemble;
+use picture::Picture;
 use pretty_assertions::assert_eq;
 
 /// Runs `a4emu pico` with `arguments`, `stdin` and a file for the source.
@@ -205,7 +208,7 @@ fn all_lane_counts_give_the_same_answers() {
 }
 
 /// The picture that `pico draw` makes of a scene in captures/.
-fn draw(scene: &str) -> (png::OutputInfo, Vec<u8>) {
+fn draw(scene: &str) -> Picture {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.png");
@@ -218,31 +221,23 @@ fn draw(scene: &str) -> (png::OutputInfo, Vec<u8>) {
         .arg(&out)
         .status();
     assert!(status.unwrap().success());
-    pixels(&out)
-}
-
-fn pixels(path: &std::path::Path) -> (png::OutputInfo, Vec<u8>) {
-    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
-    let mut reader = png::Decoder::new(file).read_info().unwrap();
-    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
-    let info = reader.next_frame(&mut bytes).unwrap();
-    (info, bytes)
+    Picture::read(&out)
 }
 
 #[test]
 fn scenes_look_as_blessed() {
     for scene in ["triangle", "depth", "floor"] {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        let blessed = pixels(&root.join("fixtures/pico").join(scene).with_extension("png"));
+        let blessed = Picture::read(&root.join("fixtures/pico").join(scene).with_extension("png"));
         assert!(draw(scene) == blessed, "{scene}: the picture has changed");
     }
 }
 
 #[test]
 fn a_triangle_covers_its_pixels_and_no_others() {
-    let (info, bytes) = draw("triangle");
-    assert_eq!((info.width, info.height), (256, 256));
-    let pixel = |x: usize, y: usize| [0, 1, 2, 3].map(|c| bytes[4 * (256 * y + x) + c]);
+    let picture = draw("triangle");
+    assert_eq!(picture.size, [256, 256]);
+    let pixel = |x: usize, y: usize| -> [u8; 4] { picture.pixel([x, y]).try_into().unwrap() };
     assert_eq!(pixel(0, 0), [26, 26, 51, 255]);
     assert_eq!(pixel(128, 230), [26, 26, 51, 255]);
     let [r, g, b, a] = pixel(128, 154);

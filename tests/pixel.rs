@@ -1,21 +1,21 @@
 //! `a4emu pixel`: the history of a pixel ends in what the frame shows, and every verdict has a draw
 //! that proves it.
 
-use std::fs::{self, File};
-use std::io::BufReader;
+mod captures;
+mod picture;
+
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use captures::{own, root, shared};
 use libtest_mimic::{Arguments, Failed, Trial};
+use picture::Picture;
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// Pixels of each capture.
 const PIXELS: usize = 200;
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 fn a4emu() -> Command {
     Command::new(env!("CARGO_BIN_EXE_a4emu"))
@@ -32,28 +32,12 @@ fn histories(capture: &Path, arguments: &[String]) -> Vec<Value> {
     out.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
 }
 
-/// An RGBA picture.
-struct Picture {
-    size: [u32; 2],
-    bytes: Vec<u8>,
-}
-
-impl Picture {
-    /// What `replay --png` makes of a capture.
-    fn of(capture: &Path) -> Self {
-        let folder = TempDir::new().expect("a folder");
-        let png = folder.path().join("frame.png");
-        a4emu().args(["replay", text(capture), "--png", text(&png), "-q"]).assert().success();
-        let file = BufReader::new(File::open(png).expect("a picture"));
-        let mut reader = png::Decoder::new(file).read_info().expect("a PNG");
-        let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
-        let info = reader.next_frame(&mut bytes).expect("pixels");
-        Self { size: [info.width, info.height], bytes }
-    }
-
-    fn pixel(&self, [x, y]: [u32; 2]) -> [u8; 4] {
-        self.bytes.as_chunks::<4>().0[(y * self.size[0] + x) as usize]
-    }
+/// What `replay --png` makes of a capture.
+fn replayed(capture: &Path) -> Picture {
+    let folder = TempDir::new().expect("a folder");
+    let png = folder.path().join("frame.png");
+    a4emu().args(["replay", text(capture), "--png", text(&png), "-q"]).assert().success();
+    Picture::read(&png)
 }
 
 /// A colour of a history as a picture shows it.
@@ -80,8 +64,8 @@ fn positions([width, height]: [u32; 2]) -> Vec<[u32; 2]> {
 /// Of many pixels of `capture`: the last colour of the history, and what is said to be there, is the
 /// frame's; and each event begins where the one before ended.
 fn check_frame(capture: &Path) -> Result<(), Failed> {
-    let picture = Picture::of(capture);
-    let at = positions(picture.size);
+    let picture = replayed(capture);
+    let at = positions(picture.size.map(|side| side as u32));
     let arguments: Vec<String> = at.iter().map(|[x, y]| format!("{x},{y}")).collect();
     let histories = histories(capture, &arguments);
     if histories.len() != PIXELS {
@@ -98,7 +82,8 @@ fn check_frame(capture: &Path) -> Result<(), Failed> {
             }
         }
         let last = drawn.last().map(|event| shown(&event["after"]["color"]));
-        let (frame, value) = (picture.pixel(at), shown(&history["value"]));
+        let frame: [u8; 4] = picture.pixel(at.map(|side| side as usize)).try_into()?;
+        let value = shown(&history["value"]);
         if value != frame || last.is_some_and(|last| last != frame) || last.is_none() {
             return Err(format!("{at:?}: the frame has {frame:?}, {value:?} is said, left {last:?}").into());
         }
@@ -141,9 +126,102 @@ fn check_verdicts() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Assembles `source` in `folder`.
+fn assembled(folder: &TempDir, name: &str, source: &str) -> PathBuf {
+    let (text_file, capture) = (folder.path().join(name).with_extension("a4"), folder.path().join(name));
+    let include = root().join("captures");
+    fs::write(&text_file, source.replace("CAPTURES", text(&include))).expect("a source");
+    a4emu()
+        .args(["asm", "--include", text(&include), text(&text_file), "-o", text(&capture)])
+        .assert()
+        .success();
+    capture
+}
+
+/// One draw over a target, a compute shader that stores into its pixel 3,0 afterwards, and a packet that writes 5,0.
+const STORES: &str = r#"include "CAPTURES/setup.a4i"
+gpu_id 420
+buffer target @ 0x1010000 { words 11111111 22222222 33333333 44444444 55555555 66666666
+    zero 1000 }
+buffer corners @ 0x1030000 { f32 -1.0, 1.0, 1.0, -1.0 }
+buffer vs @ 0x1040000 size 128 { shader {
+    mov.f32f32 r0.z, (0.0)
+    mov.f32f32 r0.w, (1.0)
+    end
+} }
+buffer fs @ 0x1050000 size 128 { shader {
+    (rpt3)mov.f32f32 r0.x, (r)c0.x
+    end
+} }
+buffer cs @ 0x1060000 size 256 { shader {
+    mov.u32u32 r1.x, 0x101000c
+    mov.u32u32 r1.y, 0xff804020
+    (rpt5)nop
+    stg.u32 g[r1.x], r1.y, 1
+    end
+} }
+buffer main @ 0x1070000 {
+    use frame(target, 16, 16)
+    GRAS_SC_WINDOW_SCISSOR_TL { X = 2 | Y = 0 }
+    use program(vs, fs, r0.x, r0.x)
+    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use attributes(1, 2)
+    load FS.constants { f32 1.0, 1.0, 1.0, 1.0 }
+    use draw(DI_PT_RECTLIST, 2)
+    SP_CS_CTRL_REG0 { THREADMODE = MULTI | FULLREGFOOTPRINT = 4 | THREADSIZE = TWO_QUADS }
+    SP_CS_LENGTH_REG = groups(cs)
+    SP_CS_OBJ_START = cs
+    HLSQ_CS_CONTROL_REG { ENABLED | INSTRLENGTH = groups(cs) }
+    HLSQ_CL_NDRANGE_0 { KERNELDIM = 3 | LOCALSIZEX = 0 | LOCALSIZEY = 0 | LOCALSIZEZ = 0 }
+    HLSQ_CL_CONTROL_0 { LOCALIDREGID = r0.x }
+    load CS.shader from cs
+    CP_EXEC_CS(0, NGROUPS_X = 1, NGROUPS_Y = 1, NGROUPS_Z = 1)
+    CP_MEM_WRITE(target + 20, 0xff0000ff)
+}
+submit main
+"#;
+
+/// Who wrote a pixel is named, whatever it was.
+fn check_writers() -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    let capture = assembled(&folder, "stores.rd", STORES);
+    let at: Vec<String> = ["1,0", "2,0", "3,0", "5,0", "2,1"].map(String::from).into();
+    let histories = histories(&capture, &at);
+    let writers: Vec<&Value> = histories.iter().map(|history| &history["writer"]).collect();
+    let writer = |kind: &str, draw: Option<u32>| match draw {
+        Some(draw) => serde_json::json!({"kind": kind, "submit": 0, "draw": draw}),
+        None => serde_json::json!({"kind": kind, "submit": 0}),
+    };
+    let want = [
+        writer("contents", None),
+        writer("draw", Some(0)),
+        writer("store", Some(1)),
+        writer("packet", None),
+        writer("draw", Some(0)),
+    ];
+    assert_eq!(writers, want.iter().collect::<Vec<_>>());
+    let events = histories[2]["events"].as_array().expect("a list");
+    let verdicts: Vec<&str> = events.iter().map(|event| event["verdict"].as_str().unwrap_or("")).collect();
+    assert_eq!(verdicts, ["written", "stored"]);
+    let of = |side: &str| shown(&events[1][side]["color"]);
+    assert_eq!((of("before"), of("after")), ([255; 4], [0x20, 0x40, 0x80, 0xff]));
+    assert_eq!((&events[1]["draw"], &events[1]["pass"]), (&1.into(), &"compute".into()));
+    let out = a4emu().args(["pixel", text(&capture), "1,0", "3,0", "5,0"]).assert().success();
+    let out = String::from_utf8(out.get_output().stdout.clone())?;
+    for says in [
+        "written by the capture's contents, submit 0\n",
+        "compute  stored    colour (1.0000 1.0000 1.0000 1.0000) -> (0.1255 0.2510 0.5020 1.0000)\n",
+        "written by a store of draw 1 of submit 0\n",
+        "written by a packet of submit 0: not what the last of these left\n",
+    ] {
+        assert!(out.contains(says), "{says}: {out}");
+    }
+    Ok(())
+}
+
 /// Questions without an answer, and a capture on stdin.
 fn check_questions() -> Result<(), Failed> {
-    let capture = root().join("captures/triangle.rd.gz");
+    let capture = own("triangle");
     let refused = |arguments: &[&str], says: &str| {
         let done = a4emu().arg("pixel").args(arguments).assert().code(2);
         let stderr = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
@@ -174,10 +252,10 @@ fn main() {
     let mut trials = vec![
         Trial::test("every_verdict_has_a_draw", check_verdicts),
         Trial::test("what_has_no_answer_is_refused", check_questions),
+        Trial::test("whoever_wrote_a_pixel_is_named", check_writers),
     ];
-    let own = ["attribs", "blend", "clip", "cube", "depth", "fbo", "instanced", "many", "mrt", "points"]
-        .map(|name| root().join(format!("captures/{name}.rd.gz")));
-    let shared = std::env::var_os("A4EMU_SHARED").map_or(root().join("../shared"), PathBuf::from);
+    let own =
+        ["attribs", "blend", "clip", "cube", "depth", "fbo", "instanced", "many", "mrt", "points"].map(own);
     let theirs = [
         "scenes/scissor",
         "scenes/stencil",
@@ -194,7 +272,7 @@ fn main() {
         "games/neverball",
         "games/etr",
     ];
-    let theirs = theirs.map(|name| shared.join(format!("captures/{name}.rd.gz")));
+    let theirs = theirs.map(shared);
     let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
     for capture in own.into_iter().chain(theirs) {
         let there = capture.exists();

@@ -1,28 +1,25 @@
 //! `a4emu report`: what the page is given is what the other commands say of the capture.
 
+mod captures;
+mod picture;
+
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Cursor, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use captures::{all_shared, own, root, shared};
 use flate2::read::DeflateDecoder;
 use libtest_mimic::{Arguments, Failed, Trial};
+use picture::Picture;
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// Pixels of a capture whose reasons are compared with what `pixel` says.
 const PIXELS: usize = 100;
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn shared() -> PathBuf {
-    std::env::var_os("A4EMU_SHARED").map_or(root().join("../shared"), PathBuf::from)
-}
 
 fn a4emu() -> Command {
     Command::new(env!("CARGO_BIN_EXE_a4emu"))
@@ -54,51 +51,46 @@ fn number(value: &Value) -> usize {
     value.as_u64().expect("a number") as usize
 }
 
-/// A picture with so many bytes a pixel.
-struct Picture {
-    size: [usize; 2],
-    bytes: Vec<u8>,
+/// The picture of a patch.
+fn patched(patch: &Value) -> Picture {
+    let png = STANDARD.decode(patch["png"].as_str().expect("a PNG")).expect("base64");
+    let picture = Picture::decode(&png);
+    assert_eq!(picture.size, ["w", "h"].map(|side| number(&patch[side])));
+    picture
 }
 
-impl Picture {
-    fn read(png: impl Read) -> Self {
-        let mut bytes = Vec::new();
-        let mut png = png;
-        png.read_to_end(&mut bytes).expect("a file");
-        let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().expect("a PNG");
-        let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
-        let info = reader.next_frame(&mut bytes).expect("pixels");
-        Self { size: [info.width as usize, info.height as usize], bytes }
-    }
-
-    /// Of a patch.
-    fn of(patch: &Value) -> Self {
-        let png = STANDARD.decode(patch["png"].as_str().expect("a PNG")).expect("base64");
-        let picture = Self::read(&png[..]);
-        assert_eq!(picture.size, ["w", "h"].map(|side| number(&patch[side])));
-        picture
-    }
-
-    /// Puts `other` over it at (x, y); both have four bytes a pixel.
-    fn put(&mut self, other: &Self, [x, y]: [usize; 2]) {
-        let width = 4 * other.size[0];
-        for (row, bytes) in other.bytes.chunks_exact(width).enumerate() {
-            let at = 4 * ((y + row) * self.size[0] + x);
-            self.bytes[at..at + width].copy_from_slice(bytes);
-        }
+/// Puts `other` over `picture` at (x, y); both have four bytes a pixel.
+fn put(picture: &mut Picture, other: &Picture, [x, y]: [usize; 2]) {
+    let width = 4 * other.size[0];
+    for (row, bytes) in other.bytes.chunks_exact(width).enumerate() {
+        let at = 4 * ((y + row) * picture.size[0] + x);
+        picture.bytes[at..at + width].copy_from_slice(bytes);
     }
 }
 
 /// What canvas `index` holds in the end: all patches over each other.
 fn composed(frame: &Value, index: usize) -> Picture {
     let size = ["width", "height"].map(|side| number(&frame["canvases"][index][side]));
-    let mut picture = Picture { size, bytes: vec![0; 4 * size[0] * size[1]] };
-    for draw in list(&frame["draws"]).iter().filter(|draw| draw["canvas"] == index) {
-        for patch in list(&draw["patches"]) {
-            picture.put(&Picture::of(patch), ["x", "y"].map(|at| number(&patch[at])));
-        }
+    let mut picture = Picture { size, pixel_bytes: 4, bytes: vec![0; 4 * size[0] * size[1]] };
+    let draws = list(&frame["draws"]).iter().filter(|draw| draw["canvas"] == index);
+    for patch in
+        list(&frame["canvases"][index]["patches"]).iter().chain(draws.flat_map(|draw| list(&draw["patches"])))
+    {
+        put(&mut picture, &patched(patch), ["x", "y"].map(|at| number(&patch[at])));
     }
     picture
+}
+
+/// Bytes that a page may have: one and a half times its pictures, and 2 MB.
+fn limit(frame: &Value) -> usize {
+    let draws =
+        list(&frame["draws"]).iter().flat_map(|draw| [&draw["patches"], &draw["reasons"], &draw["cost_map"]]);
+    let patches =
+        draws.chain(list(&frame["canvases"]).iter().map(|canvas| &canvas["patches"])).flat_map(list);
+    let textures = frame["textures"].as_object().into_iter().flat_map(|all| all.values());
+    let bytes =
+        |holder: &Value| STANDARD.decode(holder["png"].as_str().expect("a PNG")).expect("base64").len();
+    patches.chain(textures).map(bytes).sum::<usize>() * 3 / 2 + 2_000_000
 }
 
 /// The last canvas of colours has in the end what `replay --png` shows.
@@ -106,8 +98,13 @@ fn check_picture(capture: &Path) -> Result<(), Failed> {
     let folder = TempDir::new()?;
     let png = folder.path().join("frame.png");
     a4emu().args(["replay", text(capture), "--png", text(&png), "-q"]).assert().success();
-    let replayed = Picture::read(fs::File::open(png)?);
-    let frame = frame(&page(capture));
+    let replayed = Picture::read(&png);
+    let page = page(capture);
+    let frame = frame(&page);
+    let limit = limit(&frame);
+    if page.len() > limit {
+        return Err(format!("a page of {} bytes, and it may have {limit}", page.len()).into());
+    }
     let is_color = |index: &usize| {
         frame["canvases"][*index]["name"].as_str().is_some_and(|name| name.starts_with("color"))
     };
@@ -146,7 +143,7 @@ fn noted(draw: &Value, [x, y]: [usize; 2]) -> u8 {
     let at = |patch: &Value| {
         let [left, top, width, height] = ["x", "y", "w", "h"].map(|key| number(&patch[key]));
         let (x, y) = (x.checked_sub(left)?, y.checked_sub(top)?);
-        (x < width && y < height).then(|| Picture::of(patch).bytes[y * width + x])
+        (x < width && y < height).then(|| patched(patch).bytes[y * width + x])
     };
     list(&draw["reasons"]).iter().filter_map(at).fold(0, |all, bits| all | bits)
 }
@@ -183,6 +180,25 @@ fn check_reasons(capture: &Path) -> Result<(), Failed> {
         }
     }
     if compared < PIXELS { Err(format!("{compared} draws at {PIXELS} pixels").into()) } else { Ok(()) }
+}
+
+/// What the page says the fragment shaders spent, pixel by pixel and instruction by instruction, is what draws cost.
+fn check_costs(capture: &Path) -> Result<(), Failed> {
+    let frame = frame(&page(capture));
+    for draw in list(&frame["draws"]) {
+        let cost = &draw["row"]["cost"]["instructions"];
+        for used in list(&draw["shader_use"]) {
+            let ran: u64 = list(&used["warps"]).iter().filter_map(Value::as_u64).sum();
+            let stage = used["stage"].as_str().ok_or("no stage")?;
+            assert_eq!(ran, cost[stage].as_u64().unwrap_or(0), "{} {stage}", draw["id"]);
+            assert_eq!(list(&used["warps"]).len(), list(&used["lanes"]).len());
+        }
+        let spent = list(&draw["cost_map"]).iter().flat_map(|patch| patched(patch).bytes);
+        let bytes: Vec<u8> = spent.collect();
+        let spent: u64 = bytes.as_chunks().0.iter().map(|pixel| u64::from(u32::from_le_bytes(*pixel))).sum();
+        assert_eq!(spent, 32 * cost["FS"].as_u64().unwrap_or(0), "{}", draw["id"]);
+    }
+    Ok(())
 }
 
 /// All that the page counts on.
@@ -288,29 +304,35 @@ fn main() {
         a4emu().args(["asm", text(&source), "-o", text(&capture)]).assert().success();
         check_reasons(&capture)
     }));
-    let own = |name: &str| root().join(format!("captures/{name}.rd.gz"));
-    let theirs = |name: &str| shared().join(format!("captures/{name}.rd.gz"));
+    let chosen = [
+        "games/etr",
+        "games/neverball",
+        "glmark2/shadow",
+        "glmark2/desktop-blur",
+        "scenes/mipmap",
+        "variants/cube-1600x900",
+        "variants/cube-sysmem",
+    ];
     let pictures = ["attribs", "blend", "clip", "cube", "depth", "fbo", "many", "points", "stencil", "torus"];
-    let pictures = pictures.map(own).into_iter();
-    let pictures = pictures.chain(
-        [
-            "glmark2/shadow",
-            "glmark2/desktop-blur",
-            "scenes/mipmap",
-            "variants/cube-1600x900",
-            "variants/cube-sysmem",
-        ]
-        .map(theirs),
-    );
+    let pictures: Vec<PathBuf> = pictures.map(own).into_iter().chain(chosen.map(shared)).collect();
     let mut add = |kind: &str, capture: PathBuf, check: fn(&Path) -> Result<(), Failed>| {
         let there = capture.exists();
         let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
         let name = format!("{kind} {}", capture.file_name().unwrap_or_default().display());
         trials.push(Trial::test(name, move || check(&capture)).with_ignored_flag(!there && !is_ci));
     };
-    pictures.for_each(|capture| add("picture", capture, check_picture));
-    for capture in [own("depth"), own("stencil"), own("many"), theirs("scenes/scissor")] {
+    pictures.iter().for_each(|capture| add("picture", capture.clone(), check_picture));
+    for capture in [own("depth"), own("stencil"), own("many"), shared("scenes/scissor")] {
         add("reasons", capture, check_reasons);
+    }
+    for capture in [own("depth"), own("cube"), own("many"), shared("glmark2/shadow")] {
+        add("costs", capture, check_costs);
+    }
+    // All others take minutes: `cargo test --test report -- --ignored every`.
+    let others = if arguments.ignored || arguments.include_ignored { all_shared() } else { Vec::new() };
+    for capture in others.into_iter().filter(|it| !pictures.contains(it)) {
+        let name = format!("every picture {}", capture.display());
+        trials.push(Trial::test(name, move || check_picture(&capture)).with_ignored_flag(true));
     }
     libtest_mimic::run(&arguments, trials).exit();
 }

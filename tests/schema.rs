@@ -230,6 +230,11 @@ fn check_show(schema: &Schema, folder: &Path, damaged: &str) {
             schema.holds("show --draw", &json(&shown));
         }
     }
+    let overlays = ["cost", "depth"].map(|kind| format!("{kind}={}", folder.join(kind).display()));
+    let overlays = ["--overlay", &overlays[0], "--overlay", &overlays[1]];
+    let drawn = ["show", "captures/blend.rd.gz", "--json"];
+    schema.holds("show --json", &json(&a4emu(&[&drawn[..], &overlays].concat())));
+    schema.holds("show --draw", &json(&a4emu(&[&drawn[..], &["--draw", "f1"], &overlays].concat())));
 }
 
 /// `check` on a fixture whose golden state says something else.

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use base64::Engine;
 use serde_json::Value;
 
 /// A server that ends with the test.
@@ -120,13 +121,163 @@ fn questions_have_the_answers_of_the_commands() {
     }
 }
 
+/// What a command puts out, given `input`.
+fn output(arguments: &[&str], input: &str) -> Vec<u8> {
+    let command = Command::new(env!("CARGO_BIN_EXE_a4emu"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut child = command.expect("a4emu");
+    child.stdin.take().expect("stdin").write_all(input.as_bytes()).expect("it reads");
+    child.wait_with_output().expect("it ends").stdout
+}
+
+#[test]
+fn explain_is_what_the_command_prints() {
+    let server = Server::of("triangle.rd.gz");
+    let answer = server.get("explain/RB_MRT%5B0%5D.CONTROL", "").json();
+    let printed = String::from_utf8(output(&["explain", "RB_MRT[0].CONTROL"], "")).expect("text");
+    assert!(printed.contains("BLEND2"), "{printed}");
+    assert_eq!(answer["text"], printed);
+    assert_eq!(answer["offset"], "0x20a4");
+    let frame = server.get("frame.json", "").json();
+    assert_eq!(
+        frame["registers"]["RB_MRT[0].CONTROL"], answer,
+        "the page has the same of what its packets write"
+    );
+    let wrong = server.get("explain/RB_DEPTH_CONTRL", "");
+    assert_eq!(wrong.status, 400);
+    assert!(String::from_utf8_lossy(&wrong.body).contains("did you mean `RB_DEPTH_CONTROL`"));
+}
+
+/// Instruction by instruction as the debugger goes, with what stands in the registers before and after each.
+fn check_walk(server: &Server, place: &str, arguments: &[&str]) {
+    let walk = server.get(place, "").json();
+    let steps = walk["steps"].as_array().expect("steps");
+    assert!(steps.len() > 1 && walk["end"] == "ended", "{walk}");
+    let (mut commands, mut expected) = (String::new(), Vec::new());
+    for step in steps {
+        let registers = step["registers"].as_array().expect("registers");
+        let all = |key: &'static str| {
+            registers.iter().map(move |register| {
+                let value = register[key].as_str().or(register["before"].as_str()).expect("a value");
+                (register["name"].as_str().expect("a name"), value)
+            })
+        };
+        let (before, after): (Vec<_>, Vec<_>) = (all("before").collect(), all("after").collect());
+        let ask = |values: &[(&str, &str)]| {
+            values.iter().map(|(name, _)| format!("r {name}\n")).collect::<String>()
+        };
+        commands += &format!("{}n\n{}", ask(&before), ask(&after));
+        expected.extend(before.into_iter().chain(after));
+    }
+    let depth = capture("depth.rd.gz");
+    let debug = [&["debug", &depth, "-q"], arguments].concat();
+    let printed = String::from_utf8(output(&debug, &commands)).expect("text");
+    let lines: Vec<&str> = printed.lines().filter(|line| line.contains("[lanes ")).collect();
+    assert_eq!(lines.len(), steps.len());
+    for (step, line) in steps.iter().zip(lines) {
+        let (at, text) = (step["at"].as_u64().expect("a number"), step["text"].as_str().expect("text"));
+        assert!(line.starts_with(&format!("{at:>4}  {text} ")), "{line}: {at} {text}");
+    }
+    let values = printed.lines().filter(|line| !line.starts_with(' ') && *line != "ended");
+    let values: Vec<&str> = values.collect();
+    assert_eq!(values.len(), expected.len(), "{printed}");
+    for (value, (name, text)) in values.iter().zip(expected) {
+        let bits = text.split("0x").nth(1).map_or("", |rest| rest.trim_end_matches(')'));
+        assert!(value.starts_with(name) && value.contains(bits), "{value}: {name} {text}");
+    }
+}
+
+#[test]
+fn stepping_is_what_the_debugger_does() {
+    let server = Server::of("depth.rd.gz");
+    check_walk(
+        &server,
+        "step?draw=f1&stage=vs&vertex=1",
+        &["--draw", "f1", "--stage", "vs", "--vertex", "1"],
+    );
+    let fragment = "step?draw=f1&stage=fs&pixel=128,128";
+    check_walk(&server, fragment, &["--draw", "f1", "--stage", "fs", "--pixel", "128,128"]);
+    for wrong in [
+        "step?stage=fs&pixel=1,1",
+        "step?draw=f1&stage=xs&pixel=1,1",
+        "step?draw=f1&stage=fs&pixel=1,1000000",
+        "step?draw=f1&stage=fs&pixel=1,x",
+        "step?draw=f4000&stage=fs&pixel=1,1",
+    ] {
+        assert_eq!(server.get(wrong, "").status, 400, "{wrong}");
+    }
+}
+
+/// The pixels of a picture.
+fn pixels(png: &[u8]) -> Vec<u8> {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().expect("a PNG");
+    let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
+    reader.next_frame(&mut bytes).expect("pixels");
+    bytes
+}
+
+#[test]
+fn a_draw_is_run_with_other_registers() {
+    let server = Server::of("many.rd.gz");
+    let picture = |answer: &Value, key: &str| {
+        let png = base64::engine::general_purpose::STANDARD.decode(answer[key].as_str().expect("a picture"));
+        pixels(&png.expect("base64"))
+    };
+    let shown = |draw: &str, moment: &str| {
+        pixels(&output(&["show", &capture("many.rd.gz"), "--draw", draw, moment, "-", "-q"], ""))
+    };
+    // Without a colour that is written, the draw leaves everything as it was.
+    let answer = server.get("edit?draw=f339&set=RB_MRT%5B*%5D.CONTROL.COMPONENT_ENABLE:0", "").json();
+    assert!(picture(&answer, "original") == shown("f339", "--after"));
+    assert!(picture(&answer, "edited") == shown("f339", "--before"));
+    let changed = |draw: &str| {
+        let (before, after) = (shown(draw, "--before"), shown(draw, "--after"));
+        before.chunks(4).zip(after.chunks(4)).filter(|(before, after)| before != after).count() as u64
+    };
+    assert_eq!(answer["pixels"], changed("f339"));
+    // The draw behind it has its own registers again: what it draws is there.
+    let behind =
+        server.get("edit?draw=f339&until=f340&set=RB_MRT%5B*%5D.CONTROL.COMPONENT_ENABLE:0", "").json();
+    assert!(picture(&behind, "original") == shown("f340", "--after"));
+    assert!(
+        picture(&behind, "edited") != shown("f339", "--before")
+            && behind["pixels"].as_u64() <= answer["pixels"].as_u64()
+    );
+    assert_eq!(server.get("edit?draw=f339", "").json()["pixels"], 0, "nothing is edited");
+    for wrong in [
+        "edit?set=RB_DEPTH_CONTROL.ZFUNC:FUNC_ALWAYS",
+        "edit?draw=f4000&set=RB_DEPTH_CONTROL.ZFUNC:FUNC_ALWAYS",
+        "edit?draw=f339&set=RB_DEPTH_CONTROL.ZFUNC",
+        "edit?draw=f339&set=RB_DEPTH_CONTROL.ZFUNC:FUNC_SOMETIMES",
+        "edit?draw=f339&set=RB_DEPTH_CONTRL:1",
+        "edit?draw=f339&set=RB_DEPTH_CONTROL:x",
+        "edit?draw=f339&set=*:0",
+        "edit?draw=f339&set=RB_MRT%5B0%5D.BUF_INFO.COLOR_FORMAT:RB4_R32G32B32A32_FLOAT",
+        "edit?draw=f339&set=RB_FRAME_BUFFER_DIMENSION:0",
+    ] {
+        assert_eq!(server.get(wrong, "").status, 400, "{wrong}");
+    }
+}
+
 #[test]
 fn strangers_are_refused() {
     let server = Server::of("triangle.rd.gz");
     let (path, host, port) = (&server.path, server.host(), server.port);
     let status = |request: String| server.send(&request).status;
     assert_eq!(server.get("frame.json", &format!("Origin: http://{host}\r\n")).status, 200);
-    assert_eq!(server.get("frame.json", "Origin: http://evil.example\r\n").status, 403);
+    for question in [
+        "frame.json",
+        "step?draw=f0&stage=vs&vertex=0",
+        "edit?draw=f0",
+        "explain/RB_MRT",
+        "pixel?x=1&y=1",
+        "draw/0",
+    ] {
+        assert_eq!(server.get(question, "Origin: http://evil.example\r\n").status, 403, "{question}");
+    }
     assert_eq!(server.get("frame.json", "Origin: null\r\n").status, 403);
     assert_eq!(server.get("frame.json", "Host: evil.example\r\n").status, 403, "two hosts");
     assert_eq!(status(format!("GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n")), 200);
@@ -151,10 +302,12 @@ fn eight_clients_are_served_beside_idle_ones() {
         (0..4).map(|_| TcpStream::connect(("127.0.0.1", server.port)).expect("a connection")).collect();
     thread::scope(|scope| {
         let ask = |n: u32| server.get(&format!("pixel?x={n}&y=128"), "").json();
-        let clients: Vec<_> = (0..8).map(|n| (n, scope.spawn(move || ask(n)))).collect();
+        let edits = scope.spawn(|| server.get("edit?draw=f0", "").status);
+        let clients: Vec<_> = (0..7).map(|n| (n, scope.spawn(move || ask(n)))).collect();
         for (n, client) in clients {
             assert_eq!(client.join().expect("an answer")["pixel"][0], n);
         }
+        assert_eq!(edits.join().expect("an answer"), 200);
     });
 }
 

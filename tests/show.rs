@@ -1,8 +1,10 @@
 //! `show` and `replay --after`: what they say about a draw is what runs, and what other commands say.
 
+mod captures;
+mod picture;
+
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -10,25 +12,19 @@ use a4emu::cp::{Call, Flow, Observer, Renderer};
 use a4emu::gpu::Gpu;
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
+use captures::root;
+use picture::Picture;
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 fn capture(name: &str) -> String {
-    root().join(format!("captures/{name}.rd.gz")).to_str().unwrap().to_owned()
+    captures::own(name).to_str().unwrap().to_owned()
 }
 
 /// A shared capture, if it is there; says so if not.
 fn shared(name: &str) -> Option<String> {
-    let folder = std::env::var_os("A4EMU_SHARED").map_or(root().join("../shared"), PathBuf::from);
-    let path = folder.join("captures").join(format!("{name}.rd.gz"));
-    if !path.exists() {
-        eprintln!("skipped: {} is not there", path.display());
-    }
+    let path = captures::shared(name);
     path.exists().then(|| path.to_str().unwrap().to_owned())
 }
 
@@ -55,37 +51,17 @@ fn number(value: &Value, key: &str) -> u64 {
     value[key].as_u64().unwrap_or_else(|| panic!("{key} of {value}"))
 }
 
-/// A picture: columns, bytes of a pixel, bytes.
-#[derive(Debug, PartialEq)]
-struct Picture {
-    width: usize,
-    pixel: usize,
-    bytes: Vec<u8>,
-}
-
-impl Picture {
-    fn read(path: &Path) -> Self {
-        let mut reader = png::Decoder::new(BufReader::new(File::open(path).unwrap())).read_info().unwrap();
-        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut bytes).unwrap();
-        Self { width: info.width as usize, pixel: info.line_size / info.width as usize, bytes }
-    }
-
-    fn pixels(&self) -> impl Iterator<Item = &[u8]> {
-        self.bytes.chunks_exact(self.pixel)
-    }
-
-    /// How many pixels differ, and the rectangle that holds them.
-    fn changes(&self, other: &Self) -> (u64, [u64; 4]) {
-        let differing = self.pixels().zip(other.pixels()).enumerate().filter(|(_, (a, b))| a != b);
-        let places: Vec<(usize, usize)> = differing.map(|(i, _)| (i % self.width, i / self.width)).collect();
-        let range = |of: fn(&(usize, usize)) -> usize| {
-            let least = places.iter().map(of).min().unwrap();
-            (least as u64, (places.iter().map(of).max().unwrap() - least + 1) as u64)
-        };
-        let ((x, width), (y, height)) = (range(|place| place.0), range(|place| place.1));
-        (places.len() as u64, [x, y, width, height])
-    }
+/// How many pixels of two pictures differ, and the rectangle that holds them.
+fn changes(before: &Picture, after: &Picture) -> (u64, [u64; 4]) {
+    let width = before.size[0];
+    let differing = before.pixels().zip(after.pixels()).enumerate().filter(|(_, (a, b))| a != b);
+    let places: Vec<(usize, usize)> = differing.map(|(i, _)| (i % width, i / width)).collect();
+    let range = |of: fn(&(usize, usize)) -> usize| {
+        let least = places.iter().map(of).min().unwrap();
+        (least as u64, (places.iter().map(of).max().unwrap() - least + 1) as u64)
+    };
+    let ((x, width), (y, height)) = (range(|place| place.0), range(|place| place.1));
+    (places.len() as u64, [x, y, width, height])
 }
 
 struct Folder(TempDir);
@@ -182,7 +158,7 @@ fn changes_are_those_between_the_pictures() {
     let (folder, many) = (Folder::new(), capture("many"));
     let show = ["show", &many, "--draw", "f339"];
     let (before, after) = (folder.picture(&show, "--before"), folder.picture(&show, "--after"));
-    let (count, bounds) = before.changes(&after);
+    let (count, bounds) = changes(&before, &after);
     let change = &json(&[&show[..], &["--json"]].concat())["changes"][0];
     assert_eq!(change["target"], "target 0");
     assert_eq!(
@@ -352,7 +328,7 @@ fn float_textures_are_exr_too() {
     assert!(!exr.is_empty(), "{files:?}");
     for path in exr {
         let picture = Picture::read(&path.with_extension("png"));
-        let width = picture.width;
+        let width = picture.size[0];
         let image = exr::prelude::read_first_rgba_layer_from_file(
             path,
             |size, _| vec![[0f32; 4]; size.width() * size.height()],

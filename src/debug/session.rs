@@ -7,7 +7,11 @@ use std::collections::BTreeSet;
 
 use super::recorder::Recorder;
 use super::scalar::Scalar;
-use crate::shader::{Environment, Mask, Outcome, Program, Warp, lanes_of, step};
+use crate::budget::{Budget, Work};
+use crate::shader::{Environment, Mask, Outcome, Program, ShaderFault, Warp, lanes_of, step};
+
+/// 16 bytes that a step copies, about: what the machine answered, and its part of a checkpoint.
+const STEP: u64 = 150;
 
 /// Checkpoints that are kept; where there would be more, every second goes.
 const MAX_CHECKPOINTS: usize = 256;
@@ -67,6 +71,8 @@ pub struct Session<'a> {
     checkpoints: Vec<Checkpoint>,
     interval: u64,
     end: Option<Outcome>,
+    /// Of all steps, forward and back.
+    budget: Budget,
     /// Instructions to stop at.
     pub breakpoints: BTreeSet<u32>,
     /// Values to stop at the change of.
@@ -91,12 +97,19 @@ impl<'a> Session<'a> {
             checkpoints: Vec::new(),
             interval: 16,
             end: None,
+            budget: Budget::default(),
             breakpoints: BTreeSet::new(),
             watches: BTreeSet::new(),
         };
         session.end = session.warp.pause();
         session.keep();
         session
+    }
+
+    /// The same, which may go no further than `budget` allows.
+    #[must_use]
+    pub fn within(self, budget: Budget) -> Self {
+        Self { budget, ..self }
     }
 
     /// The program's instructions.
@@ -130,6 +143,7 @@ impl<'a> Session<'a> {
     }
 
     /// The instruction that runs next, and the lanes that will execute it.
+    #[expect(clippy::should_implement_trait, reason = "it goes nowhere: it is what would run")]
     pub fn next(&mut self) -> Option<(u32, Mask)> {
         match self.end {
             Some(_) => None,
@@ -156,9 +170,13 @@ impl<'a> Session<'a> {
         scalars.map(|scalar| (scalar, scalar.read(&first.warp, lane))).collect()
     }
 
-    /// One instruction. False at the end.
+    /// One instruction. False at the end, or where no more work is allowed.
     pub fn forward(&mut self) -> bool {
         if self.end.is_some() {
+            return false;
+        }
+        if !self.budget.take(Work::WarpInstruction, 1) || !self.budget.take(Work::Copy16, STEP) {
+            self.end = Some(Outcome::Fault(ShaderFault::Endless { limit: self.position }));
             return false;
         }
         self.recorder.last = None;
@@ -271,7 +289,9 @@ impl<'a> Session<'a> {
             while self.position < limit {
                 let (here, before) = (self.position, self.watched());
                 let wanted = stop(self);
-                self.forward();
+                if !self.forward() {
+                    break;
+                }
                 let wanted = wanted.or_else(|| self.changed(&before).map(Stopped::Watch));
                 found = wanted.map(|why| (here, why)).or(found);
             }

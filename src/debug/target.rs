@@ -18,8 +18,8 @@ use crate::gpu::{Gpu, Stage};
 use crate::limits::Limits;
 use crate::options::{Shared, open_capture};
 use crate::pass::Pass;
-use crate::selection::{Draws, Numbering};
-use crate::status::{Failure, Status};
+use crate::selection::{Draws, Numbering, Position};
+use crate::status::{Failure, Status, status_of};
 
 /// A stage whose shader can be stepped through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
@@ -52,6 +52,9 @@ impl StageName {
     }
 }
 
+/// Shares of the limits: one for the run up to the warp, one for the steps through it.
+const SHARES: u32 = 2;
+
 /// Numbers with commas between them.
 fn numbers<const N: usize>(text: &str) -> Result<[u32; N], String> {
     let parts: Result<Vec<u32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
@@ -59,13 +62,6 @@ fn numbers<const N: usize>(text: &str) -> Result<[u32; N], String> {
     let few = parts.is_empty() || parts.len() > N;
     parts.resize(N, 0);
     parts.try_into().ok().filter(|_| !few).ok_or_else(|| format!("`{text}` has more than {N} numbers"))
-}
-
-fn pixel(text: &str) -> Result<[u32; 2], String> {
-    match text.contains(',') {
-        true => numbers(text),
-        false => Err(format!("`{text}` is not X,Y")),
-    }
 }
 
 /// The warp to debug.
@@ -80,8 +76,8 @@ pub struct Target {
     #[arg(long, help_heading = "Place")]
     pub stage: Option<StageName>,
     /// The fragment at this pixel of the render target
-    #[arg(long, value_name = "X,Y", value_parser = pixel, group = "place", help_heading = "Place")]
-    pub pixel: Option<[u32; 2]>,
+    #[arg(long, value_name = "X,Y", group = "place", help_heading = "Place")]
+    pub pixel: Option<Position>,
     /// With --pixel: the primitive that covers it (default: the last one)
     #[arg(long, value_name = "N", requires = "pixel", help_heading = "Place")]
     pub primitive: Option<u32>,
@@ -97,7 +93,7 @@ pub struct Target {
     /// Lane to look at first (default: the one of the place, or the first that runs)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..32), help_heading = "Place")]
     pub lane: Option<u8>,
-    /// Bounds of the run up to there
+    /// Bounds of the run up to there and of the steps from there
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -109,7 +105,7 @@ struct LaunchArguments {
     capture: Option<PathBuf>,
     draw: Option<serde_json::Value>,
     stage: Option<StageName>,
-    pixel: Option<[u32; 2]>,
+    pixel: Option<Position>,
     primitive: Option<u32>,
     vertex: Option<u32>,
     invocation: Option<[u32; 3]>,
@@ -148,7 +144,9 @@ impl Target {
     }
 
     fn place(&self) -> Place {
-        let place = self.pixel.map(|at| Place::Pixel { at: at.map(|n| n as i32), primitive: self.primitive });
+        let place = self
+            .pixel
+            .map(|Position(at)| Place::Pixel { at: at.map(|n| n as i32), primitive: self.primitive });
         let place = place.or(self.vertex.map(Place::Vertex)).or(self.invocation.map(Place::Invocation));
         place.unwrap_or(Place::Warp(self.warp.unwrap_or(0)))
     }
@@ -164,7 +162,7 @@ impl Target {
     ) -> anyhow::Result<Status> {
         let capture = self.capture.as_deref().context("which capture?")?;
         let draw = self.draw.context("which draw? (--draw N, or f3 for frame draw 3)")?;
-        let mut playback = self.limits.playback(capture);
+        let mut playback = self.limits.playback_of_many(capture, SHARES);
         let sections = open_capture(capture, shared)?;
         let none = Err(anyhow!("the capture has no draw {draw}"));
         let mut reaching = Reaching { target: self, shared, draw, work: Some(work), result: none };
@@ -176,7 +174,8 @@ impl Target {
             (Err(error), Status::Fine) => Err(error),
             // What is wrong with the capture counts as well.
             (Err(error), told) => {
-                Err(Failure { status: told.worse(Status::Usage), message: format!("{error:#}") }.into())
+                let status = told.worse(status_of(&error));
+                Err(Failure { status, message: format!("{error:#}") }.into())
             }
         }
     }
@@ -199,9 +198,11 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
         let mut done = Ok(());
         let name = format!("draw {number} {stage:?}");
         let (lane, shared, work) = (self.target.lane, self.shared, &mut self.work);
+        let budget = self.target.limits.of_steps(SHARES);
         let look = |launch: Launch<'_>| {
             if let Some(work) = work.take() {
-                done = with_session(launch, name, lane.map(usize::from), shared, work);
+                let within = |session: Session<'_>, subject: &Subject| work(session.within(budget), subject);
+                done = with_session(launch, name, lane.map(usize::from), shared, within);
             }
         };
         let looked = match (call, stage) {
@@ -213,7 +214,8 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
             (Call::Draw(call), stage) => inspect_vertices(gpu, call, stage, place, look),
             (Call::Uncounted(call), _) => bail!("draw {number} is a {}, which does not run", call.packet),
         };
-        let looked = looked.map_err(|stop| anyhow!("draw {number}: {stop}"))?;
+        gpu.budget.news().into_iter().for_each(|news| gpu.report.cut(news, gpu.at));
+        let looked = looked.map_err(|stop| failure(number, &stop))?;
         done?;
         Ok(looked)
     }
@@ -229,6 +231,15 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
             (Some(stage), false) => Ok(stage),
         }
     }
+}
+
+/// Why there is no session with draw `number`.
+fn failure(number: u32, stop: &Stop) -> Failure {
+    let status = match stop {
+        Stop::Fault(_) => Status::Usage,
+        Stop::TooLarge(_) | Stop::NoBudget => Status::Unsupported,
+    };
+    Failure { status, message: format!("draw {number}: {stop}") }
 }
 
 /// The fragments at `place`.

@@ -7,13 +7,12 @@ use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::row;
 use a4emu_decoder::regs;
 
-use super::Args;
+use super::player::Player;
 use super::report::Report;
 use crate::cp::observer::Load;
 use crate::cp::{Call, Flow, Observer, Skip};
 use crate::gpu::Gpu;
-use crate::inspect::Capture;
-use crate::options::{Shared, open_capture};
+use crate::options::Shared;
 
 /// Where a packet stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,22 +109,16 @@ impl Observer for Origins {
 ///
 /// # Errors
 /// A capture can no longer be opened.
-pub fn add(
-    report: &mut Report<'_>,
-    captures: [&Capture; 2],
-    args: &Args,
-    shared: &Shared,
-) -> anyhow::Result<()> {
+pub fn add(report: &mut Report<'_>, players: &mut [Player; 2], shared: &Shared) -> anyhow::Result<()> {
     let Some(draws) = report.first_draws() else { return Ok(()) };
     let mut causes = Vec::new();
-    for (capture, draw) in captures.into_iter().zip(draws) {
+    for (player, draw) in players.iter_mut().zip(draws) {
         let Some(until) = draw else {
             causes.push("none: it has no such draw".to_owned());
             continue;
         };
         let mut origins = Origins { until, ..Origins::default() };
-        let mut playback = args.limits.playback(capture.path());
-        playback.run(open_capture(capture.path(), shared)?, &mut Skip::default(), &mut origins);
+        player.run(&mut Skip::default(), &mut origins, shared)?;
         let known = report.names().filter_map(|what| Some((origins.of(what)?, what)));
         let first = known.min_by_key(|(origin, _)| origin.order);
         let call = origins.call.as_ref();

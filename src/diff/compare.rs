@@ -12,6 +12,7 @@ use super::side::{Command, Side};
 use super::{Addresses, Found};
 use crate::inspect::{self, Constant, ShaderStage};
 use crate::pass::Pass;
+use crate::status::Status;
 
 /// One thing that is not the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -40,7 +41,12 @@ pub struct Unread {
     pub index: [usize; 2],
     /// How many differences come before.
     pub at: usize,
+    /// They are what earlier draws left, and not what the captures hold.
+    pub is_rendered: bool,
 }
+
+/// Differences that are told at most. Who has more has seen enough.
+const MAX_FOUND: usize = 1 << 17;
 
 /// The comparison of two captures.
 #[derive(Debug, Default)]
@@ -51,6 +57,8 @@ pub struct Comparison {
     pub unread: Vec<Unread>,
     /// Commands of both.
     pub pairs: usize,
+    /// Commands that were not compared, because there were so many differences.
+    left_out: usize,
     /// Differences that are known, by what differs: they are told where they begin.
     apart: BTreeMap<String, [String; 2]>,
     /// The same for registers.
@@ -91,7 +99,11 @@ impl Comparison {
     pub fn of(a: &Side, b: &Side, pairs: &[Pair], addresses: Addresses) -> Self {
         let mut comparison = Self::default();
         let mut registers = [Registers::of(a), Registers::of(b)];
-        for pair in pairs {
+        for (number, pair) in pairs.iter().enumerate() {
+            if comparison.found.len() + comparison.unread.len() >= MAX_FOUND {
+                comparison.left_out = pairs.len() - number;
+                break;
+            }
             let alone = |command: &Command| title(&command.draw);
             match *pair {
                 Pair::OnlyA(index) => {
@@ -128,6 +140,18 @@ impl Comparison {
         comparison
     }
 
+    /// Says how much was left out.
+    pub fn tell(&self) -> Status {
+        if self.left_out == 0 {
+            return Status::Fine;
+        }
+        eprintln!(
+            "a4emu: there are so many differences that the last {} draws are not compared",
+            self.left_out
+        );
+        Status::Unsupported
+    }
+
     /// Tells of `difference`, unless it was told before and nothing has changed since.
     fn note(&mut self, pair: Pair, difference: Difference) {
         let values = [difference.old.clone(), difference.new.clone()];
@@ -162,7 +186,8 @@ impl Comparison {
             }
             let hashes = [one.hash, other.hash].map(|hash| format!("{hash:016x}"));
             if self.apart.insert(key, hashes.clone()) != Some(hashes) {
-                self.unread.push(Unread { pair, index: [old, new], at: self.found.len() });
+                let (index, at) = ([old, new], self.found.len());
+                self.unread.push(Unread { pair, index, at, is_rendered: false });
             }
         }
     }
@@ -202,6 +227,9 @@ fn cut(a: &Command, b: &Command) -> PassRegisters {
 /// What the packets ask for.
 fn calls(a: &Command, b: &Command, addresses: Addresses) -> Vec<Difference> {
     let mut found = Vec::new();
+    if (&a.draw.command, &a.draw.indices) == (&b.draw.command, &b.draw.indices) {
+        return found;
+    }
     let [old, new] = [a, b].map(|it| serde_json::to_value(&it.draw.command).unwrap_or_default());
     values("", &old, &new, &[], &mut found);
     if let (Some(old), Some(new)) = (&a.draw.indices, &b.draw.indices) {
@@ -214,6 +242,9 @@ fn calls(a: &Command, b: &Command, addresses: Addresses) -> Vec<Difference> {
 /// The stages: programs, constants, textures, samplers, buffers.
 fn stages(a: &Command, b: &Command, addresses: Addresses) -> Vec<Difference> {
     let mut found = Vec::new();
+    if a.draw.shaders == b.draw.shaders {
+        return found;
+    }
     let is_pointer = |constant: &str| {
         let what = format!("memory at {constant}");
         let points = |command: &Command| command.fetched.iter().any(|fetched| fetched.read.what == what);

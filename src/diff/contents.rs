@@ -1,21 +1,24 @@
 //! The bytes of what is fetched, where they differ: which index, vertex, texel or word.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::size_of;
 
 use a4emu_decoder::regs::vfd::VFD_DECODE_INSTR;
 
-use super::Args;
 use super::Found;
 use super::align::Pair;
 use super::compare::{Comparison, Difference, Unread};
-use super::side::{Side, reads};
-use crate::cp::{Call, Engine, Flow, Silent, Skip};
+use super::player::Player;
+use super::side::Side;
+use super::visit::{Look, Play, visit};
+use crate::budget::Work;
 use crate::format::{Codec, Format, Transfer};
 use crate::gpu::Gpu;
-use crate::inspect::{Capture, Draw, Read, Shaders, Texels, Texture};
-use crate::options::{Shared, open_capture};
+use crate::inspect::{Draw, Read, Texels, Texture};
+use crate::memory::little_endian;
+use crate::options::Shared;
 
-/// Bytes of contents that are kept of a capture at most.
+/// Bytes of contents that are kept of a capture at most, texels unpacked.
 const MAX_BYTES: u64 = 1 << 28;
 
 /// Elements of one thing that are told; of more there is the count.
@@ -67,101 +70,61 @@ impl Elements {
 /// A capture can no longer be opened.
 pub fn resolve(
     comparison: &mut Comparison,
-    captures: [&Capture; 2],
+    play: Play,
+    players: &mut [Player; 2],
     sides: [&Side; 2],
-    args: &Args,
     shared: &Shared,
 ) -> anyhow::Result<()> {
     let unread = std::mem::take(&mut comparison.unread);
     if unread.is_empty() {
         return Ok(());
     }
-    let mut looked = Vec::new();
-    for side in [0, 1] {
-        let mut wanted: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
-        for it in &unread {
-            let command = if side == 0 { it.pair.a() } else { it.pair.b() };
-            let Some(command) = command.and_then(|index| sides[side].commands.get(index)) else { continue };
-            wanted.entry(command.draw.draw).or_default().insert(it.index[side]);
-        }
-        let mut reader = Reader { wanted, found: BTreeMap::new(), left: MAX_BYTES, ..Reader::default() };
-        let mut playback = args.limits.playback(captures[side].path());
-        playback.run(open_capture(captures[side].path(), shared)?, &mut reader, &mut Silent);
-        looked.push(reader.found);
-    }
+    let [a, b] = players;
+    let reader = || Reader { left: MAX_BYTES };
+    let (_, old) = visit(reader(), play, &unread, (a, sides[0]), 0, shared)?;
+    let (_, new) = visit(reader(), play, &unread, (b, sides[1]), 1, shared)?;
     let mut told = BTreeSet::new();
     let mut found = Vec::new();
     let mut before = std::mem::take(&mut comparison.found).into_iter().enumerate().peekable();
-    for it in unread {
+    for (it, contents) in unread.into_iter().zip(old.into_iter().zip(new)) {
         while let Some((_, known)) = before.next_if(|(at, _)| *at < it.at) {
             found.push(known);
         }
-        let contents = contents(&it, sides, &looked);
-        let new = differences(contents, sides, &it).into_iter().filter(|one| told.insert(one.clone()));
-        found.extend(new.map(|difference| Found { pair: it.pair, difference }));
+        let apart = differences(contents, sides, &it).into_iter().filter(|one| told.insert(one.clone()));
+        found.extend(apart.map(|difference| Found { pair: it.pair, difference }));
     }
     found.extend(before.map(|(_, known)| known));
     comparison.found = found;
     Ok(())
 }
 
-/// By number of the run and place among what it fetches.
-type Looked = BTreeMap<(u32, usize), Contents>;
-
-/// What was found for `it` in both captures.
-fn contents<'l>(it: &Unread, sides: [&Side; 2], looked: &'l [Looked]) -> [Option<&'l Contents>; 2] {
-    let Pair::Both(a, b) = it.pair else { return [None, None] };
-    let number = |side: usize, index: usize| sides[side].commands[index].draw.draw;
-    [looked[0].get(&(number(0, a), it.index[0])), looked[1].get(&(number(1, b), it.index[1]))]
-}
-
-/// Reads contents at the draws that fetch them.
-#[derive(Default)]
+/// Reads contents.
 struct Reader {
-    wanted: BTreeMap<u32, BTreeSet<usize>>,
-    found: Looked,
     /// Bytes that may still be kept.
     left: u64,
-    skip: Skip,
-    shaders: Shaders,
 }
 
-impl Engine for Reader {
-    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        if let Some(wanted) = self.wanted.remove(&call.number()) {
-            let draw = Draw::of(gpu, call, &mut self.shaders);
-            let reads = reads(&draw, gpu);
-            for index in wanted {
-                if let Some(contents) = reads.get(index).and_then(|read| self.read(gpu, &draw, read)) {
-                    self.found.insert((call.number(), index), contents);
-                }
-            }
-        }
-        if self.wanted.is_empty() { Flow::Stop } else { self.skip.run(gpu, call) }
-    }
+impl Look for Reader {
+    type Found = Contents;
 
-    fn is_stale(&self, address: u32) -> bool {
-        self.skip.is_stale(address)
-    }
-
-    fn stored_stale(&mut self, address: u32, bytes: u32) {
-        self.skip.stored_stale(address, bytes);
-    }
-}
-
-impl Reader {
     /// What `read` of `draw` names; nothing when there is no room.
-    fn read(&mut self, gpu: &mut Gpu, draw: &Draw, read: &Read) -> Option<Contents> {
+    fn look(&mut self, gpu: &mut Gpu, draw: &Draw, read: &Read) -> Option<Contents> {
+        if let Some(texels) = texture(draw, &read.what).and_then(|texture| self.texels(gpu, texture)) {
+            return Some(texels);
+        }
         self.left = self.left.checked_sub(read.bytes.into())?;
+        if !gpu.budget.take(Work::Copy16, u64::from(read.bytes) / 16 + 1) {
+            return None;
+        }
         let bytes = read.contents(&gpu.mem).into_owned();
-        let elements = |start: u32, size: u32, stride: u32| {
+        let elements = |bytes: Vec<u8>, start: u32, size: u32, stride: u32| {
             let offset = u64::from(read.address.0.wrapping_sub(start));
             let first = offset.checked_div(stride.into()).unwrap_or(0);
-            Elements { first, size: size as usize, stride: stride as usize, bytes: bytes.clone() }
+            Elements { first, size: size as usize, stride: stride as usize, bytes }
         };
         let buffer = draw.indices.as_ref().and_then(|indices| indices.buffer);
         if let Some(buffer) = buffer.filter(|_| read.what == "indices") {
-            return Some(Contents::Indices(elements(buffer.address.0, buffer.width, buffer.width)));
+            return Some(Contents::Indices(elements(bytes, buffer.address.0, buffer.width, buffer.width)));
         }
         let number = |prefix: &str| read.what.strip_prefix(prefix)?.parse::<u32>().ok();
         if let Some(input) =
@@ -170,13 +133,26 @@ impl Reader {
             let decode = gpu.regs.at::<VFD_DECODE_INSTR>(input.index);
             let codec =
                 Format::vertex(decode.FORMAT()).and_then(|it| it.codec(decode.SWAP(), Transfer::Linear));
-            let elements = elements(input.address.0, input.element_bytes, input.stride);
+            let elements = elements(bytes, input.address.0, input.element_bytes, input.stride);
             return Some(Contents::Vertices(codec, elements));
         }
-        match texture(draw, &read.what) {
-            Some(texture) => texels(gpu, texture).or(Some(Contents::Words(bytes))),
-            None => Some(Contents::Words(bytes)),
+        Some(Contents::Words(bytes))
+    }
+}
+
+impl Reader {
+    /// All texels of `texture`, unless they cannot be read or there is no room.
+    fn texels(&mut self, gpu: &mut Gpu, texture: &Texture) -> Option<Contents> {
+        let mut all = BTreeMap::new();
+        for level in 0..texture.levels {
+            let [width, height] = texture.level_size(level);
+            for layer in 0..texture.layers(level) {
+                let bytes = u64::from(width) * u64::from(height) * size_of::<[u32; 4]>() as u64;
+                self.left = self.left.checked_sub(bytes)?;
+                all.insert([level, layer], texture.texels(level, layer, gpu).ok()?);
+            }
         }
+        Some(Contents::Texels(all))
     }
 }
 
@@ -188,53 +164,47 @@ fn texture<'d>(draw: &'d Draw, what: &str) -> Option<&'d Texture> {
     stage.textures.iter().find(|it| it.slot == slot)
 }
 
-/// All texels of `texture`, unless they cannot be read.
-fn texels(gpu: &mut Gpu, texture: &Texture) -> Option<Contents> {
-    let mut all = BTreeMap::new();
-    for level in 0..texture.levels {
-        for layer in 0..texture.layers(level) {
-            all.insert([level, layer], texture.texels(level, layer, gpu).ok()?);
-        }
-    }
-    Some(Contents::Texels(all))
-}
-
 /// Where two contents differ, in words.
-fn differences(contents: [Option<&Contents>; 2], sides: [&Side; 2], it: &Unread) -> Vec<Difference> {
+fn differences(
+    contents: (Option<Contents>, Option<Contents>),
+    sides: [&Side; 2],
+    it: &Unread,
+) -> Vec<Difference> {
     let Pair::Both(a, b) = it.pair else { return Vec::new() };
     let read = [(0, a), (1, b)].map(|(side, index)| &sides[side].commands[index].fetched[it.index[side]]);
     let what = &read[0].read.what;
     let mut told = Told { what, found: Vec::new(), more: 0 };
-    match contents {
-        [Some(Contents::Indices(old)), Some(Contents::Indices(new))] => {
+    match &contents {
+        (Some(Contents::Indices(old)), Some(Contents::Indices(new))) => {
             for number in common(old, new) {
                 let value = |it: &Elements| it.get(number).map(little_endian);
                 told.compare(value(old), value(new), || format!("index {number}"), |it| it.to_string());
             }
         }
-        [Some(Contents::Vertices(codec, old)), Some(Contents::Vertices(other, new))] => {
+        (Some(Contents::Vertices(codec, old)), Some(Contents::Vertices(other, new))) => {
             for number in common(old, new) {
                 let (old, new) = (old.get(number), new.get(number));
-                if old != new {
+                if old != new && told.has_room() {
                     let [old, new] =
                         [(old, codec), (new, other)].map(|(it, codec)| element(it, codec.as_ref()));
                     told.tell(format!("{what} vertex {number}"), old, new);
                 }
             }
         }
-        [Some(Contents::Texels(old)), Some(Contents::Texels(new))] => {
+        (Some(Contents::Texels(old)), Some(Contents::Texels(new))) => {
             for ([level, layer], old) in old {
                 if let Some(new) = new.get(&[*level, *layer]) {
                     compare_texels(&mut told, [*level, *layer], old, new);
                 }
             }
         }
-        [Some(Contents::Words(old)), Some(Contents::Words(new))] => {
+        (Some(Contents::Words(old)), Some(Contents::Words(new))) => {
             for (at, (old, new)) in old.chunks(4).zip(new.chunks(4)).enumerate() {
                 let name = || format!("{what} +{:#x}", 4 * at);
                 told.compare(Some(little_endian(old)), Some(little_endian(new)), name, word);
             }
         }
+        _ if it.is_rendered => told.tell(what.clone(), "other".into(), "other".into()),
         _ => told.tell(what.clone(), format!("{:016x}", read[0].hash), format!("{:016x}", read[1].hash)),
     }
     told.finish()
@@ -252,6 +222,9 @@ fn compare_texels(told: &mut Told<'_>, [level, layer]: [u32; 2], old: &Texels, n
     }
     let pairs = old.values.iter().zip(&new.values).enumerate();
     for (at, (one, other)) in pairs.filter(|(_, (one, other))| one != other) {
+        if !told.has_room() {
+            continue;
+        }
         let width = old.size[0].max(1) as usize;
         let place = [Some((" level ", level)), (layer > 0).then_some((" layer ", layer))];
         let place: String = place.iter().flatten().map(|(name, number)| format!("{name}{number}")).collect();
@@ -288,10 +261,6 @@ fn lanes(values: [u32; 4], as_floats: bool) -> String {
     format!("({})", values.map(text).join(", "))
 }
 
-fn little_endian(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
-}
-
 fn word(bits: &u32) -> String {
     format!("{bits:#010x} ({:?})", f32::from_bits(*bits))
 }
@@ -304,11 +273,16 @@ struct Told<'w> {
 }
 
 impl Told<'_> {
+    /// Whether another difference may be told; if not, it is counted. (There can be millions: none is put in words
+    /// for nothing.)
+    fn has_room(&mut self) -> bool {
+        let has_room = self.found.len() < MAX_TOLD;
+        self.more += u64::from(!has_room);
+        has_room
+    }
+
     fn tell(&mut self, what: String, old: String, new: String) {
-        match self.found.len() < MAX_TOLD {
-            true => self.found.push(Difference::new(what, old, new)),
-            false => self.more += 1,
-        }
+        self.found.push(Difference::new(what, old, new));
     }
 
     fn compare(
@@ -318,7 +292,7 @@ impl Told<'_> {
         what: impl Fn() -> String,
         text: impl Fn(&u32) -> String,
     ) {
-        if old != new {
+        if old != new && self.has_room() {
             let [old, new] = [old, new].map(|it| it.as_ref().map_or("none".into(), &text));
             self.tell(what(), old, new);
         }

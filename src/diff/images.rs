@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::Args;
 use super::align::Pair;
+use super::player::Player;
 use super::report::Report;
 use super::side::Side;
 use crate::cp::{Call, Engine, Flow, Renderer, Silent};
 use crate::draw;
 use crate::gpu::Gpu;
-use crate::inspect::canvas::{Canvas, Image, Which};
-use crate::inspect::{Capture, Draw, Shaders};
-use crate::options::{Shared, open_capture};
+use crate::inspect::canvas::{Attachment, Canvas, Image, Which};
+use crate::inspect::{Draw, Shaders};
+use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
 use crate::pass::Pass;
 use crate::picture::{Alpha, Kind};
+use crate::status::Status;
 
 /// Draws of which there are pictures at most.
 const MAX_DRAWS: usize = 32;
@@ -64,6 +65,9 @@ impl fmt::Display for Picture {
     }
 }
 
+/// Bytes of targets of a capture that are kept at most.
+const MAX_KEPT: usize = 1 << 28;
+
 /// Targets after draws, by the command's place and what the target is called.
 type Canvases = BTreeMap<(usize, String), (Which, Canvas)>;
 
@@ -72,6 +76,10 @@ struct Painter {
     /// By run: the command's place.
     wanted: BTreeMap<u32, usize>,
     canvases: Canvases,
+    /// Bytes that they may still take.
+    room: usize,
+    /// Targets for which there was no room.
+    left_out: usize,
     shaders: Shaders,
 }
 
@@ -79,7 +87,17 @@ impl Painter {
     fn new(side: &Side, commands: &BTreeSet<usize>) -> Self {
         let of = |index: usize| side.commands[index].runs.iter().map(move |(run, _)| (*run, index));
         let wanted = commands.iter().flat_map(|index| of(*index)).collect();
-        Self { wanted, canvases: BTreeMap::new(), shaders: Shaders::default() }
+        Self { wanted, canvases: BTreeMap::new(), room: MAX_KEPT, left_out: 0, shaders: Shaders::default() }
+    }
+
+    /// Takes room for the picture of `attachment`, if there is any.
+    fn has_room(&mut self, attachment: &Attachment) -> bool {
+        let [width, height] = attachment.size.map(|side| side as usize);
+        let left =
+            self.room.checked_sub(width.saturating_mul(height).saturating_mul(attachment.texel.bytes()));
+        self.left_out += usize::from(left.is_none());
+        self.room = left.unwrap_or(self.room);
+        left.is_some()
     }
 }
 
@@ -92,6 +110,7 @@ impl Engine for Painter {
         for attachment in draw.attachments() {
             let key = (index, attachment.which.to_string());
             if !self.canvases.contains_key(&key)
+                && self.has_room(&attachment)
                 && let Ok(canvas) = Canvas::new(&attachment)
             {
                 self.canvases.insert(key.clone(), (attachment.which, canvas));
@@ -131,24 +150,33 @@ fn chosen(report: &Report<'_>, sides: [&Side; 2], pairs: &[Pair]) -> Vec<(Pair, 
 /// A capture can no longer be opened, or the folder cannot be made.
 pub fn add(
     report: &mut Report<'_>,
-    captures: [&Capture; 2],
+    players: &mut [Player; 2],
     sides: [&Side; 2],
     pairs: &[Pair],
     folder: &Path,
-    args: &Args,
     shared: &Shared,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Status> {
     std::fs::create_dir_all(folder)?;
     let chosen = chosen(report, sides, pairs);
+    if chosen.is_empty() {
+        return Ok(Status::Fine);
+    }
     let mut canvases = Vec::new();
-    for side in [0, 1] {
+    let mut status = Status::Fine;
+    for (side, player) in players.iter_mut().enumerate() {
         let commands: BTreeSet<usize> = chosen.iter().map(|(_, places)| places[side]).collect();
         let mut painter = Painter::new(sides[side], &commands);
-        let mut playback = args.limits.playback(captures[side].path());
-        playback.run(open_capture(captures[side].path(), shared)?, &mut painter, &mut Silent);
+        let mut gpu = player.run(&mut painter, &mut Silent, shared)?;
+        if painter.left_out > 0 {
+            gpu.report.cut(format!("there is no room for {} pictures of targets", painter.left_out), gpu.at);
+        }
+        if gpu.report.troubles.first_cut().is_some() {
+            status = status.worse(gpu.report.tell(&player.capture().name().display().to_string(), shared));
+        }
         canvases.push(painter.canvases);
     }
-    let inputs = Inputs::of(captures[0].path());
+    let mut inputs = Inputs::of(players[0].capture().name());
+    inputs.add(players[1].capture().name());
     let mut pictures = Vec::new();
     for (pair, [a, b]) in chosen {
         let of_a = canvases[0].range((a, String::new())..(a + 1, String::new()));
@@ -169,7 +197,7 @@ pub fn add(
         }
     }
     report.set_pictures(pictures);
-    Ok(())
+    Ok(status)
 }
 
 /// The components of a picture, 0 to 1.

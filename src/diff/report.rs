@@ -1,7 +1,7 @@
 //! What a comparison puts out.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use serde::Serialize;
 
@@ -124,20 +124,19 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// Puts it on stdout.
+    /// Puts it on `out`.
     ///
     /// # Errors
     /// That is gone.
-    pub fn write(&self, args: &Args) -> anyhow::Result<()> {
-        let mut out = BufWriter::new(io::stdout().lock());
+    pub fn write(&self, out: &mut dyn Write, args: &Args) -> anyhow::Result<()> {
         match args.json {
             true => writeln!(out, "{}", serde_json::to_string(&self.whole_object())?)?,
-            false => self.write_lines(&mut out)?,
+            false => self.write_lines(out)?,
         }
         Ok(out.flush()?)
     }
 
-    fn write_lines(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_lines(&self, out: &mut dyn Write) -> io::Result<()> {
         for Difference { what, old, new } in &self.whole {
             writeln!(out, "{what}: {old} -> {new}")?;
         }

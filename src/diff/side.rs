@@ -1,17 +1,18 @@
 //! The commands of a capture, as a comparison needs them.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::mem::size_of;
 
 use a4emu_decoder::isa::ir3::{Body, Cat6Op, Instr};
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Args;
-use crate::cp::{Call, Flow, Observer, Skip};
+use super::player::Player;
+use crate::budget::Work;
+use crate::cp::{Call, Engine, Flow, Silent, Skip};
 use crate::gpu::Gpu;
-use crate::inspect::{Address, Capture, Draw, Key, Place, Read, ShaderStage, Shaders, Tile};
-use crate::options::{Shared, open_capture};
+use crate::inspect::{Address, Constant, Draw, Key, Place, Read, ShaderStage, Shaders, Texture, Tile};
+use crate::options::Shared;
 use crate::pass::Pass;
 use crate::selection::{Draws, Selection};
 use crate::status::{Failure, Status};
@@ -19,8 +20,14 @@ use crate::status::{Failure, Status};
 /// Commands that are compared at most.
 const MAX_COMMANDS: usize = 1 << 16;
 
-/// Bytes of memory of a capture that are looked at: a few seconds.
-const MAX_LOOKED_AT: u64 = 1 << 34;
+/// Bytes that the commands of a capture take at most, about.
+const MAX_KEPT: usize = 1 << 28;
+
+/// Runs of commands that are remembered.
+const MAX_RUNS: usize = 1 << 22;
+
+/// 16 bytes that a look at a draw moves, about: what it costs.
+const LOOK: u64 = 1 << 12;
 
 /// Bytes of memory behind a pointer that are compared.
 const MAX_POINTED: u32 = 1 << 16;
@@ -39,9 +46,9 @@ pub enum Tiles {
 pub struct Fetched {
     /// Where.
     pub read: Read,
-    /// XXH3 of what is there.
+    /// XXH3 of what the capture holds there; of what was rendered nothing.
     pub hash: u64,
-    /// An earlier draw has rendered there: what is there follows from that.
+    /// An earlier draw has rendered there: what is read is not what the capture holds.
     pub is_rendered: bool,
 }
 
@@ -62,6 +69,20 @@ impl Command {
     /// Whether one of its runs is inside.
     pub fn is_inside(&self, selection: Selection) -> bool {
         self.runs.iter().any(|(number, frame)| selection.contains(self.draw.submit, *number, *frame))
+    }
+
+    /// Bytes that it takes, about.
+    fn bytes(&self) -> usize {
+        let of = |stage: &ShaderStage| {
+            let slots = stage.textures.len() + stage.samplers.len() + stage.buffers.len();
+            stage.constants.len() * 2 * size_of::<Constant>() + slots * 2 * size_of::<Texture>()
+        };
+        let stages: usize = self.draw.shaders.iter().map(of).sum();
+        let inputs = self.draw.vertex_inputs.len() + self.fetched.len();
+        size_of::<Self>()
+            + stages
+            + inputs * 2 * size_of::<Fetched>()
+            + self.registers.len() * size_of::<[u32; 2]>()
     }
 
     /// Whether it is there because of how the frame is cut in tiles.
@@ -112,36 +133,26 @@ pub struct Side {
     pub draws: u32,
     /// Submits that ran.
     pub submits: u32,
-    /// Commands for which there was no room.
+    /// Runs for which there was no room.
     pub left_out: u64,
 }
 
 impl Side {
-    /// Of `capture`, which is called `name`.
+    /// Of the capture that `player` plays.
     ///
     /// # Errors
     /// It cannot be opened.
-    pub fn of(
-        capture: &Capture,
-        name: &Path,
-        tiles: Tiles,
-        args: &Args,
-        shared: &Shared,
-    ) -> anyhow::Result<(Self, Status)> {
-        let mut playback = args.limits.playback(capture.path());
+    pub fn of(player: &mut Player, tiles: Tiles, shared: &Shared) -> anyhow::Result<(Self, Status)> {
         let mut collector = Collector::new(tiles);
-        playback.run(open_capture(capture.path(), shared)?, &mut Skip::default(), &mut collector);
+        let mut gpu = player.run(&mut collector, &mut Silent, shared)?;
         let mut side = std::mem::take(&mut collector.side);
-        (side.draws, side.submits) = (playback.gpu.at.draws, playback.gpu.at.submit);
-        side.chip = playback.gpu.chip.id;
-        let name = name.display().to_string();
-        if collector.left == 0 {
-            shared.warn(format_args!("{name}: what later draws fetch is not compared: it is too much"));
-        }
+        (side.draws, side.submits) = (gpu.at.draws, gpu.at.submit);
+        side.chip = gpu.chip.id;
         if side.left_out > 0 {
-            shared.warn(format_args!("{name}: its last {} draws are not compared", side.left_out));
+            let what = format!("there is no room to compare {} of its draws", side.left_out);
+            gpu.report.cut(what, gpu.at);
         }
-        Ok((side, playback.gpu.report.tell(&name, shared)))
+        Ok((side, gpu.report.tell(&player.capture().name().display().to_string(), shared)))
     }
 
     /// The command that has this draw.
@@ -171,20 +182,26 @@ struct Collector {
     rendered: HashSet<u32>,
     /// When memory was looked at, and what hash it had.
     hashes: HashMap<(u32, u32), (u64, u64)>,
-    /// Bytes that may still be looked at.
-    left: u64,
+    /// Bytes that commands may still take.
+    room: usize,
+    /// Runs that may still be remembered.
+    runs: usize,
+    skip: Skip,
 }
 
 impl Collector {
     fn new(tiles: Tiles) -> Self {
         let (side, shaders) = Default::default();
-        let (known, registers, rendered, hashes) = Default::default();
-        Self { tiles, side, shaders, group: 0, known, registers, rendered, hashes, left: MAX_LOOKED_AT }
+        let (known, registers, rendered, hashes, skip) = Default::default();
+        let (room, runs) = (MAX_KEPT, MAX_RUNS);
+        Self { tiles, side, shaders, group: 0, known, registers, rendered, hashes, room, runs, skip }
     }
 
-    fn keep(&mut self, gpu: &Gpu, draw: Draw) {
-        let reads = if self.left == 0 { Vec::new() } else { reads(&draw, gpu) };
-        let fetched = reads.into_iter().map(|read| self.fetched(gpu, read)).collect();
+    /// Keeps the command that begins with `draw`, if there is room.
+    fn keep(&mut self, gpu: &mut Gpu, draw: Draw) {
+        let reads = reads(&draw, gpu);
+        let fetched: Option<Vec<Fetched>> = reads.into_iter().map(|read| self.fetched(gpu, read)).collect();
+        let Some(fetched) = fetched else { return self.side.left_out += 1 };
         let mut registers = Vec::new();
         for (offset, value) in gpu.regs.iter() {
             if self.registers.insert(offset, value) != Some(value) {
@@ -192,29 +209,48 @@ impl Collector {
             }
         }
         self.note_rendered(gpu, &draw);
-        let runs = vec![(draw.draw, draw.frame_draw)];
-        self.side.commands.push(Command { draw, runs, registers, fetched });
+        let (key, runs) = (draw.key, vec![(draw.draw, draw.frame_draw)]);
+        let command = Command { draw, runs, registers, fetched };
+        match self.room.checked_sub(command.bytes()) {
+            Some(room) if self.side.commands.len() < MAX_COMMANDS => {
+                self.room = room;
+                self.known.insert(key.packet, self.side.commands.len());
+                self.side.commands.push(command);
+            }
+            _ => self.side.left_out += 1,
+        }
     }
 
-    /// The hash of what `read` names, made again only when it has been written.
-    fn hash(&mut self, gpu: &Gpu, read: &Read) -> u64 {
+    /// The hash of what `read` names, made again only when it has been written; nothing if the budget does not
+    /// pay for it.
+    fn hash(&mut self, gpu: &mut Gpu, read: &Read) -> Option<u64> {
         let place = (read.address.0, read.bytes);
         match self.hashes.get(&place) {
-            Some((time, hash)) if gpu.mem.is_unchanged(place.0, place.1, *time) => *hash,
+            Some((time, hash)) if gpu.mem.is_unchanged(place.0, place.1, *time) => Some(*hash),
             _ => {
-                self.left = self.left.saturating_sub(read.bytes.into());
-                let hash = xxh3_64(&read.contents(&gpu.mem));
+                let hash = hash(gpu, read)?;
                 self.hashes.insert(place, (gpu.mem.now(), hash));
-                hash
+                Some(hash)
             }
         }
     }
 
-    fn fetched(&mut self, gpu: &Gpu, read: Read) -> Fetched {
+    fn fetched(&mut self, gpu: &mut Gpu, read: Read) -> Option<Fetched> {
         let buffer = gpu.mem.buffer_at(read.address.0).map(|(base, _)| base);
         let is_rendered = buffer.is_some_and(|base| self.rendered.contains(&base));
-        let hash = if is_rendered { 0 } else { self.hash(gpu, &read) };
-        Fetched { read, hash, is_rendered }
+        let hash = if is_rendered { 0 } else { self.hash(gpu, &read)? };
+        Some(Fetched { read, hash, is_rendered })
+    }
+
+    /// Another run of a command that is kept.
+    fn add_run(&mut self, index: usize, draw: &Draw) {
+        match (self.side.commands.get_mut(index), self.runs.checked_sub(1)) {
+            (Some(command), Some(left)) => {
+                self.runs = left;
+                command.runs.push((draw.draw, draw.frame_draw));
+            }
+            _ => self.side.left_out += 1,
+        }
     }
 
     fn note_rendered(&mut self, gpu: &Gpu, draw: &Draw) {
@@ -229,8 +265,25 @@ impl Collector {
     }
 }
 
-impl Observer for Collector {
-    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+impl Engine for Collector {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        if gpu.budget.take(Work::Copy16, LOOK) {
+            self.look(gpu, call);
+        }
+        self.skip.run(gpu, call)
+    }
+
+    fn is_stale(&self, address: u32) -> bool {
+        self.skip.is_stale(address)
+    }
+
+    fn stored_stale(&mut self, address: u32, bytes: u32) {
+        self.skip.stored_stale(address, bytes);
+    }
+}
+
+impl Collector {
+    fn look(&mut self, gpu: &mut Gpu, call: &Call) {
         let key = Key::of(gpu);
         if key.group != self.group {
             self.group = key.group;
@@ -240,19 +293,19 @@ impl Observer for Collector {
         self.side.passes.add(&draw);
         let is_apart = self.tiles == Tiles::Apart;
         if draw.pass == Some(Pass::Binning) && !is_apart {
-            return Flow::Continue;
+            return;
         }
-        let known = self.known.get(&key.packet).filter(|_| !is_apart);
-        if let Some(command) = known.and_then(|index| self.side.commands.get_mut(*index)) {
-            command.runs.push((draw.draw, draw.frame_draw));
-        } else if self.side.commands.len() < MAX_COMMANDS {
-            self.known.insert(key.packet, self.side.commands.len());
-            self.keep(gpu, draw);
-        } else {
-            self.side.left_out += 1;
+        match self.known.get(&key.packet).filter(|_| !is_apart) {
+            Some(index) => self.add_run(*index, &draw),
+            None => self.keep(gpu, draw),
         }
-        Flow::Continue
     }
+}
+
+/// The hash of what `read` names; nothing if the budget does not pay for it.
+pub fn hash(gpu: &mut Gpu, read: &Read) -> Option<u64> {
+    let pieces = u64::from(read.bytes) / 16 + 1;
+    gpu.budget.take(Work::Copy16, pieces).then(|| xxh3_64(&read.contents(&gpu.mem)))
 }
 
 /// What `draw` fetches, what its shaders load through pointers in constants included.

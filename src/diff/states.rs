@@ -1,7 +1,7 @@
 //! Two state files, or a state file and a capture: register state draw by draw.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -17,7 +17,7 @@ use crate::status::{Failure, Status};
 ///
 /// # Errors
 /// One of them cannot be read.
-pub fn diff(a: &Path, b: &Path, args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+pub fn diff(out: &mut dyn Write, a: &Path, b: &Path, args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let (a, status) = load(a, args, shared)?;
     let (b, status) = match load(b, args, shared) {
         Ok((b, status_b)) => (b, status.worse(status_b)),
@@ -28,7 +28,7 @@ pub fn diff(a: &Path, b: &Path, args: &Args, shared: &Shared) -> anyhow::Result<
         Err(failure) => status.and(Err(failure)),
         Ok(found) => {
             let differs = if found.is_empty() { Status::Fine } else { Status::Differs };
-            status.worse(differs).and(write_differences(&mut BufWriter::new(io::stdout().lock()), &found))
+            status.worse(differs).and(write_differences(out, &found))
         }
     })
 }
@@ -47,7 +47,7 @@ fn selected(a: &State, b: &State, selection: Selection) -> Result<Vec<Difference
 }
 
 /// The first difference, then the rest grouped by draw.
-fn write_differences(out: &mut impl Write, found: &[Difference]) -> io::Result<()> {
+fn write_differences(out: &mut dyn Write, found: &[Difference]) -> io::Result<()> {
     let Some((first, rest)) = found.split_first() else { return out.flush() };
     writeln!(out, "first: {first}")?;
     for group in rest.chunk_by(|a, b| a.draw == b.draw) {

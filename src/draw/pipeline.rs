@@ -52,7 +52,7 @@ use super::rb::surface::{Reads, Surface, copied, reachable, with_rows};
 use super::sp::kept::NoStage;
 use super::sp::programs::Programs;
 use super::sp::state::StageState;
-use super::stats::{StageCost, Stats, StatsReport, TessellationCost};
+use super::stats::{CostList, Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
 use super::vertices::{VertexStream, Vertices};
@@ -83,7 +83,7 @@ pub struct Pipeline {
     /// What tessellation cost.
     pub tessellation: TessellationCost,
     /// What each draw's stages took, for whoever puts a list here and takes it out.
-    pub costs: Option<Vec<StageCost>>,
+    pub costs: Option<CostList>,
     /// What is wanted of the next draw.
     pub watch: Option<Watch>,
     /// Where draws note what becomes of pixels, for whoever puts a map here and takes it out.
@@ -195,7 +195,7 @@ fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
     let stage = stage(gpu, Stage::CS)?;
     let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
     let log = state.run(&mut gpu.mem, &mut gpu.budget);
-    record_cost(gpu, Stage::CS, &log.work, 0);
+    record_cost(gpu, Stage::CS, &log, 0);
     record_log(gpu, "compute", log);
     Ok(())
 }
@@ -222,7 +222,7 @@ fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
     let start = Instant::now();
     let mut shaded = state.shade(&mut gpu.mem, &mut gpu.budget)?;
     gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
-    record_cost(gpu, Stage::VS, &shaded.log.work, 0);
+    record_cost(gpu, Stage::VS, &shaded.log, 0);
     record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
     gpu.pipeline.stats.ms.vertex += start.elapsed().as_secs_f64() * 1e3;
     Ok(shaded)
@@ -260,7 +260,7 @@ fn tessellate(
     let log = Hull { stage: hull, state: patches, vertices, patches: primitives }
         .shade(&mut gpu.mem, &mut gpu.budget);
     let failed = log.fault.is_some();
-    record_cost(gpu, Stage::HS, &log.work, 0);
+    record_cost(gpu, Stage::HS, &log, 0);
     record_log(gpu, &format!("draw {}: hull", patches.draw), log);
     let count = if failed { 0 } else { primitives.len() };
     let (factors, problems) = pc::factors::read(patches, count, &gpu.mem);
@@ -269,7 +269,7 @@ fn tessellate(
     let components = domain.outputs.components;
     let points = ds::points(patches, components, &primitives.ids, &factors, &mut gpu.budget)?;
     let (shaded, log) = ds::shade(domain, &points.points, &mut gpu.mem, &mut gpu.budget);
-    record_cost(gpu, Stage::DS, &log.work, 0);
+    record_cost(gpu, Stage::DS, &log, 0);
     record_log(gpu, &format!("draw {}: domain", patches.draw), log);
     let cost = &mut gpu.pipeline.tessellation;
     cost.patches += primitives.len() as u64;
@@ -300,7 +300,7 @@ fn shade_geometry(
     let work = GeometryDraw { state, vertices, primitives, choice, draw };
     let shaded = gs::shade(&work, &mut gpu.mem, &mut gpu.budget);
     gpu.pipeline.dispatches.add(&choice, &shaded.cost);
-    record_cost(gpu, Stage::GS, &shaded.log.work, 0);
+    record_cost(gpu, Stage::GS, &shaded.log, 0);
     record_log(gpu, &format!("draw {draw}: geometry"), shaded.log);
     shaded.fault.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
     shaded.too_large.into_iter().for_each(|what| gpu.report.cut(what, gpu.at));

@@ -6,6 +6,7 @@ use super::gs::cost::Row;
 use crate::fault::Place;
 use crate::fidelity::Line;
 use crate::gpu::Stage;
+use crate::shader::{Counting, InstructionCount};
 
 /// What `--stats` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -85,7 +86,7 @@ pub struct TessellationCost {
 }
 
 /// What the shader of a stage took for a draw, or for some of its fragments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageCost {
     /// Where the draw was issued.
     pub at: Place,
@@ -97,4 +98,22 @@ pub struct StageCost {
     pub units: u64,
     /// Samples that passed depth and stencil.
     pub samples: u64,
+    /// How often each instruction ran; empty if they are not counted.
+    pub counts: Vec<InstructionCount>,
+}
+
+/// What the stages of draws took, in the order of their ends, for whoever asks.
+#[derive(Debug, Default)]
+pub struct CostList {
+    /// A stage of a draw each.
+    pub list: Vec<StageCost>,
+    /// Whether instructions are counted, too.
+    pub counting: Counting,
+}
+
+impl CostList {
+    /// An empty one.
+    pub fn new(counting: Counting) -> Self {
+        Self { list: Vec::new(), counting }
+    }
 }

@@ -91,13 +91,21 @@ fn packets(args: &Args) -> anyhow::Result<Status> {
     }
 }
 
+/// What `explain` prints of the register at `offset`.
+pub fn text_of(offset: u32) -> String {
+    Register::new(&Asked { offset, field: None, by_pattern: false }, None).to_string()
+}
+
 fn hex(text: &str) -> anyhow::Result<u32> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     u32::from_str_radix(digits, 16).with_context(|| format!("`{text}` is no word of 32 bits in hexadecimal"))
 }
 
 /// A register's value as people write it, or as listings print it.
-fn value_of(text: &str) -> anyhow::Result<u32> {
+///
+/// # Errors
+/// It is no number.
+pub fn value_of(text: &str) -> anyhow::Result<u32> {
     const DIGITS: usize = 8;
     match text.starts_with("0x") || text.len() == DIGITS {
         true => hex(text),

@@ -167,6 +167,11 @@ impl Canvas {
         self.size
     }
 
+    /// Whether both have as many pixels of the same kind.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        (self.texel, self.size) == (other.texel, other.size)
+    }
+
     /// Copies what a run of the draw can change, as it is now. No fragments may be waiting
     /// ([`draw::flush`](crate::draw::flush)). What the capture does not hold is zero. An attachment of other
     /// pixels is left out.

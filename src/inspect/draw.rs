@@ -6,12 +6,14 @@ use serde::{Serialize, Serializer};
 
 use super::fetch::{Indices, VertexInput};
 use super::name::{Address, name};
-use super::raster::{Raster, Scissors, Viewport};
+use super::raster::{Raster, Scissors};
 use super::shader::Shaders;
 use super::stage::ShaderStage;
 use super::target::{Depth, Resolve, Stencil, Target};
 use crate::cp::Call;
 use crate::decode::Primitive;
+use crate::draw::gras::clip::Viewport;
+use crate::draw::gras::state::viewport;
 use crate::draw::{DispatchCall, DrawCall, gs};
 use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
@@ -59,7 +61,7 @@ pub struct Draw {
     pub indices: Option<Indices>,
     /// The stages that run, in order.
     pub shaders: Vec<ShaderStage>,
-    /// Of all that follows nothing is there for dispatches.
+    /// Of the first viewport; of all that follows nothing is there for dispatches.
     pub viewport: Option<Viewport>,
     /// Which pixels may be written.
     pub scissors: Option<Scissors>,
@@ -215,7 +217,7 @@ impl Draw {
         let all = Self {
             vertex_inputs: VertexInput::all(regs),
             shaders: stages(regs, pass).map(|stage| ShaderStage::of(gpu, stage, shaders)).collect(),
-            viewport: Some(Viewport::of(regs)),
+            viewport: Some(viewport(regs)),
             scissors: Some(Scissors::of(regs)),
             raster: Some(Raster::of(regs)),
             frame: Some([frame.WIDTH(), frame.HEIGHT()]),

@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
+use super::counts::Counts;
 use super::draw::{Command, Draw, Key};
 use super::name::Address;
 use super::shader::Shaders;
 use super::target::Place;
 use crate::cp::{Call, Engine, Flow, Observer, Renderer};
 use crate::draw;
-use crate::draw::stats::StageCost;
+use crate::draw::stats::{CostList, StageCost};
 use crate::gpu::{Chip, Gpu};
 use crate::pass::Pass;
+use crate::shader::Counting;
 
 /// Rows that a table has at most.
 pub const MAX_ROWS: usize = 1 << 16;
@@ -146,7 +148,7 @@ impl Cost {
     }
 
     /// Adds what was counted.
-    pub fn add_all(&mut self, costs: Vec<StageCost>) {
+    pub fn add_all(&mut self, costs: &[StageCost]) {
         costs.iter().for_each(|cost| self.add(cost));
     }
 
@@ -164,27 +166,44 @@ impl Cost {
 /// Renders, and counts what each frame draw costs.
 #[derive(Debug, Default)]
 pub struct Costing {
-    /// By frame draw.
-    costs: Vec<Cost>,
+    costed: Costed,
+    counting: Counting,
+}
+
+/// What frame draws took.
+#[derive(Debug, Default)]
+pub struct Costed {
+    /// What they cost, by number.
+    pub costs: Vec<Cost>,
+    /// How often their instructions ran, if those were counted.
+    pub counts: Counts,
 }
 
 impl Costing {
+    /// One that also counts how often each instruction runs.
+    pub fn with_counts() -> Self {
+        Self { counting: Counting::On, ..Self::default() }
+    }
+
     /// Takes what has been counted since.
     fn take(&mut self, gpu: &mut Gpu) {
-        for cost in gpu.pipeline.costs.get_or_insert_default().drain(..) {
+        let Costed { costs, counts } = &mut self.costed;
+        let known = gpu.pipeline.costs.get_or_insert_with(|| CostList::new(self.counting));
+        for cost in known.list.drain(..) {
             let index = cost.at.frame_draw as usize;
             if index < MAX_ROWS {
-                self.costs.resize_with(self.costs.len().max(index + 1), Cost::default);
-                self.costs[index].add(&cost);
+                costs.resize_with(costs.len().max(index + 1), Cost::default);
+                costs[index].add(&cost);
+                counts.add(&cost);
             }
         }
     }
 
-    /// All costs, by frame draw, when the run is over.
-    pub fn finish(mut self, gpu: &mut Gpu) -> Vec<Cost> {
+    /// All that was noted, when the run is over.
+    pub fn finish(mut self, gpu: &mut Gpu) -> Costed {
         draw::flush(gpu);
         self.take(gpu);
-        self.costs
+        self.costed
     }
 }
 
@@ -305,9 +324,14 @@ impl Row {
         }
     }
 
+    /// All its numbers as a frame draw.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> {
+        std::iter::once(self.frame_draw).chain(self.more_frame_draws.iter().copied())
+    }
+
     fn add_costs(&mut self, costs: &[Cost], units: u64) {
-        for number in std::iter::once(&self.frame_draw).chain(&self.more_frame_draws) {
-            if let Some(cost) = costs.get(*number as usize) {
+        for number in self.numbers().collect::<Vec<_>>() {
+            if let Some(cost) = costs.get(number as usize) {
                 self.cost.merge(cost);
             }
         }

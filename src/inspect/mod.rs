@@ -23,11 +23,14 @@
 //! - [`Texture::texels`] reads a layer of a level, as the texture unit does.
 //! - [`canvas`] takes pictures: [`Attachment`](canvas::Attachment)s of a draw, copied out of tile memory or memory into a
 //!   [`Canvas`](canvas::Canvas) that joins tiles ([`Snapshot`](canvas::Snapshot): all of a draw); two of them compare; each makes an [`Image`](canvas::Image).
+//! - [`Touched`] is what became of the pixels of a picture: [`Draw::map`]s of single runs, joined. [`Counts`] is how often
+//!   instructions ran.
 //! - [`mesh`] has the vertices of a draw as they are fetched and as they reach the rasteriser.
 //!
 //! Cost: [`Draw::of`] takes a few microseconds and some kilobytes; whoever keeps one for each draw of a run bounds how many.
 
 pub mod canvas;
+mod counts;
 mod draw;
 mod fetch;
 mod frame;
@@ -41,16 +44,19 @@ mod stage;
 mod target;
 mod texels;
 mod texture;
+mod touched;
 
+pub use counts::{Counts, StageCounts};
 pub use draw::{AlphaTest, Command, Draw, Key, Tile};
 pub use fetch::{IndexBuffer, Indices, VertexInput};
-pub use frame::{Cost, Costing, Frame, MAX_ROWS, Row, RowShader, RowTarget, RowTexture, Rows};
+pub use frame::{Cost, Costed, Costing, Frame, MAX_ROWS, Row, RowShader, RowTarget, RowTexture, Rows};
 pub use name::Address;
-pub use raster::{Offset, Raster, Scissors, Viewport};
+pub use raster::{Offset, Raster, Scissors};
 pub use read::Read;
-pub use run::{Capture, Look, Looking, Runs, find};
+pub use run::{Capture, Look, Looking, RUNS, Runs, find};
 pub use shader::{Shader, Shaders, Uses};
 pub use stage::{Buffer, Constant, ShaderStage};
 pub use target::{Blend, Depth, Equation, Place, Resolve, Stencil, StencilBuffer, StencilFace, Target};
 pub use texels::{NoTexels, Texels};
 pub use texture::{Sampler, Texture};
+pub use touched::Touched;

@@ -10,32 +10,6 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::gras::state::scissor;
 use crate::regfile::RegFile;
 
-/// Window = ndc * scale + offset; of the first viewport.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Viewport {
-    /// x, y, z.
-    pub scale: [f32; 3],
-    /// x, y, z.
-    pub offset: [f32; 3],
-}
-
-impl Viewport {
-    pub(super) fn of(regs: &RegFile) -> Self {
-        Self {
-            scale: [
-                regs.get::<GRAS_CL_VPORT_XSCALE_0>().VALUE(),
-                regs.get::<GRAS_CL_VPORT_YSCALE_0>().VALUE(),
-                regs.get::<GRAS_CL_VPORT_ZSCALE_0>().VALUE(),
-            ],
-            offset: [
-                regs.get::<GRAS_CL_VPORT_XOFFSET_0>().VALUE(),
-                regs.get::<GRAS_CL_VPORT_YOFFSET_0>().VALUE(),
-                regs.get::<GRAS_CL_VPORT_ZOFFSET_0>().VALUE(),
-            ],
-        }
-    }
-}
-
 /// Rectangles as x, y, width and height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Scissors {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::draw::{Command, Draw};
 use super::fetch::{Indices, VertexInput};
 use super::name::Address;
-use crate::memory::Memory;
+use crate::memory::{Memory, little_endian};
 
 /// A range of memory that a draw fetches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,10 +92,6 @@ impl Indices {
             (None, None) => Some([0, count - 1]),
         }
     }
-}
-
-fn little_endian(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
 }
 
 impl VertexInput {

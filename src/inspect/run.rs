@@ -1,8 +1,10 @@
 //! Which runs a draw has, and a run of the capture that stops at each of them.
 
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use a4emu_decoder::capture::Ahead;
+use anyhow::{Context, ensure};
 use hashbrown::HashMap;
 use tempfile::NamedTempFile;
 
@@ -12,7 +14,7 @@ use crate::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use crate::draw;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
-use crate::options::{Shared, open_capture};
+use crate::options::{Shared, open_capture_as};
 use crate::selection::{Draws, Numbering, Selection};
 use crate::status::Failure;
 
@@ -25,30 +27,56 @@ const MAX_COMMANDS: usize = 1 << 20;
 /// 16 bytes that a look at a run moves, about: what it costs.
 const LOOK: u64 = 1 << 14;
 
-/// A capture that can be read twice: stdin is kept in a file.
+/// Runs that an answer takes, which share what the limits allow: one finds the draws that are meant, one looks at them.
+pub const RUNS: u32 = 2;
+
+/// Bytes of a capture on stdin that are kept for further runs.
+const MAX_STDIN: u64 = 2 << 30;
+
+/// A capture that can be read more than once: stdin is kept in a file.
 pub struct Capture {
-    path: PathBuf,
-    _kept: Option<NamedTempFile>,
+    name: PathBuf,
+    kept: Option<NamedTempFile>,
 }
 
 impl Capture {
-    /// The capture at `path`; `-` is stdin.
+    /// The capture at `name`; `-` is stdin.
     ///
     /// # Errors
     /// It cannot be kept.
-    pub fn new(path: &Path) -> anyhow::Result<Self> {
-        if path != Path::new("-") {
-            return Ok(Self { path: path.to_owned(), _kept: None });
-        }
-        let mut kept = NamedTempFile::new().context("cannot keep stdin")?;
-        std::io::copy(&mut std::io::stdin().lock(), &mut kept).context("cannot keep stdin")?;
-        Ok(Self { path: kept.path().to_owned(), _kept: Some(kept) })
+    pub fn new(name: &Path) -> anyhow::Result<Self> {
+        let kept = (name == Path::new("-")).then(|| keep(io::stdin().lock(), MAX_STDIN)).transpose()?;
+        Ok(Self { name: name.to_owned(), kept })
+    }
+
+    /// What it was given as, which is what it is called.
+    pub fn name(&self) -> &Path {
+        &self.name
     }
 
     /// Where it can be opened.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.kept.as_ref().map_or(&self.name, NamedTempFile::path)
     }
+
+    /// Its sections, from the first.
+    ///
+    /// # Errors
+    /// It cannot be opened or read.
+    pub fn sections(&self, shared: &Shared) -> anyhow::Result<Ahead> {
+        open_capture_as(&self.name, self.path(), shared)
+    }
+}
+
+/// Keeps what `input` holds, which is at most `limit` bytes, in a file.
+fn keep(input: impl Read, limit: u64) -> anyhow::Result<NamedTempFile> {
+    let mut kept = NamedTempFile::new().context("cannot keep stdin")?;
+    let bytes = io::copy(&mut input.take(limit + 1), &mut kept).context("cannot keep stdin")?;
+    ensure!(
+        bytes <= limit,
+        "the capture on stdin has more than {limit} bytes: too many to keep for another run"
+    );
+    Ok(kept)
 }
 
 /// The runs that a draw's name means.
@@ -99,10 +127,10 @@ impl Runs {
 ///
 /// # Errors
 /// There is no such draw, or the capture cannot be opened.
-pub fn find(capture: &Path, draw: Draws, limits: &Limits, shared: &Shared) -> anyhow::Result<Runs> {
-    let mut playback = limits.playback(capture);
+pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) -> anyhow::Result<Runs> {
+    let mut playback = limits.playback_of_many(capture.name(), RUNS);
     let mut finder = Finder { draw, group: 0, commands: HashMap::new(), found: None };
-    playback.run(open_capture(capture, shared)?, &mut Skip::default(), &mut finder);
+    playback.run(capture.sections(shared)?, &mut Skip::default(), &mut finder);
     finder.found.ok_or_else(|| {
         let at = playback.gpu.at;
         let draws = match draw.numbering {
@@ -195,5 +223,19 @@ impl<L: Look> Engine for Looking<'_, L> {
         draw::flush(gpu);
         self.look.after(gpu, call);
         if self.runs.is_last(call) { Flow::Stop } else { flow }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_of_stdin_is_kept_than_the_limit() {
+        let input = [7; 100];
+        let kept = keep(&input[..], 100).expect("it fits");
+        assert_eq!(std::fs::read(kept.path()).expect("a file"), input);
+        let refused = keep(io::repeat(0), 100).map(drop).expect_err("without end");
+        assert!(refused.to_string().contains("more than 100 bytes"), "{refused}");
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::name::{Address, components, name, register};
 use crate::draw::rb::rendered::{Content, Written};
-use crate::draw::rb::state::ResolveState;
+use crate::draw::rb::state::{ResolveState, color_pitch, is_bypass};
 use crate::format::Format;
 use crate::regfile::RegFile;
 
@@ -26,10 +26,7 @@ pub enum Place {
 
 impl Place {
     fn new(regs: &RegFile, base: u32) -> Self {
-        match regs.get::<RB_MODE_CONTROL>().BYPASS() {
-            0 => Self::Gmem(base),
-            _ => Self::Address(Address(base)),
-        }
+        if is_bypass(regs) { Self::Address(Address(base)) } else { Self::Gmem(base) }
     }
 }
 
@@ -99,10 +96,7 @@ impl Target {
             swap: name(info.COLOR_SWAP()),
             srgb: info.COLOR_SRGB(),
             place: Place::new(regs, regs.at::<RB_MRT_BASE>(i).VALUE()),
-            pitch: match info.COLOR_BUF_PITCH() {
-                0 => regs.at::<RB_MRT_CONTROL3>(i).STRIDE(),
-                pitch => pitch,
-            },
+            pitch: color_pitch(regs, i),
             register: register(regs.at::<SP_FS_MRT>(i).REGID()),
             write_mask: components(written, ['r', 'g', 'b', 'a']),
             blend: control.BLEND().then(|| Blend::of(regs.at(i))),

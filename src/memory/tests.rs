@@ -1,6 +1,13 @@
 use super::*;
 
 #[test]
+fn bytes_are_little_endian_numbers_of_any_width() {
+    assert_eq!(little_endian(&[0x34]), 0x34);
+    assert_eq!(little_endian(&[0x34, 0x12]), 0x1234);
+    assert_eq!(little_endian(&[0x78, 0x56, 0x34, 0x12]), 0x1234_5678);
+}
+
+#[test]
 fn zeros_take_no_memory() {
     let mut memory = Memory { limit: 0, ..Memory::new() };
     let zeros = vec![0; 1 << 24];

@@ -6,11 +6,14 @@ use serde::Serialize;
 
 use super::Wanted;
 use super::trail::Part;
+use super::writers::{Change, Writer};
 use crate::cp::Call;
 use crate::draw::fs::history::{Color, PixelValues, Touch, Verdict};
 use crate::draw::gras::setup::Face;
 use crate::draw::rb::rendered::Written;
+use crate::format::Codec;
 use crate::gpu::Gpu;
+use crate::pass::Pass;
 
 /// The history of a pixel.
 #[derive(Serialize)]
@@ -23,6 +26,8 @@ pub struct Answer {
     events: Vec<Event>,
     /// What it holds in the end; `None` if the capture has no memory there.
     value: Option<Color>,
+    /// Who wrote that.
+    writer: Writer,
 }
 
 #[derive(Serialize)]
@@ -55,6 +60,12 @@ enum What {
         to: u32,
     },
     Primitive(Box<Primitive>),
+    /// A store of a shader.
+    Stored {
+        verdict: &'static str,
+        before: Values,
+        after: Values,
+    },
 }
 
 /// What a primitive did.
@@ -97,14 +108,7 @@ struct Values {
 impl Event {
     /// Of a call that is `part` of the history of the pixel at `to`.
     pub fn of(call: &Call, address: u32, part: Part, to: u32, touches: Vec<Touch>) -> Vec<Self> {
-        let event = |what| Self {
-            submit: call.submit(),
-            draw: call.number(),
-            frame_draw: call.frame_draw(),
-            pass: call.pass().map_or("compute", |pass| pass.name()),
-            address,
-            what,
-        };
+        let event = |what| Self::new(call, address, what);
         match part {
             Part::Copied => vec![event(What::Copy { verdict: "copied", to })],
             Part::Drawn { at, target } => {
@@ -113,6 +117,59 @@ impl Event {
             }
         }
     }
+}
+
+impl Event {
+    fn new(call: &Call, address: u32, what: What) -> Self {
+        Self {
+            submit: call.submit(),
+            draw: call.number(),
+            frame_draw: call.frame_draw(),
+            pass: call.pass().map_or("compute", |pass| pass.name()),
+            address,
+            what,
+        }
+    }
+
+    /// A shader of `call` has changed the pixel, which is one of `codec`.
+    pub fn stored(call: &Call, address: u32, codec: &Codec, change: &Change) -> Self {
+        let values = |bytes: &[u8]| {
+            let color = Color::new(codec, codec.decode(codec.load(bytes)));
+            Values { color: Some(color), depth: None, stencil: None }
+        };
+        let [before, after] = [&change.before, &change.after].map(|bytes| values(bytes));
+        Self::new(call, address, What::Stored { verdict: "stored", before, after })
+    }
+
+    /// Whether the pixel's memory, rather than tile memory, has been rendered to.
+    pub fn writes_memory(&self) -> bool {
+        match &self.what {
+            What::Copy { .. } => true,
+            What::Primitive(primitive) => {
+                self.pass == Pass::Bypass.name()
+                    && primitive.verdict == "written"
+                    && primitive.after.color.is_some()
+            }
+            What::Stored { .. } => false,
+        }
+    }
+}
+
+/// `events` without the stores to memory that a copy from tile memory has written over.
+pub(super) fn of_memory(events: Vec<Event>) -> Vec<Event> {
+    let mut is_in_memory = true;
+    let mut kept: Vec<Event> = Vec::with_capacity(events.len());
+    for event in events.into_iter().rev() {
+        match &event.what {
+            What::Copy { .. } => is_in_memory = false,
+            What::Primitive(_) => is_in_memory |= event.pass == Pass::Restore.name(),
+            What::Stored { .. } if !is_in_memory => continue,
+            What::Stored { .. } => {}
+        }
+        kept.push(event);
+    }
+    kept.reverse();
+    kept
 }
 
 impl Primitive {
@@ -160,7 +217,13 @@ fn verdict(verdict: &Verdict) -> (&'static str, Option<Why>) {
 
 impl Answer {
     /// Of `wanted` on `surface`, with its value at the `end` of the run.
-    pub(super) fn new(wanted: &Wanted, surface: &Written, events: Vec<Event>, end: &Gpu) -> Self {
+    pub(super) fn new(
+        wanted: &Wanted,
+        surface: &Written,
+        events: Vec<Event>,
+        writer: Writer,
+        end: &Gpu,
+    ) -> Self {
         let mut bytes = vec![0; wanted.codec.bytes() as usize];
         let held = end.mem.read(wanted.address, &mut bytes);
         let lanes = wanted.codec.decode(wanted.codec.load(&bytes));
@@ -171,6 +234,7 @@ impl Answer {
             surface: Surface { address, width, height, format: format!("{format:?}") },
             events,
             value: held.then(|| Color::new(&wanted.codec, lanes)),
+            writer,
         }
     }
 
@@ -178,6 +242,7 @@ impl Answer {
     fn last(&self) -> Option<Color> {
         self.events.iter().rev().find_map(|event| match &event.what {
             What::Primitive(primitive) => primitive.after.color,
+            What::Stored { after, .. } => after.color,
             What::Copy { .. } => None,
         })
     }
@@ -192,13 +257,13 @@ impl fmt::Display for Answer {
         }
         self.events.iter().try_for_each(|event| event.fmt(f))?;
         match self.value {
-            Some(value) => write!(f, "  holds {}", Shown(value))?,
+            Some(value) => write!(f, "  holds {}, written by {}", Shown(value), self.writer)?,
             None => write!(f, "  the capture has no memory there")?,
         }
-        // A copy may convert nothing, so what was drawn is what is there.
+        // A copy may convert nothing, so what was drawn is what is there, unless the writer came later.
         match (self.last(), self.value) {
             (Some(last), Some(value)) if Shown(last).to_string() != Shown(value).to_string() => {
-                writeln!(f, ", which no draw has left there")
+                writeln!(f, ": not what the last of these left")
             }
             _ => writeln!(f),
         }
@@ -212,6 +277,13 @@ impl fmt::Display for Event {
         match &self.what {
             What::Copy { verdict, to } => writeln!(f, " {verdict:<9} to {to:#010x}"),
             What::Primitive(primitive) => primitive.fmt(f),
+            What::Stored { verdict, before, after } => {
+                write!(f, " {verdict:<9}")?;
+                if let Some((before, after)) = before.color.zip(after.color) {
+                    write!(f, " colour {} -> {}", Shown(before), Shown(after))?;
+                }
+                writeln!(f)
+            }
         }
     }
 }

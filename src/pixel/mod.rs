@@ -1,33 +1,31 @@
 //! `a4emu pixel`: why pixels of a rendered surface have their colours.
 //!
 //! The capture runs twice: once to see which draws and copies a pixel came through ([`trail`]), and
-//! once more to look at what each primitive of those draws did to it.
+//! once more to look at what each primitive of those draws did to it, and who else wrote its memory ([`writers`]).
 
 mod answer;
 mod trail;
+mod writers;
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Cursor, Read, Write};
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
-
-use a4emu_decoder::capture::{Ahead, Sections};
-use anyhow::{Context, ensure};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
 use crate::cp::{Call, Engine, Flow, Renderer, Silent};
+use crate::draw;
 use crate::draw::pipeline::look::Watch;
 use crate::draw::rb::rendered::Written;
 use crate::format::{Codec, Format, Transfer};
 use crate::gpu::Gpu;
+use crate::inspect::{Capture, RUNS};
 use crate::limits::Limits;
-use crate::options::{Shared, Threads, open_capture};
+use crate::options::{Shared, Threads};
+use crate::selection::Position;
 use crate::status::{Failure, Status};
 pub use answer::Answer;
 use answer::Event;
 use trail::{Part, Trail};
-
-/// Bytes of a capture on stdin that are kept for the second run.
-const MAX_STDIN: u64 = 2 << 30;
+use writers::{Watched, Writer, Writers};
 
 /// Arguments of `pixel`.
 #[derive(clap::Args, Clone, Debug)]
@@ -51,20 +49,6 @@ pub struct Args {
     pub limits: Limits,
 }
 
-/// A pixel of a picture: column and row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position(pub [u32; 2]);
-
-impl FromStr for Position {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |part: &str| part.trim().parse::<u16>().ok().map(u32::from);
-        let pair = text.split_once(',').and_then(|(x, y)| Some([number(x)?, number(y)?]));
-        pair.map(Self).ok_or_else(|| format!("`{text}` is not X,Y"))
-    }
-}
-
 fn address(text: &str) -> Result<u32, String> {
     let digits = text.trim_start_matches("0x");
     u32::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is no address such as 0x1040000"))
@@ -73,13 +57,13 @@ fn address(text: &str) -> Result<u32, String> {
 /// Which pixels of what are asked about.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
-    /// A file; stdin cannot be asked twice.
-    pub capture: &'a Path,
+    /// Which is read twice.
+    pub capture: &'a Capture,
     /// Columns and rows.
     pub pixels: &'a [Position],
     /// Address of the surface, if it is not the one that was rendered last.
     pub surface: Option<u32>,
-    /// Bounds of each run.
+    /// Bounds of both runs together.
     pub limits: &'a Limits,
 }
 
@@ -88,11 +72,11 @@ pub struct Question<'a> {
 /// # Errors
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let source = Source::new(&args.capture)?;
-    let Args { capture, pixels, surface, limits, .. } = args;
+    let capture = &Capture::new(&args.capture)?;
+    let Args { pixels, surface, limits, .. } = args;
     let question = Question { capture, pixels, surface: *surface, limits };
     args.threads.run(|| {
-        let (told, answers) = answers(question, &source, shared)?;
+        let (told, answers) = answers(question, shared)?;
         Ok(told.and(answers.and_then(|answers| print(&answers, args.json))))
     })
 }
@@ -102,7 +86,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 /// # Errors
 /// There is no such surface or pixel, or the capture cannot be opened.
 pub fn ask(question: Question<'_>, shared: &Shared) -> anyhow::Result<Vec<Answer>> {
-    let (_, answers) = answers(question, &Source::File(question.capture), shared)?;
+    let (_, answers) = answers(question, shared)?;
     answers
 }
 
@@ -118,24 +102,23 @@ fn print(answers: &[Answer], json: bool) -> anyhow::Result<()> {
 }
 
 /// The first run, which finds the draws that pixels came through, and what the second says.
-fn answers(
-    question: Question<'_>,
-    source: &Source<'_>,
-    shared: &Shared,
-) -> anyhow::Result<(Status, anyhow::Result<Vec<Answer>>)> {
+fn answers(question: Question<'_>, shared: &Shared) -> anyhow::Result<(Status, anyhow::Result<Vec<Answer>>)> {
     let Question { capture, limits, .. } = question;
-    let mut first = limits.playback(capture);
+    let mut first = limits.playback_of_many(capture.name(), RUNS);
     let mut trail = Trail::default();
-    first.run(source.sections(shared)?, &mut Renderer, &mut trail);
-    crate::draw::flush(&mut first.gpu);
-    let told = first.gpu.report.tell(&capture.display().to_string(), shared);
-    Ok((told, looked_at(question, source, shared, &first.gpu, &trail)))
+    first.run(capture.sections(shared)?, &mut Renderer, &mut trail);
+    draw::flush(&mut first.gpu);
+    if trail.forgotten > 0 {
+        let what = format!("there is no room to look at the first {} draws", trail.forgotten);
+        first.gpu.report.cut(what, first.gpu.at);
+    }
+    let told = first.gpu.report.tell(&capture.name().display().to_string(), shared);
+    Ok((told, looked_at(question, shared, &first.gpu, &trail)))
 }
 
 /// The second run: looks at the draws that the trail names.
 fn looked_at(
     question: Question<'_>,
-    source: &Source<'_>,
     shared: &Shared,
     end: &Gpu,
     trail: &Trail,
@@ -144,10 +127,16 @@ fn looked_at(
     let wanted: Vec<Wanted> =
         question.pixels.iter().map(|at| Wanted::new(*at, &surface, trail)).collect::<Result<_, _>>()?;
     let mut looking = Looking::new(&wanted);
-    let mut second = question.limits.playback(question.capture);
-    second.run(source.sections(shared)?, &mut looking, &mut Silent);
-    let both = wanted.iter().zip(looking.events);
-    Ok(both.map(|(wanted, events)| Answer::new(wanted, &surface, events, end)).collect())
+    let mut second = question.limits.playback_of_many(question.capture.name(), RUNS);
+    second.run(question.capture.sections(shared)?, &mut looking, &mut Silent);
+    draw::flush(&mut second.gpu);
+    let last = second.gpu.at.submit.saturating_sub(1);
+    looking.writers.between(&mut second.gpu, last);
+    Ok(wanted
+        .iter()
+        .enumerate()
+        .map(|(index, wanted)| looking.answer(index, wanted, &surface, end))
+        .collect())
 }
 
 /// The surface that is asked about.
@@ -161,31 +150,6 @@ fn surface(gpu: &Gpu, address: Option<u32>) -> Result<Written, Failure> {
                 let known: Vec<String> = surfaces.iter().map(|s| format!("{:#x}", s.address)).collect();
                 usage(format!("no surface at {address:#x} was rendered; there are {}", known.join(", ")))
             })
-        }
-    }
-}
-
-/// A capture that can be read more than once.
-enum Source<'a> {
-    File(&'a Path),
-    Bytes(std::sync::Arc<[u8]>),
-}
-
-impl<'a> Source<'a> {
-    fn new(path: &'a Path) -> anyhow::Result<Self> {
-        if path != Path::new("-") {
-            return Ok(Self::File(path));
-        }
-        let mut bytes = Vec::new();
-        io::stdin().take(MAX_STDIN + 1).read_to_end(&mut bytes).context("cannot read stdin")?;
-        ensure!(bytes.len() as u64 <= MAX_STDIN, "the capture on stdin is too large to be read twice");
-        Ok(Self::Bytes(bytes.into()))
-    }
-
-    fn sections(&self, shared: &Shared) -> anyhow::Result<Ahead> {
-        match self {
-            Self::File(path) => open_capture(path, shared),
-            Self::Bytes(bytes) => Ok(Ahead::new(Sections::new(Box::new(Cursor::new(bytes.clone())))?)),
         }
     }
 }
@@ -219,6 +183,7 @@ struct Looking<'a> {
     /// By draw: the pixels that it is part of.
     by_draw: BTreeMap<u32, Vec<(usize, Part)>>,
     events: Vec<Vec<Event>>,
+    writers: Writers,
 }
 
 impl<'a> Looking<'a> {
@@ -229,26 +194,64 @@ impl<'a> Looking<'a> {
                 by_draw.entry(draw).or_default().push((index, part));
             }
         }
-        Self { wanted, by_draw, events: wanted.iter().map(|_| Vec::new()).collect() }
+        let watched = wanted.iter().map(|wanted| Watched::new(wanted.address, wanted.codec.bytes()));
+        let events = wanted.iter().map(|_| Vec::new()).collect();
+        Self { wanted, by_draw, events, writers: Writers::new(watched.collect()) }
     }
-}
 
-impl Engine for Looking<'_> {
-    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        let Some(parts) = self.by_draw.remove(&call.number()) else { return Renderer.run(gpu, call) };
+    fn answer(&mut self, index: usize, wanted: &Wanted, surface: &Written, end: &Gpu) -> Answer {
+        let events = answer::of_memory(std::mem::take(&mut self.events[index]));
+        Answer::new(wanted, surface, events, self.writers.pixel(index).writer(), end)
+    }
+
+    /// Runs `call`, of which pixels are `parts`, and looks at them.
+    fn look(&mut self, gpu: &mut Gpu, call: &Call, parts: Vec<(usize, Part)>) -> Flow {
         let pixels = parts.iter().filter_map(|(_, part)| part.position()).collect();
         gpu.pipeline.watch = Some(Watch { pixels, found: Vec::new() });
         let address = gpu.at.address;
         let flow = Renderer.run(gpu, call);
         let mut found = gpu.pipeline.watch.take().unwrap_or_default().found.into_iter();
+        draw::flush(gpu);
         for (index, part) in parts {
             let touches = part.position().and_then(|_| found.next()).unwrap_or_default();
             let to = self.wanted[index].address;
-            self.events[index].extend(Event::of(call, address, part, to, touches));
+            let events = Event::of(call, address, part, to, touches);
+            if events.iter().any(Event::writes_memory) {
+                let writer = Writer::Draw { submit: call.submit(), draw: call.number() };
+                self.writers.pixel(index).rendered(gpu, writer);
+            }
+            self.events[index].extend(events);
         }
-        match self.by_draw.is_empty() {
-            true => Flow::Stop,
-            false => flow,
+        flow
+    }
+
+    /// What shaders of `call`, which has run, have stored.
+    fn look_for_stores(&mut self, gpu: &mut Gpu, call: &Call) {
+        let writer = Writer::Store { submit: call.submit(), draw: call.number() };
+        for (index, change) in self.writers.look(gpu, writer) {
+            self.events[index].push(Event::stored(call, gpu.at.address, &self.wanted[index].codec, &change));
         }
+    }
+}
+
+impl Engine for Looking<'_> {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        let parts = self.by_draw.remove(&call.number()).unwrap_or_default();
+        let stores = self.writers.stores(gpu, call);
+        if parts.is_empty() && !stores {
+            self.writers.between(gpu, call.submit());
+            return Renderer.run(gpu, call);
+        }
+        draw::flush(gpu);
+        self.writers.between(gpu, call.submit());
+        let flow = match parts.is_empty() {
+            true => Renderer.run(gpu, call),
+            false => self.look(gpu, call, parts),
+        };
+        if stores {
+            draw::flush(gpu);
+            self.look_for_stores(gpu, call);
+        }
+        flow
     }
 }

@@ -1,7 +1,7 @@
 //! Which draws can have made a pixel of a surface in memory: followed backwards from the end of the
 //! run, through the copies from tile memory and the restores to it.
 //!
-//! Draws and copies alone are followed: what packets, dispatches or shaders' stores write is not.
+//! Draws and copies alone are followed: who else writes is for [`writers`](super::writers) to see.
 
 use std::collections::BTreeMap;
 
@@ -26,10 +26,15 @@ enum Seen {
     Other,
 }
 
-/// All calls of a run, by number.
+/// Calls that are remembered: the last ones.
+const MAX_CALLS: usize = 1 << 18;
+
+/// The calls of a run, by number.
 #[derive(Default)]
 pub(super) struct Trail {
     calls: BTreeMap<u32, Seen>,
+    /// How many were forgotten.
+    pub forgotten: u64,
 }
 
 /// How a call is part of a pixel's history.
@@ -87,6 +92,10 @@ impl Observer for Trail {
             }
         };
         self.calls.insert(call.number(), seen);
+        if self.calls.len() > MAX_CALLS {
+            self.calls.pop_first();
+            self.forgotten += 1;
+        }
         Flow::Continue
     }
 }

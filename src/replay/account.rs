@@ -32,7 +32,8 @@ impl fmt::Display for Account<'_> {
         )?;
         writeln!(f, "  {seconds:.3} s with {threads} threads and {}", crate::cli::lanes())?;
         self.picture(f)?;
-        write!(f, "  look at: --png FILE, --out DIR, --list-draws, --stats; a4emu decode {name} --draw N")
+        writeln!(f, "  look at: --png FILE, --out DIR, --list-draws, --stats;")?;
+        write!(f, "  a4emu show {name}, show {name} --draw N, pixel {name} X,Y, report {name} -o FRAME.html")
     }
 }
 

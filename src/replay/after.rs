@@ -6,8 +6,8 @@ use super::Args;
 use crate::cp::{Call, Silent};
 use crate::gpu::Gpu;
 use crate::inspect::canvas::{Keep, Snapshot};
-use crate::inspect::{Capture, Draw, Look, Looking, Shaders, find};
-use crate::options::{Shared, open_capture};
+use crate::inspect::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
+use crate::options::Shared;
 use crate::out_file::Inputs;
 use crate::selection::Draws;
 use crate::show::write_picture;
@@ -19,11 +19,11 @@ use crate::status::Status;
 /// There is no such draw, it renders to nothing, or a file cannot be read or written.
 pub fn write(args: &Args, name: Draws, png: &Path, shared: &Shared) -> anyhow::Result<Status> {
     let capture = Capture::new(&args.capture)?;
-    let runs = find(capture.path(), name, &args.limits, shared)?;
-    let mut playback = args.limits.playback(capture.path());
+    let runs = find(&capture, name, &args.limits, shared)?;
+    let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
     let mut looking = Looking { runs: &runs, look: After::default() };
-    playback.run(open_capture(capture.path(), shared)?, &mut looking, &mut Silent);
+    playback.run(capture.sections(shared)?, &mut looking, &mut Silent);
     let inputs = Inputs::of(&args.capture);
     let written = write_picture(&looking.look.snapshot, (name, None), args.alpha(), png, &inputs);
     Ok(playback.gpu.report.tell(&args.capture.display().to_string(), shared).and(written))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::frame::{Mesh, Program, ShaderUse, Texture};
+use super::frame::{Mesh, MeshOrWhy, Program, ShaderUse, Texture};
 use super::pictures::{base64, png};
 use super::room::{Kind, Room};
 use crate::budget::Work;
@@ -46,7 +46,7 @@ impl Contents {
                 self.programs.insert(hash.clone(), Program { stage: stage.name(), text });
             }
         }
-        Some(ShaderUse { stage: stage.name(), hash })
+        Some(ShaderUse { stage: stage.name(), hash, warps: Vec::new(), lanes: Vec::new() })
     }
 
     /// Keys of the textures that `draw` names; those that have no picture have none.
@@ -93,27 +93,41 @@ impl Contents {
     }
 }
 
-/// The vertices of `call`, if there are few, and shaders have no other effect than to give them.
-pub fn mesh(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Option<Mesh> {
-    let Call::Draw(call) = call else { return None };
-    let is_small = u64::from(call.count) * u64::from(call.instances) <= MAX_VERTICES;
-    let is_plain =
-        draw.resolve.is_none() && draw.shaders.iter().all(|it| matches!(it.stage, Stage::VS | Stage::FS));
-    if !is_small || !is_plain || !room.has(Kind::Meshes) || vertex_shader_stores(draw) {
-        return None;
+/// The vertices of `call`, or why there are none: they are few, and its shaders have no other effect than to give them.
+pub fn mesh(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> MeshOrWhy {
+    triangles(draw, gpu, call, room).map_or_else(MeshOrWhy::why, MeshOrWhy::Mesh)
+}
+
+fn triangles(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Result<Mesh, String> {
+    let Call::Draw(call) = call else { return Err("this command has no vertices".into()) };
+    let vertices = u64::from(call.count) * u64::from(call.instances);
+    if draw.resolve.is_some() {
+        return Err("this command copies tile memory".into());
+    }
+    if vertices > MAX_VERTICES {
+        return Err(format!("it has {vertices} vertices, and a mesh of a report at most {MAX_VERTICES}"));
+    }
+    if !draw.shaders.iter().all(|it| matches!(it.stage, Stage::VS | Stage::FS)) {
+        return Err("shaders behind the vertex shader make its vertices".into());
+    }
+    if vertex_shader_stores(draw) {
+        return Err("its vertex shader writes memory, and would do so twice".into());
     }
     // What goes wrong goes wrong again when the draw runs.
     let (report, costs) = (std::mem::take(&mut gpu.report), gpu.pipeline.costs.take());
     let made = mesh::Mesh::of(gpu, call);
     (gpu.report, gpu.pipeline.costs) = (report, costs);
-    let made = made.ok().filter(|mesh| mesh.is_plain)?;
+    let made = made.map_err(|stop| stop.to_string())?;
     let indices: Vec<u32> = made.triangles();
+    if indices.is_empty() || !made.is_plain {
+        return Err("it draws no triangles".into());
+    }
     let (inputs, out) = (made.fetched_positions(), made.clip_positions());
     let bytes = 4 * (indices.len() + 3 * inputs.as_ref().map_or(0, Vec::len) + 4 * out.len());
-    if indices.is_empty() || !room.take(Kind::Meshes, bytes, draw.frame_draw) {
-        return None;
+    if !room.take(Kind::Meshes, bytes, draw.frame_draw) {
+        return Err("the meshes before it have taken all room".into());
     }
-    Some(Mesh {
+    Ok(Mesh {
         inputs: inputs.map(|inputs| base64(bytemuck::cast_slice(&inputs))),
         out: Some(base64(bytemuck::cast_slice(&out))),
         indices: base64(bytemuck::cast_slice(&indices)),

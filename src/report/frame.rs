@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::explain;
 use crate::inspect::Row;
 
 /// A capture, as the page shows it.
@@ -43,6 +44,8 @@ pub struct Canvas {
     pub height: u32,
     /// Where it lies in memory, or is copied to.
     pub address: Option<u32>,
+    /// What it held before it was drawn to, where that was anything and is known.
+    pub patches: Vec<Patch>,
 }
 
 /// A command with its runs for all tiles.
@@ -62,14 +65,14 @@ pub struct Draw {
     pub patches: Vec<Patch>,
     /// What became of pixels: see [`crate::draw::fs::reasons`].
     pub reasons: Vec<Patch>,
-    /// Work by pixel; it is not counted yet.
-    pub cost_map: Option<()>,
+    /// What the fragment shader spent on pixels: see [`super::cost_map`].
+    pub cost_map: Vec<Patch>,
     /// Its programs.
     pub shader_use: Vec<ShaderUse>,
     /// Its textures.
     pub texture_use: Vec<String>,
     /// Its vertices.
-    pub mesh: Option<Mesh>,
+    pub mesh: MeshOrWhy,
     /// Text of the packets since the draw before.
     pub packets: Vec<String>,
 }
@@ -96,6 +99,10 @@ pub struct ShaderUse {
     pub stage: &'static str,
     /// Key in [`Frame::shaders`].
     pub hash: String,
+    /// Warps that ran each instruction here; empty where it did not run, or there was no room.
+    pub warps: Vec<u64>,
+    /// Lanes for which each ran.
+    pub lanes: Vec<u64>,
 }
 
 /// A program.
@@ -120,6 +127,36 @@ pub struct Texture {
     pub height: u32,
 }
 
+/// The vertices of a draw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum MeshOrWhy {
+    /// They are there.
+    Mesh(Mesh),
+    /// They are not.
+    Why(Why),
+}
+
+/// A reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Why {
+    /// For people.
+    pub why: String,
+}
+
+impl MeshOrWhy {
+    /// None, since `why`.
+    pub fn why(why: impl Into<String>) -> Self {
+        Self::Why(Why { why: why.into() })
+    }
+}
+
+impl Default for MeshOrWhy {
+    fn default() -> Self {
+        Self::Why(Why::default())
+    }
+}
+
 /// Vertices, in base64 of little-endian numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mesh {
@@ -137,6 +174,13 @@ pub struct Mesh {
 pub struct Register {
     /// Offset in dwords, in hexadecimal.
     pub offset: String,
-    /// Its fields.
+    /// What `explain` prints of it.
     pub text: String,
+}
+
+impl Register {
+    /// The register at `offset`.
+    pub fn at(offset: u32) -> Self {
+        Self { offset: format!("{offset:#06x}"), text: explain::text_of(offset) }
+    }
 }

@@ -1,8 +1,11 @@
 //! The page: one file with all that it shows inside.
 
+use std::io::BufWriter;
+
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
+use super::fit::{self, LeftOut};
 use super::frame::Frame;
 use super::pictures::base64;
 
@@ -14,34 +17,48 @@ const JS: &[&str] = &[
     include_str!("page/picture.js"),
     include_str!("page/mesh.js"),
     include_str!("page/details.js"),
-    include_str!("page/page.js"),
 ];
+
+/// What asks for more than there is in a report.
+const LIVE_JS: &str = include_str!("page/live.js");
+
+/// Puts all of it together.
+const PAGE_JS: &str = include_str!("page/page.js");
 
 /// Where the data goes.
 const DATA: &str = "<!--DATA-->";
 
-/// The page that holds `frame`.
+/// The page that holds `frame`, or of it what makes a page that is not too large.
 ///
 /// # Errors
 /// It cannot be put into JSON.
-pub fn with_data(frame: &Frame) -> anyhow::Result<String> {
-    let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
-    serde_json::to_writer(&mut packed, frame)?;
-    let data = base64(&packed.finish()?);
-    let element = format!("<script id=\"data\" type=\"application/octet-stream\">{data}</script>");
-    Ok(page("'none'", &element))
+pub fn with_data(frame: &mut Frame) -> anyhow::Result<String> {
+    let (limit, mut left_out) = (fit::limit(frame), LeftOut::default());
+    let notes = frame.notes.clone();
+    loop {
+        frame.notes = notes.iter().cloned().chain(left_out.notes()).collect();
+        let mut packed = DeflateEncoder::new(Vec::new(), Compression::default());
+        serde_json::to_writer(BufWriter::new(&mut packed), frame)?;
+        let data = base64(&packed.finish()?);
+        let element = format!("<script id=\"data\" type=\"application/octet-stream\">{data}</script>");
+        let page = page("'none'", "", &element);
+        let excess = page.len().saturating_sub(limit);
+        if excess == 0 || !left_out.add(frame, excess) {
+            return Ok(page);
+        }
+    }
 }
 
 /// The page that asks for its data below `path`.
 pub fn live(path: &str) -> String {
     let element =
         format!("<script id=\"data\" type=\"application/octet-stream\" data-live=\"{path}\"></script>");
-    page("'self'", &element)
+    page("'self'", LIVE_JS, &element)
 }
 
-/// With what it may connect to, and the element that holds data or says where they are.
-fn page(connect: &str, data: &str) -> String {
+/// With what it may connect to, more script, and the element that holds data or says where they are.
+fn page(connect: &str, more: &str, data: &str) -> String {
     let html = HTML.replacen("CONNECT", connect, 1).replacen("/*CSS*/", CSS, 1);
-    let html = html.replacen("/*JS*/", &JS.concat(), 1);
+    let html = html.replacen("/*JS*/", &[&JS.concat(), more, PAGE_JS].concat(), 1);
     html.replacen(DATA, data, 1)
 }

@@ -3,14 +3,16 @@
 //! The capture runs once. Its engine ([`recorder`]) copies what each run changes, an observer ([`packets`]) lists
 //! the packets before it; both, with the table of `show`, become a [`frame::Frame`], and that a page ([`html`]).
 
-mod canvases;
+pub mod canvases;
 mod changed;
 mod commands;
 mod contents;
+mod cost_map;
+mod fit;
 pub mod frame;
 pub mod html;
 mod packets;
-mod pictures;
+pub mod pictures;
 mod recorder;
 mod room;
 
@@ -20,9 +22,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::cp::Tee;
-use crate::inspect::{self, Rows};
+use crate::inspect::{self, Capture, Rows};
 use crate::limits::Limits;
-use crate::options::{Shared, Threads, open_capture};
+use crate::options::{Shared, Threads};
 use crate::out_file::{Inputs, OutFile};
 use crate::progress::{Counted, Shows};
 use crate::status::Status;
@@ -53,38 +55,48 @@ pub struct Args {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let inputs = Inputs::of(&args.capture);
     let mut out = OutFile::create(&args.output, &inputs)?;
-    let (frame, told) = args.threads.run(|| of_capture(&args.capture, &args.limits, shared))?;
-    let written = html::with_data(&frame).and_then(|page| {
+    let (mut frame, told) =
+        args.threads.run(|| of_capture(&Capture::new(&args.capture)?, &args.limits, shared))?;
+    let written = html::with_data(&mut frame).and_then(|page| {
         out.write_all(page.as_bytes()).with_context(|| format!("cannot write {}", args.output.display()))?;
         out.finish()
     });
     Ok(told.and(written))
 }
 
-/// All that a page shows of the capture at `path`, and the status of the run.
+/// All that a page shows of `capture`, and the status of the run.
 ///
 /// # Errors
 /// It cannot be opened.
-pub fn of_capture(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<(Frame, Status)> {
+pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow::Result<(Frame, Status)> {
+    let path = capture.name();
     let mut playback = limits.playback(path);
     let shows = if !shared.quiet && io::stderr().is_terminal() { Shows::Yes } else { Shows::No };
     let mut recorder = Recorder::new(Counted::new("draws", shows));
     let (mut rows, mut packets) = (Rows::default(), Packets::default());
     // One line of progress is enough.
-    let sections = open_capture(path, &Shared { quiet: true, ..shared.clone() })?;
+    let sections = capture.sections(&Shared { quiet: true, ..shared.clone() })?;
     playback.run(sections, &mut recorder, &mut Tee(vec![&mut rows, &mut packets]));
-    let costs = std::mem::take(&mut recorder.costing).finish(&mut playback.gpu);
-    let rows = rows.finish(&playback.gpu, &costs);
+    let costed = std::mem::take(&mut recorder.costing).finish(&mut playback.gpu);
+    let rows = rows.finish(&playback.gpu, &costed.costs);
     if rows.left_out > 0 {
         let what = format!("the page has no room for {} more draws", rows.left_out);
         playback.gpu.report.cut(what, playback.gpu.at);
     }
+    let canvases = std::mem::take(&mut recorder.canvases).finish(&mut playback.gpu, &mut recorder.room);
+    recorder.add_counts(&rows, &costed.counts);
     let told = playback.gpu.report.tell(&path.display().to_string(), shared);
-    Ok((frame_of(path, rows, recorder, packets), told))
+    Ok((frame_of(path, rows, canvases, recorder, packets), told))
 }
 
-fn frame_of(path: &Path, rows: inspect::Frame, recorder: Recorder, packets: Packets) -> Frame {
-    let Recorder { seen, canvases, contents, room, .. } = recorder;
+fn frame_of(
+    path: &Path,
+    rows: inspect::Frame,
+    canvases: Vec<frame::Canvas>,
+    recorder: Recorder,
+    packets: Packets,
+) -> Frame {
+    let Recorder { seen, contents, room, .. } = recorder;
     let mut notes: Vec<String> = room.notes().chain(packets.notes()).collect();
     if rows.left_out > 0 {
         notes.push(format!("{} draws are left out", rows.left_out));
@@ -98,7 +110,7 @@ fn frame_of(path: &Path, rows: inspect::Frame, recorder: Recorder, packets: Pack
         gpu: rows.gpu,
         version: env!("CARGO_PKG_VERSION"),
         notes,
-        canvases: canvases.finish(),
+        canvases,
         draws: draws.map(|((row, seen), packets)| Draw::new(row, seen, packets)).collect(),
         shaders: contents.programs,
         textures: contents.textures,
@@ -116,7 +128,7 @@ impl Draw {
             canvas: seen.canvas,
             patches: seen.patches,
             reasons: seen.reasons,
-            cost_map: None,
+            cost_map: seen.cost_map,
             shader_use: seen.shader_use,
             texture_use: seen.texture_use,
             mesh: seen.mesh,

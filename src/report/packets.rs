@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use a4emu_decoder::bits::Kind as FieldKind;
 use a4emu_decoder::packet::Packet;
-use a4emu_decoder::regs::{RegName, lookup};
+use a4emu_decoder::regs::RegName;
 
 use super::commands::{Command, Commands};
 use super::frame::Register;
@@ -144,22 +143,5 @@ impl Observer for Packets {
             self.lines.push(lines);
         }
         Flow::Continue
-    }
-}
-
-impl Register {
-    fn at(offset: u32) -> Self {
-        let rows = lookup(offset).map_or(&[][..], |reg| reg.fields());
-        let mut text = String::new();
-        for row in rows {
-            let bits = if row.lo == row.hi { row.lo.to_string() } else { format!("{}..{}", row.lo, row.hi) };
-            text += &format!("{bits:>6}  {}", row.name);
-            if let FieldKind::Enum(table) = row.kind {
-                let values = table.values.iter().map(|(value, name)| format!("{value} {name}"));
-                text += &format!(": {}", values.collect::<Vec<_>>().join(", "));
-            }
-            text.push('\n');
-        }
-        Self { offset: format!("{offset:#06x}"), text }
     }
 }

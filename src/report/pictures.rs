@@ -24,7 +24,8 @@ pub fn png(image: &Image, room: &mut Room, draw: u32) -> Option<String> {
     room.take(Kind::Pictures, bytes.len(), draw).then(|| base64(&bytes))
 }
 
-fn encoded(image: &Image) -> Option<Vec<u8>> {
+/// The picture as PNG, packed fast.
+pub fn encoded(image: &Image) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = image.kind.encoder(&mut bytes, image.size);
     encoder.set_compression(png::Compression::Fast);

@@ -10,22 +10,21 @@ use super::canvases::{Canvases, shown};
 use super::changed::changed;
 use super::commands::{Command, Commands};
 use super::contents::{self, Contents};
-use super::frame::{Mesh, Patch, ShaderUse};
-use super::pictures::{self, rgba};
+use super::cost_map;
+use super::frame::{MeshOrWhy, Patch, ShaderUse};
+use super::pictures;
 use super::room::{Kind, Room};
-use crate::budget::Work;
 use crate::cp::{Call, Engine, Flow};
 use crate::draw;
-use crate::draw::fs::reasons::Reasons;
-use crate::draw::gras::raster::Rect;
-use crate::gpu::Gpu;
+use crate::draw::fs::reasons::{Plane, Reasons};
+use crate::gpu::{Gpu, STAGES};
 use crate::inspect::canvas::Attachment;
-use crate::inspect::{Costing, Draw, Shaders};
+use crate::inspect::{self, Costing, Counts, Draw, Shaders};
 use crate::pass::Pass;
 use crate::progress::Counted;
 
-/// Pixels of a map of reasons at most.
-const MAX_PIXELS: u64 = 1 << 26;
+/// Restores of one tile at most: eight colour targets, depth and stencil.
+const MAX_RESTORES: usize = 10;
 
 /// What was seen of a command.
 #[derive(Default)]
@@ -42,12 +41,22 @@ pub struct Seen {
     pub patches: Vec<Patch>,
     /// What became of pixels.
     pub reasons: Vec<Patch>,
+    /// What was spent on pixels.
+    pub cost_map: Vec<Patch>,
     /// Its programs.
     pub shader_use: Vec<ShaderUse>,
     /// Its textures.
     pub texture_use: Vec<String>,
     /// Its vertices.
-    pub mesh: Option<Mesh>,
+    pub mesh: MeshOrWhy,
+}
+
+/// A copy of memory to tile memory that has run; of which tile, the next draw says.
+struct Restore {
+    command: usize,
+    draw: Draw,
+    attachment: Attachment,
+    reasons: Option<Arc<Reasons>>,
 }
 
 /// The engine of a report.
@@ -64,6 +73,7 @@ pub struct Recorder {
     pub room: Room,
     commands: Commands,
     shaders: Shaders,
+    restores: Vec<Restore>,
     /// The last state of each kind of pass.
     last: HashMap<Option<Pass>, Value>,
     progress: Counted,
@@ -72,9 +82,26 @@ pub struct Recorder {
 impl Recorder {
     /// Nothing seen yet; `progress` is told of each draw.
     pub fn new(progress: Counted) -> Self {
-        let (costing, seen, canvases, contents, room) = Default::default();
-        let (commands, shaders, last) = Default::default();
-        Self { costing, seen, canvases, contents, room, commands, shaders, last, progress }
+        let costing = Costing::with_counts();
+        let (seen, canvases, contents, room) = Default::default();
+        let (commands, shaders, restores, last) = Default::default();
+        Self { costing, seen, canvases, contents, room, commands, shaders, restores, last, progress }
+    }
+
+    /// Adds how often the instructions of each command's programs ran, as far as there is room.
+    pub fn add_counts(&mut self, rows: &inspect::Frame, counts: &Counts) {
+        for (row, seen) in rows.rows.iter().zip(&mut self.seen) {
+            for used in &mut seen.shader_use {
+                let Some(stage) = STAGES.into_iter().find(|stage| stage.name() == used.stage) else {
+                    continue;
+                };
+                let all = counts.of(row.numbers(), stage);
+                let bytes = 2 * size_of::<u64>() * all.warps.len();
+                if self.room.take(Kind::Counts, bytes, row.frame_draw) {
+                    (used.warps, used.lanes) = (all.warps, all.lanes);
+                }
+            }
+        }
     }
 
     /// What is looked at before a run.
@@ -92,7 +119,7 @@ impl Recorder {
         let texture_use = self.contents.textures(draw, gpu, &mut self.room);
         let mesh = contents::mesh(draw, gpu, call, &mut self.room);
         let attachment = shown(draw);
-        let canvas = attachment.and_then(|it| self.canvases.of(draw, &it, &mut self.room));
+        let canvas = attachment.and_then(|it| self.canvas(gpu, draw, &it));
         let (state, changed) = self.state(draw);
         let seen = &mut self.seen[index];
         (seen.state, seen.pass, seen.changed) = (state, draw.pass, changed);
@@ -100,61 +127,81 @@ impl Recorder {
         (seen.shader_use, seen.texture_use) = (shader_use, texture_use);
     }
 
+    /// What `draw` draws to, as it comes for the first time. A restore knows that no sooner than what is drawn to its tile.
+    fn canvas(&mut self, gpu: &mut Gpu, draw: &Draw, attachment: &Attachment) -> Option<usize> {
+        if draw.pass == Some(Pass::Restore) {
+            return None;
+        }
+        if draw.pass == Some(Pass::Gmem) {
+            self.canvases.begin();
+        }
+        self.canvases.of(gpu, draw, attachment, &mut self.room)
+    }
+
     /// The state of a draw, and what of it is not as in the draw of the same pass before it.
     fn state(&mut self, draw: &Draw) -> (Option<Box<RawValue>>, Vec<String>) {
-        let lines = match serde_json::to_value(draw) {
-            Err(_) => Vec::new(),
-            Ok(value) => {
-                let lines = self.last.get(&draw.pass).map(|last| changed(last, &value));
-                self.last.insert(draw.pass, value);
-                lines.unwrap_or_default()
-            }
-        };
-        let state = serde_json::value::to_raw_value(draw).ok();
-        let state = state.filter(|state| self.room.take(Kind::States, state.get().len(), draw.frame_draw));
-        (state, lines)
+        let Ok(state) = serde_json::value::to_raw_value(draw) else { return (None, Vec::new()) };
+        // Read back, it has the order of keys and the numbers of what the page reads.
+        let value: Value = serde_json::from_str(state.get()).unwrap_or_default();
+        let lines = self.last.get(&draw.pass).map(|last| changed(last, &value)).unwrap_or_default();
+        self.last.insert(draw.pass, value);
+        let fits = self.room.take(Kind::States, state.get().len(), draw.frame_draw);
+        (fits.then_some(state), lines)
+    }
+
+    /// What the restores since the last draw have left in tile memory, of which `draw`, which is about to run, says where
+    /// it is in the frame: a restore itself draws as if its tile began at 0, 0.
+    fn place_restores(&mut self, gpu: &mut Gpu, draw: &Draw) {
+        let Some(tile) = draw.tile else { return };
+        for restore in std::mem::take(&mut self.restores) {
+            let attachment = Attachment { area: tile, ..restore.attachment };
+            let canvas = self.canvases.of(gpu, &restore.draw, &attachment, &mut self.room);
+            let Some(canvas) = canvas else { continue };
+            self.seen[restore.command].canvas = Some(canvas);
+            let shown_by = self.canvases.restored_by(canvas, restore.command);
+            self.note_map(restore.reasons, [tile.x, tile.y], shown_by, &restore.draw);
+            self.update(gpu, (shown_by, canvas), &restore.draw, &attachment);
+        }
     }
 
     /// What is looked at after a run.
-    fn after(&mut self, gpu: &mut Gpu, index: usize, draw: &Draw, attachment: &Attachment) {
+    fn after(&mut self, gpu: &mut Gpu, command: usize, draw: Draw, attachment: &Attachment) {
         let reasons = gpu.pipeline.reasons.take();
-        let origin = match (draw.pass, draw.tile) {
-            // A restore draws its tile as if it began at 0, 0.
-            (Some(Pass::Restore), Some(tile)) => [tile.x, tile.y],
-            _ => [0; 2],
-        };
-        let canvas = self.seen[index].canvas;
-        let index = canvas.map_or(index, |canvas| self.canvases.shown_by(canvas, draw, index));
-        let (seen, room) = (&mut self.seen[index], &mut self.room);
-        let noted = reasons.and_then(|map| pictures::reasons(&map, origin, room, draw.frame_draw));
-        seen.reasons.extend(noted);
-        let Some(canvas) = canvas else { return };
-        match self.canvases.update(canvas, gpu, attachment) {
-            Err(why) => gpu.report.cut(format!("draw {}: {why}", draw.draw), gpu.at),
-            Ok(None) => {}
-            Ok(Some((area, image))) => {
-                seen.patches.extend(pictures::patch(&rgba(image), area, room, draw.frame_draw));
+        if draw.pass == Some(Pass::Restore) {
+            if self.restores.len() < MAX_RESTORES {
+                self.restores.push(Restore { command, draw, attachment: *attachment, reasons });
             }
+            return;
         }
+        self.note_map(reasons, [0; 2], command, &draw);
+        let Some(canvas) = self.seen[command].canvas else { return };
+        self.update(gpu, (command, canvas), &draw, attachment);
         if draw.resolve.is_some() {
-            self.canvases.note_copy(canvas, draw, attachment);
+            self.canvases.note_copy(canvas, attachment);
         }
     }
-}
 
-/// A map for what becomes of the pixels of `draw`, if the budget pays for it.
-fn reasons(gpu: &mut Gpu, draw: &Draw, attachment: &Attachment) -> Option<Arc<Reasons>> {
-    let area = attachment.area;
-    let pixels = u64::from(area.width) * u64::from(area.height);
-    if draw.resolve.is_some() || pixels == 0 || pixels > MAX_PIXELS {
-        return None;
+    /// What became of pixels, and what was spent on them, are patches of a command.
+    fn note_map(&mut self, map: Option<Arc<Reasons>>, origin: [u32; 2], command: usize, draw: &Draw) {
+        let Some(map) = map else { return };
+        let (seen, room) = (&mut self.seen[command], &mut self.room);
+        seen.reasons.extend(pictures::reasons(&map, origin, room, draw.frame_draw));
+        seen.cost_map.extend(cost_map::patch(&map, origin, room, draw.frame_draw));
     }
-    let [x0, y0] = match draw.pass {
-        Some(Pass::Restore) => [0; 2],
-        _ => [area.x as i32, area.y as i32],
-    };
-    let rect = Rect { x0, y0, x1: x0 + area.width as i32, y1: y0 + area.height as i32 };
-    gpu.budget.take(Work::Copy16, pixels / 4).then(|| Arc::new(Reasons::new(rect)))
+
+    /// What a run has changed of a canvas is a patch of a command.
+    fn update(
+        &mut self,
+        gpu: &mut Gpu,
+        (command, canvas): (usize, usize),
+        draw: &Draw,
+        attachment: &Attachment,
+    ) {
+        match self.canvases.update(canvas, gpu, attachment, &mut self.room) {
+            Err(why) => gpu.report.cut(format!("draw {}: {why}", draw.draw), gpu.at),
+            Ok(patch) => self.seen[command].patches.extend(patch),
+        }
+    }
 }
 
 impl Engine for Recorder {
@@ -164,11 +211,18 @@ impl Engine for Recorder {
         draw::flush(gpu);
         let draw = Draw::of(gpu, call, &mut self.shaders);
         self.before(gpu, call, command, &draw);
-        let Some(attachment) = shown(&draw) else { return self.costing.run(gpu, call) };
-        gpu.pipeline.reasons = reasons(gpu, &draw, &attachment);
+        if draw.pass != Some(Pass::Restore) {
+            self.place_restores(gpu, &draw);
+        }
+        let Some(mut attachment) = shown(&draw) else { return self.costing.run(gpu, call) };
+        // A copy of tile memory writes no more than its tile.
+        attachment.area = draw.resolve.as_ref().and(draw.tile).unwrap_or(attachment.area);
+        let copied = draw.resolve.as_ref().and(self.seen[command.number()].canvas);
+        self.canvases.settle(gpu, &attachment, copied, &mut self.room);
+        gpu.pipeline.reasons = draw.map(gpu, &attachment, &[Plane::Cost]);
         let flow = self.costing.run(gpu, call);
         draw::flush(gpu);
-        self.after(gpu, command.number(), &draw, &attachment);
+        self.after(gpu, command.number(), draw, &attachment);
         flow
     }
 }

@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 pub enum Kind {
     /// Pictures: patches, reasons, textures.
     Pictures,
+    /// What draws spent on pixels.
+    Costs,
+    /// How often instructions ran.
+    Counts,
     /// Vertices.
     Meshes,
     /// Lines of packets.
@@ -20,13 +24,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Bytes that there is room for.
+    /// Bytes that there is room for while the capture runs; [`fit`](super::fit) says what the page has of it.
     const fn bytes(self) -> usize {
         match self {
             Self::Pictures | Self::States => 64 << 20,
-            Self::Meshes => 2 << 20,
-            Self::Packets => 3 << 20,
-            Self::Programs => 16 << 20,
+            Self::Meshes => 32 << 20,
+            Self::Packets => 64 << 20,
+            Self::Programs | Self::Costs => 16 << 20,
+            Self::Counts => 8 << 20,
             Self::Canvases => 256 << 20,
         }
     }
@@ -34,6 +39,8 @@ impl Kind {
     const fn name(self) -> &'static str {
         match self {
             Self::Pictures => "pictures",
+            Self::Costs => "maps of costs",
+            Self::Counts => "counts of instructions",
             Self::Meshes => "meshes",
             Self::Packets => "packets",
             Self::States => "states",
@@ -85,13 +92,13 @@ mod tests {
     #[test]
     fn from_the_first_that_does_not_fit_none_does() {
         let mut room = Room::default();
-        assert!(room.take(Kind::Meshes, 2 << 20, 0));
+        assert!(room.take(Kind::Meshes, 32 << 20, 0));
         assert!(!room.take(Kind::Meshes, 1, 7));
         assert!(!room.take(Kind::Meshes, 0, 9));
         assert!(room.has(Kind::Packets) && !room.has(Kind::Meshes));
         assert_eq!(
             room.notes().collect::<Vec<_>>(),
-            ["meshes from f7 on are left out (2): there is room for 2 MB"]
+            ["meshes from f7 on are left out (2): there is room for 32 MB"]
         );
     }
 }

@@ -1,11 +1,14 @@
 //! `a4emu serve`: the page of [`report`](crate::report) for a browser on this machine, with answers to what it asks.
 //!
-//! Who may ask is decided in [`gate`], what is asked and answered in [`site`]; [`http`] reads requests and writes
-//! responses. Nothing that comes from the network names a file.
+//! Who may ask is decided in [`gate`], what is asked and answered in [`site`], of shaders in [`step`], of changed
+//! registers in [`edit`]; [`http`] reads requests and writes responses. Nothing that comes from the network names a file.
 
+mod edit;
 mod gate;
 mod http;
+mod query;
 mod site;
+mod step;
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

@@ -5,16 +5,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
 
-use super::Args;
 use super::http::Response;
+use super::query::{self, Query};
+use super::{Args, edit, step};
 use crate::cp::{Call, Engine, Flow, Renderer, Silent};
 use crate::draw;
 use crate::gpu::Gpu;
 use crate::inspect::{Capture, Draw, Shaders};
 use crate::limits::Limits;
-use crate::options::{Shared, Threads, open_capture};
-use crate::pixel::{self, Position, Question};
-use crate::report::{self, html};
+use crate::options::{Shared, Threads};
+use crate::pixel::{self, Question};
+use crate::register_names;
+use crate::report::{self, frame, html};
+use crate::selection::Position;
 use crate::status::Status;
 
 /// A capture, and what is known of it.
@@ -43,7 +46,7 @@ impl Site {
         shared: &Shared,
         path: &str,
     ) -> anyhow::Result<(Self, Status)> {
-        let (mut frame, told) = report::of_capture(capture.path(), &args.limits, shared)?;
+        let (mut frame, told) = report::of_capture(&capture, &args.limits, shared)?;
         frame.title = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let site = Self {
             capture,
@@ -67,51 +70,74 @@ impl Site {
             }
             "frame.json" => return Some(Response::json(self.frame.clone())),
             "pixel" => self.pixel(query),
-            _ => self.draw(path.strip_prefix("draw/")?.parse().ok()?),
+            "step" => self.step(query),
+            "edit" => self.edit(query),
+            _ => match path.split_once('/')? {
+                ("draw", number) => self.draw(number.parse().ok()?),
+                ("explain", name) => explain(name),
+                _ => return None,
+            },
         };
         Some(made.map_or_else(|error| Response::text(400, &format!("{error:#}")), Response::json))
     }
 
     /// The history of a pixel, as `pixel --json` has it.
     fn pixel(&self, query: &str) -> anyhow::Result<Vec<u8>> {
-        let needed = |name: &str| number(query, name)?.with_context(|| format!("{name} is needed"));
-        let at = Position([needed("x")?, needed("y")?]);
-        let surface = match number(query, "canvas")? {
+        let query = Query::new(query)?;
+        let at = Position([query.needed("x")?, query.needed("y")?]);
+        let surface = match query.get::<usize>("canvas")? {
             None => None,
             Some(canvas) => {
-                let surface = self.surfaces.get(canvas as usize).context("there is no such canvas")?;
+                let surface = self.surfaces.get(canvas).context("there is no such canvas")?;
                 Some(surface.context("it is never copied to memory: its pixels cannot be followed")?)
             }
         };
-        let question =
-            Question { capture: self.capture.path(), pixels: &[at], surface, limits: &self.limits };
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let answers = self.threads.run(|| pixel::ask(question, &quiet()))?;
+        let question = Question { capture: &self.capture, pixels: &[at], surface, limits: &self.limits };
+        let answers = self.in_turn(|| pixel::ask(question, &quiet()))?;
         Ok(serde_json::to_vec(answers.first().context("there is no answer")?)?)
+    }
+
+    /// What a lane of a shader did.
+    fn step(&self, query: &str) -> anyhow::Result<Vec<u8>> {
+        let query = Query::new(query)?;
+        let walk = self.in_turn(|| step::walk(&self.capture, self.limits, &query, &quiet()))?;
+        Ok(serde_json::to_vec(&walk)?)
+    }
+
+    /// A picture with other registers.
+    fn edit(&self, query: &str) -> anyhow::Result<Vec<u8>> {
+        let query = Query::new(query)?;
+        let edited = self.in_turn(|| edit::edited(&self.capture, &self.limits, &query, &quiet()))?;
+        Ok(serde_json::to_vec(&edited)?)
+    }
+
+    /// Does `work` when no other run goes on, with all threads.
+    fn in_turn<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.threads.run(work)
     }
 
     /// The state of run `number`, as `show --draw --json` begins.
     fn draw(&self, number: u32) -> anyhow::Result<Vec<u8>> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut playback = self.limits.playback(self.capture.path());
+        let mut playback = self.limits.playback(self.capture.name());
         let mut engine = UpTo { number, state: None };
-        let sections = open_capture(self.capture.path(), &quiet())?;
-        self.threads.run(|| playback.run(sections, &mut engine, &mut Silent));
+        let sections = self.capture.sections(&quiet())?;
+        self.in_turn(|| playback.run(sections, &mut engine, &mut Silent));
         let draws = playback.gpu.at.draws;
         engine.state.with_context(|| format!("there is no draw {number}: there are {draws}"))?
     }
 }
 
+/// What the register is that `name` means.
+fn explain(name: &str) -> anyhow::Result<Vec<u8>> {
+    let found = register_names::find(&query::decoded(name)?)?;
+    let register = found.first().context("there is no such register")?;
+    Ok(serde_json::to_vec(&frame::Register::at(register.offset))?)
+}
+
 /// Nobody reads stderr for a page.
 fn quiet() -> Shared {
     Shared { quiet: true, ..Shared::default() }
-}
-
-/// The number that `name` has in a query.
-fn number(query: &str, name: &str) -> anyhow::Result<Option<u32>> {
-    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    let value = pairs.find(|(key, _)| *key == name).map(|(_, value)| value);
-    value.map(|value| value.parse().with_context(|| format!("{name} is no number"))).transpose()
 }
 
 /// Renders up to a draw, and takes its state.

@@ -22,6 +22,7 @@
 //! A compiled back end replaces `run` and what is private to `Program`.
 mod alu;
 mod builder;
+mod count;
 mod doubt;
 mod effect;
 mod environment;
@@ -42,6 +43,7 @@ mod summary;
 mod tests;
 mod warp;
 
+pub use count::{Counting, InstructionCount, run_counting};
 pub use environment::{Environment, Refused};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
 pub use ops::{

@@ -2,25 +2,32 @@
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use a4emu_decoder::regs::{RegName, lookup};
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::Serialize;
 
 use super::Args;
 use super::files;
+use super::overlay::{self, Legend};
 use super::text;
 use crate::cp::{Call, Silent};
 use crate::decode::Fields;
+use crate::draw::fs::reasons::Reasons;
+use crate::draw::stats::{CostList, StageCost};
 use crate::draw::stop::Stop;
 use crate::gpu::Gpu;
 use crate::inspect::canvas::{Changes, Keep, Snapshot, Which};
 use crate::inspect::mesh::Mesh;
-use crate::inspect::{Capture, Cost, Draw, Look, Looking, Runs, Shaders, Tile, find};
-use crate::options::{Shared, open_capture};
+use crate::inspect::{
+    Capture, Cost, Draw, Look, Looking, RUNS, Runs, ShaderStage, Shaders, StageCounts, Tile, Touched, find,
+};
+use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
 use crate::picture::Alpha;
 use crate::selection::Draws;
+use crate::shader::Counting;
 use crate::status::{Failure, Status};
 
 /// Tiles that are listed at most.
@@ -42,8 +49,13 @@ pub struct Answer {
     pub tiles: Vec<Tile>,
     /// What the runs cost.
     pub cost: Cost,
+    /// How often the instructions of each stage that ran did.
+    pub instruction_counts: Vec<StageCounts>,
     /// What they changed.
     pub changes: Vec<Change>,
+    /// What the overlays that were written show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<Legend>,
     /// All registers that have been written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registers: Option<Vec<Register>>,
@@ -78,11 +90,11 @@ pub struct Register {
 /// There is none, or a file cannot be read.
 pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status> {
     let capture = Capture::new(&args.capture)?;
-    let runs = find(capture.path(), name, &args.limits, shared)?;
-    let mut playback = args.limits.playback(capture.path());
+    let runs = find(&capture, name, &args.limits, shared)?;
+    let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
     let inputs = Inputs::of(&args.capture);
     let mut looking = Looking { runs: &runs, look: Looker::new(args, &inputs, &runs) };
-    playback.run(open_capture(capture.path(), shared)?, &mut looking, &mut Silent);
+    playback.run(capture.sections(shared)?, &mut looking, &mut Silent);
     let told = looking.look.tell(name);
     let report = playback.gpu.report.tell(&args.capture.display().to_string(), shared);
     Ok(report.and(told))
@@ -97,6 +109,9 @@ struct Looker<'a> {
     answer: Option<Answer>,
     before: Snapshot,
     after: Snapshot,
+    costs: Vec<StageCost>,
+    /// What became of the pixels that overlays show.
+    touched: Option<Touched>,
     mesh: Option<anyhow::Result<Mesh>>,
     /// What became of files that were written on the way.
     files: anyhow::Result<()>,
@@ -104,8 +119,9 @@ struct Looker<'a> {
 
 impl Look for Looker<'_> {
     fn before(&mut self, gpu: &mut Gpu, call: &Call) {
-        gpu.pipeline.costs = Some(Vec::new());
+        gpu.pipeline.costs = Some(CostList::new(Counting::On));
         let draw = Draw::of(gpu, call, &mut self.shaders);
+        gpu.pipeline.reasons = self.map(gpu, &draw);
         self.before.add(gpu, &draw, Keep::First);
         if let Some(directory) = self.args.textures.as_ref().filter(|_| self.answer.is_none()) {
             self.files = files::write_textures(&draw, gpu, directory, self.inputs);
@@ -119,11 +135,10 @@ impl Look for Looker<'_> {
     }
 
     fn after(&mut self, gpu: &mut Gpu, call: &Call) {
-        if let Some(answer) = &mut self.answer {
-            answer.cost.add_all(gpu.pipeline.costs.take().unwrap_or_default());
-        }
+        self.costs.extend(gpu.pipeline.costs.take().unwrap_or_default().list);
         let draw = Draw::of(gpu, call, &mut self.shaders);
         self.after.add(gpu, &draw, Keep::Last);
+        self.note_pixels(gpu.pipeline.reasons.take(), &draw);
         if self.args.mesh.is_some() && self.mesh.is_none() {
             self.mesh = Some(match call {
                 Call::Draw(call) => Mesh::of(gpu, call).map_err(no_vertices),
@@ -141,8 +156,27 @@ fn no_vertices(stop: Stop) -> anyhow::Error {
 
 impl<'a> Looker<'a> {
     fn new(args: &'a Args, inputs: &'a Inputs, runs: &'a Runs) -> Self {
-        let (shaders, before, after) = Default::default();
-        Self { args, inputs, runs, shaders, answer: None, before, after, mesh: None, files: Ok(()) }
+        let (shaders, before, after, costs) = Default::default();
+        let (answer, touched, mesh, files) = (None, None, None, Ok(()));
+        Self { args, inputs, runs, shaders, answer, before, after, costs, touched, mesh, files }
+    }
+
+    /// Where it is to be noted what becomes of the pixels of `draw`, if overlays are wanted.
+    fn map(&self, gpu: &mut Gpu, draw: &Draw) -> Option<Arc<Reasons>> {
+        if self.args.overlay.is_empty() {
+            return None;
+        }
+        let attachments = draw.attachments();
+        let shown = attachments.iter().find(|it| self.args.target.is_none_or(|which| which == it.which))?;
+        draw.map(gpu, shown, &overlay::planes(&self.args.overlay))
+    }
+
+    /// Takes over what became of the pixels of `draw`.
+    fn note_pixels(&mut self, map: Option<Arc<Reasons>>, draw: &Draw) {
+        if let (Some(map), Some(canvas)) = (map, self.after.get(self.args.target)) {
+            let touched = self.touched.get_or_insert_with(|| Touched::new(canvas.size()));
+            touched.add(&map, draw.map_origin());
+        }
     }
 
     /// Puts out what was seen.
@@ -151,20 +185,15 @@ impl<'a> Looker<'a> {
         let changes = self.before.changes(&self.after).into_iter();
         answer.changes =
             changes.map(|(which, changes)| Change { target: which.to_string(), changes }).collect();
+        answer.cost.add_all(&self.costs);
+        answer.instruction_counts = StageCounts::all(&self.costs);
         std::mem::replace(&mut self.files, Ok(()))?;
         self.write_pictures(name)?;
+        answer.overlays = self.write_overlays(name)?;
         if let (Some(path), Some(mesh)) = (&self.args.mesh, self.mesh.take()) {
             files::write_mesh(&mesh?, self.args.mesh_of, path, self.inputs)?;
         }
-        if self.uses_stdout() { Ok(()) } else { self.print(&answer) }
-    }
-
-    /// Whether a file goes where the answer would.
-    fn uses_stdout(&self) -> bool {
-        [&self.args.before, &self.args.after, &self.args.mesh]
-            .into_iter()
-            .flatten()
-            .any(|path| path == Path::new("-"))
+        if self.args.uses_stdout() { Ok(()) } else { self.print(&answer) }
     }
 
     fn print(&self, answer: &Answer) -> anyhow::Result<()> {
@@ -177,6 +206,15 @@ impl<'a> Looker<'a> {
             false => text::write(answer, &mut out)?,
         }
         Ok(out.flush()?)
+    }
+
+    fn write_overlays(&self, name: Draws) -> anyhow::Result<Vec<Legend>> {
+        if self.args.overlay.is_empty() {
+            return Ok(Vec::new());
+        }
+        let canvas = self.after.get(self.args.target).with_context(|| no_target(name, self.args.target))?;
+        let touched = self.touched.as_ref().with_context(|| format!("draw {name} has no fragments"))?;
+        overlay::write(&self.args.overlay, touched, &canvas.image(Alpha::Kept), self.inputs)
     }
 
     fn write_pictures(&self, name: Draws) -> anyhow::Result<()> {
@@ -201,18 +239,25 @@ pub fn write_picture(
     path: &Path,
     inputs: &Inputs,
 ) -> anyhow::Result<()> {
-    let Some(canvas) = snapshot.get(which) else {
-        match which {
-            Some(which) => bail!("draw {name} has no {which}"),
-            None => bail!("draw {name} renders to nothing"),
-        }
-    };
+    let canvas = snapshot.get(which).with_context(|| no_target(name, which))?;
     let mut out = OutFile::create(path, inputs)?;
     canvas.image(alpha).write_png(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
     out.finish()
 }
 
+fn no_target(name: Draws, which: Option<Which>) -> String {
+    match which {
+        Some(which) => format!("draw {name} has no {which}"),
+        None => format!("draw {name} renders to nothing"),
+    }
+}
+
 impl Answer {
+    /// How often the instructions of `stage` ran, if it did.
+    pub fn counts(&self, stage: &ShaderStage) -> Option<&StageCounts> {
+        self.instruction_counts.iter().find(|counts| counts.stage == stage.name())
+    }
+
     fn new(state: Draw, runs: &Runs) -> Self {
         Self {
             state,
@@ -221,6 +266,8 @@ impl Answer {
             run: runs.only.map(|(_, run)| run),
             tiles: Vec::new(),
             cost: Cost::default(),
+            instruction_counts: Vec::new(),
+            overlays: Vec::new(),
             changes: Vec::new(),
             registers: None,
         }

@@ -2,19 +2,28 @@
 
 mod draw;
 mod files;
+mod overlay;
 mod table;
 mod text;
+mod whole;
 
 pub use draw::write_picture;
+pub use overlay::Wanted;
 
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
+use self::overlay::Legend;
+use self::whole::Following;
+use crate::gpu::Gpu;
 use crate::inspect::canvas::Which;
 use crate::inspect::mesh::Side;
-use crate::inspect::{Costing, Rows};
+use crate::inspect::{Capture, Costing, Frame, Rows};
 use crate::limits::Limits;
-use crate::options::{Shared, Threads, open_capture};
+use crate::options::{Shared, Threads};
+use crate::out_file::{Inputs, one_stdout};
 use crate::selection::Draws;
 use crate::status::Status;
 
@@ -47,10 +56,15 @@ pub struct Args {
     /// The same after it
     #[arg(long, value_name = "FILE", requires = "draw")]
     pub after: Option<PathBuf>,
-    /// What --before and --after show: 0 to 7 for a colour target, depth or stencil
+    /// What --before, --after and --overlay show: 0 to 7 for a colour target, depth or stencil
     /// (default: the first that the draw has)
     #[arg(long, value_name = "TARGET", requires = "draw")]
     pub target: Option<Which>,
+    /// Write what became of each pixel, over the picture as it is after the draw, dimmed: `wireframe`, `overdraw`,
+    /// `depth` (passed and failed), `discard` (killed) or `cost` (warp instructions). Without --draw: of all draws, over the
+    /// picture that `replay --png` writes. Several times for several overlays
+    #[arg(long, value_name = "KIND=FILE")]
+    pub overlay: Vec<Wanted>,
     /// Pictures without holes: alpha is 1 everywhere
     #[arg(long, requires = "draw")]
     pub opaque: bool,
@@ -62,34 +76,88 @@ pub struct Args {
     pub limits: Limits,
 }
 
+impl Args {
+    /// The options that name a file, with it.
+    fn outputs(&self) -> Vec<(&'static str, Option<&Path>)> {
+        let named = [("--mesh", &self.mesh), ("--before", &self.before), ("--after", &self.after)];
+        let named = named.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?)));
+        let overlays = self.overlay.iter().map(|wanted| ("--overlay", wanted.path.as_path()));
+        named.chain(overlays).map(|(name, path)| (name, Some(path))).collect()
+    }
+
+    /// Whether a file goes where the answer would.
+    fn uses_stdout(&self) -> bool {
+        self.outputs().iter().any(|(_, path)| *path == Some(Path::new("-")))
+    }
+}
+
 /// Runs the subcommand.
 ///
 /// # Errors
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    one_stdout(&args.outputs())?;
     args.threads.run(|| match args.draw {
         Some(draw) => draw::show(args, draw, shared),
         None => frame(args, shared),
     })
 }
 
+/// What is said about a frame.
+#[derive(Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    frame: Frame,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    overlays: Vec<Legend>,
+}
+
 /// The table of all commands.
 fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let mut playback = args.limits.playback(&args.capture);
-    let (mut costing, mut rows) = (Costing::default(), Rows::default());
-    playback.run(open_capture(&args.capture, shared)?, &mut costing, &mut rows);
-    let costs = costing.finish(&mut playback.gpu);
-    let frame = rows.finish(&playback.gpu, &costs);
+    let capture = Capture::new(&args.capture)?;
+    let mut playback = args.limits.playback(capture.name());
+    let mut rows = Rows::default();
+    let sections = capture.sections(shared)?;
+    let (costed, overlays) = if args.overlay.is_empty() {
+        let mut costing = Costing::default();
+        playback.run(sections, &mut costing, &mut rows);
+        (costing.finish(&mut playback.gpu), Ok(Vec::new()))
+    } else {
+        let mut following = Following::new(overlay::planes(&args.overlay));
+        playback.run(sections, &mut following, &mut rows);
+        let costed = std::mem::take(&mut following.costing).finish(&mut playback.gpu);
+        (costed, write_overlays(args, following, &mut playback.gpu))
+    };
+    let frame = rows.finish(&playback.gpu, &costed.costs);
     if frame.left_out > 0 {
         let what = format!("the table has no room for {} more draws", frame.left_out);
         playback.gpu.report.cut(what, playback.gpu.at);
     }
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let written = match args.json {
-        true => serde_json::to_writer(&mut out, &frame).map_err(anyhow::Error::from),
-        false => table::write(&frame, &mut out).map_err(anyhow::Error::from),
-    };
-    let written = written.and_then(|()| if args.json { writeln!(out) } else { Ok(()) }.map_err(Into::into));
     let told = playback.gpu.report.tell(&args.capture.display().to_string(), shared);
-    Ok(told.and(written.and_then(|()| Ok(out.flush()?))))
+    let printed = overlays.and_then(|overlays| print(args, &Answer { frame, overlays }));
+    Ok(told.and(printed))
+}
+
+/// The overlays of the whole frame.
+fn write_overlays(args: &Args, following: Following, gpu: &mut Gpu) -> anyhow::Result<Vec<Legend>> {
+    let (picture, touched) = following.finish(gpu)?;
+    overlay::write(&args.overlay, &touched, &picture, &Inputs::of(&args.capture))
+}
+
+fn print(args: &Args, answer: &Answer) -> anyhow::Result<()> {
+    if args.uses_stdout() {
+        return Ok(());
+    }
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match args.json {
+        true => {
+            serde_json::to_writer(&mut out, answer)?;
+            writeln!(out)?;
+        }
+        false => {
+            table::write(&answer.frame, &mut out)?;
+            answer.overlays.iter().try_for_each(|legend| writeln!(out, "overlay {legend}"))?;
+        }
+    }
+    Ok(out.flush()?)
 }

@@ -9,8 +9,8 @@ use a4emu_decoder::regs::lookup;
 use super::draw::{Answer, Register};
 use super::table::{command, short};
 use crate::inspect::{
-    Blend, Constant, Depth, Draw, Indices, Place, Raster, Resolve, Sampler, ShaderStage, StencilFace, Target,
-    Texture, VertexInput,
+    Blend, Constant, Depth, Draw, Indices, Place, Raster, Resolve, Sampler, ShaderStage, StageCounts,
+    StencilFace, Target, Texture, VertexInput,
 };
 
 /// Columns of the names on the left.
@@ -32,11 +32,12 @@ pub fn write(answer: &Answer, out: &mut impl Write) -> io::Result<()> {
     draw.vertex_inputs.iter().try_for_each(|input| text.row("input", input_text(input)))?;
     draw.indices.iter().try_for_each(|indices| text.row("indices", indices_text(indices)))?;
     let (before, behind): (Vec<_>, Vec<_>) = draw.shaders.iter().partition(|stage| stage.name() != "FS");
-    before.into_iter().try_for_each(|stage| text.stage(stage))?;
+    before.into_iter().try_for_each(|stage| text.stage(stage, answer.counts(stage)))?;
     text.raster(draw)?;
-    behind.into_iter().try_for_each(|stage| text.stage(stage))?;
+    behind.into_iter().try_for_each(|stage| text.stage(stage, answer.counts(stage)))?;
     text.output(draw)?;
     text.cost(answer)?;
+    answer.overlays.iter().try_for_each(|legend| text.row("overlay", legend))?;
     answer.registers.iter().flatten().try_for_each(|register| text.register(register))
 }
 
@@ -69,7 +70,7 @@ impl<W: Write> Text<'_, W> {
     }
 
     /// A shader with what it looks at.
-    fn stage(&mut self, stage: &ShaderStage) -> io::Result<()> {
+    fn stage(&mut self, stage: &ShaderStage, counts: Option<&StageCounts>) -> io::Result<()> {
         let Some(shader) = &stage.shader else {
             return self
                 .row(stage.name(), format_args!("program at {} is not in the capture", stage.address));
@@ -77,10 +78,7 @@ impl<W: Write> Text<'_, W> {
         let (hash, count) = (shader.short_hash(), shader.words.len());
         let plural = if count == 1 { "" } else { "s" };
         self.row(stage.name(), format_args!("{hash} at {}, {count} instruction{plural}", stage.address))?;
-        for line in shader.text().lines() {
-            let indent = if line.ends_with(':') { 4 } else { 6 };
-            writeln!(self.0, "{:indent$}{line}", "")?;
-        }
+        self.program(&shader.text(), counts)?;
         stage.constants.iter().try_for_each(|constant| self.row("  constant", constant_text(constant)))?;
         stage.textures.iter().try_for_each(|texture| self.row("  texture", texture_text(texture)))?;
         stage.samplers.iter().try_for_each(|sampler| self.row("  sampler", sampler_text(sampler)))?;
@@ -88,6 +86,26 @@ impl<W: Write> Text<'_, W> {
             let crate::inspect::Buffer { slot, address, format, size: [width, height, depth], .. } = buffer;
             let rest = format_args!("{} pitch {} cpp {}", short(format), buffer.pitch, buffer.cpp);
             self.row("  buffer", format_args!("{slot}  {address} {width}x{height}x{depth} {rest}"))?;
+        }
+        Ok(())
+    }
+
+    /// The instructions; where they ran, with the warps and lanes that ran each.
+    fn program(&mut self, text: &str, counts: Option<&StageCounts>) -> io::Result<()> {
+        if counts.is_some() {
+            writeln!(self.0, "{:>LABEL$} {:>10}", "warps", "lanes")?;
+        }
+        let mut index = 0;
+        for line in text.lines() {
+            match (line.ends_with(':'), counts) {
+                (true, _) => writeln!(self.0, "    {line}")?,
+                (false, None) => writeln!(self.0, "      {line}")?,
+                (false, Some(counts)) => {
+                    let [warps, lanes] = counts.at(index);
+                    writeln!(self.0, "{warps:LABEL$} {lanes:10}  {line}")?;
+                    index += 1;
+                }
+            }
         }
         Ok(())
     }

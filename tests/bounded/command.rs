@@ -5,7 +5,7 @@ pub mod limits;
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -48,15 +48,19 @@ impl Ended {
     }
 }
 
-/// Runs a4emu, whose output nobody reads, with limits: `limited` is one of [`limits`].
+/// Runs a4emu, whose output nobody reads and which is told `input`, with limits: `limited` is one of [`limits`].
 ///
 /// # Errors
 /// It cannot be started.
 pub fn a4emu<S: AsRef<OsStr>>(
     mut limited: Command,
     arguments: impl IntoIterator<Item = S>,
+    input: &str,
 ) -> io::Result<Ended> {
-    limited.arg(env!("CARGO_BIN_EXE_a4emu")).args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
+    let mut stdin = tempfile::tempfile()?;
+    stdin.write_all(input.as_bytes())?;
+    stdin.rewind()?;
+    limited.arg(env!("CARGO_BIN_EXE_a4emu")).args(arguments).stdin(stdin).stdout(Stdio::null());
     let mut child = limited.stderr(Stdio::piped()).spawn()?;
     let mut said = Vec::new();
     child.stderr.take().map_or(Ok(0), |mut stderr| stderr.read_to_end(&mut said))?;

@@ -52,6 +52,16 @@ fn all(folder: &Path, capture: &Path, worst: &Worst) -> Result<(), String> {
         command(&[arguments, &[&capture]].concat(), worst)?;
     }
     command(&["diff", &capture, &capture], worst)?;
+    for good in ["triangle", "compute"] {
+        let good = format!("{}/captures/{good}.rd.gz", env!("CARGO_MANIFEST_DIR"));
+        command(&["diff", "--first", &capture, &good], worst)?;
+    }
+    command(&["diff", "--images", &folder.join("images").display().to_string(), &capture, &capture], worst)?;
+    command(&["pixel", &capture, "0,0", "10,10", "--json"], worst)?;
+    command(&["report", &capture, "-o", &folder.join("page.html").display().to_string()], worst)?;
+    for stage in ["vs", "hs", "ds", "gs", "fs", "cs"] {
+        told(&["debug", &capture, "--draw", "f1", "--stage", stage], SESSION, worst)?;
+    }
     let [textures, mesh, before, after] = ["textures", "mesh.ply", "before.png", "after.png"]
         .map(|name| folder.join(name).display().to_string());
     let outputs = ["--textures", &textures, "--mesh", &mesh, "--before", &before, "--after", &after];
@@ -78,10 +88,18 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.map(file).collect()
 }
 
+/// Commands of the debugger that go all the way, forward and back.
+const SESSION: &str = "p\ns 20\nwatch r0.x\nc\nrc\nc\nk\nr\nbs 30\nl\nq\n";
+
 /// Runs a4emu; its exit status.
 fn command(arguments: &[&str], worst: &Worst) -> Result<i32, String> {
+    told(arguments, "", worst)
+}
+
+/// The same, which is told `input`.
+fn told(arguments: &[&str], input: &str, worst: &Worst) -> Result<i32, String> {
     let told = |what: String| format!("a4emu {}: {what}", arguments.join(" "));
-    let ended = a4emu(limited(), arguments.iter().chain(&["-q"]));
+    let ended = a4emu(limited(), arguments.iter().chain(&["-q"]), input);
     let ended = ended.map_err(|error| told(error.to_string()))?;
     worst.see(&ended);
     ended.code().map_err(told)

@@ -32,6 +32,11 @@ pub struct Browser {
 impl Browser {
     /// Starts one and opens the file.
     pub fn open(page: &Path) -> Result<Self, Failed> {
+        Self::at(&format!("file://{}", page.display()))
+    }
+
+    /// Starts one and opens what is at an address.
+    pub fn at(address: &str) -> Result<Self, Failed> {
         let profile = TempDir::new()?;
         // The protocol is spoken on descriptors 3 and 4.
         let redirected = r#"exec chromium "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
@@ -47,7 +52,7 @@ impl Browser {
         let (session, events) = (Value::Null, Vec::new());
         let mut browser = Self { process, commands, messages, session, number: 0, events, _profile: profile };
         browser.attach()?;
-        browser.command("Page.navigate", json!({ "url": format!("file://{}", page.display()) }))?;
+        browser.command("Page.navigate", json!({ "url": address }))?;
         browser.wait("document.readyState === 'complete' && document.title !== 'a4emu'")?;
         Ok(browser)
     }
@@ -144,7 +149,13 @@ impl Browser {
         let (text, code) = match key {
             "Enter" => (Some("\r"), 13),
             "Escape" => (None, 27),
+            "ArrowLeft" => (None, 37),
+            "ArrowUp" => (None, 38),
+            "ArrowRight" => (None, 39),
             "ArrowDown" => (None, 40),
+            "Tab" => (None, 9),
+            "Home" => (None, 36),
+            "End" => (None, 35),
             letter => (Some(letter), 0),
         };
         let mut down = json!({ "type": "keyDown", "key": key, "windowsVirtualKeyCode": code });

@@ -1,7 +1,11 @@
-//! The page of `report` in a real browser: what is clicked, what appears. Without chromium the tests are ignored,
-//! and their names say so; under CI they fail.
+//! The page of `report` and `serve` in a real browser: what is clicked, what appears. Without chromium the tests are
+//! ignored, and their names say so; under CI they fail.
 
+mod accessible;
 mod devtools;
+mod live;
+#[path = "../npm/mod.rs"]
+mod npm;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -229,6 +233,62 @@ fn a_hostile_name_is_text() -> Outcome {
     is_quiet(&browser, &page)
 }
 
+fn keys_reach_everything() -> Outcome {
+    let mut browser = Browser::open(page())?;
+    let focus = "document.activeElement.id";
+    browser.value("document.querySelector('#tab-state').focus()")?;
+    for (key, expected) in
+        [("ArrowRight", "tab-mesh"), ("ArrowLeft", "tab-state"), ("ArrowLeft", "tab-packets")]
+    {
+        browser.press(key)?;
+        same(key, browser.value(focus)?, json!(expected))?;
+        same(
+            "its panel is shown",
+            browser.value(&format!(
+                "{focus}.slice(4) in window && !document.getElementById({focus}.slice(4)).hidden"
+            ))?,
+            json!(true),
+        )?;
+    }
+    browser.press("3")?;
+    same("panel of 3", browser.value("document.querySelector('#textures').hidden")?, json!(false))?;
+    browser.press("?")?;
+    same("help", browser.value("document.querySelector('#help').open")?, json!(true))?;
+    browser.press("Escape")?;
+    browser.wait("!document.querySelector('#help').open")?;
+    browser.value("document.querySelector('#view').focus()")?;
+    browser.press("Enter")?;
+    browser.wait("!document.querySelector('#events').hidden || document.querySelector('#history-note').textContent.startsWith('No')")?;
+    let middle = "['x', 'y'].map(axis => document.querySelector(`#pixel-${axis}`).valueAsNumber)";
+    same("pixel in the middle", browser.value(middle)?, json!([128, 128]))?;
+    browser.press("ArrowRight")?;
+    browser.press("ArrowDown")?;
+    browser.press("Enter")?;
+    browser.wait(&format!("{middle}.join() === '129,129'"))?;
+    for (key, expected) in [("End", "f602"), ("k", "f601"), ("Home", "f0"), ("j", "f1")] {
+        browser.value("document.querySelector('#list').focus()")?;
+        browser.press(key)?;
+        same(key, browser.text("[role=option][aria-selected=true] b")?.as_str(), expected)?;
+    }
+    is_quiet(&browser, page())
+}
+
+/// A report cannot ask anything: what needs answers is not there.
+fn a_report_has_no_controls_of_serve() -> Outcome {
+    let mut browser = Browser::open(page())?;
+    let tabs = browser.value("Array.from(document.querySelectorAll('[role=tab]'), tab => tab.id)")?;
+    same("tabs", tabs.as_array().map(Vec::len), Some(6))?;
+    same("page without them", fs::read_to_string(page())?.contains("step-stage"), false)?;
+    browser.value("page.showTab('mesh')")?;
+    browser.value("page.select(page.frame.draws.findIndex(draw => draw.row.pass === 'resolve'))")?;
+    same(
+        "why there is no mesh",
+        browser.text("#mesh")?.as_str(),
+        "There is no mesh: this command copies tile memory.",
+    )?;
+    is_quiet(&browser, page())
+}
+
 fn main() {
     let has_browser = std::process::Command::new("chromium").arg("--version").output().is_ok();
     let can_be_had = std::env::var_os("A4EMU_NO_BROWSER").is_none();
@@ -238,13 +298,24 @@ fn main() {
         // Under CI it fails instead: nobody reads what was ignored there.
         Trial::test(format!("{name}{missing}"), test).with_ignored_flag(!has_browser && !must_be_there)
     };
-    let trials = vec![
+    let mut trials = vec![
         trial("a_click_shows_state_and_picture", a_click_shows_state_and_picture),
         trial("a_click_shows_the_history_of_a_pixel", a_click_shows_the_history_of_a_pixel),
         trial("search_finds_a_register", search_finds_a_register),
         trial("keys_select_draws", keys_select_draws),
+        trial("keys_reach_everything", keys_reach_everything),
+        trial("a_report_has_no_controls_of_serve", a_report_has_no_controls_of_serve),
+        trial("a_lane_is_stepped_through", live::a_lane_is_stepped_through),
+        trial("a_draw_is_edited", live::a_draw_is_edited),
+        trial("a_register_is_explained", live::a_register_is_explained),
         trial("light_and_dark", light_and_dark),
         trial("a_hostile_name_is_text", a_hostile_name_is_text),
     ];
+    trials.push(match npm::installed("axe-core", "4.14.1") {
+        Ok(axe) => Trial::test("axe_finds_nothing", move || accessible::axe_finds_nothing(&axe))
+            .with_ignored_flag(!has_browser && !must_be_there),
+        Err(why) if must_be_there => Trial::test("axe_finds_nothing", move || Err(why.into())),
+        Err(why) => Trial::test(format!("axe_finds_nothing ({why})"), || Ok(())).with_ignored_flag(true),
+    });
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

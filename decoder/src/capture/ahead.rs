@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::{Section, Sections};
+use super::{Section, SectionId, Sections};
 use crate::error::CaptureError;
 
 /// Bytes that are handed over at once, if no single section has more.
@@ -19,7 +19,7 @@ const OVERHEAD: usize = 64;
 
 type Item = Result<Section, CaptureError>;
 
-/// The items of [`Sections`], read ahead of whoever takes them. Who takes no more drops it; the
+/// The items of [`Sections`] but the empty ones of no kind, read ahead of whoever takes them. Who takes no more drops it; the
 /// thread ends when what it waits for comes.
 pub struct Ahead {
     batches: Receiver<Batch>,
@@ -95,10 +95,15 @@ impl Waiting {
     }
 }
 
+/// Whether it is nothing: a gigabyte of zeros is a hundred million of them.
+fn is_padding(item: &Item) -> bool {
+    item.as_ref().is_ok_and(|section| section.id == SectionId::NONE && section.payload.is_empty())
+}
+
 fn read<R: Read>(sections: Sections<R>, sender: &Sender<Batch>, waiting: &Waiting) {
     let mut batch = Batch { items: Vec::new(), bytes: 0 };
     let hand_over = |batch: Batch| waiting.enter(batch.bytes) && sender.send(batch).is_ok();
-    for item in sections {
+    for item in sections.filter(|item| !is_padding(item)) {
         batch.bytes += OVERHEAD + item.as_ref().map_or(0, |section| section.payload.len());
         batch.items.push(item);
         if batch.bytes >= BATCH {
@@ -152,6 +157,16 @@ mod tests {
     fn all_sections_come_in_order() {
         let offsets: Vec<u64> = ahead(40).0.map(|item| item.expect("a section").offset).collect();
         assert_eq!(offsets, (0..40).map(|i| i * SECTION as u64).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn padding_is_passed_over() {
+        let section =
+            |id: u32, bytes: &[u8]| [&id.to_le_bytes(), &(bytes.len() as u32).to_le_bytes(), bytes].concat();
+        let capture = [section(0, &[]), section(1, &[]), section(0, &[]), section(0, &[7])].concat();
+        let sections = Sections::new(std::io::Cursor::new(capture)).expect("it can be read");
+        let offsets: Vec<u64> = Ahead::new(sections).map(|item| item.expect("a section").offset).collect();
+        assert_eq!(offsets, [8, 24]);
     }
 
     #[test]

@@ -160,7 +160,10 @@ impl<R: Read> Sections<R> {
 
     fn section(&mut self, offset: u64, id: u32, size: u32) -> Result<Option<Section>, CaptureError> {
         let mut payload = Vec::with_capacity((size as usize).min(ROOM));
-        let read = self.read_upto(size as usize, &mut payload);
+        let read = match size {
+            0 => Ok(()),
+            _ => self.read_upto(size as usize, &mut payload),
+        };
         payload.shrink_to_fit();
         let got = payload.len() as u64;
         let section = Section { offset, id: SectionId::from_bits(id), payload };

@@ -51,6 +51,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
 
     fn primitive(&mut self, index: u32, area: Rect) {
         let primitive = &self.draw.primitives[index as usize];
+        self.note(|reasons| reasons.outline(&primitive.shape, area));
         match self.depth_fill(primitive) {
             Some(depth) => self.fill(primitive.shape.bounds.intersect(area), depth),
             None => primitive.shape.cover(area, |x, y, mask| self.block(index, primitive, [x, y], mask)),
@@ -151,6 +152,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let ended = self.worker.run(lanes, Some(&pieces), |warp, _| {
             enter(&self.draw.state.fragment.inputs, warp, &pieces, &weights, lanes.live);
         });
+        self.note(|reasons| reasons.spent(quads, lanes.live, self.worker.warp.executed()));
         if ended {
             let covered = self.worker.warp.covered();
             self.note(|reasons| reasons.quads(quads, lanes.live & !covered, KILLED));

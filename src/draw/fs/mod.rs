@@ -5,12 +5,14 @@
 //! - [`batch`]: draws that wait, to share bands with others.
 //! - [`history`]: what each primitive does to one pixel, and why.
 //! - [`inspect`]: one warp, for a debugger.
-//! - [`reasons`]: what became of all pixels, in bits.
+//! - `outline`: the pixels on the edge of a primitive.
+//! - [`reasons`]: what became of all pixels.
 pub mod band;
 pub mod bands;
 pub mod batch;
 pub mod history;
 pub mod inspect;
+mod outline;
 pub mod reasons;
 pub mod state;
 

@@ -47,7 +47,7 @@ pub struct DepthClip {
 }
 
 /// Viewport transform: window = ndc * scale + offset.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Viewport {
     /// x, y, z.
     pub scale: [f32; 3],

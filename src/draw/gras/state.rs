@@ -63,7 +63,8 @@ fn primitive_state(regs: &RegFile, topology: PrimType, model: Model) -> Primitiv
     }
 }
 
-fn viewport(regs: &RegFile) -> Viewport {
+/// The first viewport.
+pub fn viewport(regs: &RegFile) -> Viewport {
     Viewport {
         scale: [
             regs.get::<GRAS_CL_VPORT_XSCALE_0>().VALUE(),

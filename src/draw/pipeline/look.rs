@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use a4emu_decoder::regs::enums::PrimType;
 
-use super::{assembled, draw_state, flush, missing_code, primitives, stage, vertex_stages, vertex_stream};
+use super::{
+    affordable, assembled, draw_state, flush, missing_code, primitives, stage, vertex_stages, vertex_stream,
+};
 use crate::budget::Work;
 use crate::draw::call::{DispatchCall, DrawCall};
 use crate::draw::cs;
@@ -193,6 +195,14 @@ pub fn inspect_fragments(
     let Some(made) = primitives(gpu, call, stages, &state)? else { return Ok(Looked::NotHere) };
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let Primitives { vertices, primitives, bounds, .. } = &*made;
+    let count = match chosen {
+        Chosen::Warp(_) => affordable(gpu, bounds, area),
+        Chosen::Pixel { .. } => {
+            charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
+            primitives.len()
+        }
+    };
+    let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
     let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan, reasons: None };
     draw.inspect(area, chosen, &mut gpu.mem, |pixels, warp, mut environment| {
         let (lane, environment) = (pixels.lane_of(chosen), &mut environment);

@@ -3,7 +3,7 @@
 use a4emu_decoder::guesses::Guess;
 
 use crate::draw::rb::surface::{Location, Outside, Surface};
-use crate::draw::sp::log::{ShaderLog, ShaderWork};
+use crate::draw::sp::log::ShaderLog;
 use crate::draw::stats::StageCost;
 use crate::draw::stop::Stop;
 use crate::fault::{Client, Fault, Miss};
@@ -26,15 +26,15 @@ pub(super) fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
 pub(super) fn record_fragments(gpu: &mut Gpu, samples: u64, log: ShaderLog) {
     gpu.pipeline.stats.pixels += samples;
     gpu.counters.samples_passed += samples;
-    record_cost(gpu, Stage::FS, &log.work, samples);
+    record_cost(gpu, Stage::FS, &log, samples);
     record_log(gpu, "fragment", log);
 }
 
 /// Records what the shader of `stage` took, if somebody wants to know it by draw.
-pub(super) fn record_cost(gpu: &mut Gpu, stage: Stage, work: &ShaderWork, samples: u64) {
+pub(super) fn record_cost(gpu: &mut Gpu, stage: Stage, log: &ShaderLog, samples: u64) {
     if let Some(costs) = &mut gpu.pipeline.costs {
-        let (instructions, units) = (work.instructions, work.units());
-        costs.push(StageCost { at: gpu.at, stage, instructions, units, samples });
+        let (instructions, units, counts) = (log.work.instructions, log.work.units(), log.counts.clone());
+        costs.list.push(StageCost { at: gpu.at, stage, instructions, units, samples, counts });
     }
 }
 
@@ -46,8 +46,8 @@ pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
     for page in log.lost_pages {
         gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
     }
-    if let Some(fidelity) = &mut gpu.fidelity {
-        fidelity.extend(log.rests, gpu.at);
+    if let (Some(fidelity), Some(rests)) = (&mut gpu.fidelity, log.rests) {
+        fidelity.extend(*rests, gpu.at);
     }
     if let Some(outside) = log.outside_inputs.first() {
         gpu.rests_on(Guess::InputsOutside, Reach::OUTPUT);

@@ -7,6 +7,7 @@ use crate::draw::rb::depth::{DEPTH24, DepthStencil, Stored, Words, test_rows};
 use crate::draw::rb::fill::Fill;
 use crate::draw::rb::pixels::{Pixels, Rows};
 use crate::draw::rb::surface::PixelRows;
+use crate::memory::little_endian;
 
 /// Where depth and stencil lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,9 +96,7 @@ impl DepthTarget {
 
     /// Stored depth and stencil of a pixel, given its bytes in each surface.
     pub fn values(&self, bytes: &[Vec<u8>]) -> [Option<u32>; 2] {
-        let word = |surface: usize| {
-            bytes[surface].iter().rev().fold(0u32, |word, byte| word << 8 | u32::from(*byte))
-        };
+        let word = |surface: usize| little_endian(&bytes[surface]);
         match self.layout {
             DepthLayout::Packed(surface) => [Some(word(surface) & DEPTH24), Some(word(surface) >> 24)],
             DepthLayout::Separate { depth, stencil } => [depth.map(word), stencil.map(word)],

@@ -121,12 +121,8 @@ impl Targets {
         self.color.push(target);
         self.color_index.push(i);
         self.color_format.push((info.COLOR_FORMAT(), info.COLOR_SWAP()));
-        let pitch = match info.COLOR_BUF_PITCH() {
-            0 => regs.at::<RB_MRT_CONTROL3>(i).STRIDE(),
-            pitch => pitch,
-        };
         let base = regs.at::<RB_MRT_BASE>(i).VALUE();
-        self.surfaces.push(surface(regs, base, pitch, codec.bytes()));
+        self.surfaces.push(surface(regs, base, color_pitch(regs, i), codec.bytes()));
     }
 
     fn add_depth(&mut self, regs: &RegFile) {
@@ -276,8 +272,16 @@ fn surface(regs: &RegFile, base: u32, pitch: u32, cpp: u32) -> Surface {
     Surface { location, pitch, cpp, origin: bin_origin(regs), layer }
 }
 
+/// Bytes from row to row of colour target `i`.
+pub fn color_pitch(regs: &RegFile, i: u32) -> u32 {
+    match regs.at::<RB_MRT_BUF_INFO>(i).COLOR_BUF_PITCH() {
+        0 => regs.at::<RB_MRT_CONTROL3>(i).STRIDE(),
+        pitch => pitch,
+    }
+}
+
 /// Whether targets are in memory.
-fn is_bypass(regs: &RegFile) -> bool {
+pub fn is_bypass(regs: &RegFile) -> bool {
     regs.get::<RB_MODE_CONTROL>().BYPASS() != 0
 }
 

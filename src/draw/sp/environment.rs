@@ -40,7 +40,7 @@ impl Environment for StageEnvironment<'_, '_, '_> {
     }
 
     fn rests_on(&mut self, guess: Guess, reach: Reach) {
-        self.memory.log.rests.add(guess, reach);
+        self.memory.log.rests.get_or_insert_default().add(guess, reach);
     }
 
     fn samples(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {

@@ -13,6 +13,7 @@ use crate::draw::tpl1::state::textures;
 use crate::fault::{Fault, Miss};
 use crate::gpu::{Gpu, Stage};
 use crate::memo::Memo;
+use crate::shader::Counting;
 
 /// Places of programs that are remembered.
 const MAX_PLACES: usize = 4096;
@@ -63,9 +64,11 @@ impl KeptStage {
         let buffers = self
             .buffers
             .get(regs, ssbo.changes, |_| ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect());
+        let counting = gpu.pipeline.costs.as_ref().map_or(Counting::Off, |costs| costs.counting);
         let last = self.last.as_ref().filter(|last| Arc::ptr_eq(&last.program, &loaded.program));
         let is_same = |last: &Arc<StageState>| {
-            Arc::ptr_eq(&last.constants, &constants)
+            last.counting == counting
+                && Arc::ptr_eq(&last.constants, &constants)
                 && Arc::ptr_eq(&last.textures, &textures)
                 && Arc::ptr_eq(&last.buffers, &buffers)
         };
@@ -83,6 +86,7 @@ impl KeptStage {
             buffers,
             spare,
             catch: None,
+            counting,
         });
         self.last = Some(made.clone());
         Ok(made)

@@ -17,7 +17,9 @@ use crate::budget::{Budget, Work};
 use crate::draw::tpl1::BoundBank;
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
-use crate::shader::{INSTRUCTION_LIMIT, LANES, Mask, Outcome, ShaderFault, Warp, run};
+use crate::shader::{
+    Counting, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, ShaderFault, Warp, run, run_counting,
+};
 
 /// Jobs that run side by side.
 const WAVE: usize = 32;
@@ -62,13 +64,15 @@ pub struct Worker<'a> {
     pub memory: ShaderMemory<'a>,
     /// What the job wanted more of than it may have.
     exhausted: Option<Work>,
+    /// How often each instruction ran in the job at hand, if they are counted.
+    counts: Vec<InstructionCount>,
 }
 
 impl<'a> Worker<'a> {
     /// A worker with nothing done, and no limit but that of a single warp.
     pub fn new(stage: &'a StageState, gpu: GpuMemory<'a>) -> Self {
-        let (warp, fresh, ended) = Default::default();
-        Self { stage, warp, fresh, ended, memory: ShaderMemory::new(gpu, stage), exhausted: None }
+        let (warp, fresh, ended, counts) = Default::default();
+        Self { stage, warp, fresh, ended, memory: ShaderMemory::new(gpu, stage), exhausted: None, counts }
     }
 
     /// Whether the job is over before its end: a fault, or all that it may cost is used up.
@@ -149,7 +153,14 @@ impl<'a> Worker<'a> {
         let allowed = before.saturating_add(left / Work::WarpInstruction.price());
         self.warp.limit = INSTRUCTION_LIMIT.min(allowed);
         let mut environment = StageEnvironment { memory: &mut self.memory, quads };
-        let outcome = run(&self.stage.program, &mut self.warp, &mut environment);
+        let (program, warp) = (&self.stage.program, &mut self.warp);
+        let outcome = match self.stage.counting {
+            Counting::Off => run(program, warp, &mut environment),
+            Counting::On => {
+                self.counts.resize(program.instructions(), InstructionCount::default());
+                run_counting(program, warp, &mut environment, &mut self.counts)
+            }
+        };
         self.memory.work.instructions += self.warp.executed() - before;
         match outcome {
             Outcome::Fault(ShaderFault::Endless { limit }) if limit < INSTRUCTION_LIMIT => {
@@ -201,6 +212,7 @@ impl<'a> Worker<'a> {
         let result = work(self, job);
         let mut log = std::mem::take(&mut self.memory.log);
         log.work = std::mem::take(&mut self.memory.work);
+        log.counts = std::mem::take(&mut self.counts);
         Done { result, log, exhausted: self.exhausted.take() }
     }
 }

@@ -4,7 +4,7 @@ use crate::budget::{Budget, Work};
 use crate::fault::{Fault, Missing};
 use crate::fidelity::Rests;
 use crate::gpu::Stage;
-use crate::shader::ShaderFault;
+use crate::shader::{InstructionCount, ShaderFault};
 
 /// Pages of stores to nowhere that are kept.
 const MAX_LOST_PAGES: usize = 64;
@@ -23,9 +23,11 @@ pub struct ShaderLog {
     /// Accesses outside the primitive's inputs: the first of each lane, of one warp.
     pub outside_inputs: Vec<OutsideInputs>,
     /// Guesses that the program rests on, if it is watched.
-    pub rests: Rests,
+    pub rests: Option<Box<Rests>>,
     /// What it took.
     pub work: ShaderWork,
+    /// How often each instruction ran; empty if they are not counted.
+    pub counts: Vec<InstructionCount>,
 }
 
 /// Work of shaders, by the kinds that a budget knows.
@@ -93,8 +95,13 @@ impl ShaderLog {
         if self.outside_inputs.is_empty() {
             self.outside_inputs = later.outside_inputs;
         }
-        self.rests.append(later.rests);
+        if let Some(later) = later.rests {
+            self.rests.get_or_insert_default().append(*later);
+        }
         self.work.add(&later.work);
+        if !later.counts.is_empty() {
+            InstructionCount::merge(&mut self.counts, &later.counts);
+        }
     }
 
     /// Notes a store to a page in no buffer.

@@ -202,7 +202,8 @@ impl<'a> ShaderMemory<'a> {
     /// Notes the guesses that a texture request rests on, whose answer reaches this.
     pub(super) fn note_guesses(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {
         let Self { stage, log, .. } = self;
-        stage.textures.guesses(sample, mask, |guess| log.rests.add(guess, reach));
+        let rests = log.rests.get_or_insert_default();
+        stage.textures.guesses(sample, mask, |guess| rests.add(guess, reach));
     }
 
     fn read_global(&mut self, client: Client, address: u32, out: &mut [u8]) {

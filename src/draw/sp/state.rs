@@ -9,7 +9,7 @@ use crate::fault::{Client, Miss};
 use crate::gpu::{CodeSource, Gpu, INSTRUCTIONS, SsboState, Stage};
 use crate::memory::Memory;
 use crate::regfile::RegFile;
-use crate::shader::{Program, Summary, Warp};
+use crate::shader::{Counting, Program, Summary, Warp};
 
 use super::buffer::Buffer;
 use super::catch::Catch;
@@ -41,6 +41,8 @@ pub struct StageState {
     pub(super) spare: SpareWarps,
     /// Who waits for one of its warps.
     pub(super) catch: Option<Arc<Catch>>,
+    /// Whether its instructions are counted.
+    pub(super) counting: Counting,
 }
 
 impl StageState {
@@ -200,6 +202,7 @@ impl StageState {
             textures: Arc::default(),
             constants: Arc::default(),
             buffers: Arc::default(),
+            counting: Counting::Off,
             spare: SpareWarps::default(),
             catch: None,
         }

@@ -3,7 +3,7 @@
 use crate::draw::call::IndexSource;
 use crate::draw::vertices::RESTART;
 use crate::fault::{Client, Miss, Missing};
-use crate::memory::Memory;
+use crate::memory::{Memory, little_endian};
 
 use super::state::{Counting, FetchState};
 
@@ -38,10 +38,6 @@ pub fn fetch_indices(state: &FetchState, memory: &Memory, missing: &mut Missing)
             bytes.chunks_exact((*width).max(1) as usize).map(|b| keep(little_endian(b))).collect()
         }
     }
-}
-
-fn little_endian(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
 }
 
 /// Vertices that the reuse buffer keeps. Guess `vertex-reuse` (docs/hardware/board-a420.md, B1): the board's failures show
@@ -124,13 +120,6 @@ impl Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn indices_are_little_endian_of_any_width() {
-        assert_eq!(little_endian(&[0x34]), 0x34);
-        assert_eq!(little_endian(&[0x34, 0x12]), 0x1234);
-        assert_eq!(little_endian(&[0x78, 0x56, 0x34, 0x12]), 0x1234_5678);
-    }
 
     #[test]
     fn slots_are_reused_whether_indices_are_close_or_far_apart() {

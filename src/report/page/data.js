@@ -154,6 +154,12 @@ function patchPixels(patch) {
 
 const inside = (patch, x, y) => x >= patch.x && y >= patch.y && x < patch.x + patch.w && y < patch.y + patch.h;
 
+/** A heat map that is none of a bit of the reasons: what the fragment shader spent. */
+const COST = 256;
+
+/** The parts of a warp instruction that costs are counted in. */
+const COST_UNIT = 32;
+
 /** Commands between two pictures that are kept. */
 const KEYFRAME_EVERY = 48;
 
@@ -167,7 +173,7 @@ class Surface {
     this.kept = new Cache(128 << 20);
     this.heat = new Map();
     this.queue = Promise.resolve();
-    this.cursor = { count: 0, pixels: new Uint8ClampedArray(this.width * this.height * 4) };
+    this.cursor = { count: -1, pixels: null };
   }
 
   /** How many of its draws are among the first `count` rows of the frame. */
@@ -191,11 +197,11 @@ class Surface {
   async moveTo(position) {
     const start = this.start(position);
     if (start.count !== this.cursor.count) {
-      this.cursor = { count: start.count, pixels: start.pixels?.slice() ?? this.blank() };
+      this.cursor = { count: start.count, pixels: start.pixels?.slice() ?? (await this.first()).slice() };
     }
     while (this.cursor.count < position) {
       const draw = this.draws[this.rows[this.cursor.count]];
-      for (const patch of draw.patches) blit(this, await patchPixels(patch), patch);
+      for (const patch of draw.patches) blit(this, this.cursor.pixels, await patchPixels(patch), patch);
       this.cursor.count++;
       const { count, pixels } = this.cursor;
       if (count % KEYFRAME_EVERY === 0 && !this.kept.get(count)) this.kept.put(count, pixels.slice(), pixels.length);
@@ -205,7 +211,8 @@ class Surface {
 
   /** The nearest known picture that is not later. */
   start(position) {
-    const cursor = this.cursor.count <= position ? this.cursor : { count: 0, pixels: null };
+    const { count } = this.cursor;
+    const cursor = count >= 0 && count <= position ? this.cursor : { count: 0, pixels: null };
     for (let count = position - (position % KEYFRAME_EVERY); count > cursor.count; count -= KEYFRAME_EVERY) {
       const pixels = this.kept.get(count);
       if (pixels) return { count, pixels };
@@ -213,8 +220,15 @@ class Surface {
     return cursor;
   }
 
-  blank() {
-    return new Uint8ClampedArray(this.width * this.height * 4);
+  /** What it held before the first draw. */
+  first() {
+    return (this.held ??= this.readFirst());
+  }
+
+  async readFirst() {
+    const pixels = new Uint8ClampedArray(this.width * this.height * 4);
+    for (const patch of this.patches) blit(this, pixels, await patchPixels(patch), patch);
+    return pixels;
   }
 
   /** For each pixel, how many draws have `bit` set in their reasons. */
@@ -224,6 +238,7 @@ class Surface {
   }
 
   async count(bit) {
+    if (bit === COST) return this.spent();
     const counts = new Uint16Array(this.width * this.height);
     for (const row of this.rows) {
       for (const patch of this.draws[row].reasons) {
@@ -237,10 +252,27 @@ class Surface {
     return { counts, most: counts.reduce((most, count) => Math.max(most, count), 0) };
   }
 
+  /** For each pixel, what all draws spent on it, in parts of a warp instruction. */
+  async spent() {
+    const counts = new Float64Array(this.width * this.height);
+    for (const row of this.rows) {
+      for (const patch of this.draws[row].cost_map) {
+        const { pixels } = await patchPixels(patch);
+        const view = new DataView(pixels.buffer, pixels.byteOffset);
+        for (let y = 0; y < patch.h; y++) {
+          const to = (patch.y + y) * this.width + patch.x;
+          for (let x = 0; x < patch.w; x++) counts[to + x] += view.getUint32((y * patch.w + x) * 4, true);
+        }
+      }
+    }
+    return { counts, most: counts.reduce((most, count) => Math.max(most, count), 0), unit: "warp instructions" };
+  }
+
   /** What happened to a pixel: a row for each draw that has a reason or a colour there. */
   async history(x, y, isWanted) {
     const events = [];
-    let color = [0, 0, 0, 0];
+    const at = (y * this.width + x) * 4;
+    let color = [...(await this.first()).subarray(at, at + 4)];
     for (const row of this.rows) {
       const draw = this.draws[row];
       const bits = await this.bitsAt(draw, x, y);
@@ -266,10 +298,10 @@ class Surface {
   }
 }
 
-function blit(surface, { pixels }, patch) {
+function blit(surface, to, { pixels }, patch) {
   const width = Math.min(patch.w, surface.width - patch.x) * 4;
   for (let y = 0; y < patch.h && patch.y + y < surface.height; y++) {
     const row = pixels.subarray(y * patch.w * 4, y * patch.w * 4 + width);
-    surface.cursor.pixels.set(row, ((patch.y + y) * surface.width + patch.x) * 4);
+    to.set(row, ((patch.y + y) * surface.width + patch.x) * 4);
   }
 }

@@ -78,7 +78,9 @@ class Details {
     this.tab = tab;
     if (!this.draw || this.drawn.has(tab)) return;
     this.drawn.add(tab);
-    if (tab === "mesh") this.mesh.show(this.draw);
+    // Of these some are there under `serve` alone.
+    const own = { mesh: this.mesh, step: this.step, edit: this.edit }[tab];
+    if (own) own.show(this.draw);
     else $(tab).replaceChildren(...this[`${tab}Parts`]());
     $(tab).scrollTop = 0;
     if (tab === "packets") $("packets").querySelector(".hit")?.scrollIntoView({ block: "center" });
@@ -193,14 +195,14 @@ class Details {
   shadersParts() {
     const { shader_use: uses, row } = this.draw;
     if (!uses.length) return [make("p", { class: "dim" }, "No shader of this command is in the capture.")];
-    return uses.flatMap(({ stage, hash }) => {
+    return uses.flatMap(({ stage, hash, warps, lanes }) => {
       const shader = this.frame.shaders[hash];
       const users = this.frame.draws.filter((draw) => draw.shader_use.some((use) => use.hash === hash)).length;
       const ran = row.cost.instructions[stage] ?? 0;
       const head = make("h3", {}, `${stage} `, make("code", {}, hash),
-        make("span", { class: "dim" }, ` · ${count(shader?.text.length ?? 0, "instruction")} · ${ran} ran here · in ${count(users, "draw")}`));
+        make("span", { class: "dim" }, ` · ${count(shader?.text.length ?? 0, "instruction")} · ${ran} ran here${warps.length ? ", by line: warps and lanes" : ""} · in ${count(users, "draw")}`));
       if (!shader) return [head, make("p", { class: "dim" }, "not in the report")];
-      return [head, make("div", { class: "code", role: "group", "aria-label": `${stage} ${hash}` }, ...shader.text.map((line) => make("div", {}, line)))];
+      return [head, make("div", { class: "code", role: "group", "aria-label": `${stage} ${hash}` }, ...codeLines(shader.text, warps, lanes))];
     });
   }
 
@@ -223,6 +225,13 @@ class Details {
       make("div", { class: wanted && line.toLowerCase().includes(wanted) ? "hit" : null }, ...this.registers.linked(line)));
     return [make("p", { class: "dim" }, `${count(packets.length, "line")} since the draw before`), make("div", { class: "code packets" }, ...lines)];
   }
+}
+
+/** The lines of a program; where it ran, behind the warps and the lanes that ran each. */
+function codeLines(text, warps, lanes) {
+  if (!warps.length) return text.map((line) => make("div", {}, line));
+  const counts = (left, right) => make("span", { class: "dim" }, `${String(left).padStart(9)} ${String(right).padStart(10)}  `);
+  return text.map((line, index) => make("div", {}, counts(warps[index] ?? 0, lanes[index] ?? 0), line));
 }
 
 /** "path: old -> new" in parts. */
@@ -296,7 +305,7 @@ class Registers {
   async explain(name) {
     const known = this.frame.registers[this.known(name)];
     $("register-name").textContent = name;
-    $("register-text").textContent = known ? `${known.offset}\n${known.text}` : "…";
+    $("register-text").textContent = known?.text ?? "…";
     const writers = this.writers(name);
     const last = writers.findLast(({ row }) => row <= this.row);
     $("register-draws").replaceChildren(
@@ -307,7 +316,7 @@ class Registers {
     if (known || !live) return;
     try {
       const answer = await ask(`explain/${encodeURIComponent(name)}`);
-      $("register-text").textContent = `${answer.offset ?? ""}\n${answer.text}`;
+      $("register-text").textContent = answer.text;
     } catch (error) {
       $("register-text").textContent = error.message;
     }

@@ -11,6 +11,8 @@ function commandText(row) {
 
 const passText = (row) => row.pass ?? "compute";
 const instructionsOf = (row) => Object.values(row.cost.instructions).reduce((sum, count) => sum + count, 0);
+/** For who hears the page. */
+const hidden = (text) => make("span", { class: "hidden" }, text);
 const percent = (share) => `${(share * 100).toFixed(1)} %`;
 
 class DrawList {
@@ -87,18 +89,16 @@ class DrawList {
   add(row, index) {
     const draw = this.frame.draws[row], { cost, share, findings } = draw.row;
     const name = `f${draw.id}`, counts = `${cost.pixels} px · ${instructionsOf(draw.row)} instr`;
-    const found = findings.length ? make("span", { class: "finding", title: findings.join("\n") }, `▲ ${findings.length} `) : null;
+    const found = findings.length ? make("span", { class: "finding", title: findings.join("\n") }, `▲ ${findings.length} `, hidden("findings ")) : null;
     const bar = make("i");
     bar.style.width = `${(100 * share) / this.mostShare}%`;
-    const label = `Draw ${draw.id}, ${passText(draw.row)}, ${commandText(draw.row)}, ${cost.pixels} pixels, ${percent(share)} of the cost`
-      + (findings.length ? `, ${findings.length} findings` : "");
     const option = make("div", {
-      class: "row", role: "option", id: `row-${row}`, "aria-label": label, "aria-selected": String(row === this.selected),
+      class: "row", role: "option", id: `row-${row}`, "aria-selected": String(row === this.selected),
       "aria-setsize": this.shown.length, "aria-posinset": index + 1, onclick: () => this.onSelect(row),
     },
       make("canvas", { width: 56, height: 39 }),
       make("span", { class: "name" }, make("b", {}, name), ` ${commandText(draw.row)}`),
-      make("span", { class: "share" }, found, percent(share)),
+      make("span", { class: "share" }, found, percent(share), hidden(" of the cost")),
       make("span", { class: "counts" }, `${passText(draw.row)} · ${counts}`),
       make("span", { class: "cost" }, bar));
     option.style.top = `${index * ROW_HEIGHT}px`;

@@ -53,7 +53,7 @@ class Mesh {
     this.mesh = draw.mesh;
     const has = (side) => Boolean(this.mesh?.[side]);
     if (!has("in") && !has("out")) {
-      this.panel.replaceChildren(make("p", { class: "dim" }, "No mesh of this command in the report."));
+      this.panel.replaceChildren(make("p", { class: "dim" }, `There is no mesh: ${this.mesh?.why || "nothing was seen of this command"}.`));
       return;
     }
     if (!has(this.side)) this.side = has("out") ? "out" : "in";

@@ -15,6 +15,7 @@ class Page {
     this.list = new DrawList(frame, this.surfaces, (row) => this.select(row));
     this.search = new Search(frame);
     this.found = null;
+    if (live) [this.details.step, this.details.edit] = [new Stepping(this), new Editing(this)];
     this.head();
     this.listen();
     const first = frame.draws.findIndex((draw) => draw.canvas !== null);
@@ -141,10 +142,10 @@ class Page {
       "?": () => $("help").showModal(),
       Escape: () => { $("query").value = ""; this.find(); },
       b: () => picture.setMode("before"), a: () => picture.setMode("after"), d: () => picture.setMode("difference"),
-      o: () => picture.setHeat({ 0: COVERED, [COVERED]: WRITTEN, [WRITTEN]: 0 }[picture.heat]),
+      o: () => picture.setHeat({ 0: COVERED, [COVERED]: WRITTEN, [WRITTEN]: COST, [COST]: 0 }[picture.heat]),
       "+": () => picture.zoom(2), "=": () => picture.zoom(2), "-": () => picture.zoom(0.5), 0: () => picture.fit(),
     };
-    return actions[key] ?? (/^[1-6]$/.test(key) ? () => this.showTab(TABS[key - 1]) : null);
+    return actions[key] ?? (TABS[key - 1] ? () => this.showTab(TABS[key - 1]) : null);
   }
 
   /** The history of a pixel: of draws from the report, of primitives from `serve`. */
@@ -175,8 +176,19 @@ class Page {
     return answer.events.map((event) => {
       const row = this.frame.draws.findIndex((draw) => draw.id === event.frame_draw);
       const kind = event.verdict === "written" || event.verdict === "copied" ? "written" : "failed";
-      return this.eventRow(row, event.frame_draw, primitiveText(event), kind, valueCell(event.before), valueCell(event.after));
+      const made = this.eventRow(row, event.frame_draw, primitiveText(event), kind, valueCell(event.before), valueCell(event.after));
+      if (row >= 0 && event.output) made.cells[1].append(" ", this.stepButton(row, { x, y }, event.primitive));
+      return made;
     });
+  }
+
+  stepButton(row, pixel, primitive) {
+    const step = (event) => {
+      event.stopPropagation();
+      this.select(row);
+      this.details.step.fragment(this.frame.draws[row], pixel, primitive);
+    };
+    return make("button", { type: "button", class: "link", onclick: step, "aria-label": `Step through f${this.frame.draws[row].id}, primitive ${primitive}` }, "step");
   }
 
   eventRow(row, id, text, kind, before, after) {

@@ -12,6 +12,18 @@ function rampColor(share) {
   return RAMP[index].map((low, channel) => Math.round(low + (RAMP[index + 1][channel] - low) * (at - index)));
 }
 
+/** The colour of an amount: of draws from 1 on, of costs from 0 on, which are too many for a table of all. */
+function heatColors({ most, unit }) {
+  if (unit) {
+    const colors = Array.from({ length: 256 }, (_, level) => rampColor(level / 255));
+    return (amount) => colors[Math.round((amount / most) * 255)];
+  }
+  const colors = Array.from({ length: most + 1 }, (_, count) => rampColor(count <= 1 ? 0 : (count - 1) / (most - 1)));
+  return (count) => colors[count];
+}
+
+const amountText = (amount, { unit }) => (unit ? `${short(amount / COST_UNIT)} ${unit}` : `${amount} draws`);
+
 class Picture {
   constructor(surfaces, onPick) {
     Object.assign(this, { surfaces, onPick, mode: "after", channels: [true, true, true, false], heat: 0 });
@@ -116,19 +128,19 @@ class Picture {
     this.sheet.getContext("2d").putImageData(image, 0, 0);
     $("legend").hidden = !this.counts;
     if (this.counts) {
-      $("legend-name").textContent = "1";
-      $("legend-most").textContent = `${this.counts.most} draws`;
+      $("legend-name").textContent = this.counts.unit ? "0" : "1";
+      $("legend-most").textContent = amountText(this.counts.most, this.counts);
     }
   }
 
   blend(data) {
-    const { counts, most } = this.counts;
-    const colors = Array.from({ length: most + 1 }, (_, count) => rampColor(count <= 1 ? 0 : (count - 1) / (most - 1)));
+    const { counts } = this.counts, colorOf = heatColors(this.counts);
     counts.forEach((count, pixel) => {
       if (!count) return;
+      const color = colorOf(count);
       for (let channel = 0; channel < 3; channel++) {
         const at = pixel * 4 + channel;
-        data[at] = data[at] * 0.2 + colors[count][channel] * 0.8;
+        data[at] = data[at] * 0.2 + color[channel] * 0.8;
       }
       data[pixel * 4 + 3] = 255;
     });
@@ -274,7 +286,7 @@ class Picture {
   describe(pixel) {
     if (!pixel || !this.after) return $("pointer").replaceChildren();
     const color = this.colorAt(pixel.x, pixel.y);
-    const count = this.counts ? ` · ${this.counts.counts[pixel.y * this.surface.width + pixel.x]} draws` : "";
+    const count = this.counts ? ` · ${amountText(this.counts.counts[pixel.y * this.surface.width + pixel.x], this.counts)}` : "";
     $("pointer").replaceChildren(`${pixel.x}, ${pixel.y}  `, swatch(color), `${colorText(color)}${count}`);
   }
 

@@ -1,6 +1,6 @@
 //! Branches, loops, calls, votes, predicated regions, kills and barriers.
 use super::*;
-use crate::shader::{LANES, ShaderFault};
+use crate::shader::{InstructionCount, LANES, ShaderFault, run_counting};
 
 /// p0.x where the lane number is below r0.z's constant.
 const BELOW_8: &str = "mov.u32u32 r0.z, 8\ncmps.u.lt p0.x, r0.x, r0.z\n";
@@ -170,4 +170,36 @@ fn partial_warps_leave_registers_of_live_lanes_right() {
             assert_eq!(warp.full(4)[lane], lane as u32 + if lane < 8 { 2 } else { 1 });
         }
     }
+}
+
+#[test]
+fn each_instruction_is_counted_with_its_lanes() {
+    let source = format!(
+        "{BELOW_8}br !p0.x, #else\n(rpt1)mov.f32f32 r1.x, c0.y\njump #end\nelse:\nmov.f32f32 r1.z, c0.z\nend:\nend\nnop"
+    );
+    let words = assemble(&source).expect("text");
+    let program = Program::new(&words).expect("a program");
+    let mut warp = Warp::new(&program, &[]);
+    warp.restart(&program, 0xffff, 0);
+    *warp.full_mut(0) = integers(|lane| lane);
+    let mut counts = vec![InstructionCount::default(); program.instructions()];
+    assert_eq!(run_counting(&program, &mut warp, &mut (), &mut counts), Outcome::Ended);
+    let lanes: Vec<[u64; 2]> = counts.iter().map(|count| [count.warps, count.lanes]).collect();
+    assert_eq!(lanes, [[1, 16], [1, 16], [1, 16], [1, 8], [1, 8], [1, 8], [1, 16], [0, 0]]);
+    assert_eq!(counts.iter().map(|count| count.warps).sum::<u64>(), warp.executed());
+}
+
+#[test]
+fn instructions_are_counted_over_barriers_and_off_the_end() {
+    let words = assemble("mov.u32u32 r0.y, 1\nbar\nmov.u32u32 r0.z, 2").expect("text");
+    let program = Program::new(&words).expect("a program");
+    let mut warp = Warp::new(&program, &[]);
+    warp.restart(&program, 1, 0);
+    let mut counts = vec![InstructionCount::default(); program.instructions()];
+    assert_eq!(run_counting(&program, &mut warp, &mut (), &mut counts), Outcome::Barrier);
+    let warps = |counts: &[InstructionCount]| counts.iter().map(|count| count.warps).collect::<Vec<_>>();
+    assert_eq!(warps(&counts), [1, 1, 0]);
+    let outcome = run_counting(&program, &mut warp, &mut (), &mut counts);
+    assert!(matches!(outcome, Outcome::Fault(ShaderFault::OutOfProgram { .. })));
+    assert_eq!(warps(&counts), [1, 1, 1]);
 }

@@ -1,0 +1,119 @@
+//! What a page leaves out, so that it is not much larger than its pictures.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+
+use super::frame::{Draw, Frame, MeshOrWhy, Patch};
+
+/// Bytes that a page may have beside half as much again as its pictures.
+const BESIDE: usize = 2_000_000;
+
+/// Bytes more than must be that are left out at once: a page is not packed for a few draws.
+const MARGIN: usize = 16 << 10;
+
+/// Why something is not there.
+const WHY: &str = "the page would be more than 2 MB larger than one and a half times its pictures";
+
+/// Bytes that a page of `frame` may have.
+pub fn limit(frame: &Frame) -> usize {
+    let patches =
+        frame.draws.iter().flat_map(|draw| draw.patches.iter().chain(&draw.reasons).chain(&draw.cost_map));
+    let patches = patches.chain(frame.canvases.iter().flat_map(|canvas| &canvas.patches));
+    let pngs = patches.map(|Patch { png, .. }| png).chain(frame.textures.values().map(|it| &it.png));
+    // Of base64, four letters are three bytes.
+    let bytes: usize = pngs.map(|png| png.trim_end_matches('=').len() * 3 / 4).sum();
+    bytes + bytes / 2 + BESIDE
+}
+
+/// What has been left out: of each kind from which draw on, and of how many.
+#[derive(Default)]
+pub struct LeftOut(BTreeMap<Kind, (u32, usize)>);
+
+impl LeftOut {
+    /// Leaves out of the last draws what makes a page about `excess` bytes smaller; false if there is no more that can be.
+    pub fn add(&mut self, frame: &mut Frame, excess: usize) -> bool {
+        // Base64 takes four letters for three bytes, and what is counted is no more than about right.
+        let mut excess = excess / 8 * 7 + MARGIN;
+        let mut has_shed = false;
+        for kind in [Kind::Meshes, Kind::Packets, Kind::States] {
+            let sizes = kind.sizes(frame);
+            let mut first = sizes.len();
+            while first > 0 && excess > 0 {
+                first -= 1;
+                excess = excess.saturating_sub(sizes[first]);
+            }
+            let left_out = frame.draws[first..].iter_mut().filter_map(|draw| kind.leave_out(draw)).count();
+            if left_out > 0 {
+                let (id, count) = self.0.entry(kind).or_default();
+                (*id, *count) = (frame.draws[first].id, *count + left_out);
+                has_shed = true;
+            }
+        }
+        has_shed
+    }
+
+    /// A line for each kind.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        let notes = self.0.iter();
+        notes
+            .map(|(kind, (id, count))| format!("{} from f{id} on are left out ({count}): {WHY}", kind.name()))
+    }
+}
+
+/// What can be left out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// First: they take most, and `show --mesh` has them.
+    Meshes,
+    Packets,
+    States,
+}
+
+impl Kind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Packets => "packets",
+            Self::Meshes => "meshes",
+            Self::States => "states",
+        }
+    }
+
+    /// About how many bytes each draw has of it in a page.
+    fn sizes(self, frame: &Frame) -> Vec<usize> {
+        let mut packed = DeflateEncoder::new(io::sink(), Compression::default());
+        let mut size = |draw: &Draw| {
+            let before = packed.total_out();
+            let written = self.texts(draw).into_iter().try_for_each(|text| packed.write_all(text.as_bytes()));
+            debug_assert!(written.is_ok(), "the sink takes everything");
+            (packed.total_out() - before) as usize
+        };
+        frame.draws.iter().map(&mut size).collect()
+    }
+
+    fn texts(self, draw: &Draw) -> Vec<&str> {
+        match (self, &draw.mesh) {
+            (Self::Packets, _) => draw.packets.iter().map(String::as_str).collect(),
+            (Self::States, _) => draw.state.iter().map(|state| state.get()).collect(),
+            (Self::Meshes, MeshOrWhy::Mesh(mesh)) => {
+                let parts = [mesh.inputs.as_ref(), mesh.out.as_ref(), Some(&mesh.indices)];
+                parts.into_iter().flatten().map(String::as_str).collect()
+            }
+            (Self::Meshes, MeshOrWhy::Why(_)) => Vec::new(),
+        }
+    }
+
+    /// Something if there was any.
+    fn leave_out(self, draw: &mut Draw) -> Option<()> {
+        let had = !self.texts(draw).is_empty();
+        match self {
+            Self::Packets => draw.packets.clear(),
+            Self::States => draw.state = None,
+            Self::Meshes if had => draw.mesh = MeshOrWhy::why(format!("it is left out: {WHY}")),
+            Self::Meshes => {}
+        }
+        had.then_some(())
+    }
+}
