@@ -147,7 +147,8 @@ mod tests {
     fn runs_of_one_command_share_what_they_may_do() {
         let share = |max_work, runs| {
             let work = WorkLimits { max_work, time_limit: None };
-            let budget = Limits { work, max_memory: None }.playback_of_many(Path::new(""), runs).gpu.budget;
+            let budget =
+                Limits { work, ..Limits::default() }.playback_of_many(Path::new(""), runs).gpu.budget;
             budget.share(Work::Copy16, 1)
         };
         assert_eq!([share(None, 1), share(None, 4)], [budget::BASE, budget::BASE / 4]);

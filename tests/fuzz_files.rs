@@ -368,7 +368,7 @@ fn reports() {
         let good = choices.of(&CAPTURES).expect("there are some");
         place.write(&bytes::mutant(good, &mut choices));
         let work = WorkLimits { max_work: Some(ASKED_WORK), time_limit: None };
-        let limits = Limits { work, max_memory: None };
+        let limits = Limits { work, ..Limits::default() };
         let capture = Capture::new(&place.path).expect("a file");
         if let Ok((mut frame, _)) = report::of_capture(&capture, &limits, &quiet()) {
             let page = html::with_data(&mut frame).expect("a page");
