@@ -73,7 +73,7 @@ fn ldr(mode: u32, v: [i32; 8]) -> [[i32; 4]; 2] {
             gray([l, l + dl], [a, a + da])
         }
         6 | 10 => {
-            let scaled = [0, 1, 2].map(|c| v[c] * v[3] >> 8);
+            let scaled = [0, 1, 2].map(|c| (v[c] * v[3]) >> 8);
             let [low, high] = if mode == 6 { [255; 2] } else { [v[4], v[5]] };
             [with_alpha(scaled, low), [v[0], v[1], v[2], high]]
         }
