@@ -55,7 +55,7 @@ fn linear_blends_and_wraps() {
 #[test]
 fn places_between_texels_count_in_steps_of_a_256th_on_the_board() {
     let scene = Scene::row(&ROW).linear();
-    assert_eq!(row(&scene, &[1.499_999, 1.5, 1.503]), [19.960_937_5, 20.0, 20.0]);
+    assert_eq!(row(&scene, &[1.499_999, 1.5, 1.503]), [20.0 - 10.0 / 256.0, 20.0, 20.0]);
     let exact = Scene { model: Model::StrictGl, ..scene };
     assert_eq!(row(&exact, &[1.499_999, 1.5, 1.503]), [20.0, 20.0, 20.031_25]);
 }
