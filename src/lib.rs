@@ -99,6 +99,7 @@ mod report;
 mod serve;
 mod show;
 mod trace;
+mod validate;
 
 #[doc(hidden)]
 pub mod asm;
