@@ -10,7 +10,8 @@ use crate::options::Shared;
 use crate::run;
 use crate::status::Status;
 use crate::{
-    asm, check, debug, decode, diff, disasm, explain, info, pico, pixel, replay, report, serve, show, validate,
+    asm, check, debug, decode, diff, disasm, explain, info, pico, pixel, replay, report, serve, show,
+    validate,
 };
 pub use shell::lanes;
 

@@ -99,7 +99,6 @@ mod report;
 mod serve;
 mod show;
 mod trace;
-mod validate;
 
 #[doc(hidden)]
 pub mod asm;
@@ -122,3 +121,5 @@ pub mod run;
 pub mod selection;
 #[doc(hidden)]
 pub mod status;
+#[doc(hidden)]
+pub mod validate;

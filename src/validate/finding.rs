@@ -178,7 +178,11 @@ impl fmt::Display for Line<'_> {
         if self.count > 1 {
             write!(f, " ({} times)", self.count)?;
         }
-        write!(f, "\n    submit {submit}, f{frame_draw} ({pass}), packet {address:#010x}; {}", self.confidence)?;
+        write!(
+            f,
+            "\n    submit {submit}, f{frame_draw} ({pass}), packet {address:#010x}; {}",
+            self.confidence
+        )?;
         if let Some(shader) = &self.shader {
             write!(f, "\n    {}", shader.text)?;
         }

@@ -5,7 +5,7 @@
 //! and waits, [`state`] those of what a draw runs with, [`program`] those of programs alone, each of which is checked
 //! once. What is found is said once for each thing that is wrong ([`finding`]), and counted.
 
-mod finding;
+pub mod finding;
 mod program;
 mod programs;
 pub mod rules;
@@ -17,15 +17,18 @@ mod watch;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use a4emu_decoder::capture::Sections;
 use anyhow::{Context, anyhow};
 
-use crate::cp::Renderer;
+use crate::cp::{Engine, Renderer, Skip};
 use crate::fault::Report;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
+use crate::playback::Playback;
 use crate::status::Status;
-use finding::{Finding, Line};
+pub use finding::Finding;
+use finding::Line;
 use rules::{Id, Severity};
 use suppress::Suppressions;
 pub use watch::Watch;
@@ -39,6 +42,9 @@ pub struct Args {
     /// One JSON object a line (docs/schema.md)
     #[arg(long)]
     pub json: bool,
+    /// Leave draws out: quicker, and what they leave for later packets is taken as the capture holds it
+    #[arg(long)]
+    pub no_render: bool,
     /// What is said
     #[command(flatten)]
     pub choice: Choice,
@@ -122,7 +128,9 @@ fn validate(args: &Args, capture: &Path, shared: &Shared) -> anyhow::Result<(Wat
     let mut playback = args.limits.playback(capture);
     let mut watch = Watch::default();
     args.threads.run(|| -> anyhow::Result<()> {
-        playback.run(open_capture(capture, shared)?, &mut Renderer, &mut watch);
+        let (mut renderer, mut skip) = (Renderer, Skip::default());
+        let engine: &mut dyn Engine = if args.no_render { &mut skip } else { &mut renderer };
+        playback.run(open_capture(capture, shared)?, engine, &mut watch);
         Ok(())
     })?;
     watch.note_cuts(&mut playback.gpu);
@@ -130,8 +138,13 @@ fn validate(args: &Args, capture: &Path, shared: &Shared) -> anyhow::Result<(Wat
 }
 
 impl Watch {
+    /// The findings, in the order in which they were met.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter()
+    }
+
     /// Says what was too much to look at, or to keep.
-    fn note_cuts(&self, gpu: &mut Gpu) {
+    pub fn note_cuts(&self, gpu: &mut Gpu) {
         let at = gpu.at;
         if self.programs.cut {
             gpu.report.cut("programs that take too much work to look through".to_owned(), at);
@@ -140,6 +153,28 @@ impl Watch {
             gpu.report.cut(format!("{} more findings", self.findings.left_out), at);
         }
     }
+}
+
+/// What is wrong with the capture of these bytes, draws left out: rules, and what breaks them.
+pub fn found_in(capture: &[u8]) -> (Watch, Report) {
+    let mut playback = Playback::default();
+    let mut watch = Watch::default();
+    match Sections::new(capture) {
+        Ok(sections) => {
+            playback.run(sections, &mut Skip::default(), &mut watch);
+        }
+        Err(error) => playback.gpu.report.troubles.note(error.into(), playback.gpu.at),
+    }
+    watch.note_cuts(&mut playback.gpu);
+    (watch, playback.gpu.report)
+}
+
+/// Writes all that was found, for commands that do something else as well.
+///
+/// # Errors
+/// It cannot be written.
+pub fn tell_all(watch: &Watch, out: &mut impl Write) -> anyhow::Result<Status> {
+    tell(watch, &Choice::default().read()?, None, false, out)
 }
 
 /// Writes what was found; whether one of severity E remains.

@@ -41,6 +41,9 @@ impl Programs {
         {
             return Some(last.checked.clone());
         }
+        if !place.is_known(&gpu.mem) {
+            return None;
+        }
         let checked = self.get(stage, &code(gpu, stage).ok()?)?;
         self.last[stage as usize] = Some(Last { place, time: gpu.mem.now(), checked: checked.clone() });
         Some(checked)

@@ -66,7 +66,20 @@ pub struct Rule {
     pub mutation: &'static str,
 }
 
-/// A rule: its place in [`ALL`].
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {} {}", self.id, self.severity, self.confidence)?;
+        writeln!(f, "  {}.", self.says)?;
+        writeln!(f, "  mend    {}", self.mend)?;
+        writeln!(f, "  source  {}", self.source)?;
+        match self.mutation {
+            "" => Ok(()),
+            mutation => writeln!(f, "  broken  {mutation}"),
+        }
+    }
+}
+
+/// A rule: its place among [`all`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(u16);
 

@@ -67,7 +67,10 @@ impl Suppression {
         let program = broken.instruction.as_ref().map(|at| format!("{:016x}", at.program));
         self.rule.eq_ignore_ascii_case(broken.rule.rule().id)
             && self.what.as_ref().is_none_or(|what| broken.what.contains(what))
-            && self.program.as_ref().is_none_or(|hash| program.is_some_and(|program| program.starts_with(hash)))
+            && self
+                .program
+                .as_ref()
+                .is_none_or(|hash| program.is_some_and(|program| program.starts_with(hash)))
     }
 }
 

@@ -6,12 +6,12 @@ use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::Pm4;
 use a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CTL;
 
-use super::finding::Findings;
+use super::finding::{Broken, Findings};
 use super::programs::Programs;
 use super::rules::Id;
 use super::state::{self, Said, Scene};
 use super::stream::{self, Bins, Packets, Waits};
-use crate::cp::observer::Load;
+use crate::cp::observer::{Announced, Load};
 use crate::cp::{Call, Flow, Observer};
 use crate::draw::{DispatchCall, DrawCall};
 use crate::fault::Trouble;
@@ -30,7 +30,13 @@ pub struct Watch {
     /// The programs that ran.
     pub programs: Programs,
     batch: Batch,
+    /// The capture names buffers without their contents: what it does not name is not there. Recorders that
+    /// name nothing else than what they hold leave most buffers out.
+    names_all: bool,
 }
+
+/// Rules of what lies in a buffer.
+const IN_MEMORY: [Id; 6] = [Id::M1, Id::M3, Id::M4, Id::M5, Id::M6, Id::M7];
 
 /// What holds from where a batch begins to where the next does.
 #[derive(Default)]
@@ -44,7 +50,8 @@ struct Batch {
 
 impl Watch {
     fn tell(&mut self, gpu: &Gpu, said: Said) {
-        said.0.into_iter().for_each(|broken| self.findings.add(gpu, broken));
+        let counts = |broken: &Broken| self.names_all || !IN_MEMORY.contains(&broken.rule);
+        said.0.into_iter().filter(counts).for_each(|broken| self.findings.add(gpu, broken));
     }
 
     fn draw(&mut self, gpu: &Gpu, call: &DrawCall) -> Said {
@@ -92,6 +99,10 @@ fn bits(first: u32, count: u32) -> u128 {
 }
 
 impl Observer for Watch {
+    fn buffer(&mut self, buffer: Announced) {
+        self.names_all |= buffer.captured < buffer.bytes;
+    }
+
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
         let mut said = Said::default();
         match *packet {

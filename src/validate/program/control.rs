@@ -44,7 +44,11 @@ fn targets(program: &Program, broken: &mut Vec<Broken>) {
     for (index, instr) in program.reachable() {
         let Some(to) = target(instr, index) else { continue };
         match usize::try_from(to).ok().and_then(|to| program.instrs.get(to).map(|instr| (to, instr))) {
-            None => broken.push(program.broken(Id::S2, index, format!("branches to {to}, outside of the program"))),
+            None => broken.push(program.broken(
+                Id::S2,
+                index,
+                format!("branches to {to}, outside of the program"),
+            )),
             Some((to, at)) if !at.flags.jp && control(instr).is_some_and(|cat0| joins(cat0.op)) => {
                 without.insert(to);
             }
@@ -78,21 +82,27 @@ fn inputs(program: &Program, broken: &mut Vec<Broken>) {
     let inputs: Vec<usize> =
         program.reachable().filter(|(_, instr)| is_input(instr)).map(|(index, _)| index).collect();
     let Some(&last) = inputs.last() else { return };
-    let ends: Vec<usize> = inputs.iter().copied().filter(|index| ends_input(&program.instrs[*index])).collect();
+    let ends: Vec<usize> =
+        inputs.iter().copied().filter(|index| ends_input(&program.instrs[*index])).collect();
     match ends[..] {
         [] => broken.push(program.broken(Id::S3, last, "varying storage is never released: no (ei)")),
         [end] if end != last => {
             broken.push(program.broken(Id::S3, last, format!("input behind the (ei) at {end}")));
         }
         [_] => in_flight(program, last, broken),
-        [first, ..] => broken.push(program.broken(Id::S3, last, format!("a second (ei), the first is at {first}"))),
+        [first, ..] => {
+            broken.push(program.broken(Id::S3, last, format!("a second (ei), the first is at {first}")))
+        }
     }
     let (entry, end) = (program.flow.block(0), ends.first().copied().unwrap_or(last));
     let behind = inputs.iter().filter(|index| program.flow.block(**index) != entry);
     broken.extend(behind.map(|index| program.broken(Id::S4, *index, "input is fetched behind a branch")));
     let kill = |(index, instr): &(usize, &Instr)| *index < end && is_kill(instr);
     broken.extend(
-        program.reachable().filter(kill).map(|(index, _)| program.broken(Id::S5, index, "kill before end of input")),
+        program
+            .reachable()
+            .filter(kill)
+            .map(|(index, _)| program.broken(Id::S5, index, "kill before end of input")),
     );
 }
 
@@ -140,9 +150,12 @@ fn is_nop(instr: &Instr) -> bool {
 /// Whether the instruction at `at` branches to an end on the predicate of the kill at `kill`.
 fn leaves_to_end(program: &Program, kill: usize, at: usize) -> bool {
     let pair = control(&program.instrs[kill]).zip(control(&program.instrs[at]));
-    let same = pair.is_some_and(|(kill, branch)| branch.op == Cat0Op::Br && branch.predicate1 == kill.predicate1);
+    let same =
+        pair.is_some_and(|(kill, branch)| branch.op == Cat0Op::Br && branch.predicate1 == kill.predicate1);
     let to = target(&program.instrs[at], at).and_then(|to| usize::try_from(to).ok());
-    let to_end = to.is_some_and(|to| program.instrs[to.min(program.instrs.len())..].iter().find(|i| !is_nop(i)).is_some_and(Instr::is_end));
+    let to_end = to.is_some_and(|to| {
+        program.instrs[to.min(program.instrs.len())..].iter().find(|i| !is_nop(i)).is_some_and(Instr::is_end)
+    });
     same && to_end
 }
 
@@ -169,7 +182,9 @@ fn address_register(program: &Program, broken: &mut Vec<Broken>) {
     let mut set_in = None;
     let missing = |last: Option<usize>, broken: &mut Vec<Broken>| {
         let unmarked = last.filter(|index| !program.instrs[*index].flags.ul);
-        broken.extend(unmarked.map(|index| program.broken(Id::S8, index, "(ul) is missing on the last use of a0.x")));
+        broken.extend(
+            unmarked.map(|index| program.broken(Id::S8, index, "(ul) is missing on the last use of a0.x")),
+        );
     };
     for (index, instr) in program.reachable() {
         let block = program.flow.block(index);
@@ -205,7 +220,9 @@ fn nesting(program: &Program, broken: &mut Vec<Broken>) {
     let mut change = vec![0i32; program.instrs.len() + 1];
     for (index, instr) in program.reachable() {
         let conditional = control(instr).is_some_and(|cat0| cat0.op != Cat0Op::Jump);
-        let to = target(instr, index).and_then(|to| usize::try_from(to).ok()).filter(|to| conditional && *to > index);
+        let to = target(instr, index)
+            .and_then(|to| usize::try_from(to).ok())
+            .filter(|to| conditional && *to > index);
         if let Some(to) = to.filter(|to| *to <= program.instrs.len()) {
             change[index] += 1;
             change[to] -= 1;

@@ -188,7 +188,8 @@ mod tests {
         assert_eq!(rules("mova a0.x, hr0.x\n(rpt5)nop\nmov.f32f32 r0.x, c<a0.x + 4>\nend"), [""; 0]);
         assert_eq!(rules("cmps.f.lt p0.x, r0.x, c0.x\n(rpt4)nop\nkill p0.x\nend"), ["D3"]);
         assert_eq!(rules("cmps.f.lt p0.x, r0.x, c0.x\n(rpt5)nop\nkill p0.x\nend"), [""; 0]);
-        let texture = "mov.f32f32 r0.x, c0.x\nsam (f32)(x)r1.x, r2.x, s#0, t#0\n(rpt1)nop\nadd.f r0.y, r0.x, c0.x\nend";
+        let texture =
+            "mov.f32f32 r0.x, c0.x\nsam (f32)(x)r1.x, r2.x, s#0, t#0\n(rpt1)nop\nadd.f r0.y, r0.x, c0.x\nend";
         assert_eq!(rules(texture), ["D4"]);
     }
 

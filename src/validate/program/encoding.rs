@@ -67,7 +67,8 @@ fn wrong_source(instr: &Instr) -> Option<&'static str> {
     let immediate = |operand: &&Operand| matches!(operand.src, Src::Immediate(_) | Src::Flut { .. });
     match &instr.body {
         Body::Cat1(cat1) => {
-            let relative = |operand: &&Operand| matches!(operand.src, Src::RelativeGpr(_) | Src::RelativeConst(_));
+            let relative =
+                |operand: &&Operand| matches!(operand.src, Src::RelativeGpr(_) | Src::RelativeConst(_));
             let both = matches!(cat1.dst, Cat1Dst::Relative(_)) && instr.operands().iter().any(relative);
             both.then_some("has a relative source and destination")
         }

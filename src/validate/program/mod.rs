@@ -100,7 +100,8 @@ impl Program {
 
     /// The highest register of a file that is named, as a scalar id.
     pub fn highest(&self, half: bool) -> Option<u32> {
-        let named = self.reachable().flat_map(|(index, _)| self.reads[index].iter().chain(&self.writes[index]));
+        let named =
+            self.reachable().flat_map(|(index, _)| self.reads[index].iter().chain(&self.writes[index]));
         let general = named.map(|access| access.reg).filter(|reg| reg.is_general() && reg.half == half);
         general.map(|reg| u32::from(reg.reg.0)).max()
     }

@@ -184,7 +184,11 @@ fn accesses(program: &Program, index: usize, mut state: State, broken: &mut Vec<
     for read in &program.reads[index] {
         for (rule, waiting, flag) in [(Id::Y1, &state.ss, "(ss)"), (Id::Y2, &state.sy, "(sy)")] {
             if waiting.has(read.reg) && said.insert((rule, read.reg)) {
-                let what = format!("reads {}, result of {}, without {flag}", read.reg, producer(program, index, read.reg));
+                let what = format!(
+                    "reads {}, result of {}, without {flag}",
+                    read.reg,
+                    producer(program, index, read.reg)
+                );
                 broken.push(program.broken(rule, index, what));
             }
         }
@@ -195,7 +199,8 @@ fn accesses(program: &Program, index: usize, mut state: State, broken: &mut Vec<
             let what = format!("overwrites {reg} while {} may still write it", producer(program, index, reg));
             broken.push(program.broken(Id::Y3, index, what));
         } else if (state.war.has(reg) || state.war_sy.has(reg)) && said.insert((Id::Y4, reg)) {
-            let what = format!("overwrites {reg} before {} has surely read it", consumer(program, index, reg));
+            let what =
+                format!("overwrites {reg} before {} has surely read it", consumer(program, index, reg));
             broken.push(program.broken(Id::Y4, index, what));
         }
     }
@@ -238,7 +243,9 @@ fn barriers(program: &Program, index: usize, mut state: State, broken: &mut Vec<
     let instr = &program.instrs[index];
     let is_nop = control(instr).is_some_and(|cat0| cat0.op == Cat0Op::Nop);
     state.wait(instr);
-    let Some(from) = program.flow.before(index).iter().find(|at| follows_barrier(program, **at)) else { return };
+    let Some(from) = program.flow.before(index).iter().find(|at| follows_barrier(program, **at)) else {
+        return;
+    };
     if is_nop || state.barrier == [false; 2] {
         return;
     }
@@ -291,7 +298,8 @@ mod tests {
         let words = a4emu_decoder::isa::ir3::program::assemble(source).expect(source);
         let mut broken = Vec::new();
         let pending = check(&mut Program::new(stage, &words), &mut broken);
-        let waiting = |pending: &Pending| (0..FileReg::COUNT).filter(|at| pending.regs.has(FileReg::at(*at))).count();
+        let waiting =
+            |pending: &Pending| (0..FileReg::COUNT).filter(|at| pending.regs.has(FileReg::at(*at))).count();
         (broken.iter().map(|broken| broken.rule.rule().id).collect(), pending.iter().map(waiting).sum())
     }
 

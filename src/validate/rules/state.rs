@@ -76,9 +76,9 @@ super::rules! { 2;
     P25 W Guess "A dispatch has HLSQ_UPDATE_CONTROL 0, SINGLECONTEXT and SP_SP_CTRL_REG 0x860010";
         mend "write what Mesa writes";
         from "hazards.md 5";
-    P26 N Doc "Tessellation in tiles, mirrored clamping and 96-bit textures are said not to work";
+    P26 N Doc "Mirrored clamping of odd sizes and 96-bit textures are said not to work";
         mend "do without";
-        from "fd/freedreno_gmem.c (fd_gmem_render_tiles), fd4/fd4_texture.c, hazards.md 5";
+        from "fd4/fd4_texture.c, hazards.md 5";
 
     M1 E Inf "An attribute's range lies in one buffer";
         mend "lower SIZE, or bind a larger buffer";

@@ -64,8 +64,7 @@ fn attributes(scene: &Scene<'_>, said: &mut Said) {
         format!("{fetches} fetch and {decodes} decode entries")
     });
     let count = decodes.min(VFD_DECODE_INSTR::ROW.len);
-    let components: u32 =
-        (0..count).map(|i| regs.at::<VFD_DECODE_INSTR>(i).WRITEMASK().count_ones()).sum();
+    let components: u32 = (0..count).map(|i| regs.at::<VFD_DECODE_INSTR>(i).WRITEMASK().count_ones()).sum();
     let total = control.TOTALATTRTOVS();
     said.unless(total == components, Id::P17, || format!("TOTALATTRTOVS {total}, masks have {components}"));
     let (first, third) = (regs.get::<VFD_CONTROL_1>(), regs.get::<VFD_CONTROL_3>());
@@ -93,6 +92,8 @@ fn attribute(scene: &Scene<'_>, i: u32, last: bool, said: &mut Said) {
 fn indices(call: &DrawCall, said: &mut Said) {
     let IndexSource::Memory { base, size, width, first } = call.indices else { return };
     let bytes = (u64::from(first) + u64::from(call.count)) * u64::from(width);
-    said.unless(u64::from(size) >= bytes, Id::P19, || format!("INDX_SIZE {size}, indices have {bytes} bytes"));
+    said.unless(u64::from(size) >= bytes, Id::P19, || {
+        format!("INDX_SIZE {size}, indices have {bytes} bytes")
+    });
     said.unless(base % width == 0, Id::P19, || format!("INDX_BASE {base:#010x} of {width}-byte indices"));
 }

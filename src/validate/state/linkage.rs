@@ -54,7 +54,9 @@ fn locations(scene: &Scene<'_>, said: &mut Said) {
     let mut sources = vec![0u32; total as usize];
     for (output, link) in links.iter().enumerate() {
         let mask = link.source.components;
-        said.unless(matches!(mask, 1 | 3 | 7 | 0xf), Id::P4, || format!("COMPMASK {mask:#x} of output {output}"));
+        said.unless(matches!(mask, 1 | 3 | 7 | 0xf), Id::P4, || {
+            format!("COMPMASK {mask:#x} of output {output}")
+        });
         for component in (0..4).filter(|component| mask >> component & 1 != 0) {
             let location = (link.location + component).checked_sub(FIRST_LOCATION);
             match location.and_then(|location| sources.get_mut(location as usize)) {

@@ -1,7 +1,7 @@
 //! Section 6 of the page: what draws read and write lies in memory; and S28, S29: texture slots.
 
 use a4emu_decoder::bits::Register;
-use a4emu_decoder::regs::enums::{TexClamp, TexType};
+use a4emu_decoder::regs::enums::{TexClamp, TexFmt, TexType};
 use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::tex::*;
 use a4emu_decoder::regs::tpl1::*;
@@ -61,15 +61,22 @@ fn attributes(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
             format!("attribute {i}: {size} bytes at {base:#010x} are in no one buffer")
         });
         let element = fetch.FETCHSIZE() + 1;
-        said.unless(size >= element, Id::M1, || format!("attribute {i}: SIZE {size}, an element has {element}"));
+        said.unless(size >= element, Id::M1, || {
+            format!("attribute {i}: SIZE {size}, an element has {element}")
+        });
         let instances = regs.at::<VFD_FETCH_INSTR_3>(i).STEPRATE().max(1);
         let last = match (&call.indices, fetch.INSTANCED()) {
-            (_, true) => u64::from(call.instances.saturating_sub(1) / instances) + u64::from(first_instance(scene, call)),
+            (_, true) => {
+                u64::from(call.instances.saturating_sub(1) / instances)
+                    + u64::from(first_instance(scene, call))
+            }
             (IndexSource::Auto, false) => u64::from(call.count - 1) + u64::from(first_vertex(scene, call)),
             _ => continue,
         };
         let end = last * u64::from(fetch.BUFSTRIDE()) + u64::from(element);
-        said.unless(end <= size.into(), Id::M2, || format!("attribute {i}: element {last} lies beyond SIZE {size}"));
+        said.unless(end <= size.into(), Id::M2, || {
+            format!("attribute {i}: element {last} lies beyond SIZE {size}")
+        });
     }
 }
 
@@ -107,6 +114,7 @@ fn textures(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
         if let Some(sampler) = sampler {
             let words = loaded.samplers.get(usize::from(sampler)).copied().unwrap_or_default();
             border(scene, stage, sampler, words, said);
+            doubtful(scene, stage, [slot, sampler], said);
         }
     }
 }
@@ -134,6 +142,29 @@ fn texture(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 8], said: &mu
     let aligned = c2.PITCH() % c2.least_pitch() == 0;
     said.unless(is_buffer || aligned, Id::M3, || {
         format!("{}: texture {slot} has a pitch of {} bytes", stage.name(), c2.PITCH())
+    });
+}
+
+/// P26: what drivers leave alone because it is said not to work.
+fn doubtful(scene: &Scene<'_>, stage: Stage, [slot, sampler]: [u8; 2], said: &mut Said) {
+    let loaded = scene.gpu.loaded.stage(stage);
+    let (Some(words), Some(state)) =
+        (loaded.textures.get(usize::from(slot)), loaded.samplers.get(usize::from(sampler)))
+    else {
+        return;
+    };
+    let (c0, c1, samp) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_SAMP_0(state[0]));
+    let mirrors = [samp.WRAP_S(), samp.WRAP_T(), samp.WRAP_R()].contains(&TexClamp::A4XX_TEX_MIRROR_CLAMP);
+    let whole = c1.WIDTH().is_power_of_two() && c1.HEIGHT().is_power_of_two();
+    said.unless(!mirrors || whole, Id::P26, || {
+        format!("{}: texture {slot} is mirrored and clamped, and its size is no power of two", stage.name())
+    });
+    let wide = matches!(
+        c0.FMT(),
+        TexFmt::TFMT4_32_32_32_FLOAT | TexFmt::TFMT4_32_32_32_UINT | TexFmt::TFMT4_32_32_32_SINT
+    );
+    said.unless(!wide || c0.TYPE() == TexType::A4XX_TEX_BUFFER, Id::P26, || {
+        format!("{}: texture {slot} has 96 bits and is no buffer", stage.name())
     });
 }
 
@@ -171,7 +202,10 @@ fn buffers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
         let elements = SSBO_1_0(sizes[0]).elements(SSBO_1_1(sizes[1]));
         let bytes = u64::from(elements) * 4;
         said.unless(!is_buffer || holds(scene, base, bytes), Id::M6, || {
-            format!("{}: storage buffer {slot} has {bytes} bytes at {base:#010x}, in no one buffer", stage.name())
+            format!(
+                "{}: storage buffer {slot} has {bytes} bytes at {base:#010x}, in no one buffer",
+                stage.name()
+            )
         });
         let dropped = words[0] - base;
         said.unless(dropped == 0, Id::X10, || {

@@ -61,7 +61,12 @@ impl Said {
 
 impl<'a> Scene<'a> {
     /// Of a draw with this initiator.
-    pub fn of_draw(gpu: &'a Gpu, pass: Pass, initiator: VGT_DRAW_INITIATOR_A4XX, programs: &mut Programs) -> Self {
+    pub fn of_draw(
+        gpu: &'a Gpu,
+        pass: Pass,
+        initiator: VGT_DRAW_INITIATOR_A4XX,
+        programs: &mut Programs,
+    ) -> Self {
         let regs = &gpu.regs;
         let draws = !matches!(pass, Pass::Binning | Pass::Resolve);
         let patches = draws && initiator.patch_vertices().is_some();

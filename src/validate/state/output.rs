@@ -40,7 +40,9 @@ fn counts(scene: &Scene<'_>, said: &mut Said) {
     let none = matches!(scene.pass, Pass::Binning | Pass::Resolve);
     said.unless(!none || rb == 0, Id::P7, || format!("MRT {rb} in the {} pass", scene.pass));
     let tests = tests_depth(scene) && !none;
-    said.unless(!tests || rb > 0, Id::P7, || "no colour output with a depth buffer: one is needed".to_owned());
+    said.unless(!tests || rb > 0, Id::P7, || {
+        "no colour output with a depth buffer: one is needed".to_owned()
+    });
 }
 
 fn tests_depth(scene: &Scene<'_>) -> bool {
@@ -90,7 +92,8 @@ fn target(scene: &Scene<'_>, i: u32, said: &mut Said) {
 /// P9.
 fn shader_depth(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
-    let (rb, sp) = (regs.get::<RB_FS_OUTPUT_REG>().FRAG_WRITES_Z(), regs.get::<SP_FS_OUTPUT_REG>().DEPTH_ENABLE());
+    let (rb, sp) =
+        (regs.get::<RB_FS_OUTPUT_REG>().FRAG_WRITES_Z(), regs.get::<SP_FS_OUTPUT_REG>().DEPTH_ENABLE());
     said.unless(rb == sp, Id::P9, || format!("FRAG_WRITES_Z is {rb}, DEPTH_ENABLE {sp}"));
     let control = regs.get::<RB_DEPTH_CONTROL>();
     let restores = scene.pass == Pass::Restore;
@@ -99,7 +102,10 @@ fn shader_depth(scene: &Scene<'_>, said: &mut Said) {
     });
     let late = [regs.get::<GRAS_ALPHA_CONTROL>().ALPHA_TEST_ENABLE(), control.EARLY_Z_DISABLE()];
     said.unless(late[0] == late[1] || restores, Id::P9, || {
-        format!("GRAS_ALPHA_CONTROL.ALPHA_TEST_ENABLE is {}, RB_DEPTH_CONTROL.EARLY_Z_DISABLE {}", late[0], late[1])
+        format!(
+            "GRAS_ALPHA_CONTROL.ALPHA_TEST_ENABLE is {}, RB_DEPTH_CONTROL.EARLY_Z_DISABLE {}",
+            late[0], late[1]
+        )
     });
 }
 
@@ -120,7 +126,9 @@ fn has_effects(checked: &Checked) -> bool {
 fn depth_and_stencil(scene: &Scene<'_>, said: &mut Said) {
     let (regs, restores) = (scene.regs, scene.pass == Pass::Restore);
     let depth = regs.get::<RB_DEPTH_CONTROL>();
-    said.unless(!depth.Z_WRITE_ENABLE() || depth.Z_TEST_ENABLE(), Id::P11, || "Z_WRITE without Z_TEST".to_owned());
+    said.unless(!depth.Z_WRITE_ENABLE() || depth.Z_TEST_ENABLE(), Id::P11, || {
+        "Z_WRITE without Z_TEST".to_owned()
+    });
     let trivial = matches!(depth.ZFUNC(), CompareFunc::FUNC_ALWAYS | CompareFunc::FUNC_NEVER);
     let reads = depth.Z_READ_ENABLE() || !depth.Z_TEST_ENABLE() || trivial;
     said.unless(reads || restores, Id::P11, || "Z_TEST without Z_READ_ENABLE".to_owned());
@@ -142,7 +150,9 @@ fn depth_format(scene: &Scene<'_>, said: &mut Said) {
     let [gras, rb] = [regs.get::<GRAS_DEPTH_CONTROL>().FORMAT(), regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT()];
     said.unless(gras == rb, Id::P20, || format!("GRAS_DEPTH_CONTROL {gras:?}, RB_DEPTH_INFO {rb:?}"));
     let tests = tests_depth(scene) && scene.pass == Pass::Gmem;
-    said.unless(!tests || rb != DepthFormat::DEPTH4_NONE, Id::P20, || "depth test without a depth buffer".to_owned());
+    said.unless(!tests || rb != DepthFormat::DEPTH4_NONE, Id::P20, || {
+        "depth test without a depth buffer".to_owned()
+    });
 }
 
 /// P24. X9: the bits that turn multisampling off need not agree.

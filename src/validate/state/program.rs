@@ -6,7 +6,7 @@ use a4emu_decoder::regs::enums::IntpMode;
 use a4emu_decoder::regs::vpc::{VPC_ATTR, VPC_VARYING_INTERP_MODE};
 
 use super::stage::{barycentrics, control0, delivered, has_four_quads, hlsq, outputs, private_memory};
-use super::{Scene, Said};
+use super::{Said, Scene};
 use crate::draw::sp::state::place;
 use crate::gpu::Stage;
 use crate::pass::Pass;
@@ -51,7 +51,8 @@ fn footprint(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
     let zero = Reg(3);
     let named = delivered(regs, program.stage).into_iter().map(|named| (named, Id::P18));
-    let named = named.chain(outputs(regs, program.stage, scene.pass).into_iter().map(|named| (named, Id::P5)));
+    let named =
+        named.chain(outputs(regs, program.stage, scene.pass).into_iter().map(|named| (named, Id::P5)));
     for ((reg, what), rule) in named.filter(|((reg, _), _)| outside(*reg)) {
         let rule = match what {
             "attribute" | "position" => rule,
@@ -101,7 +102,8 @@ fn enables(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     });
     let enabled = hlsq(scene.regs, program.stage).SSBO_ENABLE();
     if slots != enabled {
-        let what = if slots { "storage slots without SSBO_ENABLE" } else { "SSBO_ENABLE without storage slots" };
+        let what =
+            if slots { "storage slots without SSBO_ENABLE" } else { "SSBO_ENABLE without storage slots" };
         said.say(Id::S23, format!("{}: {what}", program.stage.name()));
     }
     if program.stage != Stage::FS {
@@ -181,7 +183,11 @@ fn varyings(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
                     && !delivered.contains(&u32::from(reg.0))
                 {
                     let reg = FileReg { half: false, reg };
-                    said.add(program.broken(Id::S27, index, format!("i and j in {reg} were never delivered")));
+                    said.add(program.broken(
+                        Id::S27,
+                        index,
+                        format!("i and j in {reg} were never delivered"),
+                    ));
                 }
             }
             _ => {}

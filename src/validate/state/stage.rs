@@ -64,7 +64,8 @@ pub fn has_four_quads(control: SP_VS_CTRL_REG0) -> bool {
 pub type Named = (FileReg, &'static str);
 
 fn run(id: u32, half: bool, count: u32, name: &'static str) -> impl Iterator<Item = Named> {
-    let ids = used(id).into_iter().flat_map(move |id| (id..id + count).filter_map(|id| u8::try_from(id).ok()));
+    let ids =
+        used(id).into_iter().flat_map(move |id| (id..id + count).filter_map(|id| u8::try_from(id).ok()));
     ids.filter_map(move |id| FileReg::of(Reg(id), half)).map(move |reg| (reg, name))
 }
 

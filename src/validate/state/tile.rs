@@ -82,12 +82,24 @@ fn scissors(scene: &Scene<'_>, said: &mut Said) {
     let restores = scene.pass == Pass::Restore;
     let screen = tl.X() <= br.X() && tl.Y() <= br.Y() && (restores || inside(br.X(), br.Y()));
     said.unless(screen, Id::P23, || {
-        format!("screen scissor ends at {},{} in a frame of {}x{}", br.X(), br.Y(), frame.WIDTH(), frame.HEIGHT())
+        format!(
+            "screen scissor ends at {},{} in a frame of {}x{}",
+            br.X(),
+            br.Y(),
+            frame.WIDTH(),
+            frame.HEIGHT()
+        )
     });
     let (wtl, wbr) = (regs.get::<GRAS_SC_WINDOW_SCISSOR_TL>(), regs.get::<GRAS_SC_WINDOW_SCISSOR_BR>());
     let empty = wtl.X() > wbr.X() || wtl.Y() > wbr.Y();
     said.unless(empty || restores || inside(wbr.X(), wbr.Y()), Id::P23, || {
-        format!("window scissor ends at {},{} in a frame of {}x{}", wbr.X(), wbr.Y(), frame.WIDTH(), frame.HEIGHT())
+        format!(
+            "window scissor ends at {},{} in a frame of {}x{}",
+            wbr.X(),
+            wbr.Y(),
+            frame.WIDTH(),
+            frame.HEIGHT()
+        )
     });
     if !scene.in_tiles() {
         return;
@@ -98,14 +110,21 @@ fn scissors(scene: &Scene<'_>, said: &mut Said) {
     let [width, height] = bin_size(scene);
     let fits = br.X() < at[0] + width && br.Y() < at[1] + height;
     said.unless([tl.X(), tl.Y()] == at && aligned && fits, Id::T6, || {
-        format!("screen scissor {},{} to {},{}, bin of {width}x{height} at {at:?}", tl.X(), tl.Y(), br.X(), br.Y())
+        format!(
+            "screen scissor {},{} to {},{}, bin of {width}x{height} at {at:?}",
+            tl.X(),
+            tl.Y(),
+            br.X(),
+            br.Y()
+        )
     });
 }
 
 /// T1.
 fn bin(scene: &Scene<'_>, said: &mut Said) {
     let size = bin_size(scene);
-    let fits = size.iter().zip(BIN_MAX).all(|(size, most)| *size > 0 && *size <= most && size % BIN_UNIT == 0);
+    let fits =
+        size.iter().zip(BIN_MAX).all(|(size, most)| *size > 0 && *size <= most && size % BIN_UNIT == 0);
     said.unless(fits, Id::T1, || format!("bin of {}x{} pixels", size[0], size[1]));
 }
 
@@ -125,7 +144,10 @@ fn strides(scene: &Scene<'_>, said: &mut Said) {
             false => mode == TileMode::TILE4_LINEAR && stride == 0,
         };
         said.unless(fits, Id::T2, || {
-            format!("target {i}: {mode:?}, pitch {}, stride {stride}, bin of {width} pixels", info.COLOR_BUF_PITCH())
+            format!(
+                "target {i}: {mode:?}, pitch {}, stride {stride}, bin of {width} pixels",
+                info.COLOR_BUF_PITCH()
+            )
         });
     }
 }
@@ -161,7 +183,9 @@ fn parts(scene: &Scene<'_>, said: &mut Said) {
         }
     }
     for part in parts.iter().filter(|part| part.name.starts_with("colour")) {
-        said.unless(part.base % COLOR_BASE == 0, Id::T3, || format!("{} begins at {:#x}", part.name, part.base));
+        said.unless(part.base % COLOR_BASE == 0, Id::T3, || {
+            format!("{} begins at {:#x}", part.name, part.base)
+        });
     }
 }
 
@@ -180,7 +204,11 @@ fn surfaces(scene: &Scene<'_>) -> Vec<Part> {
     let info = regs.get::<RB_DEPTH_INFO>();
     let packed = info.DEPTH_FORMAT() == DepthFormat::DEPTH4_24_8;
     if let Some(cpp) = depth_bytes(info.DEPTH_FORMAT()).filter(|_| tests || (stencil && packed)) {
-        parts.push(Part { name: "depth".to_owned(), base: info.DEPTH_BASE(), bytes: pixels * u64::from(cpp) });
+        parts.push(Part {
+            name: "depth".to_owned(),
+            base: info.DEPTH_BASE(),
+            bytes: pixels * u64::from(cpp),
+        });
     }
     let apart = regs.get::<RB_STENCIL_INFO>();
     if stencil && apart.SEPARATE_STENCIL() {
@@ -200,7 +228,9 @@ fn depth_pitch(scene: &Scene<'_>, said: &mut Said) {
     });
     let stencil = regs.get::<RB_STENCIL_PITCH>().VALUE();
     let apart = regs.get::<RB_STENCIL_INFO>().SEPARATE_STENCIL();
-    said.unless(!apart || stencil == width, Id::T5, || format!("RB_STENCIL_PITCH {stencil}, a bin has {width} pixels"));
+    said.unless(!apart || stencil == width, Id::T5, || {
+        format!("RB_STENCIL_PITCH {stencil}, a bin has {width} pixels")
+    });
 }
 
 /// T7.
@@ -208,7 +238,8 @@ fn resolve(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let (control, info) = (regs.get::<RB_COPY_CONTROL>(), regs.get::<RB_COPY_DEST_INFO>());
     let base = control.GMEM_BASE();
-    let colour = (0..TARGETS).find(|i| exists(scene, *i).is_some() && regs.at::<RB_MRT_BASE>(*i).VALUE() == base);
+    let colour =
+        (0..TARGETS).find(|i| exists(scene, *i).is_some() && regs.at::<RB_MRT_BASE>(*i).VALUE() == base);
     let depth = regs.get::<RB_DEPTH_INFO>();
     let at_depth = depth.DEPTH_FORMAT() != DepthFormat::DEPTH4_NONE && depth.DEPTH_BASE() == base;
     let stencil = regs.get::<RB_STENCIL_INFO>();

@@ -67,7 +67,8 @@ fn overlap(scene: &Scene<'_>, said: &mut Said) {
                 format!("{kind} window of {} ends at {end} of {units}", stage.name())
             });
             for (other, other_first, other_end) in &windows[..i] {
-                let apart = end <= *other_first || *other_end <= first || first == end || other_first == other_end;
+                let apart =
+                    end <= *other_first || *other_end <= first || first == end || other_first == other_end;
                 said.unless(apart, Id::P13, || {
                     format!("{kind} windows of {} and {} overlap", other.name(), stage.name())
                 });

@@ -90,7 +90,9 @@ impl Bins {
         let column = x.checked_sub(config.X()).filter(|column| *column < config.W());
         let row = y.checked_sub(config.Y()).filter(|row| *row < config.H());
         let slot = row.zip(column).map(|(row, column)| row * config.W() + column);
-        said.unless(slot == Some(stream.N()), Id::C27, || "the draw reads the stream of another bin".to_owned());
+        said.unless(slot == Some(stream.N()), Id::C27, || {
+            "the draw reads the stream of another bin".to_owned()
+        });
         said.unless(stream.SIZE() == config.W() * config.H(), Id::C27, || {
             "PC_VSTREAM_CONTROL.SIZE is not the number of the pipe's bins".to_owned()
         });
@@ -112,9 +114,9 @@ fn pipes(gpu: &Gpu, said: &mut Said) {
     };
     let first = [tl.X().checked_div(width).unwrap_or(0), tl.Y().checked_div(height).unwrap_or(0)];
     let places = (0..rows.min(1024)).flat_map(|y| (0..columns.min(1024)).map(move |x| [x, y]));
-    let wrong = places.map(|[x, y]| [x + first[0], y + first[1]]).find(|[x, y]| {
-        configs.iter().filter(|config| covers(config, *x, *y)).count() != 1
-    });
+    let wrong = places
+        .map(|[x, y]| [x + first[0], y + first[1]])
+        .find(|[x, y]| configs.iter().filter(|config| covers(config, *x, *y)).count() != 1);
     if let Some([x, y]) = wrong {
         said.say(Id::C28, format!("bin {x},{y} is not in one pipe"));
     }
@@ -123,8 +125,10 @@ fn pipes(gpu: &Gpu, said: &mut Said) {
         said.unless(w <= MOST[0] && h <= MOST[0] && w * h <= MOST[1], Id::C28, || {
             format!("pipe {pipe} has {w}x{h} bins")
         });
-        let (address, length) =
-            (regs.at::<VSC_PIPE_DATA_ADDRESS>(pipe as u32).VALUE(), regs.at::<VSC_PIPE_DATA_LENGTH>(pipe as u32));
+        let (address, length) = (
+            regs.at::<VSC_PIPE_DATA_ADDRESS>(pipe as u32).VALUE(),
+            regs.at::<VSC_PIPE_DATA_LENGTH>(pipe as u32),
+        );
         let fits = gpu.mem.room(address) >= length.VALUE().saturating_add(TAIL);
         said.unless(fits, Id::M7, || format!("the stream of pipe {pipe} is in no one buffer"));
     }

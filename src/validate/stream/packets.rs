@@ -142,7 +142,11 @@ fn constants(gpu: &Gpu, stage: Stage, [first, units]: [u32; 2], source: StateSou
     }
     let length = hlsq(&gpu.regs, stage).CONSTLENGTH() * BLOCK;
     said.unless(first + units <= length, Id::C24, || {
-        format!("{}: c{first} to c{} are loaded, the stage has {length} vec4", stage.name(), first + units - 1)
+        format!(
+            "{}: c{first} to c{} are loaded, the stage has {length} vec4",
+            stage.name(),
+            first + units - 1
+        )
     });
 }
 
@@ -156,4 +160,3 @@ pub fn trouble(trouble: &Trouble, said: &mut Said) {
         _ => {}
     }
 }
-

@@ -158,7 +158,10 @@ impl Waits {
             && self.busy
         {
             let rule = if pass == Pass::Binning { Id::X4 } else { Id::C3 };
-            said.say(rule, format!("constants of {} are overwritten while draws may read them", stage.name()));
+            said.say(
+                rule,
+                format!("constants of {} are overwritten while draws may read them", stage.name()),
+            );
         }
     }
 

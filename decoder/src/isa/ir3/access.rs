@@ -18,13 +18,16 @@ pub struct FileReg {
     pub reg: Reg,
 }
 
+/// Number of a0, behind which are p0 and r63.
+const FIRST_SPECIAL: u8 = 61;
+
 impl FileReg {
     /// How many there are at most.
     pub const COUNT: usize = 512;
 
     /// The register `reg` of a file; nothing for r63.x.
     pub fn of(reg: Reg, half: bool) -> Option<Self> {
-        (reg != Reg::NONE).then_some(Self { half: half && reg.has_halves(), reg })
+        (reg != Reg::NONE).then_some(Self { half: half && reg.number() < FIRST_SPECIAL, reg })
     }
 
     /// Its place in a set of all of them, below [`Self::COUNT`].
@@ -39,7 +42,7 @@ impl FileReg {
 
     /// Is it a general register, rather than a0, p0 or r63?
     pub const fn is_general(self) -> bool {
-        self.reg.number() < 61
+        self.reg.number() < FIRST_SPECIAL
     }
 }
 
@@ -386,6 +389,7 @@ mod tests {
     fn files_are_apart_and_a0_and_p0_are_in_neither() {
         assert_eq!(text(Instr::writes, "cov.f32f16 hr1.y, r1.y"), "hr1.y@0");
         assert_eq!(text(Instr::reads, "mov.f32f32 r1.x, c<a0.x + 4>"), "a0.x@0");
+        assert_eq!(text(Instr::writes, "mova a0.x, hr0.x"), "a0.x@0");
         assert_eq!(text(Instr::writes, "cmps.f.lt p0.y, r0.x, c0.x"), "p0.y@0");
         assert_eq!(text(Instr::reads, "br !p0.y, #2"), "p0.y@0");
         assert_eq!(text(Instr::reads, "bary.f (ei)r1.x, 3, r0.x"), "r0.x@0 r0.y@0");
