@@ -10,7 +10,7 @@ use super::finding::{Broken, Findings};
 use super::programs::Programs;
 use super::rules::Id;
 use super::state::{self, Said, Scene};
-use super::stream::{self, Bins, Packets, Waits};
+use super::stream::{self, Bins, Packets, Traffic, Waits};
 use crate::cp::observer::{Announced, Load};
 use crate::cp::{Call, Flow, Observer};
 use crate::draw::{DispatchCall, DrawCall};
@@ -44,6 +44,7 @@ struct Batch {
     waits: Waits,
     packets: Packets,
     bins: Bins,
+    traffic: Traffic,
     written: RegSet,
     slots: Slots,
 }
@@ -59,6 +60,7 @@ impl Watch {
         self.batch.bins.draw(gpu, call, &mut said);
         let scene = Scene::of_draw(gpu, call.pass, call.initiator, &mut self.programs);
         self.batch.packets.call(&scene, true, &mut said);
+        self.batch.traffic.draw(&scene, call, &mut said);
         state::check_programs(&scene, &mut said);
         state::check_draw(&scene, call, &mut said);
         state::written::check(&scene, &self.batch.written, &mut said);
@@ -112,6 +114,7 @@ impl Observer for Watch {
                 self.batch.waits.packet(&command, &mut said);
                 self.batch.packets.command(gpu, &command, &mut said);
                 self.batch.bins.command(&command);
+                self.batch.traffic.command(gpu, &command, &mut said);
             }
             _ => stream::protected(packet, &mut said),
         }
@@ -127,7 +130,12 @@ impl Observer for Watch {
         }
         let mut said = Said::default();
         self.batch.waits.register(gpu, offset, &mut said);
+        self.batch.traffic.register(offset);
         self.tell(gpu, said);
+    }
+
+    fn store(&mut self, _: &Gpu, address: u32, bytes: &[u8]) {
+        self.batch.traffic.store(address, bytes.len());
     }
 
     fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
@@ -152,6 +160,7 @@ impl Observer for Watch {
             Call::Draw(_) | Call::Uncounted(_) => Said::default(),
         };
         self.batch.waits.call(gpu, call, &mut said);
+        self.batch.traffic.begin(gpu);
         self.tell(gpu, said);
         Flow::Continue
     }

@@ -2,18 +2,19 @@
 
 mod control;
 mod delay;
-pub mod encoding;
-pub mod flow;
-pub mod sync;
+mod encoding;
+mod flow;
+mod sync;
 
 use a4emu_decoder::isa::ir3::access::{Access, FileReg, Role};
-use a4emu_decoder::isa::ir3::{Body, Cat2Op, Cat6Op, Instr};
+use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat2Op, Cat6Class, Cat6Form, Cat6Op, Instr};
 
 use super::finding::{Broken, Instruction};
 use super::rules::Id;
 use crate::gpu::Stage;
 use crate::inspect::Shader;
-use flow::Flow;
+use encoding::needs_quads;
+use flow::{Flow, control};
 use sync::Pending;
 
 /// A program, taken apart for the rules.
@@ -34,10 +35,68 @@ pub struct Program {
     steps: u64,
 }
 
+/// What draws ask of a program each time.
+pub struct Facts {
+    /// Highest full and half register that is named, as scalar ids.
+    pub highest: [Option<u32>; 2],
+    /// One past the last instruction that may run.
+    pub length: usize,
+    /// Its inputs, as a fragment shader.
+    pub inputs: Vec<usize>,
+    /// Something uses a storage slot.
+    pub storage: bool,
+    /// Something needs the pixels of a quad.
+    pub quads: bool,
+    /// Something uses private memory.
+    pub private: bool,
+    /// Something kills.
+    pub kills: bool,
+}
+
+impl Facts {
+    fn of(program: &Program) -> Self {
+        let any = |is_it: fn(&Instr) -> bool| program.reachable().any(|(_, instr)| is_it(instr));
+        let inputs = program.reachable().filter(|(_, instr)| is_input(instr)).map(|(index, _)| index);
+        Self {
+            highest: [false, true].map(|half| highest(program, half)),
+            length: program.reachable().last().map_or(0, |(index, _)| index + 1),
+            inputs: inputs.collect(),
+            storage: any(uses_storage),
+            quads: any(needs_quads),
+            private: any(uses_private_memory),
+            kills: any(|instr| control(instr).is_some_and(|cat0| cat0.op == Cat0Op::Kill)),
+        }
+    }
+}
+
+fn highest(program: &Program, half: bool) -> Option<u32> {
+    let accesses = |index: usize| program.reads[index].iter().chain(&program.writes[index]);
+    let named = program.reachable().flat_map(|(index, _)| accesses(index)).map(|access| access.reg);
+    named.filter(|reg| reg.is_general() && reg.half == half).map(|reg| u32::from(reg.reg.0)).max()
+}
+
+fn uses_storage(instr: &Instr) -> bool {
+    let Body::Cat6(cat6) = &instr.body else { return false };
+    matches!(
+        cat6.form,
+        Cat6Form::BufferLoad { .. }
+            | Cat6Form::BufferStore { .. }
+            | Cat6Form::AtomicSlot { .. }
+            | Cat6Form::Info { .. }
+    )
+}
+
+fn uses_private_memory(instr: &Instr) -> bool {
+    let Body::Cat6(cat6) = &instr.body else { return false };
+    matches!(cat6.op.class(), Cat6Class::LoadPrivate | Cat6Class::StorePrivate)
+}
+
 /// What is known of a program once and for all.
 pub struct Checked {
     /// The program.
     pub program: Program,
+    /// What draws ask.
+    pub facts: Facts,
     /// The rules that it breaks whatever the registers hold.
     pub broken: Vec<Broken>,
     /// What may not have arrived at each of its ends.
@@ -61,7 +120,8 @@ impl Checked {
         control::check(&program, &mut broken);
         encoding::check(&program, &mut broken);
         let (cut, steps) = (program.steps == 0, MAX_STEPS - program.steps);
-        Self { program, broken, pending, cut, steps }
+        let facts = Facts::of(&program);
+        Self { program, facts, broken, pending, cut, steps }
     }
 }
 
@@ -96,19 +156,6 @@ impl Program {
     fn step(&mut self) -> bool {
         self.steps = self.steps.saturating_sub(1);
         self.steps > 0
-    }
-
-    /// The highest register of a file that is named, as a scalar id.
-    pub fn highest(&self, half: bool) -> Option<u32> {
-        let named =
-            self.reachable().flat_map(|(index, _)| self.reads[index].iter().chain(&self.writes[index]));
-        let general = named.map(|access| access.reg).filter(|reg| reg.is_general() && reg.half == half);
-        general.map(|reg| u32::from(reg.reg.0)).max()
-    }
-
-    /// The end of the program: one past its last instruction that may run.
-    pub fn length(&self) -> usize {
-        self.reachable().last().map_or(0, |(index, _)| index + 1)
     }
 }
 

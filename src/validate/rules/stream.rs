@@ -67,4 +67,13 @@ super::rules! { 1;
     C31 W Inf "A called buffer has 1 to 0xfffff dwords, two calls deep at most";
         mend "do not call an empty buffer, and call from fewer levels";
         from "fd/freedreno_util.h, hazards.md 4.2", break "size 0";
+    F1 W Doc "Vertices that a draw stored in this batch are fetched behind UCHE_INVALIDATE and a wait";
+        mend "wait, and write UCHE_INVALIDATE, before the draw that fetches them";
+        from "fd4/fd4_emit.c (fd4_emit_vertex_bufs), hazards.md 4.3", break "remove the invalidation";
+    F2 E Inf "Parameters of an indirect draw that a draw stored in this batch are read behind CACHE_FLUSH and a wait";
+        mend "CP_EVENT_WRITE CACHE_FLUSH and CP_WAIT_FOR_IDLE before the indirect draw";
+        from "board-a420.md B8, hazards.md 4.3", break "transform feedback into an indirect draw";
+    F3 E Inf "What a draw wrote is read as texture, indices or constants in a later batch";
+        mend "begin a batch";
+        from "fd/freedreno_batch.c (fd_batch_resource_read_slowpath), hazards.md 4.3", break "texture BASE at the current target";
 }

@@ -1,6 +1,5 @@
 //! P7 to P11, P20, P21 and P24: the fragment shader's results and the render backend.
 
-use a4emu_decoder::isa::ir3::{Body, Cat0Op};
 use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat};
 use a4emu_decoder::regs::gras::*;
 use a4emu_decoder::regs::rb::*;
@@ -117,9 +116,7 @@ fn early_depth(scene: &Scene<'_>, said: &mut Said) {
 }
 
 fn has_effects(checked: &Checked) -> bool {
-    let kills = |body: &Body| matches!(body, Body::Cat0(cat0) if cat0.op == Cat0Op::Kill);
-    let program = &checked.program;
-    program.shader.uses.stores || program.reachable().any(|(_, instr)| kills(&instr.body))
+    checked.facts.kills || checked.program.shader.uses.stores
 }
 
 /// P11.

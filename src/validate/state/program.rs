@@ -1,7 +1,7 @@
 //! Section 3.2 of the page, and Y6: a program against the registers of its stage.
 
 use a4emu_decoder::isa::ir3::access::FileReg;
-use a4emu_decoder::isa::ir3::{Body, Cat2, Cat2Op, Cat6Class, Cat6Form, Reg, Src};
+use a4emu_decoder::isa::ir3::{Body, Cat2, Cat2Op, Cat6Form, Reg, Src};
 use a4emu_decoder::regs::enums::IntpMode;
 use a4emu_decoder::regs::vpc::{VPC_ATTR, VPC_VARYING_INTERP_MODE};
 
@@ -10,8 +10,7 @@ use super::{Said, Scene};
 use crate::draw::sp::state::place;
 use crate::gpu::Stage;
 use crate::pass::Pass;
-use crate::validate::program::encoding::needs_quads;
-use crate::validate::program::{Checked, is_input};
+use crate::validate::program::Checked;
 use crate::validate::rules::Id;
 
 /// Instructions of a group.
@@ -43,7 +42,7 @@ fn footprint(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let sizes = [control.FULLREGFOOTPRINT(), control.HALFREGFOOTPRINT()];
     let outside = |reg: FileReg| u32::from(reg.reg.number()) >= sizes[usize::from(reg.half)];
     for half in [false, true] {
-        let highest = program.highest(half).map(|id| id / 4);
+        let highest = checked.facts.highest[usize::from(half)].map(|id| id / 4);
         if let Some(highest) = highest.filter(|number| *number >= sizes[usize::from(half)]) {
             let (file, size) = (if half { "hr" } else { "r" }, sizes[usize::from(half)]);
             said.say(Id::S20, format!("{stage}: {file}{highest} used, footprint {size}"));
@@ -90,16 +89,7 @@ fn constants(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
 /// S23 and S24.
 fn enables(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let program = &checked.program;
-    let slots = program.reachable().any(|(_, instr)| match &instr.body {
-        Body::Cat6(cat6) => matches!(
-            cat6.form,
-            Cat6Form::BufferLoad { .. }
-                | Cat6Form::BufferStore { .. }
-                | Cat6Form::AtomicSlot { .. }
-                | Cat6Form::Info { .. }
-        ),
-        _ => false,
-    });
+    let slots = checked.facts.storage;
     let enabled = hlsq(scene.regs, program.stage).SSBO_ENABLE();
     if slots != enabled {
         let what =
@@ -109,7 +99,7 @@ fn enables(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     if program.stage != Stage::FS {
         return;
     }
-    let implicit = program.reachable().any(|(_, instr)| needs_quads(instr));
+    let implicit = checked.facts.quads;
     let lod = control0(scene.regs, program.stage).is_some_and(|control| control.PIXLODENABLE());
     if implicit != lod {
         let what = if implicit { "implicit level without PIXLODENABLE" } else { "PIXLODENABLE without need" };
@@ -121,7 +111,7 @@ fn enables(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
 fn length(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let program = &checked.program;
     let (start, length) = place(scene.regs, program.stage);
-    let needs = program.length().div_ceil(GROUP);
+    let needs = checked.facts.length.div_ceil(GROUP);
     let has = length as usize / GROUP;
     if needs != has {
         let what = format!("{}: {needs} groups of instructions, LENGTH {has}", program.stage.name());
@@ -148,11 +138,7 @@ fn pending(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
 /// S30.
 fn private(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let program = &checked.program;
-    let uses = program.reachable().any(|(_, instr)| match &instr.body {
-        Body::Cat6(cat6) => matches!(cat6.op.class(), Cat6Class::LoadPrivate | Cat6Class::StorePrivate),
-        _ => false,
-    });
-    if uses && private_memory(scene.regs, program.stage).is_none() {
+    if checked.facts.private && private_memory(scene.regs, program.stage).is_none() {
         said.say(Id::S30, format!("{}: private memory without storage", program.stage.name()));
     }
 }
@@ -165,7 +151,8 @@ fn varyings(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let program = &checked.program;
     let total = scene.regs.get::<VPC_ATTR>().TOTALATTR();
     let delivered = barycentrics(scene.regs).map(|(id, _)| id);
-    for (index, instr) in program.reachable().filter(|(_, instr)| is_input(instr)) {
+    for &index in &checked.facts.inputs {
+        let instr = &program.instrs[index];
         for location in locations(&instr.body).filter(|location| *location >= total) {
             let what = format!("varying {location} is not delivered: TOTALATTR is {total}");
             said.add(program.broken(Id::S26, index, what));

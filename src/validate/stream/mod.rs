@@ -2,8 +2,10 @@
 
 mod bins;
 mod packets;
+mod traffic;
 mod waits;
 
 pub use bins::Bins;
 pub use packets::{Packets, protected, trouble};
+pub use traffic::Traffic;
 pub use waits::Waits;
