@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(rules("sam (f32)(x)r0.x, r1.x, s#0, t#0\nmov.f32f32 r1.y, c0.x\nend"), ["Y4"]);
         assert_eq!(rules("sam (f32)(x)r0.x, r1.x, s#0, t#0\n(sy)mov.f32f32 r1.y, c0.x\nend"), [""; 0]);
         assert_eq!(rules("stg.f32 g[r0.x], r1.x, 1\n(sy)mov.f32f32 r1.x, c0.x\nend"), ["Y4"]);
-        assert_eq!(rules("bar.g\nnop\n(ss)add.f r0.y, r0.x, c0.x\nend"), ["Y5", "Y5"]);
+        assert_eq!(rules("bar.g\nnop\n(ss)add.f r0.y, r0.x, c0.x\nend"), ["Y5"]);
         assert_eq!(rules("bar.g\nnop\n(ss)(sy)add.f r0.y, r0.x, c0.x\nend"), [""; 0]);
     }
 
