@@ -102,7 +102,8 @@ fn asm_and_replay_say_the_same() {
 fn nothing_is_said_of_what_a_driver_recorded() {
     let captures = ["captures/many.rd.gz", "captures/xfb.rd.gz", "captures/compute.rd.gz"];
     for threads in ["1", "3"] {
-        let (status, out, said) = a4emu(&[&["validate", "--quiet", "--threads", threads][..], &captures].concat());
+        let (status, out, said) =
+            a4emu(&[&["validate", "--quiet", "--threads", threads][..], &captures].concat());
         assert_eq!((status, out.as_str(), said.as_str()), (0, "", ""));
     }
 }

@@ -167,7 +167,8 @@ mod tests {
                 first.is_some_and(|cell| cell.split([' ', '*']).next() == Some(rule.id))
             };
             let row = page.lines().find(starts);
-            let named = row.is_some() || ["Rule ", "| ", ", "].iter().any(|before| page.contains(&format!("{before}{} ", rule.id)));
+            let named = row.is_some()
+                || ["Rule ", "| ", ", "].iter().any(|before| page.contains(&format!("{before}{} ", rule.id)));
             let named = named || page.contains(&format!("| {}:", rule.id));
             assert!(named, "{} is not in the page", rule.id);
         }

@@ -16,6 +16,7 @@ use crate::cp::{Call, Flow, Observer};
 use crate::draw::{DispatchCall, DrawCall};
 use crate::fault::Trouble;
 use crate::gpu::{Gpu, STAGES};
+use crate::memory::PAGE;
 use crate::pass::Pass;
 use crate::regfile::{COUNT, RegSet};
 
@@ -30,8 +31,8 @@ pub struct Watch {
     /// The programs that ran.
     pub programs: Programs,
     batch: Batch,
-    /// The capture names buffers without their contents: what it does not name is not there. Recorders that
-    /// name nothing else than what they hold leave most buffers out.
+    /// The capture names whole buffers: what it does not name is not there. Recorders that name parts of pages, as
+    /// far as they hold them, leave most buffers out.
     names_all: bool,
 }
 
@@ -102,7 +103,7 @@ fn bits(first: u32, count: u32) -> u128 {
 
 impl Observer for Watch {
     fn buffer(&mut self, buffer: Announced) {
-        self.names_all |= buffer.captured < buffer.bytes;
+        self.names_all |= buffer.captured < buffer.bytes || (buffer.bytes > 0 && buffer.bytes % PAGE == 0);
     }
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {

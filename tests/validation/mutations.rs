@@ -68,12 +68,14 @@ pub const ALL: &[Mutation] = &[
     Mutation {
         rules: &["D1", "D4", "X1"],
         what: "(rptN)nop one slot shorter",
-        edit: Edit::Line(|line, before, behind| shorter(line, !is_mova(before) && !reads_predicate(behind))),
+        edit: Edit::Line(|line, before, behind| {
+            shorter(line, !is_mova(before) && !behind.contains("<a0.x") && !reads_predicate(behind))
+        }),
     },
     Mutation {
         rules: &["D2", "D1"],
-        what: "the nop behind mova one slot shorter",
-        edit: Edit::Line(|line, before, _| shorter(line, is_mova(before))),
+        what: "a nop between mova and the use of a0.x one slot shorter",
+        edit: Edit::Line(|line, before, behind| shorter(line, is_mova(before) || behind.contains("<a0.x"))),
     },
     Mutation {
         rules: &["D3", "X1"],
@@ -178,12 +180,15 @@ pub const ALL: &[Mutation] = &[
     },
     Mutation {
         rules: &["C1"],
-        what: "the wait before RB_FRAME_BUFFER_DIMENSION removed",
+        what: "the wait before PC_BINNING_COMMAND removed",
         edit: Edit::Drop(|kind, behind| {
-            waits_before(kind, behind, |next| {
-                writes(next, "RB_FRAME_BUFFER_DIMENSION") || writes(next, "PC_BINNING_COMMAND")
-            })
+            waits_before(kind, behind, |next| writes(next, "PC_BINNING_COMMAND"))
         }),
+    },
+    Mutation {
+        rules: &["C1"],
+        what: "HLSQ_MODE_CONTROL written before a draw",
+        edit: Edit::Insert("VFD_INDEX_OFFSET", 0xe05, 3),
     },
     Mutation {
         rules: &["C2"],
@@ -234,10 +239,10 @@ pub const ALL: &[Mutation] = &[
     },
     Mutation {
         rules: &["C24"],
-        what: "DST_OFF of constants + 200",
+        what: "DST_OFF of constants + 300",
         edit: Edit::Load("constants", |_, at| {
             let old = at.as_ref().map_or(Some(0), value_of);
-            *at = old.map(|old| number(old + 200));
+            *at = old.map(|old| number(old + 300));
             old.is_some()
         }),
     },
@@ -248,8 +253,8 @@ pub const ALL: &[Mutation] = &[
     },
     Mutation {
         rules: &["C27"],
-        what: "PC_VSTREAM_CONTROL.N + 1",
-        edit: Edit::Field("PC_VSTREAM_CONTROL", "N", |old| old + 1),
+        what: "PC_VSTREAM_CONTROL.SIZE + 1",
+        edit: Edit::Field("PC_VSTREAM_CONTROL", "SIZE", |old| if old == 0 { 0 } else { old + 1 }),
     },
     Mutation {
         rules: &["P1"],
@@ -286,7 +291,7 @@ pub const ALL: &[Mutation] = &[
     Mutation {
         rules: &["P8"],
         what: "MRTFORMAT R32_UINT",
-        edit: Edit::Named("SP_FS_MRT", "MRTFORMAT", "RB4_R32_UINT"),
+        edit: Edit::Renamed("SP_FS_MRT", "MRTFORMAT", "RB4_R32_UINT"),
     },
     Mutation {
         rules: &["P9", "P10"],

@@ -15,6 +15,8 @@ pub enum Edit {
     Field(&'static str, &'static str, fn(u64) -> u64),
     /// A name in a field of a register.
     Named(&'static str, &'static str, &'static str),
+    /// The same, where the field has a name already.
+    Renamed(&'static str, &'static str, &'static str),
     /// A flag of a register, cleared.
     Clear(&'static str, &'static str),
     /// A flag of a register, set.
@@ -49,6 +51,14 @@ pub fn value_of(expr: &Expr) -> Option<u64> {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),
     }
+}
+
+fn named(value: &str) -> Expr {
+    Expr { span: span(), kind: ExprKind::Name(value.to_owned()) }
+}
+
+fn has(parts: &[Part], field: &str) -> bool {
+    parts.iter().any(|part| matches!(part, Part::Set(name, _) if name.text == field))
 }
 
 fn name(text: &str) -> Name {
@@ -130,10 +140,10 @@ impl Places {
             Kind::Buffer(buffer) => buffer.contents.iter_mut().for_each(|body| self.block(body)),
             Kind::Label(_, Some(body)) | Kind::Again(_, Some(body)) => self.block(body),
             Kind::Shader(lines) => self.shader(lines),
-            Kind::Write(register, _) if self.forgets(register) => {
+            Kind::Write(register, word) if self.forgets(register) => {
                 self.seen = 1;
                 if self.chosen.is_some() {
-                    *register = unnamed(NOBODY);
+                    (*register, *word) = (unnamed(NOBODY), Word::Plain(number(0)));
                 }
             }
             Kind::Write(register, word) | Kind::More(register, word) => {
@@ -191,21 +201,12 @@ impl Places {
                 self.field(parts, field, to);
             }
             (Edit::Named(wanted, field, value), Word::Fields(parts)) if wanted == register => {
-                let value = Expr { span: span(), kind: ExprKind::Name(value.to_owned()) };
-                let known = parts.iter_mut().find_map(|part| match part {
-                    Part::Set(name, old) if name.text == field => Some(old),
-                    _ => None,
-                });
-                match known {
-                    Some(old) if *old != value => {
-                        if self.is_here() {
-                            *old = value;
-                        }
-                    }
-                    Some(_) => {}
-                    None if self.is_here() => parts.push(Part::Set(name(field), value)),
-                    None => {}
+                if !self.rename(parts, field, value) && !has(parts, field) && self.is_here() {
+                    parts.push(Part::Set(name(field), named(value)));
                 }
+            }
+            (Edit::Renamed(wanted, field, value), Word::Fields(parts)) if wanted == register => {
+                self.rename(parts, field, value);
             }
             (Edit::Clear(wanted, flag), Word::Fields(parts)) if wanted == register => {
                 if parts.iter().any(|part| is_flag(part, flag)) && self.is_here() {
@@ -231,6 +232,20 @@ impl Places {
             }
             _ => {}
         }
+    }
+
+    /// Whether there is such a field, and of another value.
+    fn rename(&mut self, parts: &mut [Part], field: &str, value: &str) -> bool {
+        let known = parts.iter_mut().find_map(|part| match part {
+            Part::Set(name, old) if name.text == field && *old != named(value) => Some(old),
+            _ => None,
+        });
+        match known {
+            Some(old) if self.is_here() => *old = named(value),
+            Some(_) => {}
+            None => return false,
+        }
+        true
     }
 
     /// A field that is zero is not there.

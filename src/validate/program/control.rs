@@ -61,7 +61,10 @@ fn targets(program: &Program, broken: &mut Vec<Broken>) {
 
 /// The other half of S2.
 fn ends(program: &Program, broken: &mut Vec<Broken>) {
-    let Some(last) = program.instrs.len().checked_sub(1) else { return };
+    let Some(last) = program.instrs.len().checked_sub(1) else {
+        return broken
+            .push(Broken::new(Id::S2, format!("{}: a program of nothing but nop", program.stage.name())));
+    };
     let stops = control(&program.instrs[last])
         .is_some_and(|cat0| matches!(cat0.op, Cat0Op::End | Cat0Op::Chsh | Cat0Op::Ret | Cat0Op::Jump));
     if program.flow.is_reachable(last) && !stops {

@@ -25,6 +25,8 @@ struct TooNear {
     writer: usize,
     slots: u32,
     needs: u32,
+    /// It is an earlier repetition of the reader itself.
+    inside: bool,
 }
 
 /// Adds what breaks D1 to D4.
@@ -45,7 +47,7 @@ fn violation(program: &mut Program, reader: usize, read: Access) -> Option<Broke
     let near = lenient.as_ref().unwrap_or(&strict);
     let rule = match &lenient {
         None => Id::D4,
-        Some(_) if round_a_loop(program, near.writer, reader) => Id::X1,
+        Some(_) if round_a_loop(program, near, reader) => Id::X1,
         Some(_) if is_index(&read) => Id::D2,
         Some(_) if read.reg.reg.is_predicate() => Id::D3,
         Some(_) => Id::D1,
@@ -60,8 +62,9 @@ fn violation(program: &mut Program, reader: usize, read: Access) -> Option<Broke
 }
 
 /// Whether the path leads round the back edge of a loop of one block.
-fn round_a_loop(program: &Program, writer: usize, reader: usize) -> bool {
-    writer >= reader && program.flow.block(writer) == program.flow.block(reader)
+fn round_a_loop(program: &Program, near: &TooNear, reader: usize) -> bool {
+    let same_block = program.flow.block(near.writer) == program.flow.block(reader);
+    !near.inside && near.writer >= reader && same_block
 }
 
 /// The nearest write on any path that is nearer than it may be.
@@ -91,7 +94,7 @@ fn nearest(program: &mut Program, reader: usize, read: Access, counting: Countin
             let slots = slots + u32::from(instr.repeat() - write.step);
             let needs = needed(instr, &program.instrs[reader], read);
             if slots < needs {
-                return Some(TooNear { writer: index, slots, needs });
+                return Some(TooNear { writer: index, slots, needs, inside: false });
             }
         } else {
             enter(program, &mut open, index, slots + issue_slots(&program.instrs[index], counting));
@@ -106,7 +109,7 @@ fn within(program: &Program, reader: usize, read: Access) -> Option<TooNear> {
     let before = |write: &&Access| write.reg == read.reg && write.step < read.step;
     let write = program.writes[reader].iter().rev().find(before)?;
     let (slots, needs) = (u32::from(read.step - write.step - 1), needed(instr, instr, read));
-    (slots < needs).then_some(TooNear { writer: reader, slots, needs })
+    (slots < needs).then_some(TooNear { writer: reader, slots, needs, inside: true })
 }
 
 /// Slots that must lie between `writer` and `reader`.

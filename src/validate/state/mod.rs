@@ -75,7 +75,7 @@ impl<'a> Scene<'a> {
             (Stage::HS, patches),
             (Stage::DS, patches),
             (Stage::GS, draws && gs::state::is_on(regs)),
-            (Stage::FS, draws),
+            (Stage::FS, pass != Pass::Binning),
         ];
         let run = stages.into_iter().filter(|(_, runs)| *runs);
         Self { gpu, regs, pass, programs: run.filter_map(|(stage, _)| programs.of(gpu, stage)).collect() }

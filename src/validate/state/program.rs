@@ -48,19 +48,16 @@ fn footprint(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
             said.say(Id::S20, format!("{stage}: {file}{highest} used, footprint {size}"));
         }
     }
-    let zero = Reg(3);
     let named = delivered(regs, program.stage).into_iter().map(|named| (named, Id::P18));
     let named =
         named.chain(outputs(regs, program.stage, scene.pass).into_iter().map(|named| (named, Id::P5)));
-    for ((reg, what), rule) in named.filter(|((reg, _), _)| outside(*reg)) {
+    for ((reg, what), rule) in named.filter(|((reg, what), _)| outside(*reg) && !is_dummy(*reg, what)) {
         let rule = match what {
             "attribute" | "position" => rule,
             _ => Id::S20,
         };
-        if reg.reg > zero {
-            let size = sizes[usize::from(reg.half)];
-            said.say(rule, format!("{stage}: {what} in {reg}, footprint {size}"));
-        }
+        let size = sizes[usize::from(reg.half)];
+        said.say(rule, format!("{stage}: {what} in {reg}, footprint {size}"));
     }
     let four = has_four_quads(control);
     let most = REGISTERS[usize::from(four)];
@@ -72,9 +69,21 @@ fn footprint(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     }
 }
 
+/// X14: a vertex shader without a position names r0, and its one attribute is r0.x.
+fn is_dummy(reg: FileReg, what: &str) -> bool {
+    match what {
+        "position" => reg.reg.number() == 0,
+        "attribute" => reg.reg == Reg(0),
+        _ => false,
+    }
+}
+
 /// S22.
 fn constants(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let program = &checked.program;
+    if scene.pass == Pass::Resolve && program.stage == Stage::FS {
+        return;
+    }
     let control = hlsq(scene.regs, program.stage);
     let length = control.CONSTLENGTH() * 4;
     let mirrored = |index: u32| control.SSBO_ENABLE() && index >= SSBO_MIRROR;

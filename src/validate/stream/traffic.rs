@@ -55,7 +55,10 @@ impl Traffic {
                 if let StateSource::Memory { address } = packet.source()
                     && self.is_fresh(gpu, address, u64::from(packet.dwords()) * 4)
                 {
-                    said.say(Id::F3, format!("{:?} at {address:#010x} were written in this batch", packet.kind()));
+                    said.say(
+                        Id::F3,
+                        format!("{:?} at {address:#010x} were written in this batch", packet.kind()),
+                    );
                 }
             }
             _ => {}
@@ -97,7 +100,10 @@ impl Traffic {
 
     fn parameters(&self, gpu: &Gpu, address: u32, bytes: u64, said: &mut Said) {
         if self.is_fresh(gpu, address, bytes) {
-            said.say(Id::F2, "a draw of this batch wrote the parameters: without CACHE_FLUSH the old ones are read");
+            said.say(
+                Id::F2,
+                "a draw of this batch wrote the parameters: without CACHE_FLUSH the old ones are read",
+            );
         }
     }
 
