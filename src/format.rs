@@ -46,7 +46,7 @@ pub enum Layout {
         order: [usize; 4],
     },
     /// 8 bits of luminance for x, y and z, then 8 bits of alpha.
-    /// Guess: named in the database, written by no driver that we have seen.
+    /// Guess `luminance-alpha`.
     LuminanceAlpha8,
     /// Depth in bits 23:0 of a dword, the rest ignored.
     Depth24,

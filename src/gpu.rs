@@ -2,6 +2,7 @@
 
 mod loaded;
 
+use a4emu_decoder::guesses::Guess;
 pub use a4emu_decoder::load_state::Stage;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
@@ -12,8 +13,10 @@ pub use loaded::{
 use crate::budget::Budget;
 use crate::cp::CpState;
 use crate::fault::{Client, Place, Report};
+use crate::fidelity::Fidelity;
 use crate::memory::Memory;
 use crate::regfile::RegFile;
+use crate::shader::Reach;
 
 /// Words of a stream-out program: one for every two components that a vertex can have.
 pub const STREAM_OUT: usize = 128;
@@ -83,6 +86,8 @@ pub struct Gpu {
     pub written_back: Vec<(u32, u32)>,
     /// What went wrong so far.
     pub report: Report,
+    /// Guesses that the run rests on so far, if somebody wants to know ([`Gpu::watch_guesses`]).
+    pub fidelity: Option<Fidelity>,
     /// Work that may still be done.
     pub budget: Budget,
     /// Where execution is.
@@ -105,9 +110,23 @@ impl Gpu {
             stream_out: Vec::new(),
             written_back: Vec::new(),
             report: Report::default(),
+            fidelity: None,
             budget: Budget::default(),
             at: Place::default(),
             pipeline: crate::draw::Pipeline::default(),
+        }
+    }
+
+    /// Notes from now on which guesses the run rests on. Shaders take longer for it.
+    pub fn watch_guesses(&mut self) {
+        self.fidelity = Some(Fidelity::default());
+        self.pipeline.programs.watched = true;
+    }
+
+    /// What happens rests on `guess`, and the result reaches this.
+    pub fn rests_on(&mut self, guess: Guess, reach: Reach) {
+        if let Some(fidelity) = &mut self.fidelity {
+            fidelity.note(guess, reach, self.at);
         }
     }
 

@@ -10,6 +10,7 @@ use crate::cp::observer::Announced;
 use crate::cp::{Call, Flow, Observer, Renderer};
 use crate::decode::comm;
 use crate::fault::Missing;
+use crate::fidelity::Fidelity;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
@@ -138,10 +139,12 @@ impl Info {
 }
 
 impl Info {
-    fn put_out(&self, missing: &Missing) -> io::Result<()> {
+    fn put_out(&self, missing: &Missing, fidelity: Option<&Fidelity>) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
         self.write(&mut out)?;
         write_missing(&mut out, missing)?;
+        let guesses: Vec<_> = fidelity.map(Fidelity::ids).into_iter().flatten().collect();
+        writeln!(out, "guesses          {} that it rests on: {}", guesses.len(), guesses.join(", "))?;
         out.flush()
     }
 }
@@ -164,6 +167,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     // Rendering is what reads vertices, textures and targets: without it the list of
     // missing memory would be short.
     let mut playback = args.limits.playback(&args.capture);
+    playback.gpu.watch_guesses();
     args.threads.run(|| -> anyhow::Result<()> {
         playback.run(open_capture(&args.capture, shared)?, &mut Renderer, &mut info);
         Ok(())
@@ -171,7 +175,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let report = &mut playback.gpu.report;
     let status = report.status(shared.strict);
     // Missing memory is what was asked for: it stands on stdout, and not among the warnings.
-    let put_out = info.put_out(&std::mem::take(&mut report.missing));
+    let missing = std::mem::take(&mut report.missing);
+    let put_out = info.put_out(&missing, playback.gpu.fidelity.as_ref());
     let told = report.tell(&args.capture.display().to_string(), shared);
     Ok(status.worse(told).and(put_out))
 }

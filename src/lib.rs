@@ -69,9 +69,11 @@
 //! that its tests and the virtual device (`src/drm`) use are hidden, the others private.
 
 pub mod budget;
+pub mod coverage;
 pub mod cp;
 pub mod draw;
 pub mod fault;
+pub mod fidelity;
 pub mod format;
 pub mod golden;
 pub mod gpu;

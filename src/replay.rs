@@ -2,6 +2,7 @@
 
 mod account;
 mod after;
+mod noted;
 mod observe;
 mod output;
 mod timeline;
@@ -18,6 +19,7 @@ use anyhow::ensure;
 use crate::cp::{Engine, Observer, Renderer, Skip, Tee};
 use crate::decode::Output;
 use crate::draw::gs::dispatch::Setting;
+use crate::fidelity::Fidelity;
 use crate::golden::Recorder;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
@@ -30,6 +32,7 @@ use crate::status::Status;
 use crate::trace::{Detail, Trace};
 use crate::validate::{self, Watch};
 use account::Account;
+use noted::Noted;
 use observe::{AtEnd, Listing, StateFile, Submits};
 use timeline::{Clock, Timed, Timeline};
 
@@ -62,6 +65,14 @@ pub struct Args {
     /// Print one JSON object of counts and times
     #[arg(long)]
     pub stats: bool,
+    /// List the guesses that the run rests on: what the emulator does without anybody having said that the chip
+    /// does it, and how far what came of it reaches (with --stats, in its object)
+    #[arg(long)]
+    pub fidelity: bool,
+    /// Add what of the chip the run uses (packets, registers, enumerators, operations) to the counts in this
+    /// file, which is made if there is none (- for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub coverage: Option<PathBuf>,
     /// Write when submits, passes, draws, stages and threads ran, as trace events for Perfetto
     /// (ui.perfetto.dev); - for stdout
     #[arg(long, value_name = "FILE")]
@@ -108,6 +119,7 @@ impl Args {
     /// but for indirect draw parameters.
     fn renders(&self) -> bool {
         let pictures = self.png.is_some() || self.out.is_some() || self.stats || self.repeat.is_some();
+        let pictures = pictures || self.fidelity;
         let times = self.timeline.is_some() || self.verbose;
         pictures || times || !self.has_hooks()
     }
@@ -125,10 +137,12 @@ impl Args {
             ("--out", &self.out),
             ("--state", &self.state),
             ("--timeline", &self.timeline),
+            ("--coverage", &self.coverage),
         ];
         let lines = [
             ("--loop", self.repeat.is_some()),
             ("--stats", self.stats),
+            ("--fidelity", self.fidelity && !self.stats),
             ("--trace", self.trace),
             ("--list-draws", self.list_draws),
             ("--validate", self.validate),
@@ -155,11 +169,12 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     let mut playback = args.limits.playback(&args.capture);
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
+    let mut noted = Noted::new(args, &mut playback.gpu);
     let done = args.threads.run(|| {
         let sections = open_capture(&args.capture, shared)?;
         let start = Instant::now();
         let mut watch = args.validate.then(Watch::default);
-        let submits = observed(args, sections, &mut playback, watch.as_mut())?;
+        let submits = observed(args, sections, &mut playback, &mut noted, watch.as_mut())?;
         let found = found(watch.as_ref(), &mut playback);
         let time = start.elapsed();
         let pictures = pictures(args, &mut playback);
@@ -167,7 +182,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
             let (capture, gpu, submits) = (&args.capture, &playback.gpu, submits.count());
             eprintln!("a4emu: {}", Account { capture, gpu, submits, time });
         }
-        anyhow::Ok(pictures.and(figures(args, &mut playback, &submits, shared)).worse(found?))
+        let noted = noted.put_out(args, &playback.gpu).worse(found?);
+        anyhow::Ok(pictures.worse(noted).and(figures(args, &mut playback, &submits, shared)))
     });
     // What is wrong with the capture counts, whatever became of the rest.
     let told = playback.gpu.report.tell(&args.capture.display().to_string(), shared);
@@ -203,7 +219,8 @@ fn pictures(args: &Args, playback: &mut Playback) -> Status {
 /// Counts and times.
 fn figures(args: &Args, playback: &mut Playback, submits: &Submits, shared: &Shared) -> anyhow::Result<()> {
     if args.stats {
-        writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.report())?)?;
+        let guesses = playback.gpu.fidelity.as_ref().map(Fidelity::lines);
+        writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.report(guesses))?)?;
     }
     if let Some(runs) = args.repeat {
         let bar = bar(runs.get().into(), shared);
@@ -218,6 +235,7 @@ fn observed(
     args: &Args,
     sections: Ahead,
     playback: &mut Playback,
+    noted: &mut Noted,
     watch: Option<&mut Watch>,
 ) -> anyhow::Result<Submits> {
     let selection = args.selection;
@@ -231,6 +249,7 @@ fn observed(
     let mut timed = timeline.as_ref().map(Timed);
     let mut at_end = None;
     let mut tee = Tee(vec![&mut window, &mut submits]);
+    tee.0.extend(noted.observers());
     tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     tee.0.extend(listing.as_mut().map(|listing| listing as &mut dyn Observer));
     tee.0.extend(clock.as_mut().map(|clock| clock as &mut dyn Observer));

@@ -218,6 +218,8 @@ fn check_replay(schema: &Schema, folder: &Path, damaged: &str) {
     let (points, patches) = (assembled(folder, "gs-instanced"), assembled(folder, "tess-quad-odd"));
     for capture in ["captures/blend.rd.gz", &points, &patches] {
         schema.holds("replay --stats", &json(&a4emu(&["replay", capture, "--stats"])));
+        schema.holds("replay --stats", &json(&a4emu(&["replay", capture, "--stats", "--fidelity"])));
+        schema.holds("replay --coverage", &json(&a4emu(&["replay", capture, "--coverage", "-"])));
         schema.holds("replay --loop", &json(&a4emu(&["replay", capture, "--loop", "1"])));
     }
     schema.holds("replay --timeline", &json(&a4emu(&["replay", "captures/cube.rd.gz", "--timeline", "-"])));

@@ -8,6 +8,7 @@ pub mod bits;
 pub mod asm;
 pub mod capture;
 pub mod error;
+pub mod guesses;
 pub mod isa;
 pub mod load_state;
 pub mod packet;

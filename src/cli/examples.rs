@@ -18,6 +18,8 @@ pub const REPLAY: &str = "Examples:
   a4emu replay captures/cube.rd.gz --out pictures
   a4emu replay captures/cube.rd.gz --stats --threads 1
   a4emu replay captures/cube.rd.gz --list-draws
+  a4emu replay captures/cube.rd.gz --fidelity
+  a4emu replay captures/cube.rd.gz --coverage coverage.json
   a4emu replay captures/cube.rd.gz --timeline cube.json      # open in https://ui.perfetto.dev
   a4emu replay captures/cube.rd.gz --loop 100";
 

@@ -18,7 +18,7 @@ impl Cp<'_> {
         match &packet {
             Pm4::CondIndirectBufferPfd(_) | Pm4::CondIndirectBufferPfe(_) => {
                 let call = packet.call();
-                return call.map_or(Step::Next, |call| self.guessed_call(&packet_name(opcode), call));
+                return call.map_or(Step::Next, |call| self.conditional_call(&packet_name(opcode), call));
             }
             Pm4::IndirectBuffer(_) | Pm4::IndirectBufferPfd(_) => {
                 return packet.call().map_or(Step::Next, |call| self.indirect_buffer(call));

@@ -1,5 +1,6 @@
 //! Calls, conditions, state groups and predicates.
 
+use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::pm4::{
     CondExecRange, CondRegExec, DrawPredSet, DrawPredSrc, DrawPredTest, DrawStateGroup, IndirectBufferCall,
     SetDrawState,
@@ -8,6 +9,7 @@ use a4emu_decoder::pm4::{
 use super::stream::Step;
 use super::{Cp, DrawPredicate, GROUPS, Group};
 use crate::fault::Client;
+use crate::shader::Reach;
 
 impl Cp<'_> {
     /// An indirect buffer of any opcode.
@@ -15,8 +17,9 @@ impl Cp<'_> {
         self.call_buffer(call.address, call.dwords, Client::CommandStream)
     }
 
-    /// A conditional call whose condition nobody has published: taken, and said so.
-    pub(super) fn guessed_call(&mut self, name: &str, call: IndirectBufferCall) -> Step {
+    /// A conditional call, which is taken (guess `conditional-buffer`), and said so.
+    pub(super) fn conditional_call(&mut self, name: &str, call: IndirectBufferCall) -> Step {
+        self.gpu.rests_on(Guess::ConditionalBuffer, Reach::CONTROL);
         self.unsupported(&format!("the condition of {name}"));
         self.indirect_buffer(call)
     }
@@ -72,9 +75,9 @@ impl Cp<'_> {
 
     /// CP_DRAW_PRED_SET: tests a 64-bit value in memory.
     ///
-    /// Guess: the address is one dword, as in every A4xx packet; the only documented layout
-    /// is that of 64-bit chips. A vendor capture with conditional rendering would settle it.
+    /// The address is one dword; the only documented layout is that of 64-bit chips (guess `draw-predicate`).
     pub(super) fn draw_pred_set(&mut self, packet: &DrawPredSet<'_>) {
+        self.gpu.rests_on(Guess::DrawPredicate, Reach::CONTROL);
         let (DrawPredSrc::PRED_SRC_MEM, Some(address)) = (packet.control.SRC(), packet.MEM_ADDR) else {
             return self.unsupported(&format!("CP_DRAW_PRED_SET from {:?}", packet.control.SRC()));
         };

@@ -1,6 +1,7 @@
 //! Draws and dispatches: groups first, parameters read, then the pipeline.
 
 use a4emu_decoder::bits::Register;
+use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::pm4::{
     DrawAuto, DrawIndirect, DrawIndx, DrawIndx2, DrawIndxIndirect, DrawIndxOffset, ExecCs, ExecCsIndirect,
     VGT_DRAW_INITIATOR, VGT_DRAW_INITIATOR_A4XX,
@@ -13,6 +14,7 @@ use super::{Call, Cp, Flow, Group};
 use crate::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use crate::fault::Client;
 use crate::pass::Pass;
+use crate::shader::Reach;
 
 /// Which draw or dispatch a packet becomes.
 struct Identity {
@@ -107,9 +109,11 @@ impl Cp<'_> {
         self.draw_old(packet.initiator, packet.NUM_INDICES, IndexSource::Immediate(indices))
     }
 
-    /// Guess: an instance count of 0 in the early initiator means one instance, as it did
-    /// before there was instancing. A vendor capture with such a draw would settle it.
+    /// An instance count of 0 in the early initiator means one instance (guess `old-instances`).
     fn draw_old(&mut self, old: VGT_DRAW_INITIATOR, count: u32, indices: IndexSource) -> Step {
+        if old.NUM_INSTANCES() == 0 {
+            self.gpu.rests_on(Guess::OldInstances, Reach::OUTPUT);
+        }
         self.draw(Draw {
             initiator: old.to_a4xx(),
             count,
@@ -147,6 +151,7 @@ impl Cp<'_> {
     /// not known (docs/hardware/command-processor.md, open questions), so it is numbered and
     /// not drawn.
     pub(super) fn draw_auto(&mut self, packet: &DrawAuto<'_>) -> Step {
+        self.gpu.rests_on(Guess::DrawAuto, Reach::CONTROL);
         let initiator = self.flagged(packet.initiator);
         self.draw_uncounted("CP_DRAW_AUTO", Some(initiator), Some(packet.NUM_INSTANCES))
     }
@@ -233,13 +238,12 @@ impl Cp<'_> {
 
     /// Runs the pending state groups in ascending order; each runs once.
     ///
-    /// Guess: the groups do not stay armed (Mesa's decoder drops them as well). A blob
-    /// capture with a group set once before two draws that differ elsewhere would settle it.
+    /// They do not stay armed (guess `groups-once`).
     fn run_groups(&mut self) -> Step {
         for index in 0..super::GROUPS {
-            if let Some(Group { address, dwords }) = self.gpu.cp.groups[index].take()
-                && let Step::Stop = self.call_buffer(address, dwords, Client::DrawState)
-            {
+            let Some(Group { address, dwords }) = self.gpu.cp.groups[index].take() else { continue };
+            self.gpu.rests_on(Guess::GroupsOnce, Reach::CONTROL);
+            if let Step::Stop = self.call_buffer(address, dwords, Client::DrawState) {
                 return Step::Stop;
             }
         }

@@ -36,7 +36,8 @@ pub fn lines(gpu: &Gpu, call: &Call, shaders: Shaders) -> Vec<String> {
     lines
 }
 
-fn runs(gpu: &Gpu, call: &Call, stage: Stage) -> bool {
+/// Whether `stage` runs for `call`.
+pub fn runs(gpu: &Gpu, call: &Call, stage: Stage) -> bool {
     match (stage, call.pass()) {
         (Stage::CS, pass) => pass.is_none(),
         (_, None) | (_, Some(Pass::Resolve)) => false,

@@ -5,7 +5,7 @@ use std::path::Path;
 use a4emu_decoder::capture::Section;
 use a4emu_decoder::error::CaptureError;
 
-mod in_effect;
+pub mod in_effect;
 mod jsonl;
 mod lines;
 mod listing;

@@ -20,7 +20,7 @@ pub enum IndexSource {
         size: u32,
         /// Bytes per index: 1, 2 or 4.
         width: u32,
-        /// Index at which the draw starts.
+        /// Index at which the draw starts (of CP_DRAW_INDX_OFFSET guess `first-index`).
         first: u32,
     },
 }
@@ -44,9 +44,9 @@ pub struct DrawCall {
     pub instances: u32,
     /// Where the indices come from.
     pub indices: IndexSource,
-    /// Base vertex (first vertex) of an indirect draw, in place of VFD_INDEX_OFFSET.
+    /// Base vertex (first vertex) of an indirect draw, in place of VFD_INDEX_OFFSET (guess `indirect-base`).
     pub base_vertex: Option<u32>,
-    /// First instance of an indirect draw, in place of VFD_INSTANCE_START_OFFSET.
+    /// First instance of an indirect draw, in place of VFD_INSTANCE_START_OFFSET (guess `indirect-base`).
     pub first_instance: Option<u32>,
 }
 

@@ -3,9 +3,11 @@
 //! With its parts, this is the only file of `draw/` that holds the machine. The stages take their state and
 //! values, and give values and what is to be recorded.
 //!
+//! - `guesses`: which ones a draw rests on.
 //! - [`look`]: what a draw is made of, for whoever looks at it.
 //! - `record`: what is recorded of draws.
 
+mod guesses;
 pub mod look;
 mod record;
 
@@ -14,10 +16,12 @@ use std::time::Instant;
 
 use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
+use crate::fidelity::Line;
 use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 use crate::pass::Pass;
 
+use guesses::record_guesses;
 use look::{Watch, watched};
 use record::{record_cost, record_end, record_fragments, record_log, record_outside, record_unsupported};
 
@@ -44,7 +48,7 @@ use super::pc::state::PatchState;
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
-use super::rb::surface::{Location, Reads, Surface, copied, reachable, with_rows};
+use super::rb::surface::{Reads, Surface, copied, reachable, with_rows};
 use super::sp::kept::NoStage;
 use super::sp::programs::Programs;
 use super::sp::state::StageState;
@@ -87,10 +91,10 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// What `--stats` prints.
-    pub fn report(&self) -> StatsReport {
+    /// What `--stats` prints, with the guesses that the run rests on.
+    pub fn report(&self, guesses: Option<Vec<Line>>) -> StatsReport {
         let tessellation = (self.tessellation.patches > 0).then_some(self.tessellation);
-        StatsReport { stats: self.stats, tessellation, geometry: self.dispatches.rows() }
+        StatsReport { stats: self.stats, tessellation, geometry: self.dispatches.rows(), guesses }
     }
 }
 
@@ -129,12 +133,16 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let stages = vertex_stages(gpu, call)?;
     let state = draw_state(gpu, &stages)?;
     let layers = stages.layers();
+    let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
     gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
     let primitives = match gpu.pipeline.watch.is_some() {
         true => watched(gpu, call, stages, &state)?,
         false => primitives(gpu, call, stages, &state)?,
     };
     let Some(primitives) = primitives else { return Ok(()) };
+    if let Some(rests) = rests {
+        record_guesses(gpu, rests, &state, &primitives);
+    }
     match layers {
         Layers::First => draw_first_layer(gpu, call, state, primitives),
         Layers::Chosen => draw_layers(gpu, call, &state, Arc::unwrap_or_clone(primitives)),
@@ -445,12 +453,9 @@ fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Prim
 
 /// Whether fragments read the buffers of `surfaces` in memory.
 fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
-    let buffer = |surface: &Surface| match surface.location {
-        Location::Gmem(_) => None,
-        Location::Memory(base) => mem.buffer_at(base),
-    };
     let anywhere = stage.summary.loads || stage.summary.stores;
-    match anywhere || surfaces.iter().filter_map(buffer).any(|buffer| stage.textures.reads(buffer)) {
+    let mut buffers = surfaces.iter().filter_map(|surface| surface.buffer(mem));
+    match anywhere || buffers.any(|buffer| stage.textures.reads(buffer)) {
         true => Reads::Surfaces,
         false => Reads::Elsewhere,
     }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::gs::cost::Row;
 use crate::fault::Place;
+use crate::fidelity::Line;
 use crate::gpu::Stage;
 
 /// What `--stats` prints.
@@ -15,6 +16,8 @@ pub struct StatsReport {
     pub(super) tessellation: Option<TessellationCost>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) geometry: Vec<Row>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) guesses: Option<Vec<Line>>,
 }
 
 /// Counts and times of everything drawn so far.

@@ -72,6 +72,12 @@ impl Codec {
         matches!(self.ty, Type::Uint | Type::Sint)
     }
 
+    /// Whether every component is 32 bits of what lanes hold.
+    pub fn is_exact(&self) -> bool {
+        let holds = matches!(self.ty, Type::Float | Type::Uint | Type::Sint);
+        holds && self.fields.iter().all(|field| matches!(field.width, 0 | 32))
+    }
+
     /// Whether the format stores component 0..=3.
     pub const fn has(&self, component: usize) -> bool {
         self.fields[component].width != 0
@@ -318,9 +324,8 @@ fn field((shift, width): (u32, u32)) -> Field {
     Field { shift, width }
 }
 
-/// Memory order after SWAP. Guess: a swap that would move a component into a
-/// place that the format does not have leaves the order as it is; no driver
-/// writes one, except in placeholders that are never read.
+/// Memory order after SWAP. A swap that would move a component into a
+/// place that the format does not have leaves the order as it is (guess `swap-unfit`).
 fn reorder(order: [usize; 4], widths: [u32; 4], swap: ColorSwap) -> [usize; 4] {
     let swapped = match swap {
         ColorSwap::WZYX | ColorSwap::Other(_) => [0, 1, 2, 3],

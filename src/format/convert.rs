@@ -4,7 +4,7 @@
 //! two's complement or unsigned integer for the integer types, exactly as a
 //! shader register does.
 //!
-//! Rounding (decided here once; the chip's is not documented, these are the
+//! Rounding (decided here once: guess `format-rounding`; these are the
 //! rules of GL and of the reference rasterisers):
 //!
 //! | type | to float | from float |
@@ -15,7 +15,7 @@
 //! | float16 | exact | to nearest even, overflow to infinity |
 //! | float11, float10 | exact | towards zero, negative to 0, overflow to the largest finite |
 //! | fixed 16.16 | `v / 65536`, to nearest even | saturating |
-//! | uint, sint | unchanged | saturated to the component's range (guess; GL leaves it open) |
+//! | uint, sint | unchanged | saturated to the component's range (guess `integer-saturates`) |
 use half::f16;
 
 use super::Type;

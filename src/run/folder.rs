@@ -1,5 +1,5 @@
 //! The folder of a run: device files and reports. It belongs to the user alone, has a name
-//! that nobody can guess, and goes with its owner; one whose owner was killed goes when the
+//! that nobody can foresee, and goes with its owner; one whose owner was killed goes when the
 //! next is made.
 
 use std::env;

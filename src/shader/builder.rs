@@ -3,9 +3,11 @@ use a4emu_decoder::isa::ir3::Cond;
 use hashbrown::{HashMap, HashSet};
 
 use super::alu::{Alu, Row};
+use super::doubt::{Doubt, When};
 use super::effect::Effect;
 use super::liveness::cleared_rows;
 use super::program::{Program, Step, Uniform};
+use super::reach::{Backwards, Reach};
 use super::rowmap;
 use super::rows::{AluOp, kernel};
 use super::summary::Summary;
@@ -42,9 +44,16 @@ pub struct Builder {
     /// Source instruction being lowered, and those since the last step.
     at: u32,
     pending: u32,
+    /// Whether it is looked for guesses.
+    watched: bool,
 }
 
 impl Builder {
+    /// Of a program in which what may rest on guesses is doubted.
+    pub fn watched() -> Self {
+        Self { watched: true, ..Self::default() }
+    }
+
     /// Begins source instruction `at`; `target` says whether control can
     /// arrive here other than from the one before.
     pub fn instruction(&mut self, at: u32, targets: &HashSet<u32>) {
@@ -82,7 +91,7 @@ impl Builder {
         let op = op.into();
         let source = |n: usize| sources.get(n).copied().unwrap_or(Operand::from(rowmap::ZERO));
         let src = [source(0), source(1), source(2)];
-        self.alus.push(Alu {
+        let alu = Alu {
             kernel: kernel(op),
             op,
             dst,
@@ -91,11 +100,27 @@ impl Builder {
             xor: src.map(|operand| operand.xor),
             cond,
             width,
-        });
+        };
+        if self.watched {
+            When::of_alu(&alu).into_iter().for_each(|when| self.doubt(when));
+        }
+        self.alus.push(alu);
+    }
+
+    /// Has what comes next doubted, in a program that is watched.
+    pub fn doubt(&mut self, when: When) {
+        if self.watched {
+            self.end_step(Effect::Doubt(Box::new(Doubt { when, reach: Reach::default() })));
+        }
     }
 
     /// Adds an effect, which ends the step.
     pub fn effect(&mut self, effect: Effect) {
+        When::of_effect(&effect).into_iter().for_each(|when| self.doubt(when));
+        self.end_step(effect);
+    }
+
+    fn end_step(&mut self, effect: Effect) {
         let end = self.alus.len() as u32;
         self.steps.push(Step { first: self.taken, end, instructions: self.pending, at: self.at, effect });
         self.taken = end;
@@ -113,9 +138,26 @@ impl Builder {
                 *target = self.starts.get(target).copied().unwrap_or(last);
             }
         }
+        if self.watched {
+            self.find_reaches();
+        }
         let zeroed = cleared_rows(&self.alus, &self.steps);
         let summary = Summary::of(self.steps.iter().map(|step| &step.effect));
-        Program { alus: self.alus, steps: self.steps, uniforms: self.uniforms, zeroed, summary, instructions }
+        let Self { alus, steps, uniforms, watched, .. } = self;
+        Program { alus, steps, uniforms, zeroed, summary, instructions, watched }
+    }
+}
+
+impl Builder {
+    /// Says of each doubt what it reaches.
+    fn find_reaches(&mut self) {
+        let backwards = Backwards::new(&self.alus, &self.steps);
+        let reaches: Vec<Reach> = (0..self.steps.len()).map(|step| backwards.result(step)).collect();
+        for (step, reach) in self.steps.iter_mut().zip(reaches) {
+            if let Effect::Doubt(doubt) = &mut step.effect {
+                doubt.reach = reach;
+            }
+        }
     }
 }
 
@@ -127,7 +169,7 @@ impl Effect {
             Self::Call { target } => Some(target),
             Self::Continue | Self::End | Self::Return | Self::Kill(_) | Self::Region(_) => None,
             Self::Barrier | Self::Gather(_) | Self::Scatter { .. } | Self::Derivative { .. } => None,
-            Self::Op(..) => None,
+            Self::Op(..) | Self::Doubt(_) => None,
             Self::LeftProgram | Self::Invalid | Self::Unsupported(_) => None,
         }
     }

@@ -3,6 +3,7 @@
 //! Every list of these is matched without a wildcard, so that a new effect is
 //! a compile error wherever it has to be handled.
 use super::alu::Row;
+use super::doubt::Doubt;
 use super::ops::{Destination, Op};
 
 /// What ends a step.
@@ -10,6 +11,8 @@ use super::ops::{Destination, Op};
 pub enum Effect {
     /// Nothing: the next step is a branch target.
     Continue,
+    /// Nothing: what comes next may rest on a guess. Only programs that are watched have these.
+    Doubt(Box<Doubt>),
     /// end: the lanes are done.
     End,
     /// Lanes may go to another step.

@@ -1,6 +1,9 @@
 //! What a running shader sees of the rest of the machine.
+use a4emu_decoder::guesses::Guess;
+
 use super::lanes::{Lanes, Mask};
-use super::ops::Op;
+use super::ops::{Op, Sample};
+use super::reach::Reach;
 
 /// The machine around a warp. Whoever launches shaders implements it.
 pub trait Environment {
@@ -15,6 +18,16 @@ pub trait Environment {
 
     /// The warp waits at a barrier: those that share it come as far. Alone there is nobody.
     fn barrier(&mut self) {}
+
+    /// Of a program that is watched: what comes next rests on `guess`, and reaches this.
+    fn rests_on(&mut self, guess: Guess, reach: Reach) {
+        let _ = (guess, reach);
+    }
+
+    /// Of a program that is watched: the lanes of `mask` are about to ask for this, which reaches that.
+    fn samples(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {
+        let _ = (sample, mask, reach);
+    }
 }
 
 impl<E: Environment + ?Sized> Environment for &mut E {
@@ -24,6 +37,14 @@ impl<E: Environment + ?Sized> Environment for &mut E {
 
     fn barrier(&mut self) {
         (**self).barrier();
+    }
+
+    fn rests_on(&mut self, guess: Guess, reach: Reach) {
+        (**self).rests_on(guess, reach);
+    }
+
+    fn samples(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {
+        (**self).samples(sample, mask, reach);
     }
 }
 

@@ -84,6 +84,8 @@ impl Effect {
             Self::Derivative { src, .. } => read(*src),
             Self::Region(Region::End) | Self::Continue | Self::End | Self::Barrier => {}
             Self::Return | Self::Call { .. } | Self::LeftProgram | Self::Invalid | Self::Unsupported(_) => {}
+            // The operation behind it reads the same.
+            Self::Doubt(_) => {}
         }
     }
 
@@ -95,7 +97,7 @@ impl Effect {
             Self::Derivative { dst, .. } => write(*dst),
             Self::Branch(_) | Self::Kill(_) | Self::Region(_) | Self::Scatter { .. } | Self::Continue => {}
             Self::End | Self::Barrier | Self::Return | Self::Call { .. } => {}
-            Self::LeftProgram | Self::Invalid | Self::Unsupported(_) => {}
+            Self::LeftProgram | Self::Invalid | Self::Unsupported(_) | Self::Doubt(_) => {}
         }
     }
 }

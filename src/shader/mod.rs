@@ -22,6 +22,7 @@
 //! A compiled back end replaces `run` and what is private to `Program`.
 mod alu;
 mod builder;
+mod doubt;
 mod effect;
 mod environment;
 mod extra;
@@ -32,6 +33,7 @@ mod lower;
 mod ops;
 mod perform;
 mod program;
+mod reach;
 mod rowmap;
 mod rows;
 mod run;
@@ -47,6 +49,7 @@ pub use ops::{
     Question, Sample, SampleKind, Slots, Space, Varying, Width,
 };
 pub use program::{Program, ProgramError};
+pub use reach::Reach;
 pub use run::{Outcome, ShaderFault, run, step};
 pub use summary::Summary;
 pub use warp::{INSTRUCTION_LIMIT, Killed, Warp};

@@ -21,6 +21,7 @@ pub struct Program {
     pub(super) zeroed: Vec<Row>,
     pub(super) summary: Summary,
     pub(super) instructions: usize,
+    pub(super) watched: bool,
 }
 
 /// A run of operations and the effect that ends it. Control flow moves from
@@ -90,6 +91,16 @@ impl Program {
         lower::lower(code, lower::SyncFlag::Barrier, Granularity::Runs)
     }
 
+    /// As [`Program::new`], with what may rest on guesses doubted: the environment hears of it.
+    pub fn watched(code: &[u64]) -> Result<Self, ProgramError> {
+        lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Watched)
+    }
+
+    /// As [`Program::new_hull`], with what may rest on guesses doubted: the environment hears of it.
+    pub fn hull_watched(code: &[u64]) -> Result<Self, ProgramError> {
+        lower::lower(code, lower::SyncFlag::Barrier, Granularity::Watched)
+    }
+
     /// Lowers PicoGpu instructions. `uniforms` are the registers that `lduni` loads
     /// from the constant file, one after the other.
     pub fn from_pico(code: &[pico::Instr], uniforms: &[pico::Io]) -> Result<Self, ProgramError> {
@@ -115,6 +126,11 @@ impl Program {
     pub fn inputs(&self) -> impl Iterator<Item = u32> {
         let full = rowmap::FULL..rowmap::FULL + rowmap::REGISTERS;
         self.zeroed.iter().filter(move |row| full.contains(row)).map(|row| u32::from(row - rowmap::FULL))
+    }
+
+    /// Whether the environment hears of the guesses that it rests on.
+    pub fn is_watched(&self) -> bool {
+        self.watched
     }
 
     /// Instructions before lowering.

@@ -109,6 +109,7 @@ fn apply(
     let at = step.at;
     match &step.effect {
         Effect::Continue => {}
+        Effect::Doubt(doubt) => warp.doubt(doubt, executing, environment),
         Effect::End => {
             warp.flow.end(warp.flow.active);
             return Ok(());
@@ -215,7 +216,7 @@ impl Warp {
     }
 
     /// Reads a register or constant chosen by a0.x; out of range reads 0
-    /// (guess: what the chip does is not documented).
+    /// (guess `relative-outside`).
     fn gather(&mut self, gather: &Gather, mask: Mask) {
         let address = *self.row(ADDRESS);
         let value = std::array::from_fn(|lane| {
@@ -229,7 +230,8 @@ impl Warp {
         self.write(gather.dst, &Lanes(value), mask);
     }
 
-    /// Writes a register chosen by a0.x; out of range is dropped (guess).
+    /// Writes a register chosen by a0.x; out of range is dropped
+    /// (guess `relative-outside`).
     fn scatter(&mut self, base: Row, offset: i32, src: Row, mask: Mask) {
         let (address, value) = (*self.row(ADDRESS), *self.row(src));
         for lane in lanes_of(mask) {

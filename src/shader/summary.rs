@@ -34,7 +34,7 @@ impl Summary {
             Effect::Op(op, _) => self.add_op(op),
             Effect::Continue | Effect::End | Effect::Call { .. } | Effect::Return | Effect::Region(_) => {}
             Effect::Barrier | Effect::Gather(_) | Effect::Scatter { .. } => {}
-            Effect::LeftProgram | Effect::Invalid | Effect::Unsupported(_) => {}
+            Effect::LeftProgram | Effect::Invalid | Effect::Unsupported(_) | Effect::Doubt(_) => {}
         }
     }
 

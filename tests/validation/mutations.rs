@@ -186,11 +186,6 @@ pub const ALL: &[Mutation] = &[
         }),
     },
     Mutation {
-        rules: &["C1"],
-        what: "HLSQ_MODE_CONTROL written before a draw",
-        edit: Edit::Insert("VFD_INDEX_OFFSET", 0xe05, 3),
-    },
-    Mutation {
         rules: &["C2"],
         what: "the wait before CP_REG_RMW removed",
         edit: Edit::Drop(|kind, behind| waits_before(kind, behind, |next| is_packet(next, "CP_REG_RMW"))),

@@ -14,8 +14,8 @@
 //!   where it shows (`x == 0`, `rcp`, `floor`), and kept where the row says `Keep`: a
 //!   difference of less than 2^-126 that only a product with a huge number shows, for an
 //!   eighth of the time of add, mul, mad and max. (Turnip says of the A6xx that f32
-//!   denormals are flushed and never kept, tu_device.c, and llvmpipe flushes; guess for
-//!   A4xx.) Results keep denormals. Rows of integers say `Keep`.
+//!   denormals are flushed and never kept, tu_device.c, and llvmpipe flushes; for A4xx
+//!   it is guess `denormals`.) Results keep denormals. Rows of integers say `Keep`.
 use super::ir3::Cond;
 
 /// What an f32 source that is denormal counts as.

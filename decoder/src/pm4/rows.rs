@@ -24,9 +24,7 @@ packets! {
     0x22 CP_DRAW_INDX: DrawIndx { VIZ_QUERY: Hex, initiator as VGT_DRAW_INITIATOR, NUM_INDICES: Uint }
         ? { INDX_BASE: Hex, INDX_SIZE: Uint }
     0x23 CP_VIZ_QUERY: VizQuery {}
-    /// Draw whose vertex count comes from a stream-out counter. Guess: the
-    /// layout is that of later chips with an address of one dword less; a vendor
-    /// capture would settle it.
+    /// Draw whose vertex count comes from a stream-out counter. Its layout is guess `draw-auto`.
     0x24 CP_DRAW_AUTO: DrawAuto { initiator as VGT_DRAW_INITIATOR_A4XX, NUM_INSTANCES: Uint }
         ? { DWORD2: Hex, ADDR0: Hex, ADDR1: Hex, STRIDE: Uint }
     0x25 CP_SET_STATE: SetState {}
@@ -49,7 +47,7 @@ packets! {
     0x30 CP_LOAD_STATE4: LoadState4 { dst as CP_LOAD_STATE4_0, src as CP_LOAD_STATE4_1 }
     /// Dispatch whose group counts are in registers.
     0x31 CP_RUN_OPENCL: RunOpencl {}
-    /// Guess: a flag, then address and size; treated as unconditional.
+    /// A flag, then address and size; treated as unconditional (guess `conditional-buffer`).
     0x32 CP_COND_INDIRECT_BUFFER_PFD: CondIndirectBufferPfd { FLAG: Hex, IB_BASE: Hex, size as CP_INDIRECT_BUFFER_1 }
     0x33 CP_EXEC_CS: ExecCs { ZERO: Hex, NGROUPS_X: Uint, NGROUPS_Y: Uint, NGROUPS_Z: Uint }
     0x34 CP_DRAW_INDX_BIN: DrawIndxBin {}
@@ -62,7 +60,7 @@ packets! {
     0x38 CP_DRAW_INDX_OFFSET: DrawIndxOffset {
         initiator as VGT_DRAW_INITIATOR_A4XX, NUM_INSTANCES: Uint, NUM_INDICES: Uint
     } ? { FIRST_INDX: Uint, INDX_BASE: Hex, INDX_SIZE: Uint }
-    /// Guess: a flag, then address and size; treated as unconditional.
+    /// A flag, then address and size; treated as unconditional (guess `conditional-buffer`).
     0x3a CP_COND_INDIRECT_BUFFER_PFE: CondIndirectBufferPfe { FLAG: Hex, IB_BASE: Hex, size as CP_INDIRECT_BUFFER_1 }
     /// Drops cached state pointers; the bits are not public.
     0x3b CP_INVALIDATE_STATE: InvalidateState {} ? { MASK: Hex }

@@ -45,7 +45,7 @@ descriptors! {
         17..17 TESS_ENABLE: Bool;
         20..24 TESS_MODE: TessMode;
     }
-    /// TESS_MODE taken apart: guess from its four known values.
+    /// TESS_MODE taken apart (guess `tessellation-mode`).
     TESS_MODE_BITS { 0..19 REST: Uint; 20..21 DOMAIN: PatchType; 22..24 ENABLE: Uint; }
     /// Draw initiator of A3xx and before.
     VGT_DRAW_INITIATOR {

@@ -84,7 +84,7 @@ registers! {
         13..13 MSAA_ENABLE: Bool;
         20..20 RENDERING_PASS: Bool;
     }
-    /// The pass. Field widths are Mesa's guess.
+    /// The pass. Field widths as Mesa has them.
     0x207b GRAS_SC_CONTROL {
         2..3 RENDER_MODE: RenderMode;
         7..9 MSAA_SAMPLES: Uint;

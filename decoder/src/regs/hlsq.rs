@@ -98,13 +98,13 @@ registers! {
         24..31 LOCALIDREGID: RegId;
     }
     0x23d5 HLSQ_CL_CONTROL_1 {
-        /// Guess: global size.
+        /// Perhaps the global size: nothing here reads it.
         0..11 UNK0CONSTID: RegId;
         /// Local size x, y, z.
         12..23 WORKGROUPSIZECONSTID: RegId;
     }
     0x23d6 HLSQ_CL_KERNEL_CONST {
-        /// Guess: global offset.
+        /// Perhaps the global offset: nothing here reads it.
         0..11 UNK0CONSTID: RegId;
         /// Group counts x, y, z.
         12..23 NUMWGCONSTID: RegId;
@@ -116,7 +116,7 @@ registers! {
     /// Work groups in z.
     0x23d9 HLSQ_CL_KERNEL_GROUP_Z { 0..31 VALUE: Hex; }
     0x23da HLSQ_CL_WG_OFFSET {
-        /// Guess: work group offset.
+        /// Perhaps the work group offset: nothing here reads it.
         0..11 UNK0CONSTID: RegId;
     }
     /// 3 before graphics state, 0x38 and 0 around compute state.

@@ -58,13 +58,13 @@ registers! {
     0x2152 UNKNOWN_2152 { 0..31 VALUE: Hex; }
     0x2153 UNKNOWN_2153 { 0..31 VALUE: Hex; }
     0x2154 UNKNOWN_2154 { 0..31 VALUE: Hex; }
-    /// Which stream fills which buffer ([`STREAM_OUT_BUFFERS`]). Guess: six before VPC_SO as
+    /// Which stream fills which buffer ([`STREAM_OUT_BUFFERS`]). Inferred: six before VPC_SO as
     /// on A5xx. Drivers write 0.
     inferred 0x2155 VPC_SO_BUF_CNTL { 0..31 VALUE: Hex; }
-    /// Stream-out is off for now ([`STREAM_OUT_OVERRIDE`]). Guess, by its place on A5xx.
+    /// Stream-out is off for now ([`STREAM_OUT_OVERRIDE`]). Inferred from its place on A5xx.
     /// Drivers write 0.
     inferred 0x2156 VPC_SO_OVERRIDE { 0..31 VALUE: Hex; }
-    /// A write begins the stream-out program anew. Guess, by its place on A5xx. Drivers
+    /// A write begins the stream-out program anew. Inferred from its place on A5xx. Drivers
     /// write 0.
     inferred 0x2157 VPC_SO_CNTL { 0..31 VALUE: Hex; }
     /// Stream-out program, two components per write, in the order of the output locations.

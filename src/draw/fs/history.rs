@@ -136,6 +136,14 @@ pub struct PixelOf<'a> {
     pub at: [i32; 2],
 }
 
+/// The pixel while it is drawn.
+struct Drawing<'a, 'm> {
+    /// What it holds in each surface.
+    bytes: &'a mut [Vec<u8>],
+    worker: &'a mut Worker<'m>,
+    budget: &'a mut Budget,
+}
+
 impl PixelOf<'_> {
     /// What every primitive that covers the pixel does to it, in order, given what it holds in each
     /// surface; `bytes` is what it holds afterwards. The shader's stores are left out.
@@ -143,7 +151,8 @@ impl PixelOf<'_> {
         let mut worker = Worker::new(&self.draw.state.fragment.stage, GpuMemory::ReadWrite(memory));
         worker.in_secret(|worker| {
             let covering = self.draw.primitives.iter().zip(0..).filter(|(p, _)| covers(p, self.here()));
-            covering.map(|(primitive, index)| self.touch(primitive, index, bytes, worker, budget)).collect()
+            let mut pixel = Drawing { bytes, worker, budget };
+            covering.map(|(primitive, index)| self.touch(primitive, index, &mut pixel)).collect()
         })
     }
 
@@ -152,23 +161,16 @@ impl PixelOf<'_> {
         Rect { x0: x, y0: y, x1: x + 1, y1: y + 1 }
     }
 
-    fn touch(
-        &self,
-        primitive: &ScreenPrimitive,
-        index: u32,
-        bytes: &mut [Vec<u8>],
-        worker: &mut Worker<'_>,
-        budget: &mut Budget,
-    ) -> Touch {
-        let before = self.values(bytes);
+    fn touch(&self, primitive: &ScreenPrimitive, index: u32, pixel: &mut Drawing<'_, '_>) -> Touch {
+        let before = self.values(pixel.bytes);
         let (outputs, verdict) = if self.here().intersect(self.area).is_empty() {
             (None, Verdict::Scissored)
         } else if self.cull.contains(&Some(primitive.face)) {
             (None, Verdict::Culled)
         } else {
-            self.fragment(primitive, index, bytes, worker, budget)
+            self.fragment(primitive, index, pixel)
         };
-        let after = self.values(bytes);
+        let after = self.values(pixel.bytes);
         let number = self.numbers.get(index as usize).copied().unwrap_or(index);
         Touch { primitive: number, face: primitive.face, outputs, verdict, before, after }
     }
@@ -177,10 +179,9 @@ impl PixelOf<'_> {
         &self,
         primitive: &ScreenPrimitive,
         index: u32,
-        bytes: &mut [Vec<u8>],
-        worker: &mut Worker<'_>,
-        budget: &mut Budget,
+        pixel: &mut Drawing<'_, '_>,
     ) -> (Option<Vec<Color>>, Verdict) {
+        let Drawing { bytes, worker, budget } = pixel;
         let quads = [self.quad(primitive, index)];
         let pieces = self.draw.pieces(&quads);
         let weights = pieces.weights();

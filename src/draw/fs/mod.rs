@@ -108,7 +108,7 @@ impl Plan {
 
 /// The dword of every target if all pixels get the same: the shader has no inputs, and runs once.
 fn solid(state: &DrawState, memory: &mut Memory, budget: &mut Budget) -> Option<Vec<u32>> {
-    if !state.fragment.is_uniform() {
+    if !state.fragment.is_uniform() || state.fragment.stage.program.is_watched() {
         return None;
     }
     let once = |worker: &mut Worker<'_>, ()| {

@@ -2,8 +2,8 @@
 
 /// A value that changes evenly over the screen: at the primitive's origin, and per pixel.
 ///
-/// Slopes are rounded once, all else is evaluated in binary32. The chip's own precision
-/// is a guess: pixel centres that fall on a texel boundary or a clip plane show it. This
+/// Slopes are rounded once, all else is evaluated in binary32 (guess `plane-precision`: pixel
+/// centres that fall on a texel boundary or a clip plane show it). This
 /// is the form that both reference rasterisers use, but for an origin within the
 /// primitive, which keeps the digits of small primitives far from the corner.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -27,7 +27,7 @@ pub enum Grouping {
 
 /// Splits primitives by the layer that the provoking vertex's word names.
 ///
-/// GL leaves it open which vertex decides; the provoking one is a guess.
+/// GL leaves it open which vertex decides; here it is the provoking one (guess `layer-vertex`).
 pub fn split(primitives: Vec<ScreenPrimitive>, words: &[PRIMITIVE_WORD], grouping: Grouping) -> Vec<Layer> {
     let layer = |p: &ScreenPrimitive| words.get(p.provoking as usize).map_or(0, |word| word.LAYER());
     match grouping {

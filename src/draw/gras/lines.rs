@@ -2,7 +2,7 @@
 //!
 //! A line is as wide as it says along its minor axis. Its ends are moved so that a
 //! strip of one-pixel lines follows the diamond-exit rule: each pixel once. Rule: GL
-//! specification, "basic line segment rasterization"; the chip's own is not documented.
+//! specification, "basic line segment rasterization"; guess `line-shape`.
 
 use crate::draw::gras::raster::{Shape, Snapped, snap};
 

@@ -1,8 +1,7 @@
 //! Which pixels a primitive covers, in blocks of 8x8.
 //!
 //! Positions are snapped to 1/256 pixel. A pixel is covered when its centre is inside,
-//! or on a top or left edge. Source: the fill rule is assumed (docs/hardware/registers.md,
-//! section 5); the sub-pixel precision is a guess that agrees with the reference pictures.
+//! or on a top or left edge (guess `fill-rule`; docs/hardware/registers.md, section 5).
 
 use multiversion::multiversion;
 

@@ -155,7 +155,7 @@ pub fn assemble(state: &PrimitiveState, vertices: &mut Vertices, list: &[u32]) -
 }
 
 /// The same with what a geometry shader said of each vertex: its viewport. The provoking
-/// vertex decides for the primitive (GL leaves it open which does).
+/// vertex decides for the primitive (guess `layer-vertex`).
 pub fn assemble_in(
     state: &PrimitiveState,
     vertices: &mut Vertices,
@@ -359,7 +359,7 @@ impl<'a> Setup<'a> {
     }
 
     /// A shape whose values come from the plane through three vertices. They count from
-    /// the last: guess, like the precision of [`Affine`], and settled by the same.
+    /// the last (guess `plane-precision`).
     fn planar(&self, shape: Shape, v: [u32; 3], provoking: u32, face: Face) -> ScreenPrimitive {
         let v = [v[2], v[0], v[1]];
         let w = v.map(|v| self.viewport().screen[v as usize]);
@@ -462,7 +462,7 @@ impl<'a> Setup<'a> {
     /// A rectangle from two opposite corners. The other two are made by taking what
     /// varies to the right (x, even components) from one and what varies down (y, odd
     /// components) from the other: restores send (s, t) pairs and expect s to follow x.
-    /// Guess beyond that; a stream with other varyings on a rectangle would settle it.
+    /// Beyond that it is guess `rectangle-varyings`.
     fn corners(&mut self, v: [u32; 2]) {
         let across = self.mixed(v[1], v[0]);
         let down = self.mixed(v[0], v[1]);

@@ -6,11 +6,9 @@
 //! one, so the lanes of a warp run successive vertices side by side; what comes after the
 //! first lane that kills is dropped.
 //!
-//! The run that kills makes a vertex only if it wrote its position before. This is a guess that
+//! The run that kills makes a vertex only if it wrote its position before (guess `geometry-kill`). That
 //! makes both forms of section 1.3 work: the rewrite kills in the run for the last vertex, the
-//! emulation of EmitVertex in one behind it, and a shader that makes nothing kills at once. A
-//! chip that runs `kill` in the first run, before and after the position is written, would
-//! settle it.
+//! emulation of EmitVertex in one behind it, and a shader that makes nothing kills at once.
 //!
 //! - [`dispatch`]: how invocations are laid on the lanes.
 //! - [`batch`]: runs them.

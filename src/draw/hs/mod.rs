@@ -49,8 +49,7 @@ impl Hull<'_> {
     }
 
     /// Registers at the start: r0.x slot and invocation, r0.y the patch's id in its instance,
-    /// r0.z its number in the draw (that it counts over instances is inferred: each patch needs
-    /// a place of its own for its factors).
+    /// r0.z its number in the draw, which counts over instances (guess `patch-number`).
     fn enter(&self, warp: &mut Warp, job: Range<usize>) {
         let vertices = self.state.vertices_out;
         for lane in 0..job.len() * vertices {

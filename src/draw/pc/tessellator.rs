@@ -4,7 +4,7 @@
 //! subdivision away from the one around it). They connect as Direct3D 11 says and
 //! other implementations do: rings are stitched edge by edge, and an edge whose
 //! subdivision changes grows its triangles where new points appear. That the A4xx
-//! agrees is a guess: a vendor's picture of a coarse wire frame would settle it.
+//! agrees is guess `tessellator-connects`.
 //!
 //! Coordinates are computed in 16.16 fixed point, so an edge that two patches share
 //! gets the same points from either side.

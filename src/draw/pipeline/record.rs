@@ -1,11 +1,14 @@
 //! What is recorded of draws: how they ended, what they took, what went wrong.
 
+use a4emu_decoder::guesses::Guess;
+
 use crate::draw::rb::surface::{Location, Outside, Surface};
 use crate::draw::sp::log::{ShaderLog, ShaderWork};
 use crate::draw::stats::StageCost;
 use crate::draw::stop::Stop;
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
+use crate::shader::Reach;
 
 /// Records how a draw or dispatch ended.
 pub(super) fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
@@ -43,7 +46,11 @@ pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
     for page in log.lost_pages {
         gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
     }
+    if let Some(fidelity) = &mut gpu.fidelity {
+        fidelity.extend(log.rests, gpu.at);
+    }
     if let Some(outside) = log.outside_inputs.first() {
+        gpu.rests_on(Guess::InputsOutside, Reach::OUTPUT);
         gpu.report.fault(outside.fault(gpu.at.draws), gpu.at);
     }
     record_unsupported(gpu, log.unsupported);

@@ -1,7 +1,7 @@
 //! Blending: 32 pixels at a time in binary32.
 //!
 //! Sources and destinations of unorm and snorm targets are limited to their range before
-//! the equation, as GL says. The chip's precision is not documented.
+//! the equation, as GL says. Guess `blend-precision`.
 
 use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, RopCode};
 

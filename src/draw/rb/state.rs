@@ -268,9 +268,8 @@ fn note_multisampling(regs: &RegFile, unsupported: &mut Vec<String>) {
 /// A target's surface: in memory when bypassing tile memory. The bin offset counts only
 /// while ENABLE_GMEM is set (docs/hardware/registers.md, section 6.1).
 ///
-/// Inferred: layers follow each other after as many rows as RB_FRAME_BUFFER_DIMENSION has.
-/// A vendor stream that draws to a layered target would settle it (RB_MRT_CONTROL3.STRIDE,
-/// which the open driver leaves 0 for targets in memory, may say it).
+/// Layers follow each other after as many rows as RB_FRAME_BUFFER_DIMENSION has (guess `layer-stride`:
+/// RB_MRT_CONTROL3.STRIDE, which the open driver leaves 0 for targets in memory, may say it).
 fn surface(regs: &RegFile, base: u32, pitch: u32, cpp: u32) -> Surface {
     let location = if is_bypass(regs) { Location::Memory(base) } else { Location::Gmem(base) };
     let layer = pitch.saturating_mul(regs.get::<RB_FRAME_BUFFER_DIMENSION>().HEIGHT());

@@ -62,6 +62,14 @@ impl Surface {
         Some([self.origin[0] + column as i32, self.origin[1] + i32::try_from(row).ok()?])
     }
 
+    /// First address and length of the buffer in memory that its first pixel lies in.
+    pub fn buffer(&self, mem: &Memory) -> Option<(u32, u32)> {
+        match self.location {
+            Location::Gmem(_) => None,
+            Location::Memory(base) => mem.buffer_at(base),
+        }
+    }
+
     /// The bytes of the pixel at a screen position; those that are nowhere are zero, which whoever draws
     /// there reports.
     pub fn read_pixel(&self, at: [i32; 2], gmem: &[u8], mem: &Memory) -> Vec<u8> {
@@ -215,18 +223,14 @@ pub fn with_rows<R>(
 
 /// The rows of `area` of surfaces in memory, each of which is all in a buffer that holds no other of them.
 fn lend(surfaces: &[Surface], area: Rect, mem: &mut Memory) -> Vec<Option<Lent>> {
-    let buffer = |surface: &Surface| match surface.location {
-        Location::Gmem(_) => None,
-        Location::Memory(base) => mem.buffer_at(base).map(|(start, _)| start),
-    };
-    let buffers: Vec<Option<u32>> = surfaces.iter().map(buffer).collect();
-    let mut rows = |(surface, buffer): (&Surface, &Option<u32>)| {
+    let buffers: Vec<_> = surfaces.iter().map(|surface| surface.buffer(mem)).collect();
+    let mut rows = |(surface, buffer): (&Surface, &Option<(u32, u32)>)| {
         let Location::Memory(base) = surface.location else { return None };
         let alone = buffers.iter().filter(|other| *other == buffer).count() == 1;
         let range = extent(surface, area);
         let address = u32::try_from(u64::from(base) + range.start).ok()?;
-        let is_whole = mem.buffer_at(address).map(|(start, _)| start) == *buffer
-            && u64::from(mem.room(address)) >= range.end - range.start;
+        let is_whole =
+            mem.buffer_at(address) == *buffer && u64::from(mem.room(address)) >= range.end - range.start;
         (alone && is_whole).then(|| mem.lend(address, (range.end - range.start) as usize)).flatten()
     };
     surfaces.iter().zip(&buffers).map(&mut rows).collect()

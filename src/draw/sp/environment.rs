@@ -1,7 +1,9 @@
 //! What a running shader sees of the rest of the machine.
 
+use a4emu_decoder::guesses::Guess;
+
 use crate::draw::vpc::interpolate::WarpQuads;
-use crate::shader::{Environment, Lanes, Mask, Op, Refused, Varying, lanes_of};
+use crate::shader::{Environment, Lanes, Mask, Op, Reach, Refused, Sample, Varying, lanes_of};
 
 use super::memory::ShaderMemory;
 
@@ -35,6 +37,14 @@ impl Environment for StageEnvironment<'_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    fn rests_on(&mut self, guess: Guess, reach: Reach) {
+        self.memory.log.rests.add(guess, reach);
+    }
+
+    fn samples(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {
+        self.memory.note_guesses(sample, mask, reach);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::budget::{Budget, Work};
 use crate::fault::{Fault, Missing};
+use crate::fidelity::Rests;
 use crate::gpu::Stage;
 use crate::shader::ShaderFault;
 
@@ -21,6 +22,8 @@ pub struct ShaderLog {
     pub fault: Option<ShaderFault>,
     /// Accesses outside the primitive's inputs: the first of each lane, of one warp.
     pub outside_inputs: Vec<OutsideInputs>,
+    /// Guesses that the program rests on, if it is watched.
+    pub rests: Rests,
     /// What it took.
     pub work: ShaderWork,
 }
@@ -90,6 +93,7 @@ impl ShaderLog {
         if self.outside_inputs.is_empty() {
             self.outside_inputs = later.outside_inputs;
         }
+        self.rests.append(later.rests);
         self.work.add(&later.work);
     }
 

@@ -3,7 +3,8 @@
 use crate::fault::{Client, Miss};
 use crate::memory::Memory;
 use crate::shader::{
-    Atomic, AtomicPlace, ImageAccess, ImageLayout, Lanes, Mask, MemoryAccess, Query, Sample, Space, lanes_of,
+    Atomic, AtomicPlace, ImageAccess, ImageLayout, Lanes, Mask, MemoryAccess, Query, Reach, Sample, Space,
+    lanes_of,
 };
 
 use super::buffer::Buffer;
@@ -188,8 +189,7 @@ impl<'a> ShaderMemory<'a> {
         }
     }
 
-    /// Notes an access outside the primitive's inputs. It reads zero (guess: what lies there on the
-    /// chip is whatever was there before).
+    /// Notes an access outside the primitive's inputs. It reads zero (guess `inputs-outside`).
     fn note_outside(&mut self, lane: usize, address: u32, len: usize) {
         let size = self.inputs.len();
         let inside = address as usize + len <= size;
@@ -197,6 +197,12 @@ impl<'a> ShaderMemory<'a> {
         if !inside && noted.iter().all(|outside| outside.lane != lane) {
             noted.push(OutsideInputs { stage: self.stage.stage, lane, address, len, size });
         }
+    }
+
+    /// Notes the guesses that a texture request rests on, whose answer reaches this.
+    pub(super) fn note_guesses(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {
+        let Self { stage, log, .. } = self;
+        stage.textures.guesses(sample, mask, |guess| log.rests.add(guess, reach));
     }
 
     fn read_global(&mut self, client: Client, address: u32, out: &mut [u8]) {

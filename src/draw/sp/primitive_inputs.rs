@@ -9,8 +9,8 @@
 //! 0x40 * V + 0x10 * (N * V + v)     attribute N of vertex v
 //! ```
 //!
-//! Inferred: an attribute is four output locations of the stage before, and a primitive takes
-//! no more than its attributes need. A vendor stream with packed varyings would settle it.
+//! An attribute is four output locations of the stage before, and a primitive takes
+//! no more than its attributes need (guess `primitive-inputs`).
 
 use crate::draw::vertices::{HEADER, Vertices};
 

@@ -14,6 +14,8 @@ pub struct Programs {
     lowered: HashMap<Vec<u64>, Loaded>,
     /// Those of hull shaders, in which (ss) can mean more.
     hull: HashMap<Vec<u64>, Loaded>,
+    /// Whether they are watched for guesses.
+    pub watched: bool,
 }
 
 /// A program and what it can do.
@@ -38,7 +40,13 @@ impl Programs {
         if let Some(loaded) = known.get(words) {
             return Ok(loaded.clone());
         }
-        let program = if stage == Stage::HS { Program::new_hull(words) } else { Program::new(words) };
+        let lower = match (stage, self.watched) {
+            (Stage::HS, false) => Program::new_hull,
+            (Stage::HS, true) => Program::hull_watched,
+            (_, false) => Program::new,
+            (_, true) => Program::watched,
+        };
+        let program = lower(words);
         let program = program.map_err(|error| Fault::Shader(error.to_string()))?;
         if known.len() >= MAX_PROGRAMS {
             known.clear();

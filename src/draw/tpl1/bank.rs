@@ -2,7 +2,10 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use a4emu_decoder::guesses::Guess;
+
 use super::descriptor::{Bytes, Texture, TextureError};
+use super::guesses;
 use super::query;
 use super::sampler::{Border, Sampler};
 use super::unit::Unit;
@@ -116,6 +119,16 @@ impl TextureBank {
                 .map_or([Lanes::ZERO; 4], |texture| query::answer(texture, &request.question));
             merge(out, &answer, mask);
         })
+    }
+
+    /// Calls `note` with the guesses that a request rests on.
+    pub fn guesses(&self, request: &Sample<&Lanes>, mask: Mask, mut note: impl FnMut(Guess)) {
+        each_pair(&request.slots, mask, |sampler, slot, _| {
+            let sampler = self.samplers.get(sampler as usize).unwrap_or(&self.unset);
+            if let Some(texture) = self.texture(slot) {
+                guesses::of(texture, sampler, request.kind).for_each(&mut note);
+            }
+        });
     }
 
     fn texture(&self, slot: u32) -> Option<&Texture> {

@@ -1,7 +1,7 @@
 //! Cube maps: from a direction to a face, and across the seams.
 //!
 //! Faces are +x, -x, +y, -y, +z, -z. On ties x wins over y over z, as in
-//! softpipe.
+//! softpipe. What seams and corners give is guess `cube-seams`.
 use super::{Floats, Ints};
 use crate::shader::LANES;
 

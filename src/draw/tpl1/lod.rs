@@ -1,8 +1,8 @@
 //! Level of detail.
 //!
 //! Isotropic, as softpipe and llvmpipe have it: the logarithm of the largest
-//! single derivative in texels (not of the length of the gradient; what the chip
-//! does is not known). Derivatives are coarse: one pair per quad.
+//! single derivative in texels, not of the length of the gradient. Derivatives are
+//! coarse: one pair per quad (guess `level-of-detail`).
 use super::sampler::{Filter, Sampler};
 use super::wrap::whole;
 use super::{Floats, Ints, simd};

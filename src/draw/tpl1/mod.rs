@@ -9,7 +9,7 @@
 //! draw. It keeps addresses only; [`TextureBank::bind`] borrows the memory
 //! behind them, which workers share.
 //!
-//! Precision: the chip's is not documented. Filtering is done in binary32 with
+//! Precision (guess `filter-precision`): filtering is done in binary32 with
 //! the formulas of the reference rasterisers: `a + w * (b - a)`, x before y
 //! before z before level.
 #![allow(clippy::needless_range_loop, reason = "loops over lanes walk several arrays at once")]
@@ -19,6 +19,7 @@ mod cube;
 mod descriptor;
 mod fetch;
 mod filter;
+mod guesses;
 mod layout;
 mod lod;
 mod query;

@@ -23,7 +23,7 @@ pub(super) fn answer(texture: &Texture, query: &Question<&Lanes>) -> [Lanes; 4] 
 }
 
 /// Width, height, depth at a level, and the DEPTH field. A level that does not
-/// exist has size 0 (guess: GL leaves it open).
+/// exist has size 0 (guess `texel-outside`).
 fn size(texture: &Texture, level: &Lanes) -> [Lanes; 4] {
     let mut out = [Lanes::ZERO; 4];
     let volume = texture.kind == TextureKind::Volume;

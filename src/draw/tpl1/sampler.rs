@@ -36,6 +36,10 @@ pub struct Sampler {
     pub(super) wrap: [Wrap; 3],
     pub(super) compare: CompareFunc,
     pub(super) seamless: bool,
+    /// A filter is anisotropic.
+    pub(super) is_anisotropic: bool,
+    /// A wrap mode is one without a name.
+    pub(super) has_unnamed_wrap: bool,
     /// Coordinates are texels.
     pub(super) unnormalized: bool,
     pub(super) bias: f32,
@@ -88,13 +92,16 @@ impl Sampler {
     /// Resolves the two dwords of a descriptor.
     pub fn new(words: &[u32; 2], border: Border) -> Self {
         let (s0, s1) = (TEX_SAMP_0(words[0]), TEX_SAMP_1(words[1]));
+        let clamps = [s0.WRAP_S(), s0.WRAP_T(), s0.WRAP_R()];
         Self {
             mag: filter(s0.XY_MAG()),
             min: filter(s0.XY_MIN()),
             mip: if s0.MIPFILTER_LINEAR_NEAR() { Filter::Linear } else { Filter::Nearest },
-            wrap: [wrap(s0.WRAP_S()), wrap(s0.WRAP_T()), wrap(s0.WRAP_R())],
+            wrap: clamps.map(wrap),
             compare: s1.COMPARE_FUNC(),
             seamless: !s1.CUBEMAPSEAMLESSFILTOFF(),
+            is_anisotropic: [s0.XY_MAG(), s0.XY_MIN()].contains(&TexFilter::A4XX_TEX_ANISO),
+            has_unnamed_wrap: clamps.iter().any(|clamp| matches!(clamp, TexClamp::Other(_))),
             unnormalized: s1.UNNORM_COORDS(),
             bias: s0.LOD_BIAS(),
             min_lod: s1.MIN_LOD(),
@@ -109,7 +116,7 @@ impl Sampler {
     }
 }
 
-/// Anisotropic filtering is done as linear: the chip's pattern is not known.
+/// Anisotropic filtering is done as linear (guess `anisotropy-linear`).
 fn filter(filter: TexFilter) -> Filter {
     match filter {
         TexFilter::A4XX_TEX_NEAREST | TexFilter::Other(_) => Filter::Nearest,
@@ -117,7 +124,7 @@ fn filter(filter: TexFilter) -> Filter {
     }
 }
 
-/// Guess: the values without a name repeat; no driver writes them.
+/// The values without a name repeat (guess `wrap-unnamed`).
 fn wrap(clamp: TexClamp) -> Wrap {
     match clamp {
         TexClamp::A4XX_TEX_REPEAT | TexClamp::Other(_) => Wrap::Repeat,

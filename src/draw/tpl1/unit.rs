@@ -153,7 +153,7 @@ impl Unit<'_> {
         }
         let mut color = [[0; LANES]; 4];
         Fetcher::new(self.texture, self.bytes, self.need(request)).texels(&images, &texel, &mut color);
-        // Robust: what does not exist is 0 (GL leaves it open).
+        // What does not exist is 0 (guess `texel-outside`).
         replace(&mut color, &outside, &[0; 4]);
         self.finish(&color, request, out);
     }

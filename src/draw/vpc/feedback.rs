@@ -1,6 +1,6 @@
 //! Transform feedback ("stream-out"): vertices of whole primitives to memory.
 //!
-//! All of it is inferred, because the open driver stores from the vertex shader instead
+//! All of it is inferred (guess `stream-out`), because the open driver stores from the vertex shader instead
 //! (docs/hardware/registers.md, section 9.3; the rows in `decoder/src/regs/vpc.rs` say why each
 //! register is believed). The program has an entry per output component, by its location: 0 to 3 position,
 //! 4 point size, 8 on the varyings. A primitive is written to the buffers of its stream if all

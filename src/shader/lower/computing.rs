@@ -1,4 +1,5 @@
 //! Categories 1 to 4.
+use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::isa::ir3::{
     Cat1, Cat1Dst, Cat1Op, Cat1Src, Cat2, Cat2Class, Cat2Op, Cat3, Cat3Class, Cat4, Cond, Operand, Reg,
     Round, Type,
@@ -8,6 +9,7 @@ use super::Lowerer;
 use super::operands::{Bank, Numbers, step};
 use crate::shader::alu::Row;
 use crate::shader::builder;
+use crate::shader::doubt::When;
 use crate::shader::effect::Effect;
 use crate::shader::extra::Extra;
 use crate::shader::ops::{Destination, Op, Varying};
@@ -74,6 +76,9 @@ impl Lowerer {
             return self.effect2(instr);
         };
         let bank = Bank::of(instr.half);
+        if instr.sat && !instr.op.class().is_float() && !instr.op.saturates() {
+            self.builder.doubt(When::Always(Guess::SatIgnored));
+        }
         for repetition in 0..=instr.repeat {
             self.used = 0;
             let src1 = self.source(&instr.src1, numbers, bank, repetition);

@@ -37,6 +37,8 @@ pub enum Granularity {
     Runs,
     /// One instruction, for stepping.
     Instructions,
+    /// As many, but for what may rest on a guess, which is doubted.
+    Watched,
 }
 
 /// The program of `code`.
@@ -48,12 +50,12 @@ pub fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<P
     }
     let instrs: Vec<Instr> = code.iter().map(|&word| Instr::decode(word)).collect();
     let targets = match granularity {
-        Granularity::Runs => targets(&instrs),
+        Granularity::Runs | Granularity::Watched => targets(&instrs),
         Granularity::Instructions => (0..code.len() as u32).collect(),
     };
     let reached = reached(&instrs);
-    let mut lowerer =
-        Lowerer { builder: Builder::default(), sync, stored: false, region: None, at: 0, used: 0 };
+    let builder = if granularity == Granularity::Watched { Builder::watched() } else { Builder::default() };
+    let mut lowerer = Lowerer { builder, sync, stored: false, region: None, at: 0, used: 0 };
     for (at, instr) in instrs.iter().enumerate().filter(|(at, _)| reached[*at]) {
         lowerer.builder.instruction(at as u32, &targets);
         lowerer.at = at as u32;

@@ -114,7 +114,7 @@ pub struct Sample<R> {
 }
 
 impl<R: Copy> Sample<R> {
-    pub(super) fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Sample<S> {
+    pub(in crate::shader) fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Sample<S> {
         Sample {
             kind: self.kind,
             lod: self.lod.map(f),

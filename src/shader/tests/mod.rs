@@ -1,4 +1,5 @@
 //! Whole programs, in assembly, on one warp.
+mod doubts;
 mod effects;
 mod flow;
 mod operands;

@@ -47,6 +47,24 @@ proptest! {
     }
 
     #[test]
+    fn a_watched_program_does_the_same(
+        words in prop::collection::vec(prop_oneof![computing_word(), flow_word(), any::<u64>()], 1..40),
+        values in prop::collection::vec(any::<u32>(), 16 * LANES),
+    ) {
+        let ran = |program: &Program| {
+            let mut warp = Warp::new(program, &constants());
+            warp.limit = 2000;
+            warp.restart(program, ALL, 0);
+            for id in 0..16u32 {
+                *warp.full_mut(id) = integers(|lane| values[id as usize * LANES + lane as usize]);
+            }
+            let outcome = run(program, &mut warp, &mut ());
+            (outcome, warp.executed, warp.rows)
+        };
+        prop_assert!(ran(&Program::new(&words).unwrap()) == ran(&Program::watched(&words).unwrap()));
+    }
+
+    #[test]
     fn any_words_run_to_an_outcome(words in prop::collection::vec(any::<u64>(), 1..60), live in any::<u32>()) {
         let program = Program::new(&words).unwrap();
         let mut warp = Warp::new(&program, &constants());

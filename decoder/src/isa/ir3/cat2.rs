@@ -126,7 +126,7 @@ macro_rules! for_each_cat2 {
 
 /// The semantics that (sat) gives an integer op: clamp to the range of the
 /// source width. `{ Variant, Class, closure }`; float ops clamp to [0, 1] and
-/// the other integer ops ignore (sat) (guess: nothing emits it).
+/// the other integer ops ignore (sat) (guess `sat-ignored`).
 macro_rules! for_each_cat2_saturating {
     ($callback:ident, $($arg:tt)*) => {
         $callback! { $($arg)*;

@@ -48,8 +48,7 @@ impl Cat3Class {
 /// Category 3 rows: `{ opcode, Variant, "mnemonic", Class, denormals, use, semantics }`,
 /// as in category 2.
 ///
-/// Guesses, never emitted by the open compiler, a run on an A420 would settle
-/// them: madsh.u16 (low halves), sel.s and sel.f (first source when the second
+/// Guess `unused-ops`: madsh.u16 (low halves), sel.s and sel.f (first source when the second
 /// is not negative), sad (|a - b| + c; ir3-cat3.xml says of sad.s32's half
 /// sources "we think").
 #[macro_export]

@@ -8,9 +8,8 @@ use super::operand::{Round, Type};
 /// zero and saturates, NaN gives 0; integer to float rounds to nearest even;
 /// integer to integer extends by the source's signedness, then truncates
 /// (docs/hardware/ir3-isa.md, section 4). An explicit rounding replaces the
-/// default of a float result or of float to integer (guess for the latter).
-/// f32 to f16 without one goes toward zero (guess: the open compiler uses that
-/// form where the API asks for truncation; a cov of 1.0009 would settle it).
+/// default of a float result or of float to integer (guess `cov-integer-rounds` for the latter).
+/// f32 to f16 without one goes toward zero (guess `cov-half-truncates`).
 #[inline(always)]
 pub fn convert(bits: u32, src: Type, dst: Type, round: Round) -> u32 {
     match (src.is_float(), dst.is_float()) {

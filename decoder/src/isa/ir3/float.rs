@@ -1,14 +1,14 @@
 //! Scalar float semantics beyond Rust's operators.
 //!
-//! The rules, decided once (what would settle a guess: the op on an A420):
+//! The rules, decided once:
 //!
 //! - f32 denormals and NaN results: [`crate::isa::semantics`] does them for all ops alike;
 //!   the functions here are IEEE;
-//! - f16 denormals are kept; rounding is to nearest even (guess);
-//! - `mad` rounds twice (guess: llvmpipe and softpipe do);
-//! - `min` and `max` return the other source for a NaN (guess: IEEE minNum);
+//! - f16 denormals are kept; rounding is to nearest even (guess `half-rounding`);
+//! - `mad` rounds twice (guess `mad-rounds-twice`);
+//! - `min` and `max` return the other source for a NaN (guess `nan-min-max`);
 //! - half ops work on f32 and round the result to f16 once;
-//! - the special functions are plain IEEE arithmetic, the same on every
+//! - the special functions (guess `special-functions`) are plain IEEE arithmetic, the same on every
 //!   machine, within 1 ulp (`rsq`: 1.5) for f32 arguments in range.
 
 /// `min.f`: IEEE minNum; of zeros the second.
@@ -32,7 +32,7 @@ pub fn sign(a: f32) -> f32 {
     f32::from_bits(if a.is_nan() { 0 } else { sign | one })
 }
 
-/// (sat) on a float: clamp to [0, 1]; NaN becomes 0 (guess; D3D's rule).
+/// (sat) on a float: clamp to [0, 1]; NaN becomes 0 (guess `nan-saturate`).
 #[inline(always)]
 pub fn saturate(a: f32) -> f32 {
     let a = if a > 0.0 { a } else { 0.0 };

@@ -32,15 +32,13 @@ pub fn clz_s(a: i32, w: u32) -> i32 {
     clz_b((a ^ a >> 31) as u32, w) as i32
 }
 
-/// `mgen.b`: `a` ones from bit `b`. Guess from the name; never emitted, a run
-/// on an A420 would settle it.
+/// `mgen.b`: `a` ones from bit `b` (guess `unused-ops`).
 #[inline(always)]
 pub fn mask_generate(a: u32, b: u32, w: u32) -> u32 {
     (1u32 << (a & (w - 1))).wrapping_sub(1) << (b & (w - 1))
 }
 
-/// `shb`: left by `b`, right when it is negative. Guess from the name; never
-/// emitted, a run on an A420 would settle it.
+/// `shb`: left by `b`, right when it is negative (guess `unused-ops`).
 #[inline(always)]
 pub fn shift_both(a: i32, b: i32, w: u32) -> i32 {
     let amount = b.unsigned_abs() & (w - 1);
@@ -48,7 +46,7 @@ pub fn shift_both(a: i32, b: i32, w: u32) -> i32 {
 }
 
 /// `msad`: sum of the absolute differences of the bytes whose reference byte in
-/// `a` is not 0. Guess from the name; never emitted, a run would settle it.
+/// `a` is not 0 (guess `unused-ops`).
 #[inline(always)]
 pub fn masked_sad(a: u32, b: u32) -> u32 {
     let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
@@ -90,7 +88,7 @@ pub fn madsh_m16(a: u32, b: u32, c: u32) -> u32 {
     ((a & 0xffff).wrapping_mul(b >> 16) << 16).wrapping_add(c)
 }
 
-/// `sad.*`: |a - b| + c. Guess from the name; never emitted, a run would settle it.
+/// `sad.*`: |a - b| + c (guess `unused-ops`).
 #[inline(always)]
 pub fn sad(a: i32, b: i32, c: i32) -> i32 {
     (a.abs_diff(b) as i32).wrapping_add(c)

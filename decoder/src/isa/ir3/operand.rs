@@ -209,7 +209,7 @@ named! {
 
 impl Cond {
     /// Does `a COND b` hold? Ordered: any compare with a NaN but `ne` is false
-    /// (guess: IEEE, as GL wants; a run of cmps.f with NaN would settle it).
+    /// (guess `nan-compare`).
     #[inline(always)]
     pub fn test<T: PartialOrd>(self, a: T, b: T) -> bool {
         match self {

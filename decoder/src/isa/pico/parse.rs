@@ -151,8 +151,7 @@ impl<'a> Parser<'a> {
     }
 
     /// max and min: the page's table has one source and PicoGpu's assembler two.
-    /// With one, the destination is the other operand (guess: what a table with
-    /// one source can mean; the author would have to say).
+    /// With one, the destination is the other operand (guess `pico-one-source`).
     fn extreme(&mut self, name: &str) -> Result<Instr, Error> {
         let op = Op::from_name(name, Form::Binary).ok_or_else(|| self.wanted("an instruction"))?;
         let mut instr = Instr::new(op);

@@ -85,8 +85,7 @@ enums! {
     ///
     /// Values are the vendor driver's (docs/hardware/geometry-and-tessellation.md,
     /// section 2); the names are ours after a6xx_patch_type, which Mesa has since put elsewhere.
-    /// Guess: 4 more when a geometry shader runs too, as on A5xx; a vendor capture
-    /// with both would settle it.
+    /// 4 more when a geometry shader runs too (guess `tessellation-mode`).
     a4xx_tess_mode => TessMode {
         TESS_NONE = 0, TESS_QUADS = 0xc, TESS_TRIANGLES = 0xd, TESS_ISOLINES = 0xe,
     }

@@ -1,0 +1,358 @@
+//! What the emulator does without anybody having said that the chip does it.
+//!
+//! One table: `docs/guesses.md` is made from it, comments name its rows by id where the code rests on them
+//! (``guess `nan-compare` ``), and a run notes which it came by. Registers and fields whose names and places are
+//! inferred are not here: their own rows say so ([`crate::bits::Certainty`]).
+
+use std::fmt;
+
+/// How far a row is from knowledge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confidence {
+    /// It follows from something that is known of this chip or its relatives.
+    Inferred,
+    /// It is what others do, or the simplest that works.
+    Guess,
+}
+
+impl fmt::Display for Confidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Inferred => "inferred",
+            Self::Guess => "guess",
+        })
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What it is called, in lower case with hyphens.
+    pub id: &'static str,
+    /// How far it is from knowledge.
+    pub confidence: Confidence,
+    /// What the emulator does.
+    pub says: &'static str,
+    /// Why this and nothing else.
+    pub because: &'static str,
+    /// What would settle it.
+    pub settles: &'static str,
+    /// When a run counts as resting on it.
+    pub counts: &'static str,
+}
+
+macro_rules! guesses {
+    ($($name:ident $id:literal $confidence:ident { says: $says:literal, because: $because:literal,
+       settles: $settles:literal, counts: $counts:literal })*) => {
+        /// A row of the table.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Guess {
+            $(#[doc = $says] $name,)*
+        }
+
+        impl Guess {
+            /// All rows, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// What the table says.
+            pub const fn row(self) -> Row {
+                match self {
+                    $(Self::$name => Row {
+                        id: $id, confidence: Confidence::$confidence, says: $says, because: $because,
+                        settles: $settles, counts: $counts,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+impl Guess {
+    /// The row with this id.
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|guess| guess.row().id == id)
+    }
+}
+
+guesses! {
+    MadRoundsTwice "mad-rounds-twice" Guess {
+        says: "mad.f32 and mad.f16 round the product before they add",
+        because: "llvmpipe and softpipe do",
+        settles: "mad.f32 of operands for which both ways differ, on an A420",
+        counts: "a mad whose result would be another if it rounded once"
+    }
+    NanMinMax "nan-min-max" Guess {
+        says: "min.f and max.f return the other source for a NaN",
+        because: "IEEE 754's minNum and maxNum",
+        settles: "min.f of a NaN on an A420",
+        counts: "one of them had a NaN"
+    }
+    NanSaturate "nan-saturate" Guess {
+        says: "(sat) makes 0 of a NaN",
+        because: "Direct3D asks for it",
+        settles: "a saturated NaN on an A420",
+        counts: "a NaN was saturated"
+    }
+    NanCompare "nan-compare" Guess {
+        says: "compares with a NaN are false, but for ne",
+        because: "IEEE 754, and GL wants it",
+        settles: "cmps.f with NaN on an A420",
+        counts: "cmps.f had a NaN"
+    }
+    Denormals "denormals" Guess {
+        says: "a denormal f32 source is zero to compares and operations of one source, itself to add, mul, mad, min and max; results keep them",
+        because: "piglit shows the first on relatives; the rest shows only behind a product with a huge number",
+        settles: "add.f of denormals on an A420",
+        counts: "an operation on floats had a denormal source"
+    }
+    HalfRounding "half-rounding" Guess {
+        says: "results of half precision are rounded to nearest even from f32, and denormals kept",
+        because: "IEEE 754",
+        settles: "add.f of half registers whose sum is a tie, on an A420",
+        counts: "a result was no half-precision number before it was rounded"
+    }
+    CovHalfTruncates "cov-half-truncates" Guess {
+        says: "cov.f32f16 without a rounding goes toward zero",
+        because: "the open compiler uses this form where the API asks for truncation",
+        settles: "cov.f32f16 of 1.0009 on an A420",
+        counts: "one whose result would be another to nearest even"
+    }
+    CovIntegerRounds "cov-integer-rounds" Guess {
+        says: "a rounding on a conversion from float to integer replaces truncation",
+        because: "it does so for float results",
+        settles: "such a cov of 1.5 on an A420",
+        counts: "one ran"
+    }
+    SpecialFunctions "special-functions" Guess {
+        says: "rcp and sqrt are IEEE's; rsq is within 1.5 ulp, log2, exp2, sin and cos within 1",
+        because: "the chip's error is not published; exactness is the same on every machine",
+        settles: "the functions over all of their range on an A420",
+        counts: "one ran"
+    }
+    SatIgnored "sat-ignored" Guess {
+        says: "(sat) on integer operations other than add, sub and mul does nothing",
+        because: "no compiler sets it",
+        settles: "such an instruction on an A420",
+        counts: "one ran"
+    }
+    UnusedOps "unused-ops" Guess {
+        says: "sel.s, sel.f, sad, msad, madsh.u16, mgen.b, shb, getbit.b and cmpv do what their names suggest",
+        because: "nothing is published and no open compiler emits them",
+        settles: "each on an A420",
+        counts: "one ran"
+    }
+    RelativeOutside "relative-outside" Guess {
+        says: "a register or constant that a0.x puts outside of its file reads 0, and writes to it are lost",
+        because: "it harms nobody",
+        settles: "such an access on an A420",
+        counts: "one was made"
+    }
+    PicoOneSource "pico-one-source" Guess {
+        says: "PicoGpu's max and min with one source take the destination as the other",
+        because: "what else a table with one source could mean",
+        settles: "its author",
+        counts: "never by captures"
+    }
+    PrimitiveInputs "primitive-inputs" Inferred {
+        says: "in the local memory that geometry and hull shaders read, an attribute is four output locations of the stage before, and a primitive takes no more than its attributes need",
+        because: "the vendor's streams fit it (docs/hardware/geometry-and-tessellation.md, section 1.2)",
+        settles: "a vendor stream with packed varyings",
+        counts: "a geometry or hull shader ran"
+    }
+    InputsOutside "inputs-outside" Guess {
+        says: "local memory outside of the primitive's inputs reads 0",
+        because: "on the chip it is what was there before",
+        settles: "nothing: it is not defined",
+        counts: "a geometry or hull shader read there"
+    }
+    GeometryKill "geometry-kill" Guess {
+        says: "the run of a geometry shader that kills makes a vertex if it wrote its position before",
+        because: "both forms of the vendor's shaders work so",
+        settles: "a kill in the first run, before and after the position is written, on a chip",
+        counts: "a geometry shader ran"
+    }
+    LayerVertex "layer-vertex" Guess {
+        says: "the provoking vertex names the layer and the viewport of a primitive",
+        because: "GL leaves it open",
+        settles: "a vendor's board with vertices that differ",
+        counts: "a primitive chose its layer or viewport"
+    }
+    LayerStride "layer-stride" Inferred {
+        says: "layers of a target follow each other after as many rows as RB_FRAME_BUFFER_DIMENSION has",
+        because: "no register is known that says more",
+        settles: "a vendor stream that draws to a layered target",
+        counts: "a primitive chose its layer"
+    }
+    PatchNumber "patch-number" Inferred {
+        says: "the patch number of a hull shader counts on over instances",
+        because: "each patch needs a place of its own for its factors",
+        settles: "a vendor stream with instanced patches",
+        counts: "patches were drawn instanced"
+    }
+    TessellatorConnects "tessellator-connects" Guess {
+        says: "domain points connect as Direct3D 11 says",
+        because: "other implementations do",
+        settles: "a vendor's picture of a coarse wire frame",
+        counts: "a patch was tessellated"
+    }
+    TessellationMode "tessellation-mode" Inferred {
+        says: "bits 24:20 of the draw initiator are domain and enable, 4 more when a geometry shader runs too",
+        because: "the four values that are known, and the A5xx",
+        settles: "a vendor capture with both",
+        counts: "patches were drawn with a geometry shader"
+    }
+    StreamOut "stream-out" Inferred {
+        says: "the stream-out registers of the VPC: their places, and that offsets advance at once",
+        because: "the A5xx, and one public name (docs/hardware/registers.md, section 9.3)",
+        settles: "a vendor stream with transform feedback",
+        counts: "stream-out was on"
+    }
+    FillRule "fill-rule" Guess {
+        says: "positions are snapped to 1/256 pixel; a centre on a top or left edge is inside",
+        because: "GL's usual rule; reference pictures agree",
+        settles: "triangles with vertices at 1/512 pixel on a chip",
+        counts: "a primitive reached the rasteriser"
+    }
+    PlanePrecision "plane-precision" Guess {
+        says: "the planes of weights and depth count from the last vertex; their slopes are rounded once and all else is binary32",
+        because: "the form of the reference rasterisers (docs/hardware/board-a420.md, B5, doubts the origin)",
+        settles: "one quad whose varying is stored as a float, at many positions of the screen",
+        counts: "fragments had varyings or a depth"
+    }
+    LineShape "line-shape" Guess {
+        says: "lines cover what GL's basic rasterisation covers",
+        because: "the chip's own is not documented",
+        settles: "pictures of lines from a chip",
+        counts: "a line reached the rasteriser"
+    }
+    RectangleVaryings "rectangle-varyings" Guess {
+        says: "a rectangle of two corners varies to the right in x and even components, down in y and odd ones",
+        because: "restores send (s, t) pairs",
+        settles: "a stream with other varyings on a rectangle",
+        counts: "one had more than two components"
+    }
+    BlendPrecision "blend-precision" Guess {
+        says: "blending is done in binary32 and rounded once to the target",
+        because: "the chip's precision is not documented",
+        settles: "a blended gradient from a chip",
+        counts: "a target was blended"
+    }
+    FormatRounding "format-rounding" Guess {
+        says: "colours are rounded to their format as src/format/convert.rs lists",
+        because: "GL's rules, and the reference rasterisers'",
+        settles: "a ramp stored to each format by a chip",
+        counts: "a target was of another format than 32-bit numbers"
+    }
+    IntegerSaturates "integer-saturates" Guess {
+        says: "an integer too large for its target becomes the target's largest",
+        because: "GL leaves it open",
+        settles: "such a store by a chip",
+        counts: "a target was of integers below 32 bits"
+    }
+    SwapUnfit "swap-unfit" Guess {
+        says: "a swap that moves a component to a place that the format does not have changes nothing",
+        because: "drivers write one only in placeholders",
+        settles: "such a target on a chip",
+        counts: "never: such a format is a placeholder's"
+    }
+    LuminanceAlpha "luminance-alpha" Guess {
+        says: "the texture format named L8A8 is 8 bits of luminance, then 8 of alpha",
+        because: "its name; no driver writes it",
+        settles: "such a texture on a chip",
+        counts: "one was sampled"
+    }
+    FilterPrecision "filter-precision" Guess {
+        says: "textures are filtered in binary32, x before y before z before level",
+        because: "the reference rasterisers do (docs/hardware/board-a420.md, B6, doubts it)",
+        settles: "a ramp of two texels at 4096 positions, on a chip",
+        counts: "a texture was filtered linearly"
+    }
+    LevelOfDetail "level-of-detail" Guess {
+        says: "the level of detail is the logarithm of the largest single derivative, one pair of derivatives a quad",
+        because: "softpipe and llvmpipe have it so",
+        settles: "levels in different colours, on a chip",
+        counts: "a texture with several levels was sampled"
+    }
+    AnisotropyLinear "anisotropy-linear" Guess {
+        says: "anisotropic filtering is linear filtering",
+        because: "the chip's pattern is not known",
+        settles: "pictures from a chip",
+        counts: "a sampler asked for it"
+    }
+    CubeSeams "cube-seams" Guess {
+        says: "seamless cube maps filter across edges and average three texels at corners",
+        because: "it is the usual way",
+        settles: "the corner of a cube map on a chip",
+        counts: "a cube map was filtered linearly"
+    }
+    WrapUnnamed "wrap-unnamed" Guess {
+        says: "wrap modes without a name repeat",
+        because: "no driver writes them",
+        settles: "such a sampler on a chip",
+        counts: "a sampler had one"
+    }
+    TexelOutside "texel-outside" Guess {
+        says: "fetches outside of a texture give 0, and a level that does not exist has size 0",
+        because: "GL leaves it open",
+        settles: "isam and getsize outside, on a chip",
+        counts: "a texel was fetched by number, or a size asked for"
+    }
+    ConditionalBuffer "conditional-buffer" Guess {
+        says: "CP_COND_INDIRECT_BUFFER_PFD and _PFE hold a flag, an address and a size, and are always taken",
+        because: "nobody has published the condition",
+        settles: "a vendor capture with one",
+        counts: "one ran"
+    }
+    DrawAuto "draw-auto" Guess {
+        says: "CP_DRAW_AUTO has the layout of later chips with addresses of one dword",
+        because: "kgsl says which dwords are addresses",
+        settles: "a vendor capture with one",
+        counts: "one ran"
+    }
+    DrawPredicate "draw-predicate" Guess {
+        says: "the address in CP_DRAW_PRED_SET is one dword",
+        because: "every address of an A4xx packet is",
+        settles: "a vendor capture with conditional rendering",
+        counts: "one ran"
+    }
+    FirstIndex "first-index" Guess {
+        says: "FIRST_INDX of CP_DRAW_INDX_OFFSET counts indices from the buffer's base",
+        because: "its name; Mesa always writes 0",
+        settles: "a vendor capture with another value",
+        counts: "a draw had one that is not 0"
+    }
+    IndirectBase "indirect-base" Guess {
+        says: "first vertex and first instance of an indirect draw replace VFD_INDEX_OFFSET and the register behind it",
+        because: "Mesa writes both to 0 before such draws",
+        settles: "an indirect draw with the registers set",
+        counts: "an indirect draw had one that is not 0"
+    }
+    OldInstances "old-instances" Guess {
+        says: "0 instances in the draw initiator of CP_DRAW_INDX mean one",
+        because: "there was a time before instancing",
+        settles: "a vendor capture with such a draw",
+        counts: "one ran"
+    }
+    GroupsOnce "groups-once" Guess {
+        says: "a group of draw state runs for the next draw alone",
+        because: "Mesa's decoder drops them too",
+        settles: "a blob's capture with a group set once before two draws that differ elsewhere",
+        counts: "one ran"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_are_words_with_hyphens_and_occur_once() {
+        let ids: BTreeSet<_> = Guess::ALL.iter().map(|guess| guess.row().id).collect();
+        assert_eq!(ids.len(), Guess::ALL.len());
+        assert!(ids.iter().all(|id| id.chars().all(|c| c.is_ascii_lowercase() || c == '-')));
+        assert!(Guess::ALL.iter().all(|guess| Guess::from_id(guess.row().id) == Some(*guess)));
+        assert_eq!(Guess::from_id("nan"), None);
+    }
+}

@@ -1,0 +1,25 @@
+//! Which guesses a texture request rests on.
+use a4emu_decoder::guesses::Guess;
+use a4emu_decoder::regs::enums::TexFmt;
+
+use super::descriptor::{Texture, TextureKind};
+use super::sampler::{Filter, Sampler};
+use crate::shader::SampleKind;
+
+/// Those of a request of this kind for `texture` with `sampler`.
+pub(super) fn of(texture: &Texture, sampler: &Sampler, kind: SampleKind) -> impl Iterator<Item = Guess> {
+    let fetches = kind == SampleKind::Fetch;
+    let is_filtered = !texture.texels.is_integer() && [sampler.mag, sampler.min].contains(&Filter::Linear);
+    let linear = kind == SampleKind::Filter && is_filtered;
+    let cube = texture.kind == TextureKind::Cube;
+    let rests = [
+        (fetches, Guess::TexelOutside),
+        (linear, Guess::FilterPrecision),
+        (linear && cube && sampler.seamless, Guess::CubeSeams),
+        (!fetches && texture.levels.len() > 1, Guess::LevelOfDetail),
+        (!fetches && sampler.is_anisotropic, Guess::AnisotropyLinear),
+        (!fetches && sampler.has_unnamed_wrap, Guess::WrapUnnamed),
+        (texture.fmt == TexFmt::TFMT4_L8_A8_UNORM, Guess::LuminanceAlpha),
+    ];
+    rests.into_iter().filter_map(|(rests, guess)| rests.then_some(guess))
+}

@@ -1,0 +1,49 @@
+//! What `--fidelity` and `--coverage` note of a run.
+
+use std::io;
+
+use super::{Args, stdout};
+use crate::coverage::Coverage;
+use crate::cp::Observer;
+use crate::fidelity::Inferred;
+use crate::gpu::Gpu;
+use crate::out_file::Inputs;
+use crate::status::Status;
+
+/// Who watches for it.
+pub struct Noted {
+    inferred: Option<Inferred>,
+    coverage: Option<Coverage>,
+}
+
+impl Noted {
+    /// As the arguments ask; `gpu` notes what it rests on.
+    pub fn new(args: &Args, gpu: &mut Gpu) -> Self {
+        if args.fidelity {
+            gpu.watch_guesses();
+        }
+        Self {
+            inferred: args.fidelity.then(Inferred::default),
+            coverage: args.coverage.is_some().then(Coverage::default),
+        }
+    }
+
+    /// Those who watch.
+    pub fn observers(&mut self) -> impl Iterator<Item = &mut dyn Observer> {
+        let inferred = self.inferred.as_mut().map(|inferred| inferred as &mut dyn Observer);
+        inferred.into_iter().chain(self.coverage.as_mut().map(|coverage| coverage as &mut dyn Observer))
+    }
+
+    /// Puts it out. What cannot be written leaves the rest alone.
+    pub fn put_out(self, args: &Args, gpu: &Gpu) -> Status {
+        let guesses = match (&gpu.fidelity, self.inferred) {
+            (Some(fidelity), Some(inferred)) if !args.stats => fidelity.write(&inferred, &mut stdout()),
+            _ => io::Result::Ok(()),
+        };
+        let coverage = match (&args.coverage, self.coverage) {
+            (Some(path), Some(coverage)) => coverage.write(path, &Inputs::of(&args.capture)),
+            _ => Ok(()),
+        };
+        Status::Fine.and(guesses).and(coverage)
+    }
+}

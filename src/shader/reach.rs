@@ -1,0 +1,209 @@
+//! How far a value goes: what of a program's effects it may decide, without running it.
+use std::ops::{BitOr, BitOrAssign};
+
+use super::alu::{Alu, Row};
+use super::effect::{Effect, File, Gather, Region};
+use super::ops::Op;
+use super::program::Step;
+use super::rowmap::{ADDRESS, REGISTERS, UNIFORMS};
+
+/// What a value may come to decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reach(u8);
+
+impl Reach {
+    /// What the stage puts out: of fragments, pixels.
+    pub const OUTPUT: Self = Self(1);
+    /// Words in memory.
+    pub const MEMORY: Self = Self(2);
+    /// Which way lanes go, and whether they go on.
+    pub const CONTROL: Self = Self(4);
+    /// Where something is read or written, texture coordinates included.
+    pub const ADDRESS: Self = Self(8);
+    /// All of it.
+    const ALL: Self = Self(15);
+
+    /// The names of its parts.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let names = ["output", "memory", "control", "address"];
+        names.into_iter().enumerate().filter_map(move |(bit, name)| (self.0 >> bit & 1 != 0).then_some(name))
+    }
+}
+
+impl BitOr for Reach {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Reach {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+/// Times that the steps are gone through: more says that everything reaches everything.
+const ROUNDS: usize = 64;
+
+/// Of each row that can be written, what its value reaches.
+type Rows = [Reach; UNIFORMS as usize];
+
+/// The program, backwards.
+pub struct Backwards<'a> {
+    alus: &'a [Alu],
+    steps: &'a [Step],
+    /// At the start of each step.
+    starts: Vec<Rows>,
+    /// Whether a write may leave lanes that run later as they were.
+    predicated: bool,
+}
+
+impl<'a> Backwards<'a> {
+    /// Finds out what rows reach from each step on.
+    pub fn new(alus: &'a [Alu], steps: &'a [Step]) -> Self {
+        let predicated = steps.iter().any(|step| matches!(step.effect, Effect::Region(_)));
+        let starts = vec![[Reach::default(); UNIFORMS as usize]; steps.len()];
+        let mut all = Self { alus, steps, starts, predicated };
+        for _ in 0..ROUNDS {
+            if !all.round() {
+                return all;
+            }
+        }
+        all.starts.fill([Reach::ALL; UNIFORMS as usize]);
+        all
+    }
+
+    /// Goes through the steps once; says whether something changed.
+    fn round(&mut self) -> bool {
+        let mut changed = false;
+        for index in (0..self.steps.len()).rev() {
+            let mut rows = self.behind(index);
+            let step = &self.steps[index];
+            self.effect(&step.effect, &mut rows);
+            self.compute(&self.alus[step.first as usize..step.end as usize], &mut rows);
+            changed |= rows != self.starts[index];
+            self.starts[index] = rows;
+        }
+        changed
+    }
+
+    /// What rows reach behind a step.
+    fn behind(&self, index: usize) -> Rows {
+        let mut rows = [Reach::default(); UNIFORMS as usize];
+        let mut join = |step: usize| {
+            if let Some(start) = self.starts.get(step) {
+                rows.iter_mut().zip(start).for_each(|(row, start)| *row |= *start);
+            }
+        };
+        match &self.steps[index].effect {
+            Effect::End | Effect::LeftProgram | Effect::Invalid | Effect::Unsupported(_) => {}
+            Effect::Branch(branch) => [branch.target as usize, index + 1].into_iter().for_each(join),
+            Effect::Call { target } => [*target as usize, index + 1].into_iter().for_each(join),
+            Effect::Return => {
+                let calls = self
+                    .steps
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, step)| matches!(step.effect, Effect::Call { .. }));
+                calls.for_each(|(call, _)| join(call + 1));
+            }
+            _ => join(index + 1),
+        }
+        rows
+    }
+
+    /// What the value that is written to `row` reaches; the one before reaches nothing of it any more.
+    fn take(&self, rows: &mut Rows, row: Row) -> Reach {
+        let Some(reach) = rows.get_mut(usize::from(row)) else { return Reach::default() };
+        if self.predicated { *reach } else { std::mem::take(reach) }
+    }
+
+    fn effect(&self, effect: &Effect, rows: &mut Rows) {
+        match effect {
+            Effect::End => rows[..2 * usize::from(REGISTERS)].fill(Reach::OUTPUT),
+            Effect::Branch(_) | Effect::Region(Region::Begin(_) | Region::Again(_)) => {
+                effect.visit_reads(|row| add(rows, row, Reach::CONTROL));
+            }
+            Effect::Kill(_) => effect.visit_reads(|row| add(rows, row, Reach::CONTROL | Reach::OUTPUT)),
+            Effect::Gather(Gather { dst, file, .. }) => {
+                let reach = self.take(rows, *dst);
+                add(rows, ADDRESS, Reach::ADDRESS);
+                if let File::Registers(base) = file {
+                    (*base..*base + REGISTERS).for_each(|row| add(rows, row, reach));
+                }
+            }
+            Effect::Scatter { base, src, .. } => {
+                let first = usize::from(*base);
+                let reach = rows[first..first + usize::from(REGISTERS)]
+                    .iter()
+                    .fold(Reach::default(), |all, row| all | *row);
+                add(rows, ADDRESS, Reach::ADDRESS);
+                add(rows, *src, reach);
+            }
+            Effect::Derivative { dst, src, .. } => {
+                let reach = self.take(rows, *dst);
+                add(rows, *src, reach);
+            }
+            Effect::Op(op, destination) => {
+                let written: Vec<Row> = destination.rows().map(|(row, _)| row).collect();
+                let reach = written.iter().fold(Reach::default(), |all, row| all | self.take(rows, *row));
+                operands(op, reach, rows);
+            }
+            Effect::Region(Region::End) | Effect::Continue | Effect::Call { .. } | Effect::Return => {}
+            Effect::Barrier
+            | Effect::LeftProgram
+            | Effect::Invalid
+            | Effect::Unsupported(_)
+            | Effect::Doubt(_) => {}
+        }
+    }
+
+    /// What comes of the operation or the effect behind the doubt that ends step `index`.
+    pub fn result(&self, index: usize) -> Reach {
+        let mut behind = self.steps.iter().enumerate().skip(index + 1);
+        let is_doubt = |step: &Step| matches!(step.effect, Effect::Doubt(_)) && step.first == step.end;
+        let Some((next, step)) = behind.find(|(_, step)| !is_doubt(step)) else {
+            return Reach::default();
+        };
+        let mut rows = self.behind(next);
+        let Some((alu, later)) = self.alus[step.first as usize..step.end as usize].split_first() else {
+            let mut reach = Reach::default();
+            step.effect.visit_writes(|row| reach |= rows[usize::from(row)]);
+            return reach;
+        };
+        self.effect(&step.effect, &mut rows);
+        self.compute(later, &mut rows);
+        rows.get(usize::from(alu.dst)).copied().unwrap_or_default()
+    }
+
+    /// Goes backwards through operations.
+    fn compute(&self, alus: &[Alu], rows: &mut Rows) {
+        for alu in alus.iter().rev() {
+            let reach = self.take(rows, alu.dst);
+            alu.src.iter().for_each(|row| add(rows, *row, reach));
+        }
+    }
+}
+
+/// `row` reaches this as well.
+fn add(rows: &mut Rows, row: Row, reach: Reach) {
+    if let Some(row) = rows.get_mut(usize::from(row)) {
+        *row |= reach;
+    }
+}
+
+/// What the operands of `op` reach, given what its answer does.
+fn operands(op: &Op<Row>, answer: Reach, rows: &mut Rows) {
+    let stored = match op {
+        Op::Store { data, .. } | Op::ImageStore { data, .. } => data.to_vec(),
+        _ => Vec::new(),
+    };
+    let of = |row: Row| match op {
+        Op::Varying(_) | Op::FlatVarying { .. } => answer,
+        Op::Atomic(_) => answer | Reach::ADDRESS | Reach::MEMORY,
+        _ if stored.contains(&row) => Reach::MEMORY,
+        _ => answer | Reach::ADDRESS,
+    };
+    op.visit(|row| add(rows, row, of(row)));
+}
