@@ -198,7 +198,8 @@ fn check_validate(schema: &Schema, folder: &Path) {
     fs::write(&source, text).unwrap();
     let capture = folder.join("broken.rd").to_str().unwrap().to_owned();
     a4emu(&["asm", source.to_str().unwrap(), "-o", &capture]);
-    for args in [&[capture.as_str()][..], &["--no-render", "captures/control.rd.gz", capture.as_str()]] {
+    let hull = assembled(folder, "tess-barrier");
+    for args in [&[capture.as_str()][..], &["--no-render", hull.as_str(), capture.as_str()]] {
         let text = a4emu(&[&["validate", "--json"], args].concat());
         assert!(!text.is_empty(), "{args:?} says nothing");
         text.lines().for_each(|line| schema.holds("validate --json", &json(line)));
