@@ -103,7 +103,8 @@ fn bits(first: u32, count: u32) -> u128 {
 
 impl Observer for Watch {
     fn buffer(&mut self, buffer: Announced) {
-        self.names_all |= buffer.captured < buffer.bytes || (buffer.bytes > 0 && buffer.bytes % PAGE == 0);
+        self.names_all |=
+            buffer.captured < buffer.bytes || (buffer.bytes > 0 && buffer.bytes.is_multiple_of(PAGE));
     }
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {

@@ -228,7 +228,7 @@ fn targets(scene: &Scene<'_>, said: &mut Said) {
         said.unless(holds(scene, base, bytes), Id::M4, || {
             format!("target {i}: {bytes} bytes at {base:#010x} are in no one buffer")
         });
-        let aligned = base % ALIGNMENT == 0 && pitch % (ALIGNMENT * cpp) == 0;
+        let aligned = base.is_multiple_of(ALIGNMENT) && pitch.is_multiple_of(ALIGNMENT * cpp);
         said.unless(aligned, Id::M4, || format!("target {i} at {base:#010x} with a pitch of {pitch}"));
     }
 }

@@ -49,16 +49,19 @@ fn agreement(scene: &Scene<'_>, said: &mut Said) {
     }
 }
 
+/// First unit and number of units of a stage's window.
+type Window = fn(HLSQ_VS_CONTROL_REG) -> [u32; 2];
+
 /// P13.
 fn overlap(scene: &Scene<'_>, said: &mut Said) {
-    let window = |stage: Stage, at: fn(HLSQ_VS_CONTROL_REG) -> [u32; 2]| {
+    let window = |stage: Stage, at: Window| {
         let [first, count] = at(hlsq(scene.regs, stage));
         (stage, first, first + count)
     };
     let stages: Vec<Stage> = scene.programs.iter().map(|checked| checked.program.stage).collect();
     let constants = |control: HLSQ_VS_CONTROL_REG| [control.CONSTOBJECTOFFSET(), control.CONSTLENGTH()];
     let code = |control: HLSQ_VS_CONTROL_REG| [control.SHADEROBJOFFSET(), control.INSTRLENGTH()];
-    let kinds: [(&str, fn(HLSQ_VS_CONTROL_REG) -> [u32; 2], u32); 2] =
+    let kinds: [(&str, Window, u32); 2] =
         [("constant", constants, CONSTANT_UNITS), ("instruction", code, INSTRUCTION_UNITS)];
     for (kind, at, units) in kinds {
         let windows: Vec<_> = stages.iter().map(|stage| window(*stage, at)).collect();
