@@ -11,6 +11,7 @@ use crate::run;
 use crate::status::Status;
 use crate::{
     asm, check, debug, decode, diff, disasm, explain, info, pico, pixel, replay, report, serve, show,
+    validate,
 };
 pub use shell::lanes;
 
@@ -53,6 +54,9 @@ enum Command {
     /// Step through a shader of a draw or dispatch
     #[command(after_help = examples::DEBUG)]
     Debug(debug::Args),
+    /// What the chip would not forgive: rules of programs, packets and state that a stream breaks
+    #[command(after_help = examples::VALIDATE)]
+    Validate(validate::Args),
     /// Replay every fixture and compare with its golden files
     #[command(after_help = examples::CHECK)]
     Check(check::Args),
@@ -91,6 +95,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Serve(args) => serve::run(args, &cli.shared),
         Command::Diff(args) => diff::run(args, &cli.shared),
         Command::Debug(args) => debug::run(args, &cli.shared),
+        Command::Validate(args) => validate::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),
         Command::Asm(args) => asm::run(args, &cli.shared),
         Command::Disasm(args) => disasm::run(args, &cli.shared),

@@ -127,3 +127,5 @@ pub mod run;
 pub mod selection;
 #[doc(hidden)]
 pub mod status;
+#[doc(hidden)]
+pub mod validate;

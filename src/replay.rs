@@ -30,6 +30,7 @@ use crate::progress::bar;
 use crate::selection::{Draws, Selection, Window};
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
+use crate::validate::{self, Watch};
 use account::Account;
 use noted::Noted;
 use observe::{AtEnd, Listing, StateFile, Submits};
@@ -46,7 +47,7 @@ pub struct Args {
     /// With --png, write what this draw renders to as it is after it (`3`: in its own tile; `f3`: all tiles
     /// joined), without waiting for a resolve
     #[arg(long, value_name = "DRAW", value_parser = Draws::one, requires = "png",
-        conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "stop", "submit", "draw"])]
+        conflicts_with_all = ["out", "state", "repeat", "stats", "trace", "list_draws", "validate", "stop", "submit", "draw"])]
     pub after: Option<Draws>,
     /// Pictures without holes: alpha is 1 everywhere
     #[arg(long)]
@@ -83,6 +84,9 @@ pub struct Args {
     /// Write packets as they execute, with the state change that each made, to stdout
     #[arg(long)]
     pub trace: bool,
+    /// Say on stdout what an A4xx would not forgive, as `validate` does
+    #[arg(long)]
+    pub validate: bool,
     /// How geometry shaders are laid on the lanes of a warp; never visible in a result
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub gs_dispatch: Setting,
@@ -141,6 +145,7 @@ impl Args {
             ("--fidelity", self.fidelity && !self.stats),
             ("--trace", self.trace),
             ("--list-draws", self.list_draws),
+            ("--validate", self.validate),
         ];
         let files = files.into_iter().filter_map(|(name, path)| Some((name, Some(path.as_deref()?))));
         files.chain(lines.into_iter().filter_map(|(name, given)| line(name, given))).collect()
@@ -168,14 +173,16 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let done = args.threads.run(|| {
         let sections = open_capture(&args.capture, shared)?;
         let start = Instant::now();
-        let submits = observed(args, sections, &mut playback, &mut noted)?;
+        let mut watch = args.validate.then(Watch::default);
+        let submits = observed(args, sections, &mut playback, &mut noted, watch.as_mut())?;
+        let found = found(watch.as_ref(), &mut playback);
         let time = start.elapsed();
         let pictures = pictures(args, &mut playback);
         if args.gives_account(shared) {
             let (capture, gpu, submits) = (&args.capture, &playback.gpu, submits.count());
             eprintln!("a4emu: {}", Account { capture, gpu, submits, time });
         }
-        let noted = noted.put_out(args, &playback.gpu);
+        let noted = noted.put_out(args, &playback.gpu).worse(found?);
         anyhow::Ok(pictures.worse(noted).and(figures(args, &mut playback, &submits, shared)))
     });
     // What is wrong with the capture counts, whatever became of the rest.
@@ -184,6 +191,16 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Ok(status) => status.worse(told),
         Err(error) => told.and(Err(error)),
     })
+}
+
+/// Writes what `--validate` asks for.
+fn found(watch: Option<&Watch>, playback: &mut Playback) -> anyhow::Result<Status> {
+    let Some(watch) = watch else { return Ok(Status::Fine) };
+    watch.note_cuts(&mut playback.gpu);
+    let mut out = stdout();
+    let status = validate::tell_all(watch, &mut out)?;
+    out.flush()?;
+    Ok(status)
 }
 
 /// Pictures and summary: one that cannot be written leaves the others alone.
@@ -219,6 +236,7 @@ fn observed(
     sections: Ahead,
     playback: &mut Playback,
     noted: &mut Noted,
+    watch: Option<&mut Watch>,
 ) -> anyhow::Result<Submits> {
     let selection = args.selection;
     let mut window = Window::new(selection, args.stop);
@@ -235,6 +253,7 @@ fn observed(
     tee.0.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     tee.0.extend(listing.as_mut().map(|listing| listing as &mut dyn Observer));
     tee.0.extend(clock.as_mut().map(|clock| clock as &mut dyn Observer));
+    tee.0.extend(watch.map(|watch| watch as &mut dyn Observer));
     match (&mut state, args.stop) {
         (Some(state), Some(_)) => tee.0.push(at_end.insert(AtEnd(state))),
         (Some(state), None) => tee.0.push(state),

@@ -132,7 +132,7 @@ const ROWS: &[Row] = &[
     row("debug {in}/02-vs-store-nolimit-2e17.rd --draw f0 --stage vs", 0, "").typing(SESSION),
     row("debug {in}/02-vs-store-nolimit-2e17.rd --draw f0 --stage fs", 4, "cut off"),
     row("debug {in}/02-vs-store-nolimit-2e24.rd --draw f0 --stage vs", 4, "would be held"),
-    row("debug {in}/03-fs-bands-16383.rd --draw f0 --stage fs --warp 100000000", 4, "cut off"),
+    row("debug {in}/03-fs-bands-16383.rd --draw f0 --stage fs --warp 100000000", 2, "make 8388608 warps"),
     row("debug {in}/04-png-16383.rd --draw f0 --stage fs", 0, "").typing(SESSION),
     row("debug {in}/07-decode-fanout.rd.gz --draw f0 --stage vs", 4, "--max-work"),
     row("debug {in}/08-gzbomb-4GB.rd.gz --draw f0 --stage vs", 2, "no draw f0"),

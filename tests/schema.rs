@@ -184,9 +184,25 @@ fn check_explain(schema: &Schema) {
         ("explain REGISTER --json", &["RB_DEPTH_CONTROL", "0x76"][..]),
         ("explain REGISTER --json", &["RB_MRT*"]),
         ("explain ir3 --json", &["ir3", "a0c01f04_00000005"]),
+        ("explain RULE --json", &["d1"]),
         ("explain pm4 --json", &["pm4", "c0023800", "84", "1", "3", "2101", "6"]),
     ] {
         schema.holds(object, &json(&a4emu(&[&["explain", "--json"], args].concat())));
+    }
+}
+
+/// A finding of a program, and one of packets.
+fn check_validate(schema: &Schema, folder: &Path) {
+    let source = folder.join("broken.a4");
+    let text = "gpu_id 420\nbuffer main {\n CP_LOAD_STATE4({ NUM_UNIT = 2 | STATE_BLOCK = SB4_FS_SHADER }, { STATE_TYPE = ST4_CONSTANTS }, 0)\n}\nsubmit main\n";
+    fs::write(&source, text).unwrap();
+    let capture = folder.join("broken.rd").to_str().unwrap().to_owned();
+    a4emu(&["asm", source.to_str().unwrap(), "-o", &capture]);
+    let hull = assembled(folder, "tess-barrier");
+    for args in [&[capture.as_str()][..], &["--no-render", hull.as_str(), capture.as_str()]] {
+        let text = a4emu(&[&["validate", "--json"], args].concat());
+        assert!(!text.is_empty(), "{args:?} says nothing");
+        text.lines().for_each(|line| schema.holds("validate --json", &json(line)));
     }
 }
 
@@ -281,6 +297,7 @@ fn outputs_are_as_documented() {
     check_jsonl(&schema, damaged);
     check_explain(&schema);
     check_pixel(&schema, folder.path());
+    check_validate(&schema, folder.path());
     check_replay(&schema, folder.path(), damaged);
     check_show(&schema, folder.path(), damaged);
     check_fixture(&schema, folder.path());

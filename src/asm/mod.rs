@@ -18,6 +18,7 @@ use crate::limits::StepLimit;
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
 use crate::status::{Failure, Status};
+use crate::validate;
 
 pub use files::Disk;
 use files::MAX_SOURCE;
@@ -34,6 +35,9 @@ pub struct Args {
     /// A folder, beside that of the source, whose files it may include (repeatable)
     #[arg(long, value_name = "DIR")]
     pub include: Vec<PathBuf>,
+    /// Say on stderr what of it an A4xx would not forgive, as `validate` does
+    #[arg(long)]
+    pub validate: bool,
     /// Bounds of the run
     #[command(flatten)]
     pub limit: StepLimit,
@@ -51,7 +55,12 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Err(error) => error,
     })?;
     write_capture(&args.output, &capture, &disk.inputs)?;
-    Ok(Status::Fine)
+    if !args.validate {
+        return Ok(Status::Fine);
+    }
+    let (watch, report) = validate::found_in(&capture);
+    let told = validate::tell_all(&watch, &mut io::stderr().lock())?;
+    Ok(told.worse(report.tell(&args.source.display().to_string(), shared)))
 }
 
 /// The error with its line; too much work is a limit of ours, not wrong use.

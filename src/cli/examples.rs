@@ -60,6 +60,14 @@ pub const DEBUG: &str = "Examples:
   a4emu debug captures/compute.rd.gz --draw 0 --stage cs --invocation 8,8,0
   a4emu debug --dap";
 
+/// Of `validate`.
+pub const VALIDATE: &str = "Examples:
+  a4emu validate captures/cube.rd.gz
+  a4emu validate captures/cube.rd.gz captures/depth.rd.gz --json
+  a4emu validate captures/cube.rd.gz --rule D --rule Y
+  a4emu validate captures/cube.rd.gz --no-rule S8
+  a4emu explain D1";
+
 /// Of `check`.
 pub const CHECK: &str = "Examples:
   a4emu check

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::register_names::{Asked, find};
 use crate::status::{Failure, Status};
+use crate::validate::rules::Id;
 use a4emu_decoder::regs::lookup;
 use instruction::Instruction;
 use register::Register;
@@ -23,8 +24,8 @@ use register::Register;
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// A register (a name in any case, with * and ? for any text and character; NAME.FIELD for one field;
-    /// or an offset: 0x20a4, or 20a4 as listings print it), `ir3` or `pm4`
-    #[arg(value_name = "REGISTER|ir3|pm4")]
+    /// or an offset: 0x20a4, or 20a4 as listings print it), `ir3`, `pm4`, or a rule of `validate` such as D1
+    #[arg(value_name = "REGISTER|ir3|pm4|RULE")]
     pub what: String,
     /// The value of the register (decimal; hexadecimal with 0x, or with all eight digits); for `ir3` and
     /// `pm4` the words, in hexadecimal: HI LO or HI_LO; DWORD..
@@ -43,8 +44,16 @@ pub fn run(args: &Args) -> anyhow::Result<Status> {
     match args.what.as_str() {
         "ir3" => instructions(args),
         "pm4" => packets(args),
-        _ => registers(args),
+        what => match Id::named(what).filter(|_| args.words.is_empty()) {
+            Some(id) => rule(args, id),
+            None => registers(args),
+        },
     }
+}
+
+fn rule(args: &Args, id: Id) -> anyhow::Result<Status> {
+    put_all(args, "rules", &[*id.rule()])?;
+    Ok(Status::Fine)
 }
 
 fn registers(args: &Args) -> anyhow::Result<Status> {

@@ -16,7 +16,7 @@ use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::options::{Shared, open_capture_as};
 use crate::selection::{Draws, Numbering, Selection};
-use crate::status::Failure;
+use crate::status::{Failure, Status};
 
 /// Frame draws of one command that are remembered: each submit of a pass has one.
 const MAX_FRAME_DRAWS: usize = 64;
@@ -131,6 +131,11 @@ pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) ->
     let mut playback = limits.playback_of_many(capture.name(), RUNS);
     let mut finder = Finder { draw, group: 0, commands: HashMap::new(), found: None };
     playback.run(capture.sections(shared)?, &mut Skip::default(), &mut finder);
+    if finder.found.is_none() && playback.gpu.budget.cut().is_some() {
+        playback.gpu.report.tell(&capture.name().display().to_string(), shared);
+        let message = format!("the run was cut off before draw {draw}");
+        return Err(Failure { status: Status::Unsupported, message }.into());
+    }
     finder.found.ok_or_else(|| {
         let at = playback.gpu.at;
         let draws = match draw.numbering {

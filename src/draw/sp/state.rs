@@ -108,7 +108,7 @@ pub(super) fn constants(gpu: &Gpu, stage: Stage) -> Vec<u32> {
 
 /// Where a stage's program is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum CodePlace {
+pub enum CodePlace {
     /// In memory, at this address, so many instructions.
     Memory(u32, u32),
     /// In the instruction store, after so many changes, so many instructions.

@@ -10,6 +10,7 @@
 //! [`Instr::extra`] and are written after the text as `{0x…}`; words that mean
 //! nothing on A4xx are [`Body::Unknown`], written `raw 0x…`. So
 //! `encode(decode(x)) == x` and `parse(display(x)) == decode(x)` for every word.
+pub mod access;
 mod bits;
 mod cat0;
 mod cat1;

@@ -1,0 +1,202 @@
+//! `a4emu validate`: what an in-order emulator forgives and an A4xx does not, by the rules of
+//! docs/hardware/hazards.md.
+//!
+//! [`rules`] is the one table of rules. A [`Watch`] observes the command processor: [`stream`] has the rules of packets
+//! and waits, [`state`] those of what a draw runs with, [`program`] those of programs alone, each of which is checked
+//! once. What is found is said once for each thing that is wrong ([`finding`]), and counted.
+
+pub mod finding;
+mod program;
+mod programs;
+pub mod rules;
+mod state;
+mod stream;
+mod suppress;
+mod watch;
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use a4emu_decoder::capture::Sections;
+use anyhow::{Context, anyhow};
+
+use crate::cp::{Engine, Renderer, Skip};
+use crate::fault::Report;
+use crate::gpu::Gpu;
+use crate::limits::Limits;
+use crate::options::{Shared, Threads, open_capture};
+use crate::playback::Playback;
+use crate::status::Status;
+pub use finding::Finding;
+use finding::Line;
+use rules::{Id, Severity};
+use suppress::Suppressions;
+pub use watch::Watch;
+
+/// Arguments of `validate`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// .rd or .rd.gz files, or - for stdin
+    #[arg(required = true, value_name = "CAPTURE")]
+    pub captures: Vec<PathBuf>,
+    /// One JSON object a line (docs/schema.md)
+    #[arg(long)]
+    pub json: bool,
+    /// Leave draws out: quicker, and what they leave for later packets is taken as the capture holds it
+    #[arg(long)]
+    pub no_render: bool,
+    /// What is said
+    #[command(flatten)]
+    pub choice: Choice,
+    /// Threads that render
+    #[command(flatten)]
+    pub threads: Threads,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Which findings count.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Choice {
+    /// Only this rule, such as D1, or all whose ids begin so, such as D (repeatable)
+    #[arg(long, value_name = "RULE")]
+    pub rule: Vec<String>,
+    /// Not this rule (repeatable)
+    #[arg(long, value_name = "RULE")]
+    pub no_rule: Vec<String>,
+    /// A file of findings that do not count, with reasons: [[suppress]] tables with rule, reason, and if wanted
+    /// what and program
+    #[arg(long, value_name = "FILE")]
+    pub suppress: Option<PathBuf>,
+}
+
+/// A choice, read.
+struct Chosen {
+    only: Vec<String>,
+    not: Vec<String>,
+    suppressions: Suppressions,
+}
+
+impl Choice {
+    fn read(&self) -> anyhow::Result<Chosen> {
+        for name in self.rule.iter().chain(&self.no_rule) {
+            let known = rules::all().any(|id| begins(id, name));
+            known.then_some(()).ok_or_else(|| anyhow!("there is no rule {name}"))?;
+        }
+        let suppressions = self.suppress.as_deref().map(Suppressions::read).transpose()?.unwrap_or_default();
+        Ok(Chosen { only: self.rule.clone(), not: self.no_rule.clone(), suppressions })
+    }
+}
+
+/// Whether `name` means the rule: its id, or a family's letter.
+fn begins(id: Id, name: &str) -> bool {
+    let rule = id.rule().id;
+    let family = rule.trim_end_matches(|c: char| c.is_ascii_digit());
+    name.eq_ignore_ascii_case(rule) || name.eq_ignore_ascii_case(family)
+}
+
+impl Chosen {
+    fn has(&self, finding: &Finding) -> bool {
+        let rule = finding.broken.rule;
+        let named = |names: &[String]| names.iter().any(|name| begins(rule, name));
+        (self.only.is_empty() || named(&self.only)) && !named(&self.not)
+    }
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Wrong use, or that a capture cannot be opened.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let chosen = args.choice.read()?;
+    let several = args.captures.len() > 1;
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut status = Status::Fine;
+    for capture in &args.captures {
+        let name = capture.display().to_string();
+        let file = several.then_some(name.as_str());
+        let (watch, report) = validate(args, capture, shared)?;
+        let told = tell(&watch, &chosen, file, args.json, &mut out);
+        status = status.worse(report.tell(&name, shared)).worse(told?);
+    }
+    out.flush()?;
+    Ok(status)
+}
+
+fn validate(args: &Args, capture: &Path, shared: &Shared) -> anyhow::Result<(Watch, Report)> {
+    let mut playback = args.limits.playback(capture);
+    let mut watch = Watch::default();
+    args.threads.run(|| -> anyhow::Result<()> {
+        let (mut renderer, mut skip) = (Renderer, Skip::default());
+        let engine: &mut dyn Engine = if args.no_render { &mut skip } else { &mut renderer };
+        playback.run(open_capture(capture, shared)?, engine, &mut watch);
+        Ok(())
+    })?;
+    watch.note_cuts(&mut playback.gpu);
+    Ok((watch, playback.gpu.report))
+}
+
+impl Watch {
+    /// The findings, in the order in which they were met.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter()
+    }
+
+    /// Says what was too much to look at, or to keep.
+    pub fn note_cuts(&self, gpu: &mut Gpu) {
+        let at = gpu.at;
+        if self.programs.cut {
+            gpu.report.cut("programs that take too much work to look through".to_owned(), at);
+        }
+        if self.findings.left_out > 0 {
+            gpu.report.cut(format!("{} more findings", self.findings.left_out), at);
+        }
+    }
+}
+
+/// What is wrong with the capture of these bytes, draws left out: rules, and what breaks them.
+pub fn found_in(capture: &[u8]) -> (Watch, Report) {
+    let mut playback = Playback::default();
+    let mut watch = Watch::default();
+    match Sections::new(capture) {
+        Ok(sections) => {
+            playback.run(sections, &mut Skip::default(), &mut watch);
+        }
+        Err(error) => playback.gpu.report.troubles.note(error.into(), playback.gpu.at),
+    }
+    watch.note_cuts(&mut playback.gpu);
+    (watch, playback.gpu.report)
+}
+
+/// Writes all that was found, for commands that do something else as well.
+///
+/// # Errors
+/// It cannot be written.
+pub fn tell_all(watch: &Watch, out: &mut impl Write) -> anyhow::Result<Status> {
+    tell(watch, &Choice::default().read()?, None, false, out)
+}
+
+/// Writes what was found; whether one of severity E remains.
+fn tell(
+    watch: &Watch,
+    chosen: &Chosen,
+    file: Option<&str>,
+    json: bool,
+    out: &mut impl Write,
+) -> anyhow::Result<Status> {
+    let mut status = Status::Fine;
+    for finding in watch.findings.iter().filter(|finding| chosen.has(finding)) {
+        let suppressed = chosen.suppressions.reason(finding);
+        let line = Line::new(finding, file, suppressed);
+        match json {
+            true => serde_json::to_writer(&mut *out, &line).context("a finding")?,
+            false => write!(out, "{line}")?,
+        }
+        writeln!(out)?;
+        if finding.broken.rule.rule().severity == Severity::E && suppressed.is_none() {
+            status = Status::Differs;
+        }
+    }
+    Ok(status)
+}

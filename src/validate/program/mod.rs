@@ -1,0 +1,179 @@
+//! Rules of programs that follow from their words alone: sections 1, 2 and 3.1 of the page.
+
+mod control;
+mod delay;
+mod encoding;
+mod flow;
+mod sync;
+
+use a4emu_decoder::isa::ir3::access::{Access, FileReg, Role};
+use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat2Op, Cat6Class, Cat6Form, Cat6Op, Instr};
+
+use super::finding::{Broken, Instruction};
+use super::rules::Id;
+use crate::gpu::Stage;
+use crate::inspect::Shader;
+use encoding::needs_quads;
+use flow::{Flow, control};
+use sync::Pending;
+
+/// A program, taken apart for the rules.
+pub struct Program {
+    /// The stage that runs it.
+    pub stage: Stage,
+    /// Its words and text.
+    pub shader: Shader,
+    /// The instructions.
+    pub instrs: Vec<Instr>,
+    /// What each reads.
+    pub reads: Vec<Vec<Access>>,
+    /// What each writes.
+    pub writes: Vec<Vec<Access>>,
+    /// Who follows whom.
+    pub flow: Flow,
+    /// Steps of analysis that are left: hostile programs would take minutes.
+    steps: u64,
+}
+
+/// What draws ask of a program each time.
+pub struct Facts {
+    /// Highest full and half register that is named, as scalar ids.
+    pub highest: [Option<u32>; 2],
+    /// One past the last instruction that may run.
+    pub length: usize,
+    /// Its inputs, as a fragment shader.
+    pub inputs: Vec<usize>,
+    /// Something uses a storage slot.
+    pub storage: bool,
+    /// Something needs the pixels of a quad.
+    pub quads: bool,
+    /// Something uses private memory.
+    pub private: bool,
+    /// Something kills.
+    pub kills: bool,
+}
+
+impl Facts {
+    fn of(program: &Program) -> Self {
+        let any = |is_it: fn(&Instr) -> bool| program.reachable().any(|(_, instr)| is_it(instr));
+        let inputs = program.reachable().filter(|(_, instr)| is_input(instr)).map(|(index, _)| index);
+        Self {
+            highest: [false, true].map(|half| highest(program, half)),
+            length: program.reachable().last().map_or(0, |(index, _)| index + 1),
+            inputs: inputs.collect(),
+            storage: any(uses_storage),
+            quads: any(needs_quads),
+            private: any(uses_private_memory),
+            kills: any(|instr| control(instr).is_some_and(|cat0| cat0.op == Cat0Op::Kill)),
+        }
+    }
+}
+
+fn highest(program: &Program, half: bool) -> Option<u32> {
+    let accesses = |index: usize| program.reads[index].iter().chain(&program.writes[index]);
+    let named = program.reachable().flat_map(|(index, _)| accesses(index)).map(|access| access.reg);
+    named.filter(|reg| reg.is_general() && reg.half == half).map(|reg| u32::from(reg.reg.0)).max()
+}
+
+fn uses_storage(instr: &Instr) -> bool {
+    let Body::Cat6(cat6) = &instr.body else { return false };
+    matches!(
+        cat6.form,
+        Cat6Form::BufferLoad { .. }
+            | Cat6Form::BufferStore { .. }
+            | Cat6Form::AtomicSlot { .. }
+            | Cat6Form::Info { .. }
+    )
+}
+
+fn uses_private_memory(instr: &Instr) -> bool {
+    let Body::Cat6(cat6) = &instr.body else { return false };
+    matches!(cat6.op.class(), Cat6Class::LoadPrivate | Cat6Class::StorePrivate)
+}
+
+/// What is known of a program once and for all.
+pub struct Checked {
+    /// The program.
+    pub program: Program,
+    /// What draws ask.
+    pub facts: Facts,
+    /// The rules that it breaks whatever the registers hold.
+    pub broken: Vec<Broken>,
+    /// What may not have arrived at each of its ends.
+    pub pending: Vec<Pending>,
+    /// It was too much work to look at all of it.
+    pub cut: bool,
+    /// Steps of analysis that it took.
+    pub steps: u64,
+}
+
+/// Steps that the analysis of one program may take: a real one of 2,000 instructions takes some 100,000.
+const MAX_STEPS: u64 = 1 << 22;
+
+impl Checked {
+    /// Checks `words` as a program of `stage`.
+    pub fn new(stage: Stage, words: &[u64]) -> Self {
+        let mut program = Program::new(stage, words);
+        let mut broken = Vec::new();
+        delay::check(&mut program, &mut broken);
+        let pending = sync::check(&mut program, &mut broken);
+        control::check(&program, &mut broken);
+        encoding::check(&program, &mut broken);
+        let (cut, steps) = (program.steps == 0, MAX_STEPS - program.steps);
+        let facts = Facts::of(&program);
+        Self { program, facts, broken, pending, cut, steps }
+    }
+}
+
+impl Program {
+    fn new(stage: Stage, words: &[u64]) -> Self {
+        let shader = Shader::new(words);
+        let instrs: Vec<Instr> = shader.words.iter().map(|word| Instr::decode(*word)).collect();
+        let reads = instrs.iter().map(Instr::reads).collect();
+        let writes = instrs.iter().map(Instr::writes).collect();
+        let flow = Flow::of(&instrs);
+        Self { stage, shader, instrs, reads, writes, flow, steps: MAX_STEPS }
+    }
+
+    /// The text of an instruction.
+    pub fn text(&self, index: usize) -> String {
+        self.instrs[index].in_program(index, self.instrs.len()).to_string()
+    }
+
+    /// `rule` is broken by the instruction at `index`.
+    pub fn broken(&self, rule: Id, index: usize, what: impl Into<String>) -> Broken {
+        let (stage, program) = (self.stage, self.shader.hash);
+        let instruction = Instruction { stage, program, index: index as u32, text: self.text(index) };
+        Broken { rule, what: what.into(), instruction: Some(instruction) }
+    }
+
+    /// The instructions that may run, in order.
+    pub fn reachable(&self) -> impl Iterator<Item = (usize, &Instr)> {
+        self.instrs.iter().enumerate().filter(|(index, _)| self.flow.is_reachable(*index))
+    }
+
+    /// Takes a step of work; false when there is none left.
+    fn step(&mut self) -> bool {
+        self.steps = self.steps.saturating_sub(1);
+        self.steps > 0
+    }
+}
+
+/// Is it an input of a fragment shader: bary.f or ldlv?
+pub fn is_input(instr: &Instr) -> bool {
+    match &instr.body {
+        Body::Cat2(cat2) => cat2.op == Cat2Op::BaryF,
+        Body::Cat6(cat6) => cat6.op == Cat6Op::Ldlv,
+        _ => false,
+    }
+}
+
+/// Does the reader take this register as something that chooses, rather than as a value?
+fn is_index(access: &Access) -> bool {
+    access.operand == Role::Index
+}
+
+/// Which of `accesses` is one of `reg`, the last repetition first.
+fn last_of(accesses: &[Access], reg: FileReg) -> Option<&Access> {
+    accesses.iter().rev().find(|access| access.reg == reg)
+}

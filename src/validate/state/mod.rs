@@ -1,0 +1,134 @@
+//! Sections 3.2 and 5 to 8 of the page: what a draw runs with, looked at right before it runs.
+
+mod fetch;
+mod linkage;
+mod memory;
+mod output;
+mod program;
+mod stage;
+mod tile;
+mod windows;
+pub mod written;
+
+use std::sync::Arc;
+
+use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
+
+use super::finding::Broken;
+use super::program::Checked;
+use super::programs::Programs;
+use super::rules::Id;
+use crate::draw::{DrawCall, gs};
+use crate::gpu::{CodeSource, Gpu, Stage};
+use crate::pass::Pass;
+use crate::regfile::RegFile;
+pub use stage::hlsq;
+
+/// A draw or dispatch, and the programs that it runs.
+pub struct Scene<'a> {
+    /// The chip.
+    pub gpu: &'a Gpu,
+    /// Its registers.
+    pub regs: &'a RegFile,
+    /// What a draw is for; a dispatch is of no pass, and nothing here asks for its.
+    pub pass: Pass,
+    /// The programs, checked.
+    pub programs: Vec<Arc<Checked>>,
+}
+
+/// What was found at one draw.
+#[derive(Default)]
+pub struct Said(pub Vec<Broken>);
+
+impl Said {
+    /// `rule` is broken by state.
+    pub fn say(&mut self, rule: Id, what: impl Into<String>) {
+        self.0.push(Broken::new(rule, what));
+    }
+
+    /// Says so unless `holds`.
+    pub fn unless(&mut self, holds: bool, rule: Id, what: impl FnOnce() -> String) {
+        if !holds {
+            self.say(rule, what());
+        }
+    }
+
+    /// One that names an instruction.
+    pub fn add(&mut self, broken: Broken) {
+        self.0.push(broken);
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// Of a draw with this initiator.
+    pub fn of_draw(
+        gpu: &'a Gpu,
+        pass: Pass,
+        initiator: VGT_DRAW_INITIATOR_A4XX,
+        programs: &mut Programs,
+    ) -> Self {
+        let regs = &gpu.regs;
+        let draws = !matches!(pass, Pass::Binning | Pass::Resolve);
+        let patches = draws && initiator.patch_vertices().is_some();
+        let stages = [
+            (Stage::VS, true),
+            (Stage::HS, patches),
+            (Stage::DS, patches),
+            (Stage::GS, draws && gs::state::is_on(regs)),
+            (Stage::FS, pass != Pass::Binning),
+        ];
+        let run = stages.into_iter().filter(|(_, runs)| *runs);
+        Self { gpu, regs, pass, programs: run.filter_map(|(stage, _)| programs.of(gpu, stage)).collect() }
+    }
+
+    /// Of a dispatch.
+    pub fn of_dispatch(gpu: &'a Gpu, programs: &mut Programs) -> Self {
+        let programs = programs.of(gpu, Stage::CS).into_iter().collect();
+        Self { gpu, regs: &gpu.regs, pass: Pass::Bypass, programs }
+    }
+
+    /// The last stage before the rasteriser.
+    pub fn last_vertex_stage(&self) -> Stage {
+        let runs = |stage: &Stage| self.program(*stage).is_some();
+        [Stage::GS, Stage::DS].into_iter().find(runs).unwrap_or(Stage::VS)
+    }
+
+    /// The program of a stage, if it runs.
+    pub fn program(&self, stage: Stage) -> Option<&Checked> {
+        self.programs.iter().map(|checked| &**checked).find(|checked| checked.program.stage == stage)
+    }
+
+    /// Whether the program of `stage` is fetched from memory rather than from the store.
+    pub fn runs_from_memory(&self, stage: Stage) -> bool {
+        self.gpu.loaded.stage(stage).source == CodeSource::Memory
+    }
+
+    /// Whether it renders to tile memory, or copies from or to it.
+    pub fn in_tiles(&self) -> bool {
+        matches!(self.pass, Pass::Gmem | Pass::Restore | Pass::Resolve)
+    }
+}
+
+/// What breaks rules of programs and registers.
+pub fn check_programs(scene: &Scene<'_>, said: &mut Said) {
+    for checked in &scene.programs {
+        checked.broken.iter().for_each(|broken| said.add(broken.clone()));
+        program::check(scene, checked, said);
+    }
+}
+
+/// What a draw of `call.count` vertices breaks.
+pub fn check_draw(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
+    linkage::check(scene, said);
+    output::check(scene, said);
+    windows::check(scene, said);
+    fetch::check(scene, call, said);
+    tile::check(scene, said);
+    memory::check(scene, call, said);
+}
+
+/// What a dispatch breaks.
+pub fn check_dispatch(scene: &Scene<'_>, local_size: Option<[u32; 3]>, groups: [u32; 3], said: &mut Said) {
+    windows::check_dispatch(scene, local_size, groups, said);
+    memory::check_dispatch(scene, said);
+}

@@ -1,0 +1,166 @@
+//! P7 to P11, P20, P21 and P24: the fragment shader's results and the render backend.
+
+use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat};
+use a4emu_decoder::regs::gras::*;
+use a4emu_decoder::regs::rb::*;
+use a4emu_decoder::regs::sp::*;
+
+use super::{Said, Scene};
+use crate::format::{Format, Type};
+use crate::gpu::Stage;
+use crate::pass::Pass;
+use crate::validate::program::Checked;
+use crate::validate::rules::Id;
+
+/// Colour targets.
+const TARGETS: u32 = 8;
+
+/// Adds what breaks the rules of the render backend.
+pub fn check(scene: &Scene<'_>, said: &mut Said) {
+    counts(scene, said);
+    samples(scene, said);
+    if scene.pass == Pass::Binning {
+        return;
+    }
+    if scene.pass != Pass::Resolve {
+        targets(scene, said);
+        shader_depth(scene, said);
+        depth_and_stencil(scene, said);
+        early_depth(scene, said);
+    }
+    depth_format(scene, said);
+}
+
+/// P7.
+fn counts(scene: &Scene<'_>, said: &mut Said) {
+    let regs = scene.regs;
+    let (rb, sp) = (regs.get::<RB_FS_OUTPUT_REG>().MRT(), regs.get::<SP_FS_OUTPUT_REG>().MRT());
+    said.unless(rb == sp, Id::P7, || format!("MRT is {rb} in RB_FS_OUTPUT_REG, {sp} in SP_FS_OUTPUT_REG"));
+    let none = matches!(scene.pass, Pass::Binning | Pass::Resolve);
+    said.unless(!none || rb == 0, Id::P7, || format!("MRT {rb} in the {} pass", scene.pass));
+    let tests = tests_depth(scene) && !none;
+    said.unless(!tests || rb > 0, Id::P7, || {
+        "no colour output with a depth buffer: one is needed".to_owned()
+    });
+}
+
+fn tests_depth(scene: &Scene<'_>) -> bool {
+    scene.regs.get::<RB_DEPTH_CONTROL>().Z_TEST_ENABLE()
+        || scene.regs.get::<RB_STENCIL_CONTROL>().STENCIL_ENABLE()
+}
+
+/// P8 and P21.
+fn targets(scene: &Scene<'_>, said: &mut Said) {
+    let regs = scene.regs;
+    let components = regs.get::<RB_RENDER_COMPONENTS>();
+    let count = regs.get::<SP_FS_OUTPUT_REG>().MRT();
+    for i in (0..TARGETS).filter(|i| components.target(*i) != 0) {
+        said.unless(i < count, Id::P8, || format!("target {i} is rendered to, the shader writes {count}"));
+        if i < count {
+            target(scene, i, said);
+        }
+    }
+}
+
+fn target(scene: &Scene<'_>, i: u32, said: &mut Said) {
+    let regs = scene.regs;
+    let (info, control) = (regs.at::<RB_MRT_BUF_INFO>(i), regs.at::<RB_MRT_CONTROL>(i));
+    let shader = regs.at::<SP_FS_MRT>(i);
+    // X8: a restore of depth with stencil apart names the packed format in SP and R8 in RB.
+    let split = scene.pass == Pass::Restore && regs.get::<RB_STENCIL_INFO>().SEPARATE_STENCIL();
+    let (written, buffer) = (shader.MRTFORMAT(), info.COLOR_FORMAT());
+    said.unless(written == buffer || split, Id::P8, || {
+        format!("target {i}: the shader writes {written:?}, the buffer is {buffer:?}")
+    });
+    let srgb = [shader.COLOR_SRGB(), info.COLOR_SRGB()];
+    said.unless(srgb[0] == srgb[1], Id::P8, || format!("target {i}: COLOR_SRGB is {srgb:?}"));
+    let Some(format) = Format::color(buffer) else { return };
+    let integers = [format.ty == Type::Uint, format.ty == Type::Sint];
+    said.unless([shader.COLOR_UINT(), shader.COLOR_SINT()] == integers || split, Id::P8, || {
+        format!("target {i}: COLOR_UINT and COLOR_SINT do not fit {buffer:?}")
+    });
+    let (blends, reads) = (control.BLEND(), control.READ_DEST_ENABLE());
+    let enabled = regs.get::<RB_FS_OUTPUT>().ENABLE_BLEND() >> i & 1 != 0;
+    said.unless(!blends || (reads && enabled), Id::P21, || {
+        format!("target {i} blends, READ_DEST_ENABLE is {reads}, ENABLE_BLEND {enabled}")
+    });
+    let integer = integers.contains(&true);
+    said.unless(!integer || !(blends || enabled), Id::P21, || format!("integer target {i} blends"));
+}
+
+/// P9.
+fn shader_depth(scene: &Scene<'_>, said: &mut Said) {
+    let regs = scene.regs;
+    let (rb, sp) =
+        (regs.get::<RB_FS_OUTPUT_REG>().FRAG_WRITES_Z(), regs.get::<SP_FS_OUTPUT_REG>().DEPTH_ENABLE());
+    said.unless(rb == sp, Id::P9, || format!("FRAG_WRITES_Z is {rb}, DEPTH_ENABLE {sp}"));
+    let control = regs.get::<RB_DEPTH_CONTROL>();
+    let restores = scene.pass == Pass::Restore;
+    said.unless(!(rb || sp) || control.EARLY_Z_DISABLE() || restores, Id::P9, || {
+        "shader depth with early Z".to_owned()
+    });
+    let late = [regs.get::<GRAS_ALPHA_CONTROL>().ALPHA_TEST_ENABLE(), control.EARLY_Z_DISABLE()];
+    said.unless(late[0] == late[1] || restores, Id::P9, || {
+        format!(
+            "GRAS_ALPHA_CONTROL.ALPHA_TEST_ENABLE is {}, RB_DEPTH_CONTROL.EARLY_Z_DISABLE {}",
+            late[0], late[1]
+        )
+    });
+}
+
+/// P10.
+fn early_depth(scene: &Scene<'_>, said: &mut Said) {
+    let late = scene.regs.get::<RB_DEPTH_CONTROL>().EARLY_Z_DISABLE() || scene.pass == Pass::Restore;
+    let effects = scene.program(Stage::FS).is_some_and(has_effects);
+    said.unless(late || !effects, Id::P10, || "early Z, though the shader kills or stores".to_owned());
+}
+
+fn has_effects(checked: &Checked) -> bool {
+    checked.facts.kills || checked.program.shader.uses.stores
+}
+
+/// P11.
+fn depth_and_stencil(scene: &Scene<'_>, said: &mut Said) {
+    let (regs, restores) = (scene.regs, scene.pass == Pass::Restore);
+    let depth = regs.get::<RB_DEPTH_CONTROL>();
+    said.unless(!depth.Z_WRITE_ENABLE() || depth.Z_TEST_ENABLE(), Id::P11, || {
+        "Z_WRITE without Z_TEST".to_owned()
+    });
+    let trivial = matches!(depth.ZFUNC(), CompareFunc::FUNC_ALWAYS | CompareFunc::FUNC_NEVER);
+    let reads = depth.Z_READ_ENABLE() || !depth.Z_TEST_ENABLE() || trivial;
+    said.unless(reads || restores, Id::P11, || "Z_TEST without Z_READ_ENABLE".to_owned());
+    let stencil = regs.get::<RB_STENCIL_CONTROL>();
+    let has = stencil.STENCIL_READ() && regs.get::<RB_STENCIL_CONTROL2>().STENCIL_BUFFER();
+    said.unless(!stencil.STENCIL_ENABLE() || has, Id::P11, || {
+        "STENCIL_ENABLE without STENCIL_READ and STENCIL_BUFFER".to_owned()
+    });
+}
+
+/// P20 and T11.
+fn depth_format(scene: &Scene<'_>, said: &mut Said) {
+    let regs = scene.regs;
+    if !scene.in_tiles() {
+        let tests = scene.pass == Pass::Bypass && tests_depth(scene);
+        said.unless(!tests, Id::T11, || "depth or stencil test in bypass mode".to_owned());
+        return;
+    }
+    let [gras, rb] = [regs.get::<GRAS_DEPTH_CONTROL>().FORMAT(), regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT()];
+    said.unless(gras == rb, Id::P20, || format!("GRAS_DEPTH_CONTROL {gras:?}, RB_DEPTH_INFO {rb:?}"));
+    let tests = tests_depth(scene) && scene.pass == Pass::Gmem;
+    said.unless(!tests || rb != DepthFormat::DEPTH4_NONE, Id::P20, || {
+        "depth test without a depth buffer".to_owned()
+    });
+}
+
+/// P24. X9: the bits that turn multisampling off need not agree.
+fn samples(scene: &Scene<'_>, said: &mut Said) {
+    let regs = scene.regs;
+    let counts = [
+        regs.get::<GRAS_SC_CONTROL>().MSAA_SAMPLES(),
+        regs.get::<RB_MSAA_CONTROL>().SAMPLES(),
+        regs.get::<RB_RENDER_CONTROL2>().MSAA_SAMPLES(),
+    ];
+    said.unless(counts == [0; 3], Id::P24, || {
+        format!("samples are {counts:?} in GRAS_SC_CONTROL, RB_MSAA_CONTROL and RB_RENDER_CONTROL2")
+    });
+}

@@ -1,0 +1,159 @@
+//! F1 to F3: memory that a draw writes and a later packet or draw of the same batch reads.
+//!
+//! Nothing says which bytes a shader stores: what memory itself knows is when a page changed last. So a page that the
+//! command processor stored to as well is not judged, and where draws are left out nothing is said.
+
+use a4emu_decoder::bits::Register;
+use a4emu_decoder::load_state::StateSource;
+use a4emu_decoder::pm4::{CP_EVENT_WRITE_0, Pm4};
+use a4emu_decoder::regs::enums::VgtEventType;
+use a4emu_decoder::regs::tex::TEX_CONST_4;
+use a4emu_decoder::regs::uche::UCHE_INVALIDATE1;
+use a4emu_decoder::regs::vfd::*;
+
+use crate::draw::{DrawCall, IndexSource, tpl1};
+use crate::gpu::Gpu;
+use crate::memory::PAGE;
+use crate::pass::Pass;
+use crate::validate::rules::Id;
+use crate::validate::state::{Said, Scene};
+
+/// Stores of the command processor that are remembered; with more of them nothing is judged.
+const MAX_STORES: usize = 1024;
+
+/// What draws of this batch have written, and what was done since.
+#[derive(Default)]
+pub struct Traffic {
+    /// The time of memory when the last draw began.
+    running: Option<u64>,
+    /// That of the first draw which wrote, since caches were flushed and waited for.
+    writes: Option<u64>,
+    /// Pages that the command processor stored to.
+    stored: Vec<(u32, u32)>,
+    flush_written: bool,
+    waited: bool,
+    invalidated: bool,
+}
+
+impl Traffic {
+    /// A packet or the next draw comes: what the last draw did is done.
+    fn settle(&mut self, gpu: &Gpu) {
+        let Some(before) = self.running.take().filter(|before| gpu.mem.now() > *before) else { return };
+        self.writes.get_or_insert(before);
+        (self.flush_written, self.waited, self.invalidated) = Default::default();
+    }
+
+    /// A command is about to execute.
+    pub fn command(&mut self, gpu: &Gpu, packet: &Pm4<'_>, said: &mut Said) {
+        self.settle(gpu);
+        match packet {
+            Pm4::WaitForIdle(_) => self.idle(),
+            Pm4::EventWrite(packet) => self.event(packet.event),
+            Pm4::DrawIndirect(packet) => self.parameters(gpu, packet.INDIRECT, 16, said),
+            Pm4::DrawIndxIndirect(packet) => self.parameters(gpu, packet.INDIRECT, 20, said),
+            Pm4::LoadState4(packet) => {
+                if let StateSource::Memory { address } = packet.source()
+                    && self.is_fresh(gpu, address, u64::from(packet.dwords()) * 4)
+                {
+                    said.say(
+                        Id::F3,
+                        format!("{:?} at {address:#010x} were written in this batch", packet.kind()),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn event(&mut self, event: CP_EVENT_WRITE_0) {
+        self.flush_written |= event.EVENT() == VgtEventType::CACHE_FLUSH;
+    }
+
+    fn idle(&mut self) {
+        self.waited = true;
+        if self.flush_written {
+            self.writes = None;
+        }
+    }
+
+    /// Register `offset` was written.
+    pub fn register(&mut self, offset: u32) {
+        self.invalidated |= offset == UCHE_INVALIDATE1::ROW.offset;
+    }
+
+    /// The command processor stored.
+    pub fn store(&mut self, address: u32, bytes: usize) {
+        if self.stored.len() < MAX_STORES {
+            self.stored.push((address / PAGE, address.saturating_add(bytes as u32) / PAGE));
+        }
+    }
+
+    /// Whether a draw of this batch changed the `bytes` at `address`, and its caches were not flushed since.
+    fn is_fresh(&self, gpu: &Gpu, address: u32, bytes: u64) -> bool {
+        let Some(time) = self.writes.filter(|_| self.stored.len() < MAX_STORES) else { return false };
+        let Ok(bytes) = u32::try_from(bytes) else { return false };
+        let (first, last) = (address / PAGE, address.saturating_add(bytes.saturating_sub(1)) / PAGE);
+        let apart = self.stored.iter().all(|(from, to)| last < *from || *to < first);
+        let held = bytes > 0 && gpu.mem.room(address) >= bytes;
+        held && apart && !gpu.mem.is_unchanged(address, bytes, time)
+    }
+
+    fn parameters(&self, gpu: &Gpu, address: u32, bytes: u64, said: &mut Said) {
+        if self.is_fresh(gpu, address, bytes) {
+            said.say(
+                Id::F2,
+                "a draw of this batch wrote the parameters: without CACHE_FLUSH the old ones are read",
+            );
+        }
+    }
+
+    /// A draw is about to run.
+    pub fn draw(&mut self, scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
+        let gpu = scene.gpu;
+        self.settle(gpu);
+        if self.writes.is_some() && matches!(call.pass, Pass::Gmem | Pass::Bypass | Pass::Binning) {
+            self.attributes(gpu, said);
+            if let IndexSource::Memory { base, size, .. } = call.indices
+                && self.is_fresh(gpu, base, size.into())
+            {
+                said.say(Id::F3, "a draw of this batch wrote the indices");
+            }
+            self.textures(scene, said);
+        }
+    }
+
+    /// A draw or dispatch begins.
+    pub fn begin(&mut self, gpu: &Gpu) {
+        self.settle(gpu);
+        self.running = Some(gpu.mem.now());
+    }
+
+    fn attributes(&self, gpu: &Gpu, said: &mut Said) {
+        let regs = &gpu.regs;
+        if self.invalidated && self.waited {
+            return;
+        }
+        for i in 0..regs.get::<VFD_CONTROL_0>().STRMDECINSTRCNT().min(VFD_DECODE_INSTR::ROW.len) {
+            let base = regs.at::<VFD_FETCH_INSTR_1>(i).VALUE();
+            if self.is_fresh(gpu, base, regs.at::<VFD_FETCH_INSTR_2>(i).SIZE().into()) {
+                let lacks = if self.invalidated { "a wait" } else { "UCHE_INVALIDATE" };
+                said.say(Id::F1, format!("attribute {i} was written in this batch, without {lacks} since"));
+            }
+        }
+    }
+
+    fn textures(&self, scene: &Scene<'_>, said: &mut Said) {
+        for checked in &scene.programs {
+            let stage = checked.program.stage;
+            let loaded = scene.gpu.loaded.stage(stage);
+            for (_, slot) in &checked.program.shader.uses.samples {
+                let Some(words) = loaded.textures.get(usize::from(*slot)) else { continue };
+                let Ok(texture) = tpl1::Texture::new(words, scene.gpu.model) else { continue };
+                let base = TEX_CONST_4(words[4]).BASE();
+                if self.is_fresh(scene.gpu, base, texture.bytes_spanned()) {
+                    said.say(Id::F3, format!("{}: a draw of this batch wrote texture {slot}", stage.name()));
+                }
+            }
+        }
+    }
+}

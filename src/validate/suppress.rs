@@ -1,0 +1,108 @@
+//! Findings that somebody has looked at: a file says which, and why they do not count.
+
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+
+use super::finding::Finding;
+use super::rules::Id;
+use crate::folders::read_text;
+
+/// A suppression file is longer than this by mistake.
+const MAX_FILE: u64 = 1 << 20;
+
+/// The file: `[[suppress]]` tables.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suppressions {
+    #[serde(default)]
+    suppress: Vec<Suppression>,
+}
+
+/// One entry.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Suppression {
+    /// The rule's id.
+    rule: String,
+    /// Only findings whose text has this in it.
+    what: Option<String>,
+    /// Only those of the program whose hash begins so.
+    program: Option<String>,
+    /// Why they do not count.
+    reason: String,
+}
+
+impl Suppressions {
+    /// Those of the file at `path`.
+    ///
+    /// # Errors
+    /// It cannot be read, names a rule that there is not, or gives no reason.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let name = path.display();
+        let file = std::fs::File::open(path).with_context(|| format!("cannot open {name}"))?;
+        let text = read_text(file, MAX_FILE).with_context(|| format!("cannot read {name}"))?;
+        Self::parse(&text).with_context(|| name.to_string())
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let all: Self = toml::from_str(text)?;
+        for entry in &all.suppress {
+            ensure!(Id::named(&entry.rule).is_some(), "there is no rule {}", entry.rule);
+            ensure!(!entry.reason.trim().is_empty(), "the suppression of {} has no reason", entry.rule);
+        }
+        Ok(all)
+    }
+
+    /// The reason why `finding` does not count, if there is one.
+    pub fn reason(&self, finding: &Finding) -> Option<&str> {
+        self.suppress.iter().find(|entry| entry.covers(finding)).map(|entry| entry.reason.as_str())
+    }
+}
+
+impl Suppression {
+    fn covers(&self, finding: &Finding) -> bool {
+        let broken = &finding.broken;
+        let program = broken.instruction.as_ref().map(|at| format!("{:016x}", at.program));
+        self.rule.eq_ignore_ascii_case(broken.rule.rule().id)
+            && self.what.as_ref().is_none_or(|what| broken.what.contains(what))
+            && self
+                .program
+                .as_ref()
+                .is_none_or(|hash| program.is_some_and(|program| program.starts_with(hash)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::{Chip, Gpu};
+    use crate::validate::finding::{Broken, Where};
+
+    fn finding(rule: Id, what: &str) -> Finding {
+        let place = Where::of(&Gpu::new(Chip::default()));
+        Finding { broken: Broken::new(rule, what), count: 1, place }
+    }
+
+    #[test]
+    fn an_entry_covers_what_it_names_and_says_why() {
+        let text = "[[suppress]]\nrule = \"d1\"\nwhat = \"r0.x\"\nreason = \"measured\"";
+        let all = Suppressions::parse(text).unwrap();
+        assert_eq!(all.reason(&finding(Id::D1, "reads r0.x 1 slot")), Some("measured"));
+        assert_eq!(all.reason(&finding(Id::D1, "reads r1.x 1 slot")), None);
+        assert_eq!(all.reason(&finding(Id::D2, "reads r0.x 1 slot")), None);
+    }
+
+    #[test]
+    fn entries_need_a_rule_that_is_there_and_a_reason() {
+        for text in [
+            "[[suppress]]\nrule = \"D9\"\nreason = \"x\"",
+            "[[suppress]]\nrule = \"D1\"\nreason = \" \"",
+            "[[suppress]]\nrule = \"D1\"",
+            "[[suppress]]\nrule = \"D1\"\nreason = \"x\"\nfile = \"y\"",
+        ] {
+            assert!(Suppressions::parse(text).is_err(), "{text}");
+        }
+    }
+}

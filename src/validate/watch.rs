@@ -1,0 +1,175 @@
+//! Who watches a run for the rules: an observer of the one reader of streams.
+
+use a4emu_decoder::bits::Register;
+use a4emu_decoder::load_state::StateKind;
+use a4emu_decoder::packet::Packet;
+use a4emu_decoder::pm4::Pm4;
+use a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CTL;
+
+use super::finding::{Broken, Findings};
+use super::programs::Programs;
+use super::rules::Id;
+use super::state::{self, Said, Scene};
+use super::stream::{self, Bins, Packets, Traffic, Waits};
+use crate::cp::observer::{Announced, Load};
+use crate::cp::{Call, Flow, Observer};
+use crate::draw::{DispatchCall, DrawCall};
+use crate::fault::Trouble;
+use crate::gpu::{Gpu, STAGES};
+use crate::memory::PAGE;
+use crate::pass::Pass;
+use crate::regfile::{COUNT, RegSet};
+
+/// Texture and sampler slots of a stage that were loaded: a bit each.
+type Slots = [[u128; 2]; STAGES.len()];
+
+/// Watches for broken rules.
+#[derive(Default)]
+pub struct Watch {
+    /// What was found.
+    pub findings: Findings,
+    /// The programs that ran.
+    pub programs: Programs,
+    batch: Batch,
+    /// The capture names whole buffers: what it does not name is not there. Recorders that name parts of pages, as
+    /// far as they hold them, leave most buffers out.
+    names_all: bool,
+}
+
+/// Rules of what lies in a buffer.
+const IN_MEMORY: [Id; 6] = [Id::M1, Id::M3, Id::M4, Id::M5, Id::M6, Id::M7];
+
+/// What holds from where a batch begins to where the next does.
+#[derive(Default)]
+struct Batch {
+    waits: Waits,
+    packets: Packets,
+    bins: Bins,
+    traffic: Traffic,
+    written: RegSet,
+    slots: Slots,
+}
+
+impl Watch {
+    fn tell(&mut self, gpu: &Gpu, said: Said) {
+        let counts = |broken: &Broken| self.names_all || !IN_MEMORY.contains(&broken.rule);
+        said.0.into_iter().filter(counts).for_each(|broken| self.findings.add(gpu, broken));
+    }
+
+    fn draw(&mut self, gpu: &Gpu, call: &DrawCall) -> Said {
+        let mut said = Said::default();
+        self.batch.bins.draw(gpu, call, &mut said);
+        let scene = Scene::of_draw(gpu, call.pass, call.initiator, &mut self.programs);
+        self.batch.packets.call(&scene, true, &mut said);
+        self.batch.traffic.draw(&scene, call, &mut said);
+        state::check_programs(&scene, &mut said);
+        state::check_draw(&scene, call, &mut said);
+        state::written::check(&scene, &self.batch.written, &mut said);
+        slots(&scene, &self.batch.slots, &mut said);
+        said
+    }
+
+    fn dispatch(&mut self, gpu: &Gpu, call: &DispatchCall) -> Said {
+        let mut said = Said::default();
+        let scene = Scene::of_dispatch(gpu, &mut self.programs);
+        self.batch.packets.call(&scene, false, &mut said);
+        state::check_programs(&scene, &mut said);
+        state::check_dispatch(&scene, call.local_size, call.groups, &mut said);
+        slots(&scene, &self.batch.slots, &mut said);
+        said
+    }
+}
+
+/// S28: slots that were never loaded.
+fn slots(scene: &Scene<'_>, loaded: &Slots, said: &mut Said) {
+    for checked in &scene.programs {
+        let stage = checked.program.stage;
+        let [textures, samplers] = loaded[stage as usize];
+        for (sampler, texture) in &checked.program.shader.uses.samples {
+            let named = [("texture", Some(*texture), textures), ("sampler", *sampler, samplers)];
+            for (what, slot, loaded) in named {
+                let slot = slot.filter(|slot| loaded >> slot & 1 == 0);
+                let name = |slot| format!("{}: {what} {slot} was never loaded in this batch", stage.name());
+                slot.into_iter().for_each(|slot| said.say(Id::S28, name(slot)));
+            }
+        }
+    }
+}
+
+/// The bits of slots `first` to `first + count`.
+fn bits(first: u32, count: u32) -> u128 {
+    (first..first.saturating_add(count).min(u128::BITS)).fold(0, |bits, slot| bits | 1 << slot)
+}
+
+impl Observer for Watch {
+    fn buffer(&mut self, buffer: Announced) {
+        self.names_all |=
+            buffer.captured < buffer.bytes || (buffer.bytes > 0 && buffer.bytes.is_multiple_of(PAGE));
+    }
+
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+        let mut said = Said::default();
+        match *packet {
+            Packet::Type3 { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
+            Packet::Type3 { opcode, payload, .. } => {
+                let command = Pm4::parse(opcode, payload);
+                self.batch.waits.packet(&command, &mut said);
+                self.batch.packets.command(gpu, &command, &mut said);
+                self.batch.bins.command(&command);
+                self.batch.traffic.command(gpu, &command, &mut said);
+            }
+            _ => stream::protected(packet, &mut said),
+        }
+        self.tell(gpu, said);
+    }
+
+    fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+        if offset == RBBM_PERFCTR_CTL::ROW.offset {
+            self.batch = Batch::default();
+        }
+        if (offset as usize) < COUNT {
+            self.batch.written.insert(offset);
+        }
+        let mut said = Said::default();
+        self.batch.waits.register(gpu, offset, &mut said);
+        self.batch.traffic.register(offset);
+        self.tell(gpu, said);
+    }
+
+    fn store(&mut self, _: &Gpu, address: u32, bytes: &[u8]) {
+        self.batch.traffic.store(address, bytes.len());
+    }
+
+    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+        let mut said = Said::default();
+        self.batch.waits.load(load.kind, Pass::of(&gpu.regs), &mut said);
+        let units = load.data.len() as u32 / load.kind.unit_dwords();
+        let slot = match load.kind {
+            StateKind::Textures(stage) => Some((stage, 0)),
+            StateKind::Samplers(stage) => Some((stage, 1)),
+            _ => None,
+        };
+        if let Some((stage, kind)) = slot {
+            self.batch.slots[stage as usize][kind] |= bits(load.first, units);
+        }
+        self.tell(gpu, said);
+    }
+
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        let mut said = match call {
+            Call::Draw(call) if call.count > 0 && call.instances > 0 => self.draw(gpu, call),
+            Call::Dispatch(call) => self.dispatch(gpu, call),
+            Call::Draw(_) | Call::Uncounted(_) => Said::default(),
+        };
+        self.batch.waits.call(gpu, call, &mut said);
+        self.batch.traffic.begin(gpu);
+        self.tell(gpu, said);
+        Flow::Continue
+    }
+
+    fn trouble(&mut self, gpu: &Gpu, trouble: &Trouble) {
+        let mut said = Said::default();
+        stream::trouble(trouble, &mut said);
+        self.tell(gpu, said);
+    }
+}

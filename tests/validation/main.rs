@@ -1,0 +1,200 @@
+//! How many broken streams `validate` catches: good captures, broken through the assembler in every way that
+//! docs/hardware/hazards.md names. `scripts/validation` measures all of them and writes docs/validation.md.
+
+mod mutations;
+mod sites;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use a4emu::validate::{found_in, rules::Severity};
+use a4emu_decoder::asm::ast::Block;
+use a4emu_decoder::asm::{Bounds, Files, Image, assemble_block, disassemble, parse};
+use flate2::read::MultiGzDecoder;
+use mutations::{ALL, Mutation};
+
+/// A source that names no files.
+struct NoFiles;
+
+impl Files for NoFiles {
+    fn resolve(&mut self, _: &str, path: &str) -> String {
+        path.to_owned()
+    }
+
+    fn text(&mut self, _: &str) -> Result<String, String> {
+        Err("no files".to_owned())
+    }
+
+    fn image(&mut self, _: &str) -> Result<Image, String> {
+        Err("no files".to_owned())
+    }
+}
+
+/// What is said of a capture: rule, severity, and what breaks it.
+type Found = BTreeSet<(&'static str, Severity, String)>;
+
+fn found(capture: &[u8]) -> Found {
+    let (watch, _) = found_in(capture);
+    let of = |finding: &a4emu::validate::Finding| {
+        let rule = finding.broken.rule.rule();
+        (
+            rule.id,
+            rule.severity,
+            format!("{:?}{}", finding.broken.instruction.as_ref().map(|at| at.index), finding.broken.what),
+        )
+    };
+    watch.findings().map(of).collect()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The captures of a folder, by name.
+fn captures(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut all: Vec<PathBuf> = entries.filter(|path| path.to_string_lossy().ends_with(".rd.gz")).collect();
+    all.sort();
+    all
+}
+
+fn unpacked(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    MultiGzDecoder::new(fs::File::open(path).unwrap()).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// What became of the mutants of one mutation.
+#[derive(Default)]
+struct Tally {
+    places: usize,
+    mutants: usize,
+    caught: usize,
+    /// Other rules that fired on those that were not caught.
+    others: BTreeMap<&'static str, usize>,
+}
+
+/// A good capture as statements, and what is said of it as it is.
+struct Good {
+    text: String,
+    block: Block,
+    found: Found,
+}
+
+impl Good {
+    fn read(path: &Path) -> Self {
+        let capture = unpacked(path);
+        let text = disassemble(&capture).text;
+        let block = parse("good", &text).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
+        Self { block, found: found(&capture), text }
+    }
+
+    /// What is said of it with one place changed, and was not before.
+    fn broken(&self, mutation: &Mutation, place: usize) -> Option<Found> {
+        let mut block = self.block.clone();
+        mutation.edit.make(&mut block, Some(place));
+        let bytes = assemble_block("mutant", &self.text, block, &mut NoFiles, Bounds::default()).ok()?;
+        let new = found(&bytes).difference(&self.found).cloned().collect();
+        Some(new)
+    }
+
+    /// Breaks it in at most `most` places, spread over all of them.
+    fn measure(&self, mutation: &Mutation, most: usize, tally: &mut Tally) {
+        let places = mutation.edit.make(&mut self.block.clone(), None);
+        let stride = places.div_ceil(most).max(1);
+        tally.places += places;
+        for place in (0..places).step_by(stride) {
+            let Some(new) = self.broken(mutation, place) else { continue };
+            tally.mutants += 1;
+            if new.iter().any(|(rule, ..)| mutation.rules.contains(rule)) {
+                tally.caught += 1;
+            } else {
+                new.iter().for_each(|(rule, ..)| *tally.others.entry(rule).or_default() += 1);
+            }
+        }
+    }
+}
+
+/// Measures all mutations on `paths`.
+fn measure(paths: &[PathBuf], most: usize) -> Vec<Tally> {
+    let mut tallies: Vec<Tally> = ALL.iter().map(|_| Tally::default()).collect();
+    for path in paths {
+        let good = Good::read(path);
+        for (mutation, tally) in ALL.iter().zip(&mut tallies) {
+            good.measure(mutation, most, tally);
+        }
+    }
+    tallies
+}
+
+/// Nothing of severity E or W is said of what the real driver recorded, but for the slips that the page names.
+#[test]
+fn good_streams_are_silent() {
+    for path in captures(&root().join("captures")) {
+        let loud: Vec<_> = found(&unpacked(&path)).into_iter().filter(is_alarm).collect();
+        assert!(loud.is_empty(), "{}: {loud:?}", path.display());
+    }
+}
+
+fn is_alarm((rule, severity, _): &(&'static str, Severity, String)) -> bool {
+    *severity != Severity::N && !rule.starts_with('X')
+}
+
+/// A few mutants of each kind; of the whole table see docs/validation.md.
+#[test]
+fn mutants_are_caught() {
+    let some = ["compute", "control", "cube", "depth", "indirect", "mrt", "shadow", "ubo"];
+    let paths: Vec<PathBuf> = some.iter().map(|name| root().join(format!("captures/{name}.rd.gz"))).collect();
+    let tallies = measure(&paths, 1);
+    let table = table(&tallies);
+    for (mutation, tally) in ALL.iter().zip(&tallies).filter(|(_, tally)| tally.mutants >= 4) {
+        let enough = tally.caught * 3 >= tally.mutants;
+        assert!(enough, "{}: {} of {}\n{table}", mutation.what, tally.caught, tally.mutants);
+    }
+    let (mutants, caught) = totals(&tallies);
+    assert!(mutants > 250 && caught * 100 >= mutants * 85, "{caught} of {mutants}\n{table}");
+}
+
+fn totals(tallies: &[Tally]) -> (usize, usize) {
+    (tallies.iter().map(|tally| tally.mutants).sum(), tallies.iter().map(|tally| tally.caught).sum())
+}
+
+fn table(tallies: &[Tally]) -> String {
+    let mut out = String::from(
+        "| rules | mutation | places | mutants | caught | | else fired |\n|---|---|---|---|---|---|---|\n",
+    );
+    for (mutation, tally) in ALL.iter().zip(tallies) {
+        let Tally { places, mutants, caught, others } = tally;
+        let share = if *mutants > 0 { format!("{} %", 100 * caught / mutants) } else { "–".to_owned() };
+        let others: Vec<String> = others.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+        let (rules, what) = (mutation.rules.join(", "), mutation.what);
+        writeln!(
+            out,
+            "| {rules} | {what} | {places} | {mutants} | {caught} | {share} | {} |",
+            others.join(", ")
+        )
+        .unwrap();
+    }
+    let (mutants, caught) = totals(tallies);
+    writeln!(out, "| | all | | {mutants} | {caught} | {} % | |", 100 * caught / mutants.max(1)).unwrap();
+    out
+}
+
+/// Writes the table of docs/validation.md: `scripts/validation`.
+#[test]
+#[ignore = "takes an hour; scripts/validation runs it"]
+fn the_table_of_the_page() {
+    let shared = std::env::var_os("A4EMU_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
+    let mut paths = captures(&root().join("captures"));
+    paths.extend(captures(&shared.join("captures/variants")));
+    let most = std::env::var("VALIDATION_MUTANTS").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
+    let table = table(&measure(&paths, most));
+    let path = root().join("docs/validation.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once("<!-- table -->\n").expect("a place for the table");
+    let (_, after) = rest.split_once("<!-- end -->").expect("its end");
+    fs::write(path, format!("{before}<!-- table -->\n{table}<!-- end -->{after}")).unwrap();
+}
