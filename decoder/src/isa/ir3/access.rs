@@ -398,8 +398,8 @@ mod tests {
 
     #[test]
     fn stores_read_their_values_and_address() {
-        assert_eq!(text(Instr::reads, "stg.f32 g[r0.x + 4], r1.y, 2"), "r1.y@0 r1.z@0 r0.x@0");
-        assert_eq!(text(Instr::writes, "stg.f32 g[r0.x + 4], r1.y, 2"), "");
+        assert_eq!(text(Instr::reads, "stg.f32 g[r0.x+4], r1.y, 2"), "r1.y@0 r1.z@0 r0.x@0");
+        assert_eq!(text(Instr::writes, "stg.f32 g[r0.x+4], r1.y, 2"), "");
         assert_eq!(text(Instr::writes, "ldg.f32 r2.x, g[r0.x], 3"), "r2.x@0 r2.y@0 r2.z@0");
     }
 }
