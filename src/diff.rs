@@ -2,16 +2,16 @@
 //!
 //! Captures are compared command by command, tiles folded:
 //!
-//! - [`side`]: the commands of a capture, each with its state and hashes of what it fetches;
-//! - [`player`]: the runs that this takes, which share what the limits allow;
-//! - [`visit`]: those that look at what draws fetch;
-//! - [`align`]: which command of one is which of the other;
-//! - [`compare`], [`registers`]: what differs between two; [`contents`]: the bytes of what is fetched, looked at only
+//! - `side`: the commands of a capture, each with its state and hashes of what it fetches;
+//! - `player`: the runs that this takes, which share what the limits allow;
+//! - `visit`: those that look at what draws fetch;
+//! - `align`: which command of one is which of the other;
+//! - `compare`, `registers`: what differs between two; `contents`: the bytes of what is fetched, looked at only
 //!   where the hashes differ;
-//! - [`rendered`]: what earlier draws made of what is fetched, if nothing else differs;
-//! - [`cause`]: the packet that made a difference; [`images`]: pictures after each; [`report`]: what is put out.
+//! - `rendered`: what earlier draws made of what is fetched, if nothing else differs;
+//! - `cause`: the packet that made a difference; `images`: pictures after each; `report`: what is put out.
 //!
-//! [`states`] compares state files.
+//! `states` compares state files.
 mod align;
 mod cause;
 mod compare;
