@@ -290,6 +290,39 @@ fn check_threads() -> Result<(), Failed> {
     Ok(())
 }
 
+/// A draw to the left half of a target that held something all over.
+fn half_a_target() -> String {
+    let held = "ff204060 ".repeat(32 * 32);
+    format!(
+        r#"include "{}/captures/setup.a4i"
+gpu_id 420
+buffer target size 4096 {{ words {held}
+}}
+buffer corners {{ f32 -1.0, 1.0, 1.0, -1.0 }}
+buffer vs size 128 {{ shader {{
+    mov.f32f32 r0.z, (0.0)
+    mov.f32f32 r0.w, (1.0)
+    end
+}} }}
+buffer fs size 128 {{ shader {{
+    (rpt3)mov.f32f32 r0.x, (r)c0.x
+    end
+}} }}
+buffer main {{
+    use frame(target, 32, 32)
+    GRAS_SC_WINDOW_SCISSOR_BR {{ X = 15 | Y = 31 }}
+    use program(vs, fs, r0.x, r0.x)
+    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use attributes(1, 2)
+    load FS.constants {{ f32 0.75, 0.5, 0.5, 1.0 }}
+    use draw(DI_PT_RECTLIST, 2)
+}}
+submit main
+"#,
+        root().display()
+    )
+}
+
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = vec![
@@ -303,6 +336,14 @@ fn main() {
         let (source, capture) = (root().join("captures/verdicts.a4"), folder.path().join("verdicts.rd"));
         a4emu().args(["asm", text(&source), "-o", text(&capture)]).assert().success();
         check_reasons(&capture)
+    }));
+    trials.push(Trial::test("picture with what was there before", || {
+        let folder = TempDir::new()?;
+        let (source, capture) = (folder.path().join("half.a4"), folder.path().join("half.rd"));
+        fs::write(&source, half_a_target())?;
+        let include = ["--include", text(root())];
+        a4emu().args(["asm", text(&source), "-o", text(&capture)]).args(include).assert().success();
+        check_picture(&capture)
     }));
     let chosen = [
         "games/etr",
