@@ -4,7 +4,7 @@
 //! tables know and no run met stands there with 0, so that the file says what is missing too.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fmt::{Debug, Write as _};
+use std::fmt::Debug;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -17,13 +17,13 @@ use a4emu_decoder::pm4::{self, PACKETS};
 use a4emu_decoder::regs::{self, RegRef};
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cp::observer::Load;
 use crate::cp::{Call, Flow, Observer};
 use crate::decode::in_effect::runs;
 use crate::draw::sp::state::code;
 use crate::gpu::{Gpu, STAGES};
+use crate::inspect::{Shader, Shaders};
 use crate::out_file::{Inputs, OutFile};
 
 /// Bytes that a file of earlier runs may have.
@@ -50,6 +50,7 @@ pub struct Used {
 /// Counts what a run uses.
 pub struct Coverage {
     used: Used,
+    shaders: Shaders,
     /// Programs that were looked through.
     programs: HashSet<(usize, u64)>,
 }
@@ -67,7 +68,7 @@ impl Default for Coverage {
             }
             used.registers.insert(name, 0);
         }
-        Self { used, programs: HashSet::new() }
+        Self { used, shaders: Shaders::default(), programs: HashSet::new() }
     }
 }
 
@@ -97,15 +98,10 @@ impl Coverage {
     }
 
     /// The operations of a program, once.
-    fn program(&mut self, stage: &str, words: &[u64]) {
-        let end = words.iter().position(|word| Instr::decode(*word).is_end()).unwrap_or(words.len());
-        let mut found = HashSet::new();
-        for (index, word) in words[..end].iter().enumerate() {
-            let mut line = String::new();
-            let written = write!(line, "{}", Instr::decode(*word).in_program(index, words.len()));
-            debug_assert!(written.is_ok(), "strings take everything");
-            found.extend(signatures(&line));
-        }
+    fn program(&mut self, stage: &str, shader: &Shader) {
+        let lines = shader.words.iter().zip(shader.lines());
+        let before_end = lines.take_while(|(word, _)| !Instr::decode(**word).is_end());
+        let found: HashSet<String> = before_end.flat_map(|(_, line)| signatures(&line)).collect();
         found.into_iter().for_each(|op| count(&mut self.used.ops, format!("{stage} {op}")));
     }
 
@@ -214,9 +210,9 @@ impl Observer for Coverage {
         count(&mut self.used.states, state);
         for stage in STAGES.into_iter().filter(|stage| runs(gpu, call, *stage)) {
             let Ok(words) = code(gpu, stage) else { continue };
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            if self.programs.insert((stage as usize, xxh3_64(&bytes))) {
-                self.program(stage.name(), &words);
+            let shader = self.shaders.get(&words);
+            if self.programs.insert((stage as usize, shader.hash)) {
+                self.program(stage.name(), &shader);
             }
         }
         Flow::Continue

@@ -19,8 +19,10 @@ const WHY: &str = "the page would be more than 2 MB larger than one and a half t
 
 /// Bytes that a page of `frame` may have.
 pub fn limit(frame: &Frame) -> usize {
-    let patches =
-        frame.draws.iter().flat_map(|draw| draw.patches.iter().chain(&draw.reasons).chain(&draw.cost_map));
+    let patches = frame
+        .draws
+        .iter()
+        .flat_map(|Draw { seen, .. }| seen.patches.iter().chain(&seen.reasons).chain(&seen.cost_map));
     let patches = patches.chain(frame.canvases.iter().flat_map(|canvas| &canvas.patches));
     let pngs = patches.map(|Patch { png, .. }| png).chain(frame.textures.values().map(|it| &it.png));
     // Of base64, four letters are three bytes.
@@ -94,9 +96,9 @@ impl Kind {
     }
 
     fn texts(self, draw: &Draw) -> Vec<&str> {
-        match (self, &draw.mesh) {
+        match (self, &draw.seen.mesh) {
             (Self::Packets, _) => draw.packets.iter().map(String::as_str).collect(),
-            (Self::States, _) => draw.state.iter().map(|state| state.get()).collect(),
+            (Self::States, _) => draw.seen.state.iter().map(|state| state.get()).collect(),
             (Self::Meshes, MeshOrWhy::Mesh(mesh)) => {
                 let parts = [mesh.inputs.as_ref(), mesh.out.as_ref(), Some(&mesh.indices)];
                 parts.into_iter().flatten().map(String::as_str).collect()
@@ -110,8 +112,8 @@ impl Kind {
         let had = !self.texts(draw).is_empty();
         match self {
             Self::Packets => draw.packets.clear(),
-            Self::States => draw.state = None,
-            Self::Meshes if had => draw.mesh = MeshOrWhy::why(format!("it is left out: {WHY}")),
+            Self::States => draw.seen.state = None,
+            Self::Meshes if had => draw.seen.mesh = MeshOrWhy::why(format!("it is left out: {WHY}")),
             Self::Meshes => {}
         }
         had.then_some(())

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::explain;
 use crate::inspect::Row;
+use crate::pass::Pass;
 
 /// A capture, as the page shows it.
 #[derive(Serialize)]
@@ -55,6 +56,16 @@ pub struct Draw {
     pub id: u32,
     /// Its row in `show`.
     pub row: Row,
+    /// What was seen of it.
+    #[serde(flatten)]
+    pub seen: Seen,
+    /// Text of the packets since the draw before.
+    pub packets: Vec<String>,
+}
+
+/// What was seen of a command while it ran.
+#[derive(Default, Serialize)]
+pub struct Seen {
     /// What it runs with, as `show --draw` has it.
     pub state: Option<Box<RawValue>>,
     /// What of that is not as in the draw of the same pass before it.
@@ -73,8 +84,9 @@ pub struct Draw {
     pub texture_use: Vec<String>,
     /// Its vertices.
     pub mesh: MeshOrWhy,
-    /// Text of the packets since the draw before.
-    pub packets: Vec<String>,
+    /// The pass that the state is of: binning runs know no targets.
+    #[serde(skip)]
+    pub(super) pass: Option<Pass>,
 }
 
 /// A rectangle of a picture.

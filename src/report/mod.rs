@@ -30,7 +30,7 @@ use crate::progress::{Counted, Shows};
 use crate::status::Status;
 use frame::{Draw, Frame};
 use packets::Packets;
-use recorder::{Recorder, Seen};
+use recorder::Recorder;
 
 /// Arguments of `report`.
 #[derive(clap::Args, Clone, Debug)]
@@ -111,28 +111,9 @@ fn frame_of(
         version: env!("CARGO_PKG_VERSION"),
         notes,
         canvases,
-        draws: draws.map(|((row, seen), packets)| Draw::new(row, seen, packets)).collect(),
+        draws: draws.map(|((row, seen), packets)| Draw { id: row.frame_draw, row, seen, packets }).collect(),
         shaders: contents.programs,
         textures: contents.textures,
         registers,
-    }
-}
-
-impl Draw {
-    fn new(row: inspect::Row, seen: Seen, packets: Vec<String>) -> Self {
-        Self {
-            id: row.frame_draw,
-            row,
-            state: seen.state,
-            changed: seen.changed,
-            canvas: seen.canvas,
-            patches: seen.patches,
-            reasons: seen.reasons,
-            cost_map: seen.cost_map,
-            shader_use: seen.shader_use,
-            texture_use: seen.texture_use,
-            mesh: seen.mesh,
-            packets,
-        }
     }
 }

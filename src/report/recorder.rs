@@ -11,7 +11,7 @@ use super::changed::changed;
 use super::commands::{Command, Commands};
 use super::contents::{self, Contents};
 use super::cost_map;
-use super::frame::{MeshOrWhy, Patch, ShaderUse};
+use super::frame::Seen;
 use super::pictures;
 use super::room::{Kind, Room};
 use crate::cp::{Call, Engine, Flow};
@@ -25,31 +25,6 @@ use crate::progress::Counted;
 
 /// Restores of one tile at most: eight colour targets, depth and stencil.
 const MAX_RESTORES: usize = 10;
-
-/// What was seen of a command.
-#[derive(Default)]
-pub struct Seen {
-    /// What it runs with.
-    pub state: Option<Box<RawValue>>,
-    /// The pass that this is of: binning runs know no targets.
-    pass: Option<Pass>,
-    /// What of that is not as before.
-    pub changed: Vec<String>,
-    /// What it draws to.
-    pub canvas: Option<usize>,
-    /// What its runs changed there.
-    pub patches: Vec<Patch>,
-    /// What became of pixels.
-    pub reasons: Vec<Patch>,
-    /// What was spent on pixels.
-    pub cost_map: Vec<Patch>,
-    /// Its programs.
-    pub shader_use: Vec<ShaderUse>,
-    /// Its textures.
-    pub texture_use: Vec<String>,
-    /// Its vertices.
-    pub mesh: MeshOrWhy,
-}
 
 /// A copy of memory to tile memory that has run; of which tile, the next draw says.
 struct Restore {

@@ -17,7 +17,7 @@ pub fn textures(gpu: &Gpu, stage: Stage) -> TextureBank {
 }
 
 /// Where the border colours of the stage's samplers are.
-fn border_colors(regs: &RegFile, stage: Stage) -> u32 {
+pub fn border_colors(regs: &RegFile, stage: Stage) -> u32 {
     match stage {
         Stage::VS => regs.get::<TPL1_TP_VS_BORDER_COLOR_BASE_ADDR>().VALUE(),
         Stage::HS => regs.get::<TPL1_TP_HS_BORDER_COLOR_BASE_ADDR>().VALUE(),

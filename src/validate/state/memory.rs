@@ -8,7 +8,9 @@ use a4emu_decoder::regs::tpl1::*;
 use a4emu_decoder::regs::vfd::*;
 
 use super::{Said, Scene};
-use crate::draw::{DrawCall, IndexSource, tpl1};
+use crate::draw::tpl1::state::border_colors;
+use crate::draw::tpl1::{self, Border};
+use crate::draw::{DrawCall, IndexSource};
 use crate::format::Format;
 use crate::gpu::Stage;
 use crate::pass::Pass;
@@ -18,8 +20,6 @@ use crate::validate::rules::Id;
 const TARGETS: u32 = 8;
 /// Bytes that addresses of surfaces are multiples of.
 const ALIGNMENT: u32 = 32;
-/// Bytes of a sampler slot's border colour.
-const BORDER_BYTES: u32 = 64;
 
 /// Adds what breaks the rules of memory at a draw.
 pub fn check(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
@@ -175,16 +175,8 @@ fn border(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 2], said: &mut
     if !wraps.contains(&TexClamp::A4XX_TEX_CLAMP_TO_BORDER) {
         return;
     }
-    let regs = scene.regs;
-    let base = match stage {
-        Stage::VS => regs.get::<TPL1_TP_VS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-        Stage::HS => regs.get::<TPL1_TP_HS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-        Stage::DS => regs.get::<TPL1_TP_DS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-        Stage::GS => regs.get::<TPL1_TP_GS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-        Stage::FS => regs.get::<TPL1_TP_FS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-        Stage::CS => regs.get::<TPL1_TP_CS_BORDER_COLOR_BASE_ADDR>().VALUE(),
-    };
-    let bytes = u64::from((u32::from(slot) + 1) * BORDER_BYTES);
+    let base = border_colors(scene.regs, stage);
+    let bytes = u64::from((u32::from(slot) + 1) * Border::BYTES);
     said.unless(holds(scene, base, bytes), Id::M7, || {
         format!("{}: the border colour of sampler {slot} is in no buffer", stage.name())
     });
