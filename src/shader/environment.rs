@@ -16,6 +16,14 @@ pub trait Environment {
     /// When there is no such thing here; the warp faults.
     fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused>;
 
+    /// For each of `locations` what its component is at vertex 0, and what vertices 1 and 2 differ from that
+    /// by, in three rows of `frame`. False when one of them is not interpolated; then each is asked for by
+    /// [`Op::Varying`].
+    fn planes(&mut self, locations: &[u16], frame: &mut [Lanes]) -> bool {
+        let _ = (locations, frame);
+        false
+    }
+
     /// The warp waits at a barrier: those that share it come as far. Alone there is nobody.
     fn barrier(&mut self) {}
 
@@ -33,6 +41,10 @@ pub trait Environment {
 impl<E: Environment + ?Sized> Environment for &mut E {
     fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
         (**self).perform(op, mask, out)
+    }
+
+    fn planes(&mut self, locations: &[u16], frame: &mut [Lanes]) -> bool {
+        (**self).planes(locations, frame)
     }
 
     fn barrier(&mut self) {

@@ -28,6 +28,8 @@ mod effect;
 mod environment;
 mod extra;
 mod flow;
+#[cfg(all(target_arch = "x86_64", unix))]
+pub mod jit;
 mod lanes;
 mod liveness;
 mod lower;
@@ -40,7 +42,7 @@ mod rows;
 mod run;
 mod summary;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod warp;
 
 pub use count::{Counting, InstructionCount, run_counting};

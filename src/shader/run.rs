@@ -100,7 +100,7 @@ pub fn step(program: &Program, warp: &mut Warp, environment: &mut impl Environme
 }
 
 /// Does what `step` ends with, and moves on.
-fn apply(
+pub(super) fn apply(
     step: &Step,
     warp: &mut Warp,
     executing: Mask,

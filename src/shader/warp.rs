@@ -21,6 +21,8 @@ pub struct Warp {
     /// has to clear.
     pub(super) rows: Vec<Lanes>,
     pub(super) constants: Arc<[u32]>,
+    /// What compiled code reads of the environment.
+    pub(super) frame: Vec<Lanes>,
     pub(super) flow: Flow,
     pub(super) live: Mask,
     pub(super) killed: Mask,
@@ -58,6 +60,7 @@ impl Warp {
         let mut warp = Self {
             rows: vec![Lanes::ZERO; program.rows() + ANSWER],
             constants,
+            frame: Vec::new(),
             flow: Flow::default(),
             live: 0,
             killed: 0,
@@ -95,9 +98,9 @@ impl Warp {
     pub fn copy_from(&mut self, other: &Self) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.clone_from(&other.rows);
-        let shared =
-            Self { rows: Vec::new(), constants: other.constants.clone(), flow: other.flow.clone(), ..*other };
-        *self = Self { rows, ..shared };
+        let frame = std::mem::take(&mut self.frame);
+        let (constants, flow) = (other.constants.clone(), other.flow.clone());
+        *self = Self { rows, frame, constants, flow, ..*other };
     }
 
     /// Back to the first instruction, with the registers that the program

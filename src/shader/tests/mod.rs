@@ -4,9 +4,9 @@ mod effects;
 mod flow;
 mod operands;
 mod random;
-mod reference;
+pub(super) mod reference;
 #[path = "../../../decoder/tests/seed/mod.rs"]
-mod seed;
+pub(super) mod seed;
 
 use a4emu_decoder::isa::ir3::program::assemble;
 use seed::random_cases;

@@ -1,0 +1,107 @@
+//! Compiled shaders.
+//!
+//! A [`Routine`] is a program cut into segments (`segment`), each of them planned as values (`plan`, with what
+//! is read later from `live`), given registers (`emit`) and instructions (`select`, `assembler`, `machine`),
+//! and placed behind the `wall`, where the only unsafe code is. What has no code runs in the interpreter's
+//! loops, operation by operation; control flow and what the environment does are the interpreter's too. So
+//! a warp goes from one to the other between any two steps, and the bits are the same.
+mod assembler;
+mod emit;
+mod live;
+mod machine;
+mod plan;
+mod segment;
+mod select;
+#[cfg(test)]
+mod tests;
+mod wall;
+
+use super::alu;
+use super::environment::Environment;
+use super::lanes::Lanes;
+use super::program::Program;
+use super::run::{Outcome, apply, step};
+use super::warp::{Killed, Warp};
+use machine::Machine;
+use segment::{Part, Segment};
+
+/// A compiled program.
+pub struct Routine {
+    segments: Vec<Option<Segment>>,
+}
+
+impl Routine {
+    /// The code of `program`; `None` when there is none for it, or for this computer.
+    pub fn new(program: &Program) -> Option<Self> {
+        Self::for_machine(program, Machine::here()?)
+    }
+
+    fn for_machine(program: &Program, machine: Machine) -> Option<Self> {
+        let segments = segment::segments(program, machine);
+        segments.iter().any(Option::is_some).then_some(Self { segments })
+    }
+}
+
+/// As [`run`](super::run()), with the code of `routine` where it has any.
+pub fn run(
+    program: &Program,
+    routine: &Routine,
+    warp: &mut Warp,
+    environment: &mut impl Environment,
+) -> Outcome {
+    loop {
+        let done = match warp.pause() {
+            Some(outcome) => Some(outcome),
+            None => match &routine.segments[warp.flow.step as usize] {
+                Some(segment) if warp.may_run(segment, environment) => {
+                    warp.run_segment(program, segment, environment)
+                }
+                _ => step(program, warp, environment),
+            },
+        };
+        if let Some(outcome) = done {
+            return outcome;
+        }
+    }
+}
+
+impl Warp {
+    /// Whether the whole segment can run at once; if so, what its code reads of the environment is in the frame.
+    fn may_run(&mut self, segment: &Segment, environment: &mut impl Environment) -> bool {
+        let mask = self.flow.executing() | self.idle;
+        self.executed + segment.instructions <= self.limit
+            && segment.parts.iter().all(|part| part.takes(mask))
+            && (segment.locations.is_empty() || {
+                self.frame.resize(3 * segment.locations.len(), Lanes::ZERO);
+                environment.planes(&segment.locations, &mut self.frame)
+            })
+    }
+
+    fn run_segment(
+        &mut self,
+        program: &Program,
+        segment: &Segment,
+        environment: &mut impl Environment,
+    ) -> Option<Outcome> {
+        let executing = self.flow.executing();
+        self.executed += segment.instructions;
+        if self.on_kill == Killed::End {
+            self.lane_instructions += segment.instructions * u64::from(executing.count_ones());
+        }
+        let mask = executing | self.idle;
+        for part in &segment.parts {
+            match part {
+                Part::Native(_, Some(some)) if mask != super::lanes::ALL => {
+                    some.call(&mut self.rows, &self.frame, mask);
+                }
+                Part::Native(all, _) => all.call(&mut self.rows, &self.frame, mask),
+                Part::Loops(range) => {
+                    alu::run(&program.alus[range.start as usize..range.end as usize], &mut self.rows, mask);
+                }
+            }
+        }
+        self.flow.step = segment.last;
+        let last = &program.steps[segment.last as usize];
+        apply(last, self, executing, environment).err().map(Outcome::Fault)
+    }
+}

@@ -1,0 +1,261 @@
+//! What a run of instructions computes: values instead of rows.
+//!
+//! A segment is a run of steps that always execute together, with the same lanes. Within it each result is a
+//! value of its own, whatever row it goes to; moves disappear, results that nobody needs are not computed, and
+//! rows are written once, at the end, if anybody reads them later.
+use std::ops::Range;
+
+use hashbrown::HashMap;
+
+use super::super::alu::{Alu, Row};
+use super::super::effect::{Axis, Effect};
+use super::super::extra::Extra;
+use super::super::ops::{Op, Precision};
+use super::super::program::{Program, Uniform};
+use super::super::rowmap;
+use super::super::rows::AluOp;
+use super::live::RowSet;
+use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op};
+
+/// Index of a value of a segment.
+pub type ValueId = u32;
+
+/// What a node does.
+#[derive(Clone, Copy, Debug)]
+pub enum Work {
+    /// This operation of the program.
+    Alu(u32),
+    /// bary.f: the component of the frame with this index, at i and j.
+    Varying(usize),
+    /// dsx, dsy.
+    Derivative(Axis),
+}
+
+/// One computation.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    /// Which.
+    pub work: Work,
+    /// What it reads.
+    pub sources: [ValueId; 3],
+    /// What it makes.
+    pub value: ValueId,
+    /// The step that it belongs to.
+    pub step: u32,
+}
+
+/// What is known of a value.
+#[derive(Clone, Debug, Default)]
+pub struct Value {
+    /// The row that holds it from the beginning: an input.
+    pub row: Option<Row>,
+    /// Nodes that read it, the last first. `u32::MAX` is the end of the segment.
+    pub uses: Vec<u32>,
+    /// Whether its bits matter, not just the number that they are: then a NaN is the canonical one.
+    pub bits: bool,
+}
+
+/// A segment as values.
+pub struct Plan {
+    /// Computations that are needed, in order.
+    pub nodes: Vec<Node>,
+    /// By id.
+    pub values: Vec<Value>,
+    /// Rows that are written at the end, with what they get.
+    pub results: Vec<(Row, ValueId)>,
+}
+
+/// At the end of a segment.
+pub const END: u32 = u32::MAX;
+
+/// A piece of a step: operations, and perhaps the effect behind them.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// The step.
+    pub step: u32,
+    /// Operations of the program.
+    pub alus: Range<u32>,
+    /// Whether the step's effect belongs to it.
+    pub effect: bool,
+}
+
+impl Plan {
+    /// Of these pieces of `program`, behind which the rows `live` are read. Components of the frame are added
+    /// to `locations`: three rows for each.
+    pub fn new(program: &Program, pieces: &[Piece], live: &RowSet, locations: &mut Vec<u16>) -> Self {
+        let (nodes, values, rows, written) = Default::default();
+        let mut builder = Builder { nodes, values, rows, written, locations };
+        for piece in pieces {
+            for index in piece.alus.clone() {
+                builder.alu(piece.step, index, &program.alus[index as usize]);
+            }
+            if piece.effect {
+                builder.effect(piece.step, &program.steps[piece.step as usize].effect, program);
+            }
+        }
+        builder.finish(program, live)
+    }
+}
+
+/// Whether a segment can go on through `effect`.
+pub fn is_inline(effect: &Effect, program: &Program) -> bool {
+    match effect {
+        Effect::Derivative { .. } => true,
+        Effect::Op(Op::Varying(varying), destination) => {
+            location(varying.location, program).is_some() && destination.precision == Precision::Full
+        }
+        _ => false,
+    }
+}
+
+/// The location that a row names, if it is an immediate.
+fn location(row: Row, program: &Program) -> Option<u16> {
+    match program.uniforms.get(usize::from(row.checked_sub(rowmap::UNIFORMS)?))? {
+        Uniform::Bits(bits) => u16::try_from(*bits).ok(),
+        _ => None,
+    }
+}
+
+struct Builder<'l> {
+    nodes: Vec<Node>,
+    values: Vec<Value>,
+    rows: HashMap<Row, ValueId>,
+    locations: &'l mut Vec<u16>,
+    written: Vec<Row>,
+}
+
+impl Builder<'_> {
+    fn value(&mut self, value: Value) -> ValueId {
+        self.values.push(value);
+        self.values.len() as ValueId - 1
+    }
+
+    /// What `row` holds now.
+    fn read(&mut self, row: Row) -> ValueId {
+        if let Some(value) = self.rows.get(&row) {
+            return *value;
+        }
+        let value = self.value(Value { row: Some(row), ..Value::default() });
+        self.rows.insert(row, value);
+        value
+    }
+
+    fn write(&mut self, row: Row, value: ValueId) {
+        self.rows.insert(row, value);
+        if row != rowmap::SINK {
+            self.written.push(row);
+        }
+    }
+
+    fn node(&mut self, step: u32, work: Work, sources: [ValueId; 3], dst: Row) {
+        let value = self.value(Value::default());
+        self.nodes.push(Node { work, sources, value, step });
+        self.write(dst, value);
+    }
+
+    fn alu(&mut self, step: u32, index: u32, alu: &Alu) {
+        let sources = alu.src.map(|row| self.read(row));
+        // What an input row holds must be safe from what is written to that row at the end.
+        let movable = self.values[sources[0] as usize].row.is_none_or(|row| row >= rowmap::UNIFORMS);
+        match is_move(alu) && movable {
+            true => self.write(alu.dst, sources[0]),
+            false => self.node(step, Work::Alu(index), sources, alu.dst),
+        }
+    }
+
+    fn effect(&mut self, step: u32, effect: &Effect, program: &Program) {
+        match effect {
+            Effect::Derivative { axis, dst, src } => {
+                let source = self.read(*src);
+                self.node(step, Work::Derivative(*axis), [source; 3], *dst);
+            }
+            Effect::Op(Op::Varying(varying), destination) => {
+                let (i, j) = (self.read(varying.i), self.read(varying.j));
+                let location = location(varying.location, program).expect("an inline effect");
+                let known = self.locations.iter().position(|known| *known == location);
+                let index = known.unwrap_or_else(|| {
+                    self.locations.push(location);
+                    self.locations.len() - 1
+                });
+                self.node(step, Work::Varying(index), [i, j, i], destination.first);
+            }
+            _ => unreachable!("is_inline"),
+        }
+    }
+
+    fn finish(mut self, program: &Program, live: &RowSet) -> Plan {
+        self.written.sort_unstable();
+        self.written.dedup();
+        let Self { nodes, mut values, rows, written, .. } = self;
+        let results: Vec<(Row, ValueId)> =
+            written.into_iter().filter(|row| live.has(*row)).map(|row| (row, rows[&row])).collect();
+        for (_, value) in &results {
+            values[*value as usize].uses = vec![END];
+            values[*value as usize].bits = true;
+        }
+        let mut needed: Vec<Node> = Vec::new();
+        // Numbers from the end on are turned round below.
+        for node in nodes.iter().rev() {
+            let Value { uses, bits, .. } = &values[node.value as usize];
+            if uses.is_empty() {
+                continue;
+            }
+            let bits = *bits;
+            let number = needed.len() as u32;
+            needed.push(*node);
+            for (n, source) in node.sources.iter().enumerate().take(reads(node, program)) {
+                let source = &mut values[*source as usize];
+                source.bits |= passes_bits(node, n, program, bits);
+                if source.uses.last() != Some(&number) {
+                    source.uses.push(number);
+                }
+            }
+        }
+        needed.reverse();
+        let last = needed.len() as u32;
+        for value in &mut values {
+            value.uses.iter_mut().filter(|at| **at != END).for_each(|at| *at = last - 1 - *at);
+        }
+        Plan { nodes: needed, values, results }
+    }
+}
+
+/// How many of its sources a node reads.
+pub fn reads(node: &Node, program: &Program) -> usize {
+    match node.work {
+        Work::Alu(index) => sources_of(program.alus[index as usize].op),
+        Work::Varying(_) => 2,
+        Work::Derivative(_) => 1,
+    }
+}
+
+fn sources_of(op: AluOp) -> usize {
+    match op {
+        AluOp::Cat2(op) | AluOp::Saturated(op) | AluOp::Halved(op) => 1 + usize::from(op.class().has_src2()),
+        AluOp::Cat3(_) => 3,
+        AluOp::Cat4(_) | AluOp::Extra(_) | AluOp::Convert(..) => 1,
+        AluOp::Pico(_) => 3,
+    }
+}
+
+/// Whether `alu` gives the bits of its first source.
+fn is_move(alu: &Alu) -> bool {
+    let plain = alu.and[0] == u32::MAX && alu.xor[0] == 0;
+    let moves =
+        matches!(alu.op, AluOp::Extra(Extra::Copy) | AluOp::Cat2(Cat2Op::AbsnegS));
+    plain && moves
+}
+
+/// Whether the bits of source `n` matter, given whether those of the result do.
+fn passes_bits(node: &Node, n: usize, program: &Program, result: bool) -> bool {
+    let Work::Alu(index) = node.work else { return false };
+    match program.alus[index as usize].op {
+        AluOp::Cat2(op) => !op.class().is_float(),
+        AluOp::Cat3(Cat3Op::SelB32 | Cat3Op::SelB16) => n != 1 && result,
+        AluOp::Cat3(op) => !op.class().is_float(),
+        AluOp::Cat4(_) => false,
+        AluOp::Extra(Extra::Copy) => result,
+        AluOp::Extra(op) => !matches!(op, Extra::Saturate | Extra::FloatToUint | Extra::FloatToSint),
+        AluOp::Saturated(_) | AluOp::Halved(_) | AluOp::Pico(_) | AluOp::Convert(..) => true,
+    }
+}

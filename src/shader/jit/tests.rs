@@ -1,0 +1,257 @@
+//! Compiled code against the interpreter, bit for bit.
+use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
+use a4emu_decoder::isa::ir3::program::assemble;
+use proptest::prelude::*;
+
+use super::machine::Machine;
+use super::segment::{Part, Segment};
+use super::{Routine, run, select};
+use crate::shader::alu::Alu;
+use crate::shader::effect::Effect;
+use crate::shader::extra::Extra;
+use crate::shader::program::{Program, Step};
+use crate::shader::rows::{AluOp, kernel};
+use crate::shader::summary::Summary;
+use crate::shader::tests::reference::{EDGES, MASKS, is_compare, is_float, sources};
+use crate::shader::tests::seed::random_cases;
+use crate::shader::{ALL, Environment, LANES, Lanes, Mask, Op, Outcome, Refused, Warp};
+
+/// Machines that this computer can play.
+fn machines() -> Vec<Machine> {
+    match Machine::here() {
+        Some(Machine::Avx512) => vec![Machine::Avx512, Machine::Avx2],
+        Some(Machine::Avx2) => vec![Machine::Avx2],
+        None => vec![],
+    }
+}
+
+/// Every operation with code, and with how it can be modified.
+fn operations() -> Vec<Alu> {
+    let ops = Cat2Op::ALL.iter().map(|&op| AluOp::from(op));
+    let ops = ops.chain(Cat3Op::ALL.iter().map(|&op| op.into())).chain(Cat4Op::ALL.iter().map(|&op| op.into()));
+    let ops = ops.chain(Extra::ALL.iter().map(|&op| op.into()));
+    let mut all = Vec::new();
+    for op in ops.filter(|op: &AluOp| op.eval([0; 3], Cond::Lt, 32).is_some()) {
+        let conds: &[Cond] = if is_compare(op) { Cond::ALL } else { &[Cond::Lt] };
+        let (and, xor) = match is_float(op) {
+            true => ([u32::MAX, 0x7fff_ffff, u32::MAX], [0, 0, 0x8000_0000]),
+            false => ([u32::MAX; 3], [0; 3]),
+        };
+        for (&cond, width) in conds.iter().flat_map(|cond| [(cond, 32), (cond, 16)]) {
+            let alu = Alu { kernel: kernel(op), op, dst: 3, src: [0, 1, 2], and, xor, cond, width };
+            all.extend(select::has_code(&alu).then_some(alu));
+        }
+    }
+    all
+}
+
+/// A program of these operations and an effect for each step.
+fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
+    let mut alus = Vec::new();
+    let mut made = Vec::new();
+    for (at, (operations, effect)) in (0..).zip(steps) {
+        let first = alus.len() as u32;
+        alus.extend(operations);
+        made.push(Step { first, end: alus.len() as u32, instructions: 1, at, effect });
+    }
+    let (uniforms, zeroed, summary) = (vec![], vec![], Summary::default());
+    Program { alus, steps: made, uniforms, zeroed, summary, instructions: 8, watched: false }
+}
+
+fn native(routine: &Routine) -> &Segment {
+    let segment = routine.segments[0].as_ref().expect("a segment");
+    assert!(matches!(segment.parts[..], [Part::Native(..)]), "all of it is compiled");
+    segment
+}
+
+/// What `program` leaves in a warp of which the lanes outside `mask` have ended.
+fn left(program: &Program, routine: Option<&Routine>, sources: &[Lanes], mask: Mask) -> Vec<Lanes> {
+    let mut warp = Warp::new(program, &[]);
+    warp.restart(program, ALL, 0);
+    warp.stop_lanes(!mask);
+    warp.rows[..sources.len()].copy_from_slice(sources);
+    let outcome = match routine {
+        Some(routine) => run(program, routine, &mut warp, &mut ()),
+        None => crate::shader::run(program, &mut warp, &mut ()),
+    };
+    assert_eq!(outcome, Outcome::Ended);
+    warp.rows[..192].to_vec()
+}
+
+#[test]
+fn every_operation_gives_what_its_row_gives() {
+    let sources = sources();
+    for machine in machines() {
+        for alu in operations() {
+            // The result is also compared with itself, so that one form of it need not be canonical.
+            let with = |dst| Alu { dst, ..alu };
+            // A branch makes it possible that lanes part.
+            let branch = Effect::Kill(crate::shader::effect::Condition::If(crate::shader::effect::Test {
+                row: crate::shader::rowmap::ZERO,
+                sense: true,
+            }));
+            let program = program_of(vec![(vec![with(3), with(4), with(5)], branch), (vec![], Effect::End)]);
+            let routine = Routine::for_machine(&program, machine).expect("code");
+            native(&routine);
+            for (n, sources) in sources.iter().enumerate() {
+                let mask = MASKS[n % MASKS.len()];
+                let mut rows = sources.to_vec();
+                rows.extend([Lanes::splat(0xdead_beef); 3]);
+                let left = left(&program, Some(&routine), &rows, mask);
+                for lane in (0..LANES).filter(|_| mask != 0) {
+                    let expected = if mask >> lane & 1 != 0 { alu.value(&rows, lane) } else { 0xdead_beef };
+                    for row in 3..6 {
+                        assert_eq!(left[row][lane], expected, "{machine:?} {alu:x?} {sources:x?} {lane} {mask:x}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A word of category 1 to 4 that only computes, on few registers.
+fn computing_word() -> impl Strategy<Value = u64> {
+    let word = (1u64..=4, any::<u64>()).prop_map(|(category, bits)| {
+        let small = bits & !(0x00f0_00f0_0000_0000 | 0xf0 | 0xf0 << 16);
+        category << 61 | small & !(7 << 61)
+    });
+    // Common operations more often than a random opcode would.
+    let common = (0usize..12, any::<u64>()).prop_map(|(n, bits)| {
+        let op = [0u64, 1, 2, 3, 5, 6, 9, 16, 28, 54, 48, 20][n];
+        let registers = bits & 0x0000_000f_c00f_c00f & !(0x3800 | 0x3800 << 16);
+        2 << 61 | op << 53 | 1 << 52 | (bits >> 7 & 3) << 48 | registers
+    });
+    prop_oneof![1 => word, 1 => common]
+}
+
+/// Short branches, and compares that set predicates.
+fn flow_word() -> impl Strategy<Value = u64> {
+    let branch = (any::<u32>(), -10i32..10)
+        .prop_map(|(high, offset)| u64::from(high & 0x1fff_ffff) << 32 | u64::from(offset as u32));
+    let compare = (0u64..6, 0u64..32, 0u64..4).prop_map(|(cond, immediate, component)| {
+        2 << 61 | 20 << 53 | 1 << 52 | cond << 48 | (0xf8 + component) << 32 | (0x2000 | immediate) << 16
+    });
+    let derivative = (0u64..16, 0u64..16, 0u64..2).prop_map(|(dst, src, y)| {
+        5 << 61 | (if y == 0 { 27 } else { 28 }) << 54 | 1 << 44 | 1 << 40 | dst << 32 | src << 1 | 1
+    });
+    prop_oneof![2 => branch, 1 => compare, 2 => derivative]
+}
+
+/// Knows the planes of all locations, and answers other questions with numbers of its own.
+struct Numbers;
+
+impl Environment for Numbers {
+    fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
+        match op {
+            Op::Varying(varying) => {
+                for lane in 0..LANES {
+                    let [v0, d1, d2] = plane(varying.location[lane] as u16, lane).map(f32::from_bits);
+                    let (i, j) = (f32::from_bits(varying.i[lane]), f32::from_bits(varying.j[lane]));
+                    out[0][lane] = (v0 + (i * d1 + j * d2)).to_bits();
+                }
+            }
+            op => {
+                let mut sum = mask;
+                op.visit(|lanes| sum = sum.wrapping_mul(31).wrapping_add(lanes[3] ^ lanes[17]));
+                *out = std::array::from_fn(|c| Lanes(std::array::from_fn(|l| sum.wrapping_mul(c as u32 + l as u32))));
+            }
+        }
+        Ok(())
+    }
+
+    fn planes(&mut self, locations: &[u16], frame: &mut [Lanes]) -> bool {
+        for (location, rows) in locations.iter().zip(frame.chunks_exact_mut(3)) {
+            for (n, row) in rows.iter_mut().enumerate() {
+                *row = Lanes(std::array::from_fn(|lane| plane(*location, lane)[n]));
+            }
+        }
+        true
+    }
+}
+
+/// Different in each quad.
+fn plane(location: u16, lane: usize) -> [u32; 3] {
+    let n = f32::from(location) + (lane / 4) as f32;
+    [n + 0.25, 1.0 - n, n * 0.1].map(f32::to_bits)
+}
+
+/// Registers, predicates and what the warp says of itself, after a run.
+fn state(warp: &Warp, outcome: Outcome) -> (Outcome, u64, u64, Mask, Vec<Lanes>) {
+    (outcome, warp.executed, warp.lane_instructions, warp.killed, warp.rows[..384].to_vec())
+}
+
+fn same(words: &[u64], values: &[u32], live: Mask, helpers: Mask, on_kill: crate::shader::Killed) {
+    let program = Program::new(words).unwrap();
+    let begun = || {
+        let mut warp = Warp::new(&program, &std::array::from_fn::<_, 64, _>(|n| (n as f32 * 0.75).to_bits()));
+        (warp.limit, warp.on_kill) = (700, on_kill);
+        warp.restart(&program, live, helpers & !live);
+        for id in 0..16u32 {
+            *warp.full_mut(id) = Lanes(std::array::from_fn(|lane| values[id as usize * LANES + lane]));
+        }
+        warp
+    };
+    let mut warp = begun();
+    let outcome = crate::shader::run(&program, &mut warp, &mut Numbers);
+    let expected = state(&warp, outcome);
+    for machine in machines() {
+        let Some(routine) = Routine::for_machine(&program, machine) else { continue };
+        let mut warp = begun();
+        let outcome = run(&program, &routine, &mut warp, &mut Numbers);
+        let found = state(&warp, outcome);
+        assert_eq!(expected.0, found.0, "{machine:?}: outcome");
+        // A warp that was cut off is thrown away.
+        if matches!(outcome, Outcome::Fault(_)) {
+            continue;
+        }
+        assert_eq!((expected.1, expected.2, expected.3), (found.1, found.2, found.3), "{machine:?}");
+        let started = live | helpers;
+        for (row, (expected, found)) in expected.4.iter().zip(&found.4).enumerate() {
+            for lane in (0..LANES).filter(|lane| started >> lane & 1 != 0) {
+                assert_eq!(expected[lane], found[lane], "{machine:?}: row {row} lane {lane}");
+            }
+        }
+    }
+}
+
+/// Edge values and any others.
+fn value() -> impl Strategy<Value = u32> {
+    prop_oneof![any::<u32>(), prop::sample::select(EDGES.to_vec()), (-8i32..8).prop_map(|n| (n as f32 / 4.0).to_bits())]
+}
+
+proptest! {
+    #![proptest_config(random_cases(256))]
+
+    #[test]
+    fn straight_programs_do_the_same(
+        words in prop::collection::vec(computing_word(), 1..120),
+        values in prop::collection::vec(value(), 16 * LANES),
+        live in any::<u32>(), helpers in any::<u32>(),
+    ) {
+        same(&words, &values, live, helpers, crate::shader::Killed::Help);
+    }
+
+    #[test]
+    fn programs_with_control_flow_do_the_same(
+        words in prop::collection::vec(prop_oneof![4 => computing_word(), 2 => flow_word(), 1 => any::<u64>()], 1..80),
+        values in prop::collection::vec(value(), 16 * LANES),
+        live in any::<u32>(), helpers in any::<u32>(), end in any::<bool>(),
+    ) {
+        let on_kill = if end { crate::shader::Killed::End } else { crate::shader::Killed::Help };
+        same(&words, &values, live, helpers, on_kill);
+    }
+}
+
+#[test]
+fn varyings_and_derivatives_are_in_the_code() {
+    let text = "bary.f r1.x, 0, r0.x\nbary.f r1.y, 1, r0.x\nbary.f (ei)r1.z, 5, r0.x\n\
+                dsx (f32)(x)r2.x, r1.x\ndsy (f32)(x)r2.y, r1.y\nmad.f32 r2.z, r1.x, r1.y, r2.x\nend\n";
+    let words = assemble(text).unwrap();
+    let program = Program::new(&words).unwrap();
+    for machine in machines() {
+        let routine = Routine::for_machine(&program, machine).expect("code");
+        assert_eq!(native(&routine).locations, [0, 1, 5]);
+    }
+    let values: Vec<u32> = (0..16 * LANES).map(|n| (n as f32 / 77.0).to_bits()).collect();
+    same(&words, &values, ALL, 0, crate::shader::Killed::Help);
+}
