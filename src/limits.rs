@@ -10,6 +10,7 @@ use crate::budget::{self, Budget};
 use crate::gpu::Model;
 use crate::memory::MAX_HELD;
 use crate::playback::Playback;
+use crate::shader::Jit;
 
 /// Bytes of memory that each byte of a capture's file adds to the limit: real ones pack less well.
 const HELD_PER_BYTE: u64 = 16;
@@ -58,6 +59,9 @@ pub struct Limits {
     /// Whose behaviour to have where a real board does otherwise than OpenGL says
     #[arg(long, value_name = "MODEL", value_enum, default_value_t)]
     pub model: Model,
+    /// Which shaders to compile: the same bytes come out
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t)]
+    pub jit: Jit,
 }
 
 impl Limits {
@@ -84,6 +88,7 @@ impl Limits {
     fn playback_within(&self, budget: Budget, capture: &Path) -> Playback {
         let mut playback = Playback::default();
         playback.gpu.model = self.model;
+        playback.gpu.pipeline.programs.jit = self.jit;
         playback.gpu.budget = budget;
         let file = std::fs::metadata(capture).map_or(0, |metadata| metadata.len());
         playback.gpu.mem.limit = self.memory(file.saturating_mul(HELD_PER_BYTE));

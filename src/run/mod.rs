@@ -25,6 +25,7 @@ use crate::gpu::Model;
 use crate::limits::amount;
 use crate::options::{Shared, Threads};
 use crate::selection::Span;
+use crate::shader::Jit;
 use crate::status::{Failure, Status};
 use driver::Mesa;
 use frames::Taker;
@@ -42,6 +43,9 @@ pub struct Args {
     /// Whose behaviour to have where a real board does otherwise than OpenGL says
     #[arg(long, value_name = "MODEL", value_enum, default_value_t)]
     pub model: Model,
+    /// Which shaders to compile: the same bytes come out
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t)]
+    pub jit: Jit,
     /// Write what was submitted as a capture (of the second process: CAPTURE with a number)
     #[arg(long, value_name = "CAPTURE")]
     pub record: Option<PathBuf>,
@@ -135,6 +139,7 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
     }
     command.env("LD_PRELOAD", preload(library)).env("A4EMU_FOLDER", folder).env("A4EMU_GPU", &args.gpu);
     command.env("A4EMU_MODEL", args.model.name());
+    command.env("A4EMU_JIT", args.jit.name());
     if shared.strict {
         command.env("A4EMU_STRICT", "1");
     }

@@ -11,6 +11,7 @@ use super::reach::{Backwards, Reach};
 use super::rowmap;
 use super::rows::{AluOp, kernel};
 use super::summary::Summary;
+use super::tier::Tier;
 
 /// A source of an operation: a row and what is done to its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +145,7 @@ impl Builder {
         let zeroed = cleared_rows(&self.alus, &self.steps);
         let summary = Summary::of(self.steps.iter().map(|step| &step.effect));
         let Self { alus, steps, uniforms, watched, .. } = self;
-        Program { alus, steps, uniforms, zeroed, summary, instructions, watched }
+        Program { alus, steps, uniforms, zeroed, summary, instructions, watched, tier: Tier::default() }
     }
 }
 

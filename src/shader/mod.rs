@@ -19,7 +19,7 @@
 //!     Outcome::Ended => warp.covered(), warp.full(4) ...,
 //! ```
 //!
-//! A compiled back end replaces `run` and what is private to `Program`.
+//! A program that runs often is compiled ([`jit`]); [`run()`] then uses its code.
 mod alu;
 mod builder;
 mod count;
@@ -29,6 +29,9 @@ mod environment;
 mod extra;
 mod flow;
 #[cfg(all(target_arch = "x86_64", unix))]
+pub mod jit;
+#[cfg(not(all(target_arch = "x86_64", unix)))]
+#[path = "jit/absent.rs"]
 pub mod jit;
 mod lanes;
 mod liveness;
@@ -43,6 +46,7 @@ mod run;
 mod summary;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tier;
 mod warp;
 
 pub use count::{Counting, InstructionCount, run_counting};
@@ -56,4 +60,5 @@ pub use program::{Program, ProgramError};
 pub use reach::Reach;
 pub use run::{Outcome, ShaderFault, run, step};
 pub use summary::Summary;
+pub use tier::Jit;
 pub use warp::{INSTRUCTION_LIMIT, Killed, Warp};

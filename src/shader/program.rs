@@ -9,6 +9,7 @@ use super::effect::Effect;
 use super::lower::{self, Granularity};
 use super::rowmap;
 use super::summary::Summary;
+use super::tier::Tier;
 
 /// A lowered program, independent of constants and lanes. Cache it by the
 /// contents of its instruction words.
@@ -22,6 +23,7 @@ pub struct Program {
     pub(super) summary: Summary,
     pub(super) instructions: usize,
     pub(super) watched: bool,
+    pub(super) tier: Tier,
 }
 
 /// A run of operations and the effect that ends it. Control flow moves from

@@ -7,6 +7,7 @@ use super::alu::{self, Row};
 use super::effect::{Axis, Condition, Effect, File, Gather, Region, Test, Vote};
 use super::environment::{Environment, Refused};
 use super::flow::Next;
+use super::jit;
 use super::lanes::{ALL, Lanes, Mask, lanes_of};
 use super::program::{Program, Step};
 use super::rowmap::{ADDRESS, REGISTERS};
@@ -72,6 +73,9 @@ impl fmt::Display for ShaderFault {
 
 /// Runs `warp` until it ends, waits at a barrier, or faults.
 pub fn run(program: &Program, warp: &mut Warp, environment: &mut impl Environment) -> Outcome {
+    if let Some(routine) = program.routine() {
+        return jit::run(program, routine, warp, environment);
+    }
     loop {
         if let Some(outcome) = step(program, warp, environment) {
             return outcome;

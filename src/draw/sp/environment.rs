@@ -39,6 +39,10 @@ impl Environment for StageEnvironment<'_, '_, '_> {
         Ok(())
     }
 
+    fn planes(&mut self, locations: &[u16], frame: &mut [Lanes]) -> bool {
+        self.quads.is_some_and(|quads| quads.planes(locations, frame))
+    }
+
     fn rests_on(&mut self, guess: Guess, reach: Reach) {
         self.memory.log.rests.get_or_insert_default().add(guess, reach);
     }

@@ -50,6 +50,7 @@ impl KeptStage {
         stage: Stage,
     ) -> Result<Arc<StageState>, NoStage> {
         let loaded = self.program(gpu, programs, stage)?;
+        loaded.program.prepare(programs.jit);
         let (regs, state, ssbo) = (&gpu.regs, gpu.loaded.stage(stage), gpu.loaded.ssbo(stage));
         let textures = match loaded.summary.samples {
             true => self.textures.get_with_memory(regs, &gpu.mem, state.changes.textures, |_| {

@@ -212,6 +212,7 @@ impl<'a> Worker<'a> {
         let result = work(self, job);
         let mut log = std::mem::take(&mut self.memory.log);
         log.work = std::mem::take(&mut self.memory.work);
+        self.stage.program.ran(log.work.warps);
         log.counts = std::mem::take(&mut self.counts);
         Done { result, log, exhausted: self.exhausted.take() }
     }

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use crate::fault::Fault;
 use crate::gpu::Stage;
-use crate::shader::{Program, Summary};
+use crate::shader::{Jit, Program, Summary};
 
 /// Lowered programs by their words.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +16,8 @@ pub struct Programs {
     hull: HashMap<Vec<u64>, Loaded>,
     /// Whether they are watched for guesses.
     pub watched: bool,
+    /// Which of them are compiled.
+    pub jit: Jit,
 }
 
 /// A program and what it can do.

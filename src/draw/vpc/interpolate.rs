@@ -101,6 +101,34 @@ impl<'a> WarpQuads<'a> {
         interpolate_quads(&corners, i, j, out);
     }
 
+    /// For each location the numbers that its component is interpolated from, in all lanes: at vertex 0, and
+    /// what vertices 1 and 2 differ from that by. False when not all are interpolated.
+    pub fn planes(&self, locations: &[u16], frame: &mut [Lanes]) -> bool {
+        let Source { interpolation, replacement, .. } = self.source;
+        let is_smooth = |location: &u16| {
+            let (mode, by) = (interpolation.get(usize::from(*location)), replacement.get(usize::from(*location)));
+            matches!(mode, Some(IntpMode::SMOOTH | IntpMode::Other(_)))
+                && !matches!(by, Some(ReplMode::S | ReplMode::T | ReplMode::ONE_T))
+        };
+        if !locations.iter().all(is_smooth) {
+            return false;
+        }
+        for (location, rows) in locations.iter().zip(frame.as_chunks_mut::<3>().0) {
+            let location = usize::from(*location);
+            if self.common.is_some() {
+                let numbers = differences(&self.corners[0], location);
+                *rows = numbers.map(|number| Lanes::splat(number.to_bits()));
+                continue;
+            }
+            for (q, corners) in self.corners.iter().enumerate() {
+                for (row, number) in rows.iter_mut().zip(differences(corners, location)) {
+                    row.as_chunks_mut::<4>().0[q] = [number.to_bits(); 4];
+                }
+            }
+        }
+        true
+    }
+
     /// Component `location` of each lane's provoking vertex, bits unchanged.
     pub fn provoking(&self, location: usize, out: &mut Lanes) {
         for (lanes, quad) in out.chunks_exact_mut(4).zip(self.quads) {

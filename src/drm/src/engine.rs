@@ -115,6 +115,7 @@ impl Engine {
             shelf: Shelf::default(),
             threads: ThreadPoolBuilder::new().use_current_thread().build().ok(),
         };
+        engine.gpu.pipeline.programs.jit = settings::get().jit;
         engine.leave_summary();
         engine
     }

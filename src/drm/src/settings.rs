@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use a4emu::budget;
 use a4emu::gpu::{Chip, Model};
 use a4emu::selection::Span;
+use a4emu::shader::Jit;
 
 /// The settings, read once.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub struct Settings {
     pub chip: Chip,
     /// `A4EMU_MODEL`: `board` (the default) or `strict-gl`.
     pub model: Model,
+    /// `A4EMU_JIT`: `off`, `on` or `auto` (the default).
+    pub jit: Jit,
     /// `A4EMU_RECORD`: the capture to write.
     pub record: Option<PathBuf>,
     /// `A4EMU_RECORD_RANGE`: which submits go into it, from 0; all by default.
@@ -42,6 +45,7 @@ impl Settings {
         Self {
             chip: text("A4EMU_GPU").parse().map_or_else(|_| Chip::default(), |id| Chip { id }),
             model: Model::named(&text("A4EMU_MODEL")).unwrap_or_default(),
+            jit: text("A4EMU_JIT").parse().unwrap_or_default(),
             record: variable("A4EMU_RECORD").map(PathBuf::from),
             record_range: text("A4EMU_RECORD_RANGE").parse().unwrap_or(Span::ALL),
             run: run(variable("A4EMU_FOLDER").as_deref()),
@@ -69,6 +73,7 @@ mod tests {
             let value = match name {
                 "A4EMU_GPU" => "430",
                 "A4EMU_MODEL" => "strict-gl",
+                "A4EMU_JIT" => "off",
                 "A4EMU_RECORD_RANGE" => "2..4",
                 "A4EMU_STRICT" => "1",
                 _ => return None,
@@ -76,6 +81,7 @@ mod tests {
             Some(value.into())
         });
         assert_eq!((none.model, some.model), (Model::Board, Model::StrictGl));
+        assert_eq!((none.jit, some.jit), (Jit::Auto, Jit::Off));
         assert_eq!((some.chip.id, some.strict, some.record_range), (430, true, Span { start: 2, end: 4 }));
     }
 }

@@ -55,7 +55,7 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
         made.push(Step { first, end: alus.len() as u32, instructions: 1, at, effect });
     }
     let (uniforms, zeroed, summary) = (vec![], vec![], Summary::default());
-    Program { alus, steps: made, uniforms, zeroed, summary, instructions: 8, watched: false }
+    Program { alus, steps: made, uniforms, zeroed, summary, instructions: 8, watched: false, tier: Default::default() }
 }
 
 fn native(routine: &Routine) -> &Segment {

@@ -1,0 +1,88 @@
+//! When a program is compiled.
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use clap::ValueEnum;
+
+use super::jit::Routine;
+use super::program::Program;
+
+/// Which programs are compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Jit {
+    /// None: the interpreter runs them
+    Off,
+    /// All, before they run
+    On,
+    /// Those that have run often enough for it to pay
+    #[default]
+    Auto,
+}
+
+impl Jit {
+    /// As the option has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+impl FromStr for Jit {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        <Self as ValueEnum>::from_str(name, false)
+    }
+}
+
+/// Warps from which on compiling pays: it takes as long as the interpreter for some hundreds.
+const PAYS: u64 = 512;
+
+/// How far a program has come. A copy of it begins anew.
+#[derive(Default)]
+pub struct Tier {
+    warps: AtomicU64,
+    routine: OnceLock<Option<Routine>>,
+}
+
+impl Clone for Tier {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl fmt::Debug for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tier").field("warps", &self.warps).finish_non_exhaustive()
+    }
+}
+
+impl Program {
+    /// Compiles it, if it is time. Who calls this between draws gets the same programs compiled in every run.
+    pub fn prepare(&self, jit: Jit) {
+        let tier = &self.tier;
+        let due = match jit {
+            Jit::Off => false,
+            Jit::On => true,
+            Jit::Auto => tier.warps.load(Ordering::Relaxed) >= PAYS,
+        };
+        if due && !self.watched {
+            tier.routine.get_or_init(|| Routine::new(self));
+        }
+    }
+
+    /// So many warps of it have run.
+    pub fn ran(&self, warps: u64) {
+        self.tier.warps.fetch_add(warps, Ordering::Relaxed);
+    }
+
+    /// Its code, when it is compiled.
+    pub fn routine(&self) -> Option<&Routine> {
+        self.tier.routine.get()?.as_ref()
+    }
+}
