@@ -1,7 +1,8 @@
 //! Speed of the shader executor: lane-instructions per second on one core.
 //!
 //! `mix` is add, mul, mad, max and mov in equal parts, in a random order (a
-//! regular one flatters branch prediction), with every lane and with a mask.
+//! regular one flatters branch prediction), with every lane and with a mask. Each mix runs
+//! in the interpreter, and then compiled.
 //! `pico` is the same vector arithmetic as a shader of either front end: PicoGpu's with
 //! its threads handed in and out as `pico run` does, ir3's component by component.
 use std::fmt::Write;
@@ -9,7 +10,7 @@ use std::hint::black_box;
 
 use a4emu::budget::Budget;
 use a4emu::pico::unit::Unit;
-use a4emu::shader::{ALL, LANES, Mask, Outcome, Program, Warp, run};
+use a4emu::shader::{ALL, Jit, LANES, Mask, Outcome, Program, Warp, run};
 use a4emu_decoder::isa::ir3::program::assemble;
 use a4emu_decoder::isa::pico;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -72,9 +73,13 @@ fn once(program: &Program, warp: &mut Warp, mask: Mask) -> u64 {
 fn executor(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("executor");
     for (name, program, mask) in cases() {
-        let mut warp = Warp::new(&program, &[0x3f80_0000; 64]);
-        group.throughput(Throughput::Elements((LENGTH * LANES) as u64));
-        group.bench_function(name, |bencher| bencher.iter(|| black_box(once(&program, &mut warp, mask))));
+        for (how, jit) in [("", Jit::Off), (", compiled", Jit::On)] {
+            program.prepare(jit);
+            let mut warp = Warp::new(&program, &[0x3f80_0000; 64]);
+            group.throughput(Throughput::Elements((LENGTH * LANES) as u64));
+            let name = format!("{name}{how}");
+            group.bench_function(name, |bencher| bencher.iter(|| black_box(once(&program, &mut warp, mask))));
+        }
     }
     group.finish();
 }

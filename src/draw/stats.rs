@@ -34,6 +34,8 @@ pub struct Stats {
     pub warps: u64,
     /// Warp instructions run.
     pub instructions: u64,
+    /// Those of them that ran as machine code.
+    pub compiled: u64,
     /// Samples that passed depth and stencil.
     pub pixels: u64,
     /// Milliseconds by stage.

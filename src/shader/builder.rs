@@ -35,6 +35,7 @@ impl From<Row> for Operand {
 #[derive(Default)]
 pub struct Builder {
     alus: Vec<Alu>,
+    sources: Vec<u32>,
     steps: Vec<Step>,
     uniforms: Vec<Uniform>,
     uniform_rows: HashMap<Uniform, Row>,
@@ -106,6 +107,7 @@ impl Builder {
             When::of_alu(&alu).into_iter().for_each(|when| self.doubt(when));
         }
         self.alus.push(alu);
+        self.sources.push(self.at);
     }
 
     /// Has what comes next doubted, in a program that is watched.
@@ -144,8 +146,8 @@ impl Builder {
         }
         let zeroed = cleared_rows(&self.alus, &self.steps);
         let summary = Summary::of(self.steps.iter().map(|step| &step.effect));
-        let Self { alus, steps, uniforms, watched, .. } = self;
-        Program { alus, steps, uniforms, zeroed, summary, instructions, watched, tier: Tier::default() }
+        let Self { alus, sources, steps, uniforms, watched, .. } = self;
+        Program { alus, sources, steps, uniforms, zeroed, summary, instructions, watched, tier: Tier::default() }
     }
 }
 

@@ -16,6 +16,8 @@ use super::tier::Tier;
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(super) alus: Vec<Alu>,
+    /// The instruction that each operation belongs to.
+    pub(super) sources: Vec<u32>,
     pub(super) steps: Vec<Step>,
     pub(super) uniforms: Vec<Uniform>,
     /// Rows that may be read before they are written.

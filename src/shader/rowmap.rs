@@ -23,9 +23,5 @@ pub const ZERO: Row = SINK + 1;
 pub const TEMPORARIES: Row = ZERO + 1;
 /// How many.
 pub const TEMPORARY_COUNT: Row = 24;
-/// Rows for values that compiled code has no register for.
-pub const SPILLS: Row = TEMPORARIES + TEMPORARY_COUNT;
-/// How many.
-pub const SPILL_COUNT: Row = 16;
 /// First row of the constants and immediates.
-pub const UNIFORMS: Row = SPILLS + SPILL_COUNT;
+pub const UNIFORMS: Row = TEMPORARIES + TEMPORARY_COUNT;

@@ -29,6 +29,8 @@ pub struct Warp {
     /// Lanes that were never started: what their registers hold is of no interest.
     pub(super) idle: Mask,
     pub(super) executed: u64,
+    /// Warp instructions since the restart that ran as machine code.
+    pub compiled: u64,
     /// Instructions executed since the restart, summed over lanes. Counted with
     /// [`Killed::End`] alone: there the runs of single lanes are what a draw costs.
     pub lane_instructions: u64,
@@ -66,6 +68,7 @@ impl Warp {
             killed: 0,
             idle: ALL,
             executed: 0,
+            compiled: 0,
             lane_instructions: 0,
             limit: INSTRUCTION_LIMIT,
             on_kill: Killed::Help,
@@ -115,6 +118,7 @@ impl Warp {
         self.idle = !(live | helpers);
         self.killed = 0;
         self.executed = 0;
+        self.compiled = 0;
         self.lane_instructions = 0;
     }
 

@@ -42,6 +42,7 @@ pub(super) fn record_cost(gpu: &mut Gpu, stage: Stage, log: &ShaderLog, samples:
 pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
     gpu.pipeline.stats.warps += log.work.warps;
     gpu.pipeline.stats.instructions += log.work.instructions;
+    gpu.pipeline.stats.compiled += log.work.compiled;
     gpu.report.missing.extend(log.missing.iter());
     for page in log.lost_pages {
         gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);

@@ -149,7 +149,7 @@ impl<'a> Worker<'a> {
             self.exhausted = Some(Work::Warp);
             return None;
         }
-        let before = self.warp.executed();
+        let (before, compiled) = (self.warp.executed(), self.warp.compiled);
         let allowed = before.saturating_add(left / Work::WarpInstruction.price());
         self.warp.limit = INSTRUCTION_LIMIT.min(allowed);
         let mut environment = StageEnvironment { memory: &mut self.memory, quads };
@@ -162,6 +162,7 @@ impl<'a> Worker<'a> {
             }
         };
         self.memory.work.instructions += self.warp.executed() - before;
+        self.memory.work.compiled += self.warp.compiled - compiled;
         match outcome {
             Outcome::Fault(ShaderFault::Endless { limit }) if limit < INSTRUCTION_LIMIT => {
                 self.exhausted = Some(Work::WarpInstruction);

@@ -37,6 +37,8 @@ pub struct ShaderWork {
     pub warps: u64,
     /// Warp instructions run.
     pub instructions: u64,
+    /// Those of them that were machine code, which costs the same.
+    pub compiled: u64,
     /// Texels read.
     pub texels: u64,
     /// Loads, stores and atomics of single lanes.
@@ -70,6 +72,7 @@ impl ShaderWork {
     fn add(&mut self, later: &Self) {
         self.warps += later.warps;
         self.instructions += later.instructions;
+        self.compiled += later.compiled;
         self.texels += later.texels;
         self.accesses += later.accesses;
         self.cleared += later.cleared;

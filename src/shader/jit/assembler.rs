@@ -74,6 +74,8 @@ pub struct Assembled {
     pub bytes: Vec<u8>,
     /// Its instructions, in order.
     pub code: Vec<Instruction>,
+    /// The first of those that were collected.
+    pub body: usize,
     /// Its constants.
     pub pool: Vec<Lanes>,
     /// What it touches.
@@ -174,10 +176,10 @@ impl Assembler {
         self.one(Vector::Load, dst, source);
     }
 
-    /// A row takes a register, in all lanes.
-    pub fn store(&mut self, row: Row, src: u8) {
+    /// Memory takes a register, in all lanes.
+    pub fn store(&mut self, to: Source, src: u8) {
         let (form, src) = (self.machine.form(Vector::Store), self.vector(src));
-        let memory = self.memory(Source::Row(row));
+        let memory = self.memory(to);
         self.push(Instruction::with2(form, memory, src));
     }
 
@@ -322,6 +324,7 @@ impl Assembler {
         self.push(Instruction::with2(Code::Mov_r32_imm32, PASSES, passes));
         let top = self.code.len() as u64 + 1;
         self.idle_lanes(lane_bits);
+        let first = self.code.len();
         self.code.extend(body);
         let step = (machine.lanes() * 4) as i32;
         self.push(Instruction::with2(Code::Add_rm64_imm32, ROWS, step));
@@ -338,7 +341,7 @@ impl Assembler {
         let block = InstructionBlock::new(&self.code, 0);
         let bytes = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE)?.code_buffer;
         let Self { code, pool, extent, .. } = self;
-        Ok(Assembled { bytes, code, pool, extent })
+        Ok(Assembled { bytes, code, body: first, pool, extent })
     }
 
     /// AVX2: the bit of the mask that is each lane's.

@@ -1,7 +1,9 @@
 //! From a plan to instructions: which value is in which register, and when it is in memory.
 //!
 //! Values are given registers as they come. When there is none left, the value that is needed last goes: one
-//! that is also in its row is forgotten, another is put into a spill row of the warp.
+//! that is also in memory is forgotten, another is put into a row of the frame.
+use hashbrown::HashMap;
+
 use super::super::alu::Row;
 use super::super::program::Program;
 use super::super::rowmap;
@@ -12,11 +14,14 @@ use super::select;
 
 /// Where a value is.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Home {
     register: Option<u8>,
-    /// A row that holds it.
-    row: Option<Row>,
+    /// Memory that holds it.
+    memory: Option<Source>,
 }
+
+/// Rows of the frame for values that have no register.
+pub const SPILLS: usize = 64;
 
 /// Why there is no code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +34,22 @@ pub enum Refusal {
     Assembler,
 }
 
-/// One instruction of a shader beside the machine code that it became.
+/// What machine code is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// This instruction of the shader.
+    Instruction(u32),
+    /// Rows that are read later.
+    Results,
+    /// Going on to the next lanes, or back.
+    Next,
+}
+
+/// From which machine instruction of the body on the code is there for what.
+#[derive(Clone, Copy, Debug)]
 pub struct Mark {
-    /// The step.
-    pub step: u32,
-    /// What the node does.
-    pub work: Work,
+    /// For what.
+    pub place: Place,
     /// Number of machine instructions before it.
     pub from: usize,
 }
@@ -45,7 +60,11 @@ pub struct Emitter<'p> {
     pub asm: Assembler,
     program: &'p Program,
     plan: Plan,
-    places: Vec<Place>,
+    homes: Vec<Home>,
+    /// Values that rows have from the beginning.
+    inputs: HashMap<Row, ValueId>,
+    /// The node at hand.
+    at: u32,
     /// What each register holds.
     holds: Vec<Option<ValueId>>,
     /// Registers that the node at hand needs: not to be given away.
@@ -77,13 +96,17 @@ pub struct Emitted {
 pub fn emit(program: &Program, plan: Plan, machine: Machine, masked: bool) -> Result<Emitted, Refusal> {
     let asm = Assembler::new(machine, masked);
     let registers = usize::from(asm.registers());
-    let places = plan.values.iter().map(|value| Place { register: None, row: value.row }).collect();
-    let (holds, spilled) = (vec![None; registers], vec![None; usize::from(rowmap::SPILL_COUNT)]);
+    let homes = plan.values.iter().map(|value| Home { register: None, memory: value.row.map(Source::Row) }).collect();
+    let rows = (0..).zip(&plan.values).filter_map(|(id, value)| Some((value.row?, id)));
+    let inputs = rows.collect();
+    let (holds, spilled) = (vec![None; registers], vec![None; SPILLS]);
     let mut emitter = Emitter {
         asm,
         program,
         plan,
-        places,
+        homes,
+        inputs,
+        at: 0,
         holds,
         pinned: 0,
         temporaries: 0,
@@ -93,18 +116,29 @@ pub fn emit(program: &Program, plan: Plan, machine: Machine, masked: bool) -> Re
         marks: Vec::new(),
     };
     emitter.nodes()?;
+    emitter.mark(Place::Results);
     emitter.results()?;
+    emitter.mark(Place::Next);
     let Emitter { asm, marks, spills, .. } = emitter;
     let assembled = asm.finish().map_err(|_| Refusal::Assembler)?;
     Ok(Emitted { assembled, marks, spills })
 }
 
 impl Emitter<'_> {
+    fn mark(&mut self, place: Place) {
+        self.marks.push(Mark { place, from: self.asm.len() });
+    }
+
     fn nodes(&mut self) -> Result<(), Refusal> {
         for index in 0..self.plan.nodes.len() {
             let node = self.plan.nodes[index];
-            self.marks.push(Mark { step: node.step, work: node.work, from: self.asm.len() });
+            self.at = index as u32;
             let program = self.program;
+            let at = match node.work {
+                Work::Alu(alu) => program.sources[alu as usize],
+                Work::Varying(_) | Work::Derivative(_) => program.steps[node.step as usize].at,
+            };
+            self.mark(Place::Instruction(at));
             let dst = match node.work {
                 Work::Alu(alu) => select::alu(self, &program.alus[alu as usize], &node)?,
                 Work::Varying(place) => select::varying(self, place, &node)?,
@@ -136,12 +170,12 @@ impl Emitter<'_> {
         for (row, value) in std::mem::take(&mut self.plan.results) {
             let register = self.register(value)?;
             match self.asm.masked {
-                false => self.asm.store(row, register),
+                false => self.asm.store(Source::Row(row), register),
                 true => {
                     let merged = self.temporary()?;
                     self.asm.load(merged, Source::Register(register));
                     self.asm.merge(merged, row);
-                    self.asm.store(row, merged);
+                    self.asm.store(Source::Row(row), merged);
                     self.release_temporaries(merged);
                 }
             }
@@ -157,14 +191,14 @@ impl Emitter<'_> {
 
     /// A register that holds `value`, until the node is done.
     pub fn register(&mut self, value: ValueId) -> Result<u8, Refusal> {
-        let Place { register, row } = self.places[value as usize];
-        let register = match (register, row) {
+        let Home { register, memory } = self.homes[value as usize];
+        let register = match (register, memory) {
             (Some(register), _) => register,
-            (None, Some(row)) => {
+            (None, Some(memory)) => {
                 let register = self.free()?;
-                self.asm.load(register, Source::Row(row));
+                self.asm.load(register, memory);
                 self.holds[usize::from(register)] = Some(value);
-                self.places[value as usize].register = Some(register);
+                self.homes[value as usize].register = Some(register);
                 register
             }
             (None, None) => unreachable!("a value is somewhere"),
@@ -175,9 +209,9 @@ impl Emitter<'_> {
 
     /// `value` as the last operand of an instruction: in its row, if it is there and not needed again soon.
     pub fn operand(&mut self, value: ValueId) -> Result<Source, Refusal> {
-        let Place { register, row } = self.places[value as usize];
-        match (register, row) {
-            (None, Some(row)) if self.plan.values[value as usize].uses.len() < 2 => Ok(Source::Row(row)),
+        let Home { register, memory } = self.homes[value as usize];
+        match (register, memory) {
+            (None, Some(memory)) if self.plan.values[value as usize].uses.len() < 2 => Ok(memory),
             _ => Ok(Source::Register(self.register(value)?)),
         }
     }
@@ -214,26 +248,54 @@ impl Emitter<'_> {
         if let Some(free) = (0..self.holds.len()).find(|n| !taken(*n)) {
             return Ok(free as u8);
         }
-        let next = |value: ValueId| self.plan.values[value as usize].uses.last().copied().unwrap_or(END);
         let candidates = (0..self.holds.len()).filter(|n| self.pinned >> n & 1 == 0);
-        let furthest = candidates.filter_map(|n| self.holds[n].map(|value| (next(value), n))).max();
+        let furthest = candidates.filter_map(|n| self.holds[n].map(|value| (self.distance(value), n))).max();
         let (_, register) = furthest.ok_or(Refusal::TooManyValues)?;
         self.evict(register as u8)?;
         Ok(register as u8)
     }
 
+    /// How far it is to where `value` is needed next; twice that if it need not be stored until then.
+    fn distance(&self, value: ValueId) -> u32 {
+        let next = self.plan.values[value as usize].uses.last().copied().unwrap_or(END);
+        let free = self.homes[value as usize].memory.is_some();
+        if next == END { END } else { (next - self.at) * if free { 2 } else { 1 } }
+    }
+
+    /// Stores `value`, which is only a result any more, to its rows, if nobody needs what is there.
+    fn settle(&mut self, value: ValueId, register: u8) -> bool {
+        let values = &self.plan.values;
+        let is_mine = |result: &&(Row, ValueId)| result.1 == value;
+        let is_free = |(row, _): &(Row, ValueId)| {
+            let input = self.inputs.get(row).map(|input| &values[*input as usize]);
+            input.is_none_or(|input| input.uses.is_empty())
+        };
+        let done = values[value as usize].uses == [END]
+            && !self.asm.masked
+            && self.plan.results.iter().filter(is_mine).all(is_free);
+        if done {
+            let (mine, rest) = self.plan.results.iter().partition(|result| is_mine(result));
+            self.plan.results = rest;
+            let mine: Vec<(Row, ValueId)> = mine;
+            mine.iter().for_each(|(row, _)| self.asm.store(Source::Row(*row), register));
+        }
+        done
+    }
+
     /// Makes `register` free.
     fn evict(&mut self, register: u8) -> Result<(), Refusal> {
         let Some(value) = self.holds[usize::from(register)].take() else { return Ok(()) };
-        let place = &mut self.places[value as usize];
-        place.register = None;
-        if place.row.is_none() {
+        if self.homes[value as usize].memory.is_none() && self.settle(value, register) {
+            return Ok(());
+        }
+        let home = &mut self.homes[value as usize];
+        home.register = None;
+        if home.memory.is_none() {
             let slot = self.spilled.iter().position(Option::is_none).ok_or(Refusal::TooManyValues)?;
-            let row = rowmap::SPILLS + slot as Row;
-            place.row = Some(row);
+            home.memory = Some(Source::Frame(slot));
             self.spilled[slot] = Some(value);
             self.spills = self.spills.max(slot + 1);
-            self.asm.store(row, register);
+            self.asm.store(Source::Frame(slot), register);
         }
         Ok(())
     }
@@ -247,7 +309,7 @@ impl Emitter<'_> {
         if !uses.is_empty() {
             return;
         }
-        if let Some(register) = self.places[value as usize].register.take() {
+        if let Some(register) = self.homes[value as usize].register.take() {
             self.holds[usize::from(register)] = None;
         }
         self.spilled.iter_mut().filter(|spilled| **spilled == Some(value)).for_each(|spilled| *spilled = None);
@@ -256,7 +318,7 @@ impl Emitter<'_> {
     /// `register` holds `value` from now on.
     fn define(&mut self, value: ValueId, register: u8) {
         self.holds[usize::from(register)] = Some(value);
-        self.places[value as usize].register = Some(register);
+        self.homes[value as usize].register = Some(register);
     }
 
     /// The node is done; `kept` is its result.

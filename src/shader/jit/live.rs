@@ -7,7 +7,7 @@ use super::super::program::{Program, Step};
 use super::super::rowmap::{self, FULL, HALF, REGISTERS};
 
 /// Rows of registers, predicates and temporaries.
-const ROWS: usize = rowmap::SPILLS as usize;
+const ROWS: usize = rowmap::UNIFORMS as usize;
 const WORDS: usize = ROWS.div_ceil(64);
 
 /// A set of rows that programs can write.
@@ -56,7 +56,6 @@ impl RowSet {
 /// always read. And in predicated regions lanes pass writes that they do not do: there nothing ends.
 pub struct Liveness {
     behind: Vec<RowSet>,
-    after: Vec<RowSet>,
     /// Rows that are always read.
     always: RowSet,
     /// Whether a row is not read any more before it is written.
@@ -70,14 +69,13 @@ impl Liveness {
         let always = shared_rows(steps);
         let writes_count = !steps.iter().any(|step| matches!(step.effect, Effect::Region(_)));
         let mut before = vec![RowSet::default(); steps.len() + 1];
-        let (behind, after_all) = (vec![RowSet::default(); steps.len()], before.clone());
-        let mut liveness = Self { behind, after: after_all, always, writes_count };
+        let behind = vec![RowSet::default(); steps.len()];
+        let mut liveness = Self { behind, always, writes_count };
         loop {
             let mut changed = false;
             for (index, step) in steps.iter().enumerate().rev() {
                 let mut live = after(step, index, &before, &ends);
                 live.merge(&always);
-                liveness.after[index] = live;
                 if writes_count {
                     step.effect.visit_writes(|row| live.remove(row));
                     live.merge(&always);
@@ -110,11 +108,6 @@ impl Liveness {
     pub fn from_alu(&self, program: &Program, index: u32, alu: u32) -> RowSet {
         let end = program.steps[index as usize].end;
         self.before(program, alu..end, self.behind[index as usize])
-    }
-
-    /// Rows that are read behind the whole of step `index`.
-    pub fn behind_step(&self, index: u32) -> RowSet {
-        self.after[index as usize]
     }
 }
 

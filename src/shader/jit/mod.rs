@@ -7,6 +7,7 @@
 //! a warp goes from one to the other between any two steps, and the bits are the same.
 mod assembler;
 mod emit;
+mod listing;
 mod live;
 mod machine;
 mod plan;
@@ -18,12 +19,14 @@ mod wall;
 
 use super::alu;
 use super::environment::Environment;
-use super::lanes::Lanes;
+use super::lanes::{ALL, Lanes};
 use super::program::Program;
 use super::run::{Outcome, apply, step};
 use super::warp::{Killed, Warp};
 use machine::Machine;
 use segment::{Part, Segment};
+
+pub use listing::listing;
 
 /// A compiled program.
 pub struct Routine {
@@ -37,8 +40,19 @@ impl Routine {
     }
 
     fn for_machine(program: &Program, machine: Machine) -> Option<Self> {
-        let segments = segment::segments(program, machine);
+        let segments = segment::segments(program, machine, &mut |_| ());
         segments.iter().any(Option::is_some).then_some(Self { segments })
+    }
+
+    /// Where its code lies, and how many bytes each piece is: for profilers.
+    pub fn places(&self) -> impl Iterator<Item = (usize, usize)> {
+        let natives = self.segments.iter().flatten().flat_map(|segment| &segment.parts);
+        natives
+            .filter_map(|part| match part {
+                Part::Native(native) => Some(native.places()),
+                Part::Loops(_) => None,
+            })
+            .flatten()
     }
 }
 
@@ -53,7 +67,7 @@ pub fn run(
         let done = match warp.pause() {
             Some(outcome) => Some(outcome),
             None => match &routine.segments[warp.flow.step as usize] {
-                Some(segment) if warp.may_run(segment, environment) => {
+                Some(segment) if warp.may_run(program, segment, environment) => {
                     warp.run_segment(program, segment, environment)
                 }
                 _ => step(program, warp, environment),
@@ -67,14 +81,30 @@ pub fn run(
 
 impl Warp {
     /// Whether the whole segment can run at once; if so, what its code reads of the environment is in the frame.
-    fn may_run(&mut self, segment: &Segment, environment: &mut impl Environment) -> bool {
+    fn may_run(
+        &mut self,
+        program: &Program,
+        segment: &Segment,
+        environment: &mut impl Environment,
+    ) -> bool {
         let mask = self.flow.executing() | self.idle;
+        let has_code = |part: &Part| match part {
+            Part::Native(native) => native.code(program, &segment.locations, mask).is_some(),
+            Part::Loops(_) => true,
+        };
         self.executed + segment.instructions <= self.limit
-            && segment.parts.iter().all(|part| part.takes(mask))
-            && (segment.locations.is_empty() || {
-                self.frame.resize(3 * segment.locations.len(), Lanes::ZERO);
-                environment.planes(&segment.locations, &mut self.frame)
-            })
+            && (mask == ALL || segment.parts.iter().all(has_code))
+            && self.has_frame(segment, environment)
+    }
+
+    /// Makes the frame that the code of `segment` reads, if it can be had.
+    fn has_frame(&mut self, segment: &Segment, environment: &mut impl Environment) -> bool {
+        if self.frame.len() < segment.frame {
+            self.frame.resize(segment.frame, Lanes::ZERO);
+        }
+        let Segment { locations, .. } = segment;
+        locations.is_empty()
+            || environment.planes(locations, &mut self.frame[emit::SPILLS..][..3 * locations.len()])
     }
 
     fn run_segment(
@@ -85,16 +115,17 @@ impl Warp {
     ) -> Option<Outcome> {
         let executing = self.flow.executing();
         self.executed += segment.instructions;
+        self.compiled += segment.compiled;
         if self.on_kill == Killed::End {
             self.lane_instructions += segment.instructions * u64::from(executing.count_ones());
         }
         let mask = executing | self.idle;
         for part in &segment.parts {
             match part {
-                Part::Native(_, Some(some)) if mask != super::lanes::ALL => {
-                    some.call(&mut self.rows, &self.frame, mask);
+                Part::Native(native) => {
+                    let code = native.code(program, &segment.locations, mask);
+                    code.expect("may_run").call(&mut self.rows, &mut self.frame, mask);
                 }
-                Part::Native(all, _) => all.call(&mut self.rows, &self.frame, mask),
                 Part::Loops(range) => {
                     alu::run(&program.alus[range.start as usize..range.end as usize], &mut self.rows, mask);
                 }

@@ -1,12 +1,13 @@
 //! A program cut into what always executes together.
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use hashbrown::HashSet;
 
 use super::super::effect::Effect;
 use super::super::lanes::{ALL, Lanes, Mask};
 use super::super::program::Program;
-use super::emit::{Emitted, emit};
+use super::emit::{Emitted, SPILLS, emit};
 use super::live::{Liveness, RowSet};
 use super::machine::Machine;
 use super::plan::{Piece, Plan, is_inline};
@@ -24,42 +25,80 @@ pub struct Segment {
     pub last: u32,
     /// Instructions of the source.
     pub instructions: u64,
-    /// Locations that its code reads, each in three rows of the frame.
+    /// Those of them that are machine code.
+    pub compiled: u64,
+    /// Locations that its code reads, each in three rows of the frame, behind the spill rows.
     pub locations: Vec<u16>,
+    /// Rows that the frame must have.
+    pub frame: usize,
 }
 
 /// Some operations of a segment.
 pub enum Part {
-    /// Compiled: for all lanes, and, where lanes can part, for some.
-    Native(Placed, Option<Placed>),
+    /// Compiled.
+    Native(Box<Native>),
     /// Left to the interpreter.
     Loops(Range<u32>),
+}
+
+/// Compiled operations.
+pub struct Native {
+    machine: Machine,
+    /// What they are.
+    pieces: Vec<Piece>,
+    /// Rows that are read later.
+    live: RowSet,
+    /// For all lanes.
+    all: Placed,
+    /// For some of them, from when it is first needed on.
+    some: OnceLock<Option<Placed>>,
 }
 
 /// Code with its constants.
 pub struct Placed {
     code: Code,
     pool: Vec<Lanes>,
-    /// What it was before it had a place.
-    pub emitted: Option<Emitted>,
+}
+
+/// Code before it has a place, for whoever wants to look at it.
+#[derive(Clone, Copy)]
+pub struct Made<'m> {
+    /// The step that its segment begins with.
+    pub step: u32,
+    /// The code.
+    pub emitted: &'m Emitted,
 }
 
 impl Placed {
     /// Runs it on the lanes of `mask`.
-    pub fn call(&self, rows: &mut [Lanes], frame: &[Lanes], mask: Mask) {
+    pub fn call(&self, rows: &mut [Lanes], frame: &mut [Lanes], mask: Mask) {
         self.code.call(rows, &self.pool, frame, mask);
     }
 
-    /// Where it lies, and how many bytes.
-    pub fn place(&self) -> (usize, usize) {
-        self.code.place()
+    fn new(emitted: &Emitted) -> Option<Self> {
+        let assembled = &emitted.assembled;
+        let code = Code::new(&assembled.bytes, assembled.extent).ok()?;
+        Some(Self { code, pool: assembled.pool.clone() })
     }
 }
 
-impl Part {
-    /// Whether it can run on the lanes of `mask`.
-    pub fn takes(&self, mask: Mask) -> bool {
-        !matches!(self, Self::Native(_, None)) || mask == ALL
+impl Native {
+    /// What runs the lanes of `mask`; `locations` are those of the segment.
+    pub fn code(&self, program: &Program, locations: &[u16], mask: Mask) -> Option<&Placed> {
+        if mask == ALL {
+            return Some(&self.all);
+        }
+        let compile = || {
+            let plan = Plan::new(program, &self.pieces, &self.live, &mut locations.to_vec());
+            Placed::new(&emit(program, plan, self.machine, true).ok()?)
+        };
+        self.some.get_or_init(compile).as_ref()
+    }
+
+    /// Where its code lies, and how many bytes each piece is.
+    pub fn places(&self) -> impl Iterator<Item = (usize, usize)> {
+        let some = self.some.get().and_then(Option::as_ref);
+        [Some(&self.all), some].into_iter().flatten().map(|placed| placed.code.place())
     }
 }
 
@@ -79,53 +118,59 @@ fn targets(program: &Program) -> HashSet<u32> {
     targets
 }
 
-/// Whether the lanes of a warp can come to be at different places.
-fn parts_lanes(program: &Program) -> bool {
-    program.steps.iter().any(|step| {
-        matches!(
-            step.effect,
-            Effect::Branch(_) | Effect::Call { .. } | Effect::Return | Effect::Region(_) | Effect::Kill(_)
-        )
-    })
-}
-
-/// The segments of `program`, by the step that they begin with.
-pub fn segments(program: &Program, machine: Machine) -> Vec<Option<Segment>> {
+/// The segments of `program`, by the step that they begin with; `look` sees all code that is made.
+pub fn segments(
+    program: &Program,
+    machine: Machine,
+    look: &mut dyn FnMut(&Made<'_>),
+) -> Vec<Option<Segment>> {
     let targets = targets(program);
     let liveness = Liveness::new(program, RowSet::registers());
-    let masked = parts_lanes(program);
     let steps = 0..program.steps.len() as u32;
-    let cut = |first: u32| {
-        let cutter = Cutter {
-            program,
-            machine,
-            liveness: &liveness,
-            masked,
-            parts: Vec::new(),
-            pieces: Vec::new(),
-            locations: Vec::new(),
-        };
-        cutter.cut(first, &targets)
+    let mut cut = |first: u32| {
+        let (parts, pieces, locations) = Default::default();
+        let liveness = &liveness;
+        let cutter = Cutter { program, machine, liveness, first, parts, pieces, locations, look };
+        cutter.cut(&targets)
     };
-    steps.map(|step| targets.contains(&step).then(|| cut(step)).flatten()).collect()
+    steps.map(|step| if targets.contains(&step) { cut(step) } else { None }).collect()
+}
+
+/// Instructions of a segment that some of the interpreter is in: operations in its loops, and the effect of the
+/// step `last`, if it has one.
+fn interpreted(program: &Program, parts: &[Part], last: u32) -> u64 {
+    let mut all: Vec<u32> = Vec::new();
+    for part in parts {
+        if let Part::Loops(range) = part {
+            all.extend(&program.sources[range.start as usize..range.end as usize]);
+        }
+    }
+    let step = &program.steps[last as usize];
+    if !matches!(step.effect, Effect::Continue) && step.instructions > 0 {
+        all.push(step.at);
+    }
+    all.sort_unstable();
+    all.dedup();
+    all.len() as u64
 }
 
 struct Cutter<'c> {
     program: &'c Program,
     machine: Machine,
     liveness: &'c Liveness,
-    masked: bool,
+    first: u32,
     parts: Vec<Part>,
     /// What is compiled next.
     pieces: Vec<Piece>,
     locations: Vec<u16>,
+    look: &'c mut dyn FnMut(&Made<'_>),
 }
 
 impl Cutter<'_> {
-    /// The segment from step `first` on, if any of it has code.
-    fn cut(mut self, first: u32, targets: &HashSet<u32>) -> Option<Segment> {
+    /// The segment from its first step on, if any of it has code.
+    fn cut(mut self, targets: &HashSet<u32>) -> Option<Segment> {
         let mut instructions = 0;
-        let mut index = first;
+        let mut index = self.first;
         loop {
             let step = self.program.steps.get(index as usize)?;
             instructions += u64::from(step.instructions);
@@ -137,9 +182,13 @@ impl Cutter<'_> {
             index += 1;
         }
         self.flush(index, self.program.steps[index as usize].end)?;
-        let Self { parts, locations, .. } = self;
-        let compiled = parts.iter().any(|part| matches!(part, Part::Native(..)));
-        compiled.then_some(Segment { parts, last: index, instructions, locations })
+        let Self { program, parts, locations, .. } = self;
+        if !parts.iter().any(|part| matches!(part, Part::Native(_))) {
+            return None;
+        }
+        let compiled = instructions.saturating_sub(interpreted(program, &parts, index));
+        let frame = SPILLS + 3 * locations.len();
+        Some(Segment { parts, last: index, instructions, compiled, locations, frame })
     }
 
     /// Operations `alus` of step `step`: runs that have code, and what lies between.
@@ -167,14 +216,17 @@ impl Cutter<'_> {
 
     /// Compiles what was collected before operation `alu` of step `step`. `None` when that cannot be.
     fn flush(&mut self, step: u32, alu: u32) -> Option<()> {
-        let pieces = std::mem::take(&mut self.pieces);
+        let mut pieces = std::mem::take(&mut self.pieces);
         let operations: usize = pieces.iter().map(|piece| piece.alus.len()).sum();
         let effects = pieces.iter().any(|piece| piece.effect);
         if effects || operations >= LEAST {
             let live = self.liveness.from_alu(self.program, step, alu);
-            if let Some(native) = self.native(&pieces, &live) {
-                self.parts.push(native);
-                return Some(());
+            match self.native(pieces, live) {
+                Ok(native) => {
+                    self.parts.push(native);
+                    return Some(());
+                }
+                Err(refused) => pieces = refused,
             }
         }
         if effects {
@@ -184,17 +236,19 @@ impl Cutter<'_> {
         Some(())
     }
 
-    fn native(&mut self, pieces: &[Piece], live: &RowSet) -> Option<Part> {
-        let all = self.placed(pieces, live, false)?;
-        let some = if self.masked { Some(self.placed(pieces, live, true)?) } else { None };
-        Some(Part::Native(all, some))
-    }
-
-    fn placed(&mut self, pieces: &[Piece], live: &RowSet, masked: bool) -> Option<Placed> {
-        let plan = Plan::new(self.program, pieces, live, &mut self.locations);
-        let mut emitted = emit(self.program, plan, self.machine, masked).ok()?;
-        let assembled = &mut emitted.assembled;
-        let code = Code::new(&assembled.bytes, assembled.extent).ok()?;
-        Some(Placed { code, pool: std::mem::take(&mut assembled.pool), emitted: Some(emitted) })
+    fn native(&mut self, pieces: Vec<Piece>, live: RowSet) -> Result<Part, Vec<Piece>> {
+        let plan = Plan::new(self.program, &pieces, &live, &mut self.locations);
+        let emitted = emit(self.program, plan, self.machine, false);
+        let placed = emitted.ok().and_then(|emitted| {
+            (self.look)(&Made { step: self.first, emitted: &emitted });
+            Placed::new(&emitted)
+        });
+        match placed {
+            Some(all) => {
+                let (machine, some) = (self.machine, OnceLock::new());
+                Ok(Part::Native(Box::new(Native { machine, pieces, live, all, some })))
+            }
+            None => Err(pieces),
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::super::alu::Row;
 use super::super::extra::Extra;
 use super::super::rows::AluOp;
 use super::assembler::{Flag, Relation, Source};
-use super::emit::{Emitter, Refusal};
+use super::emit::{Emitter, Refusal, SPILLS};
 use super::machine::{Machine, Vector};
 use super::plan::{Node, ValueId};
 
@@ -73,10 +73,9 @@ pub fn alu(e: &mut Emitter<'_>, alu: &Alu, node: &Node) -> Result<u8, Refusal> {
     }
 }
 
-/// bary.f: the value at vertex 0, and what the others differ from it by, times i and j. A flat component stands
-/// in the frame with differences of no number, whose place the value itself takes.
+/// bary.f: the value at vertex 0, and what the others differ from it by, times i and j.
 pub fn varying(e: &mut Emitter<'_>, place: usize, node: &Node) -> Result<u8, Refusal> {
-    let row = |n: usize| Source::Frame(3 * place + n);
+    let row = |n: usize| Source::Frame(SPILLS + 3 * place + n);
     let (i, j) = (e.register(node.sources[0])?, e.register(node.sources[1])?);
     let i = e.two(Vector::Mul, i, row(1))?;
     let j = e.two(Vector::Mul, j, row(2))?;

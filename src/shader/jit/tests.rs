@@ -55,12 +55,13 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
         made.push(Step { first, end: alus.len() as u32, instructions: 1, at, effect });
     }
     let (uniforms, zeroed, summary) = (vec![], vec![], Summary::default());
-    Program { alus, steps: made, uniforms, zeroed, summary, instructions: 8, watched: false, tier: Default::default() }
+    let sources = vec![0; alus.len()];
+    Program { alus, sources, steps: made, uniforms, zeroed, summary, instructions: 8, watched: false, tier: Default::default() }
 }
 
 fn native(routine: &Routine) -> &Segment {
     let segment = routine.segments[0].as_ref().expect("a segment");
-    assert!(matches!(segment.parts[..], [Part::Native(..)]), "all of it is compiled");
+    assert!(matches!(segment.parts[..], [Part::Native(_)]), "all of it is compiled");
     segment
 }
 

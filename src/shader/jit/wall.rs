@@ -7,8 +7,8 @@
 //!   [`Code`] of them is dropped, and nothing calls into them without one.
 //! - Behind the code lies a page that is neither readable nor executable, so that control that would run out
 //!   of the code stops there.
-//! - Emitted code is a leaf: it neither calls nor touches the stack, and it reads and writes nothing but the
-//!   three slices that it is given, within the [`Extent`] that the emitter measured: [`Code::call`] refuses
+//! - Emitted code is a leaf: it neither calls nor touches the stack, it writes nothing but rows and frame and
+//!   reads nothing but those and the pool, within the [`Extent`] that the emitter measured: [`Code::call`] refuses
 //!   slices that are shorter. It uses registers alone that a caller of its ABI expects to lose.
 #![allow(unsafe_code, reason = "the wall: see its documentation")]
 use std::ffi::c_void;
@@ -30,12 +30,12 @@ pub struct Extent {
     pub rows: usize,
     /// Of the constants that belong to the code.
     pub pool: usize,
-    /// Of what the environment gives.
+    /// Of what the environment gives, and of values without a register.
     pub frame: usize,
 }
 
 /// What emitted code is called as: rows, pool, frame, the lanes that execute.
-type Entry = unsafe extern "sysv64" fn(*mut Lanes, *const Lanes, *const Lanes, Mask);
+type Entry = unsafe extern "sysv64" fn(*mut Lanes, *const Lanes, *mut Lanes, Mask);
 
 /// Machine code that can run.
 pub struct Code {
@@ -76,14 +76,14 @@ impl Code {
     ///
     /// # Panics
     /// When a slice is shorter than the code's extent.
-    pub fn call(&self, rows: &mut [Lanes], pool: &[Lanes], frame: &[Lanes], mask: Mask) {
+    pub fn call(&self, rows: &mut [Lanes], pool: &[Lanes], frame: &mut [Lanes], mask: Mask) {
         let Extent { rows: of_rows, pool: of_pool, frame: of_frame } = self.extent;
         assert!(rows.len() >= of_rows && pool.len() >= of_pool && frame.len() >= of_frame);
         // SAFETY: the pages hold a whole function of this ABI, which the emitter made, and it touches no more of
         // the slices than was just checked.
         unsafe {
             let entry = std::mem::transmute::<*mut c_void, Entry>(self.pages.as_ptr());
-            entry(rows.as_mut_ptr(), pool.as_ptr(), frame.as_ptr(), mask);
+            entry(rows.as_mut_ptr(), pool.as_ptr(), frame.as_mut_ptr(), mask);
         }
     }
 

@@ -1,0 +1,70 @@
+//! Compiled code to look at.
+use std::fmt::Write;
+
+use iced_x86::{Formatter, Instruction, IntelFormatter};
+
+use super::super::program::Program;
+use super::emit::{Emitted, Place};
+use super::machine::Machine;
+use super::segment::{Made, segments};
+
+/// The code of `program` for this computer, where all lanes execute: each instruction of the shader (`text` of its index) before the
+/// machine code that it became; nothing where none of it has code.
+pub fn listing(program: &Program, text: &dyn Fn(u32) -> String) -> String {
+    let mut listing = Listing { text, out: String::new(), formatter: IntelFormatter::new() };
+    if let Some(machine) = Machine::here() {
+        segments(program, machine, &mut |made| listing.add(made));
+    }
+    listing.out
+}
+
+struct Listing<'l> {
+    text: &'l dyn Fn(u32) -> String,
+    out: String,
+    formatter: IntelFormatter,
+}
+
+impl Listing<'_> {
+    fn add(&mut self, made: &Made<'_>) {
+        let Made { step, emitted } = *made;
+        let Emitted { assembled, marks, spills } = emitted;
+        let (bytes, instructions) = (assembled.bytes.len(), assembled.code.len());
+        self.line(format_args!(
+            "; from step {step}: {instructions} instructions in {bytes} bytes, {} constants, {spills} spills",
+            assembled.pool.len(),
+        ));
+        let mut marks = marks.iter().peekable();
+        let mut last = None;
+        for (index, instruction) in assembled.code.iter().enumerate() {
+            while let Some(mark) = marks.next_if(|mark| assembled.body + mark.from <= index) {
+                if last.replace(mark.place) != Some(mark.place) {
+                    self.place(mark.place);
+                }
+            }
+            self.machine(instruction);
+        }
+        self.out.push('\n');
+    }
+
+    fn place(&mut self, place: Place) {
+        match place {
+            Place::Instruction(at) => {
+                let text = (self.text)(at);
+                self.line(format_args!("{at:5} {text}"));
+            }
+            Place::Results => self.line(format_args!("      ; registers that are read later")),
+            Place::Next => self.line(format_args!("      ; the next lanes")),
+        }
+    }
+
+    fn machine(&mut self, instruction: &Instruction) {
+        let mut text = String::new();
+        self.formatter.format(instruction, &mut text);
+        self.line(format_args!("            {text}"));
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        let written = writeln!(self.out, "{line}");
+        debug_assert!(written.is_ok(), "strings take everything");
+    }
+}
