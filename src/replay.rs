@@ -2,6 +2,7 @@
 
 mod account;
 mod after;
+mod compiled;
 mod noted;
 mod observe;
 mod output;
@@ -77,6 +78,9 @@ pub struct Args {
     /// (ui.perfetto.dev); - for stdout
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
+    /// Write the machine code of each compiled shader to this folder, its instructions beside it
+    #[arg(long, value_name = "DIR")]
+    pub dump_jit: Option<PathBuf>,
     /// Say on stderr what was drawn, with what and how long it took (without other outputs this is said
     /// anyway)
     #[arg(short, long, conflicts_with = "quiet")]
@@ -119,7 +123,7 @@ impl Args {
     /// but for indirect draw parameters.
     fn renders(&self) -> bool {
         let pictures = self.png.is_some() || self.out.is_some() || self.stats || self.repeat.is_some();
-        let pictures = pictures || self.fidelity;
+        let pictures = pictures || self.fidelity || self.dump_jit.is_some();
         let times = self.timeline.is_some() || self.verbose;
         pictures || times || !self.has_hooks()
     }
@@ -138,6 +142,7 @@ impl Args {
             ("--state", &self.state),
             ("--timeline", &self.timeline),
             ("--coverage", &self.coverage),
+            ("--dump-jit", &self.dump_jit),
         ];
         let lines = [
             ("--loop", self.repeat.is_some()),
@@ -163,7 +168,9 @@ impl Args {
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     one_stdout(&args.outputs())?;
-    ensure!(args.out.as_deref() != Some(Path::new("-")), "--out names a folder, which stdout is not");
+    for (name, folder) in [("--out", &args.out), ("--dump-jit", &args.dump_jit)] {
+        ensure!(folder.as_deref() != Some(Path::new("-")), "{name} names a folder, which stdout is not");
+    }
     if let (Some(draw), Some(png)) = (args.after, &args.png) {
         return args.threads.run(|| after::write(args, draw, png, shared));
     }
@@ -209,6 +216,9 @@ fn pictures(args: &Args, playback: &mut Playback) -> Status {
     let mut status = Status::Fine;
     if let Some(path) = &args.png {
         status = status.and(output::write_last(&mut playback.gpu, path, args.alpha(), &inputs));
+    }
+    if let Some(directory) = &args.dump_jit {
+        status = status.and(compiled::write(&playback.gpu.pipeline.programs, directory, &inputs));
     }
     if let Some(directory) = &args.out {
         status = status.and(output::write_all(&mut playback.gpu, directory, args.alpha(), &inputs));

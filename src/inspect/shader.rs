@@ -9,7 +9,8 @@ use a4emu_decoder::isa::ir3::{
     Body, Cat1Src, Cat5, Cat5Slots, Cat6, Cat6Form, Instr, Operand, RegOrImm, Src,
 };
 use hashbrown::HashMap;
-use xxhash_rust::xxh3::xxh3_64;
+
+use crate::shader::Program;
 
 /// Programs kept before the cache starts over.
 const MAX_PROGRAMS: usize = 4096;
@@ -17,7 +18,7 @@ const MAX_PROGRAMS: usize = 4096;
 /// A program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shader {
-    /// XXH3 of the words, little-endian.
+    /// That of [`Program::hash_of`].
     pub hash: u64,
     /// The instructions, without the zeros behind the last.
     pub words: Vec<u64>,
@@ -51,8 +52,7 @@ impl Shader {
         let words = words[..used].to_vec();
         let mut uses = Uses::default();
         words.iter().for_each(|word| uses.add(&Instr::decode(*word)));
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        Self { hash: xxh3_64(&bytes), words, uses }
+        Self { hash: Program::hash_of(&words), words, uses }
     }
 
     /// The hash, as listings show it.

@@ -28,9 +28,9 @@ mod effect;
 mod environment;
 mod extra;
 mod flow;
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub mod jit;
-#[cfg(not(all(target_arch = "x86_64", unix)))]
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 #[path = "jit/absent.rs"]
 pub mod jit;
 mod lanes;

@@ -2,6 +2,7 @@
 use std::fmt;
 
 use a4emu_decoder::isa::pico;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::alu::Alu;
 use super::alu::Row;
@@ -25,6 +26,8 @@ pub struct Program {
     pub(super) summary: Summary,
     pub(super) instructions: usize,
     pub(super) watched: bool,
+    /// That of [`Program::hash_of`]; 0 for PicoGpu's.
+    pub(super) hash: u64,
     pub(super) tier: Tier,
 }
 
@@ -82,6 +85,13 @@ impl Program {
     /// Instructions accepted at most. Lengths in registers count 16
     /// instructions in 8 bits, so real programs are below half of it.
     pub const MAX_INSTRUCTIONS: usize = 1 << 13;
+
+    /// XXH3 of words, little-endian, without the zeros behind the last.
+    pub fn hash_of(words: &[u64]) -> u64 {
+        let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+        let bytes: Vec<u8> = words[..used].iter().flat_map(|word| word.to_le_bytes()).collect();
+        xxh3_64(&bytes)
+    }
 
     /// Lowers ir3 instruction words. Words that are never reached do not
     /// matter, and those that are no instruction fault when reached.

@@ -33,6 +33,14 @@ pub struct Loaded {
 const MAX_PROGRAMS: usize = 4096;
 
 impl Programs {
+    /// Programs that have machine code: their words, and how a file of them is called.
+    pub fn compiled(&self) -> impl Iterator<Item = (&[u64], &Program, &'static str)> {
+        let all = self.lowered.iter().map(|known| (known, ".txt"));
+        let all = all.chain(self.hull.iter().map(|known| (known, ".hs.txt")));
+        let compiled = all.filter(|((_, loaded), _)| loaded.program.routine().is_some());
+        compiled.map(|((words, loaded), kind)| (words.as_slice(), &*loaded.program, kind))
+    }
+
     /// The program that `stage` makes of `words`.
     ///
     /// # Errors

@@ -12,13 +12,6 @@ impl Routine {
     pub fn new(_: &Program) -> Option<Self> {
         None
     }
-
-    /// Never called.
-    pub fn places(&self) -> impl Iterator<Item = (usize, usize)> {
-        match *self {}
-        #[expect(unreachable_code, reason = "a type for the iterator")]
-        std::iter::empty()
-    }
 }
 
 /// Nothing.

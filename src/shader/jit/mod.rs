@@ -10,6 +10,7 @@ mod emit;
 mod listing;
 mod live;
 mod machine;
+mod names;
 mod plan;
 mod segment;
 mod select;
@@ -42,17 +43,6 @@ impl Routine {
     fn for_machine(program: &Program, machine: Machine) -> Option<Self> {
         let segments = segment::segments(program, machine, &mut |_| ());
         segments.iter().any(Option::is_some).then_some(Self { segments })
-    }
-
-    /// Where its code lies, and how many bytes each piece is: for profilers.
-    pub fn places(&self) -> impl Iterator<Item = (usize, usize)> {
-        let natives = self.segments.iter().flatten().flat_map(|segment| &segment.parts);
-        natives
-            .filter_map(|part| match part {
-                Part::Native(native) => Some(native.places()),
-                Part::Loops(_) => None,
-            })
-            .flatten()
     }
 }
 

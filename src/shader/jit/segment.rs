@@ -10,6 +10,7 @@ use super::super::program::Program;
 use super::emit::{Emitted, SPILLS, emit};
 use super::live::{Liveness, RowSet};
 use super::machine::Machine;
+use super::names;
 use super::plan::{Piece, Plan, is_inline};
 use super::select;
 use super::wall::Code;
@@ -44,6 +45,8 @@ pub enum Part {
 /// Compiled operations.
 pub struct Native {
     machine: Machine,
+    /// The step that the segment begins with.
+    step: u32,
     /// What they are.
     pieces: Vec<Piece>,
     /// Rows that are read later.
@@ -75,9 +78,14 @@ impl Placed {
         self.code.call(rows, &self.pool, frame, mask);
     }
 
-    fn new(emitted: &Emitted) -> Option<Self> {
+    /// Gives `emitted` a place. It is of the segment of `program` that begins with `step`.
+    fn new(emitted: &Emitted, program: &Program, step: u32) -> Option<Self> {
         let assembled = &emitted.assembled;
         let code = Code::new(&assembled.bytes, assembled.extent).ok()?;
+        if names::wanted() {
+            // Only a profile misses it.
+            let _ = names::note(code.place(), format_args!("ir3 {:08x} step {step}", program.hash >> 32));
+        }
         Some(Self { code, pool: assembled.pool.clone() })
     }
 }
@@ -90,15 +98,9 @@ impl Native {
         }
         let compile = || {
             let plan = Plan::new(program, &self.pieces, &self.live, &mut locations.to_vec());
-            Placed::new(&emit(program, plan, self.machine, true).ok()?)
+            Placed::new(&emit(program, plan, self.machine, true).ok()?, program, self.step)
         };
         self.some.get_or_init(compile).as_ref()
-    }
-
-    /// Where its code lies, and how many bytes each piece is.
-    pub fn places(&self) -> impl Iterator<Item = (usize, usize)> {
-        let some = self.some.get().and_then(Option::as_ref);
-        [Some(&self.all), some].into_iter().flatten().map(|placed| placed.code.place())
     }
 }
 
@@ -241,12 +243,12 @@ impl Cutter<'_> {
         let emitted = emit(self.program, plan, self.machine, false);
         let placed = emitted.ok().and_then(|emitted| {
             (self.look)(&Made { step: self.first, emitted: &emitted });
-            Placed::new(&emitted)
+            Placed::new(&emitted, self.program, self.first)
         });
         match placed {
             Some(all) => {
-                let (machine, some) = (self.machine, OnceLock::new());
-                Ok(Part::Native(Box::new(Native { machine, pieces, live, all, some })))
+                let (machine, step, some) = (self.machine, self.first, OnceLock::new());
+                Ok(Part::Native(Box::new(Native { machine, step, pieces, live, all, some })))
             }
             None => Err(pieces),
         }

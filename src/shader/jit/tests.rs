@@ -56,7 +56,7 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
     }
     let (uniforms, zeroed, summary) = (vec![], vec![], Summary::default());
     let sources = vec![0; alus.len()];
-    Program { alus, sources, steps: made, uniforms, zeroed, summary, instructions: 8, watched: false, tier: Default::default() }
+    Program { alus, sources, steps: made, uniforms, zeroed, summary, instructions: 8, watched: false, hash: 0, tier: Default::default() }
 }
 
 fn native(routine: &Routine) -> &Segment {

@@ -61,7 +61,7 @@ pub fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<P
         lowerer.at = at as u32;
         lowerer.instruction(instr);
     }
-    Ok(lowerer.builder.finish(code.len()))
+    Ok(Program { hash: Program::hash_of(code), ..lowerer.builder.finish(code.len()) })
 }
 
 /// The instruction that `instr` at `at` names as its target.

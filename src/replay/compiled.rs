@@ -1,0 +1,27 @@
+//! `--dump-jit`: the machine code that shaders became.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+
+use crate::draw::sp::programs::Programs;
+use crate::inspect::Shader;
+use crate::out_file::{self, Inputs};
+use crate::shader::jit::listing;
+
+/// Writes a file for each compiled program to `directory`: its hash and `.txt`; of a hull shader, in which (ss)
+/// can mean more, `.hs.txt`.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write(programs: &Programs, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    for (words, program, kind) in programs.compiled() {
+        let shader = Shader::new(words);
+        let lines: Vec<String> = shader.lines().collect();
+        let text = listing(program, &|at| lines.get(at as usize).cloned().unwrap_or_default());
+        out_file::write(&directory.join(shader.short_hash() + kind), text.as_bytes(), inputs)?;
+    }
+    Ok(())
+}
