@@ -68,6 +68,7 @@
 //! Modules that are not listed here belong to the `a4emu` command and are no public interface: those
 //! that its tests and the virtual device (`src/drm`) use are hidden, the others private.
 
+#![deny(unsafe_code)]
 pub mod budget;
 pub mod coverage;
 pub mod cp;

@@ -209,11 +209,15 @@ impl Emitter<'_> {
 
     /// `value` as the last operand of an instruction: in its row, if it is there and not needed again soon.
     pub fn operand(&mut self, value: ValueId) -> Result<Source, Refusal> {
-        let Home { register, memory } = self.homes[value as usize];
-        match (register, memory) {
-            (None, Some(memory)) if self.plan.values[value as usize].uses.len() < 2 => Ok(memory),
+        match self.homes[value as usize].memory {
+            Some(memory) if self.is_in_memory(value) => Ok(memory),
             _ => Ok(Source::Register(self.register(value)?)),
         }
+    }
+
+    /// Whether `value` is best read where it lies.
+    pub fn is_in_memory(&self, value: ValueId) -> bool {
+        self.homes[value as usize].register.is_none() && self.plan.values[value as usize].uses.len() < 2
     }
 
     /// A register for an intermediate result of the node at hand, or for its value.

@@ -49,6 +49,16 @@ impl Machine {
     }
 }
 
+impl Vector {
+    /// Whether the sources can change places.
+    pub fn commutes(self) -> bool {
+        matches!(
+            self,
+            Self::Add | Self::Mul | Self::AddInteger | Self::MulInteger | Self::And | Self::Or | Self::Xor
+        )
+    }
+}
+
 /// Makes the enumeration of vector instructions: name, the one of AVX-512, the one of AVX2.
 macro_rules! instructions {
     ($($name:ident $wide:ident $narrow:ident;)*) => {

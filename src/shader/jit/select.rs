@@ -177,8 +177,15 @@ impl Select<'_, '_> {
     }
 
     fn two(&mut self, op: Vector) -> Result<u8, Refusal> {
-        let (a, b) = (self.register(0)?, self.source(1)?);
+        // The source that is in memory comes last, where the order does not matter: not even to a NaN, whose
+        // bits do not.
+        let order = if op.commutes() && self.is_in_memory(0) { [1, 0] } else { [0, 1] };
+        let (a, b) = (self.register(order[0])?, self.source(order[1])?);
         self.e.two(op, a, b)
+    }
+
+    fn is_in_memory(&self, n: usize) -> bool {
+        self.alu.and[n] == u32::MAX && self.alu.xor[n] == 0 && self.e.is_in_memory(self.node.sources[n])
     }
 
     fn two_floats(&mut self, op: Vector) -> Result<u8, Refusal> {

@@ -2,6 +2,8 @@
 use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
 use a4emu_decoder::isa::ir3::program::assemble;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use super::machine::Machine;
 use super::segment::{Part, Segment};
@@ -14,7 +16,7 @@ use crate::shader::rows::{AluOp, kernel};
 use crate::shader::summary::Summary;
 use crate::shader::tests::reference::{EDGES, MASKS, is_compare, is_float, sources};
 use crate::shader::tests::seed::random_cases;
-use crate::shader::{ALL, Environment, LANES, Lanes, Mask, Op, Outcome, Refused, Warp};
+use crate::shader::{ALL, Environment, Killed, LANES, Lanes, Mask, Op, Outcome, Refused, Warp};
 
 /// Machines that this computer can play.
 fn machines() -> Vec<Machine> {
@@ -181,7 +183,7 @@ fn state(warp: &Warp, outcome: Outcome) -> (Outcome, u64, u64, Mask, Vec<Lanes>)
     (outcome, warp.executed, warp.lane_instructions, warp.killed, warp.rows[..384].to_vec())
 }
 
-fn same(words: &[u64], values: &[u32], live: Mask, helpers: Mask, on_kill: crate::shader::Killed) {
+fn same(words: &[u64], values: &[u32], live: Mask, helpers: Mask, on_kill: Killed) {
     let program = Program::new(words).unwrap();
     let begun = || {
         let mut warp = Warp::new(&program, &std::array::from_fn::<_, 64, _>(|n| (n as f32 * 0.75).to_bits()));
@@ -229,7 +231,7 @@ proptest! {
         values in prop::collection::vec(value(), 16 * LANES),
         live in any::<u32>(), helpers in any::<u32>(),
     ) {
-        same(&words, &values, live, helpers, crate::shader::Killed::Help);
+        same(&words, &values, live, helpers, Killed::Help);
     }
 
     #[test]
@@ -238,8 +240,46 @@ proptest! {
         values in prop::collection::vec(value(), 16 * LANES),
         live in any::<u32>(), helpers in any::<u32>(), end in any::<bool>(),
     ) {
-        let on_kill = if end { crate::shader::Killed::End } else { crate::shader::Killed::Help };
+        let on_kill = if end { Killed::End } else { Killed::Help };
         same(&words, &values, live, helpers, on_kill);
+    }
+}
+
+/// `scripts/fuzz` runs it: `A4EMU_PROGRAMS` programs from seed `A4EMU_SEED` on.
+#[test]
+#[ignore = "hours: scripts/fuzz runs it"]
+fn many_programs_do_the_same() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (first, count) = (number("A4EMU_SEED").unwrap_or(0), number("A4EMU_PROGRAMS").unwrap_or(1000));
+    let word = prop_oneof![6 => computing_word(), 1 => flow_word()];
+    for seed in first..first + count {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+        let mut runner = TestRunner::new_with_rng(Default::default(), rng);
+        let mut sample = |len: u64| -> Vec<u64> {
+            (0..len).map(|_| word.new_tree(&mut runner).expect("a word").current()).collect()
+        };
+        let words = sample(4 + seed % 60);
+        // The rest of the state: a multiplicative sequence is random enough, with edge values among it.
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut next = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 32) as u32
+        };
+        let mut value = || match next() % 3 {
+            0 => EDGES[next() as usize % EDGES.len()],
+            1 => ((next() % 64) as f32 / 8.0 - 4.0).to_bits(),
+            _ => next(),
+        };
+        let values: Vec<u32> = (0..16 * LANES).map(|_| value()).collect();
+        let (live, helpers) = if seed % 4 == 0 { (next(), next()) } else { (ALL, 0) };
+        let on_kill = if seed % 8 == 0 { Killed::End } else { Killed::Help };
+        let done = std::panic::catch_unwind(|| same(&words, &values, live, helpers, on_kill));
+        assert!(done.is_ok(), "A4EMU_SEED={seed}: {words:x?}");
+        if seed % 100_000 == 99_999 {
+            eprintln!("A4EMU_SEED={first}: {} programs", seed + 1 - first);
+        }
     }
 }
 
@@ -254,5 +294,5 @@ fn varyings_and_derivatives_are_in_the_code() {
         assert_eq!(native(&routine).locations, [0, 1, 5]);
     }
     let values: Vec<u32> = (0..16 * LANES).map(|n| (n as f32 / 77.0).to_bits()).collect();
-    same(&words, &values, ALL, 0, crate::shader::Killed::Help);
+    same(&words, &values, ALL, 0, Killed::Help);
 }
