@@ -6,6 +6,7 @@ mod shell;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::options::Shared;
+use crate::shader::jit;
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::status::Status;
@@ -116,7 +117,11 @@ fn command() -> clap::Command {
 /// Does what the arguments of the process ask for.
 pub fn main() -> Status {
     let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
-    match dispatch(&cli) {
+    let done = dispatch(&cli);
+    if let Some(why) = jit::refusal() {
+        cli.shared.warn(format_args!("shaders are interpreted: no memory for machine code ({why})"));
+    }
+    match done {
         Ok(status) => status,
         Err(error) => Status::Fine.and(Err(error)),
     }

@@ -21,7 +21,8 @@ pub const REPLAY: &str = "Examples:
   a4emu replay captures/cube.rd.gz --fidelity
   a4emu replay captures/cube.rd.gz --coverage coverage.json
   a4emu replay captures/cube.rd.gz --timeline cube.json      # open in https://ui.perfetto.dev
-  a4emu replay captures/cube.rd.gz --loop 100";
+  a4emu replay captures/cube.rd.gz --loop 100
+  a4emu replay captures/cube.rd.gz --jit on --dump-jit code";
 
 /// Of `show`.
 pub const SHOW: &str = "Examples:

@@ -9,6 +9,7 @@ use a4emu::cp::{Call, Cp, Flow, Observer, Renderer};
 use a4emu::gpu::{Chip, Gpu};
 use a4emu::run::report;
 use a4emu::run::summary::Summary;
+use a4emu::shader::jit;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rustix::io::Errno;
 
@@ -135,6 +136,9 @@ impl Engine {
         let missing = std::mem::take(&mut self.gpu.report.missing);
         let start = Instant::now();
         self.execute(job);
+        if let Some(why) = jit::refusal() {
+            self.summary.trouble = Some(format!("shaders are interpreted: no memory for machine code ({why})"));
+        }
         self.summary.milliseconds += start.elapsed().as_secs_f64() * 1e3;
         self.summary.submits += 1;
         self.last = Some(job.file);

@@ -14,6 +14,11 @@ impl Routine {
     }
 }
 
+/// Nothing is refused.
+pub fn refusal() -> Option<String> {
+    None
+}
+
 /// Nothing.
 pub fn listing(_: &Program, _: &dyn Fn(u32) -> String) -> String {
     String::new()

@@ -28,6 +28,7 @@ use machine::Machine;
 use segment::{Part, Segment};
 
 pub use listing::listing;
+pub use segment::refusal;
 
 /// A compiled program.
 pub struct Routine {

@@ -1,6 +1,7 @@
 //! A program cut into what always executes together.
+use std::io;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hashbrown::HashSet;
 
@@ -81,7 +82,7 @@ impl Placed {
     /// Gives `emitted` a place. It is of the segment of `program` that begins with `step`.
     fn new(emitted: &Emitted, program: &Program, step: u32) -> Option<Self> {
         let assembled = &emitted.assembled;
-        let code = Code::new(&assembled.bytes, assembled.extent).ok()?;
+        let code = Code::new(&assembled.bytes, assembled.extent).map_err(refused).ok()?;
         if names::wanted() {
             // Only a profile misses it.
             let _ = names::note(code.place(), format_args!("ir3 {:08x} step {step}", program.hash >> 32));
@@ -102,6 +103,19 @@ impl Native {
         };
         self.some.get_or_init(compile).as_ref()
     }
+}
+
+/// Why the system last gave no memory for code.
+static REFUSED: Mutex<Option<String>> = Mutex::new(None);
+
+fn refused(error: io::Error) {
+    *REFUSED.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+}
+
+/// Why there is no machine code, since this was last asked, if the system gave no memory for it. The interpreter
+/// then runs everything.
+pub fn refusal() -> Option<String> {
+    REFUSED.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Steps at which control can arrive other than from the one before, and step 0.
