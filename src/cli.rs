@@ -6,9 +6,9 @@ mod shell;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::options::Shared;
-use crate::shader::jit;
 #[cfg(target_os = "linux")]
 use crate::run;
+use crate::shader::jit;
 use crate::status::Status;
 use crate::{
     asm, check, debug, decode, diff, disasm, explain, info, pico, pixel, replay, report, serve, show,

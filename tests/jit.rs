@@ -37,7 +37,8 @@ fn replayed(capture: &Path, jit: &str) -> (Output, BTreeMap<String, Vec<u8>>) {
     command.arg("replay").arg(capture).args(["-q", "--jit", jit, "--out"]).arg(&out);
     let output = command.arg("--state").arg(folder.path().join("state")).output().unwrap();
     let files = fs::read_dir(&out).into_iter().flatten().flatten().map(|entry| entry.path());
-    let read = |path: PathBuf| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap());
+    let read =
+        |path: PathBuf| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap());
     let mut files: BTreeMap<String, Vec<u8>> = files.map(read).collect();
     files.insert("state".to_owned(), fs::read(folder.path().join("state")).unwrap_or_default());
     (output, files)
@@ -54,7 +55,8 @@ fn captures_render_the_same() {
         eprintln!("SKIPPED in part: A4EMU_SHARED is not set");
     }
     shared.sort();
-    let (piglit, others): (Vec<_>, Vec<_>) = shared.into_iter().partition(|path| path.to_string_lossy().contains("/piglit/"));
+    let (piglit, others): (Vec<_>, Vec<_>) =
+        shared.into_iter().partition(|path| path.to_string_lossy().contains("/piglit/"));
     all.extend(others);
     all.extend(piglit.into_iter().step_by(5));
     let differ = |capture: &&PathBuf| replayed(capture, "on") != replayed(capture, "off");
@@ -64,7 +66,8 @@ fn captures_render_the_same() {
 }
 
 fn stats(jit: &str) -> Value {
-    let output = a4emu().args(["replay", "-q", "--stats", "--jit", jit]).arg(own("cube.rd.gz")).output().unwrap();
+    let output =
+        a4emu().args(["replay", "-q", "--stats", "--jit", jit]).arg(own("cube.rd.gz")).output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -103,15 +106,24 @@ fn the_code_can_be_looked_at() {
     }
     let folder = tempfile::tempdir().unwrap();
     let run = |jit: &str, to: &Path| {
-        let output = a4emu().args(["replay", "-q", "--jit", jit]).arg(own("cube.rd.gz")).arg("--dump-jit").arg(to).output();
+        let output = a4emu()
+            .args(["replay", "-q", "--jit", jit])
+            .arg(own("cube.rd.gz"))
+            .arg("--dump-jit")
+            .arg(to)
+            .output();
         assert!(output.unwrap().status.success());
-        let files = fs::read_dir(to).unwrap().flatten().map(|entry| fs::read_to_string(entry.path()).unwrap());
+        let files =
+            fs::read_dir(to).unwrap().flatten().map(|entry| fs::read_to_string(entry.path()).unwrap());
         files.collect::<Vec<String>>()
     };
     assert_eq!(run("off", &folder.path().join("none")), Vec::<String>::new());
     let texts = run("on", &folder.path().join("all"));
     let has = |word: &str| texts.iter().any(|text| text.contains(word));
-    assert!(has("mad.f32 ") && has("vmulps ") && has(" bary.f ") && has("; registers that are read later"), "{texts:?}");
+    assert!(
+        has("mad.f32 ") && has("vmulps ") && has(" bary.f ") && has("; registers that are read later"),
+        "{texts:?}"
+    );
 }
 
 /// Where memory cannot be both written and executed, not even one after the other, all is interpreted, and that
@@ -134,7 +146,8 @@ fn without_executable_memory_all_is_interpreted() {
         });
     }
     let Ok(output) = command.output() else { return eprintln!("SKIPPED: this kernel cannot refuse it") };
-    let (said, stats) = (String::from_utf8(output.stderr).unwrap(), serde_json::from_slice::<Value>(&output.stdout));
+    let (said, stats) =
+        (String::from_utf8(output.stderr).unwrap(), serde_json::from_slice::<Value>(&output.stdout));
     assert!(output.status.success());
     assert_eq!(said.matches("shaders are interpreted").count(), 1, "{said}");
     assert_eq!(stats.unwrap()["compiled"], 0);

@@ -147,7 +147,18 @@ impl Builder {
         let zeroed = cleared_rows(&self.alus, &self.steps);
         let summary = Summary::of(self.steps.iter().map(|step| &step.effect));
         let Self { alus, sources, steps, uniforms, watched, .. } = self;
-        Program { alus, sources, steps, uniforms, zeroed, summary, instructions, watched, hash: 0, tier: Tier::default() }
+        Program {
+            alus,
+            sources,
+            steps,
+            uniforms,
+            zeroed,
+            summary,
+            instructions,
+            watched,
+            hash: 0,
+            tier: Tier::default(),
+        }
     }
 }
 

@@ -106,7 +106,8 @@ impl<'a> WarpQuads<'a> {
     pub fn planes(&self, locations: &[u16], frame: &mut [Lanes]) -> bool {
         let Source { interpolation, replacement, .. } = self.source;
         let is_smooth = |location: &u16| {
-            let (mode, by) = (interpolation.get(usize::from(*location)), replacement.get(usize::from(*location)));
+            let (mode, by) =
+                (interpolation.get(usize::from(*location)), replacement.get(usize::from(*location)));
             matches!(mode, Some(IntpMode::SMOOTH | IntpMode::Other(_)))
                 && !matches!(by, Some(ReplMode::S | ReplMode::T | ReplMode::ONE_T))
         };

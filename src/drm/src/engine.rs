@@ -137,7 +137,8 @@ impl Engine {
         let start = Instant::now();
         self.execute(job);
         if let Some(why) = jit::refusal() {
-            self.summary.trouble = Some(format!("shaders are interpreted: no memory for machine code ({why})"));
+            self.summary.trouble =
+                Some(format!("shaders are interpreted: no memory for machine code ({why})"));
         }
         self.summary.milliseconds += start.elapsed().as_secs_f64() * 1e3;
         self.summary.submits += 1;

@@ -1,7 +1,8 @@
 //! Instructions of either machine, one after the other, and what they touch.
 use hashbrown::HashMap;
 use iced_x86::{
-    BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand, Register,
+    BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand,
+    Register,
 };
 
 use super::super::alu::Row;
@@ -213,12 +214,12 @@ impl Assembler {
             true => Code::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32,
             false => Code::EVEX_Vptestnmd_kr_k1_zmm_zmmm512b32,
         };
-        self.to_flag(form, flag, a, b);
+        self.flag_of_two(form, flag, a, b);
     }
 
     /// An integer comparison to a flag: those of AVX-512 take a predicate, those of AVX2 are a form each.
     pub fn compare_integers(&mut self, form: Code, flag: Flag, a: u8, b: Source, predicate: Option<u32>) {
-        let Some(predicate) = predicate else { return self.to_flag(form, flag, a, b) };
+        let Some(predicate) = predicate else { return self.flag_of_two(form, flag, a, b) };
         let (flag, a) = (self.flag(flag), self.vector(a));
         let instruction = match b {
             Source::Register(b) => Instruction::with4(form, flag, a, self.vector(b), predicate),
@@ -227,7 +228,7 @@ impl Assembler {
         self.push(instruction);
     }
 
-    fn to_flag(&mut self, form: Code, flag: Flag, a: u8, b: Source) {
+    fn flag_of_two(&mut self, form: Code, flag: Flag, a: u8, b: Source) {
         let (flag, a) = (self.flag(flag), self.vector(a));
         let instruction = match b {
             Source::Register(b) => Instruction::with3(form, flag, a, self.vector(b)),
@@ -366,7 +367,7 @@ impl Assembler {
                 // All ones where the bit is not set: in AVX2 nothing is compared with zero in memory for free.
                 self.two(Vector::Xor, 0, 0, Source::Register(0));
                 let form = Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256;
-                self.to_flag(form, Flag(idle), idle, Source::Register(0));
+                self.flag_of_two(form, Flag(idle), idle, Source::Register(0));
             }
             _ => {}
         }

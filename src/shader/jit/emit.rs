@@ -96,7 +96,8 @@ pub struct Emitted {
 pub fn emit(program: &Program, plan: Plan, machine: Machine, masked: bool) -> Result<Emitted, Refusal> {
     let asm = Assembler::new(machine, masked);
     let registers = usize::from(asm.registers());
-    let homes = plan.values.iter().map(|value| Home { register: None, memory: value.row.map(Source::Row) }).collect();
+    let homes =
+        plan.values.iter().map(|value| Home { register: None, memory: value.row.map(Source::Row) }).collect();
     let rows = (0..).zip(&plan.values).filter_map(|(id, value)| Some((value.row?, id)));
     let inputs = rows.collect();
     let (holds, spilled) = (vec![None; registers], vec![None; SPILLS]);
@@ -316,7 +317,10 @@ impl Emitter<'_> {
         if let Some(register) = self.homes[value as usize].register.take() {
             self.holds[usize::from(register)] = None;
         }
-        self.spilled.iter_mut().filter(|spilled| **spilled == Some(value)).for_each(|spilled| *spilled = None);
+        self.spilled
+            .iter_mut()
+            .filter(|spilled| **spilled == Some(value))
+            .for_each(|spilled| *spilled = None);
     }
 
     /// `register` holds `value` from now on.

@@ -105,7 +105,7 @@ impl Liveness {
     }
 
     /// Rows that are read from operation `alu` of step `index` on.
-    pub fn from_alu(&self, program: &Program, index: u32, alu: u32) -> RowSet {
+    pub fn before_alu(&self, program: &Program, index: u32, alu: u32) -> RowSet {
         let end = program.steps[index as usize].end;
         self.before(program, alu..end, self.behind[index as usize])
     }

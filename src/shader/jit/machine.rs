@@ -17,11 +17,7 @@ impl Machine {
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl");
-        if wide {
-            Some(Self::Avx512)
-        } else {
-            is_x86_feature_detected!("avx2").then_some(Self::Avx2)
-        }
+        if wide { Some(Self::Avx512) } else { is_x86_feature_detected!("avx2").then_some(Self::Avx2) }
     }
 
     /// Lanes in a register.

@@ -72,12 +72,7 @@ pub fn run(
 
 impl Warp {
     /// Whether the whole segment can run at once; if so, what its code reads of the environment is in the frame.
-    fn may_run(
-        &mut self,
-        program: &Program,
-        segment: &Segment,
-        environment: &mut impl Environment,
-    ) -> bool {
+    fn may_run(&mut self, program: &Program, segment: &Segment, environment: &mut impl Environment) -> bool {
         let mask = self.flow.executing() | self.idle;
         let has_code = |part: &Part| match part {
             Part::Native(native) => native.code(program, &segment.locations, mask).is_some(),

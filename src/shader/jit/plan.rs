@@ -241,8 +241,7 @@ fn sources_of(op: AluOp) -> usize {
 /// Whether `alu` gives the bits of its first source.
 fn is_move(alu: &Alu) -> bool {
     let plain = alu.and[0] == u32::MAX && alu.xor[0] == 0;
-    let moves =
-        matches!(alu.op, AluOp::Extra(Extra::Copy) | AluOp::Cat2(Cat2Op::AbsnegS));
+    let moves = matches!(alu.op, AluOp::Extra(Extra::Copy) | AluOp::Cat2(Cat2Op::AbsnegS));
     plain && moves
 }
 

@@ -236,7 +236,7 @@ impl Cutter<'_> {
         let operations: usize = pieces.iter().map(|piece| piece.alus.len()).sum();
         let effects = pieces.iter().any(|piece| piece.effect);
         if effects || operations >= LEAST {
-            let live = self.liveness.from_alu(self.program, step, alu);
+            let live = self.liveness.before_alu(self.program, step, alu);
             match self.native(pieces, live) {
                 Ok(native) => {
                     self.parts.push(native);

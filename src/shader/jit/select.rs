@@ -6,8 +6,8 @@ use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
 use iced_x86::Code;
 
 use super::super::alu::Alu;
-use super::super::effect::Axis;
 use super::super::alu::Row;
+use super::super::effect::Axis;
 use super::super::extra::Extra;
 use super::super::rows::AluOp;
 use super::assembler::{Flag, Relation, Source};
@@ -69,7 +69,9 @@ pub fn alu(e: &mut Emitter<'_>, alu: &Alu, node: &Node) -> Result<u8, Refusal> {
         AluOp::Cat3(op) => s.cat3(op),
         AluOp::Cat4(op) => s.cat4(op),
         AluOp::Extra(op) => s.extra(op),
-        AluOp::Saturated(_) | AluOp::Halved(_) | AluOp::Pico(_) | AluOp::Convert(..) => Err(Refusal::Operation),
+        AluOp::Saturated(_) | AluOp::Halved(_) | AluOp::Pico(_) | AluOp::Convert(..) => {
+            Err(Refusal::Operation)
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Compiled code against the interpreter, bit for bit.
-use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
 use a4emu_decoder::isa::ir3::program::assemble;
+use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -30,7 +30,8 @@ fn machines() -> Vec<Machine> {
 /// Every operation with code, and with how it can be modified.
 fn operations() -> Vec<Alu> {
     let ops = Cat2Op::ALL.iter().map(|&op| AluOp::from(op));
-    let ops = ops.chain(Cat3Op::ALL.iter().map(|&op| op.into())).chain(Cat4Op::ALL.iter().map(|&op| op.into()));
+    let ops =
+        ops.chain(Cat3Op::ALL.iter().map(|&op| op.into())).chain(Cat4Op::ALL.iter().map(|&op| op.into()));
     let ops = ops.chain(Extra::ALL.iter().map(|&op| op.into()));
     let mut all = Vec::new();
     for op in ops.filter(|op: &AluOp| op.eval([0; 3], Cond::Lt, 32).is_some()) {
@@ -58,7 +59,18 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
     }
     let (uniforms, zeroed, summary) = (vec![], vec![], Summary::default());
     let sources = vec![0; alus.len()];
-    Program { alus, sources, steps: made, uniforms, zeroed, summary, instructions: 8, watched: false, hash: 0, tier: Default::default() }
+    Program {
+        alus,
+        sources,
+        steps: made,
+        uniforms,
+        zeroed,
+        summary,
+        instructions: 8,
+        watched: false,
+        hash: 0,
+        tier: Default::default(),
+    }
 }
 
 fn native(routine: &Routine) -> &Segment {
@@ -104,7 +116,10 @@ fn every_operation_gives_what_its_row_gives() {
                 for lane in (0..LANES).filter(|_| mask != 0) {
                     let expected = if mask >> lane & 1 != 0 { alu.value(&rows, lane) } else { 0xdead_beef };
                     for row in 3..6 {
-                        assert_eq!(left[row][lane], expected, "{machine:?} {alu:x?} {sources:x?} {lane} {mask:x}");
+                        assert_eq!(
+                            left[row][lane], expected,
+                            "{machine:?} {alu:x?} {sources:x?} {lane} {mask:x}"
+                        );
                     }
                 }
             }
@@ -156,7 +171,9 @@ impl Environment for Numbers {
             op => {
                 let mut sum = mask;
                 op.visit(|lanes| sum = sum.wrapping_mul(31).wrapping_add(lanes[3] ^ lanes[17]));
-                *out = std::array::from_fn(|c| Lanes(std::array::from_fn(|l| sum.wrapping_mul(c as u32 + l as u32))));
+                *out = std::array::from_fn(|c| {
+                    Lanes(std::array::from_fn(|l| sum.wrapping_mul(c as u32 + l as u32)))
+                });
             }
         }
         Ok(())
@@ -219,7 +236,11 @@ fn same(words: &[u64], values: &[u32], live: Mask, helpers: Mask, on_kill: Kille
 
 /// Edge values and any others.
 fn value() -> impl Strategy<Value = u32> {
-    prop_oneof![any::<u32>(), prop::sample::select(EDGES.to_vec()), (-8i32..8).prop_map(|n| (n as f32 / 4.0).to_bits())]
+    prop_oneof![
+        any::<u32>(),
+        prop::sample::select(EDGES.to_vec()),
+        (-8i32..8).prop_map(|n| (n as f32 / 4.0).to_bits())
+    ]
 }
 
 proptest! {
