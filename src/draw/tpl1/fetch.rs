@@ -165,14 +165,20 @@ simd! {
             offsets(codec, &x.far, &bottom),
         ];
         let (mut words, mut held) = ([[0; LANES]; 4], None);
+        let side_by_side = codec.bytes() == 4 && are_next(&x.near, &x.far);
         for c in 0..4 {
             if need >> c & 1 == 0 {
                 continue;
             }
             if held != Some(codec.dword(c)) {
                 held = Some(codec.dword(c));
-                for tap in 0..4 {
-                    gather(codec, c, bytes, &at[tap], &mut words[tap]);
+                for taps in [0, 2] {
+                    let [left, right] = [&at[taps], &at[taps + 1]];
+                    let [.., a, b] = &mut words[..taps + 2] else { unreachable!("two of four") };
+                    if !(side_by_side && gather_pairs(bytes, left, a, b)) {
+                        gather(codec, c, bytes, left, a);
+                        gather(codec, c, bytes, right, b);
+                    }
                 }
             }
             mix_taps(codec, c, &words, &x.weight, &y.weight, &mut out[c]);
@@ -261,6 +267,33 @@ fn gather_units<T: Pod + Into<u32>>(bytes: &[u8], plus: u32, at: &[u32; LANES], 
             None => return gather_bytes(bytes, plus, at, size, out),
         }
     }
+}
+
+/// Whether all of `far` lie behind `near`.
+#[inline(always)]
+fn are_next(near: &Ints, far: &Ints) -> bool {
+    let mut others = 0;
+    for i in 0..LANES {
+        others |= far[i] ^ (near[i] + 1);
+    }
+    others == 0
+}
+
+/// The dword at each offset, and the one behind it: one load for both. False when one is not in `bytes`, or those
+/// are at an odd address.
+#[inline(always)]
+fn gather_pairs(bytes: &[u8], at: &[u32; LANES], first: &mut [u32; LANES], second: &mut [u32; LANES]) -> bool {
+    let units: &[u32] = bytemuck::try_cast_slice(&bytes[..bytes.len() & !3]).unwrap_or_default();
+    let mut pairs = [0u64; LANES];
+    for i in 0..LANES {
+        let pair = units.get((at[i] / 4) as usize..).and_then(|rest| rest.first_chunk::<2>());
+        let Some(&[near, far]) = pair else { return false };
+        pairs[i] = u64::from(near) | u64::from(far) << 32;
+    }
+    for i in 0..LANES {
+        (first[i], second[i]) = (pairs[i] as u32, (pairs[i] >> 32) as u32);
+    }
+    true
 }
 
 /// As [`gather_units`], for memory that the host has at an odd address and for

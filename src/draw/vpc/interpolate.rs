@@ -114,18 +114,9 @@ impl<'a> WarpQuads<'a> {
         if !locations.iter().all(is_smooth) {
             return false;
         }
-        for (location, rows) in locations.iter().zip(frame.as_chunks_mut::<3>().0) {
-            let location = usize::from(*location);
-            if self.common.is_some() {
-                let numbers = differences(&self.corners[0], location);
-                *rows = numbers.map(|number| Lanes::splat(number.to_bits()));
-                continue;
-            }
-            for (q, corners) in self.corners.iter().enumerate() {
-                for (row, number) in rows.iter_mut().zip(differences(corners, location)) {
-                    row.as_chunks_mut::<4>().0[q] = [number.to_bits(); 4];
-                }
-            }
+        match self.common {
+            Some(_) => spread(&self.corners[0], locations, frame),
+            None => spread_quads(&self.corners, locations, frame),
         }
         true
     }
@@ -227,6 +218,30 @@ fn weigh<T>(planes: &[T; PLANES], of: impl Fn(&T, usize) -> f32, out: &mut Weigh
         out.linear[1][l] = j;
         out.perspective[0][l] = i * w1 * inv;
         out.perspective[1][l] = j * w2 * inv;
+    }
+}
+
+/// The numbers of one primitive, for all lanes.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn spread(corners: &[&[u32]; 3], locations: &[u16], frame: &mut [Lanes]) {
+    for (location, rows) in locations.iter().zip(frame.as_chunks_mut::<3>().0) {
+        let numbers = differences(corners, usize::from(*location));
+        for (row, number) in rows.iter_mut().zip(numbers) {
+            row.0 = [number.to_bits(); LANES];
+        }
+    }
+}
+
+/// The numbers of each quad's primitive.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn spread_quads(corners: &[[&[u32]; 3]; QUADS], locations: &[u16], frame: &mut [Lanes]) {
+    for (location, rows) in locations.iter().zip(frame.as_chunks_mut::<3>().0) {
+        for (q, corners) in corners.iter().enumerate() {
+            let numbers = differences(corners, usize::from(*location));
+            for (row, number) in rows.iter_mut().zip(numbers) {
+                row.0.as_chunks_mut::<4>().0[q] = [number.to_bits(); 4];
+            }
+        }
     }
 }
 

@@ -115,9 +115,9 @@ fn every_operation_gives_what_its_row_gives() {
                 let left = left(&program, Some(&routine), &rows, mask);
                 for lane in (0..LANES).filter(|_| mask != 0) {
                     let expected = if mask >> lane & 1 != 0 { alu.value(&rows, lane) } else { 0xdead_beef };
-                    for row in 3..6 {
+                    for row in &left[3..6] {
                         assert_eq!(
-                            left[row][lane], expected,
+                            row[lane], expected,
                             "{machine:?} {alu:x?} {sources:x?} {lane} {mask:x}"
                         );
                     }
@@ -162,10 +162,10 @@ impl Environment for Numbers {
     fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
         match op {
             Op::Varying(varying) => {
-                for lane in 0..LANES {
+                for (lane, out) in out[0].iter_mut().enumerate() {
                     let [v0, d1, d2] = plane(varying.location[lane] as u16, lane).map(f32::from_bits);
                     let (i, j) = (f32::from_bits(varying.i[lane]), f32::from_bits(varying.j[lane]));
-                    out[0][lane] = (v0 + (i * d1 + j * d2)).to_bits();
+                    *out = (v0 + (i * d1 + j * d2)).to_bits();
                 }
             }
             op => {
