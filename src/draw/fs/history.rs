@@ -266,7 +266,7 @@ impl PixelOf<'_> {
         worker.start(lanes, |warp, _| {
             enter(&self.draw.state.fragment.inputs, warp, pieces, weights, lanes.live);
         });
-        let allowed = budget.share(Work::WarpInstruction, 1) / Work::WarpInstruction.price();
+        let allowed = budget.share(Work::WarpInstruction, 1);
         worker.warp.limit = INSTRUCTION_LIMIT.min(allowed);
         let program = &self.draw.state.fragment.stage.program;
         let here = 1 << self.lane();
