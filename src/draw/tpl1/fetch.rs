@@ -282,7 +282,12 @@ fn are_next(near: &Ints, far: &Ints) -> bool {
 /// The dword at each offset, and the one behind it: one load for both. False when one is not in `bytes`, or those
 /// are at an odd address.
 #[inline(always)]
-fn gather_pairs(bytes: &[u8], at: &[u32; LANES], first: &mut [u32; LANES], second: &mut [u32; LANES]) -> bool {
+fn gather_pairs(
+    bytes: &[u8],
+    at: &[u32; LANES],
+    first: &mut [u32; LANES],
+    second: &mut [u32; LANES],
+) -> bool {
     let units: &[u32] = bytemuck::try_cast_slice(&bytes[..bytes.len() & !3]).unwrap_or_default();
     let mut pairs = [0u64; LANES];
     for i in 0..LANES {

@@ -116,10 +116,7 @@ fn every_operation_gives_what_its_row_gives() {
                 for lane in (0..LANES).filter(|_| mask != 0) {
                     let expected = if mask >> lane & 1 != 0 { alu.value(&rows, lane) } else { 0xdead_beef };
                     for row in &left[3..6] {
-                        assert_eq!(
-                            row[lane], expected,
-                            "{machine:?} {alu:x?} {sources:x?} {lane} {mask:x}"
-                        );
+                        assert_eq!(row[lane], expected, "{machine:?} {alu:x?} {sources:x?} {lane} {mask:x}");
                     }
                 }
             }
@@ -302,6 +299,45 @@ fn many_programs_do_the_same() {
             eprintln!("A4EMU_SEED={first}: {} programs", seed + 1 - first);
         }
     }
+}
+
+/// Runs `text` compiled and interpreted, with lane numbers as floats in all registers.
+fn same_text(text: &str, on_kill: Killed) {
+    let values: Vec<u32> = (0..16 * LANES).map(|n| (((n % LANES) + n / LANES) as f32).to_bits()).collect();
+    same(&assemble(text).unwrap(), &values, ALL, 0, on_kill);
+}
+
+#[test]
+fn a_lane_that_ends_keeps_its_registers() {
+    let write = |source: &str| {
+        format!("mul.f r1.x, {source}, c1.x\nadd.f r1.y, {source}, c1.y\nadd.f r1.z, r1.x, r1.y\n")
+    };
+    let text = write("r0.x") + "cmps.f.lt p0.x, r0.x, c5.x\nkill p0.x\n" + &write("r0.y") + "end\n";
+    same_text(&text, Killed::End);
+    same_text(&text, Killed::Help);
+}
+
+#[test]
+fn lanes_that_are_off_in_a_region_keep_their_registers() {
+    let write = |source: &str| {
+        format!("mul.f r1.x, {source}, c1.x\nadd.f r1.y, {source}, c1.y\nadd.f r1.z, r1.x, r1.y\n")
+    };
+    let read = "mul.f r2.x, r1.x, c1.x\nmul.f r2.y, r1.y, c1.x\nmul.f r1.x, r1.z, c1.y\nmov.f32f32 r1.y, r1.x\nmov.f32f32 r1.z, r1.x\n";
+    let text = format!(
+        "cmps.f.lt p0.x, r0.x, c5.x\n{}predt p0.x\n{}prede\n{read}end\n",
+        write("r0.x"),
+        write("r0.y")
+    );
+    same_text(&text, Killed::Help);
+}
+
+/// Lanes leave the loop one after the other; what they leave behind is their neighbours' derivative.
+#[test]
+fn a_neighbour_reads_what_a_lane_left_that_is_elsewhere() {
+    let text = "again:\nadd.f r3.x, r3.x, c0.y\nmul.f r1.x, r3.x, r0.x\nadd.f r1.y, r1.x, r3.x\ndsx (f32)(x)r2.x, r1.y\n\
+                add.f r2.y, r2.y, r2.x\ncmps.f.lt p0.x, r3.x, r0.y\nbr p0.x, #again\nmov.f32f32 r1.y, c0.x\n\
+                mov.f32f32 r1.x, c0.x\nmov.f32f32 r2.x, c0.x\nend\n";
+    same_text(text, Killed::Help);
 }
 
 #[test]
