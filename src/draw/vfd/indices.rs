@@ -162,7 +162,11 @@ mod tests {
         let of = |index, instance, number| VertexJob { index, instance, number };
         assert_eq!(vertices, [of(4, 0, 0), of(5, 0, 1), of(4, 1, 0), of(5, 1, 1)]);
         let board = FetchState { vertex_count: Some(0), ..state };
-        assert_eq!(jobs(&board, &indices, 0..board.instances), (vertices, list), "a board cannot be told to count");
+        assert_eq!(
+            jobs(&board, &indices, 0..board.instances),
+            (vertices, list),
+            "a board cannot be told to count"
+        );
         let strict = FetchState { counting: Counting::Listed, ..board };
         let (vertices, list) = jobs(&strict, &indices, 0..strict.instances);
         assert_eq!(list, [0, 1, 2, RESTART, 3, 4, 5]);

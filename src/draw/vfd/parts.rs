@@ -134,7 +134,9 @@ mod tests {
         let runs = indices.split(Option::is_none);
         let runs = runs.map(|run| run.iter().flatten().copied().collect::<Vec<_>>());
         runs.flat_map(|run| match cut {
-            Cut { hub: 1, .. } => run.windows(2).skip(1).map(|rim| [&run[..1], rim].concat()).collect::<Vec<_>>(),
+            Cut { hub: 1, .. } => {
+                run.windows(2).skip(1).map(|rim| [&run[..1], rim].concat()).collect::<Vec<_>>()
+            }
             // A triangle and the next, in this order.
             Cut { overlap: 0, step, .. } => run.chunks_exact(step).map(<[u32]>::to_vec).collect(),
             Cut { overlap, step, .. } => {
@@ -152,7 +154,8 @@ mod tests {
 
     #[test]
     fn parts_have_the_primitives_of_the_whole() {
-        let lists: [&[u32]; 4] = [&[3 * PART + 7], &[PART - 1, 2, PART + 1, 5], &[PART, PART, 0, 1], &[PART / 2 + 1; 5]];
+        let lists: [&[u32]; 4] =
+            [&[3 * PART + 7], &[PART - 1, 2, PART + 1, 5], &[PART, PART, 0, 1], &[PART / 2 + 1; 5]];
         for (topology, runs) in CUT.iter().flat_map(|topology| lists.map(|runs| (*topology, runs))) {
             let (fetch, cut) = (draw(runs, 1), Cut::of(topology).expect("it can be cut"));
             let whole = fetch_indices(&fetch, 0..fetch.count, &Memory::new(), &mut Missing::default());
