@@ -292,8 +292,8 @@ guesses! {
         counts: "an ASTC texture was read"
     }
     LevelOfDetail "level-of-detail" Guess {
-        says: "the level of detail is the logarithm of the largest single derivative, one pair of derivatives a quad",
-        because: "softpipe and llvmpipe have it so",
+        says: "the level of detail is the logarithm of the largest single derivative, along each pixel's own row and column in its quad",
+        because: "softpipe and llvmpipe have the largest; with one pair of derivatives a quad, tests fail that pass on a board (docs/hardware/board-a420.md, D9), but not if it were the length of the gradient",
         settles: "levels in different colours, on a chip",
         counts: "a texture with several levels was sampled"
     }

@@ -5,10 +5,12 @@
 //!
 //! - `guesses`: which ones a draw rests on.
 //! - [`look`]: what a draw is made of, for whoever looks at it.
+//! - `parts`: draws that are too large to be held at once.
 //! - `record`: what is recorded of draws.
 
 mod guesses;
 pub mod look;
+mod parts;
 mod record;
 
 use std::sync::Arc;
@@ -135,6 +137,9 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
     gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
+    if parts::are_needed(&stages) && gpu.pipeline.watch.is_none() {
+        return parts::render(gpu, call, &stages, &state, rests);
+    }
     let primitives = match gpu.pipeline.watch.is_some() {
         true => watched(gpu, call, stages, &state)?,
         false => primitives(gpu, call, stages, &state)?,
@@ -220,12 +225,17 @@ fn vertex_stream(gpu: &mut Gpu, stages: &VertexStages) -> Result<Option<VertexSt
 /// Vertex fetch and vertex shader.
 fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
     let start = Instant::now();
-    let mut shaded = state.shade(&mut gpu.mem, &mut gpu.budget)?;
+    let shaded = state.shade(&mut gpu.mem, &mut gpu.budget)?;
+    Ok(record_vertices(gpu, shaded, start))
+}
+
+/// Records what the vertex shader did since `start`.
+fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Instant) -> Shaded {
     gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
     record_cost(gpu, Stage::VS, &shaded.log, 0);
     record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
     gpu.pipeline.stats.ms.vertex += start.elapsed().as_secs_f64() * 1e3;
-    Ok(shaded)
+    shaded
 }
 
 /// The stages that take whole primitives.
@@ -351,28 +361,40 @@ fn assembled(
     state: &DrawState,
     stream: VertexStream,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
-    let VertexStream { mut vertices, list, words } = stream;
-    charge(&mut gpu.budget, Work::Vertex, if stages.is_plain() { 0 } else { list.len() as u64 })?;
-    let start = Instant::now();
-    let assembled = setup::assemble_in(&state.primitive, &mut vertices, &list, &words, MAX_HELD);
-    let Some(Assembled { primitives, left_out }) = assembled else {
+    let work = if stages.is_plain() { 0 } else { stream.list.len() as u64 };
+    charge(&mut gpu.budget, Work::Vertex, work)?;
+    let Some(made) = set_up(gpu, call, &state.primitive, stream) else {
         let what = format!("draw {}: primitive type {:?}", call.number, stages.topology());
         gpu.report.unsupported(what, gpu.at);
         return Ok(None);
     };
-    gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
-    gpu.pipeline.stats.primitives += primitives.len() as u64;
-    if left_out > 0 {
-        let what = format!("draw {}: there is no room for its last {left_out} primitives", call.number);
-        gpu.report.cut(what, gpu.at);
-    }
-    let made = Arc::new(Primitives::new(vertices, primitives, words));
+    let made = Arc::new(made);
     // What is drawn straight to memory is not drawn again for another tile.
     if stages.is_reusable() && call.pass != Pass::Bypass {
         let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
         cache.keep(gpu.at.address, stages.vertex, state, &gpu.mem, &made);
     }
     Ok(Some(made))
+}
+
+/// What set-up makes of `stream`. `None` when it does not know the primitive type.
+fn set_up(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    state: &PrimitiveState,
+    stream: VertexStream,
+) -> Option<Primitives> {
+    let start = Instant::now();
+    let VertexStream { mut vertices, list, words } = stream;
+    let Assembled { primitives, left_out } =
+        setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
+    gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
+    gpu.pipeline.stats.primitives += primitives.len() as u64;
+    if left_out > 0 {
+        let what = format!("draw {}: there is no room for its last {left_out} primitives", call.number);
+        gpu.report.cut(what, gpu.at);
+    }
+    Some(Primitives::new(vertices, primitives, words))
 }
 
 /// Draws all primitives to the first layer of the targets: later, if nobody can see that.

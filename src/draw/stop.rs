@@ -5,7 +5,8 @@ use std::fmt;
 use crate::budget::{Budget, Work};
 use crate::fault::Fault;
 
-/// Bytes that a draw holds at a time on its way from indices to primitives; no real draw comes near.
+/// Bytes that a draw holds at a time on its way from indices to primitives. Larger ones go in parts, if their vertices
+/// can be shaded part for part (`pipeline/parts`).
 pub const MAX_HELD: u64 = 3 << 27;
 
 /// Why a draw or dispatch cannot go on.

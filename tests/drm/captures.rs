@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::Path;
 
 use a4emu::cp::{Renderer, Silent};
+use a4emu::gpu::Model;
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::{AddressRecord, Body, Sections};
 
@@ -67,12 +68,19 @@ pub fn run(capture: &Capture) -> Mapping {
     buffer.map
 }
 
+/// A capture as `replay` plays it.
+pub fn replayed(name: &str, model: Model) -> Playback {
+    let mut playback = Playback::default();
+    playback.gpu.model = model;
+    playback.run(sections(name), &mut Renderer, &mut Silent);
+    playback
+}
+
 /// Every byte of every buffer, the frame among them.
-fn same_as_replay(name: &str) {
+pub fn same_as_replay(name: &str, model: Model) {
     let capture = Capture::read(name);
     let map = run(&capture);
-    let mut playback = Playback::default();
-    playback.run(sections(name), &mut Renderer, &mut Silent);
+    let playback = replayed(name, model);
     let mut changed = 0;
     for (address, before) in &capture.buffers {
         let replayed = playback.gpu.mem.slice(*address, before.len()).unwrap();
@@ -88,10 +96,10 @@ fn same_as_replay(name: &str) {
 
 #[test]
 fn a_triangle() {
-    with_device("captures::a_triangle", || same_as_replay("triangle"));
+    with_device("captures::a_triangle", || same_as_replay("triangle", Model::Board));
 }
 
 #[test]
 fn blending() {
-    with_device("captures::blending", || same_as_replay("blend"));
+    with_device("captures::blending", || same_as_replay("blend", Model::Board));
 }

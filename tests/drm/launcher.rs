@@ -4,19 +4,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use a4emu::cp::{Renderer, Silent};
+use a4emu::gpu::Model;
+use a4emu::picture::Picture;
 use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
 
+use crate::captures::{replayed, same_as_replay};
 use crate::client::*;
 use crate::{INSIDE, library};
 
 /// Runs a test of this program under `a4emu run` with `options`.
 fn run(options: &[&str], test: &str) -> Output {
+    launched(options, test).output().unwrap()
+}
+
+/// The command of [`run`].
+fn launched(options: &[&str], test: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
     command.arg("run").args(options).arg("--").arg(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
     command.env("A4EMU_LIBRARY", library()).env(INSIDE, "1").env_remove("LD_LIBRARY_PATH");
-    command.env("LIBGL_DRIVERS_PATH", "/nonexistent").output().unwrap()
+    command.env("LIBGL_DRIVERS_PATH", "/nonexistent");
+    command
 }
 
 fn stderr(output: &Output) -> String {
@@ -37,6 +46,34 @@ fn program() {
         Submit::new(&mut bos, &[Cmd { kind: 1, size: 12, ..Cmd::default() }]).go(&node).unwrap();
     }
     assert_eq!(buffer.map.get(16), 2);
+}
+
+/// What [`drawing_program`] is to be told.
+const MODEL: &str = "A4EMU_TEST_MODEL";
+
+/// A capture whose picture depends on the model, submitted as it is.
+const DEPENDS: &str = "primitives";
+
+/// A program that wants what `replay` makes of a capture.
+#[test]
+fn drawing_program() {
+    if let Ok(model) = std::env::var(MODEL) {
+        same_as_replay(DEPENDS, Model::named(&model).expect("a model"));
+    }
+}
+
+#[test]
+fn the_model_reaches_the_device() {
+    let bytes = [Model::Board, Model::StrictGl].map(|model| {
+        let gpu = replayed(DEPENDS, model).gpu;
+        Picture::of(gpu.pipeline.surfaces.last_color().unwrap(), &gpu.mem).unwrap().pixels()
+    });
+    assert!(bytes[0] != bytes[1], "the picture is the same");
+    for (options, model) in [(&[][..], Model::Board), (&["--model", "strict-gl"], Model::StrictGl)] {
+        let mut command = launched(options, "launcher::drawing_program");
+        let output = command.env(MODEL, model.name()).output().unwrap();
+        assert!(output.status.success(), "{options:?}: {}", String::from_utf8_lossy(&output.stdout));
+    }
 }
 
 /// A program that fails.

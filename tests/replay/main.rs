@@ -11,6 +11,7 @@ mod golden;
 mod kept;
 mod memory;
 mod packets;
+mod parts;
 #[allow(dead_code)]
 #[path = "../geometry/scene.rs"]
 mod scene;

@@ -165,6 +165,13 @@ pub fn held(vertices: &Vertices, list: &[u32]) -> u64 {
     vertices.bytes() + screen + (4 + LISTED) * list.len() as u64
 }
 
+/// Bytes that a draw of `entries` holds from set-up on, with `components` of varyings: so many vertices, and as many
+/// primitives. What clipping adds comes on top.
+pub fn held_of(entries: u64, components: usize) -> u64 {
+    let vertex = Vertices::bytes_of(components, 1) + size_of::<ScreenVertex>() as u64;
+    entries.saturating_mul(vertex + 4 + LISTED + MADE)
+}
+
 /// Makes the primitives of `list` (vertex numbers with restarts) out of `vertices`, to
 /// which clipping adds, as long as no more than [`MAX_HELD`] bytes are held. `None` for a primitive
 /// type that cannot be assembled here.

@@ -1,8 +1,8 @@
 //! Level of detail.
 //!
 //! Isotropic, as softpipe and llvmpipe have it: the logarithm of the largest
-//! single derivative in texels, not of the length of the gradient. Derivatives are
-//! coarse: one pair per quad (guess `level-of-detail`).
+//! single derivative in texels, not of the length of the gradient. Each pixel has its own
+//! row's and column's derivative (guess `level-of-detail`; docs/hardware/board-a420.md, D9).
 use super::sampler::{Filter, Sampler};
 use super::wrap::whole;
 use super::{Floats, Ints, simd};

@@ -199,8 +199,8 @@ impl Unit<'_> {
     fn implicit(&self, place: &Place<'_>) -> Floats {
         let coords = place.cube.map_or(place.coords, |(_, direction)| direction.each_ref());
         let along =
-            |step: usize| -> [Floats; 3] { std::array::from_fn(|axis| difference(coords[axis], step)) };
-        let (ddx, ddy) = (along(1), along(2));
+            |neighbours| -> [Floats; 3] { std::array::from_fn(|axis| difference(coords[axis], neighbours)) };
+        let (ddx, ddy) = (along(ROWS), along(COLUMNS));
         self.lambda_of(place, ddx.each_ref(), ddy.each_ref())
     }
 
@@ -396,11 +396,15 @@ fn divide(coord: &mut Floats, by: &Floats) {
     }
 }
 
-/// Value of each quad's lane `step` minus that of its lane 0, in all four lanes.
-fn difference(value: &Floats, step: usize) -> Floats {
+/// The two lanes of a quad that each of its lanes has its derivative from: those of its row, those of its column.
+const ROWS: [[usize; 2]; 4] = [[0, 1], [0, 1], [2, 3], [2, 3]];
+const COLUMNS: [[usize; 2]; 4] = [[0, 2], [1, 3], [0, 2], [1, 3]];
+
+/// How much `value` grows between the `neighbours` of each lane of a quad.
+fn difference(value: &Floats, neighbours: [[usize; 2]; 4]) -> Floats {
     let mut out = [0.0; LANES];
     for (out, quad) in out.as_chunks_mut().0.iter_mut().zip(value.as_chunks::<4>().0) {
-        *out = [quad[step] - quad[0]; 4];
+        *out = neighbours.map(|[from, to]| quad[to] - quad[from]);
     }
     out
 }

@@ -1,5 +1,7 @@
 //! The indices of a draw, and which vertices there are to shade.
 
+use std::ops::Range;
+
 use crate::draw::call::IndexSource;
 use crate::draw::vertices::RESTART;
 use crate::fault::{Client, Miss, Missing};
@@ -18,17 +20,22 @@ pub struct VertexJob {
     pub number: u32,
 }
 
-/// The indices of one instance; [`None`] where the list restarts.
-pub fn fetch_indices(state: &FetchState, memory: &Memory, missing: &mut Missing) -> Vec<Option<u32>> {
+/// These of the indices of one instance; [`None`] where the list restarts.
+pub fn fetch_indices(
+    state: &FetchState,
+    range: Range<u32>,
+    memory: &Memory,
+    missing: &mut Missing,
+) -> Vec<Option<u32>> {
     let keep = |index: u32| (state.restart != Some(index)).then_some(index);
     match &state.indices {
-        IndexSource::Auto => (0..state.count).map(Some).collect(),
+        IndexSource::Auto => range.map(Some).collect(),
         IndexSource::Immediate(indices) => {
-            (0..state.count as usize).map(|i| keep(indices.get(i).copied().unwrap_or(0))).collect()
+            range.map(|i| keep(indices.get(i as usize).copied().unwrap_or(0))).collect()
         }
         IndexSource::Memory { base, size, width, first } => {
-            let start = u64::from(*first) * u64::from(*width);
-            let wanted = u64::from(state.count) * u64::from(*width);
+            let start = (u64::from(*first) + u64::from(range.start)) * u64::from(*width);
+            let wanted = range.len() as u64 * u64::from(*width);
             let readable = u64::from(*size).saturating_sub(start).min(wanted);
             let mut bytes = vec![0; wanted as usize];
             let address = base.wrapping_add(start as u32);
@@ -44,16 +51,20 @@ pub fn fetch_indices(state: &FetchState, memory: &Memory, missing: &mut Missing)
 /// that it keeps some, not how many; a shader that does not count them cannot see it.
 const REUSED: u32 = 16;
 
-/// What to shade, each vertex of an instance once (a shader that counts them sees as many as the chip
-/// shades), and the drawing order in terms of it.
-pub fn jobs(state: &FetchState, indices: &[Option<u32>]) -> (Vec<VertexJob>, Vec<u32>) {
+/// What to shade of these instances, each vertex of an instance once (a shader that counts them sees as
+/// many as the chip shades), and the drawing order in terms of it.
+pub fn jobs(
+    state: &FetchState,
+    indices: &[Option<u32>],
+    instances: Range<u32>,
+) -> (Vec<VertexJob>, Vec<u32>) {
     let mut jobs = Vec::new();
-    let mut list = Vec::with_capacity(indices.len() * state.instances as usize);
+    let mut list = Vec::with_capacity(indices.len() * instances.len());
     let mut slots = Slots::new(indices);
     let mut listed = 0;
-    for instance in 0..state.instances {
+    for instance in instances.clone() {
         let first = jobs.len() as u32;
-        if instance > 0 {
+        if instance > instances.start {
             list.push(RESTART);
         }
         slots.clear();
@@ -137,23 +148,27 @@ mod tests {
     fn a_list_of_nothing_but_restarts_shades_nothing() {
         let indices = IndexSource::Immediate(vec![7, 7]);
         let state = FetchState { count: 2, instances: 2, indices, restart: Some(7), ..FetchState::default() };
-        let indices = fetch_indices(&state, &Memory::new(), &mut Missing::default());
-        assert_eq!(jobs(&state, &indices), (Vec::new(), vec![RESTART; 5]));
+        let indices = fetch_indices(&state, 0..state.count, &Memory::new(), &mut Missing::default());
+        assert_eq!(jobs(&state, &indices, 0..state.instances), (Vec::new(), vec![RESTART; 5]));
     }
 
     #[test]
     fn a_vertex_is_shaded_once_an_instance_unless_each_entry_counts() {
         let indices = IndexSource::Immediate(vec![4, 5, 4]);
         let state = FetchState { count: 3, instances: 2, indices, ..FetchState::default() };
-        let indices = fetch_indices(&state, &Memory::new(), &mut Missing::default());
-        let (vertices, list) = jobs(&state, &indices);
+        let indices = fetch_indices(&state, 0..state.count, &Memory::new(), &mut Missing::default());
+        let (vertices, list) = jobs(&state, &indices, 0..state.instances);
         assert_eq!(list, [0, 1, 0, RESTART, 2, 3, 2]);
         let of = |index, instance, number| VertexJob { index, instance, number };
         assert_eq!(vertices, [of(4, 0, 0), of(5, 0, 1), of(4, 1, 0), of(5, 1, 1)]);
         let board = FetchState { vertex_count: Some(0), ..state };
-        assert_eq!(jobs(&board, &indices), (vertices, list), "a board cannot be told to count");
+        assert_eq!(
+            jobs(&board, &indices, 0..board.instances),
+            (vertices, list),
+            "a board cannot be told to count"
+        );
         let strict = FetchState { counting: Counting::Listed, ..board };
-        let (vertices, list) = jobs(&strict, &indices);
+        let (vertices, list) = jobs(&strict, &indices, 0..strict.instances);
         assert_eq!(list, [0, 1, 2, RESTART, 3, 4, 5]);
         assert_eq!(vertices.iter().map(|job| job.number).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
     }
@@ -167,8 +182,8 @@ mod tests {
             let counts = Some(0);
             let state =
                 FetchState { count, instances: 1, indices, vertex_count: counts, ..FetchState::default() };
-            let indices = fetch_indices(&state, &Memory::new(), &mut Missing::default());
-            jobs(&state, &indices).0.len() as u32
+            let indices = fetch_indices(&state, 0..state.count, &Memory::new(), &mut Missing::default());
+            jobs(&state, &indices, 0..state.instances).0.len() as u32
         };
         assert_eq!((shaded(15), shaded(16)), (16, 18));
     }

@@ -1,4 +1,5 @@
 //! VFD, vertex fetch and decode: indices and attributes.
 pub mod fetch;
 pub mod indices;
+pub mod parts;
 pub mod state;

@@ -11,6 +11,7 @@ use crate::draw::stop::{Stop, charge, must_fit};
 use crate::draw::vertices::{RESTART, Vertices};
 use crate::draw::vfd::fetch::fetch;
 use crate::draw::vfd::indices::{VertexJob, fetch_indices, jobs};
+use crate::draw::vfd::parts::Part;
 use crate::draw::vfd::state::FetchState;
 use crate::draw::vpc::state::VertexOutputs;
 use crate::fault::{Fault, Missing};
@@ -48,13 +49,40 @@ impl VertexState {
     pub fn shade(&self, memory: &mut Memory, budget: &mut Budget) -> Result<Shaded, Stop> {
         let mut missing = Missing::default();
         let (jobs, list) = self.jobs(memory, budget, &mut missing)?;
+        Ok(self.shade_jobs(&jobs, list, &missing, memory, budget))
+    }
+
+    /// The same of a part of the draw, in whose indices something was `missing`.
+    ///
+    /// # Errors
+    /// It is more than the run may have.
+    pub fn shade_part(
+        &self,
+        part: &Part,
+        missing: &Missing,
+        memory: &mut Memory,
+        budget: &mut Budget,
+    ) -> Result<Shaded, Stop> {
+        charge(budget, Work::Vertex, (part.indices.len() * part.instances.len()) as u64)?;
+        let (jobs, list) = jobs(&self.fetch, &part.indices, part.instances.clone());
+        Ok(self.shade_jobs(&jobs, list, missing, memory, budget))
+    }
+
+    fn shade_jobs(
+        &self,
+        jobs: &[VertexJob],
+        list: Vec<u32>,
+        missing: &Missing,
+        memory: &mut Memory,
+        budget: &mut Budget,
+    ) -> Shaded {
         let mut vertices = Vertices::new(self.outputs.components, jobs.len());
         let stride = vertices.stride();
         let chunks = jobs.chunks(CHUNK).zip(vertices.rows_mut().chunks_mut(CHUNK * stride));
         let shade = |worker: &mut Worker<'_>, (jobs, rows)| self.shade_job(worker, jobs, rows, stride);
         let mut log = launch(&self.stage, memory, budget, Threads::All, chunks, shade).log;
         log.missing.extend(missing.iter());
-        Ok(Shaded { vertices, list, log })
+        Shaded { vertices, list, log }
     }
 
     /// What to shade, and the drawing order in terms of it.
@@ -69,8 +97,8 @@ impl VertexState {
         let entries = ENTRY.saturating_mul(total);
         must_fit(entries.saturating_add(INDEX * u64::from(count)), format_args!("draw of {total} vertices"))?;
         charge(budget, Work::Vertex, total)?;
-        let indices = fetch_indices(&self.fetch, memory, missing);
-        let (jobs, list) = jobs(&self.fetch, &indices);
+        let indices = fetch_indices(&self.fetch, 0..count, memory, missing);
+        let (jobs, list) = jobs(&self.fetch, &indices, 0..instances);
         let components = self.outputs.components;
         let rows = Vertices::bytes_of(components, jobs.len());
         must_fit(entries + rows, format_args!("draw of {total} vertices with {components} varyings"))?;

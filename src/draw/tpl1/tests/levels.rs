@@ -48,6 +48,14 @@ fn steps_down_the_screen_count_as_well() {
     assert_eq!(steps(pyramid().colors(&[[0.3; LANES], t])[0][0]), 30.0);
 }
 
+/// A step of 1 texel in the first row of each quad, of 4 in the second; so of 3 down its second column.
+#[test]
+fn each_pixel_has_the_steps_of_its_own_row_and_column() {
+    let s = std::array::from_fn(|i| [0.0, 1.0, 0.0, 4.0][i % 4] / 8.0);
+    let colors = pyramid().colors(&[s, [0.3; LANES]]);
+    assert_eq!([0, 1, 2, 3].map(|lane| steps(colors[lane][0])), [10.0, 30.0, 30.0, 30.0]);
+}
+
 #[test]
 fn explicit_level_bias_and_limits() {
     let scene = pyramid();

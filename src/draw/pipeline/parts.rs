@@ -1,0 +1,60 @@
+//! Draws that are too large to be held at once: part after part goes through all stages.
+//!
+//! Only vertices that nobody counts or stores can be shaded part for part: one that two parts have is shaded in both.
+
+use std::time::Instant;
+
+use a4emu_decoder::guesses::Guess;
+
+use crate::draw::call::DrawCall;
+use crate::draw::fs::DrawState;
+use crate::draw::gras::setup::held_of;
+use crate::draw::stop::{MAX_HELD, Stop};
+use crate::draw::vertex_stages::VertexStages;
+use crate::draw::vertices::VertexStream;
+use crate::draw::vfd::parts::Parts;
+use crate::fault::Missing;
+use crate::gpu::Gpu;
+
+use super::guesses::record_guesses;
+use super::{draw_layer, record_vertices, set_up};
+
+/// Bytes from which a draw goes in parts: clipping can make four times as many of them.
+const LARGE: u64 = MAX_HELD / 4;
+
+/// Whether a draw has to go in parts, and can.
+pub(super) fn are_needed(stages: &VertexStages) -> bool {
+    let vertex = &stages.vertex;
+    let entries = u64::from(vertex.fetch.count) * u64::from(vertex.fetch.instances);
+    let separable = stages.is_reusable() && !stages.store() && vertex.fetch.vertex_count.is_none();
+    separable && held_of(entries, vertex.outputs.components) > LARGE && parts(stages).is_some()
+}
+
+fn parts(stages: &VertexStages) -> Option<Parts<'_>> {
+    Parts::new(&stages.vertex.fetch, stages.topology)
+}
+
+/// A draw from end to end, part for part. `rests` are the guesses that it rests on, if those are noted.
+pub(super) fn render(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stages: &VertexStages,
+    state: &DrawState,
+    rests: Option<Vec<Guess>>,
+) -> Result<(), Stop> {
+    let Some(mut parts) = parts(stages) else { return Ok(()) };
+    let mut missing = Missing::default();
+    while let Some(part) = parts.next(&gpu.mem, &mut missing) {
+        let start = Instant::now();
+        let missing = std::mem::take(&mut missing);
+        let shaded = stages.vertex.shade_part(&part, &missing, &mut gpu.mem, &mut gpu.budget)?;
+        let shaded = record_vertices(gpu, shaded, start);
+        let stream = VertexStream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() };
+        let Some(made) = set_up(gpu, call, &state.primitive, stream) else { return Ok(()) };
+        if let Some(rests) = &rests {
+            record_guesses(gpu, rests.clone(), state, &made);
+        }
+        draw_layer(gpu, call, state, 0, &made)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,186 @@
+//! A draw that is too large to be held at once, in parts that draw the same one after the other.
+
+use std::ops::Range;
+
+use a4emu_decoder::regs::enums::PrimType;
+
+use crate::fault::Missing;
+use crate::memory::Memory;
+
+use super::indices::fetch_indices;
+use super::state::FetchState;
+
+/// Entries of a part: with all that clipping can make of them, they fit.
+pub const PART: u32 = 1 << 16;
+
+/// Some entries of a draw.
+pub struct Part {
+    /// The indices; [`None`] where the list restarts.
+    pub indices: Vec<Option<u32>>,
+    /// The instances that have them.
+    pub instances: Range<u32>,
+}
+
+/// How a list of primitives is taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cut {
+    /// Entries from one place where it can be cut to the next.
+    step: usize,
+    /// Entries before such a place that the primitives behind it have, too.
+    overlap: usize,
+    /// Entries at its start that all primitives have.
+    hub: usize,
+}
+
+impl Cut {
+    /// How a list of `topology` is taken apart; `None` where what an entry means depends on the end of the list.
+    fn of(topology: PrimType) -> Option<Self> {
+        let (step, overlap, hub) = match topology {
+            PrimType::DI_PT_POINTLIST | PrimType::DI_PT_POINTLIST_PSIZE => (1, 0, 0),
+            PrimType::DI_PT_LINELIST => (2, 0, 0),
+            PrimType::DI_PT_TRILIST => (3, 0, 0),
+            PrimType::DI_PT_LINE_ADJ => (4, 0, 0),
+            PrimType::DI_PT_TRI_ADJ => (6, 0, 0),
+            PrimType::DI_PT_LINESTRIP => (1, 1, 0),
+            PrimType::DI_PT_LINESTRIP_ADJ => (1, 3, 0),
+            // Every other triangle winds the other way.
+            PrimType::DI_PT_TRISTRIP => (2, 2, 0),
+            PrimType::DI_PT_TRIFAN => (1, 1, 1),
+            _ => return None,
+        };
+        Some(Self { step, overlap, hub })
+    }
+
+    /// Takes the whole primitives from the start of `indices`; what the others need is left.
+    fn take(self, indices: &mut Vec<Option<u32>>) -> Vec<Option<u32>> {
+        let run = indices.iter().rposition(Option::is_none).map_or(0, |restart| restart + 1);
+        let spare = (indices.len() - run).saturating_sub(self.overlap);
+        let next = run + spare / self.step * self.step;
+        let (hub, end) = if next > run { (self.hub, next + self.overlap) } else { (0, run) };
+        let left = indices[run..run + hub].iter().chain(&indices[next..]).copied().collect();
+        let mut taken = std::mem::replace(indices, left);
+        taken.truncate(end);
+        taken
+    }
+}
+
+/// The parts of a draw that are still to be drawn.
+pub struct Parts<'a> {
+    fetch: &'a FetchState,
+    cut: Cut,
+    instance: u32,
+    /// Entries of the instance that were fetched.
+    fetched: u32,
+    /// Those of them that the next part begins with.
+    left: Vec<Option<u32>>,
+}
+
+impl<'a> Parts<'a> {
+    /// Those of a draw that lists a `topology`; `None` when it cannot be taken apart.
+    pub fn new(fetch: &'a FetchState, topology: PrimType) -> Option<Self> {
+        Some(Self { fetch, cut: Cut::of(topology)?, instance: 0, fetched: 0, left: Vec::new() })
+    }
+
+    /// The next one.
+    pub fn next(&mut self, memory: &Memory, missing: &mut Missing) -> Option<Part> {
+        let FetchState { count, instances, .. } = *self.fetch;
+        if self.instance >= instances || count == 0 {
+            return None;
+        }
+        let first = self.instance;
+        let room = PART - self.left.len() as u32;
+        let range = self.fetched..count.min(self.fetched.saturating_add(room));
+        self.fetched = range.end;
+        self.left.extend(fetch_indices(self.fetch, range, memory, missing));
+        if self.fetched < count {
+            return Some(Part { indices: self.cut.take(&mut self.left), instances: first..first + 1 });
+        }
+        let several = (PART / count).clamp(1, instances - first);
+        self.instance = first + several;
+        self.fetched = 0;
+        Some(Part { indices: std::mem::take(&mut self.left), instances: first..self.instance })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::call::IndexSource;
+
+    const CUT: [PrimType; 9] = [
+        PrimType::DI_PT_POINTLIST,
+        PrimType::DI_PT_LINELIST,
+        PrimType::DI_PT_LINESTRIP,
+        PrimType::DI_PT_TRILIST,
+        PrimType::DI_PT_TRIFAN,
+        PrimType::DI_PT_TRISTRIP,
+        PrimType::DI_PT_LINE_ADJ,
+        PrimType::DI_PT_LINESTRIP_ADJ,
+        PrimType::DI_PT_TRI_ADJ,
+    ];
+    const RESTART: u32 = 0xffff_ffff;
+
+    /// An indexed draw with runs of these lengths.
+    fn draw(runs: &[u32], instances: u32) -> FetchState {
+        let runs = runs.iter().map(|run| (0..*run).map(|i| 5 * i % 1013).collect::<Vec<_>>());
+        let list = runs.collect::<Vec<_>>().join(&RESTART);
+        let count = list.len() as u32;
+        let indices = IndexSource::Immediate(list);
+        FetchState { count, instances, indices, restart: Some(RESTART), ..FetchState::default() }
+    }
+
+    /// The primitives of a list, as the entries that they have.
+    fn primitives(cut: Cut, indices: &[Option<u32>]) -> Vec<Vec<u32>> {
+        let runs = indices.split(Option::is_none);
+        let runs = runs.map(|run| run.iter().flatten().copied().collect::<Vec<_>>());
+        runs.flat_map(|run| match cut {
+            Cut { hub: 1, .. } => {
+                run.windows(2).skip(1).map(|rim| [&run[..1], rim].concat()).collect::<Vec<_>>()
+            }
+            // A triangle and the next, in this order.
+            Cut { overlap: 0, step, .. } => run.chunks_exact(step).map(<[u32]>::to_vec).collect(),
+            Cut { overlap, step, .. } => {
+                let numbered = run.windows(overlap + 1).enumerate();
+                numbered.map(|(i, v)| [&[(i % step) as u32], v].concat()).collect()
+            }
+        })
+        .collect()
+    }
+
+    fn parts(fetch: &FetchState, topology: PrimType) -> Vec<Part> {
+        let mut parts = Parts::new(fetch, topology).expect("it can be taken apart");
+        std::iter::from_fn(|| parts.next(&Memory::new(), &mut Missing::default())).collect()
+    }
+
+    #[test]
+    fn parts_have_the_primitives_of_the_whole() {
+        let lists: [&[u32]; 4] =
+            [&[3 * PART + 7], &[PART - 1, 2, PART + 1, 5], &[PART, PART, 0, 1], &[PART / 2 + 1; 5]];
+        for (topology, runs) in CUT.iter().flat_map(|topology| lists.map(|runs| (*topology, runs))) {
+            let (fetch, cut) = (draw(runs, 1), Cut::of(topology).expect("it can be cut"));
+            let whole = fetch_indices(&fetch, 0..fetch.count, &Memory::new(), &mut Missing::default());
+            let parts = parts(&fetch, topology);
+            assert!(parts.len() > 2 && parts.iter().all(|part| part.indices.len() <= PART as usize));
+            let got: Vec<_> = parts.iter().flat_map(|part| primitives(cut, &part.indices)).collect();
+            assert!(got == primitives(cut, &whole), "{topology:?} of {runs:?}");
+        }
+    }
+
+    #[test]
+    fn instances_are_drawn_together_as_far_as_they_fit() {
+        let ranges = |runs: &[u32], instances| {
+            let parts = parts(&draw(runs, instances), PrimType::DI_PT_TRILIST);
+            parts.into_iter().map(|part| part.instances).collect::<Vec<_>>()
+        };
+        assert_eq!(ranges(&[PART / 3], 7), [0..3, 3..6, 6..7]);
+        assert_eq!(ranges(&[PART + 1], 2), [0..1, 0..1, 1..2, 1..2]);
+        assert_eq!(ranges(&[], 7), []);
+    }
+
+    #[test]
+    fn a_list_that_closes_is_whole() {
+        let fetch = draw(&[3], 1);
+        assert!(Parts::new(&fetch, PrimType::DI_PT_LINELOOP).is_none());
+        assert!(Parts::new(&fetch, PrimType::DI_PT_RECTLIST).is_none());
+    }
+}
