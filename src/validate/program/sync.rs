@@ -7,30 +7,10 @@ use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat6Class, Cat7Op, Instr};
 
 use super::Program;
 use super::flow::{control, target};
+use super::regs::Regs;
 use crate::gpu::Stage;
 use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
-
-const WORDS: usize = FileReg::COUNT / 64;
-
-/// A set of registers.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub struct Regs([u64; WORDS]);
-
-impl Regs {
-    fn add(&mut self, reg: FileReg) {
-        self.0[reg.index() / 64] |= 1 << (reg.index() % 64);
-    }
-
-    /// Whether it is in the set.
-    pub fn has(&self, reg: FileReg) -> bool {
-        self.0[reg.index() / 64] >> (reg.index() % 64) & 1 != 0
-    }
-
-    fn join(&mut self, other: &Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(word, more)| *word |= more);
-    }
-}
 
 /// What is under way.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,8 @@
 //! Sections 3.2 and 5 to 8 of the page: what a draw runs with, looked at right before it runs.
 
+mod extent;
 mod fetch;
+mod indices;
 mod linkage;
 mod memory;
 mod output;
@@ -15,13 +17,15 @@ use std::sync::Arc;
 use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 
 use super::finding::Broken;
-use super::program::Checked;
+use super::program::{Checked, Regs};
 use super::programs::Programs;
 use super::rules::Id;
 use crate::draw::{DrawCall, gs};
 use crate::gpu::{CodeSource, Gpu, Stage};
 use crate::pass::Pass;
 use crate::regfile::RegFile;
+pub use extent::Extent;
+pub use indices::Highest;
 pub use stage::hlsq;
 
 /// A draw or dispatch, and the programs that it runs.
@@ -103,6 +107,11 @@ impl<'a> Scene<'a> {
         self.gpu.loaded.stage(stage).source == CodeSource::Memory
     }
 
+    /// Whether it is a dispatch.
+    pub fn is_dispatch(&self) -> bool {
+        self.program(Stage::CS).is_some()
+    }
+
     /// Whether it renders to tile memory, or copies from or to it.
     pub fn in_tiles(&self) -> bool {
         matches!(self.pass, Pass::Gmem | Pass::Restore | Pass::Resolve)
@@ -117,14 +126,33 @@ pub fn check_programs(scene: &Scene<'_>, said: &mut Said) {
     }
 }
 
-/// What a draw of `call.count` vertices breaks.
-pub fn check_draw(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
+/// S34: what depends on registers that nobody wrote. What reaches the stages between the first and the last is not
+/// documented; they are left out.
+pub fn check_unset(scene: &Scene<'_>, programs: &mut Programs, said: &mut Said) {
+    let chained = scene.program(Stage::HS).is_some() || scene.program(Stage::GS).is_some();
+    for checked in &scene.programs {
+        let stage = checked.program.stage;
+        if !matches!(stage, Stage::FS | Stage::CS) && (stage != Stage::VS || chained) {
+            continue;
+        }
+        let mut unset = checked.facts.taken;
+        stage::delivered(scene.regs, stage).into_iter().for_each(|(reg, _)| unset.remove(reg));
+        if !unset.is_empty() {
+            let outputs = stage::outputs(scene.regs, stage, scene.pass);
+            let outputs: Regs = outputs.into_iter().map(|(reg, _)| reg).collect();
+            programs.unset(checked, unset, outputs).iter().for_each(|broken| said.add(broken.clone()));
+        }
+    }
+}
+
+/// What a draw of `call.count` vertices breaks; `highest` is its highest index.
+pub fn check_draw(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mut Said) {
     linkage::check(scene, said);
     output::check(scene, said);
     windows::check(scene, said);
     fetch::check(scene, call, said);
     tile::check(scene, said);
-    memory::check(scene, call, said);
+    memory::check(scene, call, highest, said);
 }
 
 /// What a dispatch breaks.
