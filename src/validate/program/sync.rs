@@ -12,6 +12,9 @@ use crate::gpu::Stage;
 use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
 
+/// Instructions that are looked through for the one that a finding is about.
+const FAR: usize = 512;
+
 /// What is under way.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct State {
@@ -204,10 +207,11 @@ fn consumer(program: &Program, index: usize, reg: FileReg) -> String {
     nearest(program, index, reads)
 }
 
+/// The nearest instruction before `index` that `is_it`, as text, if it is not too far away.
 fn nearest(program: &Program, index: usize, is_it: impl Fn(usize) -> bool) -> String {
     let mut open: VecDeque<usize> = program.flow.before(index).iter().copied().collect();
     let mut seen = BTreeSet::new();
-    while let Some(at) = open.pop_front() {
+    while let Some(at) = open.pop_front().filter(|_| seen.len() < FAR) {
         if is_it(at) {
             return format!("`{}` at {at}", program.text(at).trim());
         }

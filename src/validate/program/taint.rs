@@ -191,6 +191,11 @@ fn deciding(program: &mut Program, index: usize) -> HashSet<usize> {
 
 /// From which instructions an end can be reached without passing the one at `index`; nothing if that is too much work.
 fn ends_without(program: &mut Program, index: usize) -> Option<Vec<bool>> {
+    // Whoever asks looks at all of them.
+    program.steps = program.steps.saturating_sub(program.instrs.len() as u64);
+    if program.steps == 0 {
+        return None;
+    }
     let mut can = vec![false; program.instrs.len()];
     let ends = program.reachable().filter(|(_, instr)| instr.is_end()).map(|(end, _)| end);
     let mut open: Vec<usize> = ends.filter(|end| *end != index).collect();
