@@ -99,20 +99,23 @@ impl Good {
         Self { block, found: found(&capture), text }
     }
 
-    /// One of the project's by its name, or one that is only here: a frame of nine tiles that are binned first, and a
-    /// dispatch whose groups are in memory.
+    /// A source that includes what lies in captures.
+    fn assembled(path: &Path) -> Self {
+        let (name, text) = (path.display().to_string(), fs::read_to_string(path).unwrap());
+        let mut disk = Disk::new(Folders::new([root().join("captures")]));
+        let capture = assemble(&name, &text, &mut disk, Bounds::default());
+        Self::of(&name, disassemble(&capture.unwrap_or_else(|error| panic!("{error}"))).text)
+    }
+
+    /// One of the project's by its name, or one that is only here: a frame of nine tiles that are binned first, a
+    /// dispatch whose groups are in memory, and inputs that no recorded frame has.
     fn named(name: &str) -> Self {
         let captures = root().join("captures");
         match name {
             "binned" => Self::read(&root().join("tests/validation/binned.rd.gz")),
             "indirect dispatch" => Self::of(name, indirect_dispatch()),
-            "triangle-by-hand" => {
-                let path = captures.join("triangle-by-hand.a4");
-                let text = fs::read_to_string(&path).unwrap();
-                let mut disk = Disk::new(Folders::new([captures]));
-                let capture = assemble(&path.display().to_string(), &text, &mut disk, Bounds::default());
-                Self::of(name, disassemble(&capture.unwrap_or_else(|error| panic!("{error}"))).text)
-            }
+            "inputs" => Self::assembled(&root().join("tests/validation/inputs.a4")),
+            "triangle-by-hand" => Self::assembled(&captures.join("triangle-by-hand.a4")),
             _ => Self::read(&captures.join(format!("{name}.rd.gz"))),
         }
     }
@@ -188,7 +191,7 @@ fn is_alarm((rule, severity, _): &(&'static str, Severity, String)) -> bool {
 }
 
 /// Captures with what most have not.
-const SPECIAL: [&str; 2] = ["binned", "indirect dispatch"];
+const SPECIAL: [&str; 3] = ["binned", "indirect dispatch", "inputs"];
 
 /// A few mutants of each kind; of the whole table see docs/validation.md.
 #[test]

@@ -1,5 +1,5 @@
-//! A frame for each rule of sections 5 to 8 of docs/hardware/hazards.md that renders here and breaks it: a good one with
-//! a change.
+//! A frame for each rule of sections 5 to 8 of docs/hardware/hazards.md (and one of 4.3) that renders here and breaks it: a
+//! good one with a change.
 
 use std::collections::BTreeSet;
 
@@ -23,6 +23,12 @@ macro_rules! before {
 
 /// In the order of the page.
 const SCENES: &[Scene] = &[
+    Scene(
+        "F1",
+        "triangle-by-hand",
+        "CP_DRAW_INDX_OFFSET({ PRIM_TYPE = DI_PT_TRILIST",
+        before!("CP_DRAW_INDX_OFFSET({ PRIM_TYPE = DI_PT_TRILIST", "CP_MEM_WRITE(0x10040000, 0xbf4ccccd)"),
+    ),
     Scene("P1", "cube", "VPC_ATTR { TOTALATTR = 3 |", "VPC_ATTR { TOTALATTR = 7 |"),
     Scene("P2", "cube", "VAROUT = 1", "VAROUT = 0"),
     Scene("P3", "cube", "OUTLOC0 = 8", "OUTLOC0 = 12"),
