@@ -122,6 +122,12 @@ fn show_says_which_draw_breaks_which_rule() {
     assert_eq!(draw["findings"][0]["rule"], "D1");
     let good = a4emu(&["show", "captures/cube.rd.gz"]).1;
     assert!(!good.contains("findings"), "{good}");
+    // What is left out behind a draw is not its fault.
+    let binned = "tests/validation/binned.rd.gz";
+    for draw in ["f2", "f3"] {
+        let half = a4emu(&["show", "--draw", draw, binned]).1;
+        assert!(half.contains("\npacket ") && !half.contains("\nfinding "), "{half}");
+    }
 }
 
 #[test]

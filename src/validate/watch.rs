@@ -32,6 +32,8 @@ pub struct Watch {
     pub programs: Programs,
     highest: Highest,
     batch: Batch,
+    /// A submit runs, or the run ended in the middle of it.
+    running: bool,
     /// The capture names whole buffers: what it does not name is not there. Recorders that name parts of pages, as
     /// far as they hold them, leave most buffers out.
     names_all: bool,
@@ -59,10 +61,12 @@ impl Watch {
         Self { names_all: true, ..Self::default() }
     }
 
-    /// Says what can be said only when the run of `gpu` is over.
+    /// Says what can be said only when the run of `gpu` is over. Of a frame that was left half done it is not said what it lacks.
     pub(super) fn end(&mut self, gpu: &Gpu) {
         let mut said = Said::default();
-        self.batch.tiles.end(&mut said);
+        if !self.running && gpu.budget.cut().is_none() {
+            self.batch.tiles.end(&mut said);
+        }
         stream::unwritten(gpu, &mut said);
         self.tell(gpu, said);
     }
@@ -127,6 +131,16 @@ impl Observer for Watch {
     fn buffer(&mut self, buffer: Announced) {
         self.names_all |=
             buffer.captured < buffer.bytes || (buffer.bytes > 0 && buffer.bytes.is_multiple_of(PAGE));
+    }
+
+    fn submit(&mut self, _: &Gpu, _: u32, _: u32) -> Flow {
+        self.running = true;
+        Flow::Continue
+    }
+
+    fn submitted(&mut self, _: &Gpu) -> Flow {
+        self.running = false;
+        Flow::Continue
     }
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
