@@ -276,11 +276,11 @@ mod tests {
     fn barriers_that_some_lanes_skip() {
         let branch = |value| format!("cmps.u.lt p0.x, {value}, c0.x\nbr p0.x, #l3\nbar.g\n(jp)end");
         assert_eq!(barriers_of(&branch("r0.x")), [2]);
-        assert_eq!(barriers_of(&branch("r1.x")), []);
+        assert_eq!(barriers_of(&branch("r1.x")), [0; 0]);
         // The lanes meet again before the barrier, round and round.
         let meets =
             "nop\nl1:\n(jp)bar.g\ncmps.u.lt p0.x, r0.x, c0.x\nbr p0.x, #l5\nnop\n(jp)nop\nbr p0.y, #l1\nend";
-        assert_eq!(barriers_of(meets), []);
+        assert_eq!(barriers_of(meets), [0; 0]);
         let leaves = "nop\nl1:\n(jp)bar.g\ncmps.u.lt p0.x, r0.x, c0.x\nbr p0.x, #l1\nend";
         assert_eq!(barriers_of(leaves), [1]);
         // A branch that all take together, in one that they do not.
