@@ -70,6 +70,8 @@ pub struct Facts {
     pub pointers: BTreeSet<u16>,
     /// Registers that it reads before it writes them.
     pub taken: Regs,
+    /// Registers that it may write.
+    pub written: Regs,
 }
 
 impl Facts {
@@ -93,6 +95,7 @@ impl Facts {
             stored: program.reachable().filter_map(|(_, instr)| stored(instr)).collect(),
             pointers,
             taken,
+            written: taint::written(program),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What depends on what a program begins with: S15 on which lane it is, S34 on registers that nobody wrote.
 
-use a4emu_decoder::isa::ir3::access::{Access, Role};
+use a4emu_decoder::isa::ir3::access::{Access, FileReg, Role};
 use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat1, Cat1Dst, Cat3Op, Cat7Op, Instr, Src};
 use hashbrown::HashSet;
 
@@ -40,6 +40,17 @@ pub fn live_at_start(program: &mut Program) -> Regs {
         }
     }
     before.first().copied().unwrap_or_default()
+}
+
+/// Registers that it writes on some path; all of them where a0.x chooses one.
+pub fn written(program: &Program) -> Regs {
+    let chosen = program
+        .reachable()
+        .any(|(_, instr)| matches!(instr.body, Body::Cat1(Cat1 { dst: Cat1Dst::Relative(_), .. })));
+    match chosen {
+        true => (0..FileReg::COUNT).map(FileReg::at).collect(),
+        false => program.writes.iter().flatten().map(|write| write.reg).collect(),
+    }
 }
 
 fn of_step(accesses: &[Access], step: u8) -> impl Iterator<Item = &Access> + Clone {
@@ -212,8 +223,6 @@ fn ends_without(program: &mut Program, index: usize) -> Option<Vec<bool>> {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::isa::ir3::access::FileReg;
-
     use super::*;
 
     fn program(stage: Stage, source: &str) -> Program {

@@ -26,6 +26,7 @@ use crate::pass::Pass;
 use crate::regfile::RegFile;
 pub use extent::Extent;
 pub use indices::Highest;
+use stage::Named;
 pub use stage::hlsq;
 
 /// A draw or dispatch, and the programs that it runs.
@@ -135,14 +136,25 @@ pub fn check_unset(scene: &Scene<'_>, programs: &mut Programs, said: &mut Said) 
         if !matches!(stage, Stage::FS | Stage::CS) && (stage != Stage::VS || chained) {
             continue;
         }
+        let outputs = stage::outputs(scene.regs, stage, scene.pass);
         let mut unset = checked.facts.taken;
+        unset.join(&never_written(checked, &outputs));
         stage::delivered(scene.regs, stage).into_iter().for_each(|(reg, _)| unset.remove(reg));
         if !unset.is_empty() {
-            let outputs = stage::outputs(scene.regs, stage, scene.pass);
             let outputs: Regs = outputs.into_iter().map(|(reg, _)| reg).collect();
             programs.unset(checked, unset, outputs).iter().for_each(|broken| said.add(broken.clone()));
         }
     }
+}
+
+/// Outputs that the program does not make. Of a colour a shader may make fewer components than a target has, and a vertex
+/// shader may make nothing of a position (X14).
+fn never_written(checked: &Checked, outputs: &[Named]) -> Regs {
+    let is_made = |(reg, _): &Named| checked.facts.written.has(*reg);
+    let positions = outputs.iter().any(|named| named.1 == "position" && is_made(named));
+    let matters = |what: &str| what != "colour" && (what != "position" || positions);
+    let missing = outputs.iter().filter(|named| matters(named.1) && !is_made(named));
+    missing.map(|(reg, _)| *reg).collect()
 }
 
 /// What a draw of `call.count` vertices breaks; `highest` is its highest index.
