@@ -39,7 +39,7 @@ const SOURCE: &str = r#"
         MEMORY
         use program(vs, fs, r0.x, r0.z)
         use varying(r0.x, r1.x, 3)
-        use attribute(0, vertices, 60, 20, VFMT4_32_32_FLOAT, 2, r0.x)
+        use attribute_and_next(0, vertices, 60, 20, VFMT4_32_32_FLOAT, 2, r0.x)
         use attribute(1, vertices + 8, 52, 20, VFMT4_32_32_32_FLOAT, 3, r1.x)
         use attributes(2, 5)
         for i in 0..20000 {

@@ -25,6 +25,9 @@ pub enum Pass {
 }
 
 impl Pass {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Binning, Self::Gmem, Self::Bypass, Self::Resolve, Self::Restore];
+
     /// The pass that the registers are set up for.
     ///
     /// Source: docs/hardware/driver-flow.md, sections 3 to 6. A restore has no bit of its own: it

@@ -182,7 +182,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         let start = Instant::now();
         let mut watch = args.validate.then(Watch::default);
         let submits = observed(args, sections, &mut playback, &mut noted, watch.as_mut())?;
-        let found = found(watch.as_ref(), &mut playback);
+        let found = found(watch.as_mut(), &mut playback);
         let time = start.elapsed();
         let pictures = pictures(args, &mut playback);
         if args.gives_account(shared) {
@@ -201,11 +201,11 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 }
 
 /// Writes what `--validate` asks for.
-fn found(watch: Option<&Watch>, playback: &mut Playback) -> anyhow::Result<Status> {
+fn found(watch: Option<&mut Watch>, playback: &mut Playback) -> anyhow::Result<Status> {
     let Some(watch) = watch else { return Ok(Status::Fine) };
-    watch.note_cuts(&mut playback.gpu);
+    watch.finish(&mut playback.gpu);
     let mut out = stdout();
-    let status = validate::tell_all(watch, &mut out)?;
+    let status = validate::tell_all(watch.findings(), None, validate::Form::Text, &mut out)?;
     out.flush()?;
     Ok(status)
 }

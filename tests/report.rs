@@ -290,6 +290,23 @@ fn check_threads() -> Result<(), Failed> {
     Ok(())
 }
 
+/// The page has what `validate` says, and each draw which of it is its own.
+fn check_findings() -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    let (source, capture) = (folder.path().join("broken.a4"), folder.path().join("broken.rd"));
+    fs::write(&source, half_a_target().replacen("(0.0)\n", "(0.0)\n    mul.f r0.z, r0.z, c0.x\n", 1))?;
+    let include = ["--include", text(root())];
+    a4emu().args(["asm", text(&source), "-o", text(&capture)]).args(include).assert().success();
+    let said = a4emu().args(["validate", "--json", text(&capture)]).assert().code(1);
+    let said = String::from_utf8(said.get_output().stdout.clone())?;
+    let expected: Vec<Value> = said.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let frame = frame(&page(&capture));
+    assert_eq!(list(&frame["findings"]), expected);
+    assert_eq!(frame["findings"][0]["rule"], "D1");
+    assert_eq!(list(&frame["draws"][0]["row"]["findings"]).first(), Some(&Value::from(0)));
+    Ok(())
+}
+
 /// A draw to the left half of a target that held something all over.
 fn half_a_target() -> String {
     let held = "ff204060 ".repeat(32 * 32);
@@ -329,6 +346,7 @@ fn main() {
         Trial::test("fields", check_fields),
         Trial::test("a_name_that_is_a_script_is_text", check_hostile_name),
         Trial::test("files", check_files),
+        Trial::test("findings", check_findings),
         Trial::test("threads", check_threads),
     ];
     trials.push(Trial::test("reasons of every verdict", || {

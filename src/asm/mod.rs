@@ -59,7 +59,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         return Ok(Status::Fine);
     }
     let (watch, report) = validate::found_in(&capture);
-    let told = validate::tell_all(&watch, &mut io::stderr().lock())?;
+    let told = validate::tell_all(watch.findings(), None, validate::Form::Text, &mut io::stderr().lock())?;
     Ok(told.worse(report.tell(&args.source.display().to_string(), shared)))
 }
 

@@ -107,6 +107,7 @@ pub const PICO: &str = "Examples:
 pub const RUN: &str = "Examples:
   a4emu run -- glmark2-es2-drm --off-screen
   a4emu run --record out.rd.gz --record-range 3..5 -- eglinfo -B
+  a4emu run --validate --findings found.jsonl -- glmark2-es2-drm --off-screen
   a4emu run --window -- neverball";
 
 /// Of `completions`.

@@ -16,12 +16,13 @@ use crate::draw::stats::{CostList, StageCost};
 use crate::gpu::{Chip, Gpu};
 use crate::pass::Pass;
 use crate::shader::Counting;
+use crate::validate::{Finding, Findings};
 
 /// Rows that a table has at most.
 pub const MAX_ROWS: usize = 1 << 16;
 
-/// Findings that a row has at most.
-const MAX_FINDINGS: usize = 8;
+/// Troubles that a row has at most.
+const MAX_TROUBLES: usize = 8;
 
 /// The commands of a capture.
 #[derive(Debug, Default, Serialize)]
@@ -36,6 +37,8 @@ pub struct Frame {
     pub cost: Cost,
     /// A row for each command, in the order of their first runs.
     pub rows: Vec<Row>,
+    /// What an A4xx would not forgive of all that ran, as `validate` says it.
+    pub findings: Vec<Finding>,
     /// Commands for which there was no room.
     pub left_out: u64,
 }
@@ -72,7 +75,9 @@ pub struct Row {
     /// Its part of what all commands cost.
     pub share: f64,
     /// What went wrong there, as far as it did not go wrong before.
-    pub findings: Vec<String>,
+    pub troubles: Vec<String>,
+    /// Which of the frame's findings it has.
+    pub findings: Vec<u32>,
 }
 
 /// A shader of a row.
@@ -228,7 +233,7 @@ pub struct Rows {
 
 impl Rows {
     /// The table, when the run of `gpu` is over.
-    pub fn finish(self, gpu: &Gpu, costs: &[Cost]) -> Frame {
+    pub fn finish(self, gpu: &Gpu, costs: &[Cost], findings: Findings) -> Frame {
         let mut frame = Frame {
             gpu: self.chip.id,
             submits: gpu.at.submit,
@@ -240,15 +245,17 @@ impl Rows {
         costs.iter().for_each(|cost| frame.cost.merge(cost));
         for row in &mut frame.rows {
             row.add_costs(costs, frame.cost.units);
+            row.add_findings(&findings);
         }
-        frame.add_findings(gpu);
+        frame.add_troubles(gpu);
+        frame.findings = findings.into_all();
         frame
     }
 }
 
 impl Frame {
     /// The troubles of the run, each where it was met first.
-    fn add_findings(&mut self, gpu: &Gpu) {
+    fn add_troubles(&mut self, gpu: &Gpu) {
         let rows = self.rows.iter().enumerate();
         let mut by_number: HashMap<u32, usize> = rows.map(|(index, row)| (row.frame_draw, index)).collect();
         for (index, row) in self.rows.iter().enumerate() {
@@ -256,9 +263,9 @@ impl Frame {
         }
         for (trouble, at, count) in gpu.report.troubles.iter() {
             let row = by_number.get(&at.frame_draw).and_then(|index| self.rows.get_mut(*index));
-            if let Some(row) = row.filter(|row| row.findings.len() < MAX_FINDINGS) {
+            if let Some(row) = row.filter(|row| row.troubles.len() < MAX_TROUBLES) {
                 let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
-                row.findings.push(format!("{trouble}{times}"));
+                row.troubles.push(format!("{trouble}{times}"));
             }
         }
     }
@@ -306,6 +313,7 @@ impl Row {
             targets: draw.row_targets(),
             cost: Cost::default(),
             share: 0.0,
+            troubles: Vec::new(),
             findings: Vec::new(),
         }
     }
@@ -336,6 +344,10 @@ impl Row {
             }
         }
         self.share = if units == 0 { 0.0 } else { self.cost.units as f64 / units as f64 };
+    }
+
+    fn add_findings(&mut self, findings: &Findings) {
+        self.findings = findings.at_any(self.numbers()).into_iter().collect();
     }
 }
 

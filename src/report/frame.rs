@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::explain;
 use crate::inspect::Row;
 use crate::pass::Pass;
+use crate::validate::Finding;
 
 /// A capture, as the page shows it.
 #[derive(Serialize)]
@@ -24,6 +25,8 @@ pub struct Frame {
     pub notes: Vec<String>,
     /// What is drawn to.
     pub canvases: Vec<Canvas>,
+    /// What an A4xx would not forgive, as `validate` says it.
+    pub findings: Vec<Finding>,
     /// All commands.
     pub draws: Vec<Draw>,
     /// Programs by hash.

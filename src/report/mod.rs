@@ -28,6 +28,7 @@ use crate::options::{Shared, Threads};
 use crate::out_file::{Inputs, OutFile};
 use crate::progress::{Counted, Shows};
 use crate::status::Status;
+use crate::validate::Watch;
 use frame::{Draw, Frame};
 use packets::Packets;
 use recorder::Recorder;
@@ -73,12 +74,13 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     let mut playback = limits.playback(path);
     let shows = if !shared.quiet && io::stderr().is_terminal() { Shows::Yes } else { Shows::No };
     let mut recorder = Recorder::new(Counted::new("draws", shows));
-    let (mut rows, mut packets) = (Rows::default(), Packets::default());
+    let (mut rows, mut packets, mut watch) = (Rows::default(), Packets::default(), Watch::default());
     // One line of progress is enough.
     let sections = capture.sections(&Shared { quiet: true, ..shared.clone() })?;
-    playback.run(sections, &mut recorder, &mut Tee(vec![&mut rows, &mut packets]));
+    playback.run(sections, &mut recorder, &mut Tee(vec![&mut rows, &mut packets, &mut watch]));
     let costed = std::mem::take(&mut recorder.costing).finish(&mut playback.gpu);
-    let rows = rows.finish(&playback.gpu, &costed.costs);
+    watch.finish(&mut playback.gpu);
+    let rows = rows.finish(&playback.gpu, &costed.costs, watch.findings);
     if rows.left_out > 0 {
         let what = format!("the page has no room for {} more draws", rows.left_out);
         playback.gpu.report.cut(what, playback.gpu.at);
@@ -111,6 +113,7 @@ fn frame_of(
         version: env!("CARGO_PKG_VERSION"),
         notes,
         canvases,
+        findings: rows.findings,
         draws: draws.map(|((row, seen), packets)| Draw { id: row.frame_draw, row, seen, packets }).collect(),
         shaders: contents.programs,
         textures: contents.textures,

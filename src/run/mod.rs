@@ -24,9 +24,11 @@ use anyhow::Context;
 use crate::gpu::Model;
 use crate::limits::amount;
 use crate::options::{Shared, Threads};
+use crate::out_file::{Inputs, OutFile, one_stdout};
 use crate::selection::Span;
 use crate::shader::Jit;
 use crate::status::{Failure, Status};
+use crate::validate::{self, Form};
 use driver::Mesa;
 use frames::Taker;
 use summary::Summary;
@@ -64,6 +66,12 @@ pub struct Args {
     /// Take a submit that does more work than this, in the units of `replay`, for hung (default: 16G)
     #[arg(long, value_name = "UNITS", value_parser = amount)]
     pub max_work: Option<u64>,
+    /// Say at exit, on stderr, what an A4xx would not forgive, as `validate` does; exit with 1 where it is garbage or a hang
+    #[arg(long)]
+    pub validate: bool,
+    /// Also write that to this file, a JSON object a line (docs/schema.md)
+    #[arg(long, value_name = "FILE", requires = "validate")]
+    pub findings: Option<PathBuf>,
     /// Print counts and times at exit, a JSON object for each process
     #[arg(long)]
     pub stats: bool,
@@ -83,6 +91,8 @@ pub struct Args {
 /// # Errors
 /// Wrong use, or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let outputs = [("--frames", args.frames.as_deref()), ("--findings", args.findings.as_deref())];
+    one_stdout(&outputs.into_iter().filter(|(_, path)| path.is_some()).collect::<Vec<_>>())?;
     let library = library()?;
     let mesa = Mesa::find(args.mesa.as_deref(), &env::current_exe()?.canonicalize()?, &variable);
     if let Mesa::Missing(why) = &mesa {
@@ -99,12 +109,13 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut summaries = report::read_all(folder.path());
     summaries.iter_mut().try_for_each(finish_recording)?;
     put_out(args, shared, &summaries);
+    let found = if args.validate { put_out_findings(args, &summaries)? } else { Status::Fine };
     if let (Some(told), false) = (told?, shared.quiet) {
         eprintln!("a4emu: {told}");
     }
     drop(folder);
     match code(status) {
-        0 => Ok(Status::Fine),
+        0 => Ok(found),
         code => std::process::exit(code),
     }
 }
@@ -143,6 +154,12 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
     if shared.strict {
         command.env("A4EMU_STRICT", "1");
     }
+    if args.validate {
+        command.env("A4EMU_VALIDATE", "1");
+    }
+    if let Some(path) = &args.findings {
+        may_write(path)?;
+    }
     if let Some(threads) = args.threads.threads {
         command.env("RAYON_NUM_THREADS", threads.to_string());
     }
@@ -151,7 +168,7 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
     }
     if let Some(record) = &args.record {
         let record = std::path::absolute(record)?;
-        may_record(&record).with_context(|| format!("cannot write {}", record.display()))?;
+        may_write(&record)?;
         command.env("A4EMU_RECORD", record);
     }
     if args.frames.as_deref() == Some(Path::new("-")) {
@@ -164,12 +181,14 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
     Ok(command)
 }
 
-/// Whether a file can be put at `record`; better asked before the program runs.
-fn may_record(record: &Path) -> io::Result<()> {
-    if record.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    tempfile::tempfile_in(record.parent().unwrap_or(Path::new("."))).map(|_| ())
+/// Whether a file can be put at `path`; better asked before the program runs.
+fn may_write(path: &Path) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let made = match path.is_dir() {
+        true => Err(io::ErrorKind::IsADirectory.into()),
+        false => tempfile::tempfile_in(folder).map(drop),
+    };
+    made.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Puts what a process has recorded in its place.
@@ -203,6 +222,22 @@ fn put_out(args: &Args, shared: &Shared, summaries: &[Summary]) {
             eprintln!("{summary}");
         }
     }
+}
+
+/// Says what the processes were found to do wrong; whether that is garbage or a hang.
+fn put_out_findings(args: &Args, summaries: &[Summary]) -> anyhow::Result<Status> {
+    let mut file =
+        args.findings.as_ref().map(|path| OutFile::create(path, &Inputs::default())).transpose()?;
+    let mut status = Status::Fine;
+    for Summary { process, findings, .. } in summaries {
+        let who = (summaries.len() > 1).then_some(process.as_str());
+        status = status.worse(validate::tell_all(findings, who, Form::Text, &mut io::stderr().lock())?);
+        if let Some(file) = &mut file {
+            validate::tell_all(findings, who, Form::Json, file)?;
+        }
+    }
+    file.map(OutFile::finish).transpose()?;
+    Ok(status)
 }
 
 /// A status as a shell has it: signals are 128 and their number.

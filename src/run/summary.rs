@@ -2,15 +2,19 @@
 //!
 //! The preloaded library writes one for each process, the launcher puts them out.
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::recording::Recording;
 use crate::fault::{Place, Report, Trouble};
+use crate::validate::{Finding, Watch};
 
 /// Different notes of one kind that are kept; more are only counted.
 const MAX_NOTES: usize = 100;
+/// Findings that are kept, the worst ones.
+const MAX_FINDINGS: usize = 500;
 
 /// Of one process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,6 +48,9 @@ pub struct Summary {
     pub cuts: Vec<Note>,
     /// Reads outside of all buffers, by who read.
     pub outside: Vec<Note>,
+    /// What an A4xx would not forgive, if that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 /// Something that was reported, once, with how often it happened.
@@ -58,6 +65,18 @@ pub struct Note {
 }
 
 impl Summary {
+    /// Takes over what `watch` has found; where that is too much, says so.
+    pub fn take_findings(&mut self, watch: &Watch) {
+        self.findings = watch.findings().cloned().collect();
+        self.findings.sort_by_key(|finding| Reverse(finding.broken.rule.rule().severity));
+        let left_out = self.findings.len().saturating_sub(MAX_FINDINGS);
+        self.findings.truncate(MAX_FINDINGS);
+        if left_out > 0 {
+            let what = format!("{left_out} findings are left out");
+            self.cuts.push(Note { what, first: "at the end".to_owned(), count: 1 });
+        }
+    }
+
     /// Takes over what `report` holds.
     pub fn take_report(&mut self, report: &Report) {
         self.faults = notes(report, |trouble| matches!(trouble, Trouble::Fault(_)));

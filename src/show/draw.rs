@@ -12,7 +12,7 @@ use super::Args;
 use super::files;
 use super::overlay::{self, Legend};
 use super::text;
-use crate::cp::{Call, Silent};
+use crate::cp::Call;
 use crate::decode::Fields;
 use crate::draw::fs::reasons::Reasons;
 use crate::draw::stats::{CostList, StageCost};
@@ -29,6 +29,7 @@ use crate::picture::Alpha;
 use crate::selection::Draws;
 use crate::shader::Counting;
 use crate::status::{Failure, Status};
+use crate::validate::{Finding, Findings, Watch};
 
 /// Tiles that are listed at most.
 const MAX_TILES: usize = 4096;
@@ -53,6 +54,8 @@ pub struct Answer {
     pub instruction_counts: Vec<StageCounts>,
     /// What they changed.
     pub changes: Vec<Change>,
+    /// What an A4xx would not forgive of it, as `validate` says it.
+    pub findings: Vec<Finding>,
     /// What the overlays that were written show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlays: Vec<Legend>,
@@ -94,8 +97,10 @@ pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status>
     let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
     let inputs = Inputs::of(&args.capture);
     let mut looking = Looking { runs: &runs, look: Looker::new(args, &inputs, &runs) };
-    playback.run(capture.sections(shared)?, &mut looking, &mut Silent);
-    let told = looking.look.tell(name);
+    let mut watch = Watch::default();
+    playback.run(capture.sections(shared)?, &mut looking, &mut watch);
+    watch.finish(&mut playback.gpu);
+    let told = looking.look.tell(name, watch.findings);
     let report = playback.gpu.report.tell(&args.capture.display().to_string(), shared);
     Ok(report.and(told))
 }
@@ -180,11 +185,14 @@ impl<'a> Looker<'a> {
     }
 
     /// Puts out what was seen.
-    fn tell(mut self, name: Draws) -> anyhow::Result<()> {
+    fn tell(mut self, name: Draws, findings: Findings) -> anyhow::Result<()> {
         let mut answer = self.answer.take().with_context(|| format!("draw {name} did not run"))?;
         let changes = self.before.changes(&self.after).into_iter();
         answer.changes =
             changes.map(|(which, changes)| Change { target: which.to_string(), changes }).collect();
+        let met = findings.at_any(answer.frame_draws.iter().copied());
+        let all = findings.into_all();
+        answer.findings = met.into_iter().map(|index| all[index as usize].clone()).collect();
         answer.cost.add_all(&self.costs);
         answer.instruction_counts = StageCounts::all(&self.costs);
         std::mem::replace(&mut self.files, Ok(()))?;
@@ -267,6 +275,7 @@ impl Answer {
             tiles: Vec::new(),
             cost: Cost::default(),
             instruction_counts: Vec::new(),
+            findings: Vec::new(),
             overlays: Vec::new(),
             changes: Vec::new(),
             registers: None,

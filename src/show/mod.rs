@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use self::overlay::Legend;
 use self::whole::Following;
+use crate::cp::Tee;
 use crate::gpu::Gpu;
 use crate::inspect::canvas::Which;
 use crate::inspect::mesh::Side;
@@ -26,6 +27,7 @@ use crate::options::{Shared, Threads};
 use crate::out_file::{Inputs, one_stdout};
 use crate::selection::Draws;
 use crate::status::Status;
+use crate::validate::Watch;
 
 /// Arguments of `show`.
 #[derive(clap::Args, Clone, Debug)]
@@ -116,19 +118,21 @@ struct Answer {
 fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let capture = Capture::new(&args.capture)?;
     let mut playback = args.limits.playback(capture.name());
-    let mut rows = Rows::default();
+    let (mut rows, mut watch) = (Rows::default(), Watch::default());
+    let mut observer = Tee(vec![&mut rows, &mut watch]);
     let sections = capture.sections(shared)?;
     let (costed, overlays) = if args.overlay.is_empty() {
         let mut costing = Costing::default();
-        playback.run(sections, &mut costing, &mut rows);
+        playback.run(sections, &mut costing, &mut observer);
         (costing.finish(&mut playback.gpu), Ok(Vec::new()))
     } else {
         let mut following = Following::new(overlay::planes(&args.overlay));
-        playback.run(sections, &mut following, &mut rows);
+        playback.run(sections, &mut following, &mut observer);
         let costed = std::mem::take(&mut following.costing).finish(&mut playback.gpu);
         (costed, write_overlays(args, following, &mut playback.gpu))
     };
-    let frame = rows.finish(&playback.gpu, &costed.costs);
+    watch.finish(&mut playback.gpu);
+    let frame = rows.finish(&playback.gpu, &costed.costs, watch.findings);
     if frame.left_out > 0 {
         let what = format!("the table has no room for {} more draws", frame.left_out);
         playback.gpu.report.cut(what, playback.gpu.at);

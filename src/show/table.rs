@@ -1,12 +1,15 @@
 //! The table of a frame, for people.
 
+use std::cmp::Reverse;
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use crate::inspect::{Command, Cost, Frame, Place, Row};
 use crate::pass::Pass;
+use crate::validate::Finding;
 
-/// Findings that are listed at most.
-const FINDINGS: usize = 20;
+/// Troubles and findings that are listed at most, of each.
+const LISTED: usize = 20;
 
 /// What a cell is beside its column's other cells.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,6 +60,7 @@ pub fn write(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
     )?;
     write_line(&COLUMNS.map(|(heading, _)| heading.to_owned()), &widths, out)?;
     lines.iter().try_for_each(|line| write_line(line, &widths, out))?;
+    write_troubles(frame, out)?;
     write_findings(frame, out)
 }
 
@@ -72,16 +76,29 @@ fn write_line(cells: &Cells, widths: &[usize; COLUMNS.len()], out: &mut impl Wri
 }
 
 /// What went wrong, and where first.
+fn write_troubles(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
+    let rows = frame.rows.iter();
+    let troubles = rows.flat_map(|row| row.troubles.iter().map(move |what| (row.frame_draw, what)));
+    write_list("troubles", troubles.collect(), out)
+}
+
+/// What an A4xx would not forgive, the worst first.
 fn write_findings(frame: &Frame, out: &mut impl Write) -> io::Result<()> {
-    let findings = || frame.rows.iter().flat_map(|row| row.findings.iter().map(move |what| (row, what)));
-    let count = findings().count();
-    if count > 0 {
-        writeln!(out, "findings")?;
+    let mut findings: Vec<&Finding> = frame.findings.iter().collect();
+    findings.sort_by_key(|finding| Reverse(finding.broken.rule.rule().severity));
+    let findings = findings.into_iter().map(|finding| (finding.place.frame_draw, finding));
+    write_list("findings", findings.collect(), out)
+}
+
+/// As many as there is room for, each behind its command.
+fn write_list<T: Display>(heading: &str, all: Vec<(u32, T)>, out: &mut impl Write) -> io::Result<()> {
+    if !all.is_empty() {
+        writeln!(out, "{heading}")?;
     }
-    for (row, what) in findings().take(FINDINGS) {
-        writeln!(out, "  f{}: {what}", row.frame_draw)?;
+    for (frame_draw, what) in all.iter().take(LISTED) {
+        writeln!(out, "  f{frame_draw}: {what}")?;
     }
-    match count.checked_sub(FINDINGS) {
+    match all.len().checked_sub(LISTED) {
         None | Some(0) => Ok(()),
         Some(more) => writeln!(out, "  and {more} more"),
     }

@@ -12,6 +12,7 @@ use crate::inspect::{
     Blend, Constant, Depth, Draw, Indices, Place, Raster, Resolve, Sampler, ShaderStage, StageCounts,
     StencilFace, Target, Texture, VertexInput,
 };
+use crate::validate::Finding;
 
 /// Columns of the names on the left.
 const LABEL: usize = 12;
@@ -37,6 +38,7 @@ pub fn write(answer: &Answer, out: &mut impl Write) -> io::Result<()> {
     behind.into_iter().try_for_each(|stage| text.stage(stage, answer.counts(stage)))?;
     text.output(draw)?;
     text.cost(answer)?;
+    answer.findings.iter().try_for_each(|finding| text.finding(finding))?;
     answer.overlays.iter().try_for_each(|legend| text.row("overlay", legend))?;
     answer.registers.iter().flatten().try_for_each(|register| text.register(register))
 }
@@ -44,6 +46,12 @@ pub fn write(answer: &Answer, out: &mut impl Write) -> io::Result<()> {
 impl<W: Write> Text<'_, W> {
     fn row(&mut self, label: &str, text: impl Display) -> io::Result<()> {
         writeln!(self.0, "{label:LABEL$} {text}")
+    }
+
+    /// What an A4xx would not forgive, and what mends it.
+    fn finding(&mut self, finding: &Finding) -> io::Result<()> {
+        self.row("finding", finding)?;
+        self.row("  mend", finding.broken.rule.rule().mend)
     }
 
     /// Which draw it is, and where it runs.

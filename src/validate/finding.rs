@@ -1,16 +1,20 @@
 //! What was found, once for each thing that is wrong.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use hashbrown::HashMap;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::rules::{Confidence, Id, Severity};
-use crate::gpu::{Gpu, Stage};
+use crate::gpu::{Gpu, STAGES, Stage};
 use crate::pass::Pass;
 
 /// Findings kept; of more only the number.
 const MAX_FINDINGS: usize = 10_000;
+
+/// Pairs of a command and a finding kept.
+const MAX_MET: usize = 1 << 18;
 
 /// A rule that is broken, before it is known where.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +48,7 @@ impl Broken {
 }
 
 /// A finding.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// What is wrong.
     pub broken: Broken,
@@ -55,7 +59,7 @@ pub struct Finding {
 }
 
 /// Where in a capture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Where {
     /// Submit.
     pub submit: u32,
@@ -66,12 +70,17 @@ pub struct Where {
     /// Address of the packet.
     pub address: u32,
     /// The pass that the registers are set up for.
-    #[serde(serialize_with = "pass_name")]
+    #[serde(serialize_with = "pass_name", deserialize_with = "pass_named")]
     pub pass: Pass,
 }
 
-fn pass_name<S: serde::Serializer>(pass: &Pass, serializer: S) -> Result<S::Ok, S::Error> {
+fn pass_name<S: Serializer>(pass: &Pass, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(pass.name())
+}
+
+fn pass_named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Pass, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Pass::ALL.into_iter().find(|pass| pass.name() == name).ok_or_else(|| de::Error::custom("no such pass"))
 }
 
 impl Where {
@@ -88,6 +97,8 @@ impl Where {
 pub struct Findings {
     all: Vec<Finding>,
     known: HashMap<Broken, usize>,
+    /// Numbers of commands, each with what was met there.
+    met: BTreeSet<(u32, u32)>,
     /// Those for which there was no room.
     pub left_out: u64,
 }
@@ -95,14 +106,31 @@ pub struct Findings {
 impl Findings {
     /// Adds one, or counts it if it is known.
     pub fn add(&mut self, gpu: &Gpu, broken: Broken) {
-        if let Some(&index) = self.known.get(&broken) {
+        let index = if let Some(&index) = self.known.get(&broken) {
             self.all[index].count += 1;
+            index
         } else if self.all.len() < MAX_FINDINGS {
             self.known.insert(broken.clone(), self.all.len());
             self.all.push(Finding { broken, count: 1, place: Where::of(gpu) });
+            self.all.len() - 1
         } else {
             self.left_out += 1;
+            return;
+        };
+        if self.met.len() < MAX_MET || self.all[index].count == 1 {
+            self.met.insert((gpu.at.frame_draw, index as u32));
         }
+    }
+
+    /// Which of them, by number, were met at any of these commands, or between it and the one before.
+    pub fn at_any(&self, frame_draws: impl IntoIterator<Item = u32>) -> BTreeSet<u32> {
+        let at = |number: u32| self.met.range((number, 0)..=(number, u32::MAX)).map(|(_, index)| *index);
+        frame_draws.into_iter().flat_map(at).collect()
+    }
+
+    /// All of them, in order.
+    pub fn into_all(self) -> Vec<Finding> {
+        self.all
     }
 
     /// All of them, in order.
@@ -166,18 +194,72 @@ impl<'a> Line<'a> {
     }
 }
 
-impl fmt::Display for Line<'_> {
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Line::new(self, None, None).serialize(serializer)
+    }
+}
+
+/// What is read back of a [`Line`]: the rule says the rest.
+#[derive(Deserialize)]
+struct Record {
+    rule: String,
+    what: String,
+    count: u64,
+    #[serde(flatten)]
+    place: Where,
+    shader: Option<ShaderRecord>,
+}
+
+#[derive(Deserialize)]
+struct ShaderRecord {
+    stage: String,
+    hash: String,
+    instruction: u32,
+    text: String,
+}
+
+impl ShaderRecord {
+    fn instruction(self) -> Option<Instruction> {
+        let stage = STAGES.into_iter().find(|stage| stage.name() == self.stage)?;
+        let program = u64::from_str_radix(&self.hash, 16).ok()?;
+        Some(Instruction { stage, program, index: self.instruction, text: self.text })
+    }
+}
+
+/// From the form of `--json`.
+impl<'de> Deserialize<'de> for Finding {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Record { rule, what, count, place, shader } = Record::deserialize(deserializer)?;
+        let rule = Id::named(&rule).ok_or_else(|| de::Error::custom("no such rule"))?;
+        let instruction = shader.and_then(ShaderRecord::instruction);
+        Ok(Self { broken: Broken { rule, what, instruction }, count, place })
+    }
+}
+
+/// In one line: what is wrong.
+impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Where { submit, frame_draw, address, pass, .. } = self.place;
-        let file = self.file.map(|file| format!("{file}: ")).unwrap_or_default();
-        write!(f, "{file}{} {}", self.rule, self.severity)?;
+        Line::new(self, None, None).write_head(f)
+    }
+}
+
+impl Line<'_> {
+    fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.rule, self.severity)?;
         if let Some(shader) = &self.shader {
             write!(f, " {} {} at {}", shader.stage, &shader.hash[..8], shader.instruction)?;
         }
         write!(f, ": {}", self.what)?;
-        if self.count > 1 {
-            write!(f, " ({} times)", self.count)?;
-        }
+        if self.count > 1 { write!(f, " ({} times)", self.count) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Where { submit, frame_draw, address, pass, .. } = self.place;
+        self.file.iter().try_for_each(|file| write!(f, "{file}: "))?;
+        self.write_head(f)?;
         write!(
             f,
             "\n    submit {submit}, f{frame_draw} ({pass}), packet {address:#010x}; {}",
@@ -190,5 +272,24 @@ impl fmt::Display for Line<'_> {
             Some(reason) => write!(f, "\n    suppressed: {reason}"),
             None => write!(f, "\n    {}.\n    Mend: {}.", self.says, self.mend),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let place = Where { submit: 1, draw: 2, frame_draw: 3, address: 0x1000, pass: Pass::Resolve };
+        let text = "add.f r0.x, r1.x, c0.x".to_owned();
+        let instruction = Instruction { stage: Stage::GS, program: 0x0123_4567_89ab_cdef, index: 7, text };
+        for instruction in [None, Some(instruction)] {
+            let broken = Broken { rule: Id::D1, what: "reads \"r0\"".to_owned(), instruction };
+            let finding = Finding { broken, count: 5, place };
+            let json = serde_json::to_string(&finding).expect("plain data");
+            assert_eq!(serde_json::from_str::<Finding>(&json).expect(&json), finding);
+        }
+        assert!(serde_json::from_str::<Finding>("{\"rule\": \"D77\"}").is_err());
     }
 }

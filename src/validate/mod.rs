@@ -27,8 +27,8 @@ use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
 use crate::playback::Playback;
 use crate::status::Status;
-pub use finding::Finding;
 use finding::Line;
+pub use finding::{Finding, Findings};
 use rules::{Id, Severity};
 use suppress::Suppressions;
 pub use watch::Watch;
@@ -117,7 +117,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         let name = capture.display().to_string();
         let file = several.then_some(name.as_str());
         let (watch, report) = validate(args, capture, shared)?;
-        let told = tell(&watch, &chosen, file, args.json, &mut out);
+        let form = if args.json { Form::Json } else { Form::Text };
+        let told = tell(watch.findings.iter(), &chosen, file, form, &mut out);
         status = status.worse(report.tell(&name, shared)).worse(told?);
     }
     out.flush()?;
@@ -133,7 +134,7 @@ fn validate(args: &Args, capture: &Path, shared: &Shared) -> anyhow::Result<(Wat
         playback.run(open_capture(capture, shared)?, engine, &mut watch);
         Ok(())
     })?;
-    watch.note_cuts(&mut playback.gpu);
+    watch.finish(&mut playback.gpu);
     Ok((watch, playback.gpu.report))
 }
 
@@ -143,8 +144,9 @@ impl Watch {
         self.findings.iter()
     }
 
-    /// Says what was too much to look at, or to keep.
-    pub fn note_cuts(&self, gpu: &mut Gpu) {
+    /// The run is over: what can be said no sooner, and what was too much to look at, or to keep.
+    pub fn finish(&mut self, gpu: &mut Gpu) {
+        self.end(gpu);
         let at = gpu.at;
         if self.programs.cut {
             gpu.report.cut("programs that take too much work to look through".to_owned(), at);
@@ -165,33 +167,47 @@ pub fn found_in(capture: &[u8]) -> (Watch, Report) {
         }
         Err(error) => playback.gpu.report.troubles.note(error.into(), playback.gpu.at),
     }
-    watch.note_cuts(&mut playback.gpu);
+    watch.finish(&mut playback.gpu);
     (watch, playback.gpu.report)
 }
 
-/// Writes all that was found, for commands that do something else as well.
+/// How findings are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// For people.
+    Text,
+    /// One object a line.
+    Json,
+}
+
+/// Writes all of `findings`, for commands that do something else as well; `who` broke the rules, if there are several.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn tell_all(watch: &Watch, out: &mut impl Write) -> anyhow::Result<Status> {
-    tell(watch, &Choice::default().read()?, None, false, out)
+pub fn tell_all<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+    who: Option<&str>,
+    form: Form,
+    out: &mut impl Write,
+) -> anyhow::Result<Status> {
+    tell(findings, &Choice::default().read()?, who, form, out)
 }
 
 /// Writes what was found; whether one of severity E remains.
-fn tell(
-    watch: &Watch,
+fn tell<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
     chosen: &Chosen,
     file: Option<&str>,
-    json: bool,
+    form: Form,
     out: &mut impl Write,
 ) -> anyhow::Result<Status> {
     let mut status = Status::Fine;
-    for finding in watch.findings.iter().filter(|finding| chosen.has(finding)) {
+    for finding in findings.into_iter().filter(|finding| chosen.has(finding)) {
         let suppressed = chosen.suppressions.reason(finding);
         let line = Line::new(finding, file, suppressed);
-        match json {
-            true => serde_json::to_writer(&mut *out, &line).context("a finding")?,
-            false => write!(out, "{line}")?,
+        match form {
+            Form::Json => serde_json::to_writer(&mut *out, &line).context("a finding")?,
+            Form::Text => write!(out, "{line}")?,
         }
         writeln!(out)?;
         if finding.broken.rule.rule().severity == Severity::E && suppressed.is_none() {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::program::Checked;
+use super::finding::Broken;
+use super::program::{self, Checked, Regs};
 use crate::draw::sp::state::{CodePlace, code};
 use crate::gpu::{Gpu, STAGES, Stage};
 
@@ -14,12 +15,17 @@ const MAX_PROGRAMS: usize = 4096;
 /// Steps of analysis that all programs of a run may take together: some ten seconds.
 const MAX_STEPS: u64 = 1 << 30;
 
+/// Steps that it may take to follow what is unset through one program.
+const MAX_TAINT: u64 = 1 << 20;
+
 /// Programs by stage and words.
 #[derive(Default)]
 pub struct Programs {
     known: HashMap<(Stage, Vec<u64>), Arc<Checked>>,
     /// What each stage ran last, and where that stands.
     last: [Option<Last>; STAGES.len()],
+    /// What S34 says of programs, by their hash, registers that nobody wrote and outputs.
+    unset: HashMap<(Stage, u64, Regs, Regs), Arc<[Broken]>>,
     steps: u64,
     /// Not all of them could be looked at.
     pub cut: bool,
@@ -49,6 +55,24 @@ impl Programs {
         let checked = self.get(stage, &words.ok()?)?;
         self.last[stage as usize] = Some(Last { place, time: gpu.mem.now(), checked: checked.clone() });
         Some(checked)
+    }
+
+    /// What of a program depends on the registers `unset`, which nobody wrote, where `outputs` are taken at its end.
+    pub fn unset(&mut self, checked: &Checked, unset: Regs, outputs: Regs) -> Arc<[Broken]> {
+        let key = (checked.program.stage, checked.program.shader.hash, unset, outputs);
+        if let Some(known) = self.unset.get(&key) {
+            return known.clone();
+        }
+        if self.unset.len() >= MAX_PROGRAMS {
+            self.unset.clear();
+        }
+        let most = MAX_TAINT.min(MAX_STEPS.saturating_sub(self.steps));
+        let mut steps = most;
+        let broken: Arc<[Broken]> = program::unset(&checked.program, unset, &outputs, &mut steps).into();
+        self.steps += most - steps;
+        self.cut |= steps == 0;
+        self.unset.insert(key, broken.clone());
+        broken
     }
 
     fn get(&mut self, stage: Stage, words: &[u64]) -> Option<Arc<Checked>> {

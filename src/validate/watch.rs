@@ -9,8 +9,8 @@ use a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CTL;
 use super::finding::{Broken, Findings};
 use super::programs::Programs;
 use super::rules::Id;
-use super::state::{self, Said, Scene};
-use super::stream::{self, Bins, Packets, Traffic, Waits};
+use super::state::{self, Highest, Said, Scene};
+use super::stream::{self, Bins, Packets, Tiles, Traffic, Waits, Writers};
 use crate::cp::observer::{Announced, Load};
 use crate::cp::{Call, Flow, Observer};
 use crate::draw::{DispatchCall, DrawCall};
@@ -30,7 +30,10 @@ pub struct Watch {
     pub findings: Findings,
     /// The programs that ran.
     pub programs: Programs,
+    highest: Highest,
     batch: Batch,
+    /// A submit runs, or the run ended in the middle of it.
+    running: bool,
     /// The capture names whole buffers: what it does not name is not there. Recorders that name parts of pages, as
     /// far as they hold them, leave most buffers out.
     names_all: bool,
@@ -45,12 +48,29 @@ struct Batch {
     waits: Waits,
     packets: Packets,
     bins: Bins,
+    tiles: Tiles,
     traffic: Traffic,
+    writers: Writers,
     written: RegSet,
     slots: Slots,
 }
 
 impl Watch {
+    /// One of a device, which knows all memory that there is.
+    pub fn of_device() -> Self {
+        Self { names_all: true, ..Self::default() }
+    }
+
+    /// Says what can be said only when the run of `gpu` is over. Of a frame that was left half done it is not said what it lacks.
+    pub(super) fn end(&mut self, gpu: &Gpu) {
+        let mut said = Said::default();
+        if !self.running && gpu.budget.cut().is_none() {
+            self.batch.tiles.end(&mut said);
+        }
+        stream::unwritten(gpu, &mut said);
+        self.tell(gpu, said);
+    }
+
     fn tell(&mut self, gpu: &Gpu, said: Said) {
         let counts = |broken: &Broken| self.names_all || !IN_MEMORY.contains(&broken.rule);
         said.0.into_iter().filter(counts).for_each(|broken| self.findings.add(gpu, broken));
@@ -63,8 +83,11 @@ impl Watch {
         self.batch.packets.call(&scene, true, &mut said);
         self.batch.traffic.draw(&scene, call, &mut said);
         state::check_programs(&scene, &mut said);
-        state::check_draw(&scene, call, &mut said);
-        state::written::check(&scene, &self.batch.written, &mut said);
+        state::check_unset(&scene, &mut self.programs, &mut said);
+        state::check_draw(&scene, call, self.highest.of(gpu, call), &mut said);
+        self.batch.tiles.draw(&scene, call, &mut said);
+        self.batch.writers.call(&scene, &mut said);
+        state::written::check(&scene, call, &self.batch.written, &mut said);
         slots(&scene, &self.batch.slots, &mut said);
         said
     }
@@ -74,6 +97,9 @@ impl Watch {
         let scene = Scene::of_dispatch(gpu, &mut self.programs);
         self.batch.packets.call(&scene, false, &mut said);
         state::check_programs(&scene, &mut said);
+        state::check_unset(&scene, &mut self.programs, &mut said);
+        self.batch.writers.call(&scene, &mut said);
+        state::written::check_dispatch(&scene, &self.batch.written, &mut said);
         state::check_dispatch(&scene, call.local_size, call.groups, &mut said);
         slots(&scene, &self.batch.slots, &mut said);
         said
@@ -107,6 +133,16 @@ impl Observer for Watch {
             buffer.captured < buffer.bytes || (buffer.bytes > 0 && buffer.bytes.is_multiple_of(PAGE));
     }
 
+    fn submit(&mut self, _: &Gpu, _: u32, _: u32) -> Flow {
+        self.running = true;
+        Flow::Continue
+    }
+
+    fn submitted(&mut self, _: &Gpu) -> Flow {
+        self.running = false;
+        Flow::Continue
+    }
+
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
         let mut said = Said::default();
         match *packet {
@@ -124,13 +160,15 @@ impl Observer for Watch {
     }
 
     fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+        let mut said = Said::default();
         if offset == RBBM_PERFCTR_CTL::ROW.offset {
+            self.batch.tiles.end(&mut said);
             self.batch = Batch::default();
         }
         if (offset as usize) < COUNT {
             self.batch.written.insert(offset);
         }
-        let mut said = Said::default();
+        self.batch.tiles.register(offset, &mut said);
         self.batch.waits.register(gpu, offset, &mut said);
         self.batch.traffic.register(offset);
         self.tell(gpu, said);

@@ -109,6 +109,45 @@ fn strict_and_stats() {
     assert_eq!((&stats["submits"], &stats["faults"][0]["count"]), (&1.into(), &1.into()));
 }
 
+/// A program that writes a register which the kernel protects.
+#[test]
+fn breaking_rules() {
+    if std::env::var_os(INSIDE).is_none() {
+        return;
+    }
+    let node = open();
+    let buffer = Buffer::new(&node, 4096);
+    buffer.map.put(0, &[0x0cc0, 1]);
+    let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
+    Submit::new(&mut bos, &[Cmd { kind: 1, size: 8, ..Cmd::default() }]).go(&node).unwrap();
+}
+
+#[test]
+fn what_breaks_rules_is_said_at_exit_and_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("found.jsonl");
+    let output = run(&["--validate", "--findings", file.to_str().unwrap()], "launcher::breaking_rules");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("\nC20 E: RB_GMEM_BASE_ADDR is protected: CP fault\n"),
+        "{}",
+        stderr(&output)
+    );
+    let found: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!((&found["rule"], &found["severity"]), (&"C20".into(), &"E".into()));
+
+    let without = run(&[], "launcher::breaking_rules");
+    assert!(without.status.success() && !stderr(&without).contains("C20"), "{}", stderr(&without));
+    let quiet = run(&["--validate", "--quiet"], "launcher::breaking_rules");
+    assert_eq!(quiet.status.code(), Some(1));
+    assert!(stderr(&quiet).contains("C20 E"), "{}", stderr(&quiet));
+    let good = run(&["--validate", "--findings", file.to_str().unwrap()], "launcher::program");
+    assert!(good.status.success(), "{}", stderr(&good));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "");
+    let missing = run(&["--findings", file.to_str().unwrap()], "launcher::program");
+    assert_eq!(missing.status.code(), Some(2), "--findings alone is wrong use");
+}
+
 /// A program that reads where no buffer is.
 #[test]
 fn reading_outside() {

@@ -46,8 +46,14 @@ pub fn run(number: u64, capture: &[u8], worst: &Worst) -> Result<(), String> {
 
 fn all(folder: &Path, capture: &Path, worst: &Worst) -> Result<(), String> {
     let capture = capture.display().to_string();
-    let listings =
-        [&["info"][..], &["decode"], &["decode", "--format", "jsonl", "--shaders"], &["disasm"], &["show"]];
+    let listings = [
+        &["info"][..],
+        &["decode"],
+        &["decode", "--format", "jsonl", "--shaders"],
+        &["disasm"],
+        &["show"],
+        &["validate"],
+    ];
     for arguments in listings {
         command(&[arguments, &[&capture]].concat(), worst)?;
     }

@@ -136,10 +136,10 @@ fn tessellated_triangles_are_fed_back() {
         VPC_SO_BUF_CNTL = 1
         VPC_SO_CNTL = 0
         VPC_SO_PROG {{ A_EN | A_OFF = 0 | B_EN | B_OFF = 4 }}
-        use draw_bent_triangle",
+        use bent_triangles",
         buffer(0, 64)
     );
-    let gpu = scene.with("use draw_bent_triangle", &registers).play();
+    let gpu = scene.with("use bent_triangles", &registers).play();
     assert_eq!(faults(&gpu), Vec::<String>::new());
     let base = gpu.regs.get::<a4emu_decoder::regs::vpc::VPC_SO_BUFFER_BASE>().VALUE();
     assert_eq!(floats(&gpu, base, 8), [0.7, -0.6, 0.0, 0.8, -0.525, -0.450_000_02, 0.0, 0.0]);

@@ -289,6 +289,25 @@ fn a_report_has_no_controls_of_serve() -> Outcome {
     is_quiet(&browser, page())
 }
 
+/// What an A4xx would not forgive stands beside the draws that break it.
+fn findings_say_what_mends_them() -> Outcome {
+    let folder = TempDir::new()?;
+    let path = |name: &str| folder.path().join(name);
+    fs::copy(captures().join("setup.a4i"), path("setup.a4i"))?;
+    let source = fs::read_to_string(captures().join("triangle-by-hand.a4"))?;
+    let late = "mov.f32f32 r0.z, (0.0)\n    mul.f r0.z, r0.z, c0.x";
+    fs::write(path("broken.a4"), source.replacen("mov.f32f32 r0.z, (0.0)", late, 1))?;
+    a4emu(&["asm", text(&path("broken.a4")), "-o", text(&path("broken.rd"))]);
+    a4emu(&["report", text(&path("broken.rd")), "-o", text(&path("broken.html")), "-q"]);
+    let mut browser = Browser::open(&path("broken.html"))?;
+    browser.click("#tab-findings")?;
+    same("tab", browser.text("#tab-findings")?.as_str(), "Findings (1)")?;
+    let found = browser.text("#findings li")?;
+    same("finding", found.starts_with("D1 E VS ") && found.contains("Mend: put (rptN)nop"), true)?;
+    same("mark in the list", browser.text("#row-0 .finding")?.contains("1"), true)?;
+    is_quiet(&browser, &path("broken.html"))
+}
+
 fn main() {
     let has_browser = std::process::Command::new("chromium").arg("--version").output().is_ok();
     let can_be_had = std::env::var_os("A4EMU_NO_BROWSER").is_none();
@@ -308,6 +327,7 @@ fn main() {
         trial("a_lane_is_stepped_through", live::a_lane_is_stepped_through),
         trial("a_draw_is_edited", live::a_draw_is_edited),
         trial("a_register_is_explained", live::a_register_is_explained),
+        trial("findings_say_what_mends_them", findings_say_what_mends_them),
         trial("light_and_dark", light_and_dark),
         trial("a_hostile_name_is_text", a_hostile_name_is_text),
     ];

@@ -137,6 +137,13 @@ impl FeedbackState {
     }
 }
 
+impl FeedbackState {
+    /// Where the buffers that are on begin, and their bytes.
+    pub fn ranges(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.buffers.iter().flatten().map(|buffer| (buffer.base, buffer.size))
+    }
+}
+
 /// How far the buffers are full after a draw.
 pub struct Filled(pub(super) [Option<FeedbackBuffer>; 4]);
 

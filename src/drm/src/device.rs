@@ -5,12 +5,14 @@
 //! thread does without one (see [`crate::ring`]).
 
 use std::collections::BTreeMap;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use a4emu::gpu::Chip;
 use a4emu::run::summary::Summary;
+use a4emu::validate::{self, Form};
 use rustix::fs::{MemfdFlags, Mode};
 use rustix::io::Errno;
 
@@ -116,6 +118,8 @@ pub fn finish() {
     if summary.submits > 0 {
         eprintln!("{summary}");
     }
+    // There is nobody whose status could say more, and nowhere else to say that stderr is closed.
+    let _ = validate::tell_all(&summary.findings, None, Form::Text, &mut io::stderr().lock());
 }
 
 impl Device {

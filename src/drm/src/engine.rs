@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use a4emu::budget::Budget;
-use a4emu::cp::{Call, Cp, Flow, Observer, Renderer};
+use a4emu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
 use a4emu::gpu::{Chip, Gpu};
 use a4emu::run::report;
 use a4emu::run::summary::Summary;
 use a4emu::shader::jit;
+use a4emu::validate::Watch;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rustix::io::Errno;
 
@@ -81,6 +82,8 @@ pub struct Engine {
     frames: Option<Frames>,
     /// Files that are the memory of buffers.
     shelf: Shelf,
+    /// Watches for what a chip would not forgive.
+    watch: Option<Watch>,
     /// Threads that draws run on, this one among them; they take no signals either.
     threads: Option<ThreadPool>,
 }
@@ -114,6 +117,7 @@ impl Engine {
             last: None,
             frames: folder.and_then(Frames::open),
             shelf: Shelf::default(),
+            watch: settings::get().validate.then(Watch::of_device),
             threads: ThreadPoolBuilder::new().use_current_thread().build().ok(),
         };
         engine.gpu.pipeline.programs.jit = settings::get().jit;
@@ -180,15 +184,18 @@ impl Engine {
 
     /// Runs the command buffers, with work enough for any submit that ends.
     fn execute(&mut self, job: &Job) {
-        let Self { gpu, threads, last, .. } = self;
+        let Self { gpu, threads, last, watch, .. } = self;
         gpu.budget = Budget::new(settings::get().max_work);
         let same_file = *last == Some(job.file);
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));
         let run = || {
             let mut counts = Counts::default();
+            let mut observers: Vec<&mut dyn Observer> = vec![&mut counts];
+            observers.extend(watch.as_mut().map(|watch| watch as &mut dyn Observer));
+            let mut observer = Tee(observers);
             for (span, _) in commands {
                 let dwords = (span.len / 4) as u32;
-                Cp::new(gpu, &mut Renderer, &mut counts).submit(span.address, dwords);
+                Cp::new(gpu, &mut Renderer, &mut observer).submit(span.address, dwords);
             }
             gpu.at.submit += 1;
             counts
@@ -252,6 +259,7 @@ impl Engine {
     /// Leaves the summary for the launcher, if there is one.
     fn leave_summary(&mut self) {
         self.summary.take_report(&self.gpu.report);
+        self.watch.iter().for_each(|watch| self.summary.take_findings(watch));
         if let Some(report) = &mut self.report
             && report.put(&self.summary).is_err()
         {

@@ -29,6 +29,8 @@ pub struct Settings {
     pub run: String,
     /// `A4EMU_MAX_WORK`: units of work after which a submit is taken to hang.
     pub max_work: u64,
+    /// `A4EMU_VALIDATE=1`: what submits do is held against the rules of `a4emu validate`.
+    pub validate: bool,
     /// `A4EMU_STRICT=1`: a submit that faults or meets something unsupported fails.
     pub strict: bool,
 }
@@ -51,6 +53,7 @@ impl Settings {
             run: run(variable("A4EMU_FOLDER").as_deref()),
             folder: variable("A4EMU_FOLDER").map(PathBuf::from),
             max_work: text("A4EMU_MAX_WORK").parse().unwrap_or(budget::BASE),
+            validate: text("A4EMU_VALIDATE") == "1",
             strict: text("A4EMU_STRICT") == "1",
         }
     }
@@ -68,20 +71,26 @@ mod tests {
     #[test]
     fn defaults_and_values() {
         let none = Settings::from(|_| None);
-        assert_eq!((none.chip.id, none.strict, none.record_range), (420, false, Span::ALL));
+        assert_eq!(
+            (none.chip.id, none.strict, none.validate, none.record_range),
+            (420, false, false, Span::ALL)
+        );
         let some = Settings::from(|name| {
             let value = match name {
                 "A4EMU_GPU" => "430",
                 "A4EMU_MODEL" => "strict-gl",
                 "A4EMU_JIT" => "off",
                 "A4EMU_RECORD_RANGE" => "2..4",
-                "A4EMU_STRICT" => "1",
+                "A4EMU_STRICT" | "A4EMU_VALIDATE" => "1",
                 _ => return None,
             };
             Some(value.into())
         });
         assert_eq!((none.model, some.model), (Model::Board, Model::StrictGl));
         assert_eq!((none.jit, some.jit), (Jit::Auto, Jit::Off));
-        assert_eq!((some.chip.id, some.strict, some.record_range), (430, true, Span { start: 2, end: 4 }));
+        assert_eq!(
+            (some.chip.id, some.strict, some.validate, some.record_range),
+            (430, true, true, Span { start: 2, end: 4 })
+        );
     }
 }

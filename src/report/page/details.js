@@ -67,7 +67,7 @@ class Details {
     Object.assign(this, { draw, row, query });
     this.drawn.clear();
     $("details-title").textContent = `f${draw.id} · ${passText(draw.row)} · ${commandText(draw.row)}`;
-    const finding = draw.row.findings.length;
+    const finding = draw.row.findings.length + draw.row.troubles.length;
     $("tab-findings").textContent = finding ? `Findings (${finding})` : "Findings";
     $("tab-textures").textContent = draw.texture_use.length ? `Textures (${draw.texture_use.length})` : "Textures";
     this.render(this.tab ?? "state");
@@ -206,15 +206,26 @@ class Details {
     });
   }
 
+  /** What went wrong, and what an A4xx would not forgive: of this draw, and of all of them by where it was met first. */
   findingsParts() {
-    const list = (findings) => make("ul", {}, ...findings.map((text) => make("li", { class: "finding" }, text)));
-    const own = this.draw.row.findings;
-    const others = this.frame.draws.flatMap((draw, row) => (draw.row.findings.length && row !== this.row ? [[draw, row]] : []));
+    const { draws, findings } = this.frame;
+    const ofRow = ({ row }, indices) => [
+      ...row.troubles.map((text) => make("li", { class: "finding" }, text)), ...indices.map((index) => findingItem(findings[index]))];
+    const own = ofRow(this.draw, this.draw.row.findings);
+    const known = new Set();
+    const others = draws.flatMap((draw, row) => {
+      const first = draw.row.findings.filter((index) => !known.has(index));
+      first.forEach((index) => known.add(index));
+      const items = row === this.row ? [] : ofRow(draw, first);
+      return items.length ? [drawLink(row, draw), make("ul", {}, ...items)] : [];
+    });
+    const rest = findings.filter((_, index) => !known.has(index)).map(findingItem);
+    const none = () => make("p", { class: "dim" }, "none");
     return [
-      make("h3", {}, "Of this draw"), own.length ? list(own) : make("p", { class: "dim" }, "none"),
-      make("h3", {}, "Of other draws"), others.length ? null : make("p", { class: "dim" }, "none"),
-      ...others.slice(0, 500).flatMap(([draw, row]) => [drawLink(row, draw), list(draw.row.findings)]),
-    ].filter(Boolean);
+      make("h3", {}, "Of this draw"), own.length ? make("ul", {}, ...own) : none(),
+      make("h3", {}, "Of other draws, where each was met first"), ...(others.length ? others.slice(0, 1000) : [none()]),
+      ...(rest.length ? [make("h3", {}, "Behind the last draw"), make("ul", {}, ...rest.slice(0, 1000))] : []),
+    ];
   }
 
   packetsParts() {
@@ -321,4 +332,13 @@ class Registers {
       $("register-text").textContent = error.message;
     }
   }
+}
+
+/** What is wrong, the rule that says so, and what mends it. */
+function findingItem({ rule, severity, what, shader, says, mend, count: times }) {
+  const at = shader ? ` ${shader.stage} ${shader.hash.slice(0, 8)} at ${shader.instruction}` : "";
+  return make("li", { class: severity === "N" ? null : "finding" },
+    `${rule} ${severity}${at}: ${what}${times > 1 ? ` (${times} times)` : ""}`,
+    shader ? make("div", {}, make("code", {}, shader.text.trim())) : null,
+    make("div", { class: "dim" }, `${says}. Mend: ${mend}.`));
 }

@@ -87,8 +87,9 @@ class DrawList {
   }
 
   add(row, index) {
-    const draw = this.frame.draws[row], { cost, share, findings } = draw.row;
+    const draw = this.frame.draws[row], { cost, share } = draw.row;
     const name = `f${draw.id}`, counts = `${cost.pixels} px · ${instructionsOf(draw.row)} instr`;
+    const findings = findingLines(this.frame, draw);
     const found = findings.length ? make("span", { class: "finding", title: findings.join("\n") }, `▲ ${findings.length} `, hidden("findings ")) : null;
     const bar = make("i");
     bar.style.width = `${(100 * share) / this.mostShare}%`;
@@ -139,10 +140,15 @@ class DrawList {
   }
 }
 
+/** What went wrong in a draw, and which rules it breaks, a line each. */
+function findingLines(frame, { row }) {
+  return [...row.troubles, ...row.findings.map((index) => `${frame.findings[index].rule}: ${frame.findings[index].what}`)];
+}
+
 /** What of a draw can be searched for, but for its packets. */
 function searchText(frame, draw) {
   const { row } = draw;
-  const parts = [`f${draw.id}`, commandText(row), passText(row), ...row.findings, ...draw.changed];
+  const parts = [`f${draw.id}`, commandText(row), passText(row), ...findingLines(frame, draw), ...draw.changed];
   row.shaders.forEach((shader) => parts.push(`${shader.stage} ${shader.hash}`));
   row.textures.forEach((texture) => parts.push(`${texture.format} ${texture.size.join("x")} ${hex(texture.address)}`));
   row.targets.forEach((target) => parts.push(`${target.name} ${target.format}`));

@@ -135,12 +135,11 @@ fn kills(program: &Program, broken: &mut Vec<Broken>) {
     if program.stage != Stage::FS {
         return;
     }
-    let back = |(index, instr): &(usize, &Instr)| target(instr, *index).is_some_and(|to| to <= *index as i64);
-    let Some(last_back) = program.reachable().filter(back).map(|(index, _)| index).last() else { return };
+    let leads_back = before_loops(program);
     for (index, _) in program.reachable().filter(|(_, instr)| is_kill(instr)) {
         let mut behind = (index + 1..program.instrs.len()).filter(|at| !is_nop(&program.instrs[*at]));
         let leaves = behind.next().is_some_and(|at| leaves_to_end(program, index, at));
-        if index <= last_back && reaches_loop(program, index) && !leaves {
+        if leads_back[index] && !leaves {
             broken.push(program.broken(Id::S7, index, "killed lanes may loop for ever"));
         }
     }
@@ -162,20 +161,17 @@ fn leaves_to_end(program: &Program, kill: usize, at: usize) -> bool {
     same && to_end
 }
 
-/// Whether a branch back can follow.
-fn reaches_loop(program: &Program, from: usize) -> bool {
-    let mut seen = BTreeSet::new();
-    let mut open = vec![from];
+/// From which instructions a branch back can follow.
+fn before_loops(program: &Program) -> Vec<bool> {
+    let mut leads = vec![false; program.instrs.len()];
+    let is_back = |index: usize| program.flow.after(index).iter().any(|next| *next <= index);
+    let mut open: Vec<usize> = (0..leads.len()).filter(|index| is_back(*index)).collect();
     while let Some(index) = open.pop() {
-        if !seen.insert(index) {
-            continue;
+        if !std::mem::replace(&mut leads[index], true) {
+            open.extend(program.flow.before(index));
         }
-        if program.flow.after(index).iter().any(|next| *next <= index) {
-            return true;
-        }
-        open.extend(program.flow.after(index));
     }
-    false
+    leads
 }
 
 /// S8 and S14: what a0.x is used for.

@@ -4,10 +4,17 @@ mod control;
 mod delay;
 mod encoding;
 mod flow;
+mod origin;
+mod regs;
 mod sync;
+mod taint;
+
+use std::collections::BTreeSet;
 
 use a4emu_decoder::isa::ir3::access::{Access, FileReg, Role};
-use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat2Op, Cat6Class, Cat6Form, Cat6Op, Instr};
+use a4emu_decoder::isa::ir3::{
+    Body, Cat0Op, Cat2Op, Cat5, Cat5Op, Cat5Slots, Cat6, Cat6Class, Cat6Form, Cat6Op, Instr, RegOrImm,
+};
 
 use super::finding::{Broken, Instruction};
 use super::rules::Id;
@@ -15,7 +22,9 @@ use crate::gpu::Stage;
 use crate::inspect::Shader;
 use encoding::needs_quads;
 use flow::{Flow, control};
+pub use regs::Regs;
 use sync::Pending;
+pub use taint::unset;
 
 /// A program, taken apart for the rules.
 pub struct Program {
@@ -51,10 +60,24 @@ pub struct Facts {
     pub private: bool,
     /// Something kills.
     pub kills: bool,
+    /// Something changes memory by what it held.
+    pub atomics: bool,
+    /// Textures that something gathers from.
+    pub gathers: BTreeSet<u8>,
+    /// Slots that something stores to.
+    pub stored: BTreeSet<u8>,
+    /// Scalars of the constant file that may be part of an address of ldg.
+    pub pointers: BTreeSet<u16>,
+    /// Registers that it reads before it writes them.
+    pub taken: Regs,
+    /// Registers that it may write.
+    pub written: Regs,
 }
 
 impl Facts {
-    fn of(program: &Program) -> Self {
+    fn of(program: &mut Program) -> Self {
+        let (pointers, taken) = (origin::pointers(program), taint::live_at_start(program));
+        let program = &*program;
         let any = |is_it: fn(&Instr) -> bool| program.reachable().any(|(_, instr)| is_it(instr));
         let inputs = program.reachable().filter(|(_, instr)| is_input(instr)).map(|(index, _)| index);
         Self {
@@ -65,6 +88,14 @@ impl Facts {
             quads: any(needs_quads),
             private: any(uses_private_memory),
             kills: any(|instr| control(instr).is_some_and(|cat0| cat0.op == Cat0Op::Kill)),
+            atomics: any(|instr| {
+                matches!(instr.body, Body::Cat6(Cat6 { form: Cat6Form::AtomicSlot { .. }, .. }))
+            }),
+            gathers: program.reachable().filter_map(|(_, instr)| gathered(instr)).collect(),
+            stored: program.reachable().filter_map(|(_, instr)| stored(instr)).collect(),
+            pointers,
+            taken,
+            written: taint::written(program),
         }
     }
 }
@@ -84,6 +115,25 @@ fn uses_storage(instr: &Instr) -> bool {
             | Cat6Form::AtomicSlot { .. }
             | Cat6Form::Info { .. }
     )
+}
+
+/// The texture that an instruction gathers from.
+fn gathered(instr: &Instr) -> Option<u8> {
+    let Body::Cat5(Cat5 { op, slots: Cat5Slots::Immediate { texture, .. }, .. }) = instr.body else {
+        return None;
+    };
+    let gathers = matches!(op, Cat5Op::Gather4r | Cat5Op::Gather4g | Cat5Op::Gather4b | Cat5Op::Gather4a);
+    gathers.then_some(texture)
+}
+
+/// The storage slot that an instruction changes.
+fn stored(instr: &Instr) -> Option<u8> {
+    let Body::Cat6(Cat6 { form, .. }) = instr.body else { return None };
+    match form {
+        Cat6Form::BufferStore { slot: RegOrImm::Immediate(slot), .. }
+        | Cat6Form::AtomicSlot { slot: RegOrImm::Immediate(slot), .. } => Some(slot),
+        _ => None,
+    }
 }
 
 fn uses_private_memory(instr: &Instr) -> bool {
@@ -119,8 +169,10 @@ impl Checked {
         let pending = sync::check(&mut program, &mut broken);
         control::check(&program, &mut broken);
         encoding::check(&program, &mut broken);
+        origin::check(&mut program, &mut broken);
+        let facts = Facts::of(&mut program);
+        taint::check_barriers(&mut program, facts.taken, &mut broken);
         let (cut, steps) = (program.steps == 0, MAX_STEPS - program.steps);
-        let facts = Facts::of(&program);
         Self { program, facts, broken, pending, cut, steps }
     }
 }

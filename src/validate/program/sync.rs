@@ -7,30 +7,13 @@ use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat6Class, Cat7Op, Instr};
 
 use super::Program;
 use super::flow::{control, target};
+use super::regs::Regs;
 use crate::gpu::Stage;
 use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
 
-const WORDS: usize = FileReg::COUNT / 64;
-
-/// A set of registers.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub struct Regs([u64; WORDS]);
-
-impl Regs {
-    fn add(&mut self, reg: FileReg) {
-        self.0[reg.index() / 64] |= 1 << (reg.index() % 64);
-    }
-
-    /// Whether it is in the set.
-    pub fn has(&self, reg: FileReg) -> bool {
-        self.0[reg.index() / 64] >> (reg.index() % 64) & 1 != 0
-    }
-
-    fn join(&mut self, other: &Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(word, more)| *word |= more);
-    }
-}
+/// Instructions that are looked through for the one that a finding is about.
+const FAR: usize = 512;
 
 /// What is under way.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -224,10 +207,11 @@ fn consumer(program: &Program, index: usize, reg: FileReg) -> String {
     nearest(program, index, reads)
 }
 
+/// The nearest instruction before `index` that `is_it`, as text, if it is not too far away.
 fn nearest(program: &Program, index: usize, is_it: impl Fn(usize) -> bool) -> String {
     let mut open: VecDeque<usize> = program.flow.before(index).iter().copied().collect();
     let mut seen = BTreeSet::new();
-    while let Some(at) = open.pop_front() {
+    while let Some(at) = open.pop_front().filter(|_| seen.len() < FAR) {
         if is_it(at) {
             return format!("`{}` at {at}", program.text(at).trim());
         }

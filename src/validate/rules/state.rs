@@ -76,9 +76,9 @@ super::rules! { 2;
     P25 W Guess "A dispatch has HLSQ_UPDATE_CONTROL 0, SINGLECONTEXT and SP_SP_CTRL_REG 0x860010";
         mend "write what Mesa writes";
         from "hazards.md 5";
-    P26 N Doc "Mirrored clamping of odd sizes and 96-bit textures are said not to work";
+    P26 N Doc "Mirrored clamping of odd sizes, 96-bit textures, gathers of integers and tessellation in tiles are said not to work";
         mend "do without";
-        from "fd4/fd4_texture.c, hazards.md 5";
+        from "fd4/fd4_texture.c, fd4_screen.c, fd/freedreno_gmem.c (fd_gmem_render_tiles), hazards.md 5";
 
     M1 E Inf "An attribute's range lies in one buffer";
         mend "lower SIZE, or bind a larger buffer";
@@ -105,6 +105,13 @@ super::rules! { 2;
         mend "map the memory";
         from "hazards.md 6", break "address + 16 MiB";
 
+    M8 N Inf "Memory that is read was written by somebody";
+        mend "write it, or do not read it";
+        from "hazards.md 6";
+    M9 N Inf "One agent writes to a range of memory in a batch";
+        mend "begin a batch between the two";
+        from "hazards.md 6";
+
     T1 E Doc "A bin is a multiple of 32 pixels, 1024 by 992 at most";
         mend "choose another size";
         from "fd/freedreno_gmem.c (layout_gmem), hazards.md 7", break "width 0";
@@ -126,8 +133,20 @@ super::rules! { 2;
     T7 E Inf "A resolve copies a target that is there, in its own format";
         mend "name the target's base and format";
         from "hazards.md 7", break "GMEM_BASE + 0x4000";
+    T8 N Inf "A surface of a tile is cleared, restored or written before it is read";
+        mend "clear it, or restore it";
+        from "hazards.md 7", break "delete a restore draw";
+    T9 W Inf "Colour that is drawn in a tile is copied out of it";
+        mend "resolve it before the next tile";
+        from "hazards.md 7", break "delete a resolve draw";
+    T10 E Inf "Tiles do not overlap and leave no gap";
+        mend "lay them side by side";
+        from "hazards.md 7", break "BIN_OFFSET of one tile";
     T11 E Inf "In bypass mode depth and stencil are not tested: their registers are stale";
         mend "render in tiles";
+        from "hazards.md 7";
+    T12 W Inf "What a draw does beside its pixels, it does once, and not for each tile";
+        mend "render in bypass mode";
         from "hazards.md 7";
 
     R1 W Inf "What a stage reads was written since the batch began: else it holds what another process left";

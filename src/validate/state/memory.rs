@@ -7,11 +7,11 @@ use a4emu_decoder::regs::tex::*;
 use a4emu_decoder::regs::tpl1::*;
 use a4emu_decoder::regs::vfd::*;
 
-use super::{Said, Scene};
+use super::{Extent, Said, Scene};
 use crate::draw::tpl1::state::border_colors;
 use crate::draw::tpl1::{self, Border};
 use crate::draw::{DrawCall, IndexSource};
-use crate::format::Format;
+use crate::format::{Format, Type};
 use crate::gpu::Stage;
 use crate::pass::Pass;
 use crate::validate::program::Checked;
@@ -22,8 +22,8 @@ const TARGETS: u32 = 8;
 const ALIGNMENT: u32 = 32;
 
 /// Adds what breaks the rules of memory at a draw.
-pub fn check(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
-    attributes(scene, call, said);
+pub fn check(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mut Said) {
+    attributes(scene, call, highest, said);
     index_buffer(scene, call, said);
     resources(scene, said);
     match scene.pass {
@@ -41,7 +41,9 @@ pub fn check_dispatch(scene: &Scene<'_>, said: &mut Said) {
 fn resources(scene: &Scene<'_>, said: &mut Said) {
     for checked in &scene.programs {
         textures(scene, checked, said);
+        gathers(scene, checked, said);
         buffers(scene, checked, said);
+        pointers(scene, checked, said);
     }
 }
 
@@ -51,7 +53,7 @@ fn holds(scene: &Scene<'_>, address: u32, bytes: u64) -> bool {
 }
 
 /// M1 and M2.
-fn attributes(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
+fn attributes(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mut Said) {
     let regs = scene.regs;
     let count = regs.get::<VFD_CONTROL_0>().STRMDECINSTRCNT().min(VFD_DECODE_INSTR::ROW.len);
     for i in 0..count {
@@ -71,7 +73,10 @@ fn attributes(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
                     + u64::from(first_instance(scene, call))
             }
             (IndexSource::Auto, false) => u64::from(call.count - 1) + u64::from(first_vertex(scene, call)),
-            _ => continue,
+            (_, false) => match highest.and_then(|index| last_vertex(scene, call, index)) {
+                Some(last) => last,
+                None => continue,
+            },
         };
         let end = last * u64::from(fetch.BUFSTRIDE()) + u64::from(element);
         said.unless(end <= size.into(), Id::M2, || {
@@ -82,6 +87,12 @@ fn attributes(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
 
 fn first_vertex(scene: &Scene<'_>, call: &DrawCall) -> u32 {
     call.base_vertex.unwrap_or(scene.regs.get::<VFD_INDEX_OFFSET>().VALUE().max(0) as u32)
+}
+
+/// Vertex of the highest index; nothing where that lies before the first.
+fn last_vertex(scene: &Scene<'_>, call: &DrawCall, index: u32) -> Option<u64> {
+    let base = call.base_vertex.map_or(scene.regs.get::<VFD_INDEX_OFFSET>().VALUE(), |base| base as i32);
+    u64::try_from(i64::from(index) + i64::from(base)).ok()
 }
 
 fn first_instance(scene: &Scene<'_>, call: &DrawCall) -> u32 {
@@ -168,11 +179,35 @@ fn doubtful(scene: &Scene<'_>, stage: Stage, [slot, sampler]: [u8; 2], said: &mu
     });
 }
 
+/// P26 of gathers.
+fn gathers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+    let stage = checked.program.stage;
+    let textures = &scene.gpu.loaded.stage(stage).textures;
+    for &slot in &checked.facts.gathers {
+        let format = textures.get(usize::from(slot)).map(|words| TEX_CONST_0(words[0]).FMT());
+        let format =
+            format.and_then(Format::texture).filter(|format| matches!(format.ty, Type::Uint | Type::Sint));
+        said.unless(format.is_none(), Id::P26, || {
+            format!("{}: gather from texture {slot}, which holds integers", stage.name())
+        });
+    }
+}
+
+fn shows_border(words: [u32; 2]) -> bool {
+    let sampler = TEX_SAMP_0(words[0]);
+    [sampler.WRAP_S(), sampler.WRAP_T(), sampler.WRAP_R()].contains(&TexClamp::A4XX_TEX_CLAMP_TO_BORDER)
+}
+
+/// Whether a sampler that the program names clamps to the border.
+pub fn clamps_to_border(scene: &Scene<'_>, checked: &Checked) -> bool {
+    let samplers = &scene.gpu.loaded.stage(checked.program.stage).samplers;
+    let mut named = checked.program.shader.uses.samples.iter().filter_map(|(sampler, _)| *sampler);
+    named.any(|slot| samplers.get(usize::from(slot)).is_some_and(|words| shows_border(*words)))
+}
+
 /// The half of M7 that is about border colours.
 fn border(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 2], said: &mut Said) {
-    let sampler = TEX_SAMP_0(words[0]);
-    let wraps = [sampler.WRAP_S(), sampler.WRAP_T(), sampler.WRAP_R()];
-    if !wraps.contains(&TexClamp::A4XX_TEX_CLAMP_TO_BORDER) {
+    if !shows_border(words) {
         return;
     }
     let base = border_colors(scene.regs, stage);
@@ -182,25 +217,39 @@ fn border(scene: &Scene<'_>, stage: Stage, slot: u8, words: [u32; 2], said: &mut
     });
 }
 
-/// M6 and X10.
-fn buffers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+/// S29 of uniform buffers: the driver writes 0xbadN0000 for one that is not bound, an older one all ones.
+fn pointers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
     let stage = checked.program.stage;
-    let ssbo = scene.gpu.loaded.ssbo(stage);
-    for &slot in &checked.program.shader.uses.buffers {
-        let at = usize::from(slot);
-        let (Some(words), Some(sizes)) = (ssbo.descriptors.get(at), ssbo.sizes.get(at)) else { continue };
-        let (base, pitch) = (SSBO_0_0(words[0]).BASE(), SSBO_0_1(words[1]).PITCH());
-        let is_buffer = pitch == 0;
-        let elements = SSBO_1_0(sizes[0]).elements(SSBO_1_1(sizes[1]));
-        let bytes = u64::from(elements) * 4;
-        said.unless(!is_buffer || holds(scene, base, bytes), Id::M6, || {
+    let constants = &scene.gpu.loaded.stage(stage).constants;
+    for &scalar in &checked.facts.pointers {
+        let value =
+            constants.get(usize::from(scalar / 4)).map_or(0, |vector| vector[usize::from(scalar % 4)]);
+        let unbound = value & 0xfff0_ffff == 0xbad0_0000 || value == u32::MAX;
+        said.unless(!unbound, Id::S29, || {
+            let (vector, component) = (scalar / 4, ['x', 'y', 'z', 'w'][usize::from(scalar % 4)]);
             format!(
-                "{}: storage buffer {slot} has {bytes} bytes at {base:#010x}, in no one buffer",
+                "{}: ldg from c{vector}.{component}, {value:#010x}: the buffer is not bound",
                 stage.name()
             )
         });
-        let dropped = words[0] - base;
-        said.unless(dropped == 0, Id::X10, || {
+    }
+}
+
+/// M6 and X10.
+fn buffers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
+    let stage = checked.program.stage;
+    for &slot in &checked.program.shader.uses.buffers {
+        if let Some(Extent { base, bytes }) = Extent::of_storage(scene, stage, slot) {
+            said.unless(holds(scene, base, bytes), Id::M6, || {
+                format!(
+                    "{}: storage buffer {slot} has {bytes} bytes at {base:#010x}, in no one buffer",
+                    stage.name()
+                )
+            });
+        }
+        let Some(words) = scene.gpu.loaded.ssbo(stage).descriptors.get(usize::from(slot)) else { continue };
+        let base = SSBO_0_0(words[0]).BASE();
+        said.unless(words[0] == base, Id::X10, || {
             format!("{}: storage buffer {slot} at {:#010x}, read from {base:#010x}", stage.name(), words[0])
         });
     }
@@ -209,14 +258,15 @@ fn buffers(scene: &Scene<'_>, checked: &Checked, said: &mut Said) {
 /// M4.
 fn targets(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
-    let height = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
     let components = regs.get::<RB_RENDER_COMPONENTS>();
     for i in (0..TARGETS).filter(|i| components.target(*i) != 0) {
         let info = regs.at::<RB_MRT_BUF_INFO>(i);
-        let Some(format) = Format::color(info.COLOR_FORMAT()) else { continue };
+        let (Some(format), Some(Extent { base, bytes })) =
+            (Format::color(info.COLOR_FORMAT()), Extent::of_target(regs, i))
+        else {
+            continue;
+        };
         let (cpp, pitch) = (format.block().bytes, info.COLOR_BUF_PITCH());
-        let base = regs.at::<RB_MRT_BASE>(i).VALUE();
-        let bytes = span(pitch, height.HEIGHT(), height.WIDTH() * cpp);
         said.unless(holds(scene, base, bytes), Id::M4, || {
             format!("target {i}: {bytes} bytes at {base:#010x} are in no one buffer")
         });
@@ -225,19 +275,15 @@ fn targets(scene: &Scene<'_>, said: &mut Said) {
     }
 }
 
-/// Bytes from the first to behind the last pixel.
-fn span(pitch: u32, rows: u32, row: u32) -> u64 {
-    u64::from(pitch) * u64::from(rows.saturating_sub(1)) + u64::from(row)
-}
-
 /// M5.
 fn resolve(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
-    let frame = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
-    let (base, pitch) = (regs.get::<RB_COPY_DEST_BASE>().BASE(), regs.get::<RB_COPY_DEST_PITCH>().PITCH());
+    let Some(Extent { base, bytes }) = Extent::of_resolve(regs) else { return };
     let Some(format) = Format::color(regs.get::<RB_COPY_DEST_INFO>().FORMAT()) else { return };
-    let row = frame.WIDTH() * format.block().bytes;
-    let bytes = span(pitch, frame.HEIGHT(), row);
+    let (pitch, row) = (
+        regs.get::<RB_COPY_DEST_PITCH>().PITCH(),
+        regs.get::<RB_FRAME_BUFFER_DIMENSION>().WIDTH() * format.block().bytes,
+    );
     said.unless(holds(scene, base, bytes), Id::M5, || {
         format!("resolve: {bytes} bytes at {base:#010x} are in no one buffer")
     });

@@ -1,6 +1,8 @@
 //! Sections 3.2 and 5 to 8 of the page: what a draw runs with, looked at right before it runs.
 
+mod extent;
 mod fetch;
+mod indices;
 mod linkage;
 mod memory;
 mod output;
@@ -15,13 +17,16 @@ use std::sync::Arc;
 use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 
 use super::finding::Broken;
-use super::program::Checked;
+use super::program::{Checked, Regs};
 use super::programs::Programs;
 use super::rules::Id;
 use crate::draw::{DrawCall, gs};
 use crate::gpu::{CodeSource, Gpu, Stage};
 use crate::pass::Pass;
 use crate::regfile::RegFile;
+pub use extent::Extent;
+pub use indices::Highest;
+use stage::Named;
 pub use stage::hlsq;
 
 /// A draw or dispatch, and the programs that it runs.
@@ -103,6 +108,11 @@ impl<'a> Scene<'a> {
         self.gpu.loaded.stage(stage).source == CodeSource::Memory
     }
 
+    /// Whether it is a dispatch.
+    pub fn is_dispatch(&self) -> bool {
+        self.program(Stage::CS).is_some()
+    }
+
     /// Whether it renders to tile memory, or copies from or to it.
     pub fn in_tiles(&self) -> bool {
         matches!(self.pass, Pass::Gmem | Pass::Restore | Pass::Resolve)
@@ -117,14 +127,44 @@ pub fn check_programs(scene: &Scene<'_>, said: &mut Said) {
     }
 }
 
-/// What a draw of `call.count` vertices breaks.
-pub fn check_draw(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
+/// S34: what depends on registers that nobody wrote. What reaches the stages between the first and the last is not
+/// documented; they are left out.
+pub fn check_unset(scene: &Scene<'_>, programs: &mut Programs, said: &mut Said) {
+    let chained = scene.program(Stage::HS).is_some() || scene.program(Stage::GS).is_some();
+    for checked in &scene.programs {
+        let stage = checked.program.stage;
+        if !matches!(stage, Stage::FS | Stage::CS) && (stage != Stage::VS || chained) {
+            continue;
+        }
+        let outputs = stage::outputs(scene.regs, stage, scene.pass);
+        let mut unset = checked.facts.taken;
+        unset.join(&never_written(checked, &outputs));
+        stage::delivered(scene.regs, stage).into_iter().for_each(|(reg, _)| unset.remove(reg));
+        if !unset.is_empty() {
+            let outputs: Regs = outputs.into_iter().map(|(reg, _)| reg).collect();
+            programs.unset(checked, unset, outputs).iter().for_each(|broken| said.add(broken.clone()));
+        }
+    }
+}
+
+/// Outputs that the program does not make. Of a colour a shader may make fewer components than a target has, and a vertex
+/// shader may make nothing of a position (X14).
+fn never_written(checked: &Checked, outputs: &[Named]) -> Regs {
+    let is_made = |(reg, _): &Named| checked.facts.written.has(*reg);
+    let positions = outputs.iter().any(|named| named.1 == "position" && is_made(named));
+    let matters = |what: &str| what != "colour" && (what != "position" || positions);
+    let missing = outputs.iter().filter(|named| matters(named.1) && !is_made(named));
+    missing.map(|(reg, _)| *reg).collect()
+}
+
+/// What a draw of `call.count` vertices breaks; `highest` is its highest index.
+pub fn check_draw(scene: &Scene<'_>, call: &DrawCall, highest: Option<u32>, said: &mut Said) {
     linkage::check(scene, said);
     output::check(scene, said);
     windows::check(scene, said);
     fetch::check(scene, call, said);
     tile::check(scene, said);
-    memory::check(scene, call, said);
+    memory::check(scene, call, highest, said);
 }
 
 /// What a dispatch breaks.

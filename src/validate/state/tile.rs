@@ -6,6 +6,7 @@ use a4emu_decoder::regs::rb::*;
 
 use super::{Said, Scene};
 use crate::format::Format;
+use crate::gpu::Stage;
 use crate::pass::Pass;
 use crate::validate::rules::Id;
 
@@ -27,6 +28,8 @@ struct Part {
 /// Adds what breaks the rules of tiles.
 pub fn check(scene: &Scene<'_>, said: &mut Said) {
     modes(scene, said);
+    let patches = scene.pass == Pass::Gmem && scene.program(Stage::HS).is_some();
+    said.unless(!patches, Id::P26, || "patches are tessellated in tiles".to_owned());
     scissors(scene, said);
     if scene.pass != Pass::Binning {
         strides(scene, said);

@@ -1,16 +1,20 @@
 //! R1: registers that a stage reads and that nobody has written since the batch began.
 
-use a4emu_decoder::bits::Register;
+use a4emu_decoder::bits::{RegRow, Register};
 use a4emu_decoder::regs::RegName;
+use a4emu_decoder::regs::enums::VisCullMode;
 use a4emu_decoder::regs::gras::*;
 use a4emu_decoder::regs::hlsq::*;
 use a4emu_decoder::regs::pc::*;
 use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::sp::*;
+use a4emu_decoder::regs::tpl1::*;
 use a4emu_decoder::regs::vfd::*;
 use a4emu_decoder::regs::vpc::*;
 
+use super::memory::clamps_to_border;
 use super::{Said, Scene};
+use crate::draw::DrawCall;
 use crate::gpu::Stage;
 use crate::pass::Pass;
 use crate::regfile::RegSet;
@@ -30,7 +34,13 @@ const ALWAYS: &[u32] = &[
     SP_VS_LENGTH_REG::ROW.offset,
     SP_VS_OBJ_START::ROW.offset,
     HLSQ_VS_CONTROL_REG::ROW.offset,
+    SP_VS_OBJ_OFFSET_REG::ROW.offset,
+    SP_INSTR_CACHE_CTRL::ROW.offset,
+    SP_SP_CTRL_REG::ROW.offset,
+    HLSQ_UPDATE_CONTROL::ROW.offset,
+    HLSQ_CONTROL_0_REG::ROW.offset,
     GRAS_CL_CLIP_CNTL::ROW.offset,
+    GRAS_CL_GB_CLIP_ADJ::ROW.offset,
     GRAS_CL_VPORT_XOFFSET_0::ROW.offset,
     GRAS_CL_VPORT_XSCALE_0::ROW.offset,
     GRAS_CL_VPORT_YOFFSET_0::ROW.offset,
@@ -45,6 +55,7 @@ const ALWAYS: &[u32] = &[
     GRAS_SC_WINDOW_SCISSOR_BR::ROW.offset,
     RB_MODE_CONTROL::ROW.offset,
     RB_RENDER_CONTROL::ROW.offset,
+    RB_MSAA_CONTROL::ROW.offset,
     RB_FRAME_BUFFER_DIMENSION::ROW.offset,
     RB_FS_OUTPUT_REG::ROW.offset,
     SP_FS_OUTPUT_REG::ROW.offset,
@@ -61,6 +72,37 @@ const DRAWING: &[u32] = &[
     RB_DEPTH_CONTROL::ROW.offset,
     RB_STENCIL_CONTROL::ROW.offset,
     RB_STENCIL_CONTROL2::ROW.offset,
+    RB_STENCILREFMASK::ROW.offset,
+    RB_STENCILREFMASK_BF::ROW.offset,
+    RB_VPORT_Z_CLAMP_MIN::ROW.offset,
+    RB_VPORT_Z_CLAMP_MAX::ROW.offset,
+];
+
+/// Those that blending reads.
+const BLENDING: &[u32] = &[
+    RB_BLEND_RED_F32::ROW.offset,
+    RB_BLEND_GREEN_F32::ROW.offset,
+    RB_BLEND_BLUE_F32::ROW.offset,
+    RB_BLEND_ALPHA_F32::ROW.offset,
+];
+
+/// Those of a dispatch.
+const COMPUTE: &[u32] = &[
+    HLSQ_UPDATE_CONTROL::ROW.offset,
+    HLSQ_CONTROL_0_REG::ROW.offset,
+    HLSQ_CS_CONTROL_REG::ROW.offset,
+    HLSQ_CL_NDRANGE_0::ROW.offset,
+    HLSQ_CL_NDRANGE_1::ROW.offset,
+    HLSQ_CL_NDRANGE_2::ROW.offset,
+    HLSQ_CL_NDRANGE_3::ROW.offset,
+    HLSQ_CL_NDRANGE_4::ROW.offset,
+    HLSQ_CL_NDRANGE_5::ROW.offset,
+    HLSQ_CL_NDRANGE_6::ROW.offset,
+    HLSQ_CL_CONTROL_0::ROW.offset,
+    SP_SP_CTRL_REG::ROW.offset,
+    SP_CS_CTRL_REG0::ROW.offset,
+    SP_CS_OBJ_START::ROW.offset,
+    SP_CS_LENGTH_REG::ROW.offset,
 ];
 
 /// Those that produce pixels read.
@@ -70,9 +112,16 @@ const PIXELS: &[u32] = &[
     HLSQ_CONTROL_1_REG::ROW.offset,
     HLSQ_CONTROL_2_REG::ROW.offset,
     HLSQ_CONTROL_3_REG::ROW.offset,
+    HLSQ_CONTROL_4_REG::ROW.offset,
     HLSQ_FS_CONTROL_REG::ROW.offset,
     SP_FS_LENGTH_REG::ROW.offset,
     SP_FS_CTRL_REG0::ROW.offset,
+    SP_FS_CTRL_REG1::ROW.offset,
+    SP_FS_OBJ_OFFSET_REG::ROW.offset,
+    SP_FS_OBJ_START::ROW.offset,
+    GRAS_CNTL::ROW.offset,
+    GRAS_ALPHA_CONTROL::ROW.offset,
+    RB_RENDER_CONTROL2::ROW.offset,
     RB_RENDER_COMPONENTS::ROW.offset,
     RB_ALPHA_CONTROL::ROW.offset,
     RB_DEPTH_CONTROL::ROW.offset,
@@ -98,38 +147,78 @@ const COPY: &[u32] = &[
 ];
 
 /// Adds what a draw reads that is not in `written`.
-pub fn check(scene: &Scene<'_>, written: &RegSet, said: &mut Said) {
+pub fn check(scene: &Scene<'_>, call: &DrawCall, written: &RegSet, said: &mut Said) {
     let pixels = matches!(scene.pass, Pass::Gmem | Pass::Bypass | Pass::Restore);
     let draws = matches!(scene.pass, Pass::Gmem | Pass::Bypass);
     let offset = scene.regs.get::<RB_MODE_CONTROL>().ENABLE_GMEM().then_some(RB_BIN_OFFSET::ROW.offset);
+    let apart = scene.in_tiles() && scene.regs.get::<RB_STENCIL_INFO>().SEPARATE_STENCIL();
+    let stencil = apart.then_some(RB_STENCIL_PITCH::ROW.offset);
+    let culls = call.initiator.VIS_CULL() == VisCullMode::USE_VISIBILITY && scene.pass == Pass::Gmem;
+    let stream = culls.then_some(PC_VSTREAM_CONTROL::ROW.offset);
     let groups = [
         (ALWAYS, true),
         (DRAWING, draws || scene.pass == Pass::Binning),
         (PIXELS, pixels),
+        (BLENDING, draws && blends(scene)),
         (TILES, scene.in_tiles()),
         (COPY, scene.pass == Pass::Resolve),
     ];
     let listed = groups.into_iter().filter(|(_, reads)| *reads).flat_map(|(group, _)| group.iter().copied());
-    let all = listed.chain(offset).chain(elements(scene, pixels));
-    for offset in all.filter(|offset| !written.contains(*offset)) {
+    let all = listed.chain(offset).chain(stencil).chain(stream).chain(elements(scene, pixels));
+    unwritten(all.chain(borders(scene)), written, said);
+}
+
+/// The same of a dispatch.
+pub fn check_dispatch(scene: &Scene<'_>, written: &RegSet, said: &mut Said) {
+    unwritten(COMPUTE.iter().copied().chain(borders(scene)), written, said);
+}
+
+fn unwritten(read: impl Iterator<Item = u32>, written: &RegSet, said: &mut Said) {
+    for offset in read.filter(|offset| !written.contains(*offset)) {
         said.say(Id::R1, format!("{} is read and was not written since the batch began", RegName { offset }));
     }
+}
+
+/// Whether some target blends with the constant colour.
+fn blends(scene: &Scene<'_>) -> bool {
+    let regs = scene.regs;
+    (0..8).any(|i| regs.get::<RB_RENDER_COMPONENTS>().target(i) != 0 && regs.at::<RB_MRT_CONTROL>(i).BLEND())
+}
+
+/// Where border colours are, of the stages of which a sampler shows them.
+fn borders(scene: &Scene<'_>) -> impl Iterator<Item = u32> {
+    let shown = scene.programs.iter().filter(|checked| clamps_to_border(scene, checked));
+    shown.map(|checked| match checked.program.stage {
+        Stage::VS => TPL1_TP_VS_BORDER_COLOR_BASE_ADDR::ROW.offset,
+        Stage::HS => TPL1_TP_HS_BORDER_COLOR_BASE_ADDR::ROW.offset,
+        Stage::DS => TPL1_TP_DS_BORDER_COLOR_BASE_ADDR::ROW.offset,
+        Stage::GS => TPL1_TP_GS_BORDER_COLOR_BASE_ADDR::ROW.offset,
+        Stage::FS => TPL1_TP_FS_BORDER_COLOR_BASE_ADDR::ROW.offset,
+        Stage::CS => TPL1_TP_CS_BORDER_COLOR_BASE_ADDR::ROW.offset,
+    })
 }
 
 /// Elements of arrays, as many as counts say.
 fn elements(scene: &Scene<'_>, pixels: bool) -> impl Iterator<Item = u32> {
     let regs = scene.regs;
-    let at = |row: &'static a4emu_decoder::bits::RegRow, i: u32| row.offset + i * row.stride;
+    let at = |row: &'static RegRow, i: u32| row.offset + i * row.stride;
     let attributes = regs.get::<VFD_CONTROL_0>().STRMDECINSTRCNT().min(VFD_DECODE_INSTR::ROW.len);
-    let fetches: [&'static a4emu_decoder::bits::RegRow; 4] =
+    let fetches: [&'static RegRow; 4] =
         [&VFD_FETCH_INSTR_0::ROW, &VFD_FETCH_INSTR_1::ROW, &VFD_FETCH_INSTR_2::ROW, &VFD_DECODE_INSTR::ROW];
     let fetched = (0..attributes).flat_map(move |i| fetches.into_iter().map(move |row| at(row, i)));
     let outputs = if pixels { regs.get::<SP_FS_OUTPUT_REG>().MRT().min(8) } else { 0 };
-    let targets: [&'static a4emu_decoder::bits::RegRow; 3] =
-        [&SP_FS_MRT::ROW, &RB_MRT_CONTROL::ROW, &RB_MRT_BUF_INFO::ROW];
+    let targets: [&'static RegRow; 6] = [
+        &SP_FS_MRT::ROW,
+        &RB_MRT_CONTROL::ROW,
+        &RB_MRT_BUF_INFO::ROW,
+        &RB_MRT_BASE::ROW,
+        &RB_MRT_CONTROL3::ROW,
+        &RB_MRT_BLEND_CONTROL::ROW,
+    ];
     let targets = (0..outputs).flat_map(move |i| targets.into_iter().map(move |row| at(row, i)));
     let varyings = if pixels { regs.get::<VPC_ATTR>().TOTALATTR().div_ceil(16).min(8) } else { 0 };
-    let modes = (0..varyings).map(move |i| at(&VPC_VARYING_INTERP_MODE::ROW, i));
+    let modes: [&'static RegRow; 2] = [&VPC_VARYING_INTERP_MODE::ROW, &VPC_VARYING_PS_REPL_MODE::ROW];
+    let modes = (0..varyings).flat_map(move |i| modes.into_iter().map(move |row| at(row, i)));
     let links = if pixels && scene.last_vertex_stage() == Stage::VS {
         regs.get::<SP_VS_PARAM_REG>().TOTALVSOUTVAR().min(32)
     } else {

@@ -12,11 +12,12 @@ use a4emu_decoder::regs::uche::UCHE_INVALIDATE1;
 use a4emu_decoder::regs::vfd::*;
 
 use crate::draw::{DrawCall, IndexSource, tpl1};
+use crate::fault::Miss;
 use crate::gpu::Gpu;
-use crate::memory::PAGE;
+use crate::memory::{PAGE, Provenance};
 use crate::pass::Pass;
 use crate::validate::rules::Id;
-use crate::validate::state::{Said, Scene};
+use crate::validate::state::{Extent, Said, Scene};
 
 /// Stores of the command processor that are remembered; with more of them nothing is judged.
 const MAX_STORES: usize = 1024;
@@ -30,6 +31,8 @@ pub struct Traffic {
     writes: Option<u64>,
     /// Pages that the command processor stored to.
     stored: Vec<(u32, u32)>,
+    /// What it stored since vertex fetch forgot what it knew.
+    cp_stores: Vec<Extent>,
     flush_written: bool,
     waited: bool,
     invalidated: bool,
@@ -78,13 +81,19 @@ impl Traffic {
 
     /// Register `offset` was written.
     pub fn register(&mut self, offset: u32) {
-        self.invalidated |= offset == UCHE_INVALIDATE1::ROW.offset;
+        if offset == UCHE_INVALIDATE1::ROW.offset {
+            self.invalidated = true;
+            self.cp_stores.clear();
+        }
     }
 
     /// The command processor stored.
     pub fn store(&mut self, address: u32, bytes: usize) {
         if self.stored.len() < MAX_STORES {
             self.stored.push((address / PAGE, address.saturating_add(bytes as u32) / PAGE));
+        }
+        if self.cp_stores.len() < MAX_STORES {
+            self.cp_stores.push(Extent { base: address, bytes: bytes as u64 });
         }
     }
 
@@ -111,6 +120,7 @@ impl Traffic {
     pub fn draw(&mut self, scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {
         let gpu = scene.gpu;
         self.settle(gpu);
+        self.stored_attributes(gpu, said);
         if self.writes.is_some() && matches!(call.pass, Pass::Gmem | Pass::Bypass | Pass::Binning) {
             self.attributes(gpu, said);
             if let IndexSource::Memory { base, size, .. } = call.indices
@@ -142,6 +152,25 @@ impl Traffic {
         }
     }
 
+    /// F1 of vertices that the command processor stored, as the driver does for restores.
+    fn stored_attributes(&self, gpu: &Gpu, said: &mut Said) {
+        let regs = &gpu.regs;
+        if self.cp_stores.is_empty() {
+            return;
+        }
+        for i in 0..regs.get::<VFD_CONTROL_0>().STRMDECINSTRCNT().min(VFD_DECODE_INSTR::ROW.len) {
+            let (base, size) =
+                (regs.at::<VFD_FETCH_INSTR_1>(i).VALUE(), regs.at::<VFD_FETCH_INSTR_2>(i).SIZE());
+            let fetched = Extent { base, bytes: size.into() };
+            if self.cp_stores.iter().any(|stored| stored.meets(fetched)) {
+                said.say(
+                    Id::F1,
+                    format!("attribute {i} was stored by a packet, without UCHE_INVALIDATE since"),
+                );
+            }
+        }
+    }
+
     fn textures(&self, scene: &Scene<'_>, said: &mut Said) {
         for checked in &scene.programs {
             let stage = checked.program.stage;
@@ -155,5 +184,17 @@ impl Traffic {
                 }
             }
         }
+    }
+}
+
+/// Reads of blank memory that are told apart.
+const MAX_BLANK: usize = 64;
+
+/// M8: what was read of buffers of which the capture says that nobody had written them.
+pub fn unwritten(gpu: &Gpu, said: &mut Said) {
+    let blank =
+        gpu.report.missing.iter().filter(|miss| gpu.mem.provenance(miss.address) == Provenance::Blank);
+    for Miss { client, address, len } in blank.take(MAX_BLANK) {
+        said.say(Id::M8, format!("{client}: {len} bytes at {address:#010x} are read, and nobody wrote them"));
     }
 }

@@ -1,0 +1,184 @@
+//! Where addresses come from: S31, and the constants that S29 looks at in each draw.
+
+use std::collections::BTreeSet;
+
+use a4emu_decoder::isa::ir3::access::FileReg;
+use a4emu_decoder::isa::ir3::{
+    Body, Cat1Op, Cat1Src, Cat2Op, Cat3Op, Cat6, Cat6Class, Cat6Form, Instr, Operand, Reg, RegOrImm, Src,
+};
+use hashbrown::HashSet;
+
+use super::{Program, last_of};
+use crate::validate::finding::Broken;
+use crate::validate::rules::Id;
+
+/// Bytes of local memory.
+const LOCAL: i64 = 32 << 10;
+
+/// A value that an instruction names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Value {
+    /// A scalar of the constant file.
+    Constant(u16),
+    Immediate(u32),
+}
+
+/// What values are followed through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Through {
+    Moves,
+    Sums,
+}
+
+/// Adds what breaks S31: of addresses that are set to a number, whatever path leads there.
+pub fn check(program: &mut Program, broken: &mut Vec<Broken>) {
+    for index in 0..program.instrs.len() {
+        let Some((address, offset, bytes)) = local_access(&program.instrs[index]) else { continue };
+        let values = values(program, index, address, Through::Moves).into_iter();
+        let starts = values.filter_map(|value| match value {
+            Value::Immediate(start) => Some(i64::from(start as i32) + offset),
+            Value::Constant(_) => None,
+        });
+        let outside = starts.filter(|start| *start < 0 || start + bytes > LOCAL).max();
+        broken.extend(outside.map(|start| {
+            program.broken(
+                Id::S31,
+                index,
+                format!("{bytes} bytes at {start} of local memory, which has 32 KiB"),
+            )
+        }));
+    }
+}
+
+/// Register of the address, what is added to it, and the bytes moved.
+fn local_access(instr: &Instr) -> Option<(Reg, i64, i64)> {
+    let Body::Cat6(Cat6 { op, ty, form }) = instr.body else { return None };
+    let bytes = |count: u8| i64::from(count) * if ty.is_half() { 2 } else { 4 };
+    match (op.class(), form) {
+        (
+            Cat6Class::LoadLocal | Cat6Class::StoreLocal,
+            Cat6Form::Load { address, offset, count, .. } | Cat6Form::Store { address, offset, count, .. },
+        ) => Some((address, offset.into(), bytes(count))),
+        (_, Cat6Form::AtomicLocal { address: RegOrImm::Reg(address), .. }) => Some((address, 0, bytes(1))),
+        _ => None,
+    }
+}
+
+/// The constants that may be part of an address that ldg loads from.
+pub fn pointers(program: &mut Program) -> BTreeSet<u16> {
+    let mut pointers = BTreeSet::new();
+    for index in 0..program.instrs.len() {
+        let Body::Cat6(Cat6 { op, form: Cat6Form::Load { address, .. }, .. }) = program.instrs[index].body
+        else {
+            continue;
+        };
+        if op.class() == Cat6Class::LoadGlobal {
+            let values = values(program, index, address, Through::Sums);
+            pointers.extend(values.into_iter().filter_map(|value| match value {
+                Value::Constant(scalar) => Some(scalar),
+                Value::Immediate(_) => None,
+            }));
+        }
+    }
+    pointers
+}
+
+/// What may be in the full register `reg`, or be a term of it, right before the instruction at `index`.
+fn values(program: &mut Program, index: usize, reg: Reg, through: Through) -> BTreeSet<Value> {
+    let mut found = BTreeSet::new();
+    let mut seen = HashSet::new();
+    let mut open = vec![(index, FileReg { half: false, reg })];
+    while let Some((at, reg)) = open.pop() {
+        for before in program.flow.before(at).to_vec() {
+            if !program.flow.is_reachable(before) || !seen.insert((before, reg)) || !program.step() {
+                continue;
+            }
+            let Some(write) = last_of(&program.writes[before], reg) else {
+                open.push((before, reg));
+                continue;
+            };
+            for term in terms(&program.instrs[before], write.step, through) {
+                match term {
+                    Term::Reg(reg) => open.push((before, FileReg { half: false, reg })),
+                    Term::Value(value) => {
+                        found.insert(value);
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What an instruction makes its result of.
+enum Term {
+    Reg(Reg),
+    Value(Value),
+}
+
+/// The terms of what repetition `step` of `instr` makes.
+fn terms(instr: &Instr, step: u8, through: Through) -> Vec<Term> {
+    let term = |operand: &Operand| {
+        let moved = if operand.step { step } else { 0 };
+        match operand.src {
+            Src::Gpr(reg) => Some(Term::Reg(Reg(reg.0.wrapping_add(moved)))),
+            Src::Const(scalar) => Some(Term::Value(Value::Constant(scalar.saturating_add(moved.into())))),
+            Src::Immediate(value) => Some(Term::Value(Value::Immediate(value as u32))),
+            Src::RelativeGpr(_) | Src::RelativeConst(_) | Src::Flut { .. } => None,
+        }
+    };
+    match &instr.body {
+        Body::Cat1(cat1) if cat1.op == Cat1Op::Mov && cat1.src_type == cat1.dst_type => match &cat1.src {
+            Cat1Src::Operand(operand) => term(operand).into_iter().collect(),
+            Cat1Src::Immediate(bits) => vec![Term::Value(Value::Immediate(*bits))],
+        },
+        Body::Cat2(cat2) if through == Through::Sums && matches!(cat2.op, Cat2Op::AddU | Cat2Op::AddS) => {
+            [Some(&cat2.src1), cat2.src2.as_ref()].into_iter().flatten().filter_map(term).collect()
+        }
+        Body::Cat3(cat3)
+            if through == Through::Sums && matches!(cat3.op, Cat3Op::MadU24 | Cat3Op::MadS24) =>
+        {
+            term(&cat3.src3).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Stage;
+
+    fn program(source: &str) -> Program {
+        Program::new(Stage::CS, &a4emu_decoder::isa::ir3::program::assemble(source).expect(source))
+    }
+
+    fn said(source: &str) -> Vec<String> {
+        let mut broken = Vec::new();
+        check(&mut program(source), &mut broken);
+        broken.into_iter().map(|broken| broken.what).collect()
+    }
+
+    #[test]
+    fn local_memory_ends() {
+        let load = |address: u32, offset: i32| {
+            format!(
+                "mov.u32u32 r0.x, {address}\nmov.u32u32 r1.x, r0.x\nldl.u32 r2.x, l[r1.x+{offset}], 2\nend"
+            )
+        };
+        assert_eq!(said(&load(32760, 0)), [""; 0]);
+        assert_eq!(said(&load(32760, 4)), ["8 bytes at 32764 of local memory, which has 32 KiB"]);
+        let either =
+            "mov.u32u32 r0.x, 0\nbr p0.x, #l3\nmov.u32u32 r0.x, 40000\n(jp)stl.u32 l[r0.x], r1.x, 1\nend";
+        assert_eq!(said(either).len(), 1);
+        let sum = "mov.u32u32 r1.x, 40000\nadd.u r0.x, r1.x, 4\nldl.u32 r2.x, l[r0.x], 1\nend";
+        assert_eq!(said(sum), [""; 0]);
+    }
+
+    #[test]
+    fn pointers_are_terms_of_addresses() {
+        let source = "mov.u32u32 r0.x, c2.y\nmad.u24 r0.x, r5.x, c9.x, r0.x\nadd.u r0.x, r0.x, c3.x\n\
+            mul.u24 r1.x, r0.x, c7.x\nldg.u32 r2.x, g[r0.x], 1\nend";
+        assert_eq!(pointers(&mut program(source)).into_iter().collect::<Vec<_>>(), [9, 12]);
+    }
+}

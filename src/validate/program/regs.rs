@@ -1,0 +1,54 @@
+//! Sets of registers.
+
+use a4emu_decoder::isa::ir3::access::FileReg;
+
+const WORDS: usize = FileReg::COUNT / 64;
+
+/// A set of registers.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Hash, Debug)]
+pub struct Regs([u64; WORDS]);
+
+impl Regs {
+    /// Adds one.
+    pub fn add(&mut self, reg: FileReg) {
+        self.0[reg.index() / 64] |= 1 << (reg.index() % 64);
+    }
+
+    /// Takes one out.
+    pub fn remove(&mut self, reg: FileReg) {
+        self.0[reg.index() / 64] &= !(1 << (reg.index() % 64));
+    }
+
+    /// Whether it is in the set.
+    pub fn has(&self, reg: FileReg) -> bool {
+        self.0[reg.index() / 64] >> (reg.index() % 64) & 1 != 0
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds all of `other`.
+    pub fn join(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, more)| *word |= more);
+    }
+
+    /// Keeps those that `other` has too.
+    pub fn meet(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, kept)| *word &= kept);
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = FileReg> {
+        (0..FileReg::COUNT).map(FileReg::at).filter(|reg| self.has(*reg))
+    }
+}
+
+impl FromIterator<FileReg> for Regs {
+    fn from_iter<I: IntoIterator<Item = FileReg>>(regs: I) -> Self {
+        let mut set = Self::default();
+        regs.into_iter().for_each(|reg| set.add(reg));
+        set
+    }
+}

@@ -1,0 +1,56 @@
+//! How much memory what registers and descriptors name takes.
+
+use a4emu_decoder::regs::rb::*;
+use a4emu_decoder::regs::tex::*;
+
+use super::Scene;
+use crate::format::Format;
+use crate::gpu::Stage;
+use crate::regfile::RegFile;
+
+/// A range of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Extent {
+    /// First byte.
+    pub base: u32,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Extent {
+    /// Whether some byte is in both.
+    pub fn meets(self, other: Self) -> bool {
+        let end = |extent: Self| u64::from(extent.base) + extent.bytes;
+        u64::from(self.base) < end(other) && u64::from(other.base) < end(self)
+    }
+
+    /// From the first to behind the last pixel of a surface.
+    fn of_rows(base: u32, pitch: u32, rows: u32, row: u32) -> Self {
+        Self { base, bytes: u64::from(pitch) * u64::from(rows.saturating_sub(1)) + u64::from(row) }
+    }
+
+    /// Colour target `i` in memory.
+    pub fn of_target(regs: &RegFile, i: u32) -> Option<Self> {
+        let (frame, info) = (regs.get::<RB_FRAME_BUFFER_DIMENSION>(), regs.at::<RB_MRT_BUF_INFO>(i));
+        let row = frame.WIDTH() * Format::color(info.COLOR_FORMAT())?.block().bytes;
+        Some(Self::of_rows(regs.at::<RB_MRT_BASE>(i).VALUE(), info.COLOR_BUF_PITCH(), frame.HEIGHT(), row))
+    }
+
+    /// What a resolve copies to.
+    pub fn of_resolve(regs: &RegFile) -> Option<Self> {
+        let frame = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
+        let row = frame.WIDTH() * Format::color(regs.get::<RB_COPY_DEST_INFO>().FORMAT())?.block().bytes;
+        let (base, pitch) =
+            (regs.get::<RB_COPY_DEST_BASE>().BASE(), regs.get::<RB_COPY_DEST_PITCH>().PITCH());
+        Some(Self::of_rows(base, pitch, frame.HEIGHT(), row))
+    }
+
+    /// A storage buffer; nothing for images.
+    pub fn of_storage(scene: &Scene<'_>, stage: Stage, slot: u8) -> Option<Self> {
+        let (at, ssbo) = (usize::from(slot), scene.gpu.loaded.ssbo(stage));
+        let (words, sizes) = (ssbo.descriptors.get(at)?, ssbo.sizes.get(at)?);
+        let elements = SSBO_1_0(sizes[0]).elements(SSBO_1_1(sizes[1]));
+        let is_buffer = SSBO_0_1(words[1]).PITCH() == 0;
+        is_buffer.then(|| Self { base: SSBO_0_0(words[0]).BASE(), bytes: u64::from(elements) * 4 })
+    }
+}

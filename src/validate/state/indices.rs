@@ -1,0 +1,70 @@
+//! M2 of draws with indices: the highest vertex that they name.
+
+use hashbrown::HashMap;
+
+use crate::draw::pc::state::restart;
+use crate::draw::{DrawCall, IndexSource};
+use crate::gpu::Gpu;
+
+/// Draws whose highest index is remembered.
+const MAX_KNOWN: usize = 4096;
+
+/// Indices that are looked through in a run.
+const MAX_INDICES: u64 = 1 << 28;
+
+/// Which indices.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Range {
+    address: u32,
+    width: u32,
+    count: u32,
+    restart: Option<u32>,
+}
+
+/// The highest indices of draws; tiles repeat them.
+#[derive(Default)]
+pub struct Highest {
+    /// With the time of memory when they were looked through.
+    known: HashMap<Range, (u64, Option<u32>)>,
+    looked: u64,
+}
+
+impl Highest {
+    /// The highest index of a draw; nothing where it has none, or they are not in one buffer.
+    pub fn of(&mut self, gpu: &Gpu, call: &DrawCall) -> Option<u32> {
+        let restart = restart(&gpu.regs);
+        match &call.indices {
+            IndexSource::Auto => None,
+            IndexSource::Immediate(indices) => {
+                indices.iter().copied().filter(|index| Some(*index) != restart).max()
+            }
+            IndexSource::Memory { base, width, first, .. } => {
+                let address = base.checked_add(first.checked_mul(*width)?)?;
+                self.in_memory(gpu, Range { address, width: *width, count: call.count, restart })
+            }
+        }
+    }
+
+    fn in_memory(&mut self, gpu: &Gpu, range: Range) -> Option<u32> {
+        let bytes = range.count.checked_mul(range.width)?;
+        if let Some((time, highest)) = self.known.get(&range)
+            && gpu.mem.is_unchanged(range.address, bytes, *time)
+        {
+            return *highest;
+        }
+        if self.known.len() >= MAX_KNOWN {
+            self.known.clear();
+        }
+        self.looked += u64::from(range.count);
+        let words = gpu.mem.slice(range.address, bytes as usize).filter(|_| self.looked <= MAX_INDICES)?;
+        let highest = highest(words, range);
+        self.known.insert(range, (gpu.mem.now(), highest));
+        highest
+    }
+}
+
+fn highest(bytes: &[u8], range: Range) -> Option<u32> {
+    let index = |bytes: &[u8]| bytes.iter().rev().fold(0, |index, byte| index << 8 | u32::from(*byte));
+    let indices = bytes.chunks_exact(range.width.max(1) as usize).map(index);
+    indices.filter(|index| Some(*index) != range.restart).max()
+}
