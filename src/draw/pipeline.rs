@@ -184,7 +184,7 @@ fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let copy = ResolveState::snapshot(&gpu.regs, &mut unsupported);
     record_unsupported(gpu, unsupported);
     let Some(copy) = copy else { return Ok(()) };
-    charge(&mut gpu.budget, Work::Copy16, area.area() * u64::from(copy.cpp) / 16)?;
+    charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
     let result = copy.run(area, &gpu.gmem, &mut gpu.mem);
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
     gpu.pipeline.stats.ms.resolve += start.elapsed().as_secs_f64() * 1e3;

@@ -2,6 +2,7 @@
 pub mod alpha_test;
 pub mod blend;
 pub mod color;
+pub mod coverage;
 pub mod depth;
 pub mod depth_target;
 pub mod fill;
@@ -10,3 +11,4 @@ pub mod rendered;
 pub mod resolve;
 pub mod state;
 pub mod surface;
+pub mod tiled;

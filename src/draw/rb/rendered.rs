@@ -3,6 +3,7 @@
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
 
 use super::state::Targets;
+use crate::format::arrangement::Arrangement;
 use super::surface::{Location, Surface};
 
 /// What a surface holds.
@@ -33,6 +34,8 @@ pub struct Written {
     pub format: ColorFmt,
     /// Order of its components.
     pub swap: ColorSwap,
+    /// How its pixels lie.
+    pub arrangement: Arrangement,
     /// What it holds.
     pub content: Content,
 }
@@ -46,7 +49,9 @@ impl Targets {
             let surface = &surfaces[target.surface];
             let Location::Memory(address) = surface.location else { return None };
             let (pitch, content) = (surface.pitch, Content::Color);
-            Some(Written { submit, draw, address, width, height, pitch, format, swap, content })
+            let arrangement =
+                Arrangement { samples: self.samples.count() as u32, tiling: surface.tiling };
+            Some(Written { submit, draw, address, width, height, pitch, format, swap, arrangement, content })
         });
         written.collect()
     }
