@@ -32,17 +32,22 @@ impl Tiling {
         }
     }
 
-    /// Bytes from the first pixel to pixel (x, y), of `cpp` bytes each, where a row has `pitch`.
-    pub fn offset(self, [x, y]: [u32; 2], pitch: u32, cpp: u32) -> u64 {
-        let [x, y, pitch, cpp] = [x, y, pitch, cpp].map(u64::from);
+    /// Where pixel (x, y) would be if pixels lay row by row.
+    #[inline(always)]
+    pub fn in_rows(self, [x, y]: [u32; 2]) -> [u32; 2] {
         match self {
-            Self::Linear => y * pitch + x * cpp,
+            Self::Linear => [x, y],
             Self::Squares(side) => {
-                let side = u64::from(side);
-                let within = (y % side) * side + x % side;
-                (y - y % side) * pitch + ((x - x % side) * side + within) * cpp
+                let (right, down) = (x % side, y % side);
+                [(x - right).wrapping_mul(side).wrapping_add(down * side + right), y - down]
             }
         }
+    }
+
+    /// Bytes from the first pixel to pixel (x, y), of `cpp` bytes each, where a row has `pitch`.
+    pub fn offset(self, at: [u32; 2], pitch: u32, cpp: u32) -> u64 {
+        let [x, y] = self.in_rows(at).map(u64::from);
+        y * u64::from(pitch) + x * u64::from(cpp)
     }
 
     /// The pixel that starts so many bytes after the first; the inverse of [`Tiling::offset`].

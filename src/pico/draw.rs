@@ -214,6 +214,7 @@ impl<'a> Fragments<'a> {
                 rop: None,
                 writable: codec.bits(0xf),
                 unorm8: Some([0, 1, 2, 3]),
+                dither: None,
             },
             depth: DepthTarget {
                 state: DepthStencil {

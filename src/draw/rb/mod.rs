@@ -5,6 +5,7 @@ pub mod color;
 pub mod coverage;
 pub mod depth;
 pub mod depth_target;
+pub mod dither;
 pub mod fill;
 pub mod pixels;
 pub mod rendered;

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::dither::Dither;
 use super::rendered::{Content, Written};
 use super::state::ResolveState;
 use super::surface::{Location, Surface};
@@ -18,15 +19,19 @@ const ROWS: usize = 32;
 /// What becomes of the samples of a pixel (guess `resolve-average`).
 enum Merge {
     /// Their average.
-    Average(Codec),
+    Average(Codec, Option<Dither>),
     /// The first.
     First,
 }
 
 impl Merge {
-    fn pixel(&self, samples: &[u8], pixel: &mut [u8]) {
+    fn pixel(&self, at: [i32; 2], samples: &[u8], pixel: &mut [u8]) {
         match self {
-            Self::Average(codec) => codec.store(codec.encode(resolved(codec, samples)), pixel),
+            Self::Average(codec, dither) => {
+                let color = resolved(codec, samples).map(f32::from_bits);
+                let color = dither.map_or(color, |dither| dither.moved(at, color));
+                codec.store(codec.encode(color.map(f32::to_bits)), pixel);
+            }
             Self::First => pixel.copy_from_slice(&samples[..pixel.len()]),
         }
     }
@@ -78,7 +83,7 @@ impl ResolveState {
             let first = area.y0 + (index * ROWS) as i32;
             for y in first..area.y1.min(first + ROWS as i32) {
                 let at = (y - first) as usize * pitch;
-                self.row(&merge, self.source(area, y, gmem)?, rows.get_mut(at..at + len)?);
+                self.row(&merge, [area.x0, y], self.source(area, y, gmem)?, rows.get_mut(at..at + len)?);
             }
             Some(())
         });
@@ -94,27 +99,27 @@ impl ResolveState {
             let at = number * self.pitch as usize + area.x0 as usize * self.cpp as usize;
             let row = rows.get_mut(at..at + self.row_bytes(area)).filter(|_| whole);
             let (Some(from), Some(row)) = (self.source(area, y, gmem), row) else { return Err(lost(self.base)) };
-            self.row(&merge, from, row);
+            self.row(&merge, [area.x0, y], from, row);
         }
         tiled::store(&to, self.base, area, &rows, mem);
         Ok(())
     }
 
-    /// Samples of a row of pixels to pixels.
-    fn row(&self, merge: &Merge, from: &[u8], to: &mut [u8]) {
+    /// Samples of a row of pixels, the first of which is at (x, y), to pixels.
+    fn row(&self, merge: &Merge, [x, y]: [i32; 2], from: &[u8], to: &mut [u8]) {
         if self.samples == 1 {
             return to.copy_from_slice(from);
         }
         let cpp = self.cpp as usize;
         let pixels = from.chunks_exact(cpp * self.samples as usize).zip(to.chunks_exact_mut(cpp));
-        pixels.for_each(|(samples, pixel)| merge.pixel(samples, pixel));
+        pixels.zip(x..).for_each(|((samples, pixel), x)| merge.pixel([x, y], samples, pixel));
     }
 
     /// What becomes of the samples of a pixel.
     fn merge(&self) -> Merge {
         let format = Format::color(self.format).filter(|_| self.content == Content::Color);
         match format.and_then(|format| format.codec(self.swap, Transfer::Linear)) {
-            Some(codec) if !codec.is_integer() => Merge::Average(codec),
+            Some(codec) if !codec.is_integer() => Merge::Average(codec, self.dither),
             _ => Merge::First,
         }
     }

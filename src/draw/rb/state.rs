@@ -21,6 +21,7 @@ use crate::draw::rb::blend::{Blend, Equation};
 use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
 use crate::draw::rb::depth::{DepthStencil, DepthWrite, StencilFace};
 use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
+use crate::draw::rb::dither::Dither;
 use crate::draw::rb::surface::{Location, Surface};
 
 /// Where fragments go.
@@ -51,7 +52,13 @@ pub struct Targets {
     pub samples: Samples,
     /// Which of them are written.
     pub sample_control: SampleControl,
+    /// Whether a target is dithered, or not, for its alpha being off.
+    pub alpha_off: Option<AlphaOff>,
 }
+
+/// Marker: dithering depends on alpha.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlphaOff;
 
 /// When depth and stencil are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +86,7 @@ impl Targets {
             order: test_order(regs),
             samples: Samples::of(sample_counts(regs)),
             sample_control: sample_control(regs),
+            alpha_off: None,
         };
         note_multisampling(regs, unsupported);
         targets.add_colors(regs, unsupported);
@@ -112,9 +120,8 @@ impl Targets {
             unsupported.push(what);
             return;
         };
-        if info.DITHER_MODE() != DitherMode::DITHER_DISABLE && format.ty == Type::Unorm {
-            let what = format!("RB_MRT[{i}].BUF_INFO = {:#010x}: dithering (drawn without)", info.0);
-            unsupported.push(what);
+        if info.DITHER_MODE() == DitherMode::DITHER_IF_ALPHA_OFF {
+            self.alpha_off = Some(AlphaOff);
         }
         let control = regs.at::<RB_MRT_CONTROL>(i);
         let mut target = ColorTarget {
@@ -125,6 +132,7 @@ impl Targets {
             rop: Some(control.ROP_CODE()).filter(|code| control.ROP_ENABLE() && *code != RopCode::ROP_COPY),
             writable: codec.bits(components),
             unorm8: unorm8(format, info.COLOR_SWAP(), transfer),
+            dither: Dither::new(format, transfer).filter(|_| dithers(info.DITHER_MODE(), control.BLEND())),
         };
         target.limit_constant();
         self.color.push(target);
@@ -179,7 +187,7 @@ impl Targets {
 }
 
 /// A copy of tile memory to memory, as the resolve pass makes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResolveState {
     /// Screen position of the first pixel in tile memory.
     pub origin: [i32; 2],
@@ -201,6 +209,8 @@ pub struct ResolveState {
     pub swap: ColorSwap,
     /// How pixels lie in memory.
     pub arrangement: Arrangement,
+    /// How averages of samples are dithered.
+    pub dither: Option<Dither>,
     /// What is copied.
     pub content: Content,
     /// Pixels of the whole surface.
@@ -240,6 +250,7 @@ impl ResolveState {
             format: info.FORMAT(),
             swap: info.SWAP(),
             arrangement: Arrangement { samples: kept, tiling },
+            dither: Dither::new(format, Transfer::Linear).filter(|_| dithers(info.DITHER_MODE(), false)),
             content,
             size: frame_size(regs),
         })
@@ -284,6 +295,15 @@ fn is_depth(regs: &RegFile, control: RB_COPY_CONTROL) -> bool {
     });
     let copied = depth.DEPTH_FORMAT() != DepthFormat::DEPTH4_NONE && depth.DEPTH_BASE() == base && !color;
     copied || control.MODE() == CopyControlMode::RB_COPY_DEPTH_STENCIL
+}
+
+/// Whether colours are dithered; "alpha off" is taken for blending that is (guess `dither-alpha`).
+fn dithers(mode: DitherMode, blends: bool) -> bool {
+    match mode {
+        DitherMode::DITHER_ALWAYS => true,
+        DitherMode::DITHER_IF_ALPHA_OFF => !blends,
+        DitherMode::DITHER_DISABLE | DitherMode::Other(_) => false,
+    }
 }
 
 /// A420 has up to four samples, and its blocks are told the same number (docs/hardware/hazards.md, P24).
