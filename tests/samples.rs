@@ -124,11 +124,16 @@ fn each_rule_makes_its_cell() {
     let crossing = [19, 20, 21].map(|x| at(x, 11)[0]);
     assert_eq!(crossing, [255, 64, 0], "6: samples left of 20.25 are nearer");
     assert_eq!([at(25, 11), at(27, 11)], [[80, 0, 0, 128], [240, 0, 0, 255]], "7: two of four, and all");
-    assert_eq!([at(1, 19), at(2, 19)[..1].try_into().map_or([0; 4], |[r]: [u8; 1]| [r, 0, 0, 255])], [
-        [4, 0, 0, 64],
-        [96, 0, 0, 255]
-    ], "8: one sample, 1/8 pixel from the edge");
-    assert_eq!([at(11, 19), at(12, 19), at(13, 19)].map(|[r, ..]| r), [0, 191, 255], "9: three right of 12.25");
+    assert_eq!(
+        [at(1, 19), at(2, 19)[..1].try_into().map_or([0; 4], |[r]: [u8; 1]| [r, 0, 0, 255])],
+        [[4, 0, 0, 64], [96, 0, 0, 255]],
+        "8: one sample, 1/8 pixel from the edge"
+    );
+    assert_eq!(
+        [at(11, 19), at(12, 19), at(13, 19)].map(|[r, ..]| r),
+        [0, 191, 255],
+        "9: three right of 12.25"
+    );
     assert_eq!(red(0), at(0, 0), "nothing between cells");
 }
 
@@ -147,7 +152,9 @@ fn a_ramp_is_dithered_by_its_bits() {
     assert_eq!(always, unblended);
     assert_eq!(blended, plain, "on black a blended ramp is the same, and alpha is on");
     for (x, y) in (0..64).flat_map(|x| (0..16).map(move |y| (x, y))) {
-        let word = |bytes: &[u8]| u32::from(u16::from_le_bytes([bytes[2 * (64 * y + x)], bytes[2 * (64 * y + x) + 1]]));
+        let word = |bytes: &[u8]| {
+            u32::from(u16::from_le_bytes([bytes[2 * (64 * y + x)], bytes[2 * (64 * y + x) + 1]]))
+        };
         let value = (x as f64 + 0.5) / 64.0;
         for (max, shift) in [(31.0, 0), (63.0, 5), (31.0, 11)] {
             let got = |bytes: &[u8]| f64::from(word(bytes) >> shift & max as u32);
@@ -183,11 +190,17 @@ fn a4emu(arguments: &[&str], source: &str, status: i32) -> String {
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("capture.rd");
     let mut asm = Command::cargo_bin("a4emu").unwrap();
-    asm.arg("asm").arg(captures().join("samples").join(source)).arg("-o").arg(&capture).assert().success();
+    let source = captures().join("samples").join(source);
+    asm.arg("asm").arg(source).arg("--include").arg(captures()).arg("-o").arg(&capture).assert().success();
     let mut command = Command::cargo_bin("a4emu").unwrap();
     let output = command.arg(arguments[0]).arg(&capture).args(&arguments[1..]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(status),
+        "{arguments:?}: {text}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     text
 }
 
@@ -203,7 +216,14 @@ fn a_pixel_of_samples_and_of_tiles_has_its_history() {
 #[test]
 fn a_run_says_on_which_guesses_it_rests() {
     let text = a4emu(&["replay", "--fidelity"], "rules.a4", 0);
-    let ids = ["sample-places", "sample-layout", "sample-shading", "centroid-place", "alpha-coverage", "mask-output"];
+    let ids = [
+        "sample-places",
+        "sample-layout",
+        "sample-shading",
+        "centroid-place",
+        "alpha-coverage",
+        "mask-output",
+    ];
     assert!(ids.iter().chain(&["resolve-average"]).all(|id| text.contains(id)), "{text}");
     assert!(a4emu(&["replay", "--fidelity"], "restore.a4", 0).contains("copy-samples"));
     let text = a4emu(&["replay", "--fidelity"], "dither.a4", 0);

@@ -77,7 +77,8 @@ impl Arrangement {
 /// The components of a pixel, given the bytes of all its samples: their average, and of integers the first
 /// (guess `resolve-average`).
 pub fn resolved(codec: &Codec, pixel: &[u8]) -> [u32; 4] {
-    let mut samples = pixel.chunks_exact(codec.bytes() as usize).map(|sample| codec.decode(codec.load(sample)));
+    let mut samples =
+        pixel.chunks_exact(codec.bytes() as usize).map(|sample| codec.decode(codec.load(sample)));
     let first = samples.next().unwrap_or_else(|| codec.decode(0));
     let count = pixel.len() / codec.bytes() as usize;
     if count <= 1 || matches!(codec.ty(), Type::Uint | Type::Sint) {
@@ -101,7 +102,10 @@ mod tests {
             let tiling = Tiling::of(mode).expect("a name");
             let (pitch, cpp) = (64 * 4, 4);
             let at = |x, y| tiling.offset([x, y], pitch, cpp);
-            assert_eq!((at(1, 0), at(0, 1), at(side, 0)), (4, u64::from(4 * side), u64::from(4 * side * side)));
+            assert_eq!(
+                (at(1, 0), at(0, 1), at(side, 0)),
+                (4, u64::from(4 * side), u64::from(4 * side * side))
+            );
             assert_eq!(at(0, side), u64::from(side * pitch));
             let all = (0..64).flat_map(|y| (0..64).map(move |x| [x, y]));
             let mut seen: Vec<u64> = all.map(|[x, y]| at(x, y)).collect();

@@ -129,7 +129,8 @@ impl Draw {
             Content::Color => (Which::Color(0), Texel::color(written.format, written.swap)?),
             Content::Depth(format) => (Which::Depth, Texel::Depth(format)),
         };
-        let copy = self.attachment(which, (Place::Address(Address(written.address)), written.pitch), texel)?;
+        let copy =
+            self.attachment(which, (Place::Address(Address(written.address)), written.pitch), texel)?;
         Some(Attachment { arrangement, ..copy })
     }
 }

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::name::{Address, components, name, register};
 use crate::draw::rb::rendered::{Content, Written};
 use crate::draw::rb::state::{ResolveState, color_pitch, color_tiling, is_bypass};
-use crate::format::arrangement::Tiling;
 use crate::format::Format;
+use crate::format::arrangement::Tiling;
 use crate::regfile::RegFile;
 
 /// Colour targets that there can be.

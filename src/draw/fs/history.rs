@@ -262,7 +262,8 @@ impl PixelOf<'_> {
         let samples = self.draw.state.targets.samples;
         samples.cover(&primitive.shape, quad.intersect(area), |[left, top], masks| {
             let bit = |lane: i32| x - left + (lane & 1) + 8 * (y - top + (lane >> 1));
-            let lanes = |mask: u64| (0..4).fold(0, |lanes, lane| lanes | ((mask >> bit(lane)) as u32 & 1) << lane);
+            let lanes =
+                |mask: u64| (0..4).fold(0, |lanes, lane| lanes | ((mask >> bit(lane)) as u32 & 1) << lane);
             covered = masks.map(lanes);
         });
         covered
@@ -409,9 +410,8 @@ impl PixelOf<'_> {
     /// What the pixel holds, of so many samples: of its colours what a resolve makes, else the first sample.
     fn values(&self, bytes: &[Vec<u8>], samples: usize) -> PixelValues {
         let targets = &self.draw.state.targets;
-        let color = |target: &ColorTarget| {
-            Color::new(&target.codec, resolved(&target.codec, &bytes[target.surface]))
-        };
+        let color =
+            |target: &ColorTarget| Color::new(&target.codec, resolved(&target.codec, &bytes[target.surface]));
         let first = |depth: &DepthTarget| depth.values(&sample(bytes, [0, samples]));
         let [depth, stencil] = targets.depth.as_ref().map_or([None; 2], first);
         let depth = depth.zip(targets.depth.as_ref()).map(|(raw, target)| target.state.window_depth(raw));

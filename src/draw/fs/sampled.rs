@@ -317,7 +317,8 @@ fn centroids(samples: &Samples, covered: Coverage<u32>) -> [Floats; 2] {
     let mut out = [[0.0; LANES]; 2];
     for lane in 0..LANES {
         let mask = |index: &usize| covered[*index] >> lane & 1 != 0;
-        let first = (0..samples.count()).find(mask).filter(|_| !(0..samples.count()).all(|index| mask(&index)));
+        let first =
+            (0..samples.count()).find(mask).filter(|_| !(0..samples.count()).all(|index| mask(&index)));
         if let Some(index) = first {
             let place = in_pixels(samples.places()[index]);
             out.iter_mut().zip(place).for_each(|(out, by)| out[lane] = by);

@@ -80,10 +80,8 @@ impl FragmentInputs {
             (c4.IJ_PERSP_SAMPLE(), Barycentrics::Perspective, Spot::Sample),
             (c4.IJ_LINEAR_SAMPLE(), Barycentrics::Linear, Spot::Sample),
         ];
-        let ij = [
-            (c3.IJ_PERSP_PIXEL(), Barycentrics::Perspective),
-            (c3.IJ_LINEAR_PIXEL(), Barycentrics::Linear),
-        ];
+        let ij =
+            [(c3.IJ_PERSP_PIXEL(), Barycentrics::Perspective), (c3.IJ_LINEAR_PIXEL(), Barycentrics::Linear)];
         let ij = ij.into_iter().chain(beside.map(|(id, weights, _)| (id, weights)));
         Self {
             ij: ij.filter(|(id, _)| used(*id).is_some()).collect(),

@@ -12,8 +12,7 @@ pub type Place = [i32; 2];
 pub const PARTS: i32 = 16;
 
 /// The places of Direct3D's standard patterns, by the binary logarithm of their number (guess `sample-places`).
-const STANDARD: [&[Place]; 3] =
-    [&[[0, 0]], &[[4, 4], [-4, -4]], &[[-2, -6], [6, -2], [-6, 2], [2, 6]]];
+const STANDARD: [&[Place]; 3] = [&[[0, 0]], &[[4, 4], [-4, -4]], &[[-2, -6], [6, -2], [-6, 2], [2, 6]]];
 
 /// What is covered of 64 pixels (a bit each), or of fewer, by sample.
 pub type Coverage<T> = [T; MAX_SAMPLES];

@@ -3,8 +3,8 @@
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
 
 use super::state::Targets;
-use crate::format::arrangement::Arrangement;
 use super::surface::{Location, Surface};
+use crate::format::arrangement::Arrangement;
 
 /// What a surface holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,7 @@ impl Targets {
             let surface = &surfaces[target.surface];
             let Location::Memory(address) = surface.location else { return None };
             let (pitch, content) = (surface.pitch, Content::Color);
-            let arrangement =
-                Arrangement { samples: self.samples.count() as u32, tiling: surface.tiling };
+            let arrangement = Arrangement { samples: self.samples.count() as u32, tiling: surface.tiling };
             Some(Written { submit, draw, address, width, height, pitch, format, swap, arrangement, content })
         });
         written.collect()

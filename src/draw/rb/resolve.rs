@@ -98,7 +98,9 @@ impl ResolveState {
         for (number, y) in (area.y0..area.y1).enumerate() {
             let at = number * self.pitch as usize + area.x0 as usize * self.cpp as usize;
             let row = rows.get_mut(at..at + self.row_bytes(area)).filter(|_| whole);
-            let (Some(from), Some(row)) = (self.source(area, y, gmem), row) else { return Err(lost(self.base)) };
+            let (Some(from), Some(row)) = (self.source(area, y, gmem), row) else {
+                return Err(lost(self.base));
+            };
             self.row(&merge, [area.x0, y], from, row);
         }
         tiled::store(&to, self.base, area, &rows, mem);

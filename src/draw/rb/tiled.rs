@@ -80,8 +80,14 @@ mod tests {
     #[test]
     fn rows_go_back_to_where_they_came_from() {
         let tiling = Tiling::Squares(4);
-        let surface =
-            Surface { location: Location::Memory(0x1000), pitch: 16, cpp: 2, origin: [0, 0], layer: 0, tiling };
+        let surface = Surface {
+            location: Location::Memory(0x1000),
+            pitch: 16,
+            cpp: 2,
+            origin: [0, 0],
+            layer: 0,
+            tiling,
+        };
         let mut mem = Memory::new();
         let before: Vec<u8> = (0..128).collect();
         mem.announce(0x1000, 128, Some(&before));
@@ -100,8 +106,14 @@ mod tests {
     #[test]
     fn what_is_in_no_memory_is_said() {
         let tiling = Tiling::Squares(4);
-        let surface =
-            Surface { location: Location::Memory(0x1000), pitch: 16, cpp: 2, origin: [0, 0], layer: 0, tiling };
+        let surface = Surface {
+            location: Location::Memory(0x1000),
+            pitch: 16,
+            cpp: 2,
+            origin: [0, 0],
+            layer: 0,
+            tiling,
+        };
         let mut mem = Memory::new();
         mem.announce(0x1000, 40, Some(&[1; 40]));
         let (copy, whole) = rows(&surface, 0x1000, Rect { x0: 0, y0: 0, x1: 8, y1: 4 }, &mem);
