@@ -6,6 +6,7 @@
 //! between the bytes of a texel and four 32-bit lanes. A lane is what a shader
 //! register would hold: binary32 bits, or an integer for the integer types.
 //! Rounding is decided in `format/convert.rs`.
+pub mod arrangement;
 mod block;
 mod codec;
 mod convert;

@@ -6,6 +6,7 @@ use std::io::Write;
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
 
 use crate::draw::rb::rendered::{Content, Written};
+use crate::format::arrangement::{Arrangement, resolved};
 use crate::format::{Codec, Format, Transfer};
 use crate::memory::Memory;
 
@@ -102,6 +103,39 @@ impl Texel {
         }
     }
 
+    /// The bytes of one sample that stand for all of a pixel's: a colour's average, else the first.
+    pub fn resolve(&self, samples: &[u8], out: &mut [u8]) {
+        match self {
+            Self::Color(codec) if samples.len() > out.len() => {
+                codec.store(codec.encode(resolved(codec, samples)), out)
+            }
+            _ => out.copy_from_slice(&samples[..out.len()]),
+        }
+    }
+
+    /// `row` becomes the pixels from (x, y) on of a surface of `pitch` that is arranged so, each resolved; `read`
+    /// fetches bytes, given how far they are from its first.
+    pub fn gather(
+        &self,
+        arrangement: Arrangement,
+        pitch: u32,
+        [x, y]: [u32; 2],
+        row: &mut [u8],
+        mut read: impl FnMut(u64, &mut [u8]),
+    ) {
+        let Arrangement { samples, tiling } = arrangement;
+        let cpp = self.bytes() as u32 * samples;
+        if arrangement == Arrangement::PLAIN {
+            return read(tiling.offset([x, y], pitch, cpp), row);
+        }
+        let mut pixel = vec![0; cpp as usize];
+        for (x, out) in (x..).zip(row.chunks_exact_mut(self.bytes())) {
+            pixel.fill(0);
+            read(tiling.offset([x, y], pitch, cpp), &mut pixel);
+            self.resolve(&pixel, out);
+        }
+    }
+
     /// What a pixel of the picture is.
     pub fn kind(&self) -> Kind {
         match self {
@@ -194,21 +228,24 @@ impl<'m> Picture<'m> {
         self.surface.width as usize * self.texel.bytes()
     }
 
-    fn row_start(&self, y: u32) -> u64 {
-        u64::from(self.surface.address) + u64::from(y) * u64::from(self.surface.pitch)
-    }
-
+    /// Whether some buffer holds a part of row `y`, or of the tiles that it goes through.
     fn is_held(&self, y: u32) -> bool {
-        let start = self.row_start(y);
-        self.memory.holds_any(start, start + self.row_bytes() as u64)
+        let Arrangement { samples, tiling } = self.surface.arrangement;
+        let first = u64::from(y - y % tiling.rows()) * u64::from(self.surface.pitch);
+        let start = u64::from(self.surface.address) + first;
+        let row = self.row_bytes() as u64 * u64::from(samples);
+        self.memory.holds_any(start, start + row * u64::from(tiling.rows()))
     }
 
     /// Appends row `y` to `out`; what is not in memory is black.
     fn row(&self, y: u32, out: &mut Vec<u8>) {
         let mut texels = vec![0; self.row_bytes()];
-        if let Ok(address) = u32::try_from(self.row_start(y)) {
-            let _missing_is_black = self.memory.read(address, &mut texels);
-        }
+        let Written { address, pitch, arrangement, .. } = self.surface;
+        self.texel.gather(arrangement, pitch, [0, y], &mut texels, |at, bytes| {
+            if let Ok(address) = u32::try_from(u64::from(address) + at) {
+                let _missing_is_black = self.memory.read(address, bytes);
+            }
+        });
         let before = out.len();
         texels.chunks_exact(self.texel.bytes()).for_each(|texel| self.texel.put(texel, out));
         self.alpha.apply(self.kind(), &mut out[before..]);

@@ -243,6 +243,72 @@ guesses! {
         settles: "a stream with other varyings on a rectangle",
         counts: "one had more than two components"
     }
+    SamplePlaces "sample-places" Inferred {
+        says: "two samples of a pixel lie at (4, 4) and (-4, -4) sixteenths from its centre, four at (-2, -6), (6, -2), (-6, 2) and (2, 6)",
+        because: "Direct3D 11, which the chip supports, asks for these; a rasteriser told of one sample looks at the centre for all",
+        settles: "edges at every sixteenth of a pixel with each bit of SAMPLE_MASK, on an A420",
+        counts: "a draw had targets with several samples"
+    }
+    SampleLayout "sample-layout" Inferred {
+        says: "the samples of a pixel follow each other in tile memory, memory and textures",
+        because: "RB_MRT_CONTROL3.STRIDE is the pitch times bytes times samples, and the layouts of A5xx and A6xx count samples into the bytes of a pixel",
+        settles: "a target of four samples copied without resolving, on an A420",
+        counts: "a draw had targets with several samples, or read such a texture"
+    }
+    SampleShading "sample-shading" Inferred {
+        says: "a shader that is given a sample number, or barycentrics at a sample, runs for each covered sample, its position being the sample's",
+        because: "no register says so otherwise; HLSQ_CONTROL_4_REG is said to differ for shading by sample",
+        settles: "a shader that counts its runs into memory, on an A420",
+        counts: "such a shader drew to targets with several samples"
+    }
+    CentroidPlace "centroid-place" Guess {
+        says: "the centroid is the centre if all samples are covered, else the first covered sample",
+        because: "Direct3D allows it, and it is simple",
+        settles: "barycentrics at the centroid along edges, on an A420",
+        counts: "a shader with such inputs drew to targets with several samples"
+    }
+    AlphaCoverage "alpha-coverage" Guess {
+        says: "alpha as coverage leaves the first samples, as many as are nearest to their share, the same at every pixel",
+        because: "GL leaves the pattern open",
+        settles: "a ramp of alpha on an A420",
+        counts: "alpha was coverage"
+    }
+    MaskOutput "mask-output" Inferred {
+        says: "SP_FS_OUTPUT_REG.SAMPLEMASK_REGID counts with several samples, unless it is r0.x or r63.x",
+        because: "open drivers write r0.x there and mean nothing",
+        settles: "a shader with gl_SampleMask from the vendor's driver",
+        counts: "a shader's mask left samples out"
+    }
+    ResolveAverage "resolve-average" Guess {
+        says: "a copy that resolves averages stored colours in binary32, also those of sRGB, and takes the first sample of integers and depth",
+        because: "the register that A3xx has for sRGB has no name on A4xx; GL asks for one sample of the others",
+        settles: "such copies on an A420",
+        counts: "one ran"
+    }
+    CopySamples "copy-samples" Guess {
+        says: "a copy that resolves none copies all samples that RB_MSAA_CONTROL names",
+        because: "else targets with samples could not leave tile memory",
+        settles: "such a copy on an A420",
+        counts: "one ran"
+    }
+    DitherMatrix "dither-matrix" Guess {
+        says: "dithering rounds linear normalised colours by the 4x4 Bayer matrix, the same for all components; other formats are not dithered",
+        because: "the chip's pattern is not public, and this is the usual one",
+        settles: "a ramp drawn to 565 on an A420",
+        counts: "a target was dithered"
+    }
+    DitherAlpha "dither-alpha" Guess {
+        says: "DITHER_IF_ALPHA_OFF dithers targets that are not blended",
+        because: "its name",
+        settles: "a ramp with it, blended and not, on an A420",
+        counts: "a target had it"
+    }
+    TileOrder "tile-order" Guess {
+        says: "TILE4_3, and a texture with TILED, is squares of 4x4 pixels, TILE4_2 of 32x32, row by row without and within, and no bank is swapped; levels are of whole squares",
+        because: "A3xx's modes of 4x4 for textures and 32x32 for tile memory are named so; A5xx has textures in mode 3",
+        settles: "a texture of the vendor's driver with numbered texels, read as a buffer",
+        counts: "a tiled surface in memory was drawn or copied to, or sampled"
+    }
     BlendPrecision "blend-precision" Guess {
         says: "blending is done in binary32 and rounded once to the target",
         because: "the chip's precision is not documented",

@@ -22,6 +22,7 @@ use crate::fidelity::Line;
 use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 use crate::pass::Pass;
+use crate::shader::Reach;
 
 use guesses::record_guesses;
 use look::{Watch, watched};
@@ -189,7 +190,8 @@ fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let copy = ResolveState::snapshot(&gpu.regs, &mut unsupported);
     record_unsupported(gpu, unsupported);
     let Some(copy) = copy else { return Ok(()) };
-    charge(&mut gpu.budget, Work::Copy16, area.area() * u64::from(copy.cpp) / 16)?;
+    guesses::of_copy(&copy).into_iter().for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
+    charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
     let result = copy.run(area, &gpu.gmem, &mut gpu.mem);
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
     gpu.pipeline.stats.ms.resolve += start.elapsed().as_secs_f64() * 1e3;

@@ -11,7 +11,8 @@ use super::draw::{Draw, Tile};
 use super::name::Address;
 use super::target::Place;
 use crate::budget::Work;
-use crate::draw::rb::rendered::Content;
+use crate::draw::rb::rendered::{Content, Written};
+use crate::format::arrangement::Arrangement;
 use crate::gpu::Gpu;
 use crate::memory::Memory;
 use crate::picture::{Alpha, Kind, Texel};
@@ -67,6 +68,8 @@ pub struct Attachment {
     pub place: Place,
     /// Bytes from row to row.
     pub pitch: u32,
+    /// How pixels lie there.
+    pub arrangement: Arrangement,
     /// What a pixel is.
     pub texel: Texel,
     /// Pixels of the whole.
@@ -79,7 +82,9 @@ impl Attachment {
     /// As much of it as some buffer holds: a register may say anything.
     fn held(self, memory: &Memory) -> Self {
         let Place::Address(Address(base)) = self.place else { return self };
+        let band = self.arrangement.tiling.rows();
         let rows = memory.room(base).div_ceil(self.pitch.max(1));
+        let rows = rows.checked_next_multiple_of(band).unwrap_or(u32::MAX);
         let ([width, height], area) = (self.size, self.area);
         Self { size: [width, height.min(rows)], area: Tile { height: area.height.min(rows), ..area }, ..self }
     }
@@ -90,7 +95,10 @@ impl Draw {
     pub fn attachments(&self) -> Vec<Attachment> {
         let color = self.targets.iter().filter_map(|target| {
             let texel = Texel::color(target.pixel.0, target.pixel.1)?;
-            self.attachment(Which::Color(target.index), (target.place, target.pitch), texel)
+            self.attachment(Which::Color(target.index), (target.place, target.pitch), texel).map(|it| {
+                let tiling = target.tiling;
+                Attachment { arrangement: Arrangement { tiling, ..it.arrangement }, ..it }
+            })
         });
         let depth = self.depth.iter().flat_map(|depth| {
             let at = (depth.place, depth.pitch);
@@ -110,17 +118,20 @@ impl Draw {
             Place::Gmem(_) => self.tile?,
             Place::Address(_) => whole,
         };
-        Some(Attachment { which, place, pitch, texel, size, area })
+        let arrangement = Arrangement { samples: self.samples, ..Arrangement::PLAIN };
+        Some(Attachment { which, place, pitch, arrangement, texel, size, area })
     }
 
     /// What a resolve writes.
     fn resolved(&self) -> Option<Attachment> {
-        let written = self.resolve.as_ref()?.written;
+        let written @ Written { arrangement, .. } = self.resolve.as_ref()?.written;
         let (which, texel) = match written.content {
             Content::Color => (Which::Color(0), Texel::color(written.format, written.swap)?),
             Content::Depth(format) => (Which::Depth, Texel::Depth(format)),
         };
-        self.attachment(which, (Place::Address(Address(written.address)), written.pitch), texel)
+        let copy =
+            self.attachment(which, (Place::Address(Address(written.address)), written.pitch), texel)?;
+        Some(Attachment { arrangement, ..copy })
     }
 }
 
@@ -306,22 +317,22 @@ impl Canvas {
     }
 }
 
-/// A row of the attachment's area, as far as there is memory.
+/// A row of the attachment's area, as far as there is memory, with one sample of a pixel.
 fn copy_row(gpu: &Gpu, attachment: &Attachment, row: u32, out: &mut [u8]) {
-    let pitch = u64::from(attachment.pitch);
+    let Attachment { place, pitch, arrangement, texel, .. } = *attachment;
     out.fill(0);
-    match attachment.place {
+    texel.gather(arrangement, pitch, [0, row], out, |at, bytes| match place {
         Place::Gmem(base) => {
-            let from = (u64::from(base) + u64::from(row) * pitch).min(gpu.gmem.len() as u64) as usize;
-            let len = out.len().min(gpu.gmem.len() - from);
-            out[..len].copy_from_slice(&gpu.gmem[from..from + len]);
+            let from = (u64::from(base) + at).min(gpu.gmem.len() as u64) as usize;
+            let len = bytes.len().min(gpu.gmem.len() - from);
+            bytes[..len].copy_from_slice(&gpu.gmem[from..from + len]);
         }
         Place::Address(Address(base)) => {
-            if let Ok(from) = u32::try_from(u64::from(base) + u64::from(row) * pitch) {
-                let _missing_is_zero = gpu.mem.read(from, out);
+            if let Ok(from) = u32::try_from(u64::from(base) + at) {
+                let _missing_is_zero = gpu.mem.read(from, bytes);
             }
         }
-    }
+    });
 }
 
 /// Which moment counts where several runs of a draw can change the same pixels.
@@ -427,7 +438,8 @@ mod tests {
 
     fn attachment(place: Place, area: Tile) -> Attachment {
         let texel = Texel::Depth(DepthFormat::DEPTH4_24_8);
-        Attachment { which: Which::Depth, place, pitch: 32, texel, size: [4, 4], area }
+        let arrangement = Arrangement::PLAIN;
+        Attachment { which: Which::Depth, place, pitch: 32, arrangement, texel, size: [4, 4], area }
     }
 
     #[test]

@@ -13,7 +13,8 @@ use super::target::{Depth, Resolve, Stencil, Target};
 use crate::cp::Call;
 use crate::decode::Primitive;
 use crate::draw::gras::clip::Viewport;
-use crate::draw::gras::state::viewport;
+use crate::draw::gras::samples::Samples;
+use crate::draw::gras::state::{sample_counts, viewport};
 use crate::draw::{DispatchCall, DrawCall, gs};
 use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
@@ -69,6 +70,9 @@ pub struct Draw {
     pub raster: Option<Raster>,
     /// Width and height of the frame.
     pub frame: Option<[u32; 2]>,
+    /// Samples that its targets hold of a pixel.
+    #[serde(skip)]
+    pub samples: u32,
     /// Alpha test, where it is on.
     pub alpha_test: Option<AlphaTest>,
     /// Depth buffer, if there is one.
@@ -199,6 +203,7 @@ impl Draw {
             scissors: None,
             raster: None,
             frame: None,
+            samples: 1,
             alpha_test: None,
             depth: None,
             stencil: None,
@@ -221,6 +226,7 @@ impl Draw {
             scissors: Some(Scissors::of(regs)),
             raster: Some(Raster::of(regs)),
             frame: Some([frame.WIDTH(), frame.HEIGHT()]),
+            samples: Samples::of(sample_counts(regs)).count() as u32,
             ..self
         };
         match pass {

@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::name::{Address, components, name, register};
 use crate::draw::rb::rendered::{Content, Written};
-use crate::draw::rb::state::{ResolveState, color_pitch, is_bypass};
+use crate::draw::rb::state::{ResolveState, color_pitch, color_tiling, is_bypass};
 use crate::format::Format;
+use crate::format::arrangement::Tiling;
 use crate::regfile::RegFile;
 
 /// Colour targets that there can be.
@@ -57,6 +58,9 @@ pub struct Target {
     /// The format itself.
     #[serde(skip)]
     pub pixel: (ColorFmt, ColorSwap),
+    /// Order of pixels.
+    #[serde(skip)]
+    pub tiling: Tiling,
 }
 
 /// Blending.
@@ -102,6 +106,7 @@ impl Target {
             blend: control.BLEND().then(|| Blend::of(regs.at(i))),
             rop: control.ROP_ENABLE().then(|| name(control.ROP_CODE())),
             pixel: (info.COLOR_FORMAT(), info.COLOR_SWAP()),
+            tiling: color_tiling(regs, i).unwrap_or(Tiling::Linear),
         })
     }
 }

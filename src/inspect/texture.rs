@@ -1,6 +1,6 @@
 //! Textures and samplers as their descriptors say.
 
-use a4emu_decoder::regs::enums::{TexSwiz, TexType};
+use a4emu_decoder::regs::enums::{TexSwiz, TexType, TileMode};
 use a4emu_decoder::regs::tex::*;
 use serde::Serialize;
 
@@ -71,7 +71,7 @@ impl Texture {
             levels: c0.MIPLVLS() + 1,
             pitch: c2.PITCH(),
             layer_bytes: c3.LAYERSZ(),
-            tiling: if c0.TILED() { "tiled" } else { "linear" },
+            tiling: if c0.tile_mode() == TileMode::TILE4_LINEAR { "linear" } else { "tiled" },
             srgb: c0.SRGB(),
             swap: name(c2.SWAP()),
             swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()].map(swizzle).concat(),

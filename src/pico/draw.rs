@@ -19,6 +19,7 @@ use crate::budget::{Budget, Work};
 use crate::draw::gras::clip::{Sides, Viewport};
 use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order};
 use crate::draw::gras::raster::Rect;
+use crate::draw::gras::samples::Samples;
 use crate::draw::gras::setup::{
     self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, WeightBase, Winding,
 };
@@ -91,6 +92,7 @@ fn set_up(width: u32, height: u32) -> PrimitiveState {
         offset: None,
         linear: None,
         weight_base: WeightBase::Primitive,
+        samples: Samples::ONE,
         line_width: 1.0,
         point_size: 1.0,
         point_range: [1.0; 2],
@@ -212,6 +214,7 @@ impl<'a> Fragments<'a> {
                 rop: None,
                 writable: codec.bits(0xf),
                 unorm8: Some([0, 1, 2, 3]),
+                dither: None,
             },
             depth: DepthTarget {
                 state: DepthStencil {

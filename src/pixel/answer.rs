@@ -12,6 +12,7 @@ use crate::draw::fs::history::{Color, PixelValues, Touch, Verdict};
 use crate::draw::gras::setup::Face;
 use crate::draw::rb::rendered::Written;
 use crate::format::Codec;
+use crate::format::arrangement::resolved;
 use crate::gpu::Gpu;
 use crate::pass::Pass;
 
@@ -134,7 +135,7 @@ impl Event {
     /// A shader of `call` has changed the pixel, which is one of `codec`.
     pub fn stored(call: &Call, address: u32, codec: &Codec, change: &Change) -> Self {
         let values = |bytes: &[u8]| {
-            let color = Color::new(codec, codec.decode(codec.load(bytes)));
+            let color = Color::new(codec, resolved(codec, bytes));
             Values { color: Some(color), depth: None, stencil: None }
         };
         let [before, after] = [&change.before, &change.after].map(|bytes| values(bytes));
@@ -224,9 +225,9 @@ impl Answer {
         writer: Writer,
         end: &Gpu,
     ) -> Self {
-        let mut bytes = vec![0; wanted.codec.bytes() as usize];
+        let mut bytes = vec![0; wanted.bytes as usize];
         let held = end.mem.read(wanted.address, &mut bytes);
-        let lanes = wanted.codec.decode(wanted.codec.load(&bytes));
+        let lanes = resolved(&wanted.codec, &bytes);
         let Written { address, width, height, format, .. } = *surface;
         Self {
             kind: "pixel",

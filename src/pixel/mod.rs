@@ -159,21 +159,24 @@ struct Wanted {
     at: Position,
     address: u32,
     codec: Codec,
+    /// Of the pixel, with all its samples.
+    bytes: u32,
     parts: BTreeMap<u32, Part>,
 }
 
 impl Wanted {
     fn new(at: Position, surface: &Written, trail: &Trail) -> Result<Self, Failure> {
         let Position([x, y]) = at;
-        let Written { address, width, height, pitch, format, swap, .. } = *surface;
+        let Written { address, width, height, pitch, format, swap, arrangement, .. } = *surface;
         let usage = |message| Failure { status: Status::Usage, message };
         let codec = Format::color(format).and_then(|format| format.codec(swap, Transfer::Linear));
         let codec = codec.ok_or_else(|| usage(format!("pixels of {format:?} are not supported")))?;
         if x >= width || y >= height {
             return Err(usage(format!("pixel {x},{y} is outside of the {width}x{height} surface")));
         }
-        let address = address.wrapping_add(y.wrapping_mul(pitch)).wrapping_add(x * codec.bytes());
-        Ok(Self { at, address, codec, parts: trail.of(address) })
+        let bytes = codec.bytes() * arrangement.samples;
+        let address = address.wrapping_add(arrangement.tiling.offset([x, y], pitch, bytes) as u32);
+        Ok(Self { at, address, codec, bytes, parts: trail.of(address) })
     }
 }
 
@@ -194,7 +197,7 @@ impl<'a> Looking<'a> {
                 by_draw.entry(draw).or_default().push((index, part));
             }
         }
-        let watched = wanted.iter().map(|wanted| Watched::new(wanted.address, wanted.codec.bytes()));
+        let watched = wanted.iter().map(|wanted| Watched::new(wanted.address, wanted.bytes));
         let events = wanted.iter().map(|_| Vec::new()).collect();
         Self { wanted, by_draw, events, writers: Writers::new(watched.collect()) }
     }

@@ -6,6 +6,7 @@
 use super::frame;
 use super::pictures;
 use super::room::{Kind, Room};
+use crate::format::arrangement::Arrangement;
 use crate::gpu::Gpu;
 use crate::inspect::canvas::{Attachment, Canvas, NoCanvas, Which};
 use crate::inspect::{Address, Draw, Place, Tile};
@@ -252,7 +253,9 @@ impl Followed {
 fn from_area(attachment: &Attachment) -> Attachment {
     let Place::Address(Address(base)) = attachment.place else { return *attachment };
     let Tile { x, y, .. } = attachment.area;
-    let before = u64::from(y) * u64::from(attachment.pitch) + u64::from(x) * attachment.texel.bytes() as u64;
+    let Arrangement { samples, tiling } = attachment.arrangement;
+    // Areas start where tiles of the surface do: they are of whole bins.
+    let before = tiling.offset([x, y], attachment.pitch, attachment.texel.bytes() as u32 * samples);
     let base = u32::try_from(u64::from(base) + before).unwrap_or(u32::MAX);
     Attachment { place: Place::Address(Address(base)), ..*attachment }
 }

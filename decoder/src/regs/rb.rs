@@ -104,6 +104,9 @@ registers! {
         /// One bit per target.
         0..7 ENABLE_BLEND: Hex;
         8..8 INDEPENDENT_BLEND: Bool;
+        /// Alpha of output 0 leaves samples out. Inferred from RB_BLEND_CNTL of A5xx, whose other fields lie as here.
+        inferred 10..10 ALPHA_TO_COVERAGE: Bool;
+        /// One bit per sample that may be written.
         16..31 SAMPLE_MASK: Hex;
     }
     /// Occlusion queries.

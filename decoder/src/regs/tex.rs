@@ -31,8 +31,10 @@ descriptors! {
 
     /// Texture, dword 0.
     TEX_CONST_0 {
-        /// Tiled in memory; the order of the texels is not public.
+        /// Tiled in memory: with TILED_HIGH a tile mode. Alone it is taken for TILE4_3.
         0..0 TILED: Bool;
+        /// The other bit of the tile mode. Inferred from A3xx and A5xx, which have two bits here.
+        inferred 1..1 TILED_HIGH: Bool;
         2..2 SRGB: Bool;
         4..6 SWIZ_X: TexSwiz;
         7..9 SWIZ_Y: TexSwiz;
@@ -40,6 +42,8 @@ descriptors! {
         13..15 SWIZ_W: TexSwiz;
         /// Number of levels minus 1.
         16..19 MIPLVLS: Uint;
+        /// Samples of a texel. Inferred from A3xx and A5xx, which have them here.
+        inferred 20..21 SAMPLES: MsaaSamples;
         22..28 FMT: TexFmt;
         29..31 TYPE: TexType;
     }
@@ -125,6 +129,17 @@ impl SSBO_1_0 {
     /// Elements of a storage buffer: WIDTH has the low half of the number, HEIGHT the high half.
     pub fn elements(self, rest: SSBO_1_1) -> u32 {
         self.WIDTH() | rest.HEIGHT() << 16
+    }
+}
+
+impl TEX_CONST_0 {
+    /// Order of texels: a mode with its low bit set is [`TileMode::TILE4_3`] (guess `tile-order`).
+    pub fn tile_mode(self) -> TileMode {
+        match (self.TILED(), self.TILED_HIGH()) {
+            (true, _) => TileMode::TILE4_3,
+            (false, true) => TileMode::TILE4_2,
+            (false, false) => TileMode::TILE4_LINEAR,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::color::{ColorOutput, Precision};
 use crate::draw::rb::depth::Words;
+use crate::draw::rb::depth_target::DepthTarget;
 use crate::draw::rb::fill::{Fill, fill_rectangle, fill_rows};
 use crate::draw::rb::pixels::Quads;
 use crate::draw::rb::state::TestOrder;
@@ -192,18 +193,29 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let targets = &self.draw.state.targets;
         let Some(depth) = &targets.depth else { return covered };
         let z = targets.depth_output.map_or(weights.z, |id| self.worker.warp.full(id).floats());
-        let mut passed = 0;
-        for face in [Face::Front, Face::Back] {
-            let mask = pieces.quads.iter().enumerate().fold(0u32, |mask, (q, quad)| {
-                let same = pieces.primitive(quad).face == face;
-                if same { mask | 15 << (4 * q) } else { mask }
-            });
-            if mask & covered != 0 {
-                passed |= depth.test(self.surfaces, &Quads(pieces.quads), face, &z, mask & covered);
-            }
-        }
-        passed
+        test_quads(depth, self.surfaces, pieces, &z, covered)
     }
+}
+
+/// Tests the `covered` lanes of a warp, whose quads may show either face.
+pub fn test_quads(
+    depth: &DepthTarget,
+    surfaces: &mut [PixelRows<'_>],
+    pieces: &WarpQuads<'_>,
+    z: &[f32; 32],
+    covered: u32,
+) -> u32 {
+    let mut passed = 0;
+    for face in [Face::Front, Face::Back] {
+        let mask = pieces.quads.iter().enumerate().fold(0u32, |mask, (q, quad)| {
+            let same = pieces.primitive(quad).face == face;
+            if same { mask | 15 << (4 * q) } else { mask }
+        });
+        if mask & covered != 0 {
+            passed |= depth.test(surfaces, &Quads(pieces.quads), face, z, mask & covered);
+        }
+    }
+    passed
 }
 
 /// The lanes of a warp of these quads: those outside the primitive help.

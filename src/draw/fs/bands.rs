@@ -7,6 +7,7 @@ use crate::draw::sp::launch::{Launched, Threads, Worker, launch};
 use crate::memory::Memory;
 
 use super::band::BandRun;
+use super::sampled::SampledRun;
 use super::{Coloring, FragmentDraw};
 
 /// Rows of a band, which is a job. Fixed, so that nothing depends on the number of threads.
@@ -45,9 +46,23 @@ impl FragmentDraw<'_> {
         };
         let threads = if self.cost(area) < SMALL_DRAW { Threads::This } else { Threads::All };
         let draw = |worker: &mut Worker<'_>, mut band: Band<'_, u32>| {
-            BandRun::new(self, &mut band.surfaces, worker).run(band.area, band.entries)
+            self.band(&mut band.surfaces, worker, band.area, band.entries)
         };
         launch(stage, memory, budget, threads, bands.into_iter(), draw)
+    }
+
+    /// Draws the primitives `order` (indices, ascending) within `area`. Gives the samples that passed.
+    pub(super) fn band(
+        &self,
+        surfaces: &mut [PixelRows<'_>],
+        worker: &mut Worker<'_>,
+        area: Rect,
+        order: impl IntoIterator<Item = u32>,
+    ) -> u64 {
+        match self.state.targets.samples.count() {
+            1 => BandRun::new(self, surfaces, worker).run(area, order),
+            _ => SampledRun::new(self, surfaces, worker).run(area, order),
+        }
     }
 
     /// How much there is to do, in pixels to shade.

@@ -8,7 +8,6 @@
 
 use std::sync::Arc;
 
-use super::band::BandRun;
 use super::bands::{Band, SMALL_DRAW, cut};
 use super::reasons::Reasons;
 use super::{DrawState, FragmentDraw, Plan};
@@ -165,7 +164,7 @@ impl Batch {
             let primitives = entries.iter().map(|(_, primitive)| *primitive);
             let (samples, log, exhausted) = with_surfaces(&mut band.surfaces, surfaces, |rows| {
                 worker.one_job(left, |worker| {
-                    BandRun::new(&fragments, rows, worker).run(band.area.intersect(draw.area), primitives)
+                    fragments.band(rows, worker, band.area.intersect(draw.area), primitives)
                 })
             });
             last = Some(worker);

@@ -8,6 +8,7 @@ use a4emu_decoder::regs::enums::{CompareFunc, StencilOp};
 use crate::budget::{Budget, Work};
 use crate::draw::gras::quad::Quad;
 use crate::draw::gras::raster::Rect;
+use crate::draw::gras::samples::Coverage;
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::color::ColorTarget;
 use crate::draw::rb::depth_target::DepthTarget;
@@ -17,13 +18,16 @@ use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::launch::Worker;
 use crate::draw::sp::memory::GpuMemory;
-use crate::draw::vpc::interpolate::{WarpQuads, Weights};
+use crate::draw::vpc::interpolate::WarpQuads;
 use crate::format::Codec;
+use crate::format::arrangement::resolved;
 use crate::memory::Memory;
 use crate::shader::{INSTRUCTION_LIMIT, Outcome, step};
 
 use super::FragmentDraw;
 use super::band::{colors, enter, lanes_of_quads};
+use super::sampled::{any, at_place, enter_sampled, kept};
+use super::state::Rate;
 
 /// A colour: red, green, blue, alpha, as a shader would put it out.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -136,6 +140,13 @@ pub struct PixelOf<'a> {
     pub at: [i32; 2],
 }
 
+/// The number of a primitive, and the samples of the pixel's quad that are shaded at once: all, or one.
+struct Shaded {
+    index: u32,
+    covered: Coverage<u32>,
+    only: Option<usize>,
+}
+
 /// The pixel while it is drawn.
 struct Drawing<'a, 'm> {
     /// What it holds in each surface.
@@ -150,7 +161,8 @@ impl PixelOf<'_> {
     pub fn history(&self, bytes: &mut [Vec<u8>], memory: &mut Memory, budget: &mut Budget) -> Vec<Touch> {
         let mut worker = Worker::new(&self.draw.state.fragment.stage, GpuMemory::ReadWrite(memory));
         worker.in_secret(|worker| {
-            let covering = self.draw.primitives.iter().zip(0..).filter(|(p, _)| covers(p, self.here()));
+            let covering = self.draw.primitives.iter().zip(0..);
+            let covering = covering.filter(|(p, _)| any(self.coverage(p, self.here())) != 0);
             let mut pixel = Drawing { bytes, worker, budget };
             covering.map(|(primitive, index)| self.touch(primitive, index, &mut pixel)).collect()
         })
@@ -162,7 +174,8 @@ impl PixelOf<'_> {
     }
 
     fn touch(&self, primitive: &ScreenPrimitive, index: u32, pixel: &mut Drawing<'_, '_>) -> Touch {
-        let before = self.values(pixel.bytes);
+        let samples = self.draw.state.targets.samples.count();
+        let before = self.values(pixel.bytes, samples);
         let (outputs, verdict) = if self.here().intersect(self.area).is_empty() {
             (None, Verdict::Scissored)
         } else if self.cull.contains(&Some(primitive.face)) {
@@ -170,47 +183,70 @@ impl PixelOf<'_> {
         } else {
             self.fragment(primitive, index, pixel)
         };
-        let after = self.values(pixel.bytes);
+        let after = self.values(pixel.bytes, samples);
         let number = self.numbers.get(index as usize).copied().unwrap_or(index);
         Touch { primitive: number, face: primitive.face, outputs, verdict, before, after }
     }
 
+    /// What the primitive does to the pixel, or to one after the other of its samples: then what it did to the last
+    /// that it wrote.
     fn fragment(
         &self,
         primitive: &ScreenPrimitive,
         index: u32,
         pixel: &mut Drawing<'_, '_>,
     ) -> (Option<Vec<Color>>, Verdict) {
-        let Drawing { bytes, worker, budget } = pixel;
-        let quads = [self.quad(primitive, index)];
-        let pieces = self.draw.pieces(&quads);
-        let weights = pieces.weights();
         let targets = &self.draw.state.targets;
-        let test = |bytes: &mut [Vec<u8>], z: &[f32; 32]| {
-            let depth = targets.depth.as_ref()?;
-            self.test(depth, primitive.face, &quads, bytes, z)
-        };
+        let all = targets.sample_control.masked(self.coverage(primitive, self.area));
+        let each = self.draw.state.fragment.inputs.rate() == Rate::Sample && targets.samples.count() > 1;
+        let shaded = |covered, only| Shaded { index, covered, only };
+        if !each {
+            return self.shaded(&shaded(all, None), pixel);
+        }
+        let mut done = (None, Verdict::Masked);
+        for sample in (0..targets.samples.count()).filter(|sample| all[*sample] & 1 << self.lane() != 0) {
+            let mut covered = Coverage::default();
+            covered[sample] = all[sample];
+            let next = self.shaded(&shaded(covered, Some(sample)), pixel);
+            if done.1 != Verdict::Written || next.1 == Verdict::Written {
+                done = next;
+            }
+        }
+        done
+    }
+
+    fn shaded(&self, it: &Shaded, pixel: &mut Drawing<'_, '_>) -> (Option<Vec<Color>>, Verdict) {
+        let Drawing { bytes, worker, budget } = pixel;
+        let [x, y] = self.at.map(|at| at & !1);
+        let quads = [Quad { x, y, mask: any(it.covered), primitive: it.index }];
+        let pieces = self.draw.pieces(&quads);
+        let targets = &self.draw.state.targets;
+        if any(it.covered) & 1 << self.lane() == 0 {
+            return (None, Verdict::Masked);
+        }
+        let mut covered = it.covered;
         if self.draw.plan.order == TestOrder::Early
-            && let Some(failed) = test(bytes, &weights.z)
+            && let Some(failed) = self.tests(&pieces, None, bytes, &mut covered)
         {
             return (None, failed);
         }
-        if let Some(failed) = self.shade(worker, &pieces, &weights, budget) {
+        if let Some(failed) = self.shade(worker, &pieces, it, budget) {
             return (None, failed);
         }
         let outputs = Some(self.outputs(worker));
         if let Some(failed) = self.alpha_test(worker) {
             return (outputs, failed);
         }
-        let z = targets.depth_output.map_or(weights.z, |id| worker.warp.full(id).floats());
+        covered = kept(targets, &worker.warp, covered);
+        let z = targets.depth_output.map(|id| worker.warp.full(id).floats());
         if self.draw.plan.order == TestOrder::Late
-            && let Some(failed) = test(bytes, &z)
+            && let Some(failed) = self.tests(&pieces, z, bytes, &mut covered)
         {
             return (outputs, failed);
         }
-        self.write(worker, &quads, bytes);
-        let verdict = if targets.color.is_empty() { Verdict::Masked } else { Verdict::Written };
-        (outputs, verdict)
+        self.write(worker, &quads, bytes, covered);
+        let masked = targets.color.is_empty() || any(covered) & 1 << self.lane() == 0;
+        (outputs, if masked { Verdict::Masked } else { Verdict::Written })
     }
 
     /// The lane of the pixel in its quad.
@@ -218,27 +254,60 @@ impl PixelOf<'_> {
         (self.at[0] & 1) as usize + 2 * (self.at[1] & 1) as usize
     }
 
-    /// The quad that the pixel is in.
-    fn quad(&self, primitive: &ScreenPrimitive, index: u32) -> Quad {
+    /// The lanes of the pixel's quad, those in `area`, that are covered, by sample.
+    fn coverage(&self, primitive: &ScreenPrimitive, area: Rect) -> Coverage<u32> {
         let [x, y] = self.at.map(|at| at & !1);
-        let mask = (0..4).filter(|lane| {
-            let (x, y) = (x + (lane & 1), y + (lane >> 1));
-            covers(primitive, Rect { x0: x, y0: y, x1: x + 1, y1: y + 1 }.intersect(self.area))
+        let quad = Rect { x0: x, y0: y, x1: x + 2, y1: y + 2 };
+        let mut covered = Coverage::default();
+        let samples = self.draw.state.targets.samples;
+        samples.cover(&primitive.shape, quad.intersect(area), |[left, top], masks| {
+            let bit = |lane: i32| x - left + (lane & 1) + 8 * (y - top + (lane >> 1));
+            let lanes =
+                |mask: u64| (0..4).fold(0, |lanes, lane| lanes | ((mask >> bit(lane)) as u32 & 1) << lane);
+            covered = masks.map(lanes);
         });
-        Quad { x, y, mask: mask.fold(0, |mask, lane| mask | 1 << lane), primitive: index }
+        covered
     }
 
-    /// Tests depth and stencil; says why if it fails.
+    /// Tests the pixel's samples, which `covered` loses where they fail; says why if none passes.
+    fn tests(
+        &self,
+        pieces: &WarpQuads<'_>,
+        output: Option<[f32; 32]>,
+        bytes: &mut [Vec<u8>],
+        covered: &mut Coverage<u32>,
+    ) -> Option<Verdict> {
+        let targets = &self.draw.state.targets;
+        let depth = targets.depth.as_ref()?;
+        let face = pieces.primitive(&pieces.quads[0]).face;
+        let here = 1 << self.lane();
+        let mut why = None;
+        for (sample, place) in targets.samples.places().iter().enumerate() {
+            if covered[sample] & here == 0 {
+                continue;
+            }
+            let z = output.unwrap_or_else(|| at_place(pieces, *place).z);
+            if let Some(failed) = self.test(depth, face, pieces.quads, (bytes, sample), &z) {
+                covered[sample] &= !here;
+                why = why.or(Some(failed));
+            }
+        }
+        why.filter(|_| any(*covered) & here == 0)
+    }
+
+    /// Tests depth and stencil of a sample; says why if it fails.
     fn test(
         &self,
         depth: &DepthTarget,
         face: Face,
         quads: &[Quad],
-        bytes: &mut [Vec<u8>],
+        (bytes, index): (&mut [Vec<u8>], usize),
         z: &[f32; 32],
     ) -> Option<Verdict> {
-        let held = self.values(bytes);
-        let mut rows = self.rows(bytes);
+        let count = self.draw.state.targets.samples.count();
+        let held = self.values(&sample(bytes, [index, count]), 1);
+        let mut all = self.rows(bytes);
+        let mut rows: Vec<_> = all.iter_mut().map(|rows| rows.sample(index, count)).collect();
         if depth.test(&mut rows, &Quads(quads), face, z, 1 << self.lane()) != 0 {
             return None;
         }
@@ -259,12 +328,14 @@ impl PixelOf<'_> {
         &self,
         worker: &mut Worker<'_>,
         pieces: &WarpQuads<'_>,
-        weights: &Weights,
+        it: &Shaded,
         budget: &mut Budget,
     ) -> Option<Verdict> {
         let lanes = lanes_of_quads(pieces.quads);
-        worker.start(lanes, |warp, _| {
-            enter(&self.draw.state.fragment.inputs, warp, pieces, weights, lanes.live);
+        let (inputs, samples) = (&self.draw.state.fragment.inputs, &self.draw.state.targets.samples);
+        worker.start(lanes, |warp, _| match samples.count() {
+            1 => enter(inputs, warp, pieces, &pieces.weights(), lanes.live),
+            _ => enter_sampled(inputs, warp, pieces, samples, it.covered, it.only),
         });
         let allowed = budget.share(Work::WarpInstruction, 1);
         worker.warp.limit = INSTRUCTION_LIMIT.min(allowed);
@@ -312,14 +383,18 @@ impl PixelOf<'_> {
         })
     }
 
-    fn write(&self, worker: &Worker<'_>, quads: &[Quad], bytes: &mut [Vec<u8>]) {
+    fn write(&self, worker: &Worker<'_>, quads: &[Quad], bytes: &mut [Vec<u8>], covered: Coverage<u32>) {
         let targets = &self.draw.state.targets;
         let (mut widened, mut widened_dual) = Default::default();
         let dual = colors(&worker.warp, &targets.outputs[1], &mut widened_dual);
         let mut rows = self.rows(bytes);
+        let count = targets.samples.count();
         for target in &targets.color {
             let src = colors(&worker.warp, &target.output, &mut widened);
-            target.write(&mut rows[target.surface], quads, 1 << self.lane(), src, dual);
+            for (sample, mask) in covered[..count].iter().enumerate() {
+                let mut surface = rows[target.surface].sample(sample, count);
+                target.write(&mut surface, quads, mask & 1 << self.lane(), src, dual);
+            }
         }
     }
 
@@ -332,20 +407,23 @@ impl PixelOf<'_> {
         bytes.iter_mut().map(row).collect()
     }
 
-    fn values(&self, bytes: &[Vec<u8>]) -> PixelValues {
+    /// What the pixel holds, of so many samples: of its colours what a resolve makes, else the first sample.
+    fn values(&self, bytes: &[Vec<u8>], samples: usize) -> PixelValues {
         let targets = &self.draw.state.targets;
-        let color = |target: &ColorTarget| {
-            Color::new(&target.codec, target.codec.decode(target.codec.load(&bytes[target.surface])))
-        };
-        let [depth, stencil] = targets.depth.as_ref().map_or([None; 2], |depth| depth.values(bytes));
+        let color =
+            |target: &ColorTarget| Color::new(&target.codec, resolved(&target.codec, &bytes[target.surface]));
+        let first = |depth: &DepthTarget| depth.values(&sample(bytes, [0, samples]));
+        let [depth, stencil] = targets.depth.as_ref().map_or([None; 2], first);
         let depth = depth.zip(targets.depth.as_ref()).map(|(raw, target)| target.state.window_depth(raw));
         PixelValues { colors: targets.color.iter().map(color).collect(), depth, stencil }
     }
 }
 
-/// Whether a primitive covers a pixel of `rect`.
-fn covers(primitive: &ScreenPrimitive, rect: Rect) -> bool {
-    let mut any = false;
-    primitive.shape.cover(rect, |_, _, _| any = true);
-    any
+/// What sample `index` of `count` of the pixel holds in each surface.
+fn sample(bytes: &[Vec<u8>], [index, count]: [usize; 2]) -> Vec<Vec<u8>> {
+    let of_sample = |bytes: &Vec<u8>| {
+        let len = bytes.len() / count;
+        bytes[index * len..][..len].to_vec()
+    };
+    bytes.iter().map(of_sample).collect()
 }

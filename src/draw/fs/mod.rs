@@ -7,6 +7,7 @@
 //! - [`inspect`]: one warp, for a debugger.
 //! - `outline`: the pixels on the edge of a primitive.
 //! - [`reasons`]: what became of all pixels.
+//! - [`sampled`]: the fragments of one band, of targets with several samples of a pixel.
 pub mod band;
 pub mod bands;
 pub mod batch;
@@ -14,6 +15,7 @@ pub mod history;
 pub mod inspect;
 mod outline;
 pub mod reasons;
+pub mod sampled;
 pub mod state;
 
 use std::sync::Arc;

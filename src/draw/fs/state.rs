@@ -20,6 +20,24 @@ pub enum Barycentrics {
     Linear,
 }
 
+/// Where in a pixel barycentrics are those of, if it has several samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// At its centre, or at a covered sample if not all are.
+    Centroid,
+    /// At the sample that is shaded.
+    Sample,
+}
+
+/// How often the shader runs for a pixel of several samples (guess `sample-shading`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// Once.
+    Pixel,
+    /// For each covered sample.
+    Sample,
+}
+
 /// Fragment shader and its inputs.
 #[derive(Clone)]
 pub struct FragmentState {
@@ -33,6 +51,8 @@ pub struct FragmentState {
 pub struct FragmentInputs {
     /// Registers of barycentrics.
     pub ij: Vec<(u32, Barycentrics)>,
+    /// Those of them that are not for the centres of pixels.
+    pub beside: Vec<(u32, Barycentrics, Spot)>,
     /// Registers of window x and y.
     pub xy: Option<u32>,
     /// Registers of window z and 1/w.
@@ -54,16 +74,18 @@ impl FragmentInputs {
     pub fn snapshot(regs: &RegFile) -> Self {
         let (c1, c2) = (regs.get::<HLSQ_CONTROL_1_REG>(), regs.get::<HLSQ_CONTROL_2_REG>());
         let (c3, c4) = (regs.get::<HLSQ_CONTROL_3_REG>(), regs.get::<HLSQ_CONTROL_4_REG>());
-        let ij = [
-            (c3.IJ_PERSP_PIXEL(), Barycentrics::Perspective),
-            (c3.IJ_LINEAR_PIXEL(), Barycentrics::Linear),
-            (c3.IJ_PERSP_CENTROID(), Barycentrics::Perspective),
-            (c3.IJ_LINEAR_CENTROID(), Barycentrics::Linear),
-            (c4.IJ_PERSP_SAMPLE(), Barycentrics::Perspective),
-            (c4.IJ_LINEAR_SAMPLE(), Barycentrics::Linear),
+        let beside = [
+            (c3.IJ_PERSP_CENTROID(), Barycentrics::Perspective, Spot::Centroid),
+            (c3.IJ_LINEAR_CENTROID(), Barycentrics::Linear, Spot::Centroid),
+            (c4.IJ_PERSP_SAMPLE(), Barycentrics::Perspective, Spot::Sample),
+            (c4.IJ_LINEAR_SAMPLE(), Barycentrics::Linear, Spot::Sample),
         ];
+        let ij =
+            [(c3.IJ_PERSP_PIXEL(), Barycentrics::Perspective), (c3.IJ_LINEAR_PIXEL(), Barycentrics::Linear)];
+        let ij = ij.into_iter().chain(beside.map(|(id, weights, _)| (id, weights)));
         Self {
-            ij: ij.into_iter().filter(|(id, _)| used(*id).is_some()).collect(),
+            ij: ij.filter(|(id, _)| used(*id).is_some()).collect(),
+            beside: beside.into_iter().filter(|(id, ..)| used(*id).is_some()).collect(),
             xy: used(c1.COORDREGID()),
             zw: used(c1.ZWCOORDREGID()),
             face: used(c2.FACEREGID()),
@@ -79,6 +101,14 @@ impl FragmentInputs {
 fn by_location<T: Copy>(register: impl Fn(u32) -> [T; 16]) -> [T; MAX_VARYINGS] {
     let registers: [[T; 16]; MAX_VARYINGS / 16] = std::array::from_fn(|i| register(i as u32));
     std::array::from_fn(|location| registers[location / 16][location % 16])
+}
+
+impl FragmentInputs {
+    /// A shader that asks which sample it is, or for what is at its place, runs for each.
+    pub fn rate(&self) -> Rate {
+        let of_sample = self.beside.iter().any(|(_, _, spot)| *spot == Spot::Sample);
+        if of_sample || self.sample_id.is_some() { Rate::Sample } else { Rate::Pixel }
+    }
 }
 
 impl FragmentState {

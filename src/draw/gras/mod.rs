@@ -7,6 +7,7 @@ pub mod polygon_offset;
 pub mod primitives;
 pub mod quad;
 pub mod raster;
+pub mod samples;
 pub mod screen_vertex;
 pub mod setup;
 pub mod state;

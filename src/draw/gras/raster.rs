@@ -78,7 +78,7 @@ pub fn snap(v: f32) -> i32 {
     if near.is_nan() { 0 } else { whole }
 }
 
-/// A half plane: covered where `a * x + b * y + c >= 0` for pixel (x, y).
+/// A half plane: covered where `256 * (a * x + b * y) + c >= 0` for pixel (x, y).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edge {
     a: i32,
@@ -88,21 +88,26 @@ pub struct Edge {
 
 impl Edge {
     /// The edge of a polygon that runs clockwise on the screen (y down).
-    ///
-    /// The sub-pixel fraction is folded into `c` by a floor division, which keeps the
-    /// sign exact because a step of one pixel is a whole number of units.
     fn new(from: Snapped, to: Snapped) -> Self {
         let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
         let centre = SUBPIXELS / 2;
         let (ox, oy) = (centre - i64::from(from[0]), centre - i64::from(from[1]));
         let at_origin = i64::from(dx) * oy - i64::from(dy) * ox;
         let top_left = dy < 0 || (dy == 0 && dx > 0);
-        let c = (at_origin - i64::from(!top_left)).div_euclid(SUBPIXELS);
-        Self { a: -dy, b: dx, c }
+        Self { a: -dy, b: dx, c: at_origin - i64::from(!top_left) }
     }
 
+    /// In units of a step of one pixel: the sub-pixel fraction goes by a floor division, which keeps the
+    /// sign exact.
     fn at(&self, x: i32, y: i32) -> i64 {
-        i64::from(self.a) * i64::from(x) + i64::from(self.b) * i64::from(y) + self.c
+        let c = self.c.div_euclid(SUBPIXELS);
+        i64::from(self.a) * i64::from(x) + i64::from(self.b) * i64::from(y) + c
+    }
+
+    /// The edge that says of a pixel's centre what this one says of the point `by` sub-pixels from it.
+    fn seen_from(&self, [x, y]: Snapped) -> Self {
+        let c = self.c + i64::from(self.a) * i64::from(x) + i64::from(self.b) * i64::from(y);
+        Self { c, ..*self }
     }
 }
 
@@ -161,9 +166,21 @@ impl Shape {
         shape
     }
 
-    /// The axis-aligned rectangle between two opposite corners.
-    pub fn between(a: Snapped, b: Snapped) -> Self {
-        Self::rectangle(bounds_of(&[a, b]))
+    /// The pixels of the axis-aligned rectangle that holds `corners`.
+    pub fn between(corners: &[Snapped]) -> Self {
+        Self::rectangle(bounds_of(corners))
+    }
+
+    /// The axis-aligned rectangle that holds `corners`, as a polygon: it may end within a pixel.
+    pub fn upright(corners: &[Snapped]) -> Self {
+        let [x0, y0, x1, y1] = extremes(corners);
+        Self::polygon(&[[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+    }
+
+    /// The shape that has at a pixel's centre what this one has at the point `by` sub-pixels from it.
+    /// A rectangle has the same everywhere in a pixel.
+    pub fn seen_from(&self, by: Snapped) -> Self {
+        Self { edges: self.edges.map(|edge| edge.seen_from(by)), ..*self }
     }
 
     /// The same shape, cut to `clip`.
@@ -184,6 +201,12 @@ impl Shape {
             self.cover_row(area, y, &mut emit);
             y += BLOCK;
         }
+    }
+
+    /// The pixels of `area` that are covered in the block that starts at (x, y).
+    pub fn block(&self, area: Rect, x: i32, y: i32) -> u64 {
+        let walks = self.edges.map(|edge| Walk::new(&edge, x, y));
+        cover_block(&walks[..self.count]) & rect_mask(self.bounds.intersect(area), x, y)
     }
 
     fn cover_row(&self, area: Rect, y: i32, emit: &mut impl FnMut(i32, i32, u64)) {
@@ -265,10 +288,15 @@ fn span(from: i32, to: i32) -> u64 {
 /// The pixels whose centres can be inside the corners' bounding box: half open, so a
 /// centre on the right or lower side is out.
 fn bounds_of(corners: &[Snapped]) -> Rect {
+    let [x0, y0, x1, y1] = extremes(corners).map(|v| (v + 127).div_euclid(256));
+    Rect { x0, y0, x1, y1 }
+}
+
+/// Least x and y, greatest x and y.
+pub fn extremes(corners: &[Snapped]) -> [i32; 4] {
     let min = |i: usize| corners.iter().map(|c| c[i]).min().unwrap_or(0);
     let max = |i: usize| corners.iter().map(|c| c[i]).max().unwrap_or(0);
-    let first = |v: i32| (v + 127).div_euclid(256);
-    Rect { x0: first(min(0)), y0: first(min(1)), x1: first(max(0)), y1: first(max(1)) }
+    [min(0), min(1), max(0), max(1)]
 }
 
 /// Twice the area of a triangle, in squared sub-pixels; positive when clockwise on the screen.
@@ -334,7 +362,7 @@ mod tests {
 
     #[test]
     fn rectangles_are_cut_to_the_clip() {
-        let shape = Shape::between([10.0, 20.0].map(snap), [2.0, 4.0].map(snap));
+        let shape = Shape::between(&[[10.0, 20.0].map(snap), [2.0, 4.0].map(snap)]);
         assert_eq!(shape.bounds, Rect { x0: 2, y0: 4, x1: 10, y1: 20 });
         let clip = Rect { x0: 5, y0: 0, x1: 7, y1: 6 };
         assert_eq!(pixels(&shape, clip), [(5, 4), (5, 5), (6, 4), (6, 5)]);

@@ -9,6 +9,7 @@ use crate::draw::gras::clip::{DepthClip, Sides, Viewport};
 use crate::draw::gras::lines;
 use crate::draw::gras::polygon_offset::PolygonOffset;
 use crate::draw::gras::raster::{Rect, Shape, signed_area, snap};
+use crate::draw::gras::samples::Samples;
 use crate::draw::gras::screen_vertex::ScreenVertex;
 use crate::draw::gras::viewport::ViewportVertices;
 use crate::draw::pc::assembler::Provoking;
@@ -74,6 +75,8 @@ pub struct PrimitiveState {
     pub linear: Option<LinearWeights>,
     /// Where weights count from.
     pub weight_base: WeightBase,
+    /// Where pixels are looked at.
+    pub samples: Samples,
     /// Width of lines in pixels.
     pub line_width: f32,
     /// Size of points in pixels when the vertices do not say.
@@ -133,6 +136,12 @@ impl ScreenPrimitive {
     pub fn depth_at(&self, first: [i32; 2], step: [i32; 2]) -> f32 {
         let from = |axis: usize| first[axis] as f32 + 0.5 + step[axis] as f32 - self.origin[axis];
         self.z.at + self.z.dx * from(0) + self.z.dy * from(1) + self.bias
+    }
+
+    /// The same `beside` pixels from that centre.
+    pub fn depth_beside(&self, first: [i32; 2], step: [i32; 2], beside: [f32; 2]) -> f32 {
+        let origin = [0, 1].map(|axis| self.origin[axis] - beside[axis]);
+        Self { origin, ..self.clone() }.depth_at(first, step)
     }
 }
 
@@ -380,6 +389,7 @@ impl<'a> Setup<'a> {
         }
         let [a, b, c] = piece.map(|v| self.viewport().screen[v as usize].snapped);
         let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
+        let shape = self.state.samples.polygon(shape);
         self.push(self.planar(shape, self.basis(piece, whole), provoking, face));
     }
 
@@ -433,6 +443,7 @@ impl<'a> Setup<'a> {
         self.transform_new();
         let [a, b] = piece.map(|v| self.viewport().screen[v as usize].xy);
         let Some(shape) = lines::line(a, b, self.state.line_width) else { return };
+        let shape = self.state.samples.polygon(shape);
         self.push(self.linear(shape, self.basis(piece, whole), provoking, face));
     }
 
@@ -483,7 +494,7 @@ impl<'a> Setup<'a> {
         }
         let size = self.point_size(v);
         let corner = w.xy.map(|c| c - size / 2.0);
-        let shape = Shape::between(corner.map(snap), corner.map(|c| snap(c + size)));
+        let shape = self.state.samples.rectangle(&[corner.map(snap), corner.map(|c| snap(c + size))]);
         self.push(ScreenPrimitive {
             shape: shape.cut(self.beyond_sides()),
             face,
@@ -533,11 +544,8 @@ impl<'a> Setup<'a> {
 
     /// A rectangle with three of its corners given; the plane through them goes on.
     fn rectangle(&mut self, v: [u32; 3]) {
-        let [a, b, c] = v.map(|v| self.viewport().screen[v as usize].snapped);
-        let bounds = Shape::between(a, b).bounds;
-        let other = Shape::between(a, c).bounds;
-        let third = Shape::between(b, c).bounds;
-        let shape = Shape::rectangle(bounds.union(other).union(third));
+        let corners = v.map(|v| self.viewport().screen[v as usize].snapped);
+        let shape = self.state.samples.rectangle(&corners);
         self.push(self.planar(shape, v, v[2], Face::Front));
     }
 }

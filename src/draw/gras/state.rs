@@ -4,10 +4,12 @@ use a4emu_decoder::bits::Register;
 use a4emu_decoder::regs::enums::*;
 use a4emu_decoder::regs::gras::*;
 use a4emu_decoder::regs::pc::PC_PRIM_VTX_CNTL2;
+use a4emu_decoder::regs::rb::RB_MSAA_CONTROL;
 
 use super::clip::{DepthClip, Sides, Viewport};
 use super::polygon_offset::{FloatDepth, PolygonOffset};
 use super::raster::Rect;
+use super::samples::Samples;
 use super::setup::{Face, LinearWeights, PolygonMode, PrimitiveState, WeightBase, Winding};
 use crate::draw::pc::state::provoking;
 use crate::gpu::Model;
@@ -57,10 +59,20 @@ fn primitive_state(regs: &RegFile, topology: PrimType, model: Model) -> Primitiv
         offset: mode.POLY_OFFSET().then(|| polygon_offset(regs)),
         linear: regs.get::<GRAS_CNTL>().IJ_LINEAR().then_some(LinearWeights),
         weight_base: weight_base(model),
+        samples: Samples::of(sample_counts(regs)),
         line_width: mode.LINEHALFWIDTH() * 2.0,
         point_size: regs.get::<GRAS_SU_POINT_SIZE>().VALUE(),
         point_range: [points.MIN(), points.MAX()],
     }
+}
+
+/// Binary logarithms of the samples that targets hold of a pixel, and of those that the rasteriser looks at.
+pub fn sample_counts(regs: &RegFile) -> [u32; 2] {
+    let (target, scan) = (regs.get::<RB_MSAA_CONTROL>(), regs.get::<GRAS_SC_CONTROL>());
+    [
+        if target.DISABLE() { 0 } else { target.SAMPLES() },
+        if scan.MSAA_DISABLE() { 0 } else { scan.MSAA_SAMPLES() },
+    ]
 }
 
 /// The first viewport.

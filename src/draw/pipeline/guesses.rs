@@ -5,12 +5,14 @@ use a4emu_decoder::regs::enums::PrimType;
 
 use crate::draw::call::{DrawCall, IndexSource};
 use crate::draw::fs::DrawState;
+use crate::draw::fs::state::{Rate, Spot};
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::PolygonMode;
 use crate::draw::gs::state::Layers;
 use crate::draw::rb::color::ColorTarget;
-use crate::draw::rb::state::Targets;
+use crate::draw::rb::state::{AlphaOff, ResolveState, Targets};
 use crate::draw::vertex_stages::VertexStages;
+use crate::format::arrangement::Tiling;
 use crate::gpu::Gpu;
 use crate::shader::Reach;
 
@@ -46,6 +48,7 @@ pub(super) fn record_guesses(gpu: &mut Gpu, before: Vec<Guess>, state: &DrawStat
         return before.into_iter().for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
     }
     let all = before.into_iter().chain(of_raster(state, made)).chain(of_targets(&state.targets));
+    let all = all.chain(of_samples(state)).chain(of_order(&state.targets));
     all.for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
 }
 
@@ -78,6 +81,41 @@ fn of_targets(targets: &Targets) -> Vec<Guess> {
         (any(|target| target.blend.is_some()), Guess::BlendPrecision),
         (any(rounds), Guess::FormatRounding),
         (any(saturates), Guess::IntegerSaturates),
+    ])
+}
+
+/// What depends on there being several samples of a pixel.
+fn of_samples(state: &DrawState) -> Vec<Guess> {
+    let (targets, inputs) = (&state.targets, &state.fragment.inputs);
+    if targets.samples.count() == 1 {
+        return Vec::new();
+    }
+    let control = &targets.sample_control;
+    rested([
+        (true, Guess::SamplePlaces),
+        (true, Guess::SampleLayout),
+        (inputs.rate() == Rate::Sample, Guess::SampleShading),
+        (inputs.beside.iter().any(|(_, _, spot)| *spot == Spot::Centroid), Guess::CentroidPlace),
+        (control.alpha.is_some(), Guess::AlphaCoverage),
+        (control.output.is_some(), Guess::MaskOutput),
+    ])
+}
+
+fn of_order(targets: &Targets) -> Vec<Guess> {
+    rested([
+        (targets.color.iter().any(|target| target.dither.is_some()), Guess::DitherMatrix),
+        (targets.alpha_off == Some(AlphaOff), Guess::DitherAlpha),
+        (targets.surfaces.iter().any(|surface| surface.tiling != Tiling::Linear), Guess::TileOrder),
+    ])
+}
+
+/// What a copy from tile memory rests on.
+pub(super) fn of_copy(copy: &ResolveState) -> Vec<Guess> {
+    rested([
+        (copy.samples > 1, Guess::ResolveAverage),
+        (copy.samples > 1 && copy.dither.is_some(), Guess::DitherMatrix),
+        (copy.arrangement.samples > 1, Guess::CopySamples),
+        (copy.arrangement.tiling != Tiling::Linear, Guess::TileOrder),
     ])
 }
 

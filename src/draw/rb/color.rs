@@ -9,6 +9,7 @@ use crate::shader::Number;
 use crate::draw::gras::quad::Quad;
 use crate::draw::rb::blend::{Blend, Colors, limit, rop};
 use crate::draw::rb::depth::Words;
+use crate::draw::rb::dither::Dither;
 use crate::draw::rb::pixels::{Pixels, Quads};
 use crate::draw::rb::surface::PixelRows;
 
@@ -49,6 +50,8 @@ pub struct ColorTarget {
     pub writable: u128,
     /// 8888 unorm in this order of bytes, for the fast path.
     pub unorm8: Option<[usize; 4]>,
+    /// How its colours are dithered.
+    pub dither: Option<Dither>,
 }
 
 impl ColorTarget {
@@ -60,7 +63,7 @@ impl ColorTarget {
     /// The word that `colors` (bits) of one lane becomes, if every covered pixel gets just
     /// that, and fits a dword.
     pub fn solid(&self, colors: &[Words; 4]) -> Option<u32> {
-        if self.reads_target() || self.codec.bytes() != 4 {
+        if self.reads_target() || self.codec.bytes() != 4 || self.dither.is_some() {
             return None;
         }
         Some(self.encode(colors.each_ref())[0])
@@ -75,7 +78,7 @@ impl ColorTarget {
         colors: [&Words; 4],
         src1: [&Words; 4],
     ) {
-        if self.codec.bytes() > 4 {
+        if self.codec.bytes() > 4 || self.dither.is_some() {
             return self.write_wide(surface, quads, mask, colors, src1);
         }
         if !self.reads_target() {
@@ -97,7 +100,7 @@ impl ColorTarget {
         Quads(quads).store(surface, mask, &new);
     }
 
-    /// Formats of more than four bytes, pixel by pixel.
+    /// Formats of more than four bytes, and dithered ones, pixel by pixel.
     fn write_wide(
         &self,
         surface: &mut PixelRows<'_>,
@@ -110,7 +113,7 @@ impl ColorTarget {
         Quads(quads).each_pixel(mask, |lane, x, y| {
             old[lane] = surface.pixels(x, y, 1).map_or(0, |bytes| self.codec.load(bytes));
         });
-        let colors = match &self.blend {
+        let mut colors = match &self.blend {
             Some(blend) => {
                 let mut dst = [[0; 32]; 4];
                 for (lane, old) in old.iter().enumerate() {
@@ -120,6 +123,9 @@ impl ColorTarget {
             }
             None => colors.map(|c| *c),
         };
+        if let Some(dither) = &self.dither {
+            dither.move_lanes(quads, mask, &mut colors);
+        }
         Quads(quads).each_pixel(mask, |lane, x, y| {
             let mut new = self.codec.encode(colors.map(|c| c[lane]));
             if let Some(code) = self.rop {
@@ -246,7 +252,8 @@ mod tests {
     fn target(fmt: ColorFmt, swap: ColorSwap, unorm8: Option<[usize; 4]>) -> ColorTarget {
         let codec = Format::color(fmt).and_then(|f| f.codec(swap, Transfer::Linear)).expect("a pixel format");
         let output = ColorOutput { regid: 0, precision: Precision::Full, number: Number::Float };
-        ColorTarget { surface: 0, output, codec, blend: None, rop: None, writable: codec.bits(15), unorm8 }
+        let writable = codec.bits(15);
+        ColorTarget { surface: 0, output, codec, blend: None, rop: None, writable, unorm8, dither: None }
     }
 
     fn color(c: [f32; 4]) -> [Words; 4] {

@@ -96,6 +96,8 @@ impl Pixels for Quads<'_> {
                 store_pixel(surface, x + right as i32, y, words[lane + right]);
             } else if let Some(bytes) = surface.pixels(x, y, 2) {
                 bytes_of(&words[lane..][..2], bytes);
+            } else {
+                (0..2).for_each(|i| store_pixel(surface, x + i, y, words[lane + i as usize]));
             }
         });
     }

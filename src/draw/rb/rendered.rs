@@ -4,6 +4,7 @@ use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
 
 use super::state::Targets;
 use super::surface::{Location, Surface};
+use crate::format::arrangement::Arrangement;
 
 /// What a surface holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct Written {
     pub format: ColorFmt,
     /// Order of its components.
     pub swap: ColorSwap,
+    /// How its pixels lie.
+    pub arrangement: Arrangement,
     /// What it holds.
     pub content: Content,
 }
@@ -46,7 +49,8 @@ impl Targets {
             let surface = &surfaces[target.surface];
             let Location::Memory(address) = surface.location else { return None };
             let (pitch, content) = (surface.pitch, Content::Color);
-            Some(Written { submit, draw, address, width, height, pitch, format, swap, content })
+            let arrangement = Arrangement { samples: self.samples.count() as u32, tiling: surface.tiling };
+            Some(Written { submit, draw, address, width, height, pitch, format, swap, arrangement, content })
         });
         written.collect()
     }

@@ -2,20 +2,57 @@
 
 use rayon::prelude::*;
 
-use super::rendered::Written;
+use super::dither::Dither;
+use super::rendered::{Content, Written};
 use super::state::ResolveState;
 use super::surface::{Location, Surface};
+use super::tiled;
 use crate::draw::gras::raster::Rect;
 use crate::fault::{Client, Fault};
+use crate::format::arrangement::{Tiling, resolved};
+use crate::format::{Codec, Format, Transfer};
 use crate::memory::Memory;
 
 /// Rows that one job copies.
 const ROWS: usize = 32;
 
+/// What becomes of the samples of a pixel (guess `resolve-average`).
+enum Merge {
+    /// Their average.
+    Average(Codec, Option<Dither>),
+    /// The first.
+    First,
+}
+
+impl Merge {
+    fn pixel(&self, at: [i32; 2], samples: &[u8], pixel: &mut [u8]) {
+        match self {
+            Self::Average(codec, dither) => {
+                let color = resolved(codec, samples).map(f32::from_bits);
+                let color = dither.map_or(color, |dither| dither.moved(at, color));
+                codec.store(codec.encode(color.map(f32::to_bits)), pixel);
+            }
+            Self::First => pixel.copy_from_slice(&samples[..pixel.len()]),
+        }
+    }
+}
+
+/// That nobody has memory at `address`.
+fn lost(address: u32) -> Fault {
+    Fault::Store { client: Client::Resolve, page: address - address % crate::memory::PAGE }
+}
+
 impl ResolveState {
     /// Bytes of a row.
     fn row_bytes(&self, area: Rect) -> usize {
         (area.x1 - area.x0).max(0) as usize * self.cpp as usize
+    }
+
+    /// Blocks of 16 bytes that it takes as long as to copy `area`: samples and tiles go pixel by pixel.
+    pub fn blocks(&self, area: Rect) -> u64 {
+        let bytes = area.area() * u64::from(self.cpp) / 16;
+        let plain = self.samples == 1 && self.arrangement.tiling == Tiling::Linear;
+        if plain { bytes } else { area.area() * u64::from(self.samples) }
     }
 
     /// Copies the pixels of `area`.
@@ -26,43 +63,89 @@ impl ResolveState {
         if area.is_empty() {
             return Ok(());
         }
+        match self.arrangement.tiling {
+            Tiling::Linear => self.run_rows(area, gmem, mem),
+            Tiling::Squares(_) => self.run_tiled(area, gmem, mem),
+        }
+    }
+
+    fn run_rows(&self, area: Rect, gmem: &[u8], mem: &mut Memory) -> Result<(), Fault> {
         let len = self.row_bytes(area);
         let offset = |y: i32| u64::from(self.pitch) * y as u64 + u64::from(self.cpp) * area.x0 as u64;
         let first = offset(area.y0);
         let all = (offset(area.y1 - 1) - first) as usize + len;
         let address = self.base.wrapping_add(first as u32);
-        let lost = Fault::Store { client: Client::Resolve, page: address - address % crate::memory::PAGE };
-        let Some(to) = mem.slice_mut(address, all) else { return Err(lost) };
+        let Some(to) = mem.slice_mut(address, all) else { return Err(lost(address)) };
         let pitch = (self.pitch as usize).max(1);
         let rows = to.par_chunks_mut(pitch * ROWS).enumerate();
+        let merge = self.merge();
         let copied = rows.try_for_each(|(index, rows)| {
             let first = area.y0 + (index * ROWS) as i32;
             for y in first..area.y1.min(first + ROWS as i32) {
-                let from = self.source(area, y);
                 let at = (y - first) as usize * pitch;
-                rows.get_mut(at..at + len)?.copy_from_slice(gmem.get(from..from + len)?);
+                self.row(&merge, [area.x0, y], self.source(area, y, gmem)?, rows.get_mut(at..at + len)?);
             }
             Some(())
         });
-        copied.ok_or(lost)
+        copied.ok_or(lost(address))
     }
 
-    /// Byte of tile memory where the row at screen row `y` starts.
-    fn source(&self, area: Rect, y: i32) -> usize {
+    /// The same to tiles.
+    fn run_tiled(&self, area: Rect, gmem: &[u8], mem: &mut Memory) -> Result<(), Fault> {
+        let to = self.to();
+        let (mut rows, whole) = tiled::rows(&to, self.base, area, mem);
+        let merge = self.merge();
+        for (number, y) in (area.y0..area.y1).enumerate() {
+            let at = number * self.pitch as usize + area.x0 as usize * self.cpp as usize;
+            let row = rows.get_mut(at..at + self.row_bytes(area)).filter(|_| whole);
+            let (Some(from), Some(row)) = (self.source(area, y, gmem), row) else {
+                return Err(lost(self.base));
+            };
+            self.row(&merge, [area.x0, y], from, row);
+        }
+        tiled::store(&to, self.base, area, &rows, mem);
+        Ok(())
+    }
+
+    /// Samples of a row of pixels, the first of which is at (x, y), to pixels.
+    fn row(&self, merge: &Merge, [x, y]: [i32; 2], from: &[u8], to: &mut [u8]) {
+        if self.samples == 1 {
+            return to.copy_from_slice(from);
+        }
+        let cpp = self.cpp as usize;
+        let pixels = from.chunks_exact(cpp * self.samples as usize).zip(to.chunks_exact_mut(cpp));
+        pixels.zip(x..).for_each(|((samples, pixel), x)| merge.pixel([x, y], samples, pixel));
+    }
+
+    /// What becomes of the samples of a pixel.
+    fn merge(&self) -> Merge {
+        let format = Format::color(self.format).filter(|_| self.content == Content::Color);
+        match format.and_then(|format| format.codec(self.swap, Transfer::Linear)) {
+            Some(codec) if !codec.is_integer() => Merge::Average(codec, self.dither),
+            _ => Merge::First,
+        }
+    }
+
+    /// The bytes of tile memory that are copied at screen row `y`.
+    fn source<'g>(&self, area: Rect, y: i32, gmem: &'g [u8]) -> Option<&'g [u8]> {
         let (x, y) = ((area.x0 - self.origin[0]) as usize, (y - self.origin[1]) as usize);
-        self.gmem_base as usize + y * self.gmem_pitch as usize + x * self.cpp as usize
+        let samples = self.samples as usize;
+        let from = self.gmem_base as usize + y * self.gmem_pitch as usize + x * self.cpp as usize * samples;
+        gmem.get(from..from + self.row_bytes(area) * samples)
     }
 
     /// The surface that it copies from.
     pub fn from(&self) -> Surface {
         let location = Location::Gmem(self.gmem_base);
-        Surface { location, pitch: self.gmem_pitch, cpp: self.cpp, origin: self.origin, layer: 0 }
+        let (cpp, tiling) = (self.cpp * self.samples, Tiling::Linear);
+        Surface { location, pitch: self.gmem_pitch, cpp, origin: self.origin, layer: 0, tiling }
     }
 
     /// The surface that it copies to.
     pub fn to(&self) -> Surface {
         let location = Location::Memory(self.base);
-        Surface { location, pitch: self.pitch, cpp: self.cpp, origin: [0, 0], layer: 0 }
+        let tiling = self.arrangement.tiling;
+        Surface { location, pitch: self.pitch, cpp: self.cpp, origin: [0, 0], layer: 0, tiling }
     }
 
     /// What draw `draw` of submit `submit` has written then.
@@ -77,6 +160,7 @@ impl ResolveState {
             pitch: self.pitch,
             format: self.format,
             swap: self.swap,
+            arrangement: self.arrangement,
             content: self.content,
         }
     }

@@ -6,18 +6,22 @@ use a4emu_decoder::regs::groups::used;
 use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::sp::*;
 
+use crate::format::arrangement::{Arrangement, Tiling};
 use crate::format::{Format, Layout, Transfer, Type};
 use crate::regfile::RegFile;
 use crate::shader::Number;
 
 use super::alpha_test::AlphaTest;
+use super::coverage::{AlphaCoverage, SampleControl};
 use super::rendered::Content;
 use crate::draw::gras::raster::Rect;
-use crate::draw::gras::state::scissor;
+use crate::draw::gras::samples::Samples;
+use crate::draw::gras::state::{sample_counts, scissor};
 use crate::draw::rb::blend::{Blend, Equation};
 use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
 use crate::draw::rb::depth::{DepthStencil, DepthWrite, StencilFace};
 use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
+use crate::draw::rb::dither::Dither;
 use crate::draw::rb::surface::{Location, Surface};
 
 /// Where fragments go.
@@ -44,7 +48,17 @@ pub struct Targets {
     pub size: [u32; 2],
     /// Tests may not come before the shader.
     pub order: TestOrder,
+    /// The samples that surfaces hold of a pixel.
+    pub samples: Samples,
+    /// Which of them are written.
+    pub sample_control: SampleControl,
+    /// Whether a target is dithered, or not, for its alpha being off.
+    pub alpha_off: Option<AlphaOff>,
 }
+
+/// Marker: dithering depends on alpha.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlphaOff;
 
 /// When depth and stencil are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +84,9 @@ impl Targets {
             scissor: scissor(regs),
             size: frame_size(regs),
             order: test_order(regs),
+            samples: Samples::of(sample_counts(regs)),
+            sample_control: sample_control(regs),
+            alpha_off: None,
         };
         note_multisampling(regs, unsupported);
         targets.add_colors(regs, unsupported);
@@ -103,9 +120,8 @@ impl Targets {
             unsupported.push(what);
             return;
         };
-        if info.DITHER_MODE() != DitherMode::DITHER_DISABLE && format.ty == Type::Unorm {
-            let what = format!("RB_MRT[{i}].BUF_INFO = {:#010x}: dithering (drawn without)", info.0);
-            unsupported.push(what);
+        if info.DITHER_MODE() == DitherMode::DITHER_IF_ALPHA_OFF {
+            self.alpha_off = Some(AlphaOff);
         }
         let control = regs.at::<RB_MRT_CONTROL>(i);
         let mut target = ColorTarget {
@@ -116,13 +132,21 @@ impl Targets {
             rop: Some(control.ROP_CODE()).filter(|code| control.ROP_ENABLE() && *code != RopCode::ROP_COPY),
             writable: codec.bits(components),
             unorm8: unorm8(format, info.COLOR_SWAP(), transfer),
+            dither: Dither::new(format, transfer).filter(|_| dithers(info.DITHER_MODE(), control.BLEND())),
         };
         target.limit_constant();
         self.color.push(target);
         self.color_index.push(i);
         self.color_format.push((info.COLOR_FORMAT(), info.COLOR_SWAP()));
         let base = regs.at::<RB_MRT_BASE>(i).VALUE();
-        self.surfaces.push(surface(regs, base, color_pitch(regs, i), codec.bytes()));
+        let tiling = color_tiling(regs, i).unwrap_or_else(|| {
+            let what =
+                format!("RB_MRT[{i}].BUF_INFO = {:#010x}: tile mode {:?}", info.0, info.COLOR_TILE_MODE());
+            unsupported.push(what);
+            Tiling::Linear
+        });
+        let surface = surface(regs, base, color_pitch(regs, i), codec.bytes());
+        self.surfaces.push(Surface { tiling, ..surface });
     }
 
     fn add_depth(&mut self, regs: &RegFile) {
@@ -163,7 +187,7 @@ impl Targets {
 }
 
 /// A copy of tile memory to memory, as the resolve pass makes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResolveState {
     /// Screen position of the first pixel in tile memory.
     pub origin: [i32; 2],
@@ -175,12 +199,18 @@ pub struct ResolveState {
     pub base: u32,
     /// Bytes from row to row there.
     pub pitch: u32,
-    /// Bytes of a pixel.
+    /// Bytes of a pixel there.
     pub cpp: u32,
+    /// Samples of a pixel in tile memory that become one in memory.
+    pub samples: u32,
     /// Format of a pixel.
     pub format: ColorFmt,
     /// Order of its components.
     pub swap: ColorSwap,
+    /// How pixels lie in memory.
+    pub arrangement: Arrangement,
+    /// How averages of samples are dithered.
+    pub dither: Option<Dither>,
     /// What is copied.
     pub content: Content,
     /// Pixels of the whole surface.
@@ -192,17 +222,19 @@ impl ResolveState {
     pub fn snapshot(regs: &RegFile, unsupported: &mut Vec<String>) -> Option<Self> {
         let control = regs.get::<RB_COPY_CONTROL>();
         let info = regs.get::<RB_COPY_DEST_INFO>();
-        if control.MODE() == CopyControlMode::RB_COPY_CLEAR || info.TILE() != TileMode::TILE4_LINEAR {
+        let tiling = Tiling::of(info.TILE()).filter(|_| control.MODE() != CopyControlMode::RB_COPY_CLEAR);
+        let (Some(tiling), true) = (tiling, control.MSAA_RESOLVE() != MsaaSamples::MSAA_EIGHT) else {
             let words =
                 format!("RB_COPY_CONTROL = {:#010x}, RB_COPY_DEST_INFO = {:#010x}", control.0, info.0);
             unsupported.push(format!("{words}: copy"));
             return None;
-        }
+        };
         let Some(format) = Format::color(info.FORMAT()) else {
             unsupported.push(format!("RB_COPY_DEST_INFO = {:#010x}: format {:?}", info.0, info.FORMAT()));
             return None;
         };
-        let cpp = format.block().bytes;
+        let [samples, kept] = copied_samples(regs, control);
+        let cpp = format.block().bytes * kept;
         let content = match is_depth(regs, control) {
             true => Content::Depth(regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT()),
             false => Content::Color,
@@ -210,15 +242,28 @@ impl ResolveState {
         Some(Self {
             origin: bin_origin(regs),
             gmem_base: control.GMEM_BASE(),
-            gmem_pitch: regs.get::<RB_MODE_CONTROL>().WIDTH() * cpp,
+            gmem_pitch: regs.get::<RB_MODE_CONTROL>().WIDTH() * cpp * samples,
             base: regs.get::<RB_COPY_DEST_BASE>().BASE(),
             pitch: regs.get::<RB_COPY_DEST_PITCH>().PITCH(),
             cpp,
+            samples,
             format: info.FORMAT(),
             swap: info.SWAP(),
+            arrangement: Arrangement { samples: kept, tiling },
+            dither: Dither::new(format, Transfer::Linear).filter(|_| dithers(info.DITHER_MODE(), false)),
             content,
             size: frame_size(regs),
         })
+    }
+}
+
+/// How many samples of a pixel become one, and how many there are after that: a copy that resolves none of a target
+/// with several copies all (guess `copy-samples`).
+fn copied_samples(regs: &RegFile, control: RB_COPY_CONTROL) -> [u32; 2] {
+    match control.MSAA_RESOLVE() {
+        MsaaSamples::MSAA_TWO => [2, 1],
+        MsaaSamples::MSAA_FOUR => [4, 1],
+        _ => [1, Samples::of(sample_counts(regs)).count() as u32],
     }
 }
 
@@ -252,13 +297,43 @@ fn is_depth(regs: &RegFile, control: RB_COPY_CONTROL) -> bool {
     copied || control.MODE() == CopyControlMode::RB_COPY_DEPTH_STENCIL
 }
 
-/// MSAA is in the registers, but its sample positions are not public and no stream asks.
-fn note_multisampling(regs: &RegFile, unsupported: &mut Vec<String>) {
-    let control = regs.get::<GRAS_SC_CONTROL>();
-    if control.MSAA_SAMPLES() != 0 && !control.MSAA_DISABLE() {
-        let what = format!("GRAS_SC_CONTROL = {:#010x}: multisampling (drawn with one sample)", control.0);
-        unsupported.push(what);
+/// Whether colours are dithered; "alpha off" is taken for blending that is (guess `dither-alpha`).
+fn dithers(mode: DitherMode, blends: bool) -> bool {
+    match mode {
+        DitherMode::DITHER_ALWAYS => true,
+        DitherMode::DITHER_IF_ALPHA_OFF => !blends,
+        DitherMode::DITHER_DISABLE | DitherMode::Other(_) => false,
     }
+}
+
+/// A420 has up to four samples, and its blocks are told the same number (docs/hardware/hazards.md, P24).
+fn note_multisampling(regs: &RegFile, unsupported: &mut Vec<String>) {
+    let [held, looked] = sample_counts(regs);
+    if held > 2 || (looked != 0 && looked != held) {
+        let (scan, target) = (regs.get::<GRAS_SC_CONTROL>().0, regs.get::<RB_MSAA_CONTROL>().0);
+        let count = Samples::of([held, looked]).count();
+        let words = format!("GRAS_SC_CONTROL = {scan:#010x}, RB_MSAA_CONTROL = {target:#010x}");
+        unsupported.push(format!("{words}: multisampling (drawn with samples: {count})"));
+    }
+}
+
+/// What leaves samples out, if there are several.
+fn sample_control(regs: &RegFile) -> SampleControl {
+    if Samples::of(sample_counts(regs)).count() == 1 {
+        return SampleControl::default();
+    }
+    let output = regs.get::<RB_FS_OUTPUT>();
+    SampleControl {
+        mask: output.SAMPLE_MASK(),
+        alpha: output.ALPHA_TO_COVERAGE().then_some(AlphaCoverage),
+        output: mask_output(regs),
+    }
+}
+
+/// The register of the samples that the shader leaves: r0.x is what drivers write who do not mean it
+/// (docs/hardware/registers.md, section 10.2; guess `mask-output`).
+fn mask_output(regs: &RegFile) -> Option<u32> {
+    used(regs.get::<SP_FS_OUTPUT_REG>().SAMPLEMASK_REGID()).filter(|id| *id != 0)
 }
 
 /// A target's surface: in memory when bypassing tile memory. The bin offset counts only
@@ -269,7 +344,17 @@ fn note_multisampling(regs: &RegFile, unsupported: &mut Vec<String>) {
 fn surface(regs: &RegFile, base: u32, pitch: u32, cpp: u32) -> Surface {
     let location = if is_bypass(regs) { Location::Memory(base) } else { Location::Gmem(base) };
     let layer = pitch.saturating_mul(regs.get::<RB_FRAME_BUFFER_DIMENSION>().HEIGHT());
-    Surface { location, pitch, cpp, origin: bin_origin(regs), layer }
+    let cpp = cpp * Samples::of(sample_counts(regs)).count() as u32;
+    Surface { location, pitch, cpp, origin: bin_origin(regs), layer, tiling: Tiling::Linear }
+}
+
+/// Order of the pixels of colour target `i`; that of tile memory cannot be seen from outside.
+/// `None` for a number without a name.
+pub fn color_tiling(regs: &RegFile, i: u32) -> Option<Tiling> {
+    match is_bypass(regs) {
+        true => Tiling::of(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_TILE_MODE()),
+        false => Some(Tiling::Linear),
+    }
 }
 
 /// Bytes from row to row of colour target `i`.
@@ -321,10 +406,13 @@ fn alpha_test(regs: &RegFile) -> Option<AlphaTest> {
 
 fn test_order(regs: &RegFile) -> TestOrder {
     let control = regs.get::<RB_DEPTH_CONTROL>();
+    let samples = sample_control(regs);
     let late = control.EARLY_Z_DISABLE()
         || control.FRAG_WRITES_Z()
         || regs.get::<SP_FS_OUTPUT_REG>().DEPTH_ENABLE()
-        || alpha_test(regs).is_some();
+        || alpha_test(regs).is_some()
+        || samples.alpha.is_some()
+        || samples.output.is_some();
     if late { TestOrder::Late } else { TestOrder::Early }
 }
 

@@ -1,8 +1,10 @@
 //! Surfaces that a draw reads and writes: rows of pixels in tile memory or memory.
 
+use crate::format::arrangement::Tiling;
 use crate::memory::{Lent, Memory};
 
 use crate::draw::gras::raster::Rect;
+use crate::draw::rb::tiled;
 
 /// Where a surface lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,19 +15,21 @@ pub enum Location {
     Memory(u32),
 }
 
-/// A linear surface.
+/// A surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surface {
     /// Of its first pixel.
     pub location: Location,
     /// Bytes from one row to the next.
     pub pitch: u32,
-    /// Bytes of a pixel.
+    /// Bytes of a pixel with all its samples, which follow each other (guess `sample-layout`).
     pub cpp: u32,
     /// Screen position of its first pixel.
     pub origin: [i32; 2],
     /// Bytes from one layer to the next.
     pub layer: u32,
+    /// Order of its pixels.
+    pub tiling: Tiling,
 }
 
 impl Surface {
@@ -42,8 +46,8 @@ impl Surface {
     /// Where the pixel at screen position (x, y) lies, if the surface has one there.
     pub fn pixel(&self, [x, y]: [i32; 2]) -> Option<Location> {
         let (x, y) = (u32::try_from(x - self.origin[0]).ok()?, u32::try_from(y - self.origin[1]).ok()?);
-        let row = x.checked_mul(self.cpp).filter(|at| *at < self.pitch)?;
-        let offset = y.checked_mul(self.pitch)?.checked_add(row)?;
+        x.checked_mul(self.cpp).filter(|at| *at < self.pitch)?;
+        let offset = u32::try_from(self.tiling.offset([x, y], self.pitch, self.cpp)).ok()?;
         Some(match self.location {
             Location::Gmem(base) => Location::Gmem(base.checked_add(offset)?),
             Location::Memory(base) => Location::Memory(base.checked_add(offset)?),
@@ -57,8 +61,7 @@ impl Surface {
             (Location::Memory(base), Location::Memory(at)) => at.checked_sub(base)?,
             _ => return None,
         };
-        let (row, rest) = (offset.checked_div(self.pitch)?, offset % self.pitch);
-        let column = rest.checked_div(self.cpp).filter(|_| rest.is_multiple_of(self.cpp))?;
+        let [column, row] = self.tiling.pixel(offset, self.pitch, self.cpp)?;
         Some([self.origin[0] + column as i32, self.origin[1] + i32::try_from(row).ok()?])
     }
 
@@ -95,6 +98,8 @@ pub struct PixelRows<'a> {
     bytes: &'a mut [u8],
     pitch: usize,
     cpp: usize,
+    /// Bytes from one pixel to the next.
+    step: usize,
     x0: i32,
     y0: i32,
 }
@@ -102,7 +107,8 @@ pub struct PixelRows<'a> {
 impl<'a> PixelRows<'a> {
     /// `bytes` start with the pixel at screen position `first`.
     pub fn new(bytes: &'a mut [u8], pitch: u32, cpp: u32, first: [i32; 2]) -> Self {
-        Self { bytes, pitch: pitch as usize, cpp: cpp as usize, x0: first[0], y0: first[1] }
+        let (pitch, cpp) = (pitch as usize, cpp as usize);
+        Self { bytes, pitch, cpp, step: cpp, x0: first[0], y0: first[1] }
     }
 
     /// Bytes of a pixel.
@@ -110,16 +116,24 @@ impl<'a> PixelRows<'a> {
         self.cpp
     }
 
-    /// `count` pixels from (x, y), if all are in the plane.
+    /// `count` pixels from (x, y), if all are in the plane, and side by side.
     pub fn pixels(&mut self, x: i32, y: i32, count: usize) -> Option<&mut [u8]> {
         let (x, y) = (usize::try_from(x - self.x0).ok()?, usize::try_from(y - self.y0).ok()?);
-        let at = y * self.pitch + x * self.cpp;
-        self.bytes.get_mut(at..at + count * self.cpp)
+        let at = y * self.pitch + x * self.step;
+        let side_by_side = count == 1 || self.step == self.cpp;
+        self.bytes.get_mut(at..at + count * self.cpp).filter(|_| side_by_side)
     }
 
     /// The same rows for somebody else, for a while.
     pub fn reborrow(&mut self) -> PixelRows<'_> {
-        PixelRows { bytes: self.bytes, pitch: self.pitch, cpp: self.cpp, x0: self.x0, y0: self.y0 }
+        PixelRows { bytes: self.bytes, ..*self }
+    }
+
+    /// Sample `index` of `count` of every pixel.
+    pub fn sample(&mut self, index: usize, count: usize) -> PixelRows<'_> {
+        let cpp = self.cpp / count;
+        let from = (index * cpp).min(self.bytes.len());
+        PixelRows { bytes: &mut self.bytes[from..], cpp, ..*self }
     }
 
     /// Splits off the rows above screen row `y`.
@@ -127,14 +141,13 @@ impl<'a> PixelRows<'a> {
         let rows = usize::try_from(y - self.y0).unwrap_or(0);
         let at = (rows * self.pitch).min(self.bytes.len());
         let (above, below) = self.bytes.split_at_mut(at);
-        let (pitch, cpp, x0) = (self.pitch, self.cpp, self.x0);
-        let below = Self { bytes: below, pitch, cpp, x0, y0: self.y0 + rows as i32 };
-        (Self { bytes: above, pitch, cpp, x0, y0: self.y0 }, below)
+        let below = Self { bytes: below, y0: self.y0 + rows as i32, ..self };
+        (Self { bytes: above, ..self }, below)
     }
 }
 
 /// Bytes of a surface that hold the rows of `area`, from the surface's start.
-fn extent(surface: &Surface, area: Rect) -> std::ops::Range<u64> {
+pub fn extent(surface: &Surface, area: Rect) -> std::ops::Range<u64> {
     let row = |y: i32| u64::try_from(y - surface.origin[1]).unwrap_or(0) * u64::from(surface.pitch);
     let used = u64::try_from(area.x1 - surface.origin[0]).unwrap_or(0) * u64::from(surface.cpp);
     row(area.y0)..(row(area.y1 - 1) + used.max(1))
@@ -163,7 +176,8 @@ pub fn copied(surfaces: &[Surface], area: Rect) -> u64 {
         Location::Gmem(_) => 0,
         Location::Memory(_) => {
             let range = extent(surface, area);
-            range.end - range.start
+            // Those of tiles are copied pixel by pixel.
+            (range.end - range.start) * if surface.tiling == Tiling::Linear { 1 } else { 8 }
         }
     };
     surfaces.iter().map(bytes).sum::<u64>() / 8
@@ -226,6 +240,9 @@ fn lend(surfaces: &[Surface], area: Rect, mem: &mut Memory) -> Vec<Option<Lent>>
     let buffers: Vec<_> = surfaces.iter().map(|surface| surface.buffer(mem)).collect();
     let mut rows = |(surface, buffer): (&Surface, &Option<(u32, u32)>)| {
         let Location::Memory(base) = surface.location else { return None };
+        if surface.tiling != Tiling::Linear {
+            return None;
+        }
         let alone = buffers.iter().filter(|other| *other == buffer).count() == 1;
         let range = extent(surface, area);
         let address = u32::try_from(u64::from(base) + range.start).ok()?;
@@ -281,6 +298,14 @@ fn copy_in(
                 let len = wanted.min((gmem.len() - from) as u64) as usize;
                 gmem[from..from + len].to_vec()
             }
+            Location::Memory(base) if surface.tiling != Tiling::Linear => {
+                let (rows, whole) = tiled::rows(surface, base, area, mem);
+                if !whole {
+                    let len = u32::try_from(wanted).unwrap_or(u32::MAX);
+                    outside.push(Outside { surface: index, address: base, len });
+                }
+                rows
+            }
             Location::Memory(base) => {
                 let address = base.wrapping_add(range.start as u32);
                 let room = mem.room(address);
@@ -305,6 +330,9 @@ fn copy_out(surfaces: &[Surface], area: Rect, copies: &[Vec<u8>], gmem: &mut [u8
                 let at = (u64::from(base) + start).min(gmem.len() as u64) as usize;
                 let len = bytes.len().min(gmem.len() - at);
                 gmem[at..at + len].copy_from_slice(&bytes[..len]);
+            }
+            Location::Memory(base) if surface.tiling != Tiling::Linear => {
+                tiled::store(surface, base, area, bytes, mem);
             }
             Location::Memory(base) => {
                 let address = base.wrapping_add(start as u32);
@@ -345,7 +373,7 @@ mod tests {
     const AREA: Rect = Rect { x0: 4, y0: 6, x1: 8, y1: 8 };
 
     fn surface(location: Location) -> Surface {
-        Surface { location, pitch: 16, cpp: 2, origin: [2, 4], layer: 0 }
+        Surface { location, pitch: 16, cpp: 2, origin: [2, 4], layer: 0, tiling: Tiling::Linear }
     }
 
     fn write_one(planes: Vec<PixelRows<'_>>, value: u8) {

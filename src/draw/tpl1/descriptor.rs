@@ -2,12 +2,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use a4emu_decoder::regs::enums::{ColorSwap, TexFmt, TexSwiz, TexType};
+use a4emu_decoder::regs::enums::{ColorSwap, MsaaSamples, TexFmt, TexSwiz, TexType};
 use a4emu_decoder::regs::tex::*;
 
 use super::layout::{Level, Shape, Slices};
 use super::wrap::Precision;
 use crate::fault::{Client, Miss};
+use crate::format::arrangement::{Arrangement, Tiling};
 use crate::format::{Codec, Compression, Format, Layout, Profile, Transfer};
 use crate::gpu::Model;
 use crate::memory::Memory;
@@ -19,6 +20,8 @@ pub struct Texture {
     /// At least one.
     pub(super) levels: Vec<Level>,
     pub(super) texels: Texels,
+    /// Samples and order of texels.
+    pub(super) arrangement: Arrangement,
     pub(super) swizzle: [TexSwiz; 4],
     /// How finely places between its texels count.
     pub(super) precision: Precision,
@@ -56,8 +59,8 @@ pub(super) enum Texels {
 /// Why a descriptor cannot be sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextureError {
-    /// The order of texels in memory is not public.
-    Tiled,
+    /// More samples than A420 has.
+    Samples,
     /// A number that names no format.
     Format(u32),
     /// A number that names no texture type.
@@ -67,7 +70,7 @@ pub enum TextureError {
 impl fmt::Display for TextureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tiled => write!(f, "tiled texture (TEX_CONST_0.TILED): layout unknown"),
+            Self::Samples => write!(f, "texture of eight samples (TEX_CONST_0.SAMPLES)"),
             Self::Format(fmt) => write!(f, "texture format {fmt:#x} (TEX_CONST_0.FMT)"),
             Self::Type(ty) => write!(f, "texture type {ty} (TEX_CONST_0.TYPE)"),
         }
@@ -88,8 +91,8 @@ impl Texture {
     /// Resolves the eight dwords of a descriptor.
     pub fn new(words: &[u32; 8], model: Model) -> Result<Self, TextureError> {
         let (c0, c2, c3) = (TEX_CONST_0(words[0]), TEX_CONST_2(words[2]), TEX_CONST_3(words[3]));
-        if c0.TILED() {
-            return Err(TextureError::Tiled);
+        if c0.SAMPLES() == MsaaSamples::MSAA_EIGHT {
+            return Err(TextureError::Samples);
         }
         let format = Format::texture(c0.FMT()).ok_or(TextureError::Format(c0.FMT().to_bits()))?;
         let transfer = if c0.SRGB() { Transfer::Srgb } else { Transfer::Linear };
@@ -103,6 +106,7 @@ impl Texture {
             kind,
             extent: shape.extent(&levels),
             levels,
+            arrangement: shape.arrangement,
             texels: Texels::new(format, c2.SWAP(), transfer, profile(model)),
             precision: Precision::of(model),
             swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()],
@@ -178,6 +182,12 @@ fn profile(model: Model) -> Profile {
     }
 }
 
+/// How the descriptor's texels lie.
+fn arrangement(c0: TEX_CONST_0) -> Arrangement {
+    let samples = 1 << c0.SAMPLES().to_bits();
+    Arrangement { samples, tiling: Tiling::of(c0.tile_mode()).unwrap_or(Tiling::Linear) }
+}
+
 fn shape(words: &[u32; 8], format: Format, kind: TextureKind, slices: Slices) -> Shape {
     let (c0, c1, c2) = (TEX_CONST_0(words[0]), TEX_CONST_1(words[1]), TEX_CONST_2(words[2]));
     let (c3, c4) = (TEX_CONST_3(words[3]), TEX_CONST_4(words[4]));
@@ -188,6 +198,7 @@ fn shape(words: &[u32; 8], format: Format, kind: TextureKind, slices: Slices) ->
         depth: if kind == TextureKind::Cube { depth * 6 } else { depth },
         levels: c0.MIPLVLS() + 1,
         block: format.block(),
+        arrangement: arrangement(c0),
         pitch: c2.PITCH(),
         pitch_align: c2.least_pitch(),
         layer_size: c3.LAYERSZ(),
@@ -195,7 +206,10 @@ fn shape(words: &[u32; 8], format: Format, kind: TextureKind, slices: Slices) ->
         slices,
     };
     match kind {
-        TextureKind::Buffer => Shape { width: c1.elements(), height: 1, depth: 1, levels: 1, ..plain },
+        TextureKind::Buffer => {
+            let arrangement = Arrangement::PLAIN;
+            Shape { width: c1.elements(), height: 1, depth: 1, levels: 1, arrangement, ..plain }
+        }
         TextureKind::Planar | TextureKind::Cube | TextureKind::Volume => plain,
     }
 }

@@ -7,6 +7,7 @@ use super::layout::Level;
 use super::wrap::Pair;
 use super::{Color, Floats, Ints, simd};
 use crate::format::Codec;
+use crate::format::arrangement::Arrangement;
 use crate::shader::{LANES, Lanes, Mask};
 
 /// The level that each lane reads, field by field.
@@ -75,6 +76,7 @@ impl Images {
 /// Reads texels of one texture during one request.
 pub(super) struct Fetcher<'a> {
     texels: &'a Texels,
+    arrangement: Arrangement,
     bytes: &'a [u8],
     /// Components that are wanted: bit 0 is x.
     need: u32,
@@ -89,23 +91,39 @@ impl<'a> Fetcher<'a> {
                 Some(BlockCache::new(compression, format, transfer, profile))
             }
         };
-        Self { texels: &texture.texels, bytes, need, blocks }
+        Self { texels: &texture.texels, arrangement: texture.arrangement, bytes, need, blocks }
     }
 
-    /// Components of `at`. What is not in memory is 0; a texel that does not
-    /// exist gives something: whoever cares looks at [`Images::outside`].
+    /// Components of `at`, of textures with several samples the first. What is not in memory is 0; a texel that
+    /// does not exist gives something: whoever cares looks at [`Images::outside`].
     pub fn texels(&mut self, images: &Images, at: &Texel<'_>, out: &mut Color) {
         match self.texels {
+            Texels::Plain(_) if self.arrangement != Arrangement::PLAIN => {
+                self.samples(images, at, &[0; LANES], out);
+            }
             Texels::Plain(codec) => plain(codec, self.bytes, self.need, images, at, out),
             Texels::Block { .. } => self.compressed(images, at, out),
         }
     }
 
-    /// How to read texels one by one, if they are not compressed.
+    /// The same of sample `sample` of each texel; of one that does not exist, of the last.
+    pub fn samples(&mut self, images: &Images, at: &Texel<'_>, sample: &Ints, out: &mut Color) {
+        let Texels::Plain(codec) = self.texels else { return self.texels(images, at, out) };
+        let Arrangement { samples, tiling } = self.arrangement;
+        let (mut x, mut y) = ([0; LANES], [0; LANES]);
+        for i in 0..LANES {
+            let [column, row] = tiling.in_rows([at.x[i] as u32, at.y[i] as u32]);
+            let sample = (sample[i] as u32).min(samples - 1);
+            (x[i], y[i]) = (column.wrapping_mul(samples).wrapping_add(sample) as i32, row as i32);
+        }
+        plain(codec, self.bytes, self.need, images, &Texel { x: &x, y: &y, z: at.z }, out);
+    }
+
+    /// How to read texels one by one, if they lie row by row.
     pub fn codec(&self) -> Option<&'a Codec> {
         match self.texels {
-            Texels::Plain(codec) => Some(codec),
-            Texels::Block { .. } => None,
+            Texels::Plain(codec) if self.arrangement == Arrangement::PLAIN => Some(codec),
+            Texels::Plain(_) | Texels::Block { .. } => None,
         }
     }
 
@@ -117,11 +135,11 @@ impl<'a> Fetcher<'a> {
 
     fn compressed(&mut self, images: &Images, at: &Texel<'_>, out: &mut Color) {
         let Some(blocks) = &mut self.blocks else { return };
-        let block = blocks.block();
+        let (block, tiling) = (blocks.block(), self.arrangement.tiling);
         for i in 0..LANES {
             let (x, y, z) = (at.x[i].max(0) as u32, at.y[i].max(0) as u32, at.z[i].max(0) as u32);
-            let start =
-                (x / block.width).wrapping_mul(block.bytes).wrapping_add(row(images, i, y / block.height, z));
+            let [column, line] = tiling.in_rows([x / block.width, y / block.height]);
+            let start = column.wrapping_mul(block.bytes).wrapping_add(row(images, i, line, z));
             let texel = blocks.texel(self.bytes, start, x % block.width, y % block.height);
             for (out, lane) in out.iter_mut().zip(texel) {
                 out[i] = lane;

@@ -5,6 +5,7 @@ use a4emu_decoder::regs::enums::TexFmt;
 use super::descriptor::{Texels, Texture, TextureKind};
 use super::sampler::{Filter, Sampler};
 use crate::format::Compression;
+use crate::format::arrangement::Tiling;
 use crate::shader::SampleKind;
 
 /// Those of a request of this kind for `texture` with `sampler`.
@@ -16,6 +17,8 @@ pub(super) fn of(texture: &Texture, sampler: &Sampler, kind: SampleKind) -> impl
     let astc = matches!(texture.texels, Texels::Block { compression: Compression::Astc(..), .. });
     let rests = [
         (fetches, Guess::TexelOutside),
+        (texture.arrangement.tiling != Tiling::Linear, Guess::TileOrder),
+        (texture.arrangement.samples > 1, Guess::SampleLayout),
         (linear, Guess::FilterPrecision),
         (texture.kind == TextureKind::Volume && texture.levels.len() > 1, Guess::SliceQuarter),
         (astc, Guess::AstcHdr),

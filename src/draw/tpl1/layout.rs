@@ -1,7 +1,8 @@
-//! Where the levels, layers and texels of a linear texture lie.
+//! Where the levels, layers and texels of a texture lie.
 //!
 //! Source: docs/hardware/textures-and-memory.md, section 3 (freedreno_layout, fd4_resource).
 use crate::format::Block;
+use crate::format::arrangement::Arrangement;
 use crate::gpu::Model;
 
 /// Layers of 3D levels and array layers start at multiples of this.
@@ -31,6 +32,8 @@ pub(super) struct Shape {
     pub depth: u32,
     pub levels: u32,
     pub block: Block,
+    /// Samples and order of texels.
+    pub arrangement: Arrangement,
     /// Bytes per row of level 0.
     pub pitch: u32,
     /// Every pitch is a multiple of this power of two.
@@ -73,12 +76,15 @@ fn align(value: u32, to: u32) -> u32 {
 }
 
 impl Shape {
+    /// Rows of texels are as long as rows of tiles at least.
     fn pitch(&self, level: u32) -> u32 {
-        align(self.pitch >> level.min(31), self.pitch_align)
+        let tile = self.arrangement.tiling.rows() * self.block.bytes * self.arrangement.samples;
+        align(self.pitch >> level.min(31), self.pitch_align.max(tile.next_power_of_two()))
     }
 
+    /// Rows of blocks, to the end of their tile.
     fn rows(&self, level: u32) -> u32 {
-        minify(self.height, level).div_ceil(self.block.height)
+        align(minify(self.height, level).div_ceil(self.block.height), self.arrangement.tiling.rows())
     }
 
     /// Levels of a 2D, cube or array texture: each layer holds all of them.
@@ -122,8 +128,11 @@ impl Shape {
     /// Bytes from the base to the end of the last texel.
     pub fn extent(&self, levels: &[Level]) -> u64 {
         let end = |level: &Level| {
-            let rows = u64::from(level.height.div_ceil(self.block.height)) - 1;
-            let row = u64::from(level.width.div_ceil(self.block.width)) * u64::from(self.block.bytes);
+            let band = self.arrangement.tiling.rows();
+            let rows = u64::from(align(level.height.div_ceil(self.block.height), band)) - 1;
+            let columns = align(level.width.div_ceil(self.block.width), band);
+            let texel = u64::from(self.block.bytes) * u64::from(self.arrangement.samples);
+            let row = u64::from(columns) * texel;
             let slices = u64::from(level.depth) - 1;
             u64::from(level.offset) + slices * u64::from(level.slice) + rows * u64::from(level.pitch) + row
         };
@@ -134,6 +143,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::arrangement::Tiling;
 
     fn rgba8(width: u32, height: u32, levels: u32) -> Shape {
         let block = Block { width: 1, height: 1, bytes: 4 };
@@ -144,6 +154,7 @@ mod tests {
             depth: 1,
             levels,
             block,
+            arrangement: Arrangement::PLAIN,
             pitch,
             pitch_align: 128,
             layer_size: 0x1000,
@@ -181,6 +192,7 @@ mod tests {
             depth: 9,
             levels: 2,
             block,
+            arrangement: Arrangement::PLAIN,
             pitch,
             pitch_align,
             layer_size,
@@ -191,6 +203,17 @@ mod tests {
         assert_eq!(slice(Slices::Quartered), align(layer_size >> 2, PAGE));
         assert_eq!(slice(Slices::Rows), align(64 * 1024, PAGE));
         assert_ne!(slice(Slices::Quartered), slice(Slices::Rows));
+    }
+
+    #[test]
+    fn tiled_levels_are_of_whole_tiles() {
+        let arrangement = Arrangement { samples: 1, tiling: Tiling::Squares(32) };
+        let levels = Shape { arrangement, ..rgba8(64, 40, 3) }.layer_first();
+        let places: Vec<_> = levels.iter().map(|l| (l.offset, l.pitch)).collect();
+        assert_eq!(places, [(0, 256), (64 * 256, 128), (64 * 256 + 32 * 128, 128)]);
+        let four = Arrangement { samples: 4, ..Arrangement::PLAIN };
+        let shape = Shape { arrangement: four, pitch: 1024, ..rgba8(64, 2, 1) };
+        assert_eq!(shape.extent(&shape.layer_first()), 2 * 1024);
     }
 
     #[test]

@@ -44,7 +44,7 @@ fn size(texture: &Texture, level: &Lanes) -> [Lanes; 4] {
 fn info(texture: &Texture) -> [u32; 4] {
     let format = Format::texture(texture.fmt);
     let (ty, order) = format.map_or((0, 0), |format| (channel_type(format), channel_order(format, texture)));
-    [ty, order, texture.miplvls + 1, 1]
+    [ty, order, texture.miplvls + 1, texture.arrangement.samples]
 }
 
 fn channel_type(format: Format) -> u32 {

@@ -152,7 +152,11 @@ impl Unit<'_> {
             *outside |= u32::from(level < 0 || level as usize >= self.texture.levels.len());
         }
         let mut color = [[0; LANES]; 4];
-        Fetcher::new(self.texture, self.bytes, self.need(request)).texels(&images, &texel, &mut color);
+        let mut fetcher = Fetcher::new(self.texture, self.bytes, self.need(request));
+        match request.sample {
+            Some(sample) => fetcher.samples(&images, &texel, integers(sample), &mut color),
+            None => fetcher.texels(&images, &texel, &mut color),
+        }
         // What does not exist is 0 (guess `texel-outside`).
         replace(&mut color, &outside, &[0; 4]);
         self.finish(&color, request, out);

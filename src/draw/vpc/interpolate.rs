@@ -79,6 +79,16 @@ impl<'a> WarpQuads<'a> {
         weights(self)
     }
 
+    /// The same `by` pixels from their centres.
+    pub fn weights_beside(&self, by: &[Floats; 2]) -> Weights {
+        let mut out = Weights::at_centres(self.quads);
+        for (at, by) in [&mut out.x, &mut out.y].into_iter().zip(by) {
+            at.iter_mut().zip(by).for_each(|(at, by)| *at += by);
+        }
+        weigh_all(self, &mut out);
+        out
+    }
+
     /// Component `location` at weights `i`, `j`.
     pub fn varying(&self, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
         match self.source.interpolation.get(location) {
@@ -164,27 +174,47 @@ fn sprite_coordinate(mode: ReplMode, sprite: &Sprite, quad: &Quad, k: usize) -> 
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn weights(pieces: &WarpQuads<'_>) -> Weights {
-    let zero = [0.0; LANES];
-    let mut out =
-        Weights { x: zero, y: zero, z: zero, inv_w: zero, perspective: [zero; 2], linear: [zero; 2] };
-    for (q, quad) in pieces.quads.iter().enumerate() {
-        let (left, top) = (quad.x as f32 + 0.5, quad.y as f32 + 0.5);
-        out.x[4 * q..][..4].copy_from_slice(&[left, left + 1.0, left, left + 1.0]);
-        out.y[4 * q..][..4].copy_from_slice(&[top, top, top + 1.0, top + 1.0]);
+    let mut out = Weights::at_centres(pieces.quads);
+    weigh_all(pieces, &mut out);
+    out
+}
+
+impl Weights {
+    /// These positions with the barycentrics of `other`.
+    pub fn with_barycentrics(self, other: Self) -> Self {
+        Self { perspective: other.perspective, linear: other.linear, ..self }
     }
+
+    /// Positions alone.
+    #[inline(always)]
+    fn at_centres(quads: &[Quad]) -> Self {
+        let zero = [0.0; LANES];
+        let mut out =
+            Self { x: zero, y: zero, z: zero, inv_w: zero, perspective: [zero; 2], linear: [zero; 2] };
+        for (q, quad) in quads.iter().enumerate() {
+            let (left, top) = (quad.x as f32 + 0.5, quad.y as f32 + 0.5);
+            out.x[4 * q..][..4].copy_from_slice(&[left, left + 1.0, left, left + 1.0]);
+            out.y[4 * q..][..4].copy_from_slice(&[top, top, top + 1.0, top + 1.0]);
+        }
+        out
+    }
+}
+
+/// Weights at the positions that `out` holds.
+#[inline(always)]
+fn weigh_all(pieces: &WarpQuads<'_>, out: &mut Weights) {
     match pieces.common {
-        Some(primitive) => weigh(&planes(primitive), |value, _| *value, &mut out),
+        Some(primitive) => weigh(&planes(primitive), |value, _| *value, out),
         None => {
-            let mut lanes = [zero; PLANES];
+            let mut lanes = [[0.0; LANES]; PLANES];
             for (q, quad) in pieces.quads.iter().enumerate() {
                 for (lanes, value) in lanes.iter_mut().zip(planes(pieces.primitive(quad))) {
                     lanes.as_chunks_mut().0[q] = [value; 4];
                 }
             }
-            weigh(&lanes, |lanes, l| lanes[l], &mut out);
+            weigh(&lanes, |lanes, l| lanes[l], out);
         }
     }
-    out
 }
 
 /// Numbers that say how depth and weights of a primitive change over the screen.

@@ -4,6 +4,7 @@ use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
 
 use super::*;
 use crate::fault::Severity;
+use crate::format::arrangement::Arrangement;
 use crate::gpu::Chip;
 
 /// A surface of 8x4 pixels at 0x1000, in memory up to its third row.
@@ -19,6 +20,7 @@ fn surface() -> (Gpu, Written) {
         pitch: 32,
         format: ColorFmt::RB4_R8G8B8A8_UNORM,
         swap: ColorSwap::WZYX,
+        arrangement: Arrangement::PLAIN,
         content: Content::Color,
     };
     (gpu, written)

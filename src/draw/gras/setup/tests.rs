@@ -14,6 +14,7 @@ fn state(topology: PrimType) -> PrimitiveState {
         offset: None,
         linear: None,
         weight_base: WeightBase::Screen,
+        samples: Samples::ONE,
         line_width: 1.0,
         point_size: 4.0,
         point_range: [1.0, 64.0],

@@ -100,17 +100,17 @@ fn nan_and_infinite_coordinates_give_some_texel() {
 #[test]
 fn what_cannot_be_sampled_is_reported_when_used() {
     let scene = Scene::row(&[1]);
-    let mut tiled = scene.texture_words();
-    tiled[0] |= word(TEX_CONST_0::FIELDS, &[("TILED", 1)]);
+    let mut eight = scene.texture_words();
+    eight[0] |= word(TEX_CONST_0::FIELDS, &[("SAMPLES", 3)]);
     let memory = scene.memory();
-    let bank = TextureBank::new(&[tiled, [0; 8]], &[], 0, Model::Board, &memory);
+    let bank = TextureBank::new(&[eight, [0; 8]], &[], 0, Model::Board, &memory);
     let bound = bank.bind(&memory);
     let x = Lanes::ZERO;
     let mut out = [Lanes::splat(9); 4];
     let used = bound.sample(&request(&[&x, &x]), ALL, &mut out);
     assert_eq!(out, [Lanes::ZERO; 4]);
     let problems = bound.problems(used);
-    assert_eq!(problems.unsupported, [(0, TextureError::Tiled)]);
+    assert_eq!(problems.unsupported, [(0, TextureError::Samples)]);
     assert_eq!(bound.problems(0), Problems::default());
     assert_eq!(bound.problems(2).unsupported, [(1, TextureError::Format(0))]);
 }

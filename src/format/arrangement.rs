@@ -1,0 +1,131 @@
+//! How the pixels of a surface follow each other: their samples, and tiles.
+
+use a4emu_decoder::regs::enums::TileMode;
+
+use super::{Codec, Type};
+
+/// The order of pixels in memory (guess `tile-order`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tiling {
+    /// Row by row.
+    Linear,
+    /// Squares of so many pixels a side, a row of squares after the other; within each, row by row.
+    Squares(u32),
+}
+
+impl Tiling {
+    /// What a register says; `None` for the number without a name.
+    pub fn of(mode: TileMode) -> Option<Self> {
+        match mode {
+            TileMode::TILE4_LINEAR => Some(Self::Linear),
+            TileMode::TILE4_2 => Some(Self::Squares(32)),
+            TileMode::TILE4_3 => Some(Self::Squares(4)),
+            TileMode::Other(_) => None,
+        }
+    }
+
+    /// Rows that belong together.
+    pub fn rows(self) -> u32 {
+        match self {
+            Self::Linear => 1,
+            Self::Squares(side) => side,
+        }
+    }
+
+    /// Where pixel (x, y) would be if pixels lay row by row.
+    #[inline(always)]
+    pub fn in_rows(self, [x, y]: [u32; 2]) -> [u32; 2] {
+        match self {
+            Self::Linear => [x, y],
+            Self::Squares(side) => {
+                let (right, down) = (x % side, y % side);
+                [(x - right).wrapping_mul(side).wrapping_add(down * side + right), y - down]
+            }
+        }
+    }
+
+    /// Bytes from the first pixel to pixel (x, y), of `cpp` bytes each, where a row has `pitch`.
+    pub fn offset(self, at: [u32; 2], pitch: u32, cpp: u32) -> u64 {
+        let [x, y] = self.in_rows(at).map(u64::from);
+        y * u64::from(pitch) + x * u64::from(cpp)
+    }
+
+    /// The pixel that starts so many bytes after the first; the inverse of [`Tiling::offset`].
+    pub fn pixel(self, offset: u32, pitch: u32, cpp: u32) -> Option<[u32; 2]> {
+        let rows = self.rows();
+        let (band, rest) = (offset.checked_div(pitch.checked_mul(rows)?)?, offset % (pitch * rows));
+        let number = rest.checked_div(cpp).filter(|_| rest.is_multiple_of(cpp))?;
+        let (square, within) = (number / (rows * rows), number % (rows * rows));
+        Some([square * rows + within % rows, band.checked_mul(rows)? + within / rows])
+    }
+}
+
+/// Samples and order of a surface's pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrangement {
+    /// Samples of a pixel, one after the other (guess `sample-layout`).
+    pub samples: u32,
+    /// Order of pixels.
+    pub tiling: Tiling,
+}
+
+impl Arrangement {
+    /// One sample, row by row.
+    pub const PLAIN: Self = Self { samples: 1, tiling: Tiling::Linear };
+}
+
+/// The components of a pixel, given the bytes of all its samples: their average, and of integers the first
+/// (guess `resolve-average`).
+pub fn resolved(codec: &Codec, pixel: &[u8]) -> [u32; 4] {
+    let mut samples =
+        pixel.chunks_exact(codec.bytes() as usize).map(|sample| codec.decode(codec.load(sample)));
+    let first = samples.next().unwrap_or_else(|| codec.decode(0));
+    let count = pixel.len() / codec.bytes() as usize;
+    if count <= 1 || matches!(codec.ty(), Type::Uint | Type::Sint) {
+        return first;
+    }
+    let add = |sum: [f32; 4], sample: [u32; 4]| std::array::from_fn(|c| sum[c] + f32::from_bits(sample[c]));
+    let sum = samples.fold(first.map(f32::from_bits), add);
+    sum.map(|sum| (sum / count as f32).to_bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
+
+    use super::*;
+    use crate::format::{Format, Transfer};
+
+    #[test]
+    fn squares_follow_each_other_and_hold_each_pixel_once() {
+        for (mode, side) in [(TileMode::TILE4_2, 32), (TileMode::TILE4_3, 4)] {
+            let tiling = Tiling::of(mode).expect("a name");
+            let (pitch, cpp) = (64 * 4, 4);
+            let at = |x, y| tiling.offset([x, y], pitch, cpp);
+            assert_eq!(
+                (at(1, 0), at(0, 1), at(side, 0)),
+                (4, u64::from(4 * side), u64::from(4 * side * side))
+            );
+            assert_eq!(at(0, side), u64::from(side * pitch));
+            let all = (0..64).flat_map(|y| (0..64).map(move |x| [x, y]));
+            let mut seen: Vec<u64> = all.map(|[x, y]| at(x, y)).collect();
+            assert!(seen.iter().enumerate().all(|(i, at)| {
+                tiling.pixel(*at as u32, pitch, cpp) == Some([i as u32 % 64, i as u32 / 64])
+            }));
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq((0..64 * 64).map(|i| i * 4)));
+        }
+        assert_eq!(Tiling::of(TileMode::Other(1)), None);
+    }
+
+    #[test]
+    fn a_pixel_is_the_average_of_its_samples_unless_it_is_an_integer() {
+        let codec = |format| Format::color(format)?.codec(ColorSwap::WZYX, Transfer::Linear);
+        let unorm = codec(ColorFmt::RB4_R8_UNORM).expect("a pixel format");
+        let level = |samples: &[u8]| f32::from_bits(resolved(&unorm, samples)[0]) * 255.0;
+        assert_eq!([level(&[255, 0, 0, 0]), level(&[255, 255]), level(&[7])], [63.75, 255.0, 7.0]);
+        let uint = codec(ColorFmt::RB4_R8_UINT).expect("a pixel format");
+        assert_eq!(resolved(&uint, &[9, 1, 1, 1])[0], 9);
+        assert_eq!(resolved(&uint, &[])[0], 0);
+    }
+}

@@ -1,0 +1,232 @@
+//! Targets with several samples of a pixel, dithering and tiles: what `captures/samples` draws is what the rules say,
+//! counted here in other ways.
+
+use std::path::{Path, PathBuf};
+
+use a4emu::check::open;
+use a4emu::cp::{Renderer, Silent};
+use a4emu::draw::rb::rendered::Written;
+use a4emu::folders::Folders;
+use a4emu::gpu::Gpu;
+use a4emu::picture::Picture;
+use a4emu::playback::Playback;
+use assert_cmd::Command;
+
+/// Places of samples from a pixel's upper left corner, in 1/16 pixel.
+const TWO: &[[i32; 2]] = &[[12, 12], [4, 4]];
+const FOUR: &[[i32; 2]] = &[[6, 2], [14, 6], [2, 10], [10, 14]];
+
+/// What `msaa-2x`, `msaa-4x` and `restore` draw: corners in quarters of a pixel.
+const EDGES: [[[i32; 2]; 3]; 7] = [
+    [[17, 0], [48, 0], [17, 16]],
+    [[48, 0], [48, 16], [17, 16]],
+    [[18, 16], [48, 16], [18, 32]],
+    [[48, 16], [48, 32], [18, 32]],
+    [[19, 32], [48, 32], [19, 48]],
+    [[48, 32], [48, 48], [19, 48]],
+    [[2, 49], [60, 49], [2, 63]],
+];
+
+fn captures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("captures")
+}
+
+/// The machine after a source of `captures/samples`; nothing may have been amiss.
+fn run(source: &str) -> Gpu {
+    let path = captures().join("samples").join(source);
+    let capture = open(&path, &Folders::around(&path, &[captures()])).unwrap();
+    let mut playback = Playback::default();
+    playback.run(capture, &mut Renderer, &mut Silent);
+    let said: Vec<&str> = playback.gpu.report.unsupported_features().collect();
+    assert_eq!(said, Vec::<&str>::new(), "{source}");
+    assert_eq!(playback.gpu.report.status(false), a4emu::status::Status::Ok, "{source}");
+    playback.gpu
+}
+
+/// The surfaces that were written, in their order.
+fn written(gpu: &Gpu) -> Vec<Written> {
+    gpu.pipeline.surfaces.iter().copied().collect()
+}
+
+fn bytes(gpu: &Gpu, surface: &Written, len: usize) -> Vec<u8> {
+    gpu.mem.slice(surface.address, len).unwrap().to_vec()
+}
+
+/// Pixel (x, y) of the picture of the surface that was written last.
+fn pixel(gpu: &Gpu, [x, y]: [usize; 2]) -> [u8; 4] {
+    let surface = written(gpu).pop().unwrap();
+    let pixels = Picture::of(&surface, &gpu.mem).unwrap().pixels();
+    std::array::from_fn(|c| pixels[4 * (y * surface.width as usize + x) + c])
+}
+
+/// Whether a point, in 1/16 pixel, is inside a triangle (clockwise), or on its left or upper edge.
+fn inside(triangle: [[i32; 2]; 3], point: [i32; 2]) -> bool {
+    (0..3).all(|i| {
+        let [from, to] = [triangle[i], triangle[(i + 1) % 3]].map(|corner| corner.map(|at| 4 * at));
+        let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
+        let side = dx * (point[1] - from[1]) - dy * (point[0] - from[0]);
+        side > 0 || (side == 0 && (dy < 0 || (dy == 0 && dx > 0)))
+    })
+}
+
+/// What the samples of a pixel that are inside make of white on black.
+fn level(places: &[[i32; 2]], x: usize, y: usize) -> u8 {
+    let corner = [16 * x as i32, 16 * y as i32];
+    let is_white = |place: &&[i32; 2]| {
+        let point = [corner[0] + place[0], corner[1] + place[1]];
+        EDGES.iter().any(|triangle| inside(*triangle, point))
+    };
+    let count = places.iter().filter(is_white).count();
+    (255.0 * count as f32 / places.len() as f32).round_ties_even() as u8
+}
+
+fn check_edges(source: &str, places: &[[i32; 2]]) {
+    let gpu = run(source);
+    for (x, y) in (0..16).flat_map(|x| (0..16).map(move |y| (x, y))) {
+        let level = level(places, x, y);
+        assert_eq!(pixel(&gpu, [x, y]), [level, level, level, 255], "{source}: pixel {x}, {y}");
+    }
+}
+
+#[test]
+fn edges_are_as_white_as_samples_are_inside() {
+    check_edges("msaa-2x.a4", TWO);
+    check_edges("msaa-4x.a4", FOUR);
+    let quarters = [0, 4, 8].map(|y| level(FOUR, 4, y));
+    assert_eq!(quarters, [191, 128, 64], "the vertical edges cut three levels");
+}
+
+#[test]
+fn samples_that_were_stored_come_back() {
+    check_edges("restore.a4", FOUR);
+    let gpu = run("restore.a4");
+    let stored = written(&gpu)[0];
+    assert_eq!(stored.arrangement.samples, 4);
+    let row = bytes(&gpu, &stored, 16 * 16);
+    let [white, black] = [[255; 4], [0, 0, 0, 255]];
+    let want: Vec<[u8; 4]> = [black, white, black, white].to_vec();
+    let second = bytes(&gpu, &stored, 16 * 16 * 5);
+    assert_eq!(second[4 * 256 + 4 * 16..][..16].as_chunks().0, want, "half of column 4");
+    assert_eq!(row[4 * 16..][..16].as_chunks().0, [white, white, black, white], "three quarters of it");
+}
+
+#[test]
+fn each_rule_makes_its_cell() {
+    let gpu = run("rules.a4");
+    let at = |x, y| pixel(&gpu, [x, y]);
+    let red = |r| [r, 0, 0, r];
+    assert_eq!(at(3, 3), [64; 4], "0: the mask leaves one sample");
+    assert_eq!(at(11, 3), [191; 4], "1: and three");
+    assert_eq!(at(19, 3), [128, 128, 128, 64], "2: alpha of a half leaves two");
+    assert_eq!(at(27, 3), [64; 4], "3: the shader leaves one");
+    assert_eq!(at(3, 11), [128, 0, 0, 255], "4: 0, 85, 170 and 255");
+    assert_eq!([at(8, 11), at(9, 11), at(14, 11)], [[0; 4], [255; 4], [255; 4]], "5: centres count");
+    let crossing = [19, 20, 21].map(|x| at(x, 11)[0]);
+    assert_eq!(crossing, [255, 64, 0], "6: samples left of 20.25 are nearer");
+    assert_eq!([at(25, 11), at(27, 11)], [[80, 0, 0, 128], [240, 0, 0, 255]], "7: two of four, and all");
+    assert_eq!(
+        [at(1, 19), at(2, 19)[..1].try_into().map_or([0; 4], |[r]: [u8; 1]| [r, 0, 0, 255])],
+        [[4, 0, 0, 64], [96, 0, 0, 255]],
+        "8: one sample, 1/8 pixel from the edge"
+    );
+    assert_eq!(
+        [at(11, 19), at(12, 19), at(13, 19)].map(|[r, ..]| r),
+        [0, 191, 255],
+        "9: three right of 12.25"
+    );
+    assert_eq!(red(0), at(0, 0), "nothing between cells");
+}
+
+/// The place of a pixel in the order of a 4x4 matrix: quarters first, then sixteenths.
+fn order(x: usize, y: usize) -> usize {
+    let of = |x: usize, y: usize| [[0, 2], [3, 1]][y & 1][x & 1];
+    4 * of(x, y) + of(x >> 1, y >> 1)
+}
+
+#[test]
+fn a_ramp_is_dithered_by_its_bits() {
+    let gpu = run("dither.a4");
+    let [always, unblended, blended, plain] = written(&gpu).try_into().unwrap();
+    let [always, unblended, blended, plain] =
+        [always, unblended, blended, plain].map(|surface| bytes(&gpu, &surface, 64 * 16 * 2));
+    assert_eq!(always, unblended);
+    assert_eq!(blended, plain, "on black a blended ramp is the same, and alpha is on");
+    for (x, y) in (0..64).flat_map(|x| (0..16).map(move |y| (x, y))) {
+        let word = |bytes: &[u8]| {
+            u32::from(u16::from_le_bytes([bytes[2 * (64 * y + x)], bytes[2 * (64 * y + x) + 1]]))
+        };
+        let value = (x as f64 + 0.5) / 64.0;
+        for (max, shift) in [(31.0, 0), (63.0, 5), (31.0, 11)] {
+            let got = |bytes: &[u8]| f64::from(word(bytes) >> shift & max as u32);
+            let up = (value * max).fract() > (order(x, y) as f64 + 0.5) / 16.0;
+            assert_eq!(got(&always), (value * max).floor() + f64::from(u8::from(up)), "pixel {x}, {y}");
+            assert_eq!(got(&plain), (value * max).round_ties_even(), "pixel {x}, {y}");
+        }
+    }
+}
+
+#[test]
+fn tiles_hold_what_was_drawn_and_copied_and_are_read_back() {
+    let gpu = run("tiles.a4");
+    let [linear, drawn_2, drawn_3, back_2, back_3, copied_2, copied_3] = written(&gpu).try_into().unwrap();
+    let all = |surface: &Written| bytes(&gpu, surface, 256 * 40);
+    let picture = |surface: &Written| Picture::of(surface, &gpu.mem).unwrap().pixels();
+    for (side, drawn, back, copied) in [(32, drawn_2, back_2, copied_2), (4, drawn_3, back_3, copied_3)] {
+        assert_eq!(all(&back), all(&linear), "{side}: read back");
+        assert_ne!(all(&drawn), all(&linear), "{side}");
+        let tiled = bytes(&gpu, &drawn, 256 * 64);
+        assert_eq!(tiled, bytes(&gpu, &copied, 256 * 64), "{side}: drawn and copied");
+        assert_eq!(picture(&drawn), picture(&linear), "{side}: its picture");
+        for (x, y) in (0..64).flat_map(|x| (0..40).map(move |y| (x, y))) {
+            let (squares, square) = (64 / side, [x / side, y / side]);
+            let number = (square[1] * squares + square[0]) * side * side + y % side * side + x % side;
+            assert_eq!(tiled[4 * number..][..2], [x as u8, y as u8], "{side}: pixel {x}, {y}");
+        }
+    }
+}
+
+/// What `a4emu` says of a source, once assembled.
+fn a4emu(arguments: &[&str], source: &str, status: i32) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let capture = folder.path().join("capture.rd");
+    let mut asm = Command::cargo_bin("a4emu").unwrap();
+    let source = captures().join("samples").join(source);
+    asm.arg("asm").arg(source).arg("--include").arg(captures()).arg("-o").arg(&capture).assert().success();
+    let mut command = Command::cargo_bin("a4emu").unwrap();
+    let output = command.arg(arguments[0]).arg(&capture).args(&arguments[1..]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(
+        output.status.code(),
+        Some(status),
+        "{arguments:?}: {text}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    text
+}
+
+#[test]
+fn a_pixel_of_samples_and_of_tiles_has_its_history() {
+    let text = a4emu(&["pixel", "4,4", "--json"], "msaa-4x.a4", 0);
+    assert!(text.contains("\"written\"") && text.contains("0.5019608"), "{text}");
+    let text = a4emu(&["pixel", "20,11", "--json"], "rules.a4", 0);
+    assert!(text.matches("\"written\"").count() == 3 && text.contains("0.2509804"), "{text}");
+    a4emu(&["pixel", "5,7", "--json"], "tiles.a4", 0);
+}
+
+#[test]
+fn a_run_says_on_which_guesses_it_rests() {
+    let text = a4emu(&["replay", "--fidelity"], "rules.a4", 0);
+    let ids = [
+        "sample-places",
+        "sample-layout",
+        "sample-shading",
+        "centroid-place",
+        "alpha-coverage",
+        "mask-output",
+    ];
+    assert!(ids.iter().chain(&["resolve-average"]).all(|id| text.contains(id)), "{text}");
+    assert!(a4emu(&["replay", "--fidelity"], "restore.a4", 0).contains("copy-samples"));
+    let text = a4emu(&["replay", "--fidelity"], "dither.a4", 0);
+    assert!(text.contains("dither-matrix") && text.contains("dither-alpha"), "{text}");
+    assert!(a4emu(&["replay", "--fidelity"], "tiles.a4", 0).contains("tile-order"));
+}
