@@ -334,7 +334,7 @@ fn lanes_that_are_off_in_a_region_keep_their_registers() {
 /// Lanes leave the loop one after the other; what they leave behind is their neighbours' derivative.
 #[test]
 fn a_neighbour_reads_what_a_lane_left_that_is_elsewhere() {
-    let text = "again:\nadd.f r3.x, r3.x, c0.y\nmul.f r1.x, r3.x, r0.x\nadd.f r1.y, r1.x, r3.x\ndsx (f32)(x)r2.x, r1.y\n\
+    let text = "mov.f32f32 r3.x, c0.x\nagain:\nadd.f r3.x, r3.x, c0.y\nmul.f r1.x, r3.x, r0.x\nadd.f r1.y, r1.x, r3.x\ndsx (f32)(x)r2.x, r1.y\n\
                 add.f r2.y, r2.y, r2.x\ncmps.f.lt p0.x, r3.x, r0.y\nbr p0.x, #again\nmov.f32f32 r1.y, c0.x\n\
                 mov.f32f32 r1.x, c0.x\nmov.f32f32 r2.x, c0.x\nend\n";
     same_text(text, Killed::Help);
