@@ -127,10 +127,10 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
 
     fn fill(&mut self, at: [i32; 2], masks: Coverage<u32>, words: &[u32]) {
         let draw = self.draw;
-        for index in 0..self.samples.count() {
+        for (index, mask) in masks.into_iter().enumerate().take(self.samples.count()) {
             let mut surfaces = self.sample(index);
             for (target, word) in draw.state.targets.color.iter().zip(words) {
-                fill_rows(&mut surfaces[target.surface], at, masks[index], *word);
+                fill_rows(&mut surfaces[target.surface], at, mask, *word);
             }
         }
     }
@@ -207,9 +207,10 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         let targets = &self.draw.state.targets;
         let Some(depth) = &targets.depth else { return masks };
         let output = targets.depth_output.map(|id| self.worker.warp.full(id).floats());
-        for index in 0..self.samples.count() {
+        let count = self.samples.count();
+        for (index, mask) in masks.iter_mut().enumerate().take(count) {
             let z = output.unwrap_or_else(|| at_place(pieces, self.samples.places()[index]).z);
-            masks[index] = test_quads(depth, &mut self.sample(index), pieces, &z, masks[index]);
+            *mask = test_quads(depth, &mut self.sample(index), pieces, &z, *mask);
         }
         masks
     }

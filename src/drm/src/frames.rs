@@ -82,6 +82,7 @@ impl Choice {
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use a4emu::format::arrangement::Arrangement;
     use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
 
     use super::*;
@@ -98,6 +99,7 @@ mod tests {
             pitch: 4 * size,
             format: ColorFmt::RB4_R8G8B8A8_UNORM,
             swap: ColorSwap::WZYX,
+            arrangement: Arrangement::PLAIN,
             content: Content::Color,
         }
     }
