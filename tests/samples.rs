@@ -39,7 +39,7 @@ fn run(source: &str) -> Gpu {
     playback.run(capture, &mut Renderer, &mut Silent);
     let said: Vec<&str> = playback.gpu.report.unsupported_features().collect();
     assert_eq!(said, Vec::<&str>::new(), "{source}");
-    assert_eq!(playback.gpu.report.status(false), a4emu::status::Status::Ok, "{source}");
+    assert_eq!(playback.gpu.report.status(false), a4emu::status::Status::Fine, "{source}");
     playback.gpu
 }
 
