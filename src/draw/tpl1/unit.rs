@@ -7,7 +7,7 @@ use super::fetch::{Fetcher, Images, Texel, replace};
 use super::filter::{Footprint, blend};
 use super::lod::{self, Gradients, Levels};
 use super::sampler::{Filter, Sampler, Wrap};
-use super::{Color, Floats, Ints};
+use super::{Color, Floats, Ints, simd};
 use crate::format::Type;
 use crate::shader::{ALL, LANES, Lanes, Lod, Number, Sample, SampleKind};
 
@@ -202,10 +202,8 @@ impl Unit<'_> {
 
     fn implicit(&self, place: &Place<'_>) -> Floats {
         let coords = place.cube.map_or(place.coords, |(_, direction)| direction.each_ref());
-        let along =
-            |neighbours| -> [Floats; 3] { std::array::from_fn(|axis| difference(coords[axis], neighbours)) };
-        let (ddx, ddy) = (along(ROWS), along(COLUMNS));
-        self.lambda_of(place, ddx.each_ref(), ddy.each_ref())
+        let axes = coords.map(differences);
+        self.lambda_of(place, axes.each_ref().map(|[x, _]| x), axes.each_ref().map(|[_, y]| y))
     }
 
     fn lambda_of(&self, place: &Place<'_>, ddx: [&Floats; 3], ddy: [&Floats; 3]) -> Floats {
@@ -400,15 +398,18 @@ fn divide(coord: &mut Floats, by: &Floats) {
     }
 }
 
-/// The two lanes of a quad that each of its lanes has its derivative from: those of its row, those of its column.
-const ROWS: [[usize; 2]; 4] = [[0, 1], [0, 1], [2, 3], [2, 3]];
-const COLUMNS: [[usize; 2]; 4] = [[0, 2], [1, 3], [0, 2], [1, 3]];
-
-/// How much `value` grows between the `neighbours` of each lane of a quad.
-fn difference(value: &Floats, neighbours: [[usize; 2]; 4]) -> Floats {
-    let mut out = [0.0; LANES];
-    for (out, quad) in out.as_chunks_mut().0.iter_mut().zip(value.as_chunks::<4>().0) {
-        *out = neighbours.map(|[from, to]| quad[to] - quad[from]);
+simd! {
+    /// How much `value` grows along each lane's row, and down its column, within its quad.
+    fn differences(value: &Floats) -> [Floats; 2] {
+        let mut out = [[0.0; LANES]; 2];
+        for q in 0..LANES / 4 {
+            let [left, right, low_left, low_right] = std::array::from_fn(|lane| value[4 * q + lane]);
+            let (rows, columns) = ([right - left, low_right - low_left], [low_left - left, low_right - right]);
+            for lane in 0..4 {
+                out[0][4 * q + lane] = rows[lane / 2];
+                out[1][4 * q + lane] = columns[lane % 2];
+            }
+        }
+        out
     }
-    out
 }
