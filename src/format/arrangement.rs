@@ -122,8 +122,9 @@ mod tests {
     fn a_pixel_is_the_average_of_its_samples_unless_it_is_an_integer() {
         let codec = |format| Format::color(format)?.codec(ColorSwap::WZYX, Transfer::Linear);
         let unorm = codec(ColorFmt::RB4_R8_UNORM).expect("a pixel format");
-        let level = |samples: &[u8]| f32::from_bits(resolved(&unorm, samples)[0]) * 255.0;
-        assert_eq!([level(&[255, 0, 0, 0]), level(&[255, 255]), level(&[7])], [63.75, 255.0, 7.0]);
+        // In quarters of a level.
+        let level = |samples: &[u8]| (f32::from_bits(resolved(&unorm, samples)[0]) * 1020.0).round();
+        assert_eq!([level(&[255, 0, 0, 0]), level(&[255, 255]), level(&[7])], [255.0, 1020.0, 28.0]);
         let uint = codec(ColorFmt::RB4_R8_UINT).expect("a pixel format");
         assert_eq!(resolved(&uint, &[9, 1, 1, 1])[0], 9);
         assert_eq!(resolved(&uint, &[])[0], 0);

@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn pointers_are_terms_of_addresses() {
-        let source = "mov.u32u32 r0.x, c2.y\nmad.u24 r0.x, r5.x, c9.x, r0.x\nadd.u r0.x, r0.x, c3.x\n\
+        let source = "mov.u32u32 r0.x, c2.y\nmad.u24 r0.x, c9.x, r5.x, r0.x\nadd.u r0.x, r0.x, c3.x\n\
             mul.u24 r1.x, r0.x, c7.x\nldg.u32 r2.x, g[r0.x], 1\nend";
         assert_eq!(pointers(&mut program(source)).into_iter().collect::<Vec<_>>(), [9, 12]);
     }
