@@ -208,7 +208,7 @@ fn check_fields() -> Result<(), Failed> {
     let want = |names: &str| Some(names.split(' ').map(str::to_owned).collect::<BTreeSet<_>>());
     assert_eq!(
         keys(&frame),
-        want("title process gpu version notes canvases draws shaders textures registers")
+        want("title process gpu version notes findings canvases draws shaders textures registers")
     );
     assert_eq!(frame["title"], "many.rd.gz");
     let draws = list(&frame["draws"]);
