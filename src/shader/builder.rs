@@ -43,9 +43,11 @@ pub struct Builder {
     starts: HashMap<u32, u32>,
     /// Operations before this one belong to finished steps.
     taken: u32,
-    /// Source instruction being lowered, and those since the last step.
+    /// Source instruction being lowered, and those since the last step that is no doubt.
     at: u32,
     pending: u32,
+    /// The doubts since then.
+    doubts: usize,
     /// Whether it is looked for guesses.
     watched: bool,
 }
@@ -123,11 +125,23 @@ impl Builder {
         self.end_step(effect);
     }
 
+    /// Ends the step. The first of those that doubts make out of one stands for the instructions of all of them:
+    /// a program that is cut off is cut off in the same place whether it is watched or not.
     fn end_step(&mut self, effect: Effect) {
         let end = self.alus.len() as u32;
-        self.steps.push(Step { first: self.taken, end, instructions: self.pending, at: self.at, effect });
+        let doubt = matches!(effect, Effect::Doubt(_));
+        self.steps.push(Step { first: self.taken, end, instructions: 0, at: self.at, effect });
         self.taken = end;
-        self.pending = 0;
+        if doubt {
+            self.doubts += 1;
+            return;
+        }
+        // The step that leaves the program is behind its last instruction.
+        let last = self.steps.len() - 1;
+        let at = self.at - u32::from(self.doubts > 0 && self.steps[last].effect == Effect::LeftProgram);
+        let first = &mut self.steps[last - self.doubts];
+        (first.instructions, first.at) = (self.pending, at);
+        (self.pending, self.doubts) = (0, 0);
     }
 
     /// The program, with branch targets resolved. Control that leaves the

@@ -39,7 +39,7 @@ pub struct Step {
     pub first: u32,
     /// Behind the last operation.
     pub end: u32,
-    /// Instructions of the source that this step stands for.
+    /// Instructions of the source that this step stands for, the last of them that at `at`.
     pub instructions: u32,
     /// Index of the instruction behind the effect.
     pub at: u32,

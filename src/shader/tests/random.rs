@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::shader::LANES;
 use crate::shader::lanes::lanes_of;
+use crate::shader::{InstructionCount, run_counting};
 
 /// What the operations of `program` do to one lane, by the rows' `eval`.
 fn one_lane(program: &Program, rows: &mut [Lanes], lane: usize) {
@@ -97,6 +98,29 @@ fn flow_word() -> impl Strategy<Value = u64> {
         2 << 61 | 20 << 53 | 1 << 52 | cond << 48 | (0xf8 + component) << 32 | (0x2000 | immediate) << 16
     });
     prop_oneof![3 => branch, 1 => compare]
+}
+
+/// Doubts cut the repeated operation into steps; the limit does not see them.
+#[test]
+fn a_watched_program_is_cut_off_and_counted_as_the_other() {
+    // A repeated sad.s16 of its own results, and a branch back to it.
+    let words = [0x670e_4804_b70f_9000, 0x1a86_0000_ffff_ffff];
+    let programs = [Program::new(&words).unwrap(), Program::watched(&words).unwrap()];
+    for limit in 1..20 {
+        let [plain, watched] = programs.each_ref().map(|program| {
+            let mut warp = Warp::new(program, &constants());
+            warp.limit = limit;
+            warp.restart(program, ALL, 0);
+            for id in 0..16u32 {
+                *warp.full_mut(id) = integers(|lane| (lane + 1) << id);
+            }
+            let mut counts = [InstructionCount::default(); 2];
+            let outcome = run_counting(program, &mut warp, &mut (), &mut counts);
+            (outcome, warp.executed, warp.rows, counts)
+        });
+        assert!(plain == watched, "limit {limit}");
+        assert_eq!(plain.3[0].warps, limit / 2 + 1, "a round is two instructions, the last is cut off");
+    }
 }
 
 #[test]
