@@ -144,6 +144,7 @@ impl Gpu {
 
     /// Reads memory for `client`; what is missing reads as zero and is recorded.
     pub fn fetch(&mut self, client: Client, addr: u32, out: &mut [u8]) {
+        crate::draw::settle(self, addr, out.len() as u64);
         if !self.mem.read(addr, out) {
             self.report.miss(client, addr, out.len() as u32);
         }

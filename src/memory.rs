@@ -368,6 +368,11 @@ impl Memory {
     /// they are in one buffer. Nothing is known of that buffer until they are [given back](Memory::give_back).
     pub fn lend(&mut self, addr: u32, len: usize) -> Option<Lent> {
         self.slice_mut(addr, len)?;
+        self.lend_written(addr, len)
+    }
+
+    /// As [`Memory::lend`], of bytes of which those that will change have been written to before.
+    pub fn lend_written(&mut self, addr: u32, len: usize) -> Option<Lent> {
         let block = self.block_mut(addr)?;
         let (base, backing) = (block.base, block.lend());
         Some(Lent { base, backing, offset: addr - base, len })

@@ -19,6 +19,7 @@ use anyhow::ensure;
 
 use crate::cp::{Engine, Observer, Renderer, Skip, Tee};
 use crate::decode::Output;
+use crate::draw::Resolves;
 use crate::draw::gs::dispatch::Setting;
 use crate::fidelity::Fidelity;
 use crate::golden::Recorder;
@@ -128,6 +129,12 @@ impl Args {
         pictures || times || !self.has_hooks()
     }
 
+    /// When tile memory is copied: at once if somebody looks at the chip between draws.
+    fn resolves(&self) -> Resolves {
+        let looks = self.validate || self.fidelity || self.coverage.is_some() || self.timeline.is_some();
+        if looks || self.has_hooks() { Resolves::AtOnce } else { Resolves::Late }
+    }
+
     /// Whether something is put out for which draws need not run.
     fn has_hooks(&self) -> bool {
         self.state.is_some() || self.trace || self.list_draws || self.stop.is_some()
@@ -176,6 +183,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     let mut playback = args.limits.playback(&args.capture);
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
+    playback.gpu.pipeline.resolves = args.resolves();
     let mut noted = Noted::new(args, &mut playback.gpu);
     let done = args.threads.run(|| {
         let sections = open_capture(&args.capture, shared)?;

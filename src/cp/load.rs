@@ -6,6 +6,7 @@ use a4emu_decoder::pm4::LoadState4;
 use super::Cp;
 use super::observer::Load;
 use crate::budget::Work;
+use crate::draw;
 use crate::fault::Client;
 
 /// Bytes of a type-3 header and of CP_LOAD_STATE4 before inline data.
@@ -42,6 +43,7 @@ impl Cp<'_> {
         if !self.charge(Work::Copy16, u64::from(dwords).div_ceil(4)) {
             return Vec::new();
         }
+        draw::settle(self.gpu, address, u64::from(dwords) * 4);
         let data = self.gpu.mem.known_dwords(address, dwords as usize);
         let known = data.len() as u32;
         if known < dwords {

@@ -78,6 +78,7 @@ impl Cp<'_> {
     /// The dwords of a buffer, as far as they are known. A copy: packets may store
     /// into the buffer that they stand in.
     fn fetch_stream(&mut self, address: u32, dwords: u32, client: Client) -> Vec<u32> {
+        draw::settle(self.gpu, address, u64::from(dwords) * 4);
         let words = self.gpu.mem.known_dwords(address, dwords as usize);
         let held = words.len() as u32;
         if held < dwords {

@@ -39,4 +39,5 @@ pub mod vpc;
 pub mod vs;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
+pub use pipeline::late::{Resolves, settle};
 pub use pipeline::{Pipeline, dispatch, flush, run};

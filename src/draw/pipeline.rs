@@ -9,6 +9,7 @@
 //! - `record`: what is recorded of draws.
 
 mod guesses;
+pub mod late;
 pub mod look;
 mod parts;
 mod record;
@@ -25,6 +26,7 @@ use crate::pass::Pass;
 use crate::shader::Reach;
 
 use guesses::record_guesses;
+use late::{Resolves, settle_stages, settle_state, settle_vertices};
 use look::{Watch, watched};
 use record::{record_cost, record_end, record_fragments, record_log, record_outside, record_unsupported};
 
@@ -77,6 +79,8 @@ pub struct Pipeline {
     pub primitives: PrimitiveCache,
     /// Draws that wait for their fragments.
     batch: Batch,
+    /// When tile memory is copied to memory.
+    pub resolves: Resolves,
     /// Counts and times.
     pub stats: Stats,
     /// How geometry shaders are to be laid on lanes.
@@ -133,8 +137,10 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
 /// A draw from end to end.
 fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let start = Instant::now();
+    settle_state(gpu);
     let stages = vertex_stages(gpu, call)?;
     let state = draw_state(gpu, &stages)?;
+    settle_stages(gpu, &stages, Some(&state.fragment.stage));
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
     gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
@@ -163,7 +169,7 @@ pub fn flush(gpu: &mut Gpu) {
     }
     let start = Instant::now();
     let batch = std::mem::take(&mut gpu.pipeline.batch);
-    let finished = batch.shade(&mut gpu.gmem, &gpu.mem, &mut gpu.budget);
+    let finished = batch.shade(&mut gpu.gmem, &mut gpu.mem, &mut gpu.budget);
     let here = gpu.at;
     for Finished { at, samples, log } in finished {
         gpu.at = at;
@@ -176,14 +182,19 @@ pub fn flush(gpu: &mut Gpu) {
 
 /// Rasteriser discard: what the stages before it store is all that is left.
 fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
+    settle_state(gpu);
     let stages = vertex_stages(gpu, call)?;
+    settle_stages(gpu, &stages, None);
     vertex_stream(gpu, &stages)?;
     Ok(())
 }
 
 /// A draw of the resolve pass: its rectangle says what is copied.
 fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
-    flush(gpu);
+    if gpu.pipeline.resolves == Resolves::AtOnce {
+        flush(gpu);
+    }
+    settle_state(gpu);
     let area = resolved_area(gpu, call);
     let start = Instant::now();
     let mut unsupported = Vec::new();
@@ -192,8 +203,12 @@ fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let Some(copy) = copy else { return Ok(()) };
     guesses::of_copy(&copy).into_iter().for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
     charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
-    let result = copy.run(area, &gpu.gmem, &mut gpu.mem);
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
+    if gpu.pipeline.batch.take_copy(&copy, area, &mut gpu.mem) {
+        return Ok(());
+    }
+    flush(gpu);
+    let result = copy.run(area, &gpu.gmem, &mut gpu.mem);
     gpu.pipeline.stats.ms.resolve += start.elapsed().as_secs_f64() * 1e3;
     Ok(result?)
 }
@@ -227,6 +242,7 @@ fn vertex_stream(gpu: &mut Gpu, stages: &VertexStages) -> Result<Option<VertexSt
 /// Vertex fetch and vertex shader.
 fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
     let start = Instant::now();
+    settle_vertices(gpu, state);
     let shaded = state.shade(&mut gpu.mem, &mut gpu.budget)?;
     Ok(record_vertices(gpu, shaded, start))
 }

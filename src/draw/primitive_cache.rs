@@ -85,7 +85,7 @@ pub fn looked_through(vertex: &VertexState) -> u64 {
 }
 
 /// The memory that vertices and indices lie in: address and bytes.
-fn ranges(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
+pub fn ranges(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
     let indices = match &vertex.fetch.indices {
         IndexSource::Memory { base, size, .. } => Some((*base, *size)),
         IndexSource::Auto | IndexSource::Immediate(_) => None,

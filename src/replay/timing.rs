@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::observe::{Submit, Submits};
 use crate::budget::{Budget, Work};
 use crate::cp::{Cp, Renderer, Silent};
+use crate::draw::Resolves;
 use crate::draw::stats::StageTimes;
 use crate::gpu::Gpu;
 
@@ -47,6 +48,7 @@ struct Spread {
 /// Runs the last of `submits` that drew again `runs` times and times it. Nothing is kept from run to
 /// run that a new frame would not find as well.
 pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) -> LoopTimes {
+    gpu.pipeline.resolves = Resolves::Late;
     let group = submits.last_that_drew();
     let mut times = Vec::with_capacity(runs as usize);
     let before = gpu.pipeline.stats;

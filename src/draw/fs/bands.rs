@@ -11,7 +11,7 @@ use super::sampled::SampledRun;
 use super::{Coloring, FragmentDraw};
 
 /// Rows of a band, which is a job. Fixed, so that nothing depends on the number of threads.
-const BAND_ROWS: i32 = 32;
+pub(super) const BAND_ROWS: i32 = 32;
 
 /// Pixels to shade below which a draw is not worth waking other threads.
 pub(super) const SMALL_DRAW: u64 = 1 << 13;

@@ -1,29 +1,38 @@
-//! Draws to tile memory that wait for their fragments.
+//! Draws to tile memory that wait for their fragments, and copies of what they leave.
 //!
 //! A draw that only reads memory and writes tile memory need not be done at once: nobody looks at tile
 //! memory before the tile is resolved. So draws wait until somebody does, or writes memory, or the
 //! targets change. Then the rows of the tile are shared out in bands, and each band gets the
 //! fragments of all draws in their order, on one thread. Small draws so use all threads, and what
 //! waking threads costs is paid once for hundreds of them.
+//!
+//! A copy to memory ([`copies`](super::copies)) can wait as well, and then the next tile's draws behind it: all tiles
+//! that lie in the same place of tile memory are done in one go, band by band, while a band's rows are in the cache.
 
 use std::sync::Arc;
 
-use super::bands::{Band, SMALL_DRAW, cut};
+use super::bands::{BAND_ROWS, Band, SMALL_DRAW, cut};
+use super::copies::{Copies, Copy, Strip};
 use super::reasons::Reasons;
 use super::{DrawState, FragmentDraw, Plan};
 use crate::budget::Budget;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::raster::Rect;
+use crate::draw::rb::state::ResolveState;
 use crate::draw::rb::surface::{PixelRows, Surface, in_place, rows_in_place};
 use crate::draw::sp::launch::{Threads, Worker, in_waves};
 use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::memory::GpuMemory;
+use crate::draw::sp::state::StageState;
 use crate::draw::tpl1::BoundBank;
 use crate::fault::Place;
 use crate::memory::Memory;
 
-/// Draws that wait at most.
-const MAX_DRAWS: usize = 512;
+/// Draws and copies that wait at most.
+const MAX_STEPS: usize = 512;
+
+/// Pixels to copy that take as long as one to shade.
+const COPIED_PER_SHADED: u64 = 16;
 
 /// Bytes of primitives from which on no draw waits any more.
 const MAX_BYTES: usize = 64 << 20;
@@ -46,19 +55,44 @@ pub struct Waiting {
     pub reasons: Option<Arc<Reasons>>,
 }
 
+/// One thing that waits.
+enum Step {
+    /// A draw, with the indices of its surfaces and where its tile begins.
+    Draw(Waiting, Vec<usize>, [i32; 2]),
+    /// A copy from a surface.
+    Copy(Copy),
+}
+
 /// Draws to the same part of tile memory, in their order.
+///
+/// Places in it count from where a tile begins ([`anchor`]), so that all tiles are in the same place.
 #[derive(Default)]
 pub struct Batch {
     /// All of their surfaces, which do not overlap.
     surfaces: Vec<Surface>,
-    /// Each with the indices of its surfaces.
-    draws: Vec<(Waiting, Vec<usize>)>,
+    /// In their order.
+    steps: Vec<Step>,
+    /// Where copies go.
+    copies: Copies,
     /// What holds the areas of all.
     area: Option<Rect>,
     /// Pixels that they touch.
     cost: u64,
     /// Bytes of what they draw.
     bytes: usize,
+}
+
+/// Where the tile begins that surfaces are in: their first pixel, but for the rows above it that its first band
+/// would have on the screen. `None` when they do not begin in the same place.
+fn anchor(surfaces: &[Surface]) -> Option<[i32; 2]> {
+    let [x, y] = surfaces.first().map_or([0, 0], |surface| surface.origin);
+    let is_same = surfaces.iter().all(|surface| surface.origin == [x, y]);
+    is_same.then_some([x, y - y.rem_euclid(BAND_ROWS)])
+}
+
+/// `surface` as seen from `anchor`. It is its first layer alone.
+fn seen_from(surface: &Surface, [x, y]: [i32; 2]) -> Surface {
+    Surface { origin: [surface.origin[0] - x, surface.origin[1] - y], layer: 0, ..*surface }
 }
 
 /// What became of a draw.
@@ -74,98 +108,167 @@ pub struct Finished {
 impl Batch {
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.draws.is_empty()
+        self.steps.is_empty()
+    }
+
+    /// Whether memory is to be written.
+    pub fn copies(&self) -> &Copies {
+        &self.copies
     }
 
     /// Whether a draw to `surfaces` within `area` can wait with the others.
     pub fn can_take(&self, surfaces: &[Surface], area: Rect) -> bool {
-        if self.draws.len() >= MAX_DRAWS || self.bytes >= MAX_BYTES {
+        if self.steps.len() >= MAX_STEPS || self.bytes >= MAX_BYTES {
             return false;
         }
+        let Some(anchor) = anchor(surfaces) else { return false };
+        let surfaces: Vec<Surface> = surfaces.iter().map(|surface| seen_from(surface, anchor)).collect();
+        let area = area.seen_from(anchor);
         let known = surfaces.iter().all(|surface| self.surfaces.contains(surface));
         let all_area = self.area.map_or(area, |all| all.union(area));
-        if known && self.area == Some(all_area) && !has_twice(surfaces) {
+        if known && self.area == Some(all_area) && !has_twice(&surfaces) {
             return true;
         }
         let mut all = self.surfaces.clone();
         all.extend(surfaces.iter().filter(|surface| !self.surfaces.contains(surface)));
-        !has_twice(surfaces) && (0..all.len()).all(|index| in_place(&all, all_area, index))
+        !has_twice(&surfaces) && (0..all.len()).all(|index| in_place(&all, all_area, index))
     }
 
     /// Adds a draw that [`Batch::can_take`]s.
     pub fn add(&mut self, draw: Waiting) {
-        let place = |surface: &Surface| {
-            self.surfaces.iter().position(|known| known == surface).unwrap_or_else(|| {
-                self.surfaces.push(*surface);
-                self.surfaces.len() - 1
-            })
-        };
-        let surfaces = draw.state.targets.surfaces.iter().map(place).collect();
-        self.area = Some(self.area.map_or(draw.area, |all| all.union(draw.area)));
+        let anchor = anchor(&draw.state.targets.surfaces).unwrap_or_default();
+        let surfaces =
+            draw.state.targets.surfaces.iter().map(|surface| self.place(surface, anchor)).collect();
+        self.extend(draw.area.seen_from(anchor));
         self.cost += draw.fragments().cost(draw.area);
         self.bytes += draw.made.bytes();
-        self.draws.push((draw, surfaces));
+        self.steps.push(Step::Draw(draw, surfaces, anchor));
     }
 
-    /// Draws the fragments of all.
-    pub fn shade(&self, gmem: &mut [u8], memory: &Memory, budget: &mut Budget) -> Vec<Finished> {
-        let finished =
-            |(draw, _): &(Waiting, _)| Finished { at: draw.at, samples: 0, log: ShaderLog::default() };
-        let mut finished: Vec<Finished> = self.draws.iter().map(finished).collect();
-        let banks: Vec<BoundBank<'_>> =
-            self.draws.iter().map(|(draw, _)| draw.state.fragment.stage.textures.bind(memory)).collect();
+    /// Adds the copy of `area` that `state` says, if it can wait: it copies what the draws that wait leave, and none of
+    /// them reads where it goes.
+    pub fn take_copy(&mut self, state: &ResolveState, area: Rect, memory: &mut Memory) -> bool {
+        let from = state.from();
+        let Some(anchor) = anchor(&[from]) else { return false };
+        let is_known = self.surfaces.contains(&seen_from(&from, anchor));
+        let Some(buffer) = memory.buffer_at(state.base) else { return false };
+        let is_read = |step: &Step| step.draw().is_some_and(|draw| reads(&draw.state.fragment.stage, buffer));
+        if !is_known || !self.can_take(&[from], area) || self.steps.iter().any(is_read) {
+            return false;
+        }
+        let Some(destination) = self.copies.take(state, area, anchor, memory) else { return false };
+        let surface = self.place(&from, anchor);
+        self.extend(area.seen_from(anchor));
+        self.cost += area.area() / COPIED_PER_SHADED;
+        self.steps.push(Step::Copy(Copy { state: *state, area, surface, anchor, destination }));
+        true
+    }
+
+    fn place(&mut self, surface: &Surface, anchor: [i32; 2]) -> usize {
+        let surface = seen_from(surface, anchor);
+        self.surfaces.iter().position(|known| *known == surface).unwrap_or_else(|| {
+            self.surfaces.push(surface);
+            self.surfaces.len() - 1
+        })
+    }
+
+    fn extend(&mut self, area: Rect) {
+        self.area = Some(self.area.map_or(area, |all| all.union(area)));
+    }
+
+    /// Draws the fragments of all, and copies.
+    pub fn shade(&self, gmem: &mut [u8], memory: &mut Memory, budget: &mut Budget) -> Vec<Finished> {
+        let nothing = |draw: &Waiting| Finished { at: draw.at, samples: 0, log: ShaderLog::default() };
+        let mut finished: Vec<Option<Finished>> =
+            self.steps.iter().map(|step| step.draw().map(nothing)).collect();
+        let mut lent = self.copies.lend(memory);
+        let strips = self.copies.strips(&mut lent);
+        self.run(gmem, memory, budget, strips, &mut finished);
+        lent.into_iter().for_each(|lent| memory.give_back(lent));
+        finished.into_iter().flatten().collect()
+    }
+
+    fn run(
+        &self,
+        gmem: &mut [u8],
+        memory: &Memory,
+        budget: &mut Budget,
+        strips: Vec<Strip<'_>>,
+        finished: &mut [Option<Finished>],
+    ) {
+        let banks: Vec<Option<BoundBank<'_>>> = self.steps.iter().map(|step| step.bind(memory)).collect();
         let threads = if self.cost < SMALL_DRAW { Threads::This } else { Threads::All };
-        let work = |band: Band<'_, (u32, u32)>, share| self.band(band, share, memory, &banks);
-        in_waves(budget, threads, self.bands(gmem).into_iter(), work, |done, budget| {
+        let work = |job: Job<'_>, share| self.band(job, share, memory, &banks);
+        in_waves(budget, threads, self.jobs(gmem, strips).into_iter(), work, |done, budget| {
             for (number, samples, log, exhausted) in done {
                 log.work.settle(budget);
                 exhausted.into_iter().for_each(|work| budget.exhaust(work));
-                let finished = &mut finished[number as usize];
+                let finished = finished[number as usize].as_mut().expect("a draw");
                 finished.samples += samples;
                 finished.log.append(log);
             }
         });
-        finished
     }
 
-    /// The bands, each with the draws' numbers and primitives that touch it.
-    fn bands<'p>(&self, gmem: &'p mut [u8]) -> Vec<Band<'p, (u32, u32)>> {
+    /// The bands, each with the numbers of the steps that touch it, draws with each of their primitives.
+    fn jobs<'p>(&self, gmem: &'p mut [u8], strips: Vec<Strip<'p>>) -> Vec<Job<'p>> {
         let Some(area) = self.area else { return Vec::new() };
-        let entries = (0..).zip(&self.draws).flat_map(|(draw, (waiting, _))| {
-            let bounds = (0..).zip(&waiting.made.bounds[..waiting.count]);
-            bounds.map(move |(primitive, bounds)| (bounds.intersect(waiting.area), (draw, primitive)))
-        });
-        cut(area, rows_in_place(&self.surfaces, area, gmem), entries)
+        let mut entries = Vec::new();
+        for (number, step) in (0..).zip(&self.steps) {
+            match step {
+                Step::Draw(draw, _, anchor) => {
+                    let bounds = (0..).zip(&draw.made.bounds[..draw.count]);
+                    entries.extend(bounds.map(|(primitive, bounds)| {
+                        (bounds.intersect(draw.area).seen_from(*anchor), (number, primitive))
+                    }));
+                }
+                Step::Copy(copy) => entries.push((copy.area.seen_from(copy.anchor), (number, 0))),
+            }
+        }
+        let bands = cut(area, rows_in_place(&self.surfaces, area, gmem), entries.into_iter());
+        let mut jobs: Vec<Job<'p>> = bands.into_iter().map(|band| Job { band, strips: Vec::new() }).collect();
+        let first = area.y0.div_euclid(BAND_ROWS);
+        for strip in strips {
+            let job = usize::try_from(strip.band - first).ok().and_then(|index| jobs.get_mut(index));
+            job.expect("copies lie in the area of all").strips.push(strip);
+        }
+        jobs
     }
 
     /// One band, with `share` units of work for all of its draws.
     fn band<'m>(
         &'m self,
-        mut band: Band<'_, (u32, u32)>,
+        Job { mut band, mut strips }: Job<'_>,
         share: u64,
         memory: &'m Memory,
-        banks: &'m [BoundBank<'m>],
+        banks: &'m [Option<BoundBank<'m>>],
     ) -> Vec<BandDone> {
         let mut left = share;
         let mut done = Vec::new();
         let mut last: Option<Worker<'m>> = None;
         for entries in band.entries.chunk_by(|a, b| a.0 == b.0) {
             let number = entries[0].0;
-            let (draw, surfaces) = &self.draws[number as usize];
+            let (draw, surfaces, anchor, bank) = match (&self.steps[number as usize], &banks[number as usize])
+            {
+                (Step::Copy(copy), _) => {
+                    copy.rows(band.area, &mut band.surfaces[copy.surface], &mut strips);
+                    continue;
+                }
+                (Step::Draw(draw, surfaces, anchor), bank) => (draw, surfaces, *anchor, bank),
+            };
             let stage = &*draw.state.fragment.stage;
             let mut worker = match last.take() {
                 Some(worker) if std::ptr::eq(worker.stage, stage) => worker,
                 other => {
                     other.map(Worker::retire);
-                    Worker::new(stage, GpuMemory::ReadOnly(memory, &banks[number as usize]))
+                    Worker::new(stage, GpuMemory::ReadOnly(memory, bank.as_ref().expect("a draw has one")))
                 }
             };
             let fragments = draw.fragments();
             let primitives = entries.iter().map(|(_, primitive)| *primitive);
-            let (samples, log, exhausted) = with_surfaces(&mut band.surfaces, surfaces, |rows| {
-                worker.one_job(left, |worker| {
-                    fragments.band(rows, worker, band.area.intersect(draw.area), primitives)
-                })
+            let area = band.area.seen_from(anchor.map(|at| -at)).intersect(draw.area);
+            let (samples, log, exhausted) = with_surfaces(&mut band.surfaces, surfaces, anchor, |rows| {
+                worker.one_job(left, |worker| fragments.band(rows, worker, area, primitives))
             });
             last = Some(worker);
             left = left.saturating_sub(log.work.units());
@@ -180,16 +283,42 @@ impl Batch {
     }
 }
 
-/// Calls `work` with those of `all` that are `chosen`, each once.
+/// A band with the rows in memory that are copied to.
+struct Job<'p> {
+    band: Band<'p, (u32, u32)>,
+    strips: Vec<Strip<'p>>,
+}
+
+impl Step {
+    fn draw(&self) -> Option<&Waiting> {
+        match self {
+            Self::Draw(draw, ..) => Some(draw),
+            Self::Copy(_) => None,
+        }
+    }
+
+    /// The textures of a draw.
+    fn bind<'m>(&'m self, memory: &'m Memory) -> Option<BoundBank<'m>> {
+        Some(self.draw()?.state.fragment.stage.textures.bind(memory))
+    }
+}
+
+/// Whether the shader of a stage may read the buffer of this place and length.
+pub fn reads(stage: &StageState, buffer: (u32, u32)) -> bool {
+    stage.summary.loads || stage.textures.reads(buffer)
+}
+
+/// Calls `work` with those of `all` that are `chosen`, each once, of a tile that begins at `anchor`.
 fn with_surfaces<R>(
     all: &mut [PixelRows<'_>],
     chosen: &[usize],
+    anchor: [i32; 2],
     work: impl FnOnce(&mut [PixelRows<'_>]) -> R,
 ) -> R {
-    if chosen.iter().copied().eq(0..chosen.len()) {
+    if anchor == [0, 0] && chosen.iter().copied().eq(0..chosen.len()) {
         return work(&mut all[..chosen.len()]);
     }
-    let mut slots: Vec<Option<PixelRows<'_>>> = all.iter_mut().map(|rows| Some(rows.reborrow())).collect();
+    let mut slots: Vec<Option<PixelRows<'_>>> = all.iter_mut().map(|rows| Some(rows.moved(anchor))).collect();
     let mut rows: Vec<PixelRows<'_>> = chosen.iter().filter_map(|index| slots[*index].take()).collect();
     work(&mut rows)
 }

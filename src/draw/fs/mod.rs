@@ -3,6 +3,7 @@
 //! - [`bands`]: how the pixels of a draw are shared out among threads.
 //! - [`band`]: the fragments of one band.
 //! - [`batch`]: draws that wait, to share bands with others.
+//! - [`copies`]: copies of tile memory that wait behind them.
 //! - [`history`]: what each primitive does to one pixel, and why.
 //! - [`inspect`]: one warp, for a debugger.
 //! - `outline`: the pixels on the edge of a primitive.
@@ -11,6 +12,7 @@
 pub mod band;
 pub mod bands;
 pub mod batch;
+pub mod copies;
 pub mod history;
 pub mod inspect;
 mod outline;

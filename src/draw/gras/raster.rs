@@ -48,6 +48,11 @@ impl Rect {
         }
     }
 
+    /// The same pixels, counted from `anchor`.
+    pub fn seen_from(self, [x, y]: [i32; 2]) -> Self {
+        Self { x0: self.x0 - x, y0: self.y0 - y, x1: self.x1 - x, y1: self.y1 - y }
+    }
+
     /// Whether there is no pixel in it.
     pub fn is_empty(self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1

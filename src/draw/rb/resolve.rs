@@ -24,6 +24,24 @@ enum Merge {
     First,
 }
 
+/// Makes pixels of samples.
+pub struct Copier {
+    merge: Merge,
+    samples: usize,
+    cpp: usize,
+}
+
+impl Copier {
+    /// Samples of a row of pixels, the first of which is at (x, y), to pixels.
+    pub fn row(&self, [x, y]: [i32; 2], from: &[u8], to: &mut [u8]) {
+        if self.samples == 1 {
+            return to.copy_from_slice(from);
+        }
+        let pixels = from.chunks_exact(self.cpp * self.samples).zip(to.chunks_exact_mut(self.cpp));
+        pixels.zip(x..).for_each(|((samples, pixel), x)| self.merge.pixel([x, y], samples, pixel));
+    }
+}
+
 impl Merge {
     fn pixel(&self, at: [i32; 2], samples: &[u8], pixel: &mut [u8]) {
         match self {
@@ -78,12 +96,12 @@ impl ResolveState {
         let Some(to) = mem.slice_mut(address, all) else { return Err(lost(address)) };
         let pitch = (self.pitch as usize).max(1);
         let rows = to.par_chunks_mut(pitch * ROWS).enumerate();
-        let merge = self.merge();
+        let copier = self.copier();
         let copied = rows.try_for_each(|(index, rows)| {
             let first = area.y0 + (index * ROWS) as i32;
             for y in first..area.y1.min(first + ROWS as i32) {
                 let at = (y - first) as usize * pitch;
-                self.row(&merge, [area.x0, y], self.source(area, y, gmem)?, rows.get_mut(at..at + len)?);
+                copier.row([area.x0, y], self.source(area, y, gmem)?, rows.get_mut(at..at + len)?);
             }
             Some(())
         });
@@ -94,36 +112,27 @@ impl ResolveState {
     fn run_tiled(&self, area: Rect, gmem: &[u8], mem: &mut Memory) -> Result<(), Fault> {
         let to = self.to();
         let (mut rows, whole) = tiled::rows(&to, self.base, area, mem);
-        let merge = self.merge();
+        let copier = self.copier();
         for (number, y) in (area.y0..area.y1).enumerate() {
             let at = number * self.pitch as usize + area.x0 as usize * self.cpp as usize;
             let row = rows.get_mut(at..at + self.row_bytes(area)).filter(|_| whole);
             let (Some(from), Some(row)) = (self.source(area, y, gmem), row) else {
                 return Err(lost(self.base));
             };
-            self.row(&merge, [area.x0, y], from, row);
+            copier.row([area.x0, y], from, row);
         }
         tiled::store(&to, self.base, area, &rows, mem);
         Ok(())
     }
 
-    /// Samples of a row of pixels, the first of which is at (x, y), to pixels.
-    fn row(&self, merge: &Merge, [x, y]: [i32; 2], from: &[u8], to: &mut [u8]) {
-        if self.samples == 1 {
-            return to.copy_from_slice(from);
-        }
-        let cpp = self.cpp as usize;
-        let pixels = from.chunks_exact(cpp * self.samples as usize).zip(to.chunks_exact_mut(cpp));
-        pixels.zip(x..).for_each(|((samples, pixel), x)| merge.pixel([x, y], samples, pixel));
-    }
-
-    /// What becomes of the samples of a pixel.
-    fn merge(&self) -> Merge {
+    /// What makes its pixels.
+    pub fn copier(&self) -> Copier {
         let format = Format::color(self.format).filter(|_| self.content == Content::Color);
-        match format.and_then(|format| format.codec(self.swap, Transfer::Linear)) {
+        let merge = match format.and_then(|format| format.codec(self.swap, Transfer::Linear)) {
             Some(codec) if !codec.is_integer() => Merge::Average(codec, self.dither),
             _ => Merge::First,
-        }
+        };
+        Copier { merge, samples: self.samples as usize, cpp: self.cpp as usize }
     }
 
     /// The bytes of tile memory that are copied at screen row `y`.

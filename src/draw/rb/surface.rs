@@ -124,9 +124,9 @@ impl<'a> PixelRows<'a> {
         self.bytes.get_mut(at..at + count * self.cpp).filter(|_| side_by_side)
     }
 
-    /// The same rows for somebody else, for a while.
-    pub fn reborrow(&mut self) -> PixelRows<'_> {
-        PixelRows { bytes: self.bytes, ..*self }
+    /// The same rows for a while, so much further to the right and down on the screen.
+    pub fn moved(&mut self, [x, y]: [i32; 2]) -> PixelRows<'_> {
+        PixelRows { bytes: self.bytes, x0: self.x0 + x, y0: self.y0 + y, ..*self }
     }
 
     /// Sample `index` of `count` of every pixel.

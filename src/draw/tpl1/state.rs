@@ -3,7 +3,8 @@
 use a4emu_decoder::regs::tpl1::*;
 
 use super::TextureBank;
-use crate::gpu::{Gpu, Stage};
+use super::sampler::Border;
+use crate::gpu::{Gpu, Stage, TEXTURES};
 use crate::regfile::RegFile;
 
 /// The textures of a stage, without the empty slots at the end.
@@ -14,6 +15,11 @@ pub fn textures(gpu: &Gpu, stage: Stage) -> TextureBank {
     let border = border_colors(&gpu.regs, stage);
     let (textures, samplers) = (&loaded.textures[..textures], &loaded.samplers[..samplers]);
     TextureBank::new(textures, samplers, border, gpu.model, &gpu.mem)
+}
+
+/// Address and length of the border colours that the stage's samplers can have.
+pub fn border_place(regs: &RegFile, stage: Stage) -> (u32, u64) {
+    (border_colors(regs, stage), TEXTURES as u64 * u64::from(Border::BYTES))
 }
 
 /// Where the border colours of the stage's samplers are.

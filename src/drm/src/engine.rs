@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use a4emu::budget::Budget;
 use a4emu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
+use a4emu::draw::Resolves;
 use a4emu::gpu::{Chip, Gpu};
 use a4emu::run::report;
 use a4emu::run::summary::Summary;
@@ -186,6 +187,7 @@ impl Engine {
     fn execute(&mut self, job: &Job) {
         let Self { gpu, threads, last, watch, .. } = self;
         gpu.budget = Budget::new(settings::get().max_work);
+        gpu.pipeline.resolves = if watch.is_some() { Resolves::AtOnce } else { Resolves::Late };
         let same_file = *last == Some(job.file);
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));
         let run = || {

@@ -1,0 +1,70 @@
+//! Copies that wait: who must not read memory before they are done.
+
+use crate::draw::fs::batch::reads;
+use crate::draw::primitive_cache::ranges;
+use crate::draw::sp::state::{CodePlace, StageState};
+use crate::draw::tpl1::state::border_place;
+use crate::draw::vertex_stages::VertexStages;
+use crate::draw::vs::VertexState;
+use crate::gpu::{Gpu, STAGES};
+
+use super::flush;
+
+/// When the draws of the resolve pass are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Resolves {
+    /// At once.
+    #[default]
+    AtOnce,
+    /// When somebody on the chip reads or writes memory that they write, and at the latest at the end of the submit:
+    /// for whoever does not look at memory in between.
+    Late,
+}
+
+/// Has what waits done if it writes some of the `len` bytes at `address`, which are about to be read.
+pub fn settle(gpu: &mut Gpu, address: u32, len: u64) {
+    settle_if(gpu, |buffer| overlap(buffer, (address, len)));
+}
+
+/// The same of the programs and border colours of all stages.
+pub(super) fn settle_state(gpu: &mut Gpu) {
+    if gpu.pipeline.batch.copies().is_empty() {
+        return;
+    }
+    let mut places = Vec::new();
+    for stage in STAGES {
+        places.push(border_place(&gpu.regs, stage));
+        if let CodePlace::Memory(start, instructions) = CodePlace::of(gpu, stage) {
+            places.push((start, u64::from(instructions) * 8));
+        }
+    }
+    settle_if(gpu, |buffer| places.iter().any(|place| overlap(buffer, *place)));
+}
+
+/// The same of what a vertex stage fetches.
+pub(super) fn settle_vertices(gpu: &mut Gpu, vertex: &VertexState) {
+    settle_if(gpu, |buffer| {
+        ranges(vertex).any(|(at, len)| overlap(buffer, (at, len.into()))) || reads(&vertex.stage, buffer)
+    });
+}
+
+/// The same of what the stages of a draw behind that read.
+pub(super) fn settle_stages(gpu: &mut Gpu, stages: &VertexStages, fragment: Option<&StageState>) {
+    let hull = stages.tessellation.iter().flat_map(|it| [&it.hull, &it.domain.stage]);
+    let behind = hull.chain(stages.geometry.iter().map(|it| &it.stage)).map(|stage| &**stage);
+    let behind: Vec<&StageState> = behind.chain(fragment).collect();
+    settle_if(gpu, |buffer| behind.iter().any(|stage| reads(stage, buffer)));
+}
+
+/// Has what waits done if a buffer that it writes is one of those.
+fn settle_if(gpu: &mut Gpu, is_read: impl Fn((u32, u32)) -> bool) {
+    if gpu.pipeline.batch.copies().buffers().any(is_read) {
+        flush(gpu);
+    }
+}
+
+/// Whether a buffer has bytes of this place and length.
+fn overlap((base, len): (u32, u32), (address, wanted): (u32, u64)) -> bool {
+    let (base, address) = (u64::from(base), u64::from(address));
+    base < address + wanted && address < base + u64::from(len)
+}
