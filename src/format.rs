@@ -16,7 +16,7 @@ mod table;
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, TexFmt, VtxFmt};
 
 pub use block::{Block, Compression, Profile};
-pub use codec::Codec;
+pub use codec::{Codec, UnormField};
 pub use convert::{float_to_unorm, unorm_step, unorm_to_float};
 
 /// How the bits of a component are to be read.

@@ -23,6 +23,23 @@ struct Field {
     width: u32,
 }
 
+/// A normalised component of a dword.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnormField {
+    shift: u32,
+    mask: u32,
+    step: f32,
+}
+
+impl UnormField {
+    /// Its value.
+    #[inline(always)]
+    pub fn decode(self, word: u32) -> f32 {
+        // At most 16 bits: the signed conversion is the same, and has an instruction.
+        ((word >> (self.shift % 32)) & self.mask) as i32 as f32 * self.step
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     Fields,
@@ -115,6 +132,17 @@ impl Codec {
     pub fn store(&self, texel: u128, memory: &mut [u8]) {
         let length = memory.len().min(self.bytes as usize);
         memory[..length].copy_from_slice(&texel.to_le_bytes()[..length]);
+    }
+
+    /// Where the components of a texel of at most a dword are that it has, if all of them are normalised and as they
+    /// stand; `None` if not.
+    pub fn unorm_fields(&self) -> Option<[Option<UnormField>; 4]> {
+        let known = |c| matches!(self.kernel(c), Kernel::Absent | Kernel::Unorm);
+        let field = |c: usize| {
+            let Field { shift, width } = self.fields[c];
+            (width > 0).then(|| UnormField { shift, mask: mask(width), step: convert::unorm_step(width) })
+        };
+        (matches!(self.bytes, 1 | 2 | 4) && (0..4).all(known)).then(|| std::array::from_fn(field))
     }
 
     /// Lanes x, y, z, w of a texel; absent ones are 0, 0, 0, 1.

@@ -31,10 +31,12 @@ pub(super) struct Texel<'a> {
 impl Images {
     /// Level `index[lane]` for each lane; indices beyond the last level mean the last.
     pub fn new(levels: &[Level], index: &Ints) -> Self {
-        let at = |i: usize| &levels[(index[i].max(0) as usize).min(levels.len() - 1)];
-        let mut images = Self::uniform(at(0));
-        if index.iter().any(|it| *it != index[0]) {
-            (1..LANES).for_each(|i| images.set(i, at(i)));
+        let last = levels.len() as i32 - 1;
+        let of = |index: Option<i32>| index.unwrap_or(0).clamp(0, last);
+        let (low, high) = (of(index.iter().copied().min()), of(index.iter().copied().max()));
+        let mut images = Self::uniform(&levels[low as usize]);
+        if low < high {
+            images.raise(levels, index, low, high);
         }
         images
     }
@@ -51,13 +53,17 @@ impl Images {
         }
     }
 
-    fn set(&mut self, lane: usize, level: &Level) {
-        self.width[lane] = level.width as i32;
-        self.height[lane] = level.height as i32;
-        self.depth[lane] = level.depth as i32;
-        self.offset[lane] = level.offset;
-        self.pitch[lane] = level.pitch;
-        self.slice[lane] = level.slice;
+    /// Lanes whose level is above `low` get theirs, which is at most `high`.
+    fn raise(&mut self, levels: &[Level], index: &Ints, low: i32, high: i32) {
+        for number in low + 1..=high {
+            raise_to(self, &levels[number as usize], index, number);
+        }
+    }
+
+    /// Offset of row `y` of the first slice, in the level of `lane`.
+    #[inline(always)]
+    pub fn row(&self, lane: usize, y: u32) -> u32 {
+        self.offset[lane].wrapping_add(y.wrapping_mul(self.pitch[lane]))
     }
 
     /// The lanes whose texel does not exist.
@@ -143,6 +149,24 @@ impl<'a> Fetcher<'a> {
             let texel = blocks.texel(self.bytes, start, x % block.width, y % block.height);
             for (out, lane) in out.iter_mut().zip(texel) {
                 out[i] = lane;
+            }
+        }
+    }
+}
+
+simd! {
+    /// The lanes whose index is at least `number` read `level`.
+    fn raise_to(images: &mut Images, level: &Level, index: &Ints, number: i32) {
+        let Images { width, height, depth, offset, pitch, slice } = images;
+        let signed = [(width, level.width), (height, level.height), (depth, level.depth)];
+        for (field, value) in signed {
+            for i in 0..LANES {
+                field[i] = if index[i] >= number { value as i32 } else { field[i] };
+            }
+        }
+        for (field, value) in [(offset, level.offset), (pitch, level.pitch), (slice, level.slice)] {
+            for i in 0..LANES {
+                field[i] = if index[i] >= number { value } else { field[i] };
             }
         }
     }
@@ -258,6 +282,11 @@ fn offsets(codec: &Codec, x: &Ints, rows: &[u32; LANES]) -> [u32; LANES] {
     at
 }
 
+/// The texels of at most a dword at these offsets; what is not in `bytes` is 0.
+pub(super) fn gather_texels(codec: &Codec, bytes: &[u8], at: &[u32; LANES], out: &mut [u32; LANES]) {
+    gather(codec, 0, bytes, at, out);
+}
+
 /// The dwords that hold component `c` of the texels at these offsets; what is not
 /// in `bytes` is 0.
 #[inline(always)]
@@ -300,7 +329,7 @@ fn are_next(near: &Ints, far: &Ints) -> bool {
 /// The dword at each offset, and the one behind it: one load for both. False when one is not in `bytes`, or those
 /// are at an odd address.
 #[inline(always)]
-fn gather_pairs(
+pub(super) fn gather_pairs(
     bytes: &[u8],
     at: &[u32; LANES],
     first: &mut [u32; LANES],

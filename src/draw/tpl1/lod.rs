@@ -42,6 +42,29 @@ simd! {
     }
 }
 
+simd! {
+    /// [`lambda`] of two coordinates, from what they differ by within each quad.
+    pub(super) fn of_quads(coords: [&Floats; 2], size: [f32; 2]) -> Floats {
+        let mut rho = [0.0f32; LANES];
+        for axis in 0..2 {
+            let (mut rows, mut columns) = ([0.0f32; LANES], [0.0f32; LANES]);
+            let quads = coords[axis].as_chunks::<4>().0.iter();
+            let out = rows.as_chunks_mut::<4>().0.iter_mut().zip(columns.as_chunks_mut::<4>().0);
+            for ([a, b, c, d], (row, column)) in quads.zip(out) {
+                *row = [b - a, b - a, d - c, d - c];
+                *column = [c - a, d - b, c - a, d - b];
+            }
+            for i in 0..LANES {
+                let (dx, dy) = (rows[i].abs() * size[axis], columns[i].abs() * size[axis]);
+                // Comparisons with NaN are false: NaN does not count.
+                rho[i] = if dx > rho[i] { dx } else { rho[i] };
+                rho[i] = if dy > rho[i] { dy } else { rho[i] };
+            }
+        }
+        log2(&rho)
+    }
+}
+
 /// Base-2 logarithm of non-negative numbers to about 1e-7, the same on every
 /// machine (the library's is not). 0 gives -127.
 #[inline(always)]

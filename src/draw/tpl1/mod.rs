@@ -22,6 +22,7 @@ mod filter;
 mod guesses;
 mod layout;
 mod lod;
+mod planar;
 mod query;
 mod sampler;
 pub mod state;

@@ -6,6 +6,7 @@ use super::descriptor::{Texels, Texture, TextureKind};
 use super::fetch::{Fetcher, Images, Texel, replace};
 use super::filter::{Footprint, blend};
 use super::lod::{self, Gradients, Levels};
+use super::planar::Planar;
 use super::sampler::{Filter, Sampler, Wrap};
 use super::{Color, Floats, Ints, simd};
 use crate::format::Type;
@@ -49,6 +50,9 @@ impl Unit<'_> {
     }
 
     fn filtered(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
+        if let Some(planar) = Planar::new(self, request, self.need(request)) {
+            return planar.answer(request, out);
+        }
         let projected = self.project(request);
         let place = self.place(request, projected.as_deref());
         let need = self.need(request);
@@ -328,7 +332,7 @@ impl Unit<'_> {
     }
 
     /// Swizzle and conversion to the registers' type.
-    fn finish(&self, color: &Color, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
+    pub(super) fn finish(&self, color: &Color, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         let one = if self.texture.texels.is_integer() { 1 } else { 1f32.to_bits() };
         for (c, out) in out.iter_mut().enumerate() {
             if request.components >> c & 1 == 0 {

@@ -98,8 +98,14 @@ pub(super) fn whole(value: f32) -> i32 {
 #[inline(always)]
 fn cut(at: &mut Floats) {
     for i in 0..LANES {
-        at[i] = (at[i] * 256.0).floor() * (1.0 / 256.0);
+        at[i] = cut_one(at[i]);
     }
+}
+
+/// A position rounded down to steps of 1/256.
+#[inline(always)]
+pub(super) fn cut_one(at: f32) -> f32 {
+    (at * 256.0).floor() * (1.0 / 256.0)
 }
 
 /// Coordinates in texels, wrapped but for a texel at either end.
@@ -150,14 +156,14 @@ fn close(axis: &Axis<'_>, texel: &mut Ints) {
 
 /// `low..=high`; NaN gives `low`.
 #[inline(always)]
-fn clamp(value: f32, low: f32, high: f32) -> f32 {
+pub(super) fn clamp(value: f32, low: f32, high: f32) -> f32 {
     let value = if value > low { value } else { low };
     if value < high { value } else { high }
 }
 
 /// Fraction, in 0..=1; 0 for what has none.
 #[inline(always)]
-fn period(value: f32) -> f32 {
+pub(super) fn period(value: f32) -> f32 {
     clamp(value - value.floor(), 0.0, 1.0)
 }
 
