@@ -1,6 +1,6 @@
 //! The fragments of one band of rows, on one thread.
 
-use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order};
+use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order, quads};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::color::{ColorOutput, Precision};
@@ -11,7 +11,7 @@ use crate::draw::rb::pixels::Quads;
 use crate::draw::rb::state::TestOrder;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{WarpLanes, Worker};
-use crate::draw::vpc::interpolate::{WarpQuads, Weights};
+use crate::draw::vpc::interpolate::{Floats, WarpQuads, Weights};
 use crate::shader::{Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
@@ -128,6 +128,10 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         if queue.iter().any(|quad| quad.primitive != primitive && quad.touches(at, mask)) {
             self.flush();
         }
+        // A whole block is a warp of its own, whose pixels lie row by row; whoever stores sees the order.
+        if mask == u32::MAX && !self.worker.stage.stores() {
+            return self.whole_block(primitive, at);
+        }
         for quad in covered_quads(primitive, at, mask) {
             self.queue[self.queued] = quad;
             self.queued += 1;
@@ -137,32 +141,52 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
+    /// Shades 8x4 pixels.
+    #[inline(never)]
+    fn whole_block(&mut self, primitive: u32, at: [i32; 2]) {
+        self.warp_unless_stopped(&quads(primitive, at, u32::MAX));
+    }
+
     /// Shades the quads in the queue.
     fn flush(&mut self) {
         let count = std::mem::take(&mut self.queued);
-        if count > 0 && !self.worker.is_stopped() {
+        if count > 0 {
             let quads = self.queue;
-            self.warp(&quads[..count]);
+            self.warp_unless_stopped(&quads[..count]);
+        }
+    }
+
+    fn warp_unless_stopped(&mut self, quads: &[Quad]) {
+        if !self.worker.is_stopped() {
+            self.warp(quads);
         }
     }
 
     fn warp(&mut self, quads: &[Quad]) {
         let pieces = self.draw.pieces(quads);
-        let weights = pieces.weights();
         let lanes = lanes_of_quads(quads);
-        let ended = self.worker.run(lanes, Some(&pieces), |warp, _| {
-            enter(&self.draw.state.fragment.inputs, warp, &pieces, &weights, lanes.live);
-        });
+        let inputs = &self.draw.state.fragment.inputs;
+        let (ended, weights) = match inputs.perspective_alone() {
+            Some(id) => (
+                self.worker.run(lanes, Some(&pieces), |warp, _| enter_ij(id, warp, &pieces.perspective())),
+                None,
+            ),
+            None => {
+                let weights = pieces.weights();
+                let enter = |warp: &mut Warp, _: &mut _| enter(inputs, warp, &pieces, &weights, lanes.live);
+                (self.worker.run(lanes, Some(&pieces), enter), Some(weights))
+            }
+        };
         self.note(|reasons| reasons.spent(quads, lanes.live, self.worker.warp.executed()));
         if ended {
             let covered = self.worker.warp.covered();
             self.note(|reasons| reasons.quads(quads, lanes.live & !covered, KILLED));
-            self.merge(&pieces, &weights, covered);
+            self.merge(&pieces, weights.as_ref(), covered);
         }
     }
 
     /// What comes after the shader: alpha test, late tests, colours.
-    fn merge(&mut self, pieces: &WarpQuads<'_>, weights: &Weights, mut covered: u32) {
+    fn merge(&mut self, pieces: &WarpQuads<'_>, weights: Option<&Weights>, mut covered: u32) {
         let targets = &self.draw.state.targets;
         if let Some(test) = targets.alpha_test {
             let mut widened = Default::default();
@@ -189,10 +213,14 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    fn late_test(&mut self, pieces: &WarpQuads<'_>, weights: &Weights, covered: u32) -> u32 {
+    fn late_test(&mut self, pieces: &WarpQuads<'_>, weights: Option<&Weights>, covered: u32) -> u32 {
         let targets = &self.draw.state.targets;
         let Some(depth) = &targets.depth else { return covered };
-        let z = targets.depth_output.map_or(weights.z, |id| self.worker.warp.full(id).floats());
+        let z = match (targets.depth_output, weights) {
+            (Some(id), _) => self.worker.warp.full(id).floats(),
+            (None, Some(weights)) => weights.z,
+            (None, None) => pieces.weights().z,
+        };
         test_quads(depth, self.surfaces, pieces, &z, covered)
     }
 }
@@ -232,8 +260,7 @@ pub fn enter(inputs: &FragmentInputs, warp: &mut Warp, pieces: &WarpQuads<'_>, w
             Barycentrics::Perspective => &weights.perspective,
             Barycentrics::Linear => &weights.linear,
         };
-        *warp.full_mut(*id) = Lanes::from(pair[0]);
-        *warp.full_mut(id + 1) = Lanes::from(pair[1]);
+        enter_ij(*id, warp, pair);
     }
     if let Some(id) = inputs.xy {
         *warp.full_mut(id) = Lanes(weights.x.map(|x| (x * 16.0) as u32));
@@ -256,6 +283,11 @@ pub fn enter(inputs: &FragmentInputs, warp: &mut Warp, pieces: &WarpQuads<'_>, w
     if let Some(id) = inputs.sample_mask {
         *warp.full_mut(id) = Lanes(std::array::from_fn(|lane| (live >> lane) & 1));
     }
+}
+
+fn enter_ij(id: u32, warp: &mut Warp, [i, j]: &[Floats; 2]) {
+    *warp.full_mut(id) = Lanes::from(*i);
+    *warp.full_mut(id + 1) = Lanes::from(*j);
 }
 
 /// Four registers as 32-bit colours; those of the half file are `widened` first.

@@ -70,6 +70,15 @@ pub struct FragmentInputs {
 }
 
 impl FragmentInputs {
+    /// The register of i and j with perspective, if the fragment starts with nothing else.
+    pub fn perspective_alone(&self) -> Option<u32> {
+        let rest = [self.xy, self.zw, self.face, self.sample_id, self.sample_mask];
+        match *self.ij.as_slice() {
+            [(id, Barycentrics::Perspective)] if rest == [None; 5] => Some(id),
+            _ => None,
+        }
+    }
+
     /// As the registers say.
     pub fn snapshot(regs: &RegFile) -> Self {
         let (c1, c2) = (regs.get::<HLSQ_CONTROL_1_REG>(), regs.get::<HLSQ_CONTROL_2_REG>());

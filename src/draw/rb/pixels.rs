@@ -1,6 +1,6 @@
 //! 32 pixels of a surface at once, as words: loading and storing them.
 
-use crate::draw::gras::quad::Quad;
+use crate::draw::gras::quad::{QUADS, Quad};
 use crate::draw::rb::depth::Words;
 use crate::draw::rb::surface::PixelRows;
 
@@ -76,6 +76,11 @@ impl Pixels for Quads<'_> {
             self.each_pixel(mask, |lane, x, y| out[lane] = load_pixel(surface, x, y));
             return out;
         }
+        if mask == u32::MAX
+            && let Some(at) = self.block()
+        {
+            return in_quads(&Rows(at).load(surface, u32::MAX));
+        }
         self.each_pair(mask, |lane, x, y, _| match surface.pixels(x, y, 2) {
             Some(bytes) => words_of(bytes, &mut out[lane..][..2]),
             None => {
@@ -90,20 +95,28 @@ impl Pixels for Quads<'_> {
         if surface.cpp() != 4 {
             return self.each_pixel(mask, |lane, x, y| store_pixel(surface, x, y, words[lane]));
         }
+        if mask == u32::MAX
+            && let Some(at) = self.block()
+        {
+            return Rows(at).store(surface, mask, &in_rows(words));
+        }
         self.each_pair(mask, |lane, x, y, bits| {
-            if bits != 3 {
-                let right = (bits >> 1) as usize;
-                store_pixel(surface, x + right as i32, y, words[lane + right]);
-            } else if let Some(bytes) = surface.pixels(x, y, 2) {
-                bytes_of(&words[lane..][..2], bytes);
-            } else {
-                (0..2).for_each(|i| store_pixel(surface, x + i, y, words[lane + i as usize]));
-            }
+            store_pair(surface, [x, y], bits, [words[lane], words[lane + 1]])
         });
     }
 }
 
 impl Quads<'_> {
+    /// The first pixel, if they are those of 8x4 pixels in their order.
+    fn block(&self) -> Option<[i32; 2]> {
+        let quads: &[Quad; QUADS] = self.0.try_into().ok()?;
+        let [x, y] = [quads[0].x, quads[0].y];
+        let apart = (0..)
+            .zip(quads)
+            .fold(0, |apart, (q, quad)| apart | (quad.x ^ (x + 2 * (q % 4))) | (quad.y ^ (y + 2 * (q / 4))));
+        (apart == 0).then_some([x, y])
+    }
+
     /// Calls `f` with lane and position of every pixel of `mask`.
     pub fn each_pixel(&self, mask: u32, mut f: impl FnMut(usize, i32, i32)) {
         for lane in crate::shader::lanes_of(mask) {
@@ -126,6 +139,45 @@ impl Quads<'_> {
             }
         }
     }
+}
+
+/// Stores those of two pixels beside each other that `bits` say.
+#[inline(always)]
+fn store_pair(surface: &mut PixelRows<'_>, [x, y]: [i32; 2], bits: u32, words: [u32; 2]) {
+    if bits != 3 {
+        let right = bits >> 1;
+        store_pixel(surface, x + right as i32, y, words[right as usize]);
+    } else if let Some(bytes) = surface.pixels(x, y, 2) {
+        bytes_of(&words, bytes);
+    } else {
+        (0..).zip(words).for_each(|(i, word)| store_pixel(surface, x + i, y, word));
+    }
+}
+
+/// Pixels of 8x4, row by row, quad by quad.
+fn in_quads(rows: &Words) -> Words {
+    let (pairs, mut out) = (rows.as_chunks::<2>().0, [0; 32]);
+    for (at, pair) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        *pair = pairs[pair_in_rows(at)];
+    }
+    out
+}
+
+/// The inverse.
+fn in_rows(quads: &Words) -> Words {
+    let (pairs, mut out) = (quads.as_chunks::<2>().0, [0; 32]);
+    let rows = out.as_chunks_mut::<2>().0;
+    for (at, pair) in pairs.iter().enumerate() {
+        rows[pair_in_rows(at)] = *pair;
+    }
+    out
+}
+
+/// Where row `at % 2` of quad `at / 2` is among the pairs of pixels of 8x4, row by row.
+#[inline(always)]
+fn pair_in_rows(at: usize) -> usize {
+    let (quad, row) = (at / 2, at % 2);
+    4 * (2 * (quad / 4) + row) + quad % 4
 }
 
 #[inline(always)]

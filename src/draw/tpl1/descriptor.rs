@@ -9,7 +9,7 @@ use super::layout::{Level, Shape, Slices};
 use super::wrap::Precision;
 use crate::fault::{Client, Miss};
 use crate::format::arrangement::{Arrangement, Tiling};
-use crate::format::{Codec, Compression, Format, Layout, Profile, Transfer};
+use crate::format::{Codec, Compression, Format, Layout, Profile, Transfer, UnormField};
 use crate::gpu::Model;
 use crate::memory::Memory;
 
@@ -20,6 +20,8 @@ pub struct Texture {
     /// At least one.
     pub(super) levels: Vec<Level>,
     pub(super) texels: Texels,
+    /// Their components, if those are normalised and in a dword.
+    pub(super) unorm: Option<[Option<UnormField>; 4]>,
     /// Samples and order of texels.
     pub(super) arrangement: Arrangement,
     pub(super) swizzle: [TexSwiz; 4],
@@ -102,12 +104,14 @@ impl Texture {
             TextureKind::Volume => shape.level_first(),
             TextureKind::Planar | TextureKind::Cube | TextureKind::Buffer => shape.layer_first(),
         };
+        let texels = Texels::new(format, c2.SWAP(), transfer, profile(model));
         Ok(Self {
             kind,
+            unorm: texels.codec().and_then(Codec::unorm_fields),
             extent: shape.extent(&levels),
             levels,
             arrangement: shape.arrangement,
-            texels: Texels::new(format, c2.SWAP(), transfer, profile(model)),
+            texels,
             precision: Precision::of(model),
             swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()],
             fmt: c0.FMT(),
@@ -164,6 +168,14 @@ impl Texels {
             (Some(codec), _) => Self::Plain(codec),
             (None, Layout::Block(compression)) => Self::Block { compression, format, transfer, profile },
             (None, _) => unreachable!("only compressed formats lack a codec"),
+        }
+    }
+
+    /// How to read texels one by one, if they are not compressed.
+    fn codec(&self) -> Option<&Codec> {
+        match self {
+            Self::Plain(codec) => Some(codec),
+            Self::Block { .. } => None,
         }
     }
 

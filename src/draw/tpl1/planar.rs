@@ -73,7 +73,7 @@ impl<'a> Planar<'a> {
         // A border there shows in no coordinate of two.
         let coords =
             [request.coords.first()?, request.coords.get(1)?].map(|lanes| bytemuck::cast_ref(&lanes.0));
-        Some(Self { unit, codec, fields: codec.unorm_fields()?, coords, edges, need })
+        Some(Self { unit, codec, fields: texture.unorm?, coords, edges, need })
     }
 
     /// Its answer.

@@ -79,6 +79,11 @@ impl<'a> WarpQuads<'a> {
         weights(self)
     }
 
+    /// i and j with perspective of all lanes, alone.
+    pub fn perspective(&self) -> [Floats; 2] {
+        perspective(self)
+    }
+
     /// The same `by` pixels from their centres.
     pub fn weights_beside(&self, by: &[Floats; 2]) -> Weights {
         let mut out = Weights::at_centres(self.quads);
@@ -177,6 +182,14 @@ fn weights(pieces: &WarpQuads<'_>) -> Weights {
     let mut out = Weights::at_centres(pieces.quads);
     weigh_all(pieces, &mut out);
     out
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn perspective(pieces: &WarpQuads<'_>) -> [Floats; 2] {
+    // What nobody reads of the rest is not computed.
+    let mut out = Weights::at_centres(pieces.quads);
+    weigh_all(pieces, &mut out);
+    out.perspective
 }
 
 impl Weights {
