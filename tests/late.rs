@@ -1,0 +1,203 @@
+//! Copies of tile memory that wait ([`Resolves::Late`]): nobody on the chip can tell.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use a4emu::check::open;
+use a4emu::cp::{Renderer, Silent};
+use a4emu::draw::Resolves;
+use a4emu::folders::Folders;
+use a4emu::gpu::Gpu;
+use a4emu::memory::little_endian;
+use a4emu::playback::Playback;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn played(capture: &Path, resolves: Resolves) -> Gpu {
+    let folders = Folders::around(capture, &[root().join("captures")]);
+    let mut playback = Playback::default();
+    playback.gpu.pipeline.resolves = resolves;
+    playback.run(open(capture, &folders).unwrap(), &mut Renderer, &mut Silent);
+    playback.gpu
+}
+
+/// Registers are below this.
+const REGISTERS: u32 = 0x4000;
+
+/// What differs between two machines.
+fn difference(a: &Gpu, b: &Gpu) -> Option<String> {
+    let written = |gpu: &Gpu| gpu.pipeline.surfaces.iter().copied().collect::<Vec<_>>();
+    let said = |gpu: &Gpu| (gpu.report.status(false), gpu.report.troubles.total());
+    let same = [
+        ("registers", (0..REGISTERS).all(|register| a.regs.read(register) == b.regs.read(register))),
+        ("tile memory", a.gmem == b.gmem),
+        ("counters", a.counters == b.counters),
+        ("surfaces", written(a) == written(b)),
+        ("what is said", said(a) == said(b)),
+    ];
+    if let Some((what, _)) = same.into_iter().find(|(_, same)| !same) {
+        return Some(what.to_owned());
+    }
+    let buffers = a.mem.buffers().map(|(base, len)| (base, len as usize));
+    let mut other = buffers.filter(|(base, len)| a.mem.slice(*base, *len) != b.mem.slice(*base, *len));
+    other.next().map(|(base, _)| format!("the buffer at {base:#x}"))
+}
+
+/// The captures of the repository, and those that are shared if they are there.
+fn captures() -> Vec<PathBuf> {
+    let mut folders = vec![root().join("captures")];
+    folders.extend(std::env::var_os("A4EMU_SHARED").map(|shared| PathBuf::from(shared).join("captures")));
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().map(Result::unwrap) {
+            match (entry.file_type().unwrap().is_dir(), entry.file_name().to_str().unwrap()) {
+                (true, name) => folders.extend((name != "games").then(|| entry.path())),
+                (false, name) => {
+                    found.extend((name.ends_with(".rd.gz") || name.ends_with(".a4")).then(|| entry.path()))
+                }
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn captures_come_out_the_same() {
+    let captures = captures();
+    assert!(captures.len() >= 40, "{} captures", captures.len());
+    for capture in captures {
+        let [at_once, late] = [Resolves::AtOnce, Resolves::Late].map(|resolves| played(&capture, resolves));
+        assert_eq!(difference(&at_once, &late), None, "{}", capture.display());
+    }
+}
+
+/// Two tiles beside each other, then everything that can read what they left, in the same submit.
+///
+/// The left tile begins with -1, 1, 1, -1 as floats, the right one with a packet that writes CP_SCRATCH[1].
+const SOURCE: &str = r#"include "CAPTURES/samples/samples.a4i"
+
+gpu_id 420
+cmd "late/1: fence=1\0"
+
+const WIDTH = 64
+const HEIGHT = 32
+const PITCH = 256
+buffer target size PITCH * HEIGHT
+buffer by_vertices size PITCH * HEIGHT
+buffer by_texture size PITCH * HEIGHT
+buffer by_constants size PITCH * HEIGHT
+
+buffer fs_read size 128 { shader {
+    shr.b r0.x, r0.x, 4
+    shr.b r0.y, r0.y, 4
+    (rpt5)nop
+    isam (f32)(xyzw)r1.x, r0.x, s#0, t#0
+    (sy)mov.f32f32 r0.x, r1.x
+    mov.f32f32 r0.y, r1.y
+    mov.f32f32 r0.z, r1.z
+    mov.f32f32 r0.w, r1.w
+    end
+} }
+
+macro tile(x) {
+    use samples(0)
+    RB_BIN_OFFSET { X = x | Y = 0 }
+    use columns(x, x + 31)
+}
+
+macro columns(first, last) {
+    GRAS_SC_WINDOW_SCISSOR_BR { X = last | Y = HEIGHT - 1 }
+    + GRAS_SC_WINDOW_SCISSOR_TL { X = first | Y = 0 }
+}
+
+// The dword with these bytes from column `first` to `last`.
+macro fill(first, last, r, g, b, a) {
+    use columns(first, last)
+    use clear(r / 255.0, g / 255.0, b / 255.0, a / 255.0, 0)
+}
+
+buffer main {
+    use frame(target, WIDTH, HEIGHT)
+    use tile(0)
+    use fill(0, 31, 0.0, 0.0, 128.0, 63.0)
+    use fill(0, 0, 0.0, 0.0, 128.0, 191.0)
+    use fill(3, 3, 0.0, 0.0, 128.0, 191.0)
+    use columns(0, 31)
+    use resolve(target, PITCH, MSAA_ONE)
+    use tile(32)
+    use fill(32, 63, 0.0, 255.0, 0.0, 255.0)
+    use fill(32, 32, 121.0, 5.0, 0.0, 0.0)
+    use fill(33, 33, 1.0, 2.0, 3.0, 4.0)
+    use columns(32, 63)
+    use resolve(target, PITCH, MSAA_ONE)
+
+    // The command processor reads it, as data and as packets.
+    CP_MEM_TO_REG({ REG = 0x578 }, target + 136)
+    CP_INDIRECT_BUFFER(target + 128, 2)
+
+    use tile(0)
+    use clear(0.0, 0.0, 0.0, 0.0, 0)
+    use attribute(0, target, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    load FS.constants { f32 0.0, 0.0, 1.0, 1.0 }
+    use draw(DI_PT_RECTLIST, 2)
+    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use resolve(by_vertices, PITCH, MSAA_ONE)
+
+    use tile(0)
+    use clear(0.0, 0.0, 0.0, 0.0, 0)
+    load FS.constants from target + 16 units 1
+    use draw(DI_PT_RECTLIST, 2)
+    use resolve(by_constants, PITCH, MSAA_ONE)
+
+    use tile(0)
+    use sampled(vs, fs_read, r0.x, r0.x, 0)
+    HLSQ_CONTROL_1_REG { VSTHREADSIZE = TWO_QUADS | VSSUPERTHREADENABLE | COORDREGID = r0.x | ZWCOORDREGID = r63.x }
+    HLSQ_CONTROL_3_REG { IJ_PERSP_PIXEL = r63.x | IJ_LINEAR_PIXEL = r63.x | IJ_PERSP_CENTROID = r63.x | IJ_LINEAR_CENTROID = r63.x }
+    RB_RENDER_CONTROL2 { COORD_MASK = 3 }
+    load FS.samplers { TEX_SAMP_0 { 0 } TEX_SAMP_1 { 0 } }
+    load FS.textures {
+        TEX_CONST_0 { SWIZ_Y = A4XX_TEX_Y | SWIZ_Z = A4XX_TEX_Z | SWIZ_W = A4XX_TEX_W | FMT = TFMT4_8_8_8_8_UNORM | TYPE = A4XX_TEX_2D }
+        TEX_CONST_1 { HEIGHT = HEIGHT | WIDTH = WIDTH }
+        TEX_CONST_2 { PITCHALIGN = 0 | PITCH = PITCH }
+        TEX_CONST_3 { 0 }
+        TEX_CONST_4 { BASE = by_vertices }
+        TEX_CONST_5 0
+        TEX_CONST_6 0
+        TEX_CONST_7 0
+    }
+    use draw(DI_PT_RECTLIST, 2)
+    use sampled(vs, fs, r0.x, r0.x, 0)
+    use resolve(by_texture, PITCH, MSAA_ONE)
+}
+submit main
+"#;
+
+/// CP_SCRATCH\[0\].
+const SCRATCH: u32 = 0x578;
+
+#[test]
+fn whoever_reads_what_waits_finds_it_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("late.a4");
+    fs::write(&path, SOURCE.replace("CAPTURES", root().join("captures").to_str().unwrap())).unwrap();
+    let [at_once, late] = [Resolves::AtOnce, Resolves::Late].map(|resolves| played(&path, resolves));
+    assert_eq!(difference(&at_once, &late), None);
+    assert_eq!(late.report.troubles.total(), 0);
+    assert_eq!(late.regs.read(SCRATCH), 0xff00_ff00, "CP_MEM_TO_REG of the right tile");
+    assert_eq!(late.regs.read(SCRATCH + 1), 0x0403_0201, "the packet that the right tile begins with");
+    let surfaces: Vec<_> = late.pipeline.surfaces.iter().collect();
+    let pixel = |surface: usize| {
+        let at = surfaces[surface].address + 5 * 256 + 5 * 4;
+        little_endian(late.mem.slice(at, 4).unwrap())
+    };
+    assert_eq!(surfaces.len(), 4);
+    assert_eq!(pixel(0), 0x3f80_0000);
+    assert_eq!(
+        [pixel(1), pixel(2), pixel(3)],
+        [0xffff_0000, 0xffff_ffff, 0xffff_0000],
+        "vertices, constants, texture"
+    );
+}
