@@ -74,21 +74,26 @@ fn captures_come_out_the_same() {
     }
 }
 
-/// Two tiles beside each other, then everything that can read what they left, in the same submit.
-///
-/// The left tile begins with -1, 1, 1, -1 as floats, the right one with a packet that writes CP_SCRATCH[1].
+/// Tiles, each followed by something that reads what it left, in the same submit.
 const SOURCE: &str = r#"include "CAPTURES/samples/samples.a4i"
 
 gpu_id 420
 cmd "late/1: fence=1\0"
 
 const WIDTH = 64
-const HEIGHT = 32
+const HEIGHT = 64
 const PITCH = 256
-buffer target size PITCH * HEIGHT
+buffer pieces size PITCH * HEIGHT
+buffer packets size PITCH * HEIGHT
+buffer floats size PITCH * HEIGHT
 buffer by_vertices size PITCH * HEIGHT
-buffer by_texture size PITCH * HEIGHT
+buffer constants size PITCH * HEIGHT
 buffer by_constants size PITCH * HEIGHT
+buffer texels size PITCH * HEIGHT
+buffer by_texture size PITCH * HEIGHT
+buffer code size PITCH * HEIGHT
+buffer by_code size PITCH * HEIGHT
+buffer word size PITCH * HEIGHT
 
 buffer fs_read size 128 { shader {
     shr.b r0.x, r0.x, 4
@@ -102,57 +107,77 @@ buffer fs_read size 128 { shader {
     end
 } }
 
-macro tile(x) {
+macro tile(x, y) {
     use samples(0)
-    RB_BIN_OFFSET { X = x | Y = 0 }
-    use columns(x, x + 31)
+    RB_MODE_CONTROL { WIDTH = 32 | HEIGHT = 64 | ENABLE_GMEM }
+    RB_BIN_OFFSET { X = x | Y = y }
+    use columns(x, x + 31, y)
 }
 
-macro columns(first, last) {
+macro columns(first, last, y) {
     GRAS_SC_WINDOW_SCISSOR_BR { X = last | Y = HEIGHT - 1 }
-    + GRAS_SC_WINDOW_SCISSOR_TL { X = first | Y = 0 }
+    + GRAS_SC_WINDOW_SCISSOR_TL { X = first | Y = y }
 }
 
 // The dword with these bytes from column `first` to `last`.
 macro fill(first, last, r, g, b, a) {
-    use columns(first, last)
+    use columns(first, last, 0)
     use clear(r / 255.0, g / 255.0, b / 255.0, a / 255.0, 0)
 }
 
+// The tile at the upper left to a buffer.
+macro leave(at) {
+    use columns(0, 31, 0)
+    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use resolve(at, PITCH, MSAA_ONE)
+}
+
+// All of it gets the colour of the constants.
+macro cover {
+    use tile(0, 0)
+    use draw(DI_PT_RECTLIST, 2)
+}
+
 buffer main {
-    use frame(target, WIDTH, HEIGHT)
-    use tile(0)
+    use frame(pieces, WIDTH, HEIGHT)
+    // Rows 32 to 63 are the lower half of one tile and the upper half of the other.
+    use tile(0, 0)
+    use fill(0, 31, 255.0, 0.0, 0.0, 255.0)
+    use leave(pieces)
+    use tile(32, 32)
+    use clear(0.0, 1.0, 0.0, 1.0, 0)
+    use resolve(pieces, PITCH, MSAA_ONE)
+
+    // CP_SCRATCH[1] is written.
+    use tile(0, 0)
+    use fill(0, 0, 121.0, 5.0, 0.0, 0.0)
+    use fill(1, 31, 1.0, 2.0, 3.0, 4.0)
+    use leave(packets)
+    CP_INDIRECT_BUFFER(packets, 2)
+
+    // -1, 1, 1, -1
+    use tile(0, 0)
     use fill(0, 31, 0.0, 0.0, 128.0, 63.0)
     use fill(0, 0, 0.0, 0.0, 128.0, 191.0)
     use fill(3, 3, 0.0, 0.0, 128.0, 191.0)
-    use columns(0, 31)
-    use resolve(target, PITCH, MSAA_ONE)
-    use tile(32)
-    use fill(32, 63, 0.0, 255.0, 0.0, 255.0)
-    use fill(32, 32, 121.0, 5.0, 0.0, 0.0)
-    use fill(33, 33, 1.0, 2.0, 3.0, 4.0)
-    use columns(32, 63)
-    use resolve(target, PITCH, MSAA_ONE)
-
-    // The command processor reads it, as data and as packets.
-    CP_MEM_TO_REG({ REG = 0x578 }, target + 136)
-    CP_INDIRECT_BUFFER(target + 128, 2)
-
-    use tile(0)
+    use leave(floats)
+    use tile(0, 0)
     use clear(0.0, 0.0, 0.0, 0.0, 0)
-    use attribute(0, target, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use attribute(0, floats, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
     load FS.constants { f32 0.0, 0.0, 1.0, 1.0 }
-    use draw(DI_PT_RECTLIST, 2)
-    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
-    use resolve(by_vertices, PITCH, MSAA_ONE)
+    use cover
+    use leave(by_vertices)
 
-    use tile(0)
-    use clear(0.0, 0.0, 0.0, 0.0, 0)
-    load FS.constants from target + 16 units 1
-    use draw(DI_PT_RECTLIST, 2)
-    use resolve(by_constants, PITCH, MSAA_ONE)
+    use tile(0, 0)
+    use fill(0, 31, 0.0, 0.0, 128.0, 63.0)
+    use leave(constants)
+    load FS.constants from constants units 1
+    use cover
+    use leave(by_constants)
 
-    use tile(0)
+    use tile(0, 0)
+    use fill(0, 31, 0.0, 0.0, 255.0, 255.0)
+    use leave(texels)
     use sampled(vs, fs_read, r0.x, r0.x, 0)
     HLSQ_CONTROL_1_REG { VSTHREADSIZE = TWO_QUADS | VSSUPERTHREADENABLE | COORDREGID = r0.x | ZWCOORDREGID = r63.x }
     HLSQ_CONTROL_3_REG { IJ_PERSP_PIXEL = r63.x | IJ_LINEAR_PIXEL = r63.x | IJ_PERSP_CENTROID = r63.x | IJ_LINEAR_CENTROID = r63.x }
@@ -163,14 +188,30 @@ buffer main {
         TEX_CONST_1 { HEIGHT = HEIGHT | WIDTH = WIDTH }
         TEX_CONST_2 { PITCHALIGN = 0 | PITCH = PITCH }
         TEX_CONST_3 { 0 }
-        TEX_CONST_4 { BASE = by_vertices }
+        TEX_CONST_4 { BASE = texels }
         TEX_CONST_5 0
         TEX_CONST_6 0
         TEX_CONST_7 0
     }
-    use draw(DI_PT_RECTLIST, 2)
+    use cover
+    use leave(by_texture)
+
+    // A program that is `end`; without it the shader would not come to its end, which would be said.
+    use tile(0, 0)
+    use fill(0, 31, 0.0, 0.0, 0.0, 0.0)
+    use fill(1, 1, 0.0, 0.0, 0.0, 3.0)
+    use leave(code)
     use sampled(vs, fs, r0.x, r0.x, 0)
-    use resolve(by_texture, PITCH, MSAA_ONE)
+    use tile(0, 0)
+    SP_FS_OBJ_START = code
+    use cover
+    use leave(by_code)
+    SP_FS_OBJ_START = fs
+
+    use tile(0, 0)
+    use fill(0, 31, 0.0, 255.0, 0.0, 255.0)
+    use leave(word)
+    CP_MEM_TO_REG({ REG = 0x578 }, word + 8)
 }
 submit main
 "#;
@@ -186,18 +227,15 @@ fn whoever_reads_what_waits_finds_it_done() {
     let [at_once, late] = [Resolves::AtOnce, Resolves::Late].map(|resolves| played(&path, resolves));
     assert_eq!(difference(&at_once, &late), None);
     assert_eq!(late.report.troubles.total(), 0);
-    assert_eq!(late.regs.read(SCRATCH), 0xff00_ff00, "CP_MEM_TO_REG of the right tile");
-    assert_eq!(late.regs.read(SCRATCH + 1), 0x0403_0201, "the packet that the right tile begins with");
+    assert_eq!(late.regs.read(SCRATCH), 0xff00_ff00, "CP_MEM_TO_REG");
+    assert_eq!(late.regs.read(SCRATCH + 1), 0x0403_0201, "a packet");
     let surfaces: Vec<_> = late.pipeline.surfaces.iter().collect();
-    let pixel = |surface: usize| {
-        let at = surfaces[surface].address + 5 * 256 + 5 * 4;
-        little_endian(late.mem.slice(at, 4).unwrap())
+    assert_eq!(surfaces.len(), 11);
+    let pixel = |surface: usize, x: u32, y: u32| {
+        little_endian(late.mem.slice(surfaces[surface].address + y * 256 + x * 4, 4).unwrap())
     };
-    assert_eq!(surfaces.len(), 4);
-    assert_eq!(pixel(0), 0x3f80_0000);
-    assert_eq!(
-        [pixel(1), pixel(2), pixel(3)],
-        [0xffff_0000, 0xffff_ffff, 0xffff_0000],
-        "vertices, constants, texture"
-    );
+    let corners = [[5, 5], [40, 5], [5, 40], [40, 40]].map(|[x, y]| pixel(0, x, y));
+    assert_eq!(corners, [0xff00_00ff, 0, 0xff00_00ff, 0xff00_ff00]);
+    let read = [3, 5, 7].map(|surface| pixel(surface, 5, 5));
+    assert_eq!(read, [0xffff_0000, 0xffff_ffff, 0xffff_0000], "vertices, constants, texels");
 }

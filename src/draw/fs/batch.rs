@@ -145,15 +145,13 @@ impl Batch {
         self.steps.push(Step::Draw(draw, surfaces, anchor));
     }
 
-    /// Adds the copy of `area` that `state` says, if it can wait: it copies what the draws that wait leave, and none of
-    /// them reads where it goes.
+    /// Adds the copy of `area` that `state` says, if it can wait: no draw that waits reads where it goes.
     pub fn take_copy(&mut self, state: &ResolveState, area: Rect, memory: &mut Memory) -> bool {
         let from = state.from();
         let Some(anchor) = anchor(&[from]) else { return false };
-        let is_known = self.surfaces.contains(&seen_from(&from, anchor));
         let Some(buffer) = memory.buffer_at(state.base) else { return false };
         let is_read = |step: &Step| step.draw().is_some_and(|draw| reads(&draw.state.fragment.stage, buffer));
-        if !is_known || !self.can_take(&[from], area) || self.steps.iter().any(is_read) {
+        if !self.can_take(&[from], area) || self.steps.iter().any(is_read) {
             return false;
         }
         let Some(destination) = self.copies.take(state, area, anchor, memory) else { return false };
