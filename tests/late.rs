@@ -195,6 +195,9 @@ buffer main {
     }
     use cover
     use leave(by_texture)
+    // A draw that waits reads what is written behind it.
+    use cover
+    use leave(texels)
 
     // A program that is `end`; without it the shader would not come to its end, which would be said.
     use tile(0, 0)
@@ -236,6 +239,10 @@ fn whoever_reads_what_waits_finds_it_done() {
     };
     let corners = [[5, 5], [40, 5], [5, 40], [40, 40]].map(|[x, y]| pixel(0, x, y));
     assert_eq!(corners, [0xff00_00ff, 0, 0xff00_00ff, 0xff00_ff00]);
-    let read = [3, 5, 7].map(|surface| pixel(surface, 5, 5));
-    assert_eq!(read, [0xffff_0000, 0xffff_ffff, 0xffff_0000], "vertices, constants, texels");
+    let read = [3, 5, 6, 7].map(|surface| pixel(surface, 5, 5));
+    assert_eq!(
+        read,
+        [0xffff_0000, 0xffff_ffff, 0xffff_0000, 0xffff_0000],
+        "vertices, constants, texels twice"
+    );
 }
