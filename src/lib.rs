@@ -86,6 +86,7 @@ pub mod playback;
 pub mod regfile;
 pub mod shader;
 
+mod bisect;
 mod corpus;
 mod disasm;
 mod explain;

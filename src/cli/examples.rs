@@ -95,6 +95,10 @@ pub const REDUCE: &str = "Examples:
   a4emu reduce captures/many.rd.gz -o small.a4 --while-faults missing
   a4emu reduce captures/many.rd.gz -o small.rd --while './still-wrong'{}";
 
+/// Of `bisect`.
+pub const BISECT: &str = "Examples:
+  a4emu bisect old/a4emu new/a4emu captures/many.rd.gz";
+
 /// Of `asm`.
 pub const ASM: &str = "Examples:
   a4emu asm captures/triangle-by-hand.a4 -o triangle.rd

@@ -22,6 +22,9 @@ const MAX_ANSWER: u64 = 1 << 30;
 /// Bytes at the end of what a process said on stderr that are looked at.
 const LAST_WORDS: u64 = 4096;
 
+/// What those say who get no memory: Rust, and the C library.
+const OUT_OF_MEMORY: [&str; 2] = ["memory allocation of", "Cannot allocate memory"];
+
 /// How long to wait before looking again, at least and at most.
 const LOOKS: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(20)];
 
@@ -127,8 +130,8 @@ fn judge(status: ExitStatus, answer: &mut File, words: &str, machine: Machine) -
     let last = words.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").trim();
     let of =
         |end: End, cause: String| Ended { end, cause: Some(cause), played: None, machine: machine.clone() };
-    if words.contains("memory allocation of") || words.contains("Cannot allocate memory") {
-        return of(End::Memory, last.to_owned());
+    if let Some(line) = words.lines().find(|line| OUT_OF_MEMORY.iter().any(|what| line.contains(what))) {
+        return of(End::Memory, line.trim().to_owned());
     }
     if let Some((signal, may_be_memory)) = system::signal(status) {
         let end = if may_be_memory { End::Memory } else { End::Crash };

@@ -17,6 +17,7 @@ use crate::options::Shared;
 use crate::out_file::{Inputs, one_stdout};
 use crate::status::Status;
 pub use html::escaped;
+pub use pictures::Kept;
 
 /// Arguments of `corpus compare`.
 #[derive(clap::Args, Clone, Debug)]
@@ -146,7 +147,8 @@ fn differences(a: &Row, b: &Row) -> Vec<String> {
     all
 }
 
-fn played(a: &Played, b: &Played) -> Vec<String> {
+/// What differs where both were played to the end, the first of each kind.
+pub fn played(a: &Played, b: &Played) -> Vec<String> {
     let mut all = Vec::new();
     let mut number = |what: &str, a: u64, b: u64| {
         if a != b {

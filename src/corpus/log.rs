@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail, ensure};
 
@@ -44,7 +45,8 @@ pub struct Known {
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
-    file: File,
+    /// Jobs read side by side: whoever moves in it holds it.
+    file: Mutex<File>,
     /// The newest row of each capture.
     pub rows: BTreeMap<String, Known>,
     /// Lines that are no rows.
@@ -92,6 +94,7 @@ impl Log {
             }
             whole += length;
         }
+        let file = Mutex::new(file);
         Ok(Self { path, file, rows, damaged, finished: false, whole })
     }
 
@@ -102,9 +105,10 @@ impl Log {
     pub fn row(&self, name: &str) -> anyhow::Result<Row> {
         let known = self.rows.get(name).with_context(|| format!("no row of {name}"))?;
         let mut line = vec![0; known.at.1 as usize];
-        let mut file = &self.file;
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(known.at.0))?;
         file.read_exact(&mut line)?;
+        drop(file);
         serde_json::from_slice(&line).with_context(|| format!("{} has changed", self.path.display()))
     }
 
@@ -236,4 +240,48 @@ pub fn copy_pictures(row: &Row, from: &Path, to: &Path) -> anyhow::Result<()> {
         crate::out_file::write(&target, &bytes, &Inputs::default())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    fn row(name: String) -> Row {
+        let (content, end) = ("c".repeat(name.len()), End::Crash);
+        Row { name, content, bytes: 1, end, cause: None, played: None, machine: None }
+    }
+
+    #[test]
+    fn rows_are_read_side_by_side() {
+        let folder = tempfile::tempdir().unwrap();
+        let (growing, _) = Growing::open(folder.path()).unwrap();
+        let names: Vec<String> = (0..200).map(|n| "x".repeat(n % 50) + &n.to_string()).collect();
+        names.iter().for_each(|name| growing.add(&row(name.clone())).unwrap());
+        let log = Log::read(folder.path()).unwrap();
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    names.iter().for_each(|name| assert_eq!(log.row(name).unwrap(), row(name.clone())))
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_run_has_one_writer_and_loses_its_torn_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let (growing, _) = Growing::open(folder.path()).unwrap();
+        growing.add(&row("a".to_owned())).unwrap();
+        assert!(Growing::open(folder.path()).unwrap_err().to_string().contains("another process is writing"));
+        drop(growing);
+        let path = folder.path().join(LOG);
+        let torn = fs::read_to_string(&path).unwrap() + "no row\n{\"name\":";
+        fs::write(&path, torn).unwrap();
+        let (growing, log) = Growing::open(folder.path()).unwrap();
+        assert_eq!((log.rows.len(), log.damaged), (1, 1));
+        growing.add(&row("b".to_owned())).unwrap();
+        assert_eq!(Log::read(folder.path()).unwrap().rows.len(), 2);
+    }
 }

@@ -23,7 +23,8 @@ use clap::Subcommand;
 use crate::options::Shared;
 use crate::status::Status;
 pub use child::{Ended, Starter};
-pub use row::{End, Played, Surface};
+pub use compare::{Kept, played as differences};
+pub use row::{DrawHash, End, Played, Surface};
 
 /// Arguments of `corpus`.
 #[derive(clap::Args, Clone, Debug)]

@@ -35,7 +35,7 @@ pub struct Args {
     pub output: PathBuf,
     /// What has to hold
     #[command(flatten)]
-    pub question: question::Args,
+    pub question: question::Asked,
     /// End after so many attempts, with what is there then
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub attempts: u64,

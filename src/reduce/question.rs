@@ -9,7 +9,7 @@ use std::{env, thread, time::Instant};
 
 use anyhow::{Context, bail, ensure};
 
-use crate::corpus::{End, Ended, Played, Starter, Surface};
+use crate::corpus::{Ended, Played, Starter, Surface};
 use crate::limits::Limits;
 
 /// Bytes of memory that a process of an attempt may have.
@@ -17,13 +17,13 @@ const MEMORY: u64 = 4 << 30;
 
 /// The question.
 #[derive(clap::Args, Clone, Debug)]
-#[group(required = true, multiple = false, args = ["command", "differs", "faults"])]
-pub struct Args {
+pub struct Asked {
     /// This shell command, in which {} is the capture, exits with 0
-    #[arg(long = "while", value_name = "COMMAND")]
+    #[arg(long = "while", value_name = "COMMAND", required_unless_present_any = ["differs", "faults"],
+        conflicts_with_all = ["differs", "faults"])]
     pub command: Option<String>,
     /// This a4emu renders something else than the one that runs
-    #[arg(long = "while-differs", value_name = "BINARY")]
+    #[arg(long = "while-differs", value_name = "BINARY", conflicts_with = "faults")]
     pub differs: Option<PathBuf>,
     /// It has a fault, or something not supported, whose message has this text in it
     #[arg(long = "while-faults", value_name = "TEXT")]
@@ -48,7 +48,7 @@ impl Question {
     ///
     /// # Errors
     /// The command names no capture, or this program cannot be found.
-    pub fn new(args: &Args, limits: &Limits) -> anyhow::Result<Self> {
+    pub fn new(args: &Asked, limits: &Limits) -> anyhow::Result<Self> {
         let timeout = Duration::from_secs(args.timeout.into());
         let starter = |binary: PathBuf| Starter::plain(binary, limits, timeout, MEMORY);
         let this = || env::current_exe().context("where is this program?");

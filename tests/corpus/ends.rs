@@ -44,8 +44,16 @@ fn a_crash_a_hang_and_a_glutton_are_rows_and_the_rest_is_unharmed() {
 #[test]
 fn a_process_gets_no_more_memory_than_it_may_have() {
     let corpus = Corpus::new();
-    corpus.run("run", &["--process-memory", "6M"], 4);
-    assert!(ends(&corpus, "run").iter().all(|row| row.1 == "memory"), "{:?}", ends(&corpus, "run"));
+    let source = "gpu_id 420\nbuffer big { fill 16 << 20, 7 }\nbuffer main { CP_NOP }\nsubmit main\n";
+    fs::write(corpus.path("big.a4"), source).unwrap();
+    let mut asm = assert_cmd::Command::cargo_bin("a4emu").unwrap();
+    asm.current_dir(corpus.0.path()).args(["asm", "big.a4", "-o", "corpus/big.rd"]).assert().success();
+    corpus.run("run", &["--process-memory", "48M", "--timeout", "60"], 4);
+    let all = ends(&corpus, "run");
+    let words = |row: &(String, String, String)| (row.1.clone(), row.2.contains("memory allocation of"));
+    let of = |name: &str| all.iter().filter(|row| (row.0 == "big.rd") == (name == "big.rd")).map(words);
+    assert_eq!(of("big.rd").collect::<Vec<_>>(), [("memory".to_owned(), true)], "{all:?}");
+    assert!(of("others").all(|row| row == ("played".to_owned(), false)), "{all:?}");
 }
 
 /// Waits until the log of `run` has so many lines.
@@ -77,19 +85,17 @@ fn a_run_goes_on_where_it_ended() {
     for (signal, code) in [("-KILL", None), ("-INT", Some(130))] {
         let corpus = Corpus::new();
         corpus.run("plain", &[], 0);
-        let started = corpus.path("started");
-        let wrapper = corpus.wrapper(&format!("echo $name >> {}; sleep 0.3", started.display()));
+        let wrapper = corpus.wrapper("sleep 0.3");
         assert_eq!(interrupted(&corpus, &wrapper, signal), code);
         assert!(!corpus.path("run/results.jsonl").exists(), "it has not come to its end");
-        let kept = corpus.log("run").len();
+        let rows = corpus.log("run");
+        let kept = rows.len();
         let torn = fs::read_to_string(corpus.path("run/log.jsonl")).unwrap() + "{\"name\":\"bel";
         fs::write(corpus.path("run/log.jsonl"), torn).unwrap();
-        fs::write(&started, "").unwrap();
         let output = corpus.run("run", &["--binary", &wrapper], 0);
         let said = text(&output.stdout);
         assert!(said.contains(&format!("{} run now, {kept} were there", CAPTURES.len() - kept)), "{said}");
-        let again = fs::read_to_string(&started).unwrap().lines().count();
-        assert_eq!(again, CAPTURES.len() - kept, "what was there did not run again");
+        assert_eq!(corpus.log("run")[..kept], rows, "what was there is what it was");
         assert_eq!(corpus.log("run").len(), CAPTURES.len(), "each capture has one row");
         assert_eq!(corpus.results("run"), corpus.results("plain"));
     }

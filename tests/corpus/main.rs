@@ -4,6 +4,7 @@
 mod ends;
 mod engines;
 mod runs;
+mod smaller;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -57,7 +57,11 @@ impl Kept {
         kept().with_context(|| format!("cannot read {}", path.display())).map(Some)
     }
 
-    fn decode(png: Vec<u8>) -> anyhow::Result<Self> {
+    /// Of the bytes of a PNG.
+    ///
+    /// # Errors
+    /// It is damaged or too large.
+    pub fn decode(png: Vec<u8>) -> anyhow::Result<Self> {
         let mut decoder = png::Decoder::new_with_limits(io(&png), png::Limits { bytes: MAX_BYTES });
         decoder
             .set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);
@@ -71,6 +75,15 @@ impl Kept {
                 pixels.chunks_exact(2).flat_map(|pixel| [pixel[0], pixel[0], pixel[0], pixel[1]]).collect();
         }
         Ok(Self { png, size: [info.width, info.height], pixels })
+    }
+
+    /// The first pixel, by rows, in which two pictures of one size differ, and its values in both.
+    pub fn first_difference(a: &Self, b: &Self) -> Option<([u32; 2], [[u8; CHANNELS]; 2])> {
+        let [one, other] = [a, b].map(|kept| kept.pixels.as_chunks::<CHANNELS>().0);
+        let index = one.iter().zip(other).position(|(one, other)| one != other)?;
+        let width = a.size[0].max(1);
+        let pixel = [index as u32 % width, index as u32 / width];
+        (a.size == b.size).then_some((pixel, [one[index], other[index]]))
     }
 }
 
