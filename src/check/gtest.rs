@@ -1,6 +1,6 @@
 //! The language of GoogleTest, in which runners such as `deqp-runner` (`[[gtest]]`) list, choose and judge tests.
 //!
-//! All cases are tests of one suite.
+//! All cases are tests of one suite. A filter takes `-` for the beginning of what is not wanted, so in the names of tests it is `_`.
 
 use std::io::{self, Write};
 
@@ -29,11 +29,16 @@ impl Filter {
 
     /// Whether the case called `name` is chosen.
     pub fn has(&self, name: &str) -> bool {
-        let test = format!("{SUITE}.{name}");
+        let test = format!("{SUITE}.{}", test_name(name));
         let any =
             |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern.as_bytes(), test.as_bytes()));
         any(&self.wanted) && !any(&self.unwanted)
     }
+}
+
+/// The name of the test that a case is.
+fn test_name(case: &str) -> String {
+    case.replace('-', "_")
 }
 
 /// Whether `text` is what `pattern` says; takes time by the product of their lengths at most.
@@ -64,7 +69,7 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
 /// When `out` cannot be written.
 pub fn list<'a>(out: &mut impl Write, names: impl Iterator<Item = &'a str>) -> io::Result<()> {
     writeln!(out, "{SUITE}.")?;
-    names.into_iter().try_for_each(|name| writeln!(out, "  {name}"))
+    names.into_iter().try_for_each(|name| writeln!(out, "  {}", test_name(name)))
 }
 
 /// What became of the tests. Times are all 0: they are no part of the outcome.
@@ -74,7 +79,7 @@ pub fn list<'a>(out: &mut impl Write, names: impl Iterator<Item = &'a str>) -> i
 pub fn results(out: &mut impl Write, outcomes: &[Outcome]) -> io::Result<()> {
     writeln!(out, "[==========] Running {} tests from 1 test suite.", outcomes.len())?;
     for outcome in outcomes {
-        let test = format!("{SUITE}.{}", outcome.name);
+        let test = format!("{SUITE}.{}", test_name(&outcome.name));
         writeln!(out, "[ RUN      ] {test}")?;
         outcome.reasons().try_for_each(|reason| writeln!(out, "{reason}"))?;
         let word = match outcome.result {
@@ -103,6 +108,7 @@ mod tests {
         for filter in ["cube", "fixtures.cub", "fixtures.cube?", "x", "*-fixtures.cube", "*-*u*", "-*.c*"] {
             assert!(!has(filter, "cube"), "{filter}");
         }
+        assert!(has("fixtures.gs_many:fixtures.x", "gs-many") && !has("fixtures.gs-many", "gs-many"));
     }
 
     #[test]

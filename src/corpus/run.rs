@@ -154,6 +154,9 @@ fn entries(
     Ok((entries, names))
 }
 
+/// Bytes of a capture that take about as long to play as it takes to start a process.
+const START: u64 = 1 << 16;
+
 /// How long captures are expected to take.
 struct Expected<'a> {
     earlier: BTreeMap<&'a str, f64>,
@@ -168,7 +171,7 @@ impl<'a> Expected<'a> {
         let (mut earlier, mut ms, mut bytes) = (BTreeMap::new(), 0.0, 0);
         for (name, took, length) in known {
             earlier.insert(name, took);
-            (ms, bytes) = (ms + took, bytes + length);
+            (ms, bytes) = (ms + took, bytes + length + START);
         }
         let ms_per_byte = if bytes > 0 { ms / bytes as f64 } else { 1.0 };
         Self { earlier, ms_per_byte }
@@ -176,7 +179,7 @@ impl<'a> Expected<'a> {
 
     fn ms(&self, entry: &Entry) -> f64 {
         let known = self.earlier.get(entry.name.as_str()).copied();
-        known.unwrap_or(entry.bytes as f64 * self.ms_per_byte)
+        known.unwrap_or((entry.bytes + START) as f64 * self.ms_per_byte)
     }
 }
 

@@ -42,6 +42,7 @@ fn check_has_the_same_contract() {
 fn check_speaks_googletest() {
     let listed = text(&check(&["--gtest_list_tests"], &[]).stdout);
     assert!(listed.starts_with("fixtures.\n  ") && listed.contains("\n  cube\n"), "{listed}");
+    assert!(!listed.contains('-'), "a filter takes it for something else: {listed}");
     let run = text(&check(&["--gtest_filter=fixtures.cube:fixtures.dept*"], &[]).stdout);
     let expected = "[==========] Running 2 tests from 1 test suite.\n[ RUN      ] fixtures.cube\n\
         [       OK ] fixtures.cube (0 ms)\n[ RUN      ] fixtures.depth\n[       OK ] fixtures.depth (0 ms)\n\
