@@ -294,7 +294,7 @@ fn check_corpus(schema: &Schema, folder: &Path, damaged: &str) {
     fs::create_dir(&corpus).unwrap();
     fs::copy(damaged, corpus.join("damaged.rd")).unwrap();
     fs::write(corpus.join("text.rd"), "no capture").unwrap();
-    let run = |name: &str, of: &str| {
+    let run = |name: &str, of: &str, work: &str| {
         fs::copy(root().join(of), corpus.join("a.rd.gz")).unwrap();
         let to = folder.join(name).to_str().unwrap().to_owned();
         let corpus = corpus.to_str().unwrap();
@@ -314,7 +314,8 @@ fn check_corpus(schema: &Schema, folder: &Path, damaged: &str) {
         log.lines().for_each(|line| schema.holds("corpus row", &json(line)));
         to
     };
-    let [one, other] = [run("one", "captures/many.rd.gz"), run("other", "captures/blend.rd.gz")];
+    let [one, other] =
+        [run("one", "captures/many.rd.gz", "16G"), run("other", "captures/blend.rd.gz", "100K")];
     let compared = a4emu(&["corpus", "compare", &one, &other, "--json"]);
     assert!(!compared.is_empty());
     compared.lines().for_each(|line| schema.holds("corpus compare --json", &json(line)));

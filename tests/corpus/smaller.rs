@@ -12,8 +12,9 @@ fn assembled(folder: &Path, name: &str, change: [&str; 2]) {
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
     let source = fs::read_to_string(tree.join("triangle-by-hand.a4")).unwrap();
     assert!(source.contains(change[0]));
+    fs::copy(tree.join("setup.a4i"), folder.join("setup.a4i")).unwrap();
     fs::write(folder.join("changed.a4"), source.replacen(change[0], change[1], 1)).unwrap();
-    let output = a4emu(folder, &["asm", "changed.a4", "--include", tree.to_str().unwrap(), "-o", name]);
+    let output = a4emu(folder, &["asm", "changed.a4", "-o", name]);
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
@@ -28,7 +29,7 @@ fn what_does_not_matter_goes() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stderr);
     assert!(
-        said.contains("left are 1 draws, 1 submits, 1 packets, 1 sections, 0 pieces of data, 0 instr"),
+        said.contains("left are 1 draws, 1 submits, 2 packets, 2 sections, 0 pieces of data, 0 instr"),
         "{said}"
     );
     let source = fs::read_to_string(corpus.path("small.a4")).unwrap();
