@@ -1,6 +1,6 @@
 //! `a4emu corpus`: many captures, each played in a process of its own.
 //!
-//! [`run`] starts the processes ([`child`], which run [`worker`]) and keeps a [`row`] of each in a folder ([`log`]);
+//! [`mod@run`] starts the processes ([`child`], which run [`worker`]) and keeps a [`row`] of each in a folder ([`log`]);
 //! [`merge`], [`compare`], [`coverage`] and [`cover`] read such folders.
 
 mod child;
