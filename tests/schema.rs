@@ -315,7 +315,7 @@ fn check_corpus(schema: &Schema, folder: &Path, damaged: &str) {
         to
     };
     let [one, other] =
-        [run("one", "captures/many.rd.gz", "16G"), run("other", "captures/blend.rd.gz", "100K")];
+        [run("one", "captures/attribs.rd.gz", "16G"), run("other", "captures/blend.rd.gz", "100K")];
     let compared = a4emu(&["corpus", "compare", &one, &other, "--json"]);
     assert!(!compared.is_empty());
     compared.lines().for_each(|line| schema.holds("corpus compare --json", &json(line)));
