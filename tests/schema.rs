@@ -298,18 +298,8 @@ fn check_corpus(schema: &Schema, folder: &Path, damaged: &str) {
         fs::copy(root().join(of), corpus.join("a.rd.gz")).unwrap();
         let to = folder.join(name).to_str().unwrap().to_owned();
         let corpus = corpus.to_str().unwrap();
-        a4emu(&[
-            "corpus",
-            "run",
-            corpus,
-            "-o",
-            &to,
-            "--draws",
-            "--coverage",
-            "--validate",
-            "--max-work",
-            "2M",
-        ]);
+        let noted = ["--draws", "--coverage", "--validate", "--max-work", work];
+        a4emu(&[&["corpus", "run", corpus, "-o", &to], &noted[..]].concat());
         let log = fs::read_to_string(Path::new(&to).join("log.jsonl")).unwrap();
         log.lines().for_each(|line| schema.holds("corpus row", &json(line)));
         to
