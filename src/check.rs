@@ -3,12 +3,13 @@
 mod bless;
 mod case;
 mod frame;
+mod gtest;
 mod report;
 mod verdict;
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use indicatif::{ParallelProgressIterator, ProgressBar};
 use rayon::prelude::*;
@@ -17,11 +18,13 @@ use crate::limits::Limits;
 use crate::options::{Shared, Threads};
 use crate::out_file::{Inputs, one_stdout};
 use crate::progress::bar;
+use crate::shard::Sharding;
 use crate::status::Status;
 
 pub use bless::{agree, bless};
 pub use case::{Case, Manifest, Tolerance, find, open, reach};
 pub use frame::{FRAME, Frame};
+use gtest::Filter;
 pub use verdict::{Actual, Depth, Outcome, PACKETS, Run, STATE, Verdict, judge, replay};
 
 /// Arguments of `check`.
@@ -38,9 +41,15 @@ pub struct Args {
     /// Report as JSON
     #[arg(long, conflicts_with = "bless")]
     pub json: bool,
-    /// Only the I-th of N parts of the cases, counted from 0
-    #[arg(long, value_name = "I/N")]
-    pub shard: Option<Shard>,
+    /// Which part of the cases
+    #[command(flatten)]
+    pub sharding: Sharding,
+    /// List the cases as tests of GoogleTest, run nothing
+    #[arg(long = "gtest_list_tests", conflicts_with_all = ["bless", "json", "junit"])]
+    pub gtest_list_tests: bool,
+    /// Only these, in GoogleTest's way (`fixtures.a:fixtures.b*-fixtures.c`), and report in its way
+    #[arg(long = "gtest_filter", value_name = "FILTER", conflicts_with_all = ["bless", "json", "junit"])]
+    pub gtest_filter: Option<String>,
     /// Report in JUnit form (- for stdout, in place of the lines for people)
     #[arg(long, value_name = "FILE", conflicts_with = "bless")]
     pub junit: Option<PathBuf>,
@@ -63,31 +72,6 @@ impl Args {
     }
 }
 
-/// One of so many parts of the cases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    part: usize,
-    of: usize,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not I/N with I below N");
-        let (part, of) = text.split_once('/').ok_or_else(wrong)?;
-        let shard = Self { part: part.parse().map_err(|_| wrong())?, of: of.parse().map_err(|_| wrong())? };
-        if shard.part < shard.of { Ok(shard) } else { Err(wrong()) }
-    }
-}
-
-impl Shard {
-    /// Every N-th case of the sorted list: the parts are disjoint and together all.
-    pub fn of(self, cases: Vec<Case>) -> Vec<Case> {
-        cases.into_iter().skip(self.part).step_by(self.of).collect()
-    }
-}
-
 /// Runs the subcommand.
 ///
 /// # Errors
@@ -96,7 +80,11 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     one_stdout(&args.outputs())?;
     let run = Run { shared: shared.clone(), limits: args.limits };
     let cases = find(&args.fixtures, &args.cases, &reach(&args.fixtures, &args.include))?;
-    let cases = args.shard.map_or(cases.clone(), |shard| shard.of(cases));
+    let cases = chosen(args, cases, shared)?;
+    if args.gtest_list_tests {
+        let names = cases.iter().map(|case| case.name.as_str());
+        return Ok(Status::Fine.and(gtest::list(&mut io::stdout().lock(), names)));
+    }
     let bar = bar(cases.len() as u64, shared);
     if args.bless {
         return args.threads.run(|| bless_all(&cases, &run, bar));
@@ -107,12 +95,24 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     Ok(status.and(put_out(args, &outcomes, &inputs(&cases))))
 }
 
+/// Those of the cases that are asked for: this part's, by the filter. A part weighs what its captures do.
+fn chosen(args: &Args, mut cases: Vec<Case>, shared: &Shared) -> anyhow::Result<Vec<Case>> {
+    if let Some(filter) = args.gtest_filter.as_deref().map(Filter::new) {
+        cases.retain(|case| filter.has(&case.name));
+    }
+    let bytes = |case: &Case| fs::metadata(case.capture()).map_or(0.0, |metadata| metadata.len() as f64);
+    Ok(args.sharding.shard(shared)?.of(cases, |case| &case.name, bytes))
+}
+
 /// The reports that were asked for.
 fn put_out(args: &Args, outcomes: &[Outcome], inputs: &Inputs) -> anyhow::Result<()> {
     if let Some(path) = &args.junit {
         report::junit(path, outcomes, inputs)?;
     }
     let mut out = io::stdout().lock();
+    if args.gtest_filter.is_some() {
+        return Ok(gtest::results(&mut out, outcomes)?);
+    }
     match (args.json, &args.junit) {
         (true, _) => report::json(&mut out, outcomes)?,
         (false, Some(junit)) if junit == Path::new("-") => {}

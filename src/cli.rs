@@ -11,8 +11,8 @@ use crate::run;
 use crate::shader::jit;
 use crate::status::Status;
 use crate::{
-    asm, check, debug, decode, diff, disasm, explain, info, pico, pixel, replay, report, serve, show,
-    validate,
+    asm, bisect, check, corpus, debug, decode, diff, disasm, explain, info, pico, pixel, reduce, replay,
+    report, serve, show, validate,
 };
 pub use shell::lanes;
 
@@ -61,6 +61,15 @@ enum Command {
     /// Replay every fixture and compare with its golden files
     #[command(after_help = examples::CHECK)]
     Check(check::Args),
+    /// Many captures, each in a process of its own: run them, compare runs, see what they cover
+    #[command(after_help = examples::CORPUS)]
+    Corpus(corpus::Args),
+    /// The smallest capture for which something still holds
+    #[command(after_help = examples::REDUCE)]
+    Reduce(reduce::Args),
+    /// Where the runs of one capture in two builds part: draw, pixel, instruction and lane
+    #[command(after_help = examples::BISECT)]
+    Bisect(bisect::Args),
     /// Text to command stream
     #[command(after_help = examples::ASM)]
     Asm(asm::Args),
@@ -98,6 +107,9 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Debug(args) => debug::run(args, &cli.shared),
         Command::Validate(args) => validate::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),
+        Command::Corpus(args) => corpus::run(args, &cli.shared),
+        Command::Reduce(args) => reduce::run(args, &cli.shared),
+        Command::Bisect(args) => bisect::run(args, &cli.shared),
         Command::Asm(args) => asm::run(args, &cli.shared),
         Command::Disasm(args) => disasm::run(args, &cli.shared),
         Command::Explain(args) => explain::run(args),

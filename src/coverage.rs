@@ -3,14 +3,14 @@
 //! The file is one JSON object (docs/schema.md): for each kind of thing how often the runs met each. What the
 //! tables know and no run met stands there with 0, so that the file says what is missing too.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Debug;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use a4emu_decoder::bits::value::{FieldValue, Value};
-use a4emu_decoder::bits::{FieldRow, Kind};
+use a4emu_decoder::bits::{Certainty, FieldRow, Kind};
 use a4emu_decoder::isa::ir3::Instr;
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::{self, PACKETS};
@@ -29,7 +29,8 @@ use crate::out_file::{Inputs, OutFile};
 /// Bytes that a file of earlier runs may have.
 const MAX_BYTES: u64 = 64 << 20;
 
-type Counts = BTreeMap<String, u64>;
+/// How often things of a kind were met, by name.
+pub type Counts = BTreeMap<String, u64>;
 
 /// What runs used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,19 +58,24 @@ pub struct Coverage {
 
 impl Default for Coverage {
     fn default() -> Self {
-        let mut used = Used::default();
-        used.packets.extend(PACKETS.iter().map(|row| (row.name.to_owned(), 0)));
-        for row in regs::rows() {
-            let name = array_name(RegRef { row, index: 0 });
-            for field in row.fields {
-                let Kind::Enum(table) = field.kind else { continue };
-                let named = table.values.iter().map(|(_, value)| format!("{name}.{}={value}", field.name));
-                used.enumerators.extend(named.map(|name| (name, 0)));
-            }
-            used.registers.insert(name, 0);
-        }
+        let used = Used::default().with_known();
         Self { used, shaders: Shaders::default(), programs: HashSet::new() }
     }
+}
+
+/// Registers, and fields of registers, whose names or places are inferred; those of arrays once.
+pub fn inferred() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for row in regs::rows() {
+        let reg = RegRef { row, index: 0 };
+        let name = array_name(reg);
+        let fields = row.fields.iter().filter(|field| field.certainty == Certainty::Inferred);
+        names.extend(fields.map(|field| format!("{name}.{}", field.name)));
+        if reg.certainty() == Certainty::Inferred {
+            names.insert(name);
+        }
+    }
+    names
 }
 
 /// The name of a register, of arrays that of all elements.
@@ -105,6 +111,11 @@ impl Coverage {
         found.into_iter().for_each(|op| count(&mut self.used.ops, format!("{stage} {op}")));
     }
 
+    /// What the run used.
+    pub fn used(self) -> Used {
+        self.used
+    }
+
     /// Adds what the runs did whose counts are in the file at `path`, if there is one, and writes it anew.
     ///
     /// # Errors
@@ -128,6 +139,47 @@ fn read(path: &Path) -> anyhow::Result<Used> {
 }
 
 impl Used {
+    /// With all that the tables know, which stands there with 0.
+    #[must_use]
+    pub fn with_known(mut self) -> Self {
+        fn none(counts: &mut Counts, name: String) {
+            counts.entry(name).or_default();
+        }
+        PACKETS.iter().for_each(|row| none(&mut self.packets, row.name.to_owned()));
+        for row in regs::rows() {
+            let name = array_name(RegRef { row, index: 0 });
+            for field in row.fields {
+                let Kind::Enum(table) = field.kind else { continue };
+                let named = table.values.iter().map(|(_, value)| format!("{name}.{}={value}", field.name));
+                named.for_each(|name| none(&mut self.enumerators, name));
+            }
+            none(&mut self.registers, name);
+        }
+        self
+    }
+
+    /// Only what was met.
+    #[must_use]
+    pub fn met(mut self) -> Self {
+        let Self { packets, registers, enumerators, ops, states } = &mut self;
+        for counts in [packets, registers, enumerators, ops, states] {
+            counts.retain(|_, times| *times > 0);
+        }
+        self
+    }
+
+    /// The kinds of things, each with how often those of it were met.
+    pub fn kinds(&self) -> [(&'static str, &Counts); 5] {
+        let Self { packets, registers, enumerators, ops, states } = self;
+        [
+            ("packets", packets),
+            ("registers", registers),
+            ("enumerators", enumerators),
+            ("ops", ops),
+            ("states", states),
+        ]
+    }
+
     fn add(&mut self, earlier: Self) {
         let Self { packets, registers, enumerators, ops, states } = earlier;
         let kinds = [

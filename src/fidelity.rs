@@ -81,6 +81,11 @@ impl Fidelity {
         rests.0.into_iter().for_each(|(guess, reach)| self.note(guess, reach, at));
     }
 
+    /// The ids of the guesses, with the draws that rest on each.
+    pub fn draws(&self) -> impl Iterator<Item = (String, u64)> {
+        self.0.iter().map(|(guess, exercise)| (guess.row().id.to_owned(), exercise.draws))
+    }
+
     /// The ids of the guesses.
     pub fn ids(&self) -> impl Iterator<Item = &'static str> {
         self.0.keys().map(|guess| guess.row().id)

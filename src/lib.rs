@@ -86,6 +86,8 @@ pub mod playback;
 pub mod regfile;
 pub mod shader;
 
+mod bisect;
+mod corpus;
 mod disasm;
 mod explain;
 mod info;
@@ -93,9 +95,11 @@ mod memo;
 mod out_file;
 mod pixel;
 mod progress;
+mod reduce;
 mod register_names;
 mod replay;
 mod serve;
+mod shard;
 mod show;
 mod trace;
 

@@ -258,6 +258,16 @@ impl<'m> Picture<'m> {
         pixels
     }
 
+    /// Hands out the pixels of each row, of which one is in memory at a time.
+    pub fn each_row(&self, mut take: impl FnMut(&[u8])) {
+        let mut row = Vec::new();
+        for y in 0..self.height {
+            row.clear();
+            self.row(y, &mut row);
+            take(&row);
+        }
+    }
+
     /// Writes it as PNG.
     ///
     /// # Errors

@@ -18,6 +18,11 @@ pub fn bar(steps: u64, shared: &Shared) -> ProgressBar {
     }
 }
 
+/// The same for steps of which it is of interest how many are done in a second.
+pub fn rated(steps: u64, shared: &Shared) -> ProgressBar {
+    bar(steps, shared).with_style(style("{wide_bar} {pos}/{len}  {per_sec}  {eta} left"))
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -19,6 +19,12 @@ pub enum Status {
 }
 
 impl Status {
+    /// The status that a process exited with; what none of ours does is wrong use.
+    pub fn from_code(code: u8) -> Self {
+        let all = [Self::Fine, Self::Differs, Self::Usage, Self::Damaged, Self::Unsupported];
+        all.into_iter().find(|status| *status as u8 == code).unwrap_or(Self::Usage)
+    }
+
     /// The worse of the two.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {

@@ -288,6 +288,33 @@ fn check_run(schema: &Schema) {
     schema.holds("run --stats", &serde_json::to_value(&summary).unwrap());
 }
 
+/// A corpus of which one capture is damaged, and another is another one the second time.
+fn check_corpus(schema: &Schema, folder: &Path, damaged: &str) {
+    let corpus = folder.join("corpus");
+    fs::create_dir(&corpus).unwrap();
+    fs::copy(damaged, corpus.join("damaged.rd")).unwrap();
+    fs::write(corpus.join("text.rd"), "no capture").unwrap();
+    let run = |name: &str, of: &str, work: &str| {
+        fs::copy(root().join(of), corpus.join("a.rd.gz")).unwrap();
+        let to = folder.join(name).to_str().unwrap().to_owned();
+        let corpus = corpus.to_str().unwrap();
+        let noted = ["--draws", "--coverage", "--validate", "--max-work", work];
+        a4emu(&[&["corpus", "run", corpus, "-o", &to], &noted[..]].concat());
+        let log = fs::read_to_string(Path::new(&to).join("log.jsonl")).unwrap();
+        log.lines().for_each(|line| schema.holds("corpus row", &json(line)));
+        to
+    };
+    let [one, other] =
+        [run("one", "captures/attribs.rd.gz", "16G"), run("other", "captures/blend.rd.gz", "100K")];
+    let compared = a4emu(&["corpus", "compare", &one, &other, "--json"]);
+    assert!(!compared.is_empty());
+    compared.lines().for_each(|line| schema.holds("corpus compare --json", &json(line)));
+    for args in [&["--unused"][..], &["--against", &other]] {
+        let report = a4emu(&[&["corpus", "coverage", &one, "--json"], args].concat());
+        schema.holds("corpus coverage --json", &json(&report));
+    }
+}
+
 #[test]
 fn outputs_are_as_documented() {
     let schema = Schema::read();
@@ -302,6 +329,7 @@ fn outputs_are_as_documented() {
     check_show(&schema, folder.path(), damaged);
     check_fixture(&schema, folder.path());
     check_diff(&schema, folder.path());
+    check_corpus(&schema, folder.path(), damaged);
     #[cfg(target_os = "linux")]
     check_run(&schema);
     schema.all_seen();

@@ -27,7 +27,7 @@ impl Verdict {
 
 impl Outcome {
     /// Why it is not simply the same: the first difference, then the notes.
-    fn reasons(&self) -> impl Iterator<Item = String> {
+    pub fn reasons(&self) -> impl Iterator<Item = String> {
         self.differences.first().map(ToString::to_string).into_iter().chain(self.notes.iter().cloned())
     }
 }

@@ -74,7 +74,30 @@ pub const CHECK: &str = "Examples:
   a4emu check
   a4emu check cube depth --json
   a4emu check --shard 0/4 --junit report.xml
+  a4emu check --gtest_filter=fixtures.cube
   a4emu check cube --bless";
+
+/// Of `corpus`.
+pub const CORPUS: &str = "Examples:
+  a4emu corpus run captures -o run
+  a4emu corpus run captures -o new --earlier run --pictures
+  a4emu corpus run captures -o part --shard 0/8
+  a4emu corpus merge part0 part1 -o run
+  a4emu corpus compare run new --html difference.html --junit difference.xml
+  a4emu corpus run captures -o used --coverage
+  a4emu corpus coverage used --unused
+  a4emu corpus reduce used > few.txt
+  a4emu corpus run few.txt --root captures -o few";
+
+/// Of `reduce`.
+pub const REDUCE: &str = "Examples:
+  a4emu reduce captures/many.rd.gz -o small.rd --while-differs old/a4emu
+  a4emu reduce captures/many.rd.gz -o small.a4 --while-faults missing
+  a4emu reduce captures/many.rd.gz -o small.rd --while './still-wrong'{}";
+
+/// Of `bisect`.
+pub const BISECT: &str = "Examples:
+  a4emu bisect old/a4emu new/a4emu captures/many.rd.gz";
 
 /// Of `asm`.
 pub const ASM: &str = "Examples:

@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::asm::{Rest, disassemble_into};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::budget::{Budget, Work};
@@ -63,6 +63,29 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Ok(written) => status.worse(written),
         Err(error) => status.and(Err(error)),
     })
+}
+
+/// The source of the capture at `path`, all of it.
+///
+/// # Errors
+/// It cannot be read, is damaged, or larger than the limits allow.
+pub fn source(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<String> {
+    let unpacked = unpacked(path, limits.memory(0), shared);
+    let (capture, status) = unpacked.with_context(|| format!("cannot read {}", path.display()))?;
+    ensure!(status == Status::Fine, "{} cannot be read to its end", path.display());
+    source_of(&capture).with_context(|| path.display().to_string())
+}
+
+/// The source of a capture, all of it.
+///
+/// # Errors
+/// It is damaged.
+pub fn source_of(capture: &[u8]) -> anyhow::Result<String> {
+    let mut source = Vec::new();
+    let (rest, written) = disassemble_into(capture, &mut source, &mut |_| true);
+    written?;
+    ensure!(rest.damaged == 0, "the last {} bytes are no section", rest.damaged);
+    Ok(String::from_utf8(source)?)
 }
 
 /// Writes the source of `capture`.

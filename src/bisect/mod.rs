@@ -1,0 +1,206 @@
+//! `a4emu bisect`: where the runs of one capture in two builds of a4emu part.
+//!
+//! The first draw whose targets differ comes from the hashes that `corpus play --draws` prints, the first pixel from
+//! the pictures after it, the instruction and the lane from `debug`, which steps through the same warps in both
+//! ([`steps`]). Nothing but these commands is asked of either build.
+
+mod steps;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+
+use crate::corpus::{DrawHash, End, Ended, Kept, Played, Starter, differences};
+use crate::limits::Limits;
+use crate::options::Shared;
+use crate::status::Status;
+use steps::{Parting, Warp};
+
+/// Arguments of `bisect`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// A build of a4emu
+    #[arg(value_name = "A")]
+    pub a: PathBuf,
+    /// Another one
+    #[arg(value_name = "B")]
+    pub b: PathBuf,
+    /// A .rd or .rd.gz file
+    pub capture: PathBuf,
+    /// Seconds that each run may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    pub timeout: u32,
+    /// Bounds of each run
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Bytes of memory that a process may have.
+const MEMORY: u64 = 8 << 30;
+
+/// Warps of each stage before the rasteriser that are stepped through.
+const WARPS: u32 = 8;
+
+/// The builds, and what they play.
+struct Builds<'a> {
+    binaries: [&'a Path; 2],
+    capture: &'a Path,
+}
+
+/// Where targets differ.
+struct Place {
+    pixel: [u32; 2],
+    values: [[u8; 4]; 2],
+}
+
+/// What two builds say.
+fn both<T: Send>(run: impl Fn(usize) -> anyhow::Result<T> + Sync) -> anyhow::Result<[T; 2]> {
+    let [one, other] = thread::scope(|scope| {
+        let first = scope.spawn(|| run(0));
+        let other = run(1);
+        [first.join().unwrap_or_else(|_| bail!("a thread ended")), other]
+    });
+    Ok([one?, other?])
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// A build cannot be run, or does not know the commands.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    for binary in [&args.a, &args.b] {
+        ensure!(binary.is_file(), "there is no {}", binary.display());
+    }
+    ensure!(args.capture.is_file(), "there is no {}", args.capture.display());
+    let builds = Builds { binaries: [&args.a, &args.b], capture: &args.capture };
+    let [a, b] = both(|index| builds.play(index, args))?;
+    let (a, b) = match [a, b] {
+        [Ended { played: Some(a), .. }, Ended { played: Some(b), .. }] => (a, b),
+        [a, b] => {
+            let words =
+                |ended: &Ended| format!("{}: {}", ended.end.words(), ended.cause.as_deref().unwrap_or("-"));
+            println!("A {}; B {}", words(&a), words(&b));
+            return Ok(if (a.end, &a.cause) == (b.end, &b.cause) { Status::Fine } else { Status::Differs });
+        }
+    };
+    let Some(draw) = first_draw(&a, &b) else { return Ok(without_draw(&a, &b)) };
+    println!(
+        "draw {} (f{}), packet at {:#010x}: the first whose targets differ",
+        draw.draw, draw.frame_draw, draw.address
+    );
+    let place = builds.first_pixel(draw)?;
+    match &place {
+        Some(Place { pixel: [x, y], values: [a, b] }) => {
+            println!("pixel {x},{y}: A {} B {}", Rgba(*a), Rgba(*b));
+        }
+        None => shared.warn(
+            "the pictures after that draw are the same: the difference is below their 8 bits, or in depth",
+        ),
+    }
+    match builds.first_instruction(draw, place.as_ref())? {
+        Some(Parting { warp, lane, instruction, values }) => {
+            println!("{warp}, lane {lane}: instruction {instruction}");
+            values.iter().zip(["A", "B"]).for_each(|(value, side)| println!("  {side} {value}"));
+        }
+        None => println!(
+            "no shader instruction of the warps that were looked at differs: look at fixed functions"
+        ),
+    }
+    Ok(Status::Differs)
+}
+
+/// A pixel, as colours are written.
+struct Rgba([u8; 4]);
+
+impl fmt::Display for Rgba {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The first draw that leaves something else.
+fn first_draw<'a>(a: &'a Played, b: &'a Played) -> Option<&'a DrawHash> {
+    let [a, b] = [a, b].map(|played| played.draw_hashes.as_deref().unwrap_or_default());
+    a.iter().zip(b).find(|(a, b)| a != b).map(|(a, _)| a)
+}
+
+/// Says what else differs, where no draw's targets do.
+fn without_draw(a: &Played, b: &Played) -> Status {
+    let differences = differences(a, b);
+    if differences.is_empty() {
+        println!("same");
+        return Status::Fine;
+    }
+    println!("the targets of all draws are the same, but:");
+    differences.iter().for_each(|difference| println!("  {difference}"));
+    Status::Differs
+}
+
+impl Builds<'_> {
+    fn play(&self, index: usize, args: &Args) -> anyhow::Result<Ended> {
+        let timeout = Duration::from_secs(args.timeout.into());
+        let binary = self.binaries[index].to_owned();
+        let mut starter = Starter::plain(binary, &args.limits, timeout, MEMORY);
+        starter.arguments.push("--draws".into());
+        let ended = starter.play(self.capture, &AtomicBool::new(false))?.context("stopped")?;
+        if ended.end == End::Failed {
+            let cause = ended.cause.unwrap_or_default();
+            bail!("{} cannot play {}: {cause}", self.binaries[index].display(), self.capture.display());
+        }
+        Ok(ended)
+    }
+
+    /// The first pixel, by rows, that the two show otherwise after the draw.
+    fn first_pixel(&self, draw: &DrawHash) -> anyhow::Result<Option<Place>> {
+        let folder = tempfile::tempdir()?;
+        let pictures = both(|index| {
+            let png = folder.path().join(format!("{index}.png"));
+            let after = format!("f{}", draw.frame_draw);
+            let mut command = Command::new(self.binaries[index]);
+            command
+                .args(["replay", "--quiet", "--after", &after, "--png"])
+                .arg(&png)
+                .arg("--")
+                .arg(self.capture);
+            let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+            if status.success() || png.exists() {
+                Kept::decode(std::fs::read(&png)?).map(Some)
+            } else {
+                Ok(None)
+            }
+        })?;
+        let [Some(a), Some(b)] = pictures else { return Ok(None) };
+        Ok(Kept::first_difference(&a, &b).map(|(pixel, values)| Place { pixel, values }))
+    }
+
+    /// The first instruction that does something else: of the vertices first, of the pixel's fragment last.
+    fn first_instruction(&self, draw: &DrawHash, place: Option<&Place>) -> anyhow::Result<Option<Parting>> {
+        let early = ["cs", "vs", "hs", "ds", "gs"].into_iter();
+        let early = early.flat_map(|stage| (0..WARPS).map(move |warp| Warp::numbered(stage, warp)));
+        let fragment = place.map(|place| Warp::of_pixel(place.pixel));
+        let fragments = (0..WARPS).map(|warp| Warp::numbered("fs", warp));
+        let mut absent = "";
+        for warp in early.chain(fragment).chain(fragments) {
+            if warp.stage == absent {
+                continue;
+            }
+            let said =
+                both(|index| steps::transcript(self.binaries[index], self.capture, draw.frame_draw, &warp))?;
+            match said {
+                [Some(a), Some(b)] => {
+                    if let Some(parting) = steps::parting(&a, &b, &warp) {
+                        return Ok(Some(parting));
+                    }
+                }
+                // No more warps of it, or none at all.
+                _ => absent = if warp.pixel.is_none() { warp.stage } else { absent },
+            }
+        }
+        Ok(None)
+    }
+}

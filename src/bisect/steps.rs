@@ -1,0 +1,170 @@
+//! What `debug` says of each lane after each instruction of a warp, and where two of these part.
+
+use std::fmt::{self, Write as _};
+use std::io::{Read, Seek, SeekFrom, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::Context;
+
+use crate::shader::LANES;
+
+/// Instructions that are stepped through.
+const STEPS: usize = 400;
+
+/// Bytes of what is said that are looked at.
+const MAX_SAID: u64 = 256 << 20;
+
+/// A warp to step through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Warp {
+    /// Of which stage.
+    pub stage: &'static str,
+    /// That of this pixel; otherwise the numbered one.
+    pub pixel: Option<[u32; 2]>,
+    number: u32,
+}
+
+impl Warp {
+    /// The `number`-th of a stage.
+    pub fn numbered(stage: &'static str, number: u32) -> Self {
+        Self { stage, pixel: None, number }
+    }
+
+    /// The fragments around a pixel.
+    pub fn of_pixel(pixel: [u32; 2]) -> Self {
+        Self { stage: "fs", pixel: Some(pixel), number: 0 }
+    }
+}
+
+impl fmt::Display for Warp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stage = self.stage.to_uppercase();
+        match self.pixel {
+            Some([x, y]) => write!(f, "{stage} at pixel {x},{y}"),
+            None => write!(f, "{stage}, warp {}", self.number),
+        }
+    }
+}
+
+/// Where two runs part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parting {
+    /// In which warp.
+    pub warp: Warp,
+    /// The first lane that has another value.
+    pub lane: usize,
+    /// The instruction that made it: its number and text.
+    pub instruction: String,
+    /// What the two have.
+    pub values: [String; 2],
+}
+
+/// What the build says of all lanes of the warp, step by step; nothing if it has no such warp.
+///
+/// # Errors
+/// It cannot be run.
+pub fn transcript(
+    binary: &Path,
+    capture: &Path,
+    frame_draw: u32,
+    warp: &Warp,
+) -> anyhow::Result<Option<String>> {
+    let mut commands = String::new();
+    for _ in 0..STEPS {
+        commands.push_str("s\n@step\n");
+        (0..LANES).for_each(|lane| writeln!(commands, "l {lane}\nr\n@{lane}").unwrap_or_default());
+    }
+    let [mut input, mut said] = [tempfile::tempfile()?, tempfile::tempfile()?];
+    input.write_all(commands.as_bytes())?;
+    input.seek(SeekFrom::Start(0))?;
+    let subject = match warp.pixel {
+        Some([x, y]) => format!("--pixel={x},{y}"),
+        None => format!("--warp={}", warp.number),
+    };
+    let status = Command::new(binary)
+        .args(["debug", "--quiet", "--stage", warp.stage, &subject, &format!("--draw=f{frame_draw}"), "--"])
+        .arg(capture)
+        .stdin(input)
+        .stdout(said.try_clone()?)
+        .stderr(Stdio::null())
+        .status()
+        .with_context(|| format!("cannot run {}", binary.display()))?;
+    said.seek(SeekFrom::Start(0))?;
+    let mut text = String::new();
+    said.take(MAX_SAID).read_to_string(&mut text)?;
+    Ok((status.code() != Some(2) && !text.is_empty()).then_some(text))
+}
+
+/// The marker that ends what is said of a lane, or of a step: `debug` repeats what it does not understand.
+fn marker(line: &str) -> Option<&str> {
+    line.strip_prefix("`@")?.split('`').next()
+}
+
+/// Whether a line says where the warp stands: number and text of the next instruction.
+fn position(line: &str) -> Option<&str> {
+    let text = line.trim_start();
+    let (number, rest) = text.split_once(' ')?;
+    (number.bytes().all(|byte| byte.is_ascii_digit()) && rest.contains("[lanes")).then_some(text)
+}
+
+/// Where what two builds say of a warp parts, if it does.
+pub fn parting(a: &str, b: &str, warp: &Warp) -> Option<Parting> {
+    let [mut next, mut ran] = ["the start", "the start"];
+    let mut lines = a.lines().zip(b.lines());
+    let mut at = 0;
+    let values = loop {
+        let (one, other) = lines.next()?;
+        if one != other {
+            break [one, other].map(|line| line.trim().to_owned());
+        }
+        at += 1;
+        if let Some(position) = position(one) {
+            (ran, next) = (next, position);
+        }
+    };
+    let lane = a.lines().skip(at).find_map(|line| marker(line)?.parse().ok()).unwrap_or(0);
+    // A position that differs is that of the next instruction: the last one that both had ran before it.
+    let is_position = position(&values[0]).is_some() || position(&values[1]).is_some();
+    let instruction = if is_position { next } else { ran };
+    let instruction = instruction.split("[lanes").next().unwrap_or_default().trim().to_owned();
+    Some(Parting { warp: *warp, lane, instruction, values })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMON: &str = "   0  bary.f r0.z, 1, r0.x   [lanes 0xffffffff]
+   1  mul.f r1.x, r0.z, r0.z   [lanes 0xffffffff]
+`@step` is no command (h lists them)
+r0   00000000
+`@0` is no command (h lists them)
+r0   00000000
+`@1` is no command (h lists them)
+   2  end   [lanes 0xffffffff]
+`@step` is no command (h lists them)
+r1   00000000
+`@0` is no command (h lists them)
+r1   3f800000
+`@1` is no command (h lists them)
+";
+
+    #[test]
+    fn the_instruction_before_a_value_that_differs_made_it() {
+        let warp = Warp::numbered("fs", 3);
+        assert_eq!(parting(COMMON, COMMON, &warp), None);
+        let other = COMMON.replace("r1   3f800000", "r1   40000000");
+        let found = parting(COMMON, &other, &warp).unwrap();
+        assert_eq!((found.instruction.as_str(), found.lane), ("1  mul.f r1.x, r0.z, r0.z", 1));
+        assert_eq!(found.values, ["r1   3f800000", "r1   40000000"]);
+    }
+
+    #[test]
+    fn the_instruction_before_another_way_chose_it() {
+        let other = COMMON.replace("   2  end ", "   7  nop ");
+        let found = parting(COMMON, &other, &Warp::of_pixel([1, 2])).unwrap();
+        assert_eq!(found.instruction, "1  mul.f r1.x, r0.z, r0.z");
+        assert_eq!(found.warp.to_string(), "FS at pixel 1,2");
+    }
+}

@@ -1,0 +1,175 @@
+//! The process that plays one capture, and how it ended.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use super::play::Play;
+use super::row::{End, Machine, Played};
+use super::system;
+use super::worker::Answer;
+use crate::limits::Limits;
+
+/// Bytes of an answer at most.
+const MAX_ANSWER: u64 = 1 << 30;
+
+/// Bytes at the end of what a process said on stderr that are looked at.
+const LAST_WORDS: u64 = 4096;
+
+/// What those say who get no memory: Rust, and the C library.
+const OUT_OF_MEMORY: [&str; 2] = ["memory allocation of", "Cannot allocate memory"];
+
+/// How long to wait before looking again, at least and at most.
+const LOOKS: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(20)];
+
+/// Part of the time that a process has run for which nobody looks.
+const PATIENCE: u32 = 20;
+
+/// What every process is started with.
+#[derive(Debug)]
+pub struct Starter {
+    /// The a4emu that plays.
+    pub binary: PathBuf,
+    /// Arguments behind the capture.
+    pub arguments: Vec<std::ffi::OsString>,
+    /// How long each may take.
+    pub timeout: Duration,
+    /// Bytes of memory of its own that each may have.
+    pub memory: u64,
+}
+
+/// How a process ended.
+pub struct Ended {
+    /// In a word.
+    pub end: End,
+    /// Why.
+    pub cause: Option<String>,
+    /// What it said.
+    pub played: Option<Played>,
+    /// What depends on the machine; the key is not known here.
+    pub machine: Machine,
+}
+
+impl Starter {
+    /// One that asks for nothing but what is always noted.
+    pub fn plain(binary: PathBuf, limits: &Limits, timeout: Duration, memory: u64) -> Self {
+        let play = Play { limits: *limits, ..Play::default() };
+        Self { binary, arguments: play.arguments(), timeout, memory }
+    }
+
+    /// Plays the capture at `path`; nothing if `stop` is set first.
+    ///
+    /// # Errors
+    /// No process can be started.
+    pub fn play(&self, path: &Path, stop: &AtomicBool) -> anyhow::Result<Option<Ended>> {
+        let [mut answer, mut words] = [tempfile::tempfile()?, tempfile::tempfile()?];
+        let mut command = Command::new(&self.binary);
+        command.args(["corpus", "play", "--quiet"]).args(&self.arguments).arg("--").arg(path);
+        command.stdin(Stdio::null()).stdout(answer.try_clone()?).stderr(words.try_clone()?);
+        system::in_own_group(&mut command);
+        let start = Instant::now();
+        let mut child = command.spawn().with_context(|| format!("cannot start {}", self.binary.display()))?;
+        if let Err(error) = system::limit_memory(&child, self.memory) {
+            end(&mut child)?;
+            return Err(error).context("cannot limit the memory of a process");
+        }
+        let waited = wait(&mut child, start + self.timeout, stop)?;
+        let process_ms = start.elapsed().as_secs_f64() * 1e3;
+        let machine = Machine { process_ms, ..Machine::default() };
+        Ok(match waited {
+            Waited::Stopped => None,
+            Waited::Late => {
+                let cause = format!("more than {} s", self.timeout.as_secs_f64());
+                Some(Ended { end: End::Timeout, cause: Some(cause), played: None, machine })
+            }
+            Waited::Ended(status) => Some(judge(status, &mut answer, &last_words(&mut words)?, machine)),
+        })
+    }
+}
+
+enum Waited {
+    Ended(ExitStatus),
+    Late,
+    Stopped,
+}
+
+fn wait(child: &mut Child, deadline: Instant, stop: &AtomicBool) -> io::Result<Waited> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Waited::Ended(status));
+        }
+        let now = Instant::now();
+        if stop.load(Ordering::Relaxed) {
+            end(child)?;
+            return Ok(Waited::Stopped);
+        }
+        if now >= deadline {
+            end(child)?;
+            return Ok(Waited::Late);
+        }
+        let [least, most] = LOOKS;
+        thread::sleep(((now - start) / PATIENCE).clamp(least, most).min(deadline - now));
+    }
+}
+
+/// Ends `child`, and takes what is left of it.
+fn end(child: &mut Child) -> io::Result<()> {
+    let _may_have_ended = system::end(child);
+    child.kill()?;
+    child.wait().map(drop)
+}
+
+fn judge(status: ExitStatus, answer: &mut File, words: &str, machine: Machine) -> Ended {
+    let last = words.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").trim();
+    let of =
+        |end: End, cause: String| Ended { end, cause: Some(cause), played: None, machine: machine.clone() };
+    if let Some(line) = words.lines().find(|line| OUT_OF_MEMORY.iter().any(|what| line.contains(what))) {
+        return of(End::Memory, line.trim().to_owned());
+    }
+    if let Some((signal, may_be_memory)) = system::signal(status) {
+        let end = if may_be_memory { End::Memory } else { End::Crash };
+        return of(end, format!("{signal}: {last}"));
+    }
+    match (status.code(), read_answer(answer)) {
+        (Some(0), Ok(answer)) => {
+            let Answer { played, ms, peak_bytes } = answer;
+            let machine = Machine { ms: Some(ms), peak_bytes, ..machine };
+            Ended { end: End::Played, cause: None, played: Some(played), machine }
+        }
+        (Some(0), Err(error)) => of(End::Crash, format!("no answer: {error:#}")),
+        // That of a panic.
+        (Some(101), _) => of(End::Crash, panic_words(words).unwrap_or_else(|| last.to_owned())),
+        (code, _) => {
+            let code = code.map_or_else(|| "no exit status".to_owned(), |code| format!("exit status {code}"));
+            of(End::Failed, format!("{code}: {last}"))
+        }
+    }
+}
+
+/// Where a panic was and what it said; the hint behind it says nothing.
+fn panic_words(words: &str) -> Option<String> {
+    let mut lines = words.lines().skip_while(|line| !line.contains("panicked at"));
+    Some(format!("{} {}", lines.next()?.trim(), lines.next().unwrap_or_default().trim()))
+}
+
+fn read_answer(file: &mut File) -> anyhow::Result<Answer> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut text = Vec::new();
+    file.take(MAX_ANSWER).read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+fn last_words(file: &mut File) -> io::Result<String> {
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(LAST_WORDS)))?;
+    let mut words = Vec::new();
+    file.take(LAST_WORDS).read_to_end(&mut words)?;
+    Ok(String::from_utf8_lossy(&words).into_owned())
+}

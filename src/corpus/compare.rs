@@ -1,0 +1,306 @@
+//! `corpus compare`: what two runs of a corpus have otherwise.
+
+mod html;
+mod junit;
+mod pictures;
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::ensure;
+use serde::Serialize;
+
+use super::log::{LOG, Log, RESULTS};
+use super::row::{End, Played, Row};
+use crate::options::Shared;
+use crate::out_file::{Inputs, one_stdout};
+use crate::status::Status;
+pub use html::escaped;
+pub use pictures::Kept;
+
+/// Arguments of `corpus compare`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// Folder of the first run
+    #[arg(value_name = "RUN_A")]
+    pub a: PathBuf,
+    /// Folder of the second
+    #[arg(value_name = "RUN_B")]
+    pub b: PathBuf,
+    /// One JSON object a line for each capture that is not simply the same (docs/schema.md)
+    #[arg(long)]
+    pub json: bool,
+    /// Write a page with both pictures of each surface that differs, and their difference (`corpus run --pictures`
+    /// keeps them)
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write a report in JUnit form
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Per cent that times must differ by to be said
+    #[arg(long, value_name = "PERCENT", default_value_t = 50)]
+    pub speed: u32,
+}
+
+/// Milliseconds by which times differ on any machine.
+const NOISE: f64 = 20.0;
+
+/// How the results of a capture are to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    Same,
+    Different,
+    New,
+    Gone,
+}
+
+impl Verdict {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Different => "different",
+            Self::New => "new",
+            Self::Gone => "gone",
+        }
+    }
+
+    /// Whether it is what nobody wants.
+    fn fails(self) -> bool {
+        matches!(self, Self::Different | Self::Gone)
+    }
+}
+
+/// How the times of a capture are to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Speed {
+    Faster,
+    Slower,
+}
+
+/// A capture of either run.
+#[derive(Clone, Debug, Serialize)]
+struct Change {
+    name: String,
+    result: Verdict,
+    /// What differs, the first of each kind.
+    differences: Vec<String>,
+    speed: Option<Speed>,
+    /// Milliseconds of playing, of both runs.
+    ms: [Option<f64>; 2],
+    /// Surfaces that differ: their hashes.
+    #[serde(skip)]
+    pictures: Vec<(String, [Option<String>; 2])>,
+}
+
+impl Change {
+    /// Of the rows of one capture, one of which may be missing.
+    fn of(name: &str, rows: [Option<Row>; 2], per_cent: u32) -> Self {
+        let ms = rows.each_ref().map(|row| row.as_ref()?.machine.as_ref()?.ms);
+        let (result, differences, pictures) = match &rows {
+            [Some(a), Some(b)] => {
+                let differences = differences(a, b);
+                let result = if differences.is_empty() { Verdict::Same } else { Verdict::Different };
+                (result, differences, pictures::differing(a, b))
+            }
+            [None, _] => (Verdict::New, Vec::new(), Vec::new()),
+            [_, None] => (Verdict::Gone, Vec::new(), Vec::new()),
+        };
+        Self { name: name.to_owned(), result, differences, speed: speed(ms, per_cent), ms, pictures }
+    }
+
+    fn is_plain(&self) -> bool {
+        self.result == Verdict::Same && self.speed.is_none()
+    }
+}
+
+fn speed(ms: [Option<f64>; 2], per_cent: u32) -> Option<Speed> {
+    let [Some(a), Some(b)] = ms else { return None };
+    let factor = 1.0 + f64::from(per_cent) / 100.0;
+    match (b > a * factor + NOISE, a > b * factor + NOISE) {
+        (true, _) => Some(Speed::Slower),
+        (_, true) => Some(Speed::Faster),
+        (false, false) => None,
+    }
+}
+
+/// What two results of a capture differ in. What they cost and what they use is no difference: a better build
+/// may count otherwise.
+fn differences(a: &Row, b: &Row) -> Vec<String> {
+    let mut all = Vec::new();
+    if a.content != b.content {
+        all.push("the capture itself".to_owned());
+    }
+    match (&a.played, &b.played) {
+        (Some(a), Some(b)) => all.extend(played(a, b)),
+        _ if (a.end, &a.cause) != (b.end, &b.cause) => {
+            let text = |row: &Row| match &row.cause {
+                Some(cause) if row.end != End::Played => format!("{} ({cause})", row.end.words()),
+                _ => row.end.words().to_owned(),
+            };
+            all.push(format!("{} -> {}", text(a), text(b)));
+        }
+        _ => {}
+    }
+    all
+}
+
+/// What differs where both were played to the end, the first of each kind.
+pub fn played(a: &Played, b: &Played) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut number = |what: &str, a: u64, b: u64| {
+        if a != b {
+            all.push(format!("{what}: {a} -> {b}"));
+        }
+    };
+    number("exit status", a.status.into(), b.status.into());
+    number("submits", a.submits.into(), b.submits.into());
+    number("draws", a.draws.into(), b.draws.into());
+    number("ranges of missing memory", a.missing.ranges, b.missing.ranges);
+    number("bytes of missing memory", a.missing.bytes, b.missing.bytes);
+    let draws = [a, b].map(|played| played.draw_hashes.as_deref().unwrap_or_default());
+    // A run without them has nothing to be compared with.
+    let draws = if draws.iter().any(|draws| draws.is_empty()) { [&[][..]; 2] } else { draws };
+    let findings = match (&a.findings, &b.findings) {
+        (Some(a), Some(b)) => [&a[..], &b[..]],
+        _ => [&[][..]; 2],
+    };
+    all.extend(first(draws, |draw| format!("draw {} (f{}): its targets", draw.draw, draw.frame_draw)));
+    all.extend(first([&a.surfaces, &b.surfaces], |surface| {
+        let (address, submit, draw) = (surface.address, surface.submit, surface.draw);
+        format!("surface at {address:#010x}, written by draw {draw} of submit {submit}")
+    }));
+    all.extend(first([&a.frames, &b.frames], |frame| format!("frame of submit {}", frame.submit)));
+    let said = |what: &'static str| {
+        move |said: &super::row::Said| {
+            format!("{what} at draw {}: {} ({} times)", said.draw, said.message, said.count)
+        }
+    };
+    all.extend(first([&a.faults, &b.faults], said("fault")));
+    all.extend(first([&a.unsupported, &b.unsupported], said("not supported")));
+    all.extend(first(findings, |found| format!("rule {}: {} findings", found.rule, found.findings)));
+    all
+}
+
+/// The first item that two lists have otherwise, and how many more follow.
+fn first<T: PartialEq>([a, b]: [&[T]; 2], text: impl Fn(&T) -> String) -> Option<String> {
+    let pairs = (0..a.len().max(b.len())).map(|index| (a.get(index), b.get(index)));
+    let mut differing = pairs.filter(|(a, b)| a != b);
+    let (one, other) = differing.next()?;
+    let [one, other] = [one, other].map(|item| item.map_or_else(|| "nothing".to_owned(), &text));
+    let what = if one == other { one } else { format!("{one} -> {other}") };
+    Some(match differing.count() {
+        0 => what,
+        more => format!("{what} (and {more} more)"),
+    })
+}
+
+/// How many captures are what.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    same: usize,
+    different: usize,
+    new: usize,
+    gone: usize,
+    faster: usize,
+    slower: usize,
+}
+
+impl Counts {
+    fn add(&mut self, change: &Change) {
+        match change.result {
+            Verdict::Same => self.same += 1,
+            Verdict::Different => self.different += 1,
+            Verdict::New => self.new += 1,
+            Verdict::Gone => self.gone += 1,
+        }
+        match change.speed {
+            Some(Speed::Faster) => self.faster += 1,
+            Some(Speed::Slower) => self.slower += 1,
+            None => {}
+        }
+    }
+
+    fn words(&self) -> String {
+        let Self { same, different, new, gone, faster, slower } = self;
+        format!(
+            "{same} same, {different} different, {new} new, {gone} gone; {faster} faster, {slower} slower"
+        )
+    }
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Wrong use, or I/O.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let files = [("--html", &args.html), ("--junit", &args.junit)];
+    let files = files.iter().filter_map(|(name, path)| Some((*name, Some(path.as_deref()?))));
+    one_stdout(&files.chain(args.json.then_some(("--json", None))).collect::<Vec<_>>())?;
+    let [a, b] = [&args.a, &args.b].map(|folder| Log::read(folder));
+    let logs = [a?, b?];
+    for (log, folder) in logs.iter().zip([&args.a, &args.b]).filter(|(log, _)| !log.finished) {
+        ensure!(!log.rows.is_empty(), "{} has no rows", folder.display());
+        shared.warn(format_args!("{} has not come to its end", folder.display()));
+    }
+    let mut inputs = Inputs::default();
+    let folders = [args.a.as_path(), &args.b];
+    folders.iter().for_each(|folder| [LOG, RESULTS].iter().for_each(|file| inputs.add(&folder.join(file))));
+    let changes: Vec<Change> = changes(&logs, args.speed).collect::<anyhow::Result<_>>()?;
+    let mut counts = Counts::default();
+    changes.iter().for_each(|change| counts.add(change));
+    if let Some(path) = &args.html {
+        html::write(path, folders, &changes, &counts, &inputs)?;
+    }
+    if let Some(path) = &args.junit {
+        junit::write(path, &changes, &inputs)?;
+    }
+    let fails = changes.iter().any(|change| change.result.fails());
+    let status = if fails { Status::Differs } else { Status::Fine };
+    let dash = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+    if dash(&args.html) || dash(&args.junit) {
+        return Ok(status);
+    }
+    Ok(status.and(put_out(args, &changes, &counts)))
+}
+
+/// All captures of either run, by name; one row of each is in memory at a time.
+fn changes(logs: &[Log; 2], per_cent: u32) -> impl Iterator<Item = anyhow::Result<Change>> {
+    let names: BTreeSet<&String> = logs.iter().flat_map(|log| log.rows.keys()).collect();
+    names.into_iter().map(move |name| {
+        let row = |log: &Log| log.rows.contains_key(name).then(|| log.row(name)).transpose();
+        Ok(Change::of(name, [row(&logs[0])?, row(&logs[1])?], per_cent))
+    })
+}
+
+fn put_out(args: &Args, changes: &[Change], counts: &Counts) -> anyhow::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for change in changes.iter().filter(|change| !change.is_plain()) {
+        if args.json {
+            serde_json::to_writer(&mut out, change)?;
+            writeln!(out)?;
+            continue;
+        }
+        writeln!(out, "{}: {}{}", change.name, change.result.words(), speed_words(change))?;
+        change.differences.iter().try_for_each(|difference| writeln!(out, "  {difference}"))?;
+    }
+    if !args.json {
+        writeln!(out, "{}", counts.words())?;
+    }
+    Ok(out.flush()?)
+}
+
+/// How long it took, if that is otherwise.
+fn speed_words(change: &Change) -> String {
+    let (Some(speed), [Some(a), Some(b)]) = (change.speed, change.ms) else { return String::new() };
+    let word = match speed {
+        Speed::Faster => "faster",
+        Speed::Slower => "slower",
+    };
+    format!(", {word}: {a:.0} -> {b:.0} ms")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! `corpus reduce`: few captures that use all that all of them do.
+//!
+//! The least number is not to be had in reasonable time; this is the usual greedy choice: always the capture that
+//! adds most, of equals the smallest file, of those the first name. At most ln(n) times as many as needed come out.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use super::log::Log;
+use super::row::{End, Row};
+use crate::options::Shared;
+use crate::status::Status;
+
+/// Arguments of `corpus reduce`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// Folders of runs with --coverage
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+}
+
+/// What a capture uses, as a set of small numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Set(Vec<u64>);
+
+impl Set {
+    fn insert(&mut self, item: usize) {
+        let word = item / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (item % 64);
+    }
+
+    fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Items of it that `other` has not.
+    fn beyond(&self, other: &Self) -> u32 {
+        let others = other.0.iter().copied().chain(std::iter::repeat(0));
+        self.0.iter().zip(others).map(|(mine, other)| (mine & !other).count_ones()).sum()
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(mine, other)| *mine |= other);
+    }
+}
+
+/// A capture that may be chosen.
+#[derive(Clone, Debug)]
+struct Candidate {
+    name: String,
+    bytes: u64,
+    uses: Set,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// A run cannot be read, or was made without `--coverage`.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let mut numbers = HashMap::new();
+    let mut candidates = Vec::new();
+    for folder in &args.runs {
+        for row in Log::read(folder)?.all() {
+            candidates.extend(candidate(row?, &mut numbers)?);
+        }
+    }
+    let all = candidates.len();
+    let chosen = choose(candidates);
+    if !shared.quiet {
+        let (few, uses) = (chosen.len(), numbers.len());
+        eprintln!(
+            "a4emu: {few} of {all} captures use all {uses} packets, registers, enumerators, ops and states"
+        );
+    }
+    let mut out = io::stdout().lock();
+    Ok(Status::Fine.and(chosen.iter().try_for_each(|name| writeln!(out, "{name}"))))
+}
+
+fn candidate(row: Row, numbers: &mut HashMap<String, usize>) -> anyhow::Result<Option<Candidate>> {
+    let Row { name, bytes, end: End::Played, played: Some(played), .. } = row else { return Ok(None) };
+    let used =
+        played.used.with_context(|| format!("no coverage of {name}: `corpus run --coverage` notes it"))?;
+    let mut uses = Set::default();
+    for (kind, counts) in used.kinds() {
+        for (what, _) in counts.iter().filter(|(_, met)| **met > 0) {
+            let next = numbers.len();
+            uses.insert(*numbers.entry(format!("{kind} {what}")).or_insert(next));
+        }
+    }
+    Ok(Some(Candidate { name, bytes, uses }))
+}
+
+/// Names of few candidates that use all that all of them do, sorted.
+fn choose(candidates: Vec<Candidate>) -> Vec<String> {
+    // How much a candidate adds only falls: who is still at the top after a new count adds most.
+    let rank = |adds: u32, index: usize| {
+        let Candidate { name, bytes, .. } = &candidates[index];
+        (adds, Reverse(*bytes), Reverse(name.clone()), index)
+    };
+    let mut heap: BinaryHeap<_> =
+        (0..candidates.len()).map(|index| rank(candidates[index].uses.len(), index)).collect();
+    let (mut covered, mut chosen) = (Set::default(), Vec::new());
+    while let Some((adds, _, name, index)) = heap.pop() {
+        let uses = &candidates[index].uses;
+        match uses.beyond(&covered) {
+            0 => {}
+            now if now < adds => heap.push(rank(now, index)),
+            _ => {
+                covered.add(uses);
+                chosen.push(name.0);
+            }
+        }
+    }
+    chosen.sort();
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(name: &str, bytes: u64, uses: &[usize]) -> Candidate {
+        let mut set = Set::default();
+        uses.iter().for_each(|item| set.insert(*item));
+        Candidate { name: name.to_owned(), bytes, uses: set }
+    }
+
+    #[test]
+    fn few_use_all_and_the_smaller_of_equals_is_taken() {
+        let all = vec![
+            candidate("a", 9, &[1, 2, 3]),
+            candidate("b", 5, &[1, 2, 3]),
+            candidate("c", 5, &[3, 200]),
+            candidate("d", 1, &[2]),
+            candidate("e", 5, &[200]),
+            candidate("nothing", 0, &[]),
+        ];
+        assert_eq!(choose(all.clone()), ["b", "c"]);
+        let backwards: Vec<_> = all.into_iter().rev().collect();
+        assert_eq!(choose(backwards), ["b", "c"], "in any order");
+    }
+}

@@ -1,0 +1,78 @@
+//! The captures of a corpus.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+
+/// How the names of captures end.
+const ENDINGS: [&str; 2] = [".rd", ".rd.gz"];
+
+/// Bytes of a list at most.
+const MAX_LIST: u64 = 1 << 30;
+
+/// A capture.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// What results call it.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Bytes of the file; of one that cannot be opened none.
+    pub bytes: u64,
+}
+
+/// The captures of `corpus`, by name: those in and below a folder, or those that the lines of a file (or of stdin,
+/// which is `-`) name, in `root` or in the folder of the list.
+///
+/// # Errors
+/// It cannot be read, or names no captures.
+pub fn captures(corpus: &Path, root: Option<&Path>) -> anyhow::Result<Vec<Entry>> {
+    let cannot = || format!("cannot read {}", corpus.display());
+    let mut entries = Vec::new();
+    if corpus.is_dir() {
+        ensure!(root.is_none(), "--root is for a list, and {} is a folder", corpus.display());
+        below(corpus, "", &mut entries).with_context(cannot)?;
+    } else {
+        let text = text(corpus).with_context(cannot)?;
+        let beside = corpus.parent().filter(|_| corpus != Path::new("-")).unwrap_or(Path::new(""));
+        let names = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        entries.extend(names.map(|name| entry(name.to_owned(), root.unwrap_or(beside).join(name))));
+    }
+    entries.sort();
+    entries.dedup_by(|one, other| one.name == other.name);
+    ensure!(!entries.is_empty(), "no captures (.rd, .rd.gz) in {}", corpus.display());
+    Ok(entries)
+}
+
+fn entry(name: String, path: PathBuf) -> Entry {
+    let bytes = fs::metadata(&path).map_or(0, |metadata| metadata.len());
+    Entry { name, path, bytes }
+}
+
+fn text(list: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let reader: Box<dyn Read> = match list == Path::new("-") {
+        true => Box::new(io::stdin()),
+        false => Box::new(fs::File::open(list)?),
+    };
+    let read = reader.take(MAX_LIST).read_to_string(&mut text)? as u64;
+    ensure!(read < MAX_LIST, "it has {MAX_LIST} bytes or more");
+    Ok(text)
+}
+
+/// Adds the captures below `folder`, whose names begin with `prefix`. Links to folders are not followed: they
+/// may lead back.
+fn below(folder: &Path, prefix: &str, entries: &mut Vec<Entry>) -> io::Result<()> {
+    for found in fs::read_dir(folder)? {
+        let found = found?;
+        let name = format!("{prefix}{}", found.file_name().to_string_lossy());
+        if found.file_type()?.is_dir() {
+            below(&found.path(), &format!("{name}/"), entries)?;
+        } else if ENDINGS.iter().any(|ending| name.ends_with(ending)) && found.path().is_file() {
+            entries.push(entry(name, found.path()));
+        }
+    }
+    Ok(())
+}

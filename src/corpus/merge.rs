@@ -1,0 +1,62 @@
+//! `corpus merge`: one run of those of its parts.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, ensure};
+
+use super::log::{LOG, Log, RESULTS, copy_pictures, write_rows};
+use crate::out_file::Inputs;
+use crate::status::{Failure, Status};
+
+/// Arguments of `corpus merge`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// Folders of runs that have come to their ends
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// Folder of the one that has all their rows
+    #[arg(short, long, value_name = "RUN")]
+    pub output: PathBuf,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// A run is not there or not finished, two have different results of a capture, or I/O.
+pub fn run(args: &Args) -> anyhow::Result<Status> {
+    let mut inputs = Inputs::default();
+    let mut logs = Vec::new();
+    for folder in &args.runs {
+        let log = Log::read(folder)?;
+        ensure!(log.finished, "{} has not come to its end: run the same command again", folder.display());
+        [LOG, RESULTS].iter().for_each(|file| inputs.add(&folder.join(file)));
+        logs.push(log);
+    }
+    let holders = holders(args, &logs)?;
+    fs::create_dir_all(&args.output).with_context(|| format!("cannot create {}", args.output.display()))?;
+    for (name, holder) in &holders {
+        copy_pictures(&logs[*holder].row(name)?, &args.runs[*holder], &args.output)?;
+    }
+    let rows = || holders.iter().map(|(name, holder)| logs[*holder].row(name));
+    write_rows(&args.output.join(LOG), rows(), &inputs)?;
+    write_rows(&args.output.join(RESULTS), rows().map(|row| Ok(row?.anywhere())), &inputs)?;
+    Ok(Status::Fine)
+}
+
+/// Which run has the row of each capture: the first, where several have the same.
+fn holders<'a>(args: &Args, logs: &'a [Log]) -> anyhow::Result<BTreeMap<&'a str, usize>> {
+    let mut holders: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, log) in logs.iter().enumerate() {
+        for name in log.rows.keys() {
+            let first = *holders.entry(name).or_insert(index);
+            if first != index && logs[first].row(name)?.anywhere() != log.row(name)?.anywhere() {
+                let [one, other] = [first, index].map(|index| args.runs[index].display());
+                let message = format!("{name} has different results in {one} and {other}");
+                return Err(Failure { status: Status::Differs, message }.into());
+            }
+        }
+    }
+    Ok(holders)
+}

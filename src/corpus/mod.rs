@@ -1,0 +1,71 @@
+//! `a4emu corpus`: many captures, each played in a process of its own.
+//!
+//! [`mod@run`] starts the processes ([`child`], which run [`worker`]) and keeps a [`row`] of each in a folder ([`log`]);
+//! [`merge`], [`compare`], [`coverage`] and [`cover`] read such folders.
+
+mod child;
+mod compare;
+mod cover;
+mod coverage;
+mod list;
+mod log;
+mod merge;
+mod play;
+mod row;
+mod run;
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
+mod system;
+mod worker;
+
+use clap::Subcommand;
+
+use crate::options::Shared;
+use crate::status::Status;
+pub use child::{Ended, Starter};
+pub use compare::{Kept, played as differences};
+pub use row::{DrawHash, End, Played, Surface};
+
+/// Arguments of `corpus`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// What to do
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What can be done with a corpus.
+#[derive(Subcommand, Clone, Debug)]
+pub enum What {
+    /// Play all captures, each in a process of its own: a crash, a hang or too much memory is a result
+    Run(run::Args),
+    /// Make one run of those of its parts
+    Merge(merge::Args),
+    /// What is new, gone, different, faster or slower in the second of two runs
+    Compare(compare::Args),
+    /// What of the chip runs used, what they did not, and what rests on a guess
+    Coverage(coverage::Args),
+    /// Print the names of few captures that use all that those of the runs do
+    Reduce(cover::Args),
+    /// Play one capture and print its result: what `run` starts
+    #[command(hide = true)]
+    Play(worker::Args),
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Wrong use, or I/O.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    match &args.what {
+        What::Run(args) => run::run(args, shared),
+        What::Merge(args) => merge::run(args),
+        What::Compare(args) => compare::run(args, shared),
+        What::Coverage(args) => coverage::run(args),
+        What::Reduce(args) => cover::run(args, shared),
+        What::Play(args) => {
+            system::end_with_parent();
+            worker::run(args, shared)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What is noted of each capture, and how it is played: the options that a result depends on.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use crate::limits::Limits;
+
+/// Options of `corpus run` that its processes get.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Play {
+    /// Also note a hash of what each draw leaves in its targets
+    #[arg(long)]
+    pub draws: bool,
+    /// Also note what of the chip each capture uses and which guesses it rests on (for `corpus coverage` and
+    /// `corpus reduce`)
+    #[arg(long)]
+    pub coverage: bool,
+    /// Also note the rules of `validate` that it breaks
+    #[arg(long)]
+    pub validate: bool,
+    /// Keep the picture of every surface in this folder, named by its hash
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub pictures_to: Option<PathBuf>,
+    /// Bounds of each run
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+impl Play {
+    /// The arguments that say the same, but for where pictures go: what results depend on.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let flags = [("--draws", self.draws), ("--coverage", self.coverage), ("--validate", self.validate)];
+        let flags = flags.into_iter().filter(|(_, given)| *given).map(|(name, _)| OsString::from(name));
+        let work = self.limits.work;
+        let numbers = [
+            ("--max-work", work.max_work),
+            ("--time-limit", work.time_limit.map(u64::from)),
+            ("--max-memory", self.limits.max_memory),
+        ];
+        let numbers =
+            numbers.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?).into()));
+        let named = |name: &str, value: &dyn Fn() -> Option<clap::builder::PossibleValue>| {
+            value().map(|value| OsString::from(format!("{name}={}", value.get_name())))
+        };
+        let model = named("--model", &|| self.limits.model.to_possible_value());
+        let jit = named("--jit", &|| self.limits.jit.to_possible_value());
+        flags.chain(numbers).chain(model).chain(jit).collect()
+    }
+}

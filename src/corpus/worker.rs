@@ -1,0 +1,271 @@
+//! One capture, played in this process: what `corpus run` starts for each.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::play::Play;
+use super::row::{DrawHash, Effort, Found, Frame, Missing, Played, Said, Surface};
+use crate::budget::{Budget, Work};
+use crate::coverage::Coverage;
+use crate::cp::{Call, Engine, Flow, Observer, Renderer, Tee};
+use crate::draw;
+use crate::draw::rb::rendered::{Content, Written};
+use crate::fault::{Place, Trouble};
+use crate::gpu::Gpu;
+use crate::inspect::canvas::Canvas;
+use crate::inspect::{Draw, Shaders};
+use crate::options::{Shared, Threads, open_capture};
+use crate::out_file::{Inputs, OutFile};
+use crate::picture::Picture;
+use crate::status::Status;
+use crate::validate::Watch;
+
+/// Arguments of `corpus play`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// A .rd or .rd.gz file
+    pub capture: PathBuf,
+    /// What is noted, and the bounds
+    #[command(flatten)]
+    pub play: Play,
+    /// Threads that render
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+/// What the process says on stdout.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// The result.
+    pub played: Played,
+    /// Milliseconds that it took.
+    pub ms: f64,
+    /// Bytes of memory held at most, where the system says.
+    pub peak_bytes: Option<u64>,
+}
+
+/// Plays a capture and prints the answer.
+///
+/// # Errors
+/// The capture cannot be opened, or the answer not written.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let start = Instant::now();
+    let played = args.threads.run(|| play(args, shared))?;
+    let answer =
+        Answer { played, ms: start.elapsed().as_secs_f64() * 1e3, peak_bytes: super::system::peak_bytes() };
+    println!("{}", serde_json::to_string(&answer)?);
+    Ok(Status::Fine)
+}
+
+fn play(args: &Args, shared: &Shared) -> anyhow::Result<Played> {
+    let options = &args.play;
+    let mut playback = options.limits.playback(&args.capture);
+    if options.coverage {
+        playback.gpu.watch_guesses();
+    }
+    let mut coverage = options.coverage.then(Coverage::default);
+    let mut watch = options.validate.then(Watch::default);
+    let mut eye = Eye::new(options.pictures_to.clone())?;
+    let mut hashed = Hashed { shaders: Shaders::default(), hashes: Vec::new() };
+    let mut tee = Tee(vec![&mut eye]);
+    tee.0.extend(coverage.as_mut().map(|coverage| coverage as &mut dyn Observer));
+    tee.0.extend(watch.as_mut().map(|watch| watch as &mut dyn Observer));
+    let mut renderer = Renderer;
+    let engine: &mut dyn Engine = if options.draws { &mut hashed } else { &mut renderer };
+    playback.run(open_capture(&args.capture, shared)?, engine, &mut tee);
+    let gpu = &mut playback.gpu;
+    if let Some(watch) = &mut watch {
+        watch.finish(gpu);
+    }
+    let surfaces: Vec<Written> = gpu.pipeline.surfaces.iter().copied().collect();
+    let surfaces = surfaces.iter().map(|written| eye.surface(gpu, written)).collect::<anyhow::Result<_>>()?;
+    eye.problem.take().map_or(Ok(()), Err)?;
+    let guesses = gpu.fidelity.as_ref().filter(|_| options.coverage);
+    Ok(Played {
+        status: gpu.report.status(shared.strict) as u8,
+        submits: gpu.at.submit,
+        draws: gpu.at.draws,
+        frames: eye.frames,
+        surfaces,
+        draw_hashes: options.draws.then_some(hashed.hashes),
+        faults: said(gpu, |trouble| !is_ours(trouble)),
+        unsupported: said(gpu, is_ours),
+        missing: missing(gpu),
+        findings: watch.as_ref().map(found),
+        guesses: guesses.map(|fidelity| fidelity.draws().collect()),
+        used: coverage.map(|coverage| coverage.used().met()),
+        work: effort(gpu),
+    })
+}
+
+fn is_ours(trouble: &Trouble) -> bool {
+    matches!(trouble, Trouble::Unsupported(_) | Trouble::Cut(_))
+}
+
+fn said(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<Said> {
+    let row = |(what, at, count): &(Trouble, Place, u64)| Said {
+        submit: at.submit,
+        draw: at.draws,
+        address: at.address,
+        message: what.to_string(),
+        count: *count,
+    };
+    gpu.report.troubles.iter().filter(|(trouble, ..)| of(trouble)).map(row).collect()
+}
+
+fn missing(gpu: &Gpu) -> Missing {
+    let lengths = gpu.report.missing.iter().map(|miss| u64::from(miss.len));
+    lengths.fold(Missing::default(), |all, len| Missing { ranges: all.ranges + 1, bytes: all.bytes + len })
+}
+
+fn effort(gpu: &Gpu) -> Effort {
+    let stats = gpu.pipeline.stats;
+    Effort {
+        units: gpu.budget.spent(),
+        warps: stats.warps,
+        instructions: stats.instructions,
+        primitives: stats.primitives,
+        pixels: stats.pixels,
+    }
+}
+
+/// Broken rules, each once, in the order in which they were met.
+fn found(watch: &Watch) -> Vec<Found> {
+    let mut all: Vec<Found> = Vec::new();
+    for finding in watch.findings() {
+        let rule = finding.broken.rule.rule().id;
+        match all.iter_mut().find(|found| found.rule == rule) {
+            Some(found) => {
+                found.findings += 1;
+                found.count += finding.count;
+            }
+            None => all.push(Found {
+                rule: rule.to_owned(),
+                findings: 1,
+                count: finding.count,
+                draw: finding.place.draw,
+            }),
+        }
+    }
+    all
+}
+
+/// Pixels whose work one pixel of a picture is: it is decoded and hashed.
+const DECODED: u64 = 4;
+
+/// Looks at what is rendered.
+struct Eye {
+    frames: Vec<Frame>,
+    /// Where pictures go, if they are kept.
+    folder: Option<PathBuf>,
+    /// What all pictures together may take; apart from the run's, so that one that was cut off shows what it drew.
+    budget: Budget,
+    problem: Option<anyhow::Error>,
+}
+
+impl Eye {
+    fn new(folder: Option<PathBuf>) -> anyhow::Result<Self> {
+        if let Some(folder) = &folder {
+            fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        }
+        Ok(Self { frames: Vec::new(), folder, budget: Budget::default(), problem: None })
+    }
+
+    /// Size and hash of the picture of `written`, if there is one.
+    fn picture(&mut self, gpu: &Gpu, written: &Written) -> anyhow::Result<Option<([u32; 2], String)>> {
+        let Ok(picture) = Picture::of(written, &gpu.mem) else { return Ok(None) };
+        let size @ [width, height] = picture.size();
+        if !self.budget.take(Work::Pixel, DECODED * u64::from(width) * u64::from(height)) {
+            return Ok(None);
+        }
+        let mut hash = Xxh3::new();
+        hash.update(format!("{width}x{height} {:?}\n", picture.kind()).as_bytes());
+        picture.each_row(|row| hash.update(row));
+        let hash = hex(&hash);
+        if let Some(folder) = &self.folder {
+            keep(&folder.join(format!("{hash}.png")), &picture)?;
+        }
+        Ok(Some((size, hash)))
+    }
+
+    fn surface(&mut self, gpu: &Gpu, written: &Written) -> anyhow::Result<Surface> {
+        let picture = self.picture(gpu, written)?;
+        let Written { submit, draw, address, width, height, .. } = *written;
+        let format = match written.content {
+            Content::Color => format!("{:?}", written.format),
+            Content::Depth(format) => format!("{format:?}"),
+        };
+        let ([width, height], hash) =
+            picture.map_or(([width, height], None), |(size, hash)| (size, Some(hash)));
+        Ok(Surface { submit, draw, address, width, height, format, hash })
+    }
+
+    fn frame(&mut self, gpu: &Gpu) -> anyhow::Result<()> {
+        let submit = gpu.at.submit;
+        let rendered = gpu.pipeline.surfaces.iter();
+        let rendered = rendered.filter(|s| s.submit == submit && s.content == Content::Color);
+        let largest = rendered.max_by_key(|s| u64::from(s.width) * u64::from(s.height)).copied();
+        let Some(largest) = largest else { return Ok(()) };
+        if let Some(([width, height], hash)) = self.picture(gpu, &largest)? {
+            self.frames.push(Frame { submit, width, height, hash });
+        }
+        Ok(())
+    }
+}
+
+/// Writes a picture, unless it is there: its name says what is in it.
+fn keep(path: &Path, picture: &Picture<'_>) -> anyhow::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let mut out = OutFile::create(path, &Inputs::default())?;
+    picture.write(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
+    out.finish()
+}
+
+/// A hash as it is written.
+pub fn hex(hash: &Xxh3) -> String {
+    format!("{:032x}", hash.digest128())
+}
+
+impl Observer for Eye {
+    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+        match self.frame(gpu) {
+            Ok(()) => Flow::Continue,
+            Err(problem) => {
+                self.problem = Some(problem);
+                Flow::Stop
+            }
+        }
+    }
+}
+
+/// Renders, and hashes what each run of a draw leaves in its targets.
+struct Hashed {
+    shaders: Shaders,
+    hashes: Vec<DrawHash>,
+}
+
+impl Engine for Hashed {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let address = gpu.at.address;
+        let flow = Renderer.run(gpu, call);
+        draw::flush(gpu);
+        let mut hash = Xxh3::new();
+        for attachment in draw.attachments() {
+            let Ok(mut canvas) = Canvas::new(&attachment) else { continue };
+            if canvas.copy(gpu, &attachment).is_ok() {
+                hash.update(&canvas.part(attachment.area).pixels);
+            }
+        }
+        let (draw, frame_draw) = (call.number(), call.frame_draw());
+        self.hashes.push(DrawHash { draw, frame_draw, address, hash: hex(&hash) });
+        flow
+    }
+}

@@ -1,0 +1,90 @@
+//! Leaving out as much as can be left out: Zeller's ddmin, and then one by one.
+
+/// What has been left out so far.
+pub struct Minimiser {
+    /// By number of the node.
+    pub removed: Vec<bool>,
+}
+
+impl Minimiser {
+    /// Nothing yet, of so many nodes.
+    pub fn new(nodes: usize) -> Self {
+        Self { removed: vec![false; nodes] }
+    }
+
+    /// Leaves out as many of `units`, each of which is some nodes, as `holds` allows; gives how many stay. Neighbours go
+    /// together first, all of them, then halves and so on: what does not matter is mostly side by side.
+    pub fn minimise(
+        &mut self,
+        mut units: Vec<Vec<usize>>,
+        holds: &mut impl FnMut(&[bool]) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<usize> {
+        let mut size = units.len();
+        while size > 0 {
+            let mut kept = Vec::new();
+            // From the end: what comes later depends on what comes before.
+            let mut left = units.len();
+            while left > 0 {
+                let first = left.saturating_sub(size);
+                let chunk = &units[first..left];
+                let attempt = self.without(chunk);
+                match holds(&attempt)? {
+                    true => self.removed = attempt,
+                    false => kept.extend(chunk.iter().rev().cloned()),
+                }
+                left = first;
+            }
+            kept.reverse();
+            // Where single ones went, others may be able to go now.
+            let went = kept.len() < units.len();
+            units = kept;
+            size = match size {
+                1 if went => 1,
+                1 => 0,
+                size => (size / 2).min(units.len()),
+            };
+        }
+        Ok(units.len())
+    }
+
+    fn without(&self, units: &[Vec<usize>]) -> Vec<bool> {
+        let mut removed = self.removed.clone();
+        units.iter().flatten().for_each(|node| removed[*node] = true);
+        removed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stays of `count` units, and attempts.
+    fn minimised(count: usize, holds: impl Fn(&dyn Fn(usize) -> bool) -> bool) -> (Vec<usize>, usize) {
+        let mut minimiser = Minimiser::new(count);
+        let mut attempts = 0;
+        let units = (0..count).map(|unit| vec![unit]).collect();
+        let kept = minimiser.minimise(units, &mut |removed| {
+            attempts += 1;
+            Ok(holds(&|unit| !removed[unit]))
+        });
+        let left: Vec<usize> = (0..count).filter(|unit| !minimiser.removed[*unit]).collect();
+        assert_eq!(kept.unwrap(), left.len());
+        (left, attempts)
+    }
+
+    #[test]
+    fn one_of_many_is_found_in_few_attempts() {
+        let (left, attempts) = minimised(1000, |has| has(603));
+        assert_eq!(left, [603]);
+        assert!(attempts < 40, "{attempts}");
+        assert_eq!(minimised(7, |_| true), (vec![], 1));
+    }
+
+    #[test]
+    fn what_belongs_together_stays_and_nothing_else_does() {
+        let (left, _) = minimised(100, |has| has(3) && has(50) && has(97));
+        assert_eq!(left, [3, 50, 97]);
+        // 5 can go only once 40 is gone.
+        assert_eq!(minimised(64, |has| has(20) && (has(5) || !has(40))).0, [20]);
+    }
+}

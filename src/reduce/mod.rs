@@ -1,0 +1,153 @@
+//! `a4emu reduce`: the smallest capture for which something still holds.
+//!
+//! The capture becomes statements of the assembler ([`tree`]); of those [`minimise`] leaves out as many as it can: draws
+//! first, then submits, packets, buffers, data and shader instructions, until nothing more can go. Each attempt is
+//! assembled, written to a file and asked about ([`question`]).
+
+mod minimise;
+mod question;
+mod tree;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use a4emu_decoder::asm::{Bounds, assemble_block, ast, parse};
+use anyhow::{Context, ensure};
+use tempfile::TempDir;
+
+use crate::asm::Disk;
+use crate::disasm;
+use crate::limits::Limits;
+use crate::options::Shared;
+use crate::out_file::{self, Inputs};
+use crate::status::Status;
+use minimise::Minimiser;
+use question::Question;
+use tree::{Class, Tree};
+
+/// Arguments of `reduce`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// A .rd or .rd.gz file
+    pub capture: PathBuf,
+    /// The capture to write; with the ending .a4 its source
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// What has to hold
+    #[command(flatten)]
+    pub question: question::Asked,
+    /// End after so many attempts, with what is there then
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub attempts: u64,
+    /// Bounds of each run, and of reading the capture
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// What things are called when their numbers are told.
+const CLASSES: [(Class, &str); 6] = [
+    (Class::Draw, "draws"),
+    (Class::Submit, "submits"),
+    (Class::Packet, "packets"),
+    (Class::Section, "sections"),
+    (Class::Data, "pieces of data"),
+    (Class::Instruction, "instructions"),
+];
+
+/// A capture that is made smaller.
+struct Attempts<'a> {
+    source: &'a str,
+    block: ast::Block,
+    question: Question,
+    folder: TempDir,
+    count: u64,
+    most: u64,
+}
+
+impl Attempts<'_> {
+    /// The capture without what `removed` says, if it is one.
+    fn capture(&self, removed: &[bool]) -> Option<Vec<u8>> {
+        let block = tree::without(&self.block, removed);
+        assemble_block("capture", self.source, block, &mut Disk::default(), bounds(self.source)).ok()
+    }
+
+    /// Whether what has to hold holds for it.
+    fn holds(&mut self, removed: &[bool]) -> anyhow::Result<bool> {
+        if self.count >= self.most {
+            return Ok(false);
+        }
+        self.count += 1;
+        let Some(bytes) = self.capture(removed) else { return Ok(false) };
+        let path = self.folder.path().join("attempt.rd");
+        out_file::write(&path, &bytes, &Inputs::default())?;
+        self.question.holds(&path)
+    }
+}
+
+/// A source that we made may take what it takes.
+fn bounds(source: &str) -> Bounds {
+    Bounds { steps: (64 * source.len() as u64).max(1 << 28), ..Bounds::default() }
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Wrong use, I/O, or that it does not hold for the capture itself.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let start = Instant::now();
+    let source = disasm::source(&args.capture, &args.limits, shared)?;
+    let block =
+        parse("capture", &source).map_err(|error| anyhow::anyhow!("{}: {error}", args.capture.display()))?;
+    let tree = Tree::of(&block);
+    let question = Question::new(&args.question, &args.limits)?;
+    let folder = tempfile::tempdir().context("cannot make a folder for attempts")?;
+    let mut attempts = Attempts { source: &source, block, question, folder, count: 0, most: args.attempts };
+    let mut kept = Minimiser::new(tree.len());
+    ensure!(attempts.holds(&kept.removed)?, "it does not hold for the capture itself: {}", attempts.question);
+    let told = |class: &str, before: usize, after: usize, count: u64| {
+        if !shared.quiet {
+            let seconds = start.elapsed().as_secs_f64();
+            eprintln!("a4emu: {class}: {before} -> {after} ({count} attempts, {seconds:.1} s)");
+        }
+    };
+    loop {
+        let mut progress = false;
+        for (class, name) in CLASSES {
+            let units = tree.units(class, &kept.removed);
+            let before = units.len();
+            let after = kept.minimise(units, &mut |removed| attempts.holds(removed))?;
+            progress |= after < before;
+            if after < before {
+                told(name, before, after, attempts.count);
+            }
+        }
+        if !progress || attempts.count >= attempts.most {
+            break;
+        }
+    }
+    let cut = attempts.count >= attempts.most;
+    if cut {
+        shared.warn(format_args!("cut off after {} attempts (--attempts)", attempts.count));
+    }
+    write(args, &attempts, &kept.removed)?;
+    summary(&tree, &kept.removed, start.elapsed(), shared);
+    Ok(if cut { Status::Unsupported } else { Status::Fine })
+}
+
+/// Writes what is left.
+fn write(args: &Args, attempts: &Attempts<'_>, removed: &[bool]) -> anyhow::Result<()> {
+    let bytes = attempts.capture(removed).context("what held cannot be assembled")?;
+    let bytes = match args.output.extension().is_some_and(|ending| ending == "a4") {
+        true => disasm::source_of(&bytes)?.into_bytes(),
+        false => bytes,
+    };
+    out_file::write(&args.output, &bytes, &Inputs::of(&args.capture))
+}
+
+/// Says what is left.
+fn summary(tree: &Tree, removed: &[bool], took: Duration, shared: &Shared) {
+    if !shared.quiet {
+        let counts = CLASSES.map(|(class, name)| format!("{} {name}", tree.count(class, removed)));
+        eprintln!("a4emu: left are {}, after {:.1} s", counts.join(", "), took.as_secs_f64());
+    }
+}

@@ -1,0 +1,141 @@
+//! What has to hold for a capture.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use std::{env, thread, time::Instant};
+
+use anyhow::{Context, bail, ensure};
+
+use crate::corpus::{Ended, Played, Starter, Surface};
+use crate::limits::Limits;
+
+/// Bytes of memory that a process of an attempt may have.
+const MEMORY: u64 = 4 << 30;
+
+/// The question.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Asked {
+    /// This shell command, in which {} is the capture, exits with 0
+    #[arg(long = "while", value_name = "COMMAND", required_unless_present_any = ["differs", "faults"],
+        conflicts_with_all = ["differs", "faults"])]
+    pub command: Option<String>,
+    /// This a4emu renders something else than the one that runs
+    #[arg(long = "while-differs", value_name = "BINARY", conflicts_with = "faults")]
+    pub differs: Option<PathBuf>,
+    /// It has a fault, or something not supported, whose message has this text in it
+    #[arg(long = "while-faults", value_name = "TEXT")]
+    pub faults: Option<String>,
+    /// Seconds that an attempt may take; one that takes longer does not hold
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub timeout: u32,
+}
+
+/// The question, ready to be asked.
+pub enum Question {
+    /// Whether a shell command succeeds.
+    Command(String, Duration),
+    /// Whether two binaries render something else.
+    Differs([Starter; 2]),
+    /// Whether a message is among the faults.
+    Faults(Starter, String),
+}
+
+impl Question {
+    /// As the arguments say.
+    ///
+    /// # Errors
+    /// The command names no capture, or this program cannot be found.
+    pub fn new(args: &Asked, limits: &Limits) -> anyhow::Result<Self> {
+        let timeout = Duration::from_secs(args.timeout.into());
+        let starter = |binary: PathBuf| Starter::plain(binary, limits, timeout, MEMORY);
+        let this = || env::current_exe().context("where is this program?");
+        Ok(match (&args.command, &args.differs, &args.faults) {
+            (Some(command), ..) => {
+                ensure!(command.contains("{}"), "the command has no {{}}, which is the capture");
+                Self::Command(command.clone(), timeout)
+            }
+            (_, Some(other), _) => {
+                ensure!(other.is_file(), "there is no {}", other.display());
+                Self::Differs([starter(this()?), starter(other.clone())])
+            }
+            (.., Some(text)) => Self::Faults(starter(this()?), text.clone()),
+            (None, None, None) => bail!("nothing has to hold"),
+        })
+    }
+
+    /// Whether it holds for the capture at `path`.
+    ///
+    /// # Errors
+    /// No process can be started.
+    pub fn holds(&self, path: &Path) -> anyhow::Result<bool> {
+        match self {
+            Self::Command(command, timeout) => succeeds(command, path, *timeout),
+            Self::Differs(starters) => differs(starters, path),
+            Self::Faults(starter, text) => {
+                let played = play(starter, path)?.played.unwrap_or_default();
+                Ok(played.faults.iter().chain(&played.unsupported).any(|said| said.message.contains(text)))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(command, _) => write!(f, "`{command}` fails"),
+            Self::Differs([_, other]) => write!(f, "{} renders the same", other.binary.display()),
+            Self::Faults(_, text) => write!(f, "no fault says `{text}`"),
+        }
+    }
+}
+
+/// Whether two binaries, side by side, render something else.
+fn differs([one, other]: &[Starter; 2], path: &Path) -> anyhow::Result<bool> {
+    let ends = thread::scope(|scope| {
+        let one = scope.spawn(|| play(one, path));
+        [play(other, path), one.join().unwrap_or_else(|_| bail!("a thread ended"))]
+    });
+    let [a, b] = ends;
+    Ok(match (a?, b?) {
+        (Ended { played: Some(a), .. }, Ended { played: Some(b), .. }) => pictures(&a) != pictures(&b),
+        (a, b) => a.end != b.end,
+    })
+}
+
+fn play(starter: &Starter, path: &Path) -> anyhow::Result<Ended> {
+    starter.play(path, &AtomicBool::new(false))?.context("stopped")
+}
+
+/// What was rendered: only that counts, wherever it is.
+fn pictures(played: &Played) -> Vec<&Option<String>> {
+    played.surfaces.iter().map(|Surface { hash, .. }| hash).collect()
+}
+
+/// Whether the shell says so in time.
+fn succeeds(command: &str, path: &Path, timeout: Duration) -> anyhow::Result<bool> {
+    let path = path.display().to_string();
+    let command = command.replace("{}", &format!("'{}'", path.replace('\'', r"'\''")));
+    let shell = if cfg!(windows) { ["cmd", "/C"] } else { ["sh", "-c"] };
+    let mut child = Command::new(shell[0])
+        .args([shell[1], &command])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .context("cannot start a shell")?;
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status.success());
+        }
+        if start.elapsed() > timeout {
+            child.kill()?;
+            child.wait()?;
+            return Ok(false);
+        }
+        thread::sleep((start.elapsed() / 20).clamp(Duration::from_micros(200), Duration::from_millis(20)));
+    }
+}

@@ -1,0 +1,237 @@
+//! One of so many parts of a job: `--shard I/N`, or what the engine that runs the parts says.
+
+use std::cmp::{Ordering, Reverse};
+use std::env;
+use std::str::FromStr;
+
+use crate::options::Shared;
+
+/// The option.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Sharding {
+    /// Only part I of N, counted from 0; /N takes I from JOB_COMPLETION_INDEX. By default what the engine says
+    /// (CI_NODE_INDEX and CI_NODE_TOTAL; SLURM_ARRAY_TASK_ID, _COUNT and _MIN); 0/1 is all
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Wanted>,
+}
+
+/// What `--shard` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Which part, of how many.
+    Part(Shard),
+    /// Of how many; which is for the engine to say.
+    Of(usize),
+}
+
+/// One of so many parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    part: usize,
+    of: usize,
+}
+
+impl Shard {
+    /// All of it.
+    pub const ALL: Self = Self { part: 0, of: 1 };
+
+    fn new(part: usize, of: usize) -> Option<Self> {
+        (part < of).then_some(Self { part, of })
+    }
+}
+
+impl FromStr for Wanted {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is neither I/N with I below N, nor /N");
+        let (part, of) = text.split_once('/').ok_or_else(wrong)?;
+        let of: usize = of.parse().map_err(|_| wrong())?;
+        match part {
+            "" if of > 0 => Ok(Self::Of(of)),
+            part => part.parse().ok().and_then(|part| Shard::new(part, of)).map(Self::Part).ok_or_else(wrong),
+        }
+    }
+}
+
+/// An engine's way to say which part a process is.
+struct Engine {
+    index: &'static str,
+    /// What the index of the first part is: a number, or the variable that says it.
+    first: Result<usize, &'static str>,
+    /// The variable that says how far two indices are apart, if they may be more than one.
+    step: Option<&'static str>,
+    total: Option<&'static str>,
+}
+
+/// GitLab counts from 1; a Slurm array from any number, in steps; Kubernetes does not say how many there are.
+const ENGINES: [Engine; 3] = [
+    Engine { index: "CI_NODE_INDEX", first: Ok(1), step: None, total: Some("CI_NODE_TOTAL") },
+    Engine {
+        index: "SLURM_ARRAY_TASK_ID",
+        first: Err("SLURM_ARRAY_TASK_MIN"),
+        step: Some("SLURM_ARRAY_TASK_STEP"),
+        total: Some("SLURM_ARRAY_TASK_COUNT"),
+    },
+    Engine { index: "JOB_COMPLETION_INDEX", first: Ok(0), step: None, total: None },
+];
+
+impl Engine {
+    /// The part that the engine says, of `total` if it does not say of how many; nothing where it does not run us.
+    fn shard(&self, total: Option<usize>, variable: &Variables<'_>) -> Option<Result<Shard, String>> {
+        let number = |name: &str| {
+            Some(variable(name)?.trim().parse::<usize>().map_err(|_| format!("{name} is no number")))
+        };
+        let index = number(self.index)?;
+        let total = total.map(Ok).or_else(|| number(self.total?))?;
+        let shard = || {
+            let first = self.first.or_else(|name| number(name).unwrap_or(Ok(0)))?;
+            let step = self.step.and_then(number).unwrap_or(Ok(1))?.max(1);
+            let (index, total) = (index?, total?);
+            let part = index.checked_sub(first).map(|above| above / step);
+            let outside = || format!("{} is {index}, which is none of {total} parts", self.index);
+            part.and_then(|part| Shard::new(part, total)).ok_or_else(outside)
+        };
+        Some(shard())
+    }
+}
+
+/// The variables of an environment.
+type Variables<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+impl Sharding {
+    /// The part that this process is; says so if that comes from an engine.
+    ///
+    /// # Errors
+    /// An engine says what cannot be.
+    pub fn shard(&self, shared: &Shared) -> anyhow::Result<Shard> {
+        let (shard, from) = self.shard_in(&|name| env::var(name).ok()).map_err(anyhow::Error::msg)?;
+        if let (Some(from), false) = (from, shared.quiet) {
+            eprintln!("a4emu: part {}/{}, as {from} says", shard.part, shard.of);
+        }
+        Ok(shard)
+    }
+
+    fn shard_in(&self, variable: &Variables<'_>) -> Result<(Shard, Option<&'static str>), String> {
+        let total = match self.shard {
+            Some(Wanted::Part(shard)) => return Ok((shard, None)),
+            Some(Wanted::Of(total)) => Some(total),
+            None => None,
+        };
+        let said = ENGINES.iter().find_map(|engine| Some((engine.shard(total, variable)?, engine.index)));
+        match (said, total) {
+            (Some((shard, from)), _) => Ok((shard?, Some(from))),
+            (None, None) => Ok((Shard::ALL, None)),
+            (None, Some(total)) => Err(format!("--shard /{total}: no engine says which part this is")),
+        }
+    }
+}
+
+impl Shard {
+    /// Its part of `items`, in their order: each of them is in one part. The parts weigh about the same: from the
+    /// heaviest on, each item goes to the part that weighs least so far. All parts must be given the same items,
+    /// names and weights.
+    pub fn of<T>(self, items: Vec<T>, name: impl Fn(&T) -> &str, weight: impl Fn(&T) -> f64) -> Vec<T> {
+        let weights: Vec<f64> = items.iter().map(|item| weight(item).max(0.0)).collect();
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        let heavier = |a: usize, b: usize| weights[b].partial_cmp(&weights[a]).unwrap_or(Ordering::Equal);
+        order.sort_by(|a, b| heavier(*a, *b).then_with(|| name(&items[*a]).cmp(name(&items[*b]))));
+        let mut loads = vec![Load::default(); self.of];
+        let mut mine = vec![false; items.len()];
+        for index in order {
+            let least = (0..self.of).min_by(|a, b| loads[*a].lighter(&loads[*b])).unwrap_or(0);
+            loads[least].weight += weights[index];
+            loads[least].items += 1;
+            mine[index] = least == self.part;
+        }
+        items.into_iter().zip(mine).filter_map(|(item, mine)| mine.then_some(item)).collect()
+    }
+}
+
+/// What a part has so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    weight: f64,
+    items: usize,
+}
+
+impl Load {
+    /// Which of two gets the next item; of equals the first.
+    fn lighter(&self, other: &Self) -> Ordering {
+        let weights = self.weight.partial_cmp(&other.weight).unwrap_or(Ordering::Equal);
+        weights.then(self.items.cmp(&other.items))
+    }
+}
+
+/// Sorts the heaviest first, so that what runs them side by side ends about when the last one does.
+pub fn heaviest_first<T>(items: &mut [T], weight: impl Fn(&T) -> f64) {
+    // By the bits: weights are not negative.
+    items.sort_by_key(|item| Reverse(weight(item).max(0.0).to_bits()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(shard: Option<&str>, variables: &[(&str, &str)]) -> Result<(usize, usize), String> {
+        let shard = shard.map(|text| text.parse().unwrap());
+        let of =
+            |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        Sharding { shard }.shard_in(&of).map(|(shard, _)| (shard.part, shard.of))
+    }
+
+    #[test]
+    fn each_engine_is_understood() {
+        assert_eq!(said(None, &[]), Ok((0, 1)));
+        let gitlab = [("CI_NODE_INDEX", "3"), ("CI_NODE_TOTAL", "8")];
+        assert_eq!(said(None, &gitlab), Ok((2, 8)));
+        assert_eq!(said(Some("5/6"), &gitlab), Ok((5, 6)), "what is asked for comes first");
+        let slurm = [
+            ("SLURM_ARRAY_TASK_ID", "14"),
+            ("SLURM_ARRAY_TASK_MIN", "10"),
+            ("SLURM_ARRAY_TASK_STEP", "2"),
+            ("SLURM_ARRAY_TASK_COUNT", "4"),
+        ];
+        assert_eq!(said(None, &slurm), Ok((2, 4)));
+        let kubernetes = [("JOB_COMPLETION_INDEX", "7")];
+        assert_eq!(said(Some("/8"), &kubernetes), Ok((7, 8)));
+        assert_eq!(said(None, &kubernetes), Ok((0, 1)), "nobody says how many there are");
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let gitlab = |index, total| said(None, &[("CI_NODE_INDEX", index), ("CI_NODE_TOTAL", total)]);
+        for (index, total) in [("0", "8"), ("9", "8"), ("x", "8"), ("1", "x"), ("1", "0")] {
+            assert!(gitlab(index, total).is_err(), "{index} of {total}");
+        }
+        assert!(said(Some("/8"), &[]).is_err());
+        for text in ["", "1", "1/1", "2/1", "/0", "a/b", "-1/2", "/"] {
+            assert!(text.parse::<Wanted>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn parts_are_disjoint_complete_and_weigh_about_the_same() {
+        let items: Vec<(String, f64)> =
+            (0..100_u32).map(|n| (format!("{n:03}"), f64::from(n * n % 37))).collect();
+        for of in [1, 3, 8] {
+            let part = |part| Shard { part, of }.of(items.clone(), |item| &item.0, |item| item.1);
+            let parts: Vec<_> = (0..of).map(part).collect();
+            let mut all: Vec<_> = parts.concat();
+            assert!(parts.iter().all(|part| part.is_sorted_by_key(|item| &item.0)), "in their order");
+            all.sort_by(|a, b| a.0.cmp(&b.0));
+            assert_eq!(all, items);
+            let weights = parts.iter().map(|part| part.iter().map(|item| item.1).sum::<f64>());
+            let (least, most) = weights.fold((f64::MAX, 0.0_f64), |(l, m), w| (l.min(w), m.max(w)));
+            assert!(most - least <= 36.0, "{least} to {most}");
+        }
+    }
+
+    /// Without weights they are dealt out.
+    #[test]
+    fn items_without_weight_are_spread() {
+        let names = ["a", "b", "c", "d", "e"];
+        let part = |part| Shard { part, of: 2 }.of(names.to_vec(), |name| name, |_| 0.0);
+        assert_eq!([part(0), part(1)], [vec!["a", "c", "e"], vec!["b", "d"]]);
+    }
+}

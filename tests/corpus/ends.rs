@@ -1,0 +1,115 @@
+//! Processes that do not come to their end, and runs that do not.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use super::*;
+
+fn ends(corpus: &Corpus, run: &str) -> Vec<(String, String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let rows = corpus.rows(run).into_iter();
+    rows.map(|row| (text(&row["name"]), text(&row["end"]), text(&row["cause"]))).collect()
+}
+
+#[test]
+fn a_crash_a_hang_and_a_glutton_are_rows_and_the_rest_is_unharmed() {
+    let corpus = Corpus::new();
+    corpus.run("plain", &[], 0);
+    let wrapper = corpus.wrapper(
+        "case $name in attribs) kill -SEGV $$;; blend) sleep 60;; compute) ulimit -d 4000;; \
+         depth) echo \"thread 'main' panicked at x.rs:1:2:\" >&2; echo so >&2; exit 101;; esac",
+    );
+    let start = Instant::now();
+    let output = corpus.run("run", &["--binary", &wrapper, "--timeout", "5"], 4);
+    assert!(start.elapsed() < Duration::from_secs(50), "the hang was waited for");
+    let said = text(&output.stdout);
+    assert!(said.contains("6 captures, 2 played, 2 crashed, 1 out of memory, 1 out of time"), "{said}");
+    let all = ends(&corpus, "run");
+    let of = |name: &str| all.iter().find(|row| row.0.contains(name)).unwrap();
+    assert!(of("attribs").1 == "crash" && of("attribs").2.contains("signal 11 (SIGSEGV)"), "{all:?}");
+    assert!(of("blend").1 == "timeout" && of("blend").2 == "more than 5 s", "{all:?}");
+    assert!(of("compute").1 == "memory" && of("compute").2.contains("memory"), "{all:?}");
+    assert!(of("depth").1 == "crash" && of("depth").2 == "thread 'main' panicked at x.rs:1:2: so", "{all:?}");
+    for name in ["triangle", "xfb"] {
+        let row = |run| corpus.rows(run).into_iter().find(|row| row["name"].as_str().unwrap().contains(name));
+        assert_eq!(row("run"), row("plain"), "{name}");
+    }
+    let compared = corpus.a4emu(&["compare", "plain", "run"]).assert().code(1);
+    let said = text(&compared.get_output().stdout);
+    assert!(said.contains("attribs.rd.gz: different\n  played -> crashed (signal 11 (SIGSEGV)"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_gets_no_more_memory_than_it_may_have() {
+    let corpus = Corpus::new();
+    let source = "gpu_id 420\nbuffer big { fill 16 << 20, 7 }\nbuffer main { CP_NOP }\nsubmit main\n";
+    fs::write(corpus.path("big.a4"), source).unwrap();
+    let mut asm = assert_cmd::Command::cargo_bin("a4emu").unwrap();
+    asm.current_dir(corpus.0.path()).args(["asm", "big.a4", "-o", "corpus/big.rd"]).assert().success();
+    corpus.run("run", &["--process-memory", "48M", "--timeout", "60"], 4);
+    let all = ends(&corpus, "run");
+    let words = |row: &(String, String, String)| (row.1.clone(), row.2.contains("memory allocation of"));
+    let (big, others): (Vec<_>, Vec<_>) = all.iter().partition(|row| row.0 == "big.rd");
+    assert_eq!(big.into_iter().map(words).collect::<Vec<_>>(), [("memory".to_owned(), true)], "{all:?}");
+    assert!(others.into_iter().map(words).all(|row| row == ("played".to_owned(), false)), "{all:?}");
+}
+
+/// Waits until the log of `run` has so many lines.
+fn wait_for(corpus: &Corpus, run: &str, lines: usize) {
+    let start = Instant::now();
+    let count =
+        || fs::read_to_string(corpus.path(run).join("log.jsonl")).map_or(0, |text| text.lines().count());
+    while count() < lines {
+        assert!(start.elapsed() < Duration::from_secs(60), "no {lines} rows");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A run that `signal` ends after some rows.
+fn interrupted(corpus: &Corpus, wrapper: &str, signal: &str) -> Option<i32> {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("a4emu"));
+    let args = ["corpus", "run", "corpus", "-o", "run", "--jobs", "2", "--binary", wrapper];
+    command.current_dir(corpus.0.path()).args(args).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    wait_for(corpus, "run", 3);
+    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    child.wait().unwrap().code()
+}
+
+/// Nothing is lost and nothing is there twice, also where the last line is torn.
+#[test]
+fn a_run_goes_on_where_it_ended() {
+    for (signal, code) in [("-KILL", None), ("-INT", Some(130))] {
+        let corpus = Corpus::new();
+        corpus.run("plain", &[], 0);
+        let wrapper = corpus.wrapper("sleep 0.3");
+        assert_eq!(interrupted(&corpus, &wrapper, signal), code);
+        assert!(!corpus.path("run/results.jsonl").exists(), "it has not come to its end");
+        let rows = corpus.log("run");
+        let kept = rows.len();
+        let torn = fs::read_to_string(corpus.path("run/log.jsonl")).unwrap() + "{\"name\":\"bel";
+        fs::write(corpus.path("run/log.jsonl"), torn).unwrap();
+        let output = corpus.run("run", &["--binary", &wrapper], 0);
+        let said = text(&output.stdout);
+        assert!(said.contains(&format!("{} run now, {kept} were there", CAPTURES.len() - kept)), "{said}");
+        assert_eq!(corpus.log("run")[..kept], rows, "what was there is what it was");
+        assert_eq!(corpus.log("run").len(), CAPTURES.len(), "each capture has one row");
+        assert_eq!(corpus.results("run"), corpus.results("plain"));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn processes_end_with_the_run() {
+    let corpus = Corpus::new();
+    let pids = corpus.path("pids");
+    let wrapper =
+        corpus.wrapper(&format!("case $name in xfb) echo $$ > {}; sleep 1000;; esac", pids.display()));
+    assert_eq!(interrupted(&corpus, &wrapper, "-INT"), Some(130));
+    if let Ok(pid) = fs::read_to_string(&pids) {
+        assert!(!Path::new("/proc").join(pid.trim()).exists(), "the process outlived the run");
+    }
+}

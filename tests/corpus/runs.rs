@@ -1,0 +1,165 @@
+//! Runs that are taken over, compared, merged, and what they cover.
+
+use super::*;
+
+#[test]
+fn a_row_says_what_replay_says() {
+    let corpus = Corpus::new();
+    corpus.run("run", &["--draws", "--validate", "--coverage"], 0);
+    let rows = corpus.rows("run");
+    let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert!(names.is_sorted() && names.len() == CAPTURES.len(), "{names:?}");
+    assert!(names.contains(&"below/blend.rd.gz"));
+    let triangle = rows.iter().find(|row| row["name"] == "triangle.rd.gz").unwrap();
+    let mut replay = Command::cargo_bin("a4emu").unwrap();
+    replay.arg("replay").arg(capture("triangle")).arg("--stats");
+    let stats: Value = serde_json::from_slice(&replay.output().unwrap().stdout).unwrap();
+    let played = &triangle["played"];
+    for key in ["pixels", "primitives"] {
+        assert_eq!(played["work"][key], stats[key], "{key}");
+    }
+    assert_eq!(played["draw_hashes"].as_array().unwrap().len() as u64, played["draws"].as_u64().unwrap());
+    let last = played["surfaces"].as_array().unwrap().last().unwrap();
+    assert_eq!(played["frames"][0]["hash"], last["hash"], "the frame is the surface");
+    assert!(played["used"]["packets"]["CP_DRAW_INDX_OFFSET"].as_u64() > Some(0));
+    // Draws that are looked at one by one do not share warps.
+    corpus.run("plain", &[], 0);
+    let plain = corpus.rows("plain").into_iter().find(|row| row["name"] == "triangle.rd.gz").unwrap();
+    for key in ["instructions", "warps", "pixels", "primitives"] {
+        assert_eq!(plain["played"]["work"][key], stats[key], "{key}");
+    }
+}
+
+/// Another model of the chip, other options, are another result; the same ones are not run again.
+#[test]
+fn results_are_taken_over_where_capture_binary_and_options_are_the_same() {
+    let corpus = Corpus::new();
+    corpus.run("first", &["--pictures"], 0);
+    let ran = |output: &Output| text(&output.stdout).lines().last().unwrap().to_owned();
+    let again = corpus.run("second", &["--pictures", "--earlier", "first"], 0);
+    assert!(ran(&again).ends_with("0 run now, 0 were there, 6 taken over"), "{}", ran(&again));
+    assert_eq!(corpus.results("first"), corpus.results("second"));
+    let pictures = |run: &str| fs::read_dir(corpus.path(run).join("pictures")).unwrap().count();
+    assert_eq!(pictures("first"), pictures("second"));
+    let other = corpus.run("third", &["--pictures", "--earlier", "first", "--model", "strict-gl"], 0);
+    assert!(ran(&other).contains("6 run now"), "{}", ran(&other));
+    fs::copy(capture("wrap"), corpus.path("corpus/triangle.rd.gz")).unwrap();
+    let changed = corpus.run("first", &["--pictures"], 0);
+    assert!(ran(&changed).contains("1 run now, 5 were there"), "{}", ran(&changed));
+    fs::remove_file(corpus.path("corpus/triangle.rd.gz")).unwrap();
+    corpus.run("first", &["--pictures"], 0);
+    assert_eq!(corpus.rows("first").len(), CAPTURES.len() - 1, "what is gone has no row");
+}
+
+#[test]
+fn parts_merge_to_the_bytes_of_the_whole() {
+    let corpus = Corpus::new();
+    corpus.run("whole", &["--draws"], 0);
+    for parts in [1, 3, 8] {
+        let runs: Vec<String> = (0..parts).map(|part| format!("run{part}of{parts}")).collect();
+        for (part, run) in runs.iter().enumerate() {
+            corpus.run(run, &["--draws", "--shard", &format!("{part}/{parts}")], 0);
+        }
+        let to = format!("merged{parts}");
+        let mut args = vec!["merge", "-o", &to];
+        args.extend(runs.iter().map(String::as_str));
+        corpus.a4emu(&args).assert().success();
+        assert_eq!(corpus.results(&to), corpus.results("whole"), "{parts} parts");
+    }
+    corpus.a4emu(&["compare", "whole", "merged3"]).assert().success();
+    fs::remove_file(corpus.path("run0of3/results.jsonl")).unwrap();
+    let unfinished = corpus.a4emu(&["merge", "run0of3", "run1of3", "-o", "x"]).assert().code(2);
+    assert!(text(&unfinished.get_output().stderr).contains("run0of3 has not come to its end"));
+}
+
+/// The second run's triangle is another one, and one capture is new.
+#[test]
+fn what_differs_is_named_shown_and_reported() {
+    let corpus = Corpus::new();
+    corpus.run("a", &["--pictures"], 0);
+    fs::copy(capture("wrap"), corpus.path("corpus/triangle.rd.gz")).unwrap();
+    fs::rename(corpus.path("corpus/compute.rd.gz"), corpus.path("corpus/renamed.rd.gz")).unwrap();
+    corpus.run("b", &["--pictures"], 0);
+    let args = ["compare", "a", "b", "--html", "page.html", "--junit", "report.xml"];
+    let compared = corpus.a4emu(&args).assert().code(1);
+    let said = text(&compared.get_output().stdout);
+    assert!(said.contains("compute.rd.gz: gone\nrenamed.rd.gz: new\ntriangle.rd.gz: different\n"), "{said}");
+    assert!(said.contains("4 same, 1 different, 1 new, 1 gone"), "{said}");
+    let page = fs::read_to_string(corpus.path("page.html")).unwrap();
+    assert!(page.matches("data:image/png;base64,").count() >= 3, "both pictures and their difference");
+    assert!(!page.contains("http://") && !page.contains("https://"), "nothing from elsewhere");
+    assert!(page.contains("pixels differ, by up to"));
+    let report = fs::read_to_string(corpus.path("report.xml")).unwrap();
+    assert!(report.contains("tests=\"7\"") && report.contains("failures=\"2\""), "{report}");
+    corpus.a4emu(&["compare", "a", "a"]).assert().success();
+    corpus.a4emu(&["compare", "a", "b", "--html", "a/log.jsonl"]).assert().code(2);
+}
+
+#[test]
+fn few_captures_cover_what_all_do() {
+    let corpus = Corpus::new();
+    corpus.run("all", &["--coverage"], 0);
+    let few = corpus.a4emu(&["reduce", "all"]).output().unwrap();
+    let names = text(&few.stdout);
+    assert!(names.lines().count() < CAPTURES.len(), "{names}");
+    fs::write(corpus.path("few.txt"), &names).unwrap();
+    corpus.a4emu(&["run", "few.txt", "--root", "corpus", "-o", "few", "--coverage"]).assert().success();
+    let used = |run: &str| {
+        let output = corpus.a4emu(&["coverage", run, "--json"]).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let kinds = report["kinds"].as_array().unwrap().clone();
+        kinds.iter().map(|kind| (kind["name"].clone(), kind["used"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(used("all"), used("few"));
+    // One fewer does not.
+    let fewer: Vec<&str> = names.lines().skip(1).collect();
+    fs::write(corpus.path("few.txt"), fewer.join("\n")).unwrap();
+    corpus.a4emu(&["run", "few.txt", "--root", "corpus", "-o", "fewer", "--coverage"]).assert().success();
+    assert_ne!(used("all"), used("fewer"));
+    let difference = corpus.a4emu(&["coverage", "fewer", "--against", "all"]).output().unwrap();
+    assert!(text(&difference.stdout).contains("  against "), "{}", text(&difference.stdout));
+    corpus.run("without", &[], 0);
+    let refused = corpus.a4emu(&["reduce", "without"]).assert().code(2);
+    assert!(text(&refused.get_output().stderr).contains("`corpus run --coverage` notes it"));
+}
+
+#[test]
+fn coverage_says_what_was_not_used_and_what_is_a_guess() {
+    let corpus = Corpus::new();
+    corpus.run("run", &["--coverage"], 0);
+    let output = corpus.a4emu(&["coverage", "run", "--unused", "--html", "page.html"]).output().unwrap();
+    let said = text(&output.stdout);
+    assert!(said.contains("  CP_RUN_OPENCL  0 in 0\n"), "{said}");
+    let depth = "  RB_DEPTH_CONTROL.ZFUNC=FUNC_LESS  ";
+    let line = said.lines().filter(|line| line.starts_with(depth)).collect::<Vec<_>>();
+    assert_eq!(line.len(), 2, "as an enumerator, and as a state of depth");
+    assert!(
+        said.contains("\ntexture targets: ")
+            && said.contains("\nblend states: ")
+            && said.contains("\nformats: ")
+    );
+    assert!(said.contains("\nguesses: "), "{said}");
+    assert!(fs::read_to_string(corpus.path("page.html")).unwrap().contains("Coverage of 6 captures"));
+    let all = corpus.a4emu(&["coverage", "run"]).output().unwrap();
+    assert!(!text(&all.stdout).contains("  0 in 0\n"));
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let corpus = Corpus::new();
+    fs::write(corpus.path("corpus/empty.rd"), "").unwrap();
+    fs::write(corpus.path("corpus/text.rd"), "no capture at all").unwrap();
+    let output = corpus.run("run", &[], 3);
+    assert!(text(&output.stdout).contains("8 captures"), "{}", text(&output.stdout));
+    for (args, why) in [
+        (&["run", "nowhere", "-o", "x"][..], "cannot read nowhere"),
+        (&["run", "corpus", "-o", "x", "--root", "y"], "--root is for a list"),
+        (&["run", "corpus", "-o", "x", "--earlier", "corpus"], "corpus is no run of a corpus"),
+        (&["compare", "run", "corpus"], "corpus is no run of a corpus"),
+        (&["run", "corpus", "-o", "x", "--binary", "nothing"], "cannot read nothing"),
+    ] {
+        let refused = corpus.a4emu(args).assert().code(2);
+        let said = text(&refused.get_output().stderr);
+        assert!(said.contains(why), "{args:?}: {said}");
+    }
+}
