@@ -4,15 +4,18 @@
 //! values, and give values and what is to be recorded.
 //!
 //! - `guesses`: which ones a draw rests on.
+//! - [`late`]: copies that wait, and who must not read memory before they are done.
 //! - [`look`]: what a draw is made of, for whoever looks at it.
 //! - `parts`: draws that are too large to be held at once.
 //! - `record`: what is recorded of draws.
+//! - `resolve`: draws of the resolve pass.
 
 mod guesses;
 pub mod late;
 pub mod look;
 mod parts;
 mod record;
+mod resolve;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,7 +26,6 @@ use crate::fidelity::Line;
 use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 use crate::pass::Pass;
-use crate::shader::Reach;
 
 use guesses::record_guesses;
 use late::{Resolves, settle_stages, settle_state, settle_vertices};
@@ -41,7 +43,6 @@ use super::gras::layers::{self, Grouping, Layer};
 use super::gras::primitives::Primitives;
 use super::gras::raster::Rect;
 use super::gras::setup::{self, Assembled, PrimitiveState};
-use super::gras::state::Viewports;
 use super::gs::batch::GeometryDraw;
 use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::{Choice, Demand, Setting};
@@ -52,7 +53,7 @@ use super::pc::assembler::PrimitiveList;
 use super::pc::state::PatchState;
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::rb::rendered::Surfaces;
-use super::rb::state::{ResolveState, Targets, discards, resolve_bounds};
+use super::rb::state::{Targets, discards};
 use super::rb::surface::{Reads, Surface, copied, reachable, with_rows};
 use super::sp::kept::NoStage;
 use super::sp::programs::Programs;
@@ -114,7 +115,7 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     let result = match call.pass {
         // The result would be the visibility stream, which nobody reads.
         Pass::Binning => Ok(()),
-        Pass::Resolve => resolve(gpu, call),
+        Pass::Resolve => resolve::resolve(gpu, call),
         Pass::Gmem | Pass::Bypass | Pass::Restore if discards(&gpu.regs) => vertices_only(gpu, call),
         Pass::Gmem | Pass::Bypass | Pass::Restore => render(gpu, call),
     };
@@ -187,30 +188,6 @@ fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     settle_stages(gpu, &stages, None);
     vertex_stream(gpu, &stages)?;
     Ok(())
-}
-
-/// A draw of the resolve pass: its rectangle says what is copied.
-fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
-    if gpu.pipeline.resolves == Resolves::AtOnce {
-        flush(gpu);
-    }
-    settle_state(gpu);
-    let area = resolved_area(gpu, call);
-    let start = Instant::now();
-    let mut unsupported = Vec::new();
-    let copy = ResolveState::snapshot(&gpu.regs, &mut unsupported);
-    record_unsupported(gpu, unsupported);
-    let Some(copy) = copy else { return Ok(()) };
-    guesses::of_copy(&copy).into_iter().for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
-    charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
-    gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
-    if gpu.pipeline.batch.take_copy(&copy, area, &mut gpu.mem) {
-        return Ok(());
-    }
-    flush(gpu);
-    let result = copy.run(area, &gpu.gmem, &mut gpu.mem);
-    gpu.pipeline.stats.ms.resolve += start.elapsed().as_secs_f64() * 1e3;
-    Ok(result?)
 }
 
 fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
@@ -512,23 +489,6 @@ fn visible_area(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primi
 fn affordable(gpu: &mut Gpu, bounds: &[Rect], area: Rect) -> usize {
     let touched = bounds.iter().map(|bounds| bounds.intersect(area).area());
     touched.take_while(|pixels| gpu.budget.take(Work::Pixel, *pixels)).count()
-}
-
-/// The pixels that the rectangle of a resolve covers. Without a usable vertex stage, all that
-/// the scissors leave.
-fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
-    let bounds = resolve_bounds(&gpu.regs);
-    let state = PrimitiveState::snapshot(&gpu.regs, call.initiator.PRIM_TYPE(), Viewports::First, gpu.model);
-    let Ok(vertex) = vertex_state(gpu, call) else { return bounds };
-    let Ok(mut shaded) = vertices(gpu, &vertex) else { return bounds };
-    setup::assemble(&state, &mut shaded.vertices, &shaded.list)
-        .unwrap_or_default()
-        .primitives
-        .iter()
-        .map(|p| p.shape.bounds.intersect(bounds))
-        .filter(|rect| !rect.is_empty())
-        .reduce(Rect::union)
-        .unwrap_or(Rect { x1: bounds.x0, ..bounds })
 }
 
 // Registers to state.

@@ -1,0 +1,59 @@
+//! Draws of the resolve pass.
+
+use std::time::Instant;
+
+use crate::budget::Work;
+use crate::draw::call::DrawCall;
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup;
+use crate::draw::gras::setup::PrimitiveState;
+use crate::draw::gras::state::Viewports;
+use crate::draw::rb::state::{ResolveState, resolve_bounds};
+use crate::draw::stop::{Stop, charge};
+use crate::gpu::Gpu;
+use crate::shader::Reach;
+
+use super::late::{Resolves, settle_state};
+use super::record::record_unsupported;
+use super::{flush, guesses, vertex_state, vertices};
+
+/// A draw of the resolve pass: its rectangle says what is copied.
+pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
+    if gpu.pipeline.resolves == Resolves::AtOnce {
+        flush(gpu);
+    }
+    settle_state(gpu);
+    let area = resolved_area(gpu, call);
+    let start = Instant::now();
+    let mut unsupported = Vec::new();
+    let copy = ResolveState::snapshot(&gpu.regs, &mut unsupported);
+    record_unsupported(gpu, unsupported);
+    let Some(copy) = copy else { return Ok(()) };
+    guesses::of_copy(&copy).into_iter().for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
+    charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
+    gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
+    if gpu.pipeline.batch.take_copy(&copy, area, &mut gpu.mem) {
+        return Ok(());
+    }
+    flush(gpu);
+    let result = copy.run(area, &gpu.gmem, &mut gpu.mem);
+    gpu.pipeline.stats.ms.resolve += start.elapsed().as_secs_f64() * 1e3;
+    Ok(result?)
+}
+
+/// The pixels that the rectangle of a resolve covers. Without a usable vertex stage, all that
+/// the scissors leave.
+fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
+    let bounds = resolve_bounds(&gpu.regs);
+    let state = PrimitiveState::snapshot(&gpu.regs, call.initiator.PRIM_TYPE(), Viewports::First, gpu.model);
+    let Ok(vertex) = vertex_state(gpu, call) else { return bounds };
+    let Ok(mut shaded) = vertices(gpu, &vertex) else { return bounds };
+    setup::assemble(&state, &mut shaded.vertices, &shaded.list)
+        .unwrap_or_default()
+        .primitives
+        .iter()
+        .map(|p| p.shape.bounds.intersect(bounds))
+        .filter(|rect| !rect.is_empty())
+        .reduce(Rect::union)
+        .unwrap_or(Rect { x1: bounds.x0, ..bounds })
+}
