@@ -101,7 +101,7 @@ mod tests {
     fn filters_choose_as_googletest_does() {
         let has = |filter: &str, name: &str| Filter::new(filter).has(name);
         for filter in
-            ["*", "", "fixtures.cube", "fixtures.*", "fixtures.c??e", "x:fixtures.cube", "*ub*:y", "-*x*"]
+            ["*", "", "fixtures.cube", "fixtures.*", "fixtures.c??e", "x:fixtures.cube", "*ub*:y", "-*z*"]
         {
             assert!(has(filter, "cube"), "{filter}");
         }

@@ -43,7 +43,7 @@ struct Count {
     captures: u64,
 }
 
-/// A guess that captures rest on.
+/// One of the guesses, and how many captures rest on it.
 #[derive(Clone, Debug, Serialize)]
 struct Rests {
     id: String,

@@ -43,7 +43,7 @@ pub enum What {
     Merge(merge::Args),
     /// What is new, gone, different, faster or slower in the second of two runs
     Compare(compare::Args),
-    /// What of the chip runs used, what they did not, and what rests on a guess
+    /// What of the chip runs used, what they did not, and which guesses they rest on
     Coverage(coverage::Args),
     /// Print the names of few captures that use all that those of the runs do
     Reduce(cover::Args),

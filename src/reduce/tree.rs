@@ -228,8 +228,10 @@ mod tests {
     use super::*;
 
     const SOURCE: &str = "gpu_id 420
-        buffer fs { shader { nop
-            end } }
+        buffer fs { shader {
+            nop
+            end
+        } }
         buffer main { part: {
             RB_MODE_CONTROL { WIDTH = 32 }
             GRAS_CL_VPORT_XOFFSET_0 = 128.0

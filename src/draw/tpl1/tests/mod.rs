@@ -4,6 +4,7 @@ mod fetch;
 mod filter;
 mod hostile;
 mod levels;
+mod planar;
 mod shadow;
 
 use a4emu_decoder::bits::FieldRow;
@@ -25,7 +26,7 @@ pub fn word(fields: &[FieldRow], values: &[(&str, u32)]) -> u32 {
 }
 
 /// A texture and sampler under construction.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Scene {
     pub fmt: TexFmt,
     pub ty: TexType,

@@ -1,0 +1,85 @@
+//! The common request against the general one: texel offsets of zero change nothing, and are not common.
+use proptest::prelude::*;
+
+use super::*;
+use crate::draw::tpl1::planar::Planar;
+use crate::draw::tpl1::unit::Unit;
+use crate::draw::tpl1::{Border, Sampler, Texture};
+
+/// Formats that are common, with the bytes of a texel.
+const FORMATS: [(TexFmt, u32); 6] = [
+    (TexFmt::TFMT4_8_UNORM, 1),
+    (TexFmt::TFMT4_8_8_UNORM, 2),
+    (TexFmt::TFMT4_5_6_5_UNORM, 2),
+    (TexFmt::TFMT4_4_4_4_4_UNORM, 2),
+    (TexFmt::TFMT4_8_8_8_8_UNORM, 4),
+    (TexFmt::TFMT4_10_10_10_2_UNORM, 4),
+];
+
+const WRAPS: [TexClamp; 2] = [TexClamp::A4XX_TEX_REPEAT, TexClamp::A4XX_TEX_CLAMP_TO_EDGE];
+
+/// Coordinates of a warp: a slope, some of them something else.
+fn coords() -> impl Strategy<Value = Lanes> {
+    let odd = prop_oneof![
+        5 => Just(None),
+        1 => prop_oneof![Just(f32::NAN), Just(f32::INFINITY), Just(-0.0), Just(1.0), Just(1e9), -2.0f32..2.0].prop_map(Some),
+    ];
+    let slope = (-2.0f32..3.0, -0.6f32..0.6, -0.6f32..0.6);
+    (slope, prop::collection::vec(odd, LANES)).prop_map(|((at, right, down), odd)| {
+        let slope = |i: usize| at + right * (i % 2) as f32 / 8.0 + down * (i / 2 % 16) as f32 / 16.0;
+        Lanes(std::array::from_fn(|i| odd[i].unwrap_or(slope(i)).to_bits()))
+    })
+}
+
+/// Textures and samplers whose requests are common, the bytes of some cut off.
+fn scene() -> impl Strategy<Value = Scene> {
+    let texture = (0..FORMATS.len(), 1u32..40, 1u32..40, 1u32..5, any::<bool>(), any::<u32>());
+    let sampler =
+        (prop::array::uniform2(0..WRAPS.len()), prop::array::uniform3(0u32..2), 0u32..3, any::<bool>());
+    (texture, sampler).prop_map(
+        |((format, width, height, levels, short, seed), (wraps, filters, bias, strict))| {
+            let (fmt, texel) = FORMATS[format];
+            let len = if short { 300 } else { 1 << 14 };
+            let bytes = (0..len).map(|i: u32| (i.wrapping_mul(seed | 1) >> 7) as u8).collect();
+            let plain = Scene::new(fmt, width, height, texel, bytes);
+            let [s, t] = wraps.map(|wrap| WRAPS[wrap].to_bits());
+            let [mag, min, mip] = filters;
+            let word0 = [
+                ("XY_MAG", mag),
+                ("XY_MIN", min),
+                ("MIPFILTER_LINEAR_NEAR", mip),
+                ("WRAP_S", s),
+                ("WRAP_T", t),
+                ("LOD_BIAS", bias * 100),
+            ];
+            let model = if strict { Model::StrictGl } else { Model::Board };
+            Scene {
+                levels,
+                pitch: (width * texel).next_multiple_of(32),
+                swizzle: [2, 1, 0, 5],
+                model,
+                ..plain
+            }
+            .sampler(&word0, &[])
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_common_request_is_answered_as_the_general_one(scene in scene(), s in coords(), t in coords(), level_0 in any::<bool>()) {
+        let both = [&s, &t];
+        let lod = if level_0 { Lod::Zero } else { Lod::Implicit };
+        let common = Sample { lod, ..request(&both) };
+        let zero = [&Lanes::ZERO, &Lanes::ZERO];
+        let general = Sample { offsets: Some(Few::new(&zero)), ..common };
+        let texture = Texture::new(&scene.texture_words(), scene.model).unwrap();
+        let sampler = Sampler::new(&scene.sampler_words(), Border::default());
+        let unit = Unit { texture: &texture, sampler: &sampler, bytes: &scene.bytes };
+        let is_common = |request: &Sample<&Lanes>| Planar::new(&unit, request, 0xf).is_some();
+        prop_assert_eq!([&common, &general].map(is_common), [true, false]);
+        prop_assert_eq!(scene.ask(&common), scene.ask(&general));
+    }
+}
