@@ -219,17 +219,48 @@ buffer main {
 submit main
 "#;
 
+/// A tile of 64 rows on the left, one of 32 on the right, in a buffer that ends with the left one.
+const NARROW: &str = r"buffer narrow size PITCH * HEIGHT - 128
+buffer main {
+    use frame(narrow, WIDTH, HEIGHT)
+    use tile(0, 0)
+    use fill(0, 31, 255.0, 0.0, 0.0, 255.0)
+    use leave(narrow)
+    use tile(32, 0)
+    GRAS_SC_WINDOW_SCISSOR_BR { X = 63 | Y = 31 }
+    + GRAS_SC_WINDOW_SCISSOR_TL { X = 32 | Y = 0 }
+    use clear(0.0, 1.0, 0.0, 1.0, 0)
+    use resolve(narrow, PITCH, MSAA_ONE)
+}
+submit main
+";
+
 /// CP_SCRATCH\[0\].
 const SCRATCH: u32 = 0x578;
 
-#[test]
-fn whoever_reads_what_waits_finds_it_done() {
+/// What `source` plays to both ways, which has to be the same, without complaints.
+fn both_ways(source: &str) -> Gpu {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("late.a4");
-    fs::write(&path, SOURCE.replace("CAPTURES", root().join("captures").to_str().unwrap())).unwrap();
+    fs::write(&path, source.replace("CAPTURES", root().join("captures").to_str().unwrap())).unwrap();
     let [at_once, late] = [Resolves::AtOnce, Resolves::Late].map(|resolves| played(&path, resolves));
     assert_eq!(difference(&at_once, &late), None);
     assert_eq!(late.report.troubles.total(), 0);
+    late
+}
+
+#[test]
+fn a_buffer_may_end_with_the_narrower_of_two_tiles() {
+    let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
+    let late = both_ways(&format!("{macros}{NARROW}"));
+    let surface = late.pipeline.surfaces.iter().next().unwrap();
+    let last = surface.address + 63 * 256 + 31 * 4;
+    assert_eq!(little_endian(late.mem.slice(last, 4).unwrap()), 0xff00_00ff);
+}
+
+#[test]
+fn whoever_reads_what_waits_finds_it_done() {
+    let late = both_ways(SOURCE);
     assert_eq!(late.regs.read(SCRATCH), 0xff00_ff00, "CP_MEM_TO_REG");
     assert_eq!(late.regs.read(SCRATCH + 1), 0x0403_0201, "a packet");
     let surfaces: Vec<_> = late.pipeline.surfaces.iter().collect();

@@ -155,7 +155,9 @@ impl Copies {
     /// The bytes of all destinations, which nobody else sees until they are given back.
     pub fn lend(&self, memory: &mut Memory) -> Vec<Lent> {
         let lend = |to: &Destination| {
+            // The last rows may be narrower than others, and the buffer end with them.
             let (address, len) = to.place();
+            let len = len.min(memory.room(address) as usize);
             memory.lend_written(address, len).expect("it was written to before")
         };
         self.destinations.iter().map(lend).collect()
