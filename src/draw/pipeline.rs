@@ -28,7 +28,7 @@ use crate::memory::Memory;
 use crate::pass::Pass;
 
 use guesses::record_guesses;
-use late::{Resolves, settle_stages, settle_state, settle_vertices};
+use late::{Resolves, settle_stages, settle_state};
 use look::{Watch, watched};
 use record::{record_cost, record_end, record_fragments, record_log, record_outside, record_unsupported};
 
@@ -219,7 +219,6 @@ fn vertex_stream(gpu: &mut Gpu, stages: &VertexStages) -> Result<Option<VertexSt
 /// Vertex fetch and vertex shader.
 fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
     let start = Instant::now();
-    settle_vertices(gpu, state);
     let shaded = state.shade(&mut gpu.mem, &mut gpu.budget)?;
     Ok(record_vertices(gpu, shaded, start))
 }

@@ -48,8 +48,9 @@ pub(super) fn settle_vertices(gpu: &mut Gpu, vertex: &VertexState) {
     });
 }
 
-/// The same of what the stages of a draw behind that read.
+/// The same of what all stages of a draw read.
 pub(super) fn settle_stages(gpu: &mut Gpu, stages: &VertexStages, fragment: Option<&StageState>) {
+    settle_vertices(gpu, &stages.vertex);
     let hull = stages.tessellation.iter().flat_map(|it| [&it.hull, &it.domain.stage]);
     let behind = hull.chain(stages.geometry.iter().map(|it| &it.stage)).map(|stage| &**stage);
     let behind: Vec<&StageState> = behind.chain(fragment).collect();

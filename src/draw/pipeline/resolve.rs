@@ -13,7 +13,7 @@ use crate::draw::stop::{Stop, charge};
 use crate::gpu::Gpu;
 use crate::shader::Reach;
 
-use super::late::{Resolves, settle_state};
+use super::late::{Resolves, settle_state, settle_vertices};
 use super::record::record_unsupported;
 use super::{flush, guesses, vertex_state, vertices};
 
@@ -47,6 +47,7 @@ fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
     let bounds = resolve_bounds(&gpu.regs);
     let state = PrimitiveState::snapshot(&gpu.regs, call.initiator.PRIM_TYPE(), Viewports::First, gpu.model);
     let Ok(vertex) = vertex_state(gpu, call) else { return bounds };
+    settle_vertices(gpu, &vertex);
     let Ok(mut shaded) = vertices(gpu, &vertex) else { return bounds };
     setup::assemble(&state, &mut shaded.vertices, &shaded.list)
         .unwrap_or_default()
