@@ -313,8 +313,12 @@ fn with_surfaces<R>(
     anchor: [i32; 2],
     work: impl FnOnce(&mut [PixelRows<'_>]) -> R,
 ) -> R {
-    if anchor == [0, 0] && chosen.iter().copied().eq(0..chosen.len()) {
-        return work(&mut all[..chosen.len()]);
+    if chosen.iter().copied().eq(0..chosen.len()) {
+        let rows = &mut all[..chosen.len()];
+        rows.iter_mut().for_each(|rows| rows.shift(anchor));
+        let result = work(rows);
+        rows.iter_mut().for_each(|rows| rows.shift(anchor.map(|at| -at)));
+        return result;
     }
     let mut slots: Vec<Option<PixelRows<'_>>> = all.iter_mut().map(|rows| Some(rows.moved(anchor))).collect();
     let mut rows: Vec<PixelRows<'_>> = chosen.iter().filter_map(|index| slots[*index].take()).collect();

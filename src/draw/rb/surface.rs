@@ -124,6 +124,11 @@ impl<'a> PixelRows<'a> {
         self.bytes.get_mut(at..at + count * self.cpp).filter(|_| side_by_side)
     }
 
+    /// They are so much further to the right and down on the screen from now on.
+    pub fn shift(&mut self, [x, y]: [i32; 2]) {
+        (self.x0, self.y0) = (self.x0 + x, self.y0 + y);
+    }
+
     /// The same rows for a while, so much further to the right and down on the screen.
     pub fn moved(&mut self, [x, y]: [i32; 2]) -> PixelRows<'_> {
         PixelRows { bytes: self.bytes, x0: self.x0 + x, y0: self.y0 + y, ..*self }

@@ -77,27 +77,27 @@ mod tests {
     use crate::draw::rb::surface::Location;
     use crate::format::arrangement::Tiling;
 
+    const SURFACE: Surface = Surface {
+        location: Location::Memory(0x1000),
+        pitch: 16,
+        cpp: 2,
+        origin: [0, 0],
+        layer: 0,
+        tiling: Tiling::Squares(4),
+    };
+
     #[test]
     fn rows_go_back_to_where_they_came_from() {
-        let tiling = Tiling::Squares(4);
-        let surface = Surface {
-            location: Location::Memory(0x1000),
-            pitch: 16,
-            cpp: 2,
-            origin: [0, 0],
-            layer: 0,
-            tiling,
-        };
         let mut mem = Memory::new();
         let before: Vec<u8> = (0..128).collect();
         mem.announce(0x1000, 128, Some(&before));
         let area = Rect { x0: 3, y0: 3, x1: 8, y1: 6 };
-        let (mut copy, whole) = rows(&surface, 0x1000, area, &mem);
+        let (mut copy, whole) = rows(&SURFACE, 0x1000, area, &mem);
         // Row 3 starts behind three rows of the first square; its columns 4 and on are in the second.
         assert_eq!((&copy[..10], whole), (&[24, 25, 26, 27, 28, 29, 30, 31, 56, 57][..], true));
         assert_eq!(copy[16..20], [64, 65, 66, 67]);
         copy[2 * 16 + 2 * 5] = 200;
-        store(&surface, 0x1000, area, &copy, &mut mem);
+        store(&SURFACE, 0x1000, area, &copy, &mut mem);
         let after = mem.slice(0x1000, 128).expect("announced");
         let changed: Vec<usize> = (0..128).filter(|i| after[*i] != before[*i]).collect();
         assert_eq!(changed, [64 + 32 + 8 + 2], "row 5, column 5");
@@ -105,18 +105,9 @@ mod tests {
 
     #[test]
     fn what_is_in_no_memory_is_said() {
-        let tiling = Tiling::Squares(4);
-        let surface = Surface {
-            location: Location::Memory(0x1000),
-            pitch: 16,
-            cpp: 2,
-            origin: [0, 0],
-            layer: 0,
-            tiling,
-        };
         let mut mem = Memory::new();
         mem.announce(0x1000, 40, Some(&[1; 40]));
-        let (copy, whole) = rows(&surface, 0x1000, Rect { x0: 0, y0: 0, x1: 8, y1: 4 }, &mem);
+        let (copy, whole) = rows(&SURFACE, 0x1000, Rect { x0: 0, y0: 0, x1: 8, y1: 4 }, &mem);
         assert!(!whole && copy.len() <= 64);
     }
 }
