@@ -93,6 +93,19 @@ impl Starter {
     }
 }
 
+/// How `command` ended, if it did within `time`; otherwise it is ended, with all that it started.
+///
+/// # Errors
+/// It cannot be started.
+pub fn ended_within(command: &mut Command, time: Duration) -> io::Result<Option<ExitStatus>> {
+    system::in_own_group(command);
+    let mut child = command.spawn()?;
+    Ok(match wait(&mut child, Instant::now() + time, &AtomicBool::new(false))? {
+        Waited::Ended(status) => Some(status),
+        Waited::Late | Waited::Stopped => None,
+    })
+}
+
 enum Waited {
     Ended(ExitStatus),
     Late,

@@ -22,7 +22,7 @@ use clap::Subcommand;
 
 use crate::options::Shared;
 use crate::status::Status;
-pub use child::{Ended, Starter};
+pub use child::{Ended, Starter, ended_within};
 pub use compare::{Kept, played as differences};
 pub use row::{DrawHash, End, Played, Surface};
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use std::{env, thread, time::Instant};
+use std::{env, thread};
 
 use anyhow::{Context, bail, ensure};
 
-use crate::corpus::{Ended, Played, Starter, Surface};
+use crate::corpus::{Ended, Played, Starter, Surface, ended_within};
 use crate::limits::Limits;
 
 /// Bytes of memory that a process of an attempt may have.
@@ -119,23 +119,9 @@ fn succeeds(command: &str, path: &Path, timeout: Duration) -> anyhow::Result<boo
     let path = path.display().to_string();
     let command = command.replace("{}", &format!("'{}'", path.replace('\'', r"'\''")));
     let shell = if cfg!(windows) { ["cmd", "/C"] } else { ["sh", "-c"] };
-    let mut child = Command::new(shell[0])
-        .args([shell[1], &command])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .context("cannot start a shell")?;
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status.success());
-        }
-        if start.elapsed() > timeout {
-            child.kill()?;
-            child.wait()?;
-            return Ok(false);
-        }
-        thread::sleep((start.elapsed() / 20).clamp(Duration::from_micros(200), Duration::from_millis(20)));
-    }
+    let mut shell_command = Command::new(shell[0]);
+    shell_command.args([shell[1], &command]);
+    shell_command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let status = ended_within(&mut shell_command, timeout).context("cannot run a shell")?;
+    Ok(status.is_some_and(|status| status.success()))
 }
