@@ -6,6 +6,7 @@ use multiversion::multiversion;
 use crate::shader::{LANES, Lanes};
 
 use super::state::MAX_VARYINGS;
+use crate::draw::gras::affine::Affine;
 use crate::draw::gras::quad::{QUADS, Quad};
 use crate::draw::gras::setup::{ScreenPrimitive, Sprite};
 use crate::draw::vertices::Vertices;
@@ -31,10 +32,20 @@ pub struct WarpQuads<'a> {
     /// At most eight.
     pub quads: &'a [Quad],
     source: Source<'a>,
-    /// The primitive of all quads if it is the same one.
-    common: Option<&'a ScreenPrimitive>,
-    /// Varyings of the corners of each quad's primitive; of the first only if it is common.
-    corners: [[&'a [u32]; 3]; QUADS],
+    /// Where the primitive changes; so many of them.
+    runs: [Run<'a>; QUADS],
+    count: usize,
+}
+
+/// A primitive of a warp: the quads from one on are pieces of it, up to the next run.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    /// The first lane. What is computed for a run is for all lanes from there on: those of later runs are
+    /// overwritten by them, so that nothing has to be cut off at an end.
+    first: usize,
+    primitive: &'a ScreenPrimitive,
+    /// Varyings of its corners.
+    corners: [&'a [u32]; 3],
 }
 
 /// Positions and weights of a warp's pixels.
@@ -54,19 +65,24 @@ pub struct Weights {
 }
 
 impl<'a> WarpQuads<'a> {
-    /// Pieces of primitives of `source`.
+    /// Pieces of primitives of `source`; there is at least one.
     pub fn new(quads: &'a [Quad], source: Source<'a>) -> Self {
-        let primitive = |quad: &Quad| &source.primitives[quad.primitive as usize];
-        let common = quads.first().filter(|first| quads.iter().all(|quad| quad.primitive == first.primitive));
-        let mut corners = [[&[][..]; 3]; QUADS];
-        for (q, quad) in (if common.is_some() { &quads[..1] } else { quads }).iter().enumerate() {
-            // Neighbours are often of the same.
-            corners[q] = match q.checked_sub(1).filter(|before| quads[*before].primitive == quad.primitive) {
-                Some(before) => corners[before],
-                None => primitive(quad).vertices.map(|v| source.vertices.varyings(v)),
-            };
+        let run = |first: usize, quad: &Quad| {
+            let primitive = &source.primitives[quad.primitive as usize];
+            Run { first, primitive, corners: primitive.vertices.map(|v| source.vertices.varyings(v)) }
+        };
+        let mut out = Self { quads, source, runs: [run(0, &quads[0]); QUADS], count: 1 };
+        for (q, pair) in quads.windows(2).enumerate() {
+            if pair[0].primitive != pair[1].primitive {
+                out.runs[out.count] = run(4 * (q + 1), &pair[1]);
+                out.count += 1;
+            }
         }
-        Self { quads, source, common: common.map(primitive), corners }
+        out
+    }
+
+    fn runs(&self) -> &[Run<'a>] {
+        &self.runs[..self.count]
     }
 
     /// What `quad` is a piece of.
@@ -100,20 +116,9 @@ impl<'a> WarpQuads<'a> {
             Some(IntpMode::FLAT) => self.provoking(location, out),
             Some(IntpMode::ZERO) | None => *out = Lanes::ZERO,
             Some(IntpMode::ONE) => *out = Lanes::splat(1.0f32.to_bits()),
-            Some(IntpMode::SMOOTH | IntpMode::Other(_)) => self.smooth(location, i, j, out),
+            Some(IntpMode::SMOOTH | IntpMode::Other(_)) => interpolate(self.runs(), location, i, j, out),
         }
         self.replace(location, out);
-    }
-
-    fn smooth(&self, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
-        if self.common.is_some() {
-            return interpolate(&differences(&self.corners[0], location), i, j, out);
-        }
-        let mut corners = [[0.0; 3]; QUADS];
-        for (corners, rows) in corners.iter_mut().zip(&self.corners) {
-            *corners = differences(rows, location);
-        }
-        interpolate_quads(&corners, i, j, out);
     }
 
     /// For each location the numbers that its component is interpolated from, in all lanes: at vertex 0, and
@@ -129,10 +134,7 @@ impl<'a> WarpQuads<'a> {
         if !locations.iter().all(is_smooth) {
             return false;
         }
-        match self.common {
-            Some(_) => spread(&self.corners[0], locations, frame),
-            None => spread_quads(&self.corners, locations, frame),
-        }
+        spread(self.runs(), locations, frame);
         true
     }
 
@@ -160,13 +162,6 @@ impl<'a> WarpQuads<'a> {
     }
 }
 
-/// The value at vertex 0 and what vertices 1 and 2 differ from it by.
-#[inline(always)]
-fn differences(corners: &[&[u32]; 3], location: usize) -> [f32; 3] {
-    let value = |k: usize| f32::from_bits(corners[k].get(location).copied().unwrap_or(0));
-    [value(0), value(1) - value(0), value(2) - value(0)]
-}
-
 fn sprite_coordinate(mode: ReplMode, sprite: &Sprite, quad: &Quad, k: usize) -> f32 {
     let x = quad.x as f32 + 0.5 + (k & 1) as f32 - sprite.corner[0];
     let y = quad.y as f32 + 0.5 + (k >> 1) as f32 - sprite.corner[1];
@@ -186,10 +181,29 @@ fn weights(pieces: &WarpQuads<'_>) -> Weights {
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn perspective(pieces: &WarpQuads<'_>) -> [Floats; 2] {
-    // What nobody reads of the rest is not computed.
-    let mut out = Weights::at_centres(pieces.quads);
-    weigh_all(pieces, &mut out);
-    out.perspective
+    let (x, y) = centres(pieces.quads);
+    let mut out = [[0.0; LANES]; 2];
+    for run in pieces.runs() {
+        let (planes, mut i, mut j) = (run.planes(), [0.0; LANES], [0.0; LANES]);
+        for l in 0..LANES {
+            [i[l], j[l]] = planes.at(x[l], y[l]).perspective;
+        }
+        from_lane(run.first, &mut out[0], &i);
+        from_lane(run.first, &mut out[1], &j);
+    }
+    out
+}
+
+/// Takes what is `new` in the lanes from `first` on.
+#[inline(always)]
+fn from_lane<T: Copy>(first: usize, out: &mut [T; LANES], new: &[T; LANES]) {
+    if first == 0 {
+        *out = *new;
+        return;
+    }
+    for l in 0..LANES {
+        out[l] = if l < first { out[l] } else { new[l] };
+    }
 }
 
 impl Weights {
@@ -202,107 +216,111 @@ impl Weights {
     #[inline(always)]
     fn at_centres(quads: &[Quad]) -> Self {
         let zero = [0.0; LANES];
-        let mut out =
-            Self { x: zero, y: zero, z: zero, inv_w: zero, perspective: [zero; 2], linear: [zero; 2] };
-        for (q, quad) in quads.iter().enumerate() {
-            let (left, top) = (quad.x as f32 + 0.5, quad.y as f32 + 0.5);
-            out.x[4 * q..][..4].copy_from_slice(&[left, left + 1.0, left, left + 1.0]);
-            out.y[4 * q..][..4].copy_from_slice(&[top, top, top + 1.0, top + 1.0]);
-        }
-        out
+        let (x, y) = centres(quads);
+        Self { x, y, z: zero, inv_w: zero, perspective: [zero; 2], linear: [zero; 2] }
     }
+}
+
+/// Window x and y of the pixels' centres.
+#[inline(always)]
+fn centres(quads: &[Quad]) -> (Floats, Floats) {
+    let (mut x, mut y) = ([0.0; LANES], [0.0; LANES]);
+    for (q, quad) in quads.iter().enumerate() {
+        let (left, top) = (quad.x as f32 + 0.5, quad.y as f32 + 0.5);
+        x[4 * q..][..4].copy_from_slice(&[left, left + 1.0, left, left + 1.0]);
+        y[4 * q..][..4].copy_from_slice(&[top, top, top + 1.0, top + 1.0]);
+    }
+    (x, y)
 }
 
 /// Weights at the positions that `out` holds.
 #[inline(always)]
 fn weigh_all(pieces: &WarpQuads<'_>, out: &mut Weights) {
-    match pieces.common {
-        Some(primitive) => weigh(&planes(primitive), |value, _| *value, out),
-        None => {
-            let mut lanes = [[0.0; LANES]; PLANES];
-            for (q, quad) in pieces.quads.iter().enumerate() {
-                for (lanes, value) in lanes.iter_mut().zip(planes(pieces.primitive(quad))) {
-                    lanes.as_chunks_mut().0[q] = [value; 4];
-                }
-            }
-            weigh(&lanes, |lanes, l| lanes[l], out);
+    for run in pieces.runs() {
+        let planes = run.planes();
+        let mut all = [[0.0; LANES]; 6];
+        for l in 0..LANES {
+            let at = planes.at(out.x[l], out.y[l]);
+            let [[pi, pj], [i, j]] = [at.perspective, at.linear];
+            [all[0][l], all[1][l], all[2][l], all[3][l], all[4][l], all[5][l]] =
+                [at.z, at.inv_w, pi, pj, i, j];
         }
+        let ([i, j], [pi, pj]) = (&mut out.linear, &mut out.perspective);
+        let rows = [&mut out.z, &mut out.inv_w, pi, pj, i, j];
+        rows.into_iter().zip(&all).for_each(|(out, new)| from_lane(run.first, out, new));
     }
 }
 
-/// Numbers that say how depth and weights of a primitive change over the screen.
-const PLANES: usize = 17;
-
-/// Where i and j count from; both there and per pixel to the right and down; the same of depth; what is added
-/// to that; 1/w at the vertices.
-#[inline(always)]
-fn planes(p: &ScreenPrimitive) -> [f32; PLANES] {
-    let ([x, y], [zx, zy], [w0, w1, w2]) = (p.base, p.origin, p.inv_w);
-    let [i, j, z] = [p.i, p.j, p.z];
-    [x, y, i.at, i.dx, i.dy, j.at, j.dx, j.dy, zx, zy, z.at, z.dx, z.dy, p.bias, w0, w1, w2]
+/// Depth and weights at a position.
+struct AtPosition {
+    z: f32,
+    inv_w: f32,
+    perspective: [f32; 2],
+    linear: [f32; 2],
 }
 
-/// Weights of all lanes; `of` gives a number for a lane. Depth is the expression of
-/// [`ScreenPrimitive::depth_at`], so that early and late tests agree.
-#[inline(always)]
-fn weigh<T>(planes: &[T; PLANES], of: impl Fn(&T, usize) -> f32, out: &mut Weights) {
-    let [x, y, i, i_dx, i_dy, j, j_dx, j_dy, zx, zy, z, z_dx, z_dy, bias, w0, w1, w2] = planes;
-    for l in 0..LANES {
-        let (dx, dy) = (out.x[l] - of(x, l), out.y[l] - of(y, l));
-        let plane = |at: &T, right: &T, down: &T| of(at, l) + of(right, l) * dx + of(down, l) * dy;
-        let (i, j) = (plane(i, i_dx, i_dy), plane(j, j_dx, j_dy));
-        let (w0, w1, w2) = (of(w0, l), of(w1, l), of(w2, l));
+/// How depth and weights of a primitive change over the screen: numbers of its own, which stay in registers.
+struct Planes {
+    base: [f32; 2],
+    origin: [f32; 2],
+    i: Affine,
+    j: Affine,
+    z: Affine,
+    bias: f32,
+    inv_w: [f32; 3],
+}
+
+impl Planes {
+    /// Depth is the expression of [`ScreenPrimitive::depth_at`], so that early and late tests agree. What
+    /// nobody reads of the rest is not computed.
+    #[inline(always)]
+    fn at(&self, x: f32, y: f32) -> AtPosition {
+        let (dx, dy) = (x - self.base[0], y - self.base[1]);
+        let plane = |of: &Affine, dx, dy| of.at + of.dx * dx + of.dy * dy;
+        let (i, j) = (plane(&self.i, dx, dy), plane(&self.j, dx, dy));
+        let [w0, w1, w2] = self.inv_w;
         let w = w0 + i * (w1 - w0) + j * (w2 - w0);
         let inv = 1.0 / w;
-        let (zx, zy) = (out.x[l] - of(zx, l), out.y[l] - of(zy, l));
-        out.z[l] = of(z, l) + of(z_dx, l) * zx + of(z_dy, l) * zy + of(bias, l);
-        out.inv_w[l] = w;
-        out.linear[0][l] = i;
-        out.linear[1][l] = j;
-        out.perspective[0][l] = i * w1 * inv;
-        out.perspective[1][l] = j * w2 * inv;
+        let z = plane(&self.z, x - self.origin[0], y - self.origin[1]) + self.bias;
+        AtPosition { z, inv_w: w, perspective: [i * w1 * inv, j * w2 * inv], linear: [i, j] }
     }
 }
 
-/// The numbers of one primitive, for all lanes.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn spread(corners: &[&[u32]; 3], locations: &[u16], frame: &mut [Lanes]) {
-    for (location, rows) in locations.iter().zip(frame.as_chunks_mut::<3>().0) {
-        let numbers = differences(corners, usize::from(*location));
-        for (row, number) in rows.iter_mut().zip(numbers) {
-            row.0 = [number.to_bits(); LANES];
-        }
+impl Run<'_> {
+    #[inline(always)]
+    fn planes(&self) -> Planes {
+        let ScreenPrimitive { base, origin, i, j, z, bias, inv_w, .. } = *self.primitive;
+        Planes { base, origin, i, j, z, bias, inv_w }
+    }
+
+    /// Component `location`: the value at vertex 0 and what vertices 1 and 2 differ from it by.
+    #[inline(always)]
+    fn differences(&self, location: usize) -> [f32; 3] {
+        let value = |k: usize| f32::from_bits(self.corners[k].get(location).copied().unwrap_or(0));
+        [value(0), value(1) - value(0), value(2) - value(0)]
     }
 }
 
-/// The numbers of each quad's primitive.
+/// The numbers of the runs' primitives, in the lanes of each.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn spread_quads(corners: &[[&[u32]; 3]; QUADS], locations: &[u16], frame: &mut [Lanes]) {
+fn spread(runs: &[Run<'_>], locations: &[u16], frame: &mut [Lanes]) {
     for (location, rows) in locations.iter().zip(frame.as_chunks_mut::<3>().0) {
-        for (q, corners) in corners.iter().enumerate() {
-            let numbers = differences(corners, usize::from(*location));
-            for (row, number) in rows.iter_mut().zip(numbers) {
-                row.0.as_chunks_mut::<4>().0[q] = [number.to_bits(); 4];
+        for run in runs {
+            for (row, number) in rows.iter_mut().zip(run.differences(usize::from(*location))) {
+                from_lane(run.first, &mut row.0, &[number.to_bits(); LANES]);
             }
         }
     }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn interpolate(corners: &[f32; 3], i: &Lanes, j: &Lanes, out: &mut Lanes) {
-    mix::<LANES>(corners, 0, i, j, out);
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn interpolate_quads(corners: &[[f32; 3]; QUADS], i: &Lanes, j: &Lanes, out: &mut Lanes) {
-    corners.iter().enumerate().for_each(|(q, corners)| mix::<4>(corners, 4 * q, i, j, out));
-}
-
-/// The values of the `N` lanes from `first` on.
-#[inline(always)]
-fn mix<const N: usize>([v0, d1, d2]: &[f32; 3], first: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
-    for l in first..first + N {
-        let value = v0 + (f32::from_bits(i.0[l]) * d1 + f32::from_bits(j.0[l]) * d2);
-        out.0[l] = value.to_bits();
+fn interpolate(runs: &[Run<'_>], location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
+    for run in runs {
+        let [v0, d1, d2] = run.differences(location);
+        let mut all = [0; LANES];
+        for (l, value) in all.iter_mut().enumerate() {
+            *value = (v0 + (f32::from_bits(i.0[l]) * d1 + f32::from_bits(j.0[l]) * d2)).to_bits();
+        }
+        from_lane(run.first, &mut out.0, &all);
     }
 }
