@@ -189,7 +189,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     fn merge(&mut self, pieces: &WarpQuads<'_>, weights: Option<&Weights>, mut covered: u32) {
         let targets = &self.draw.state.targets;
         if let Some(test) = targets.alpha_test {
-            let mut widened = Default::default();
+            let mut widened = None;
             let alpha = colors(&self.worker.warp, &targets.outputs[0], &mut widened)[3];
             let passed = covered & test.passes(alpha);
             self.note(|reasons| reasons.quads(pieces.quads, covered & !passed, KILLED));
@@ -205,7 +205,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             return;
         }
         self.note(|reasons| reasons.quads(pieces.quads, covered, WRITTEN));
-        let (mut widened, mut widened_dual) = Default::default();
+        let (mut widened, mut widened_dual) = (None, None);
         let dual = colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual);
         for target in &targets.color {
             let src = colors(&self.worker.warp, &target.output, &mut widened);
@@ -291,7 +291,11 @@ fn enter_ij(id: u32, warp: &mut Warp, [i, j]: &[Floats; 2]) {
 }
 
 /// Four registers as 32-bit colours; those of the half file are `widened` first.
-pub fn colors<'a>(warp: &'a Warp, output: &ColorOutput, widened: &'a mut [Words; 4]) -> [&'a Words; 4] {
+pub fn colors<'a>(
+    warp: &'a Warp,
+    output: &ColorOutput,
+    widened: &'a mut Option<[Words; 4]>,
+) -> [&'a Words; 4] {
     let half = |c: usize| &warp.half(output.regid + c as u32).0;
     let widen: fn(u32) -> u32 = match (output.precision, output.number) {
         (Precision::Full, _) => return std::array::from_fn(|c| &warp.full(output.regid + c as u32).0),
@@ -299,8 +303,5 @@ pub fn colors<'a>(warp: &'a Warp, output: &ColorOutput, widened: &'a mut [Words;
         (Precision::Half, Number::Float) => |h| half::f16::from_bits(h as u16).to_f32().to_bits(),
         (Precision::Half, Number::Sint) => |h| h as u16 as i16 as u32,
     };
-    for (c, words) in widened.iter_mut().enumerate() {
-        *words = half(c).map(widen);
-    }
-    widened.each_ref()
+    widened.insert(std::array::from_fn(|c| half(c).map(widen))).each_ref()
 }

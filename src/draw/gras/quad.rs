@@ -18,6 +18,13 @@ pub struct Quad {
 }
 
 impl Quad {
+    /// Calls `f` with number and position of those of its pixels that `bits` say.
+    pub fn covered(&self, bits: u32, mut f: impl FnMut(usize, i32, i32)) {
+        for i in (0..4).filter(|i| bits >> i & 1 != 0) {
+            f(i as usize, self.x + (i & 1), self.y + (i >> 1));
+        }
+    }
+
     /// Whether a pixel of it is one of `mask` (four to a quad) of the 8x4 at (x, y).
     pub fn touches(&self, [x, y]: [i32; 2], mask: u32) -> bool {
         let (dx, dy) = (self.x - x, self.y - y);

@@ -3,7 +3,7 @@
 use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
 use multiversion::multiversion;
 
-use crate::draw::gras::raster::{bits_of, pack_bits};
+use crate::draw::gras::raster::bits_of;
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::surface::PixelRows;
 
@@ -259,36 +259,33 @@ fn test_packed(test: &PackedTest, z: &[f32; 32], words: &mut Words, mask: u32) -
     bits_of(&bytes)
 }
 
-/// The same of 8x4 pixels at (x, y) whose window z are those of `primitive`, row by row, in place: only
-/// rows with pixels of `mask` cost anything. `None`, with nothing done, if a row of them is not all on
-/// the surface.
+/// The same of 8x4 pixels at (x, y) whose window z are those of `primitive`, row by row, in place. `None`, with
+/// nothing done, if not all of them are on the surface.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn test_rows(
     test: &PackedTest,
     surface: &mut PixelRows<'_>,
     primitive: &ScreenPrimitive,
-    [x, y]: [i32; 2],
+    at: [i32; 2],
     mask: u32,
 ) -> Option<u32> {
-    let rows = || (0..4).filter(|row| (mask >> (8 * row)) & 0xff != 0);
-    if surface.cpp() != 4 || rows().any(|row| surface.pixels(x, y + row, 8).is_none()) {
-        return None;
+    let rows: [&mut [[u8; 4]; 8]; 4] = surface.dwords(at[0], at[1])?;
+    let mut words = [0; 32];
+    for (words, row) in words.as_chunks_mut::<8>().0.iter_mut().zip(&rows) {
+        *words = row.map(u32::from_le_bytes);
     }
-    let mut all = 0;
-    for row in rows() {
-        let bits = mask >> (8 * row);
-        let pixels: &mut [[u8; 4]; 8] = surface.pixels(x, y + row, 8)?.as_chunks_mut().0.try_into().ok()?;
-        let mut bytes = [0u8; 8];
-        for i in 0..8 {
-            let covered = 0u32.wrapping_sub((bits >> i) & 1);
-            let z = primitive.depth_at([x, y], [i as i32, row]);
-            let (word, passed) = test.pixel(z, u32::from_le_bytes(pixels[i]), covered);
-            pixels[i] = word.to_le_bytes();
-            bytes[i] = (passed & 1) as u8;
-        }
-        all |= (pack_bits(bytes) as u32) << (8 * row);
+    let mut bytes = [0u8; 32];
+    for i in 0..32 {
+        let covered = 0u32.wrapping_sub((mask >> i) & 1);
+        let z = primitive.depth_at(at, [i as i32 % 8, i as i32 / 8]);
+        let (word, passed) = test.pixel(z, words[i], covered);
+        words[i] = word;
+        bytes[i] = (passed & 1) as u8;
     }
-    Some(all)
+    for (row, words) in rows.into_iter().zip(words.as_chunks::<8>().0) {
+        *row = words.map(u32::to_le_bytes);
+    }
+    Some(bits_of(&bytes))
 }
 
 /// Takes `new` in the lanes of `mask`.

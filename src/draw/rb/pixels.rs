@@ -81,11 +81,11 @@ impl Pixels for Quads<'_> {
         {
             return in_quads(&Rows(at).load(surface, u32::MAX));
         }
-        self.each_pair(mask, |lane, x, y, _| match surface.pixels(x, y, 2) {
-            Some(bytes) => words_of(bytes, &mut out[lane..][..2]),
-            None => {
-                out[lane] = load_pixel(surface, x, y);
-                out[lane + 1] = load_pixel(surface, x + 1, y);
+        self.each_quad(mask, |q, quad, bits| {
+            let words: &mut [u32; 4] = &mut out.as_chunks_mut().0[q];
+            match surface.dwords::<2, 2>(quad.x, quad.y) {
+                Some(rows) => each_of_quad(rows, |i, pixel| words[i] = u32::from_le_bytes(*pixel)),
+                None => quad.covered(bits, |i, x, y| words[i] = load_pixel(surface, x, y)),
             }
         });
         out
@@ -100,8 +100,14 @@ impl Pixels for Quads<'_> {
         {
             return Rows(at).store(surface, mask, &in_rows(words));
         }
-        self.each_pair(mask, |lane, x, y, bits| {
-            store_pair(surface, [x, y], bits, [words[lane], words[lane + 1]])
+        self.each_quad(mask, |q, quad, bits| {
+            let words: &[u32; 4] = &words.as_chunks().0[q];
+            match surface.dwords::<2, 2>(quad.x, quad.y) {
+                Some(rows) => each_of_quad(rows, |i, pixel| {
+                    *pixel = if bits >> i & 1 != 0 { words[i].to_le_bytes() } else { *pixel };
+                }),
+                None => quad.covered(bits, |i, x, y| store_pixel(surface, x, y, words[i])),
+            }
         });
     }
 }
@@ -125,32 +131,24 @@ impl Quads<'_> {
         }
     }
 
-    /// Calls `f` with the first lane, position and two-bit mask of every pair of pixels in
-    /// a row.
+    /// Calls `f` with number and four-bit mask of every quad that has pixels of `mask`.
     #[inline(always)]
-    fn each_pair(&self, mask: u32, mut f: impl FnMut(usize, i32, i32, u32)) {
+    fn each_quad(&self, mask: u32, mut f: impl FnMut(usize, &Quad, u32)) {
         for (q, quad) in self.0.iter().enumerate() {
-            for row in 0..2 {
-                let lane = 4 * q + 2 * row;
-                let bits = (mask >> lane) & 3;
-                if bits != 0 {
-                    f(lane, quad.x, quad.y + row as i32, bits);
-                }
+            let bits = mask >> (4 * q) & 15;
+            if bits != 0 {
+                f(q, quad, bits);
             }
         }
     }
 }
 
-/// Stores those of two pixels beside each other that `bits` say.
+/// Calls `f` with the four pixels of two rows of two.
 #[inline(always)]
-fn store_pair(surface: &mut PixelRows<'_>, [x, y]: [i32; 2], bits: u32, words: [u32; 2]) {
-    if bits != 3 {
-        let right = bits >> 1;
-        store_pixel(surface, x + right as i32, y, words[right as usize]);
-    } else if let Some(bytes) = surface.pixels(x, y, 2) {
-        bytes_of(&words, bytes);
-    } else {
-        (0..).zip(words).for_each(|(i, word)| store_pixel(surface, x + i, y, word));
+fn each_of_quad(rows: [&mut [[u8; 4]; 2]; 2], mut f: impl FnMut(usize, &mut [u8; 4])) {
+    let [[a, b], [c, d]] = rows;
+    for (i, pixel) in [a, b, c, d].into_iter().enumerate() {
+        f(i, pixel);
     }
 }
 

@@ -124,6 +124,27 @@ impl<'a> PixelRows<'a> {
         self.bytes.get_mut(at..at + count * self.cpp).filter(|_| side_by_side)
     }
 
+    /// `C` pixels of four bytes from (x, y) and as many in each of the `R - 1` rows below, if all are in the
+    /// plane, and side by side.
+    #[inline(always)]
+    pub fn dwords<const C: usize, const R: usize>(
+        &mut self,
+        x: i32,
+        y: i32,
+    ) -> Option<[&mut [[u8; 4]; C]; R]> {
+        let (x, y) = (usize::try_from(x - self.x0).ok()?, usize::try_from(y - self.y0).ok()?);
+        if (self.step, self.cpp) != (4, 4) || self.pitch < 4 * C {
+            return None;
+        }
+        let from = y * self.pitch + 4 * x;
+        let plane = self.bytes.get_mut(from..from + (R - 1) * self.pitch + 4 * C)?;
+        let mut rows = plane.chunks_mut(self.pitch);
+        let mut next = || rows.next()?.as_chunks_mut().0.first_chunk_mut();
+        let mut out = [const { None }; R];
+        out.iter_mut().for_each(|row| *row = next());
+        out.iter().all(Option::is_some).then(|| out.map(|row| row.expect("all are there")))
+    }
+
     /// They are so much further to the right and down on the screen from now on.
     pub fn shift(&mut self, [x, y]: [i32; 2]) {
         (self.x0, self.y0) = (self.x0 + x, self.y0 + y);
