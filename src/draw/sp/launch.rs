@@ -291,7 +291,8 @@ pub fn in_waves<J: Send, R: Send>(
         let share = budget.share(Work::Copy16, wave.len());
         let done: Vec<R> = match threads {
             Threads::This => wave.into_iter().map(|job| work(job, share)).collect(),
-            Threads::All => wave.into_par_iter().map(|job| work(job, share)).collect(),
+            // They cost what they may: each goes to whoever has nothing to do.
+            Threads::All => wave.into_par_iter().with_max_len(1).map(|job| work(job, share)).collect(),
         };
         done.into_iter().for_each(|done| settle(done, budget));
     }
