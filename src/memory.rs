@@ -324,8 +324,8 @@ impl Memory {
         self.clock
     }
 
-    /// Those who share pages with us may have written them, and say that it is done: a submit begins,
-    /// or a wait of the GPU is over.
+    /// Those who share pages with us may have written them, and say that it is done: a submit's first
+    /// command buffer begins, or a wait of the GPU is over.
     pub fn others_wrote(&mut self) {
         self.shared_change = self.tick();
     }

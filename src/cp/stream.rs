@@ -29,7 +29,6 @@ impl Cp<'_> {
     pub fn submit(&mut self, address: u32, dwords: u32) -> Flow {
         self.gpu.cp.frame_draws.begin_submit();
         self.gpu.at.address = address;
-        self.gpu.mem.others_wrote();
         if self.observer.submit(self.gpu, address, dwords) == Flow::Stop {
             return Flow::Stop;
         }

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::alu::Alu;
 use super::alu::Row;
-use super::effect::Effect;
+use super::effect::{Effect, File, Gather};
 use super::lower::{self, Granularity};
 use super::rowmap;
 use super::summary::Summary;
@@ -182,6 +182,19 @@ impl Program {
         [vec4s(rowmap::FULL), vec4s(rowmap::HALF)]
     }
 
+    /// Whether the program reads the same of two constant files: what others left behind its own
+    /// constants does not matter.
+    pub fn reads_alike(&self, a: &[u32], b: &[u32]) -> bool {
+        let is_any =
+            |step: &Step| matches!(step.effect, Effect::Gather(Gather { file: File::Constants, .. }));
+        match self.steps.iter().any(is_any) {
+            true => a == b,
+            false => {
+                self.uniforms.iter().filter_map(|uniform| uniform.constant()).all(|at| a.get(at) == b.get(at))
+            }
+        }
+    }
+
     /// Rows that a warp of this program has.
     pub fn rows(&self) -> usize {
         rowmap::UNIFORMS as usize + self.uniforms.len()
@@ -189,6 +202,14 @@ impl Program {
 }
 
 impl Uniform {
+    /// The scalar of the constant file that it is made of.
+    fn constant(self) -> Option<usize> {
+        match self {
+            Self::Bits(_) => None,
+            Self::Constant(index) | Self::HalfFloat(index) | Self::HalfInteger(index) => Some(index.into()),
+        }
+    }
+
     /// The value, given the constant file; beyond its end constants are 0.
     pub(super) fn resolve(self, constants: &[u32]) -> u32 {
         let constant = |index: u16| constants.get(index as usize).copied().unwrap_or(0);

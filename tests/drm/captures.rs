@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use a4emu::cp::{Renderer, Silent};
-use a4emu::gpu::Model;
+use a4emu::cp::{Call, Flow, Observer, Renderer, Silent};
+use a4emu::gpu::{Gpu, Model};
+use a4emu::pass::Pass;
 use a4emu::playback::Playback;
+use a4emu_decoder::bits::Register;
 use a4emu_decoder::capture::{AddressRecord, Body, Sections};
+use a4emu_decoder::regs::vfd::VFD_FETCH_INSTR_1;
 
 use crate::client::*;
 use crate::with_device;
@@ -45,26 +48,36 @@ impl Capture {
     }
 }
 
-/// Uploads the capture into one buffer, which lies where its buffers lay because both end
-/// at the top of the address space, and submits it.
-pub fn run(capture: &Capture) -> Mapping {
-    let node = open();
+/// Puts the capture into one buffer, which lies where its buffers lay because both end at the top of the
+/// address space.
+fn upload(capture: &Capture, node: &File) -> Buffer {
     let base = capture.base();
-    let buffer = Buffer::new(&node, ((1u64 << 32) - u64::from(base)) as usize);
+    let buffer = Buffer::new(node, ((1u64 << 32) - u64::from(base)) as usize);
     assert_eq!(buffer.address, base);
     for (address, bytes) in &capture.buffers {
         let words: Vec<u32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
         buffer.map.put((address - base) as usize / 4, &words);
     }
+    buffer
+}
+
+fn submit(capture: &Capture, node: &File, buffer: &Buffer) {
     let cmd = |record: &AddressRecord| Cmd {
         kind: 1,
-        offset: record.address as u32 - base,
+        offset: record.address as u32 - capture.base(),
         size: record.length * 4,
         ..Cmd::default()
     };
     let cmds: Vec<Cmd> = capture.commands.iter().map(cmd).collect();
     let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
-    Submit::new(&mut bos, &cmds).go(&node).unwrap();
+    Submit::new(&mut bos, &cmds).go(node).unwrap();
+}
+
+/// Submits the capture; the buffer that it lies in.
+pub fn run(capture: &Capture) -> Mapping {
+    let node = open();
+    let buffer = upload(capture, &node);
+    submit(capture, &node, &buffer);
     buffer.map
 }
 
@@ -97,6 +110,39 @@ pub fn same_as_replay(name: &str, model: Model) {
 #[test]
 fn a_triangle() {
     with_device("captures::a_triangle", || same_as_replay("triangle", Model::Board));
+}
+
+/// Where the last draw that is no resolve fetches its first attribute.
+#[derive(Default)]
+struct Vertices(u32);
+
+impl Observer for Vertices {
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        if matches!(call, Call::Draw(draw) if draw.pass == Pass::Gmem) {
+            self.0 = gpu.regs.read(VFD_FETCH_INSTR_1::ROW.offset);
+        }
+        Flow::Continue
+    }
+}
+
+/// The device keeps what a draw's vertices became for as long as the program leaves them as they are.
+#[test]
+fn vertices_that_change_between_submits() {
+    with_device("captures::vertices_that_change_between_submits", || {
+        let (capture, mut vertices) = (Capture::read("triangle"), Vertices::default());
+        Playback::default().run(sections("triangle"), &mut Renderer, &mut vertices);
+        let node = open();
+        let buffer = upload(&capture, &node);
+        let words = || -> Vec<u32> { (0..buffer.map.words()).map(|index| buffer.map.get(index)).collect() };
+        submit(&capture, &node, &buffer);
+        let first = words();
+        submit(&capture, &node, &buffer);
+        assert!(words() == first, "the same again");
+        buffer.map.put((vertices.0 - capture.base()) as usize / 4, &[0; 3]);
+        submit(&capture, &node, &buffer);
+        let changed = words().iter().zip(&first).filter(|(now, then)| now != then).count();
+        assert!(changed > 100, "{changed} words changed");
+    });
 }
 
 #[test]

@@ -146,6 +146,11 @@ impl Mapping {
         unsafe { libc::mprotect(self.at.cast(), self.bytes, libc::PROT_READ) == 0 }
     }
 
+    /// So many words.
+    pub fn words(&self) -> usize {
+        self.bytes / 4
+    }
+
     /// Word `index`.
     pub fn get(&self, index: usize) -> u32 {
         assert!(index < self.bytes / 4);

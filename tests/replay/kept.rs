@@ -74,3 +74,22 @@ fn what_does_not_leaves_it() {
     assert!(!is_new_after(|gpu| write(gpu, 0x2000, 77)), "a register that it does not read");
     assert!(!is_new_after(|gpu| assert!(gpu.mem.write(CODE + 0x1000, &[7; 4]))), "memory behind it");
 }
+
+/// What a tile's draws leave in the constant file does not make those of the next other draws.
+#[test]
+fn the_same_is_made_of_constants_that_differ_where_the_program_does_not_read() {
+    let changed = |text: &str, vec4: u32| {
+        let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), KeptStage::default());
+        put_code(&mut gpu, text);
+        let mut get = |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS).ok().expect("a program");
+        let before = get(&gpu);
+        gpu.loaded.load(StateKind::Constants(Stage::FS), vec4, &[1, 2, 3, 4]);
+        let after = get(&gpu);
+        assert!(!Arc::ptr_eq(&before, &after));
+        !before.is_same(&after)
+    };
+    let direct = "add.f r0.x, c5.y, r0.x\nadd.f hr0.y, hc6.x, hr0.x\nend\n";
+    assert_eq!([4, 5, 6, 7].map(|vec4| changed(direct, vec4)), [false, true, true, false]);
+    let relative = "mov.f32f32 r0.x, c<a0.x + 4>\nend\n";
+    assert_eq!([0, 5, 90].map(|vec4| changed(relative, vec4)), [true; 3], "any of them");
+}

@@ -187,6 +187,8 @@ impl Engine {
     fn execute(&mut self, job: &Job) {
         let Self { gpu, threads, last, watch, .. } = self;
         gpu.budget = Budget::new(settings::get().max_work);
+        // The program may have, up to now; all of the submit's command buffers find the same.
+        gpu.mem.others_wrote();
         gpu.pipeline.resolves = if watch.is_some() { Resolves::AtOnce } else { Resolves::Late };
         let same_file = *last == Some(job.file);
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));
