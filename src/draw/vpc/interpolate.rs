@@ -239,11 +239,11 @@ fn weigh_all(pieces: &WarpQuads<'_>, out: &mut Weights) {
     for run in pieces.runs() {
         let planes = run.planes();
         let mut all = [[0.0; LANES]; 6];
+        let [z, inv_w, pi, pj, i, j] = &mut all;
         for l in 0..LANES {
             let at = planes.at(out.x[l], out.y[l]);
-            let [[pi, pj], [i, j]] = [at.perspective, at.linear];
-            [all[0][l], all[1][l], all[2][l], all[3][l], all[4][l], all[5][l]] =
-                [at.z, at.inv_w, pi, pj, i, j];
+            (z[l], inv_w[l]) = (at.z, at.inv_w);
+            ([pi[l], pj[l]], [i[l], j[l]]) = (at.perspective, at.linear);
         }
         let ([i, j], [pi, pj]) = (&mut out.linear, &mut out.perspective);
         let rows = [&mut out.z, &mut out.inv_w, pi, pj, i, j];
