@@ -1,13 +1,14 @@
 //! Vertices on the screen: from clip space to the window.
 
 use multiversion::multiversion;
+use rayon::prelude::*;
 
 use crate::draw::gras::clip::{ClipVolume, GUARD_BAND, Viewport};
 use crate::draw::gras::raster::{Snapped, snap};
 use crate::draw::vertices::Vertices;
 
 /// A vertex after the viewport transform.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ScreenVertex {
     /// Position in pixels.
     pub xy: [f32; 2],
@@ -32,25 +33,44 @@ impl ScreenVertex {
 /// Vertices that are transformed together.
 const GROUP: usize = 16;
 
+/// Vertices that one thread transforms in a row: a multiple of a group.
+const CHUNK: usize = 128 * GROUP;
+
 /// Appends the vertices that are not on the screen yet.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn transform(
     viewport: &Viewport,
     volume: &ClipVolume,
     vertices: &Vertices,
     screen: &mut Vec<ScreenVertex>,
 ) {
-    screen.reserve(vertices.len() - screen.len());
-    for first in (screen.len()..vertices.len()).step_by(GROUP) {
-        let count = GROUP.min(vertices.len() - first);
+    let first = screen.len();
+    screen.resize(vertices.len(), ScreenVertex::default());
+    let new = &mut screen[first..];
+    if new.len() < 2 * CHUNK {
+        return transform_from(first, viewport, volume, vertices, new);
+    }
+    new.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, new)| {
+        transform_from(first + chunk * CHUNK, viewport, volume, vertices, new);
+    });
+}
+
+/// The vertices from `first` on.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn transform_from(
+    first: usize,
+    viewport: &Viewport,
+    volume: &ClipVolume,
+    vertices: &Vertices,
+    screen: &mut [ScreenVertex],
+) {
+    for (group, out) in screen.chunks_mut(GROUP).enumerate() {
         let mut position = [[0.0; GROUP]; 4];
-        for (l, v) in (first..first + count).enumerate() {
+        for (l, v) in (first + GROUP * group..).take(out.len()).enumerate() {
             let [x, y, z, w] = vertices.position(v as u32);
             (position[0][l], position[1][l]) = (x, y);
             (position[2][l], position[3][l]) = (z, w);
         }
-        let group = screen_vertices(viewport, volume, &position);
-        screen.extend_from_slice(&group[..count]);
+        out.copy_from_slice(&screen_vertices(viewport, volume, &position)[..out.len()]);
     }
 }
 
@@ -103,14 +123,17 @@ mod tests {
             ]
         };
         let mut all = Vertices::new(0, 0);
-        for i in 0..37 {
+        const MANY: usize = 3 * CHUNK + 5;
+        for i in 0..MANY as u32 {
             let [x, y, z, w] = position(i).map(f32::to_bits);
             all.push(&[x, y, z, w, 0]);
         }
         let mut together = Vec::new();
         transform(&viewport, &volume, &all, &mut together);
-        assert_eq!(together.len(), 37);
-        for (i, window) in together.iter().enumerate() {
+        assert_eq!(together.len(), MANY);
+        for (i, window) in
+            together.iter().enumerate().filter(|(i, _)| *i < 37 || i % 501 == 0 || *i > MANY - 20)
+        {
             let mut one = Vertices::new(0, 0);
             one.push(all.row(i as u32));
             let mut alone = Vec::new();

@@ -1,6 +1,8 @@
 //! Primitive assembly and set-up: clip, cull, viewport, and the planes from which
 //! depth and barycentrics are interpolated.
 
+mod alone;
+
 use a4emu_decoder::regs::enums::PrimType;
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
@@ -197,7 +199,7 @@ pub fn assemble_in(
     words: &[PRIMITIVE_WORD],
     limit: u64,
 ) -> Option<Assembled> {
-    assemble_with(state, vertices, list, words, limit, |_, _| ())
+    assemble_with(state, vertices, list, words, limit, None)
 }
 
 /// As [`assemble_in`], and of each primitive the number in the list of what it is, or is a piece of.
@@ -209,19 +211,20 @@ pub fn assemble_numbered(
     limit: u64,
 ) -> Option<(Assembled, Vec<u32>)> {
     let mut numbers = Vec::new();
-    let number = |made: usize, index: usize| numbers.resize(made, index as u32);
-    let assembled = assemble_with(state, vertices, list, words, limit, number)?;
+    let mut number = |made: usize, index: usize| numbers.resize(made, index as u32);
+    let assembled = assemble_with(state, vertices, list, words, limit, Some(&mut number))?;
     Some((assembled, numbers))
 }
 
-/// Calls `each` after each primitive of the list with how many have been made by then, and its number.
+/// Calls `each` after each primitive of the list with how many have been made by then, and its number. Without it
+/// the list may be set up in chunks, whose primitives are the same.
 fn assemble_with(
     state: &PrimitiveState,
     vertices: &mut Vertices,
     list: &[u32],
     words: &[PRIMITIVE_WORD],
     limit: u64,
-    mut each: impl FnMut(usize, usize),
+    mut each: Option<&mut dyn FnMut(usize, usize)>,
 ) -> Option<Assembled> {
     let held = held(vertices, list);
     if held > limit {
@@ -231,16 +234,28 @@ fn assemble_with(
     let count = primitives.len();
     let lists = 4 * list.len() as u64 + LISTED * count as u64;
     let mut setup = Setup::new(state, vertices, words, count);
-    let mut left_out = 0;
-    for (index, primitive) in primitives.into_iter().enumerate() {
-        setup.add(primitive);
-        each(setup.out.len(), index);
-        if lists + setup.held() > limit {
-            left_out = count - index - 1;
-            break;
+    let fits = |setup: &Setup<'_>, more: usize| lists + setup.held() + MADE * more as u64 <= limit;
+    let alone = if each.is_none() && fits(&setup, 2 * count) { setup.alone(&primitives) } else { Vec::new() };
+    let mut alone = alone.into_iter();
+    let mut index = 0;
+    for chunk in primitives.chunks(alone::CHUNK) {
+        if let Some(made) = alone.next().flatten().filter(|made| fits(&setup, made.len())) {
+            setup.out.extend(made);
+            index += chunk.len();
+            continue;
+        }
+        for primitive in chunk {
+            setup.add(*primitive);
+            if let Some(each) = &mut each {
+                each(setup.out.len(), index);
+            }
+            index += 1;
+            if !fits(&setup, 0) {
+                return Some(Assembled { primitives: setup.out, left_out: count - index });
+            }
         }
     }
-    Some(Assembled { primitives: setup.out, left_out })
+    Some(Assembled { primitives: setup.out, left_out: 0 })
 }
 
 struct Setup<'a> {
@@ -335,14 +350,15 @@ impl<'a> Setup<'a> {
         let pairs = corners.get(1..).unwrap_or_default().windows(2);
         let pieces = pairs.map(|pair| [corners[0], pair[0], pair[1]]);
         let area: i64 = pieces.clone().map(|piece| self.area(piece)).sum();
-        let clockwise = self.state.front_winding == Winding::Clockwise;
-        let face = if (area > 0) == clockwise { Face::Front } else { Face::Back };
-        if area == 0 || self.state.cull.contains(&Some(face)) {
-            return;
-        }
+        let Some(face) = self.face(area) else { return };
         let first = self.out.len();
         match self.state.polygon_mode[face as usize] {
-            PolygonMode::Fill => pieces.clone().for_each(|piece| self.fill(piece, v, provoking, face)),
+            PolygonMode::Fill => {
+                for piece in pieces.clone() {
+                    let filled = self.filled(piece, v, provoking, face);
+                    self.out.extend(filled);
+                }
+            }
             PolygonMode::Lines => {
                 for edge in [[v[0], v[1]], [v[1], v[2]], [v[2], v[0]]] {
                     self.line(edge, provoking, face);
@@ -381,16 +397,30 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// Fills `piece`, a part of triangle `whole`.
-    fn fill(&mut self, piece: [u32; 3], whole: [u32; 3], provoking: u32, face: Face) {
+    /// The face that a polygon of this area shows; `None` if nothing of it is drawn.
+    fn face(&self, area: i64) -> Option<Face> {
+        let clockwise = self.state.front_winding == Winding::Clockwise;
+        let face = if (area > 0) == clockwise { Face::Front } else { Face::Back };
+        (area != 0 && !self.state.cull.contains(&Some(face))).then_some(face)
+    }
+
+    /// `piece`, a part of triangle `whole`, filled, if there can be pixels in it.
+    fn filled(
+        &self,
+        piece: [u32; 3],
+        whole: [u32; 3],
+        provoking: u32,
+        face: Face,
+    ) -> Option<ScreenPrimitive> {
         let area = self.area(piece);
         if area == 0 {
-            return;
+            return None;
         }
         let [a, b, c] = piece.map(|v| self.viewport().screen[v as usize].snapped);
         let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
         let shape = self.state.samples.polygon(shape);
-        self.push(self.planar(shape, self.basis(piece, whole), provoking, face));
+        let primitive = self.planar(shape, self.basis(piece, whole), provoking, face);
+        (!primitive.shape.bounds.is_empty()).then_some(primitive)
     }
 
     /// A shape whose values come from the plane through three vertices. They count from

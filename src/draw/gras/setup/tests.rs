@@ -307,3 +307,47 @@ fn what_is_held_from_the_start_is_known() {
     let screen = 3 * size_of::<ScreenVertex>() as u64;
     assert_eq!(held(&three, &[0; 9]), three.bytes() + screen + 9 * (4 + LISTED));
 }
+
+/// Triangles of a long list, the last of them in chunks of which some are clipped.
+fn long_list() -> (Vertices, Vec<u32>) {
+    let mut seed = 7u32;
+    let mut random = |from: f32, to: f32| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        from + (to - from) * (seed >> 8) as f32 / (1 << 24) as f32
+    };
+    let count = 3 * 11 * alone::CHUNK as u32 / 2;
+    let mut position = |v: u32| {
+        let near = if v / 3 % 700 == 699 { -2.0 } else { 0.0 };
+        [random(-1.2, 1.2), random(-1.2, 1.2), random(near, 1.0), 1.0]
+    };
+    (vertices(&(0..count).map(&mut position).collect::<Vec<_>>()), (0..count).collect())
+}
+
+/// Numbered primitives are set up one after the other.
+#[test]
+fn chunks_of_a_list_are_set_up_as_one_after_the_other_is() {
+    let plain = state(PrimType::DI_PT_TRILIST);
+    let states = [
+        PrimitiveState { cull: [None, Some(Face::Back)], ..plain.clone() },
+        PrimitiveState { front_winding: Winding::Clockwise, ..plain.clone() },
+        PrimitiveState { polygon_mode: [PolygonMode::Fill, PolygonMode::Lines], ..plain.clone() },
+        PrimitiveState {
+            offset: Some(PolygonOffset { scale: 2.0, units: 0.1, float_depth: None, clamp: 0.0 }),
+            ..plain.clone()
+        },
+        plain,
+    ];
+    for state in states {
+        let (before, list) = long_list();
+        let held = held(&before, &list);
+        let count = list.len() as u64 / 3;
+        for limit in [MAX_HELD, held + MADE * count / 2, held + MADE * 2 * count, held + MADE * count] {
+            let (mut a, mut b) = (before.clone(), before.clone());
+            let chunks = assemble_in(&state, &mut a, &list, &[], limit).expect("triangles");
+            let (single, numbers) = assemble_numbered(&state, &mut b, &list, &[], limit).expect("triangles");
+            assert_eq!((chunks.left_out, a.len()), (single.left_out, b.len()));
+            assert!(chunks.primitives == single.primitives, "{state:?} {limit}");
+            assert_eq!(numbers.len(), single.primitives.len());
+        }
+    }
+}
