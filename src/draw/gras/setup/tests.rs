@@ -308,20 +308,22 @@ fn what_is_held_from_the_start_is_known() {
     assert_eq!(held(&three, &[0; 9]), three.bytes() + screen + 9 * (4 + LISTED));
 }
 
-/// Triangles of a long list, the last of them in chunks of which some are clipped.
-fn long_list() -> (Vertices, Vec<u32>) {
+/// A long list of triangles, of which those that `is_clipped` says have a vertex in front of the near plane.
+fn long_list(is_clipped: impl Fn(u32) -> bool) -> (Vertices, Vec<u32>) {
     let mut seed = 7u32;
     let mut random = |from: f32, to: f32| {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         from + (to - from) * (seed >> 8) as f32 / (1 << 24) as f32
     };
-    let count = 3 * 11 * alone::CHUNK as u32 / 2;
+    let count = 3 * TRIANGLES;
     let mut position = |v: u32| {
-        let near = if v / 3 % 700 == 699 { -2.0 } else { 0.0 };
-        [random(-1.2, 1.2), random(-1.2, 1.2), random(near, 1.0), 1.0]
+        let z = if v.is_multiple_of(3) && is_clipped(v / 3) { -2.0 } else { random(0.0, 1.0) };
+        [random(-1.2, 1.2), random(-1.2, 1.2), z, 1.0]
     };
     (vertices(&(0..count).map(&mut position).collect::<Vec<_>>()), (0..count).collect())
 }
+
+const TRIANGLES: u32 = 11 * alone::CHUNK as u32 / 2;
 
 /// Numbered primitives are set up one after the other.
 #[test]
@@ -337,14 +339,15 @@ fn chunks_of_a_list_are_set_up_as_one_after_the_other_is() {
         },
         plain,
     ];
-    for state in states {
-        let (before, list) = long_list();
-        let held = held(&before, &list);
-        let count = list.len() as u64 / 3;
+    let lists = [long_list(|index| index % 700 == 699), long_list(|index| index < TRIANGLES / 5 * 4)];
+    for (state, (before, list)) in states.iter().flat_map(|state| lists.iter().map(move |list| (state, list)))
+    {
+        let held = held(before, list);
+        let count = u64::from(TRIANGLES);
         for limit in [MAX_HELD, held + MADE * count / 2, held + MADE * 2 * count, held + MADE * count] {
             let (mut a, mut b) = (before.clone(), before.clone());
-            let chunks = assemble_in(&state, &mut a, &list, &[], limit).expect("triangles");
-            let (single, numbers) = assemble_numbered(&state, &mut b, &list, &[], limit).expect("triangles");
+            let chunks = assemble_in(state, &mut a, list, &[], limit).expect("triangles");
+            let (single, numbers) = assemble_numbered(state, &mut b, list, &[], limit).expect("triangles");
             assert_eq!((chunks.left_out, a.len()), (single.left_out, b.len()));
             assert!(chunks.primitives == single.primitives, "{state:?} {limit}");
             assert_eq!(numbers.len(), single.primitives.len());
