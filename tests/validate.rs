@@ -99,6 +99,13 @@ fn asm_and_replay_say_the_same() {
     assert_eq!(fs::read(&again).unwrap(), fs::read(&capture).unwrap());
     let (status, out, _) = a4emu(&["replay", "--validate", "--quiet", &capture]);
     assert_eq!((status, out), (1, expected));
+    let (status, out, _) = a4emu(&["replay", "--validate", "--no-rule", "D", "--quiet", &capture]);
+    assert_eq!((status, out.as_str()), (0, ""));
+    let (status, _, said) = a4emu(&["asm", &source, "--validate", "--rule", "Y", "-o", &again]);
+    assert_eq!((status, said.as_str()), (0, ""));
+    for alone in [&["replay", "--rule", "D", &capture][..], &["asm", "--rule", "D", &source, "-o", &again]] {
+        assert_eq!(a4emu(alone).0, 2, "{alone:?} without --validate");
+    }
 }
 
 /// The frame has what `validate` says, each draw what it breaks itself, with what mends it.
@@ -140,22 +147,32 @@ fn nothing_is_said_of_what_a_driver_recorded() {
     }
 }
 
-/// All but one: a barrier in a hull shader is what tess-barrier is about.
+/// All but two: a barrier in a hull shader is what tess-barrier is about, and tiles in memory are what tiles is.
 #[test]
 fn the_sources_of_ours_keep_the_rules() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.rd").to_str().unwrap().to_owned();
-    let mut sources: Vec<_> =
-        fs::read_dir(root().join("captures/geometry")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folder_of = |name: &str| fs::read_dir(root().join(name)).unwrap().map(|entry| entry.unwrap().path());
+    let folders = ["captures/geometry", "captures/samples"];
+    let mut sources: Vec<_> = folders.into_iter().flat_map(folder_of).collect();
     sources.push(root().join("captures/triangle-by-hand.a4"));
     sources.retain(|path| path.extension().is_some_and(|extension| extension == "a4"));
-    assert!(sources.len() > 20);
+    assert!(sources.len() > 26);
     for source in sources {
         let source = source.to_str().unwrap();
         a4emu(&["asm", source, "--include", "captures", "-o", &out]);
-        let (status, said, _) = a4emu(&["validate", "--no-rule", "S15", &out]);
+        let (status, said, _) = a4emu(&["validate", "--no-rule", "S15", "--no-rule", "T13", &out]);
         assert_eq!((status, said.as_str()), (0, ""), "{source}");
     }
+}
+
+#[test]
+fn explain_prints_a_guess_with_what_would_settle_it() {
+    let (status, out, _) = a4emu(&["explain", "Fill-Rule"]);
+    assert_eq!(status, 0);
+    assert!(out.starts_with("fill-rule guess\n") && out.contains("\n  settles  "), "{out}");
+    assert_eq!(a4emu(&["explain", "fill-rules"]).0, 2);
+    assert_eq!(a4emu(&["explain", "fill-rule", "1"]).0, 2, "a guess has no value");
 }
 
 #[test]

@@ -149,6 +149,7 @@ impl Observer for Watch {
             Packet::Type3 { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
             Packet::Type3 { opcode, payload, .. } => {
                 let command = Pm4::parse(opcode, payload);
+                state::written::check_event(&command, &self.batch.written, &mut said);
                 self.batch.waits.packet(&command, &mut said);
                 self.batch.packets.command(gpu, &command, &mut said);
                 self.batch.bins.command(&command);

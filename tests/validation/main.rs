@@ -115,7 +115,9 @@ impl Good {
             "binned" => Self::read(&root().join("tests/validation/binned.rd.gz")),
             "indirect dispatch" => Self::of(name, indirect_dispatch()),
             "inputs" => Self::assembled(&root().join("tests/validation/inputs.a4")),
-            "triangle-by-hand" => Self::assembled(&captures.join("triangle-by-hand.a4")),
+            "triangle-by-hand" | "samples/msaa-4x" | "samples/rules" => {
+                Self::assembled(&captures.join(format!("{name}.a4")))
+            }
             _ => Self::read(&captures.join(format!("{name}.rd.gz"))),
         }
     }

@@ -68,6 +68,12 @@ const SCENES: &[Scene] = &[
     Scene("P22", "cube", "RB_RENDER_CONTROL { DISABLE_COLOR_PIPE | 0xa }", "RB_RENDER_CONTROL { 0x8 }"),
     Scene("P23", "cube", "GRAS_SC_WINDOW_SCISSOR_BR { X = 255", "GRAS_SC_WINDOW_SCISSOR_BR { X = 511"),
     Scene("P24", "cube", "RB_RENDER_CONTROL2 { ", "RB_RENDER_CONTROL2 { MSAA_SAMPLES = 2 | "),
+    Scene(
+        "P24",
+        "samples/msaa-4x",
+        "GRAS_SC_CONTROL { MSAA_SAMPLES = 2 }",
+        "GRAS_SC_CONTROL { MSAA_SAMPLES = 1 }",
+    ),
     Scene("P25", "compute", "SP_SP_CTRL_REG { 0x860010 }", "SP_SP_CTRL_REG { 0x140010 }"),
     Scene("P26", "gather", "FMT = TFMT4_8_8_8_8_UNORM", "FMT = TFMT4_8_8_8_8_UINT"),
     Scene("M1", "triangle-by-hand", "SIZE = 0x3c }", "SIZE = 0x10000 }"),
@@ -99,6 +105,7 @@ const SCENES: &[Scene] = &[
         "RB_MODE_CONTROL { WIDTH = 1056 | HEIGHT = 256 |",
     ),
     Scene("T2", "cube", "CONTROL3 { STRIDE = 1024 }", "CONTROL3 { STRIDE = 512 }"),
+    Scene("T2", "samples/msaa-4x", "CONTROL3 { STRIDE = 512 }", "CONTROL3 { STRIDE = 128 }"),
     Scene("T3", "cube", "RB_MRT[0].BASE = 0\n", "RB_MRT[0].BASE = 0x2000\n"),
     Scene(
         "T4",
@@ -144,6 +151,15 @@ const SCENES: &[Scene] = &[
         "RB_RENDER_COMPONENTS { RT0 = 0xf }",
         before!("RB_RENDER_COMPONENTS { RT0 = 0xf }", "VPC_SO_BUF_CNTL = 1"),
     ),
+    Scene("T4", "samples/rules", "DEPTH_BASE = 0x8000", "DEPTH_BASE = 0x2000"),
+    Scene("T5", "samples/rules", "RB_DEPTH_PITCH = 512", "RB_DEPTH_PITCH = 128"),
+    Scene(
+        "T13",
+        "triangle-by-hand",
+        "COLOR_BUF_PITCH = 1024",
+        "COLOR_TILE_MODE = TILE4_3 | COLOR_BUF_PITCH = 1024",
+    ),
+    Scene("R1", "occlusion", "OFFSET = 0xfa", "OFFSET = 0xee"),
     Scene("R1", "triangle-by-hand", "RB_ALPHA_CONTROL { 0 }", "UNKNOWN_20EE = 0"),
 ];
 

@@ -261,7 +261,7 @@ impl Engine {
     /// Leaves the summary for the launcher, if there is one.
     fn leave_summary(&mut self) {
         self.summary.take_report(&self.gpu.report);
-        self.watch.iter().for_each(|watch| self.summary.take_findings(watch));
+        self.watch.iter().for_each(|watch| self.summary.take_findings(watch, &settings::get().findings));
         if let Some(report) = &mut self.report
             && report.put(&self.summary).is_err()
         {
