@@ -193,7 +193,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let done = args.threads.run(|| {
         let sections = open_capture(&args.capture, shared)?;
         let start = Instant::now();
-        let mut watch = args.validate.then(Watch::default);
+        let mut watch = args.validate.then(|| Watch::of_run(&mut playback.gpu));
         let submits = observed(args, sections, &mut playback, &mut noted, watch.as_mut())?;
         let found = found(watch.as_mut(), &chosen, &mut playback);
         let time = start.elapsed();

@@ -240,7 +240,11 @@ fn a_debugger_steps_through_the_sample_that_is_asked_for() {
     let red = |draw, pixel, sample: &[&str], register| {
         let place = ["debug", "--draw", draw, "--stage", "fs", "--pixel", pixel];
         let text = asked(&[&place[..], sample].concat(), "rules.a4", &format!("c\nr {register}\n"), 0);
-        let line = text.lines().find(|line| line.contains(register)).expect(&text).to_owned();
+        let line = text
+            .lines()
+            .find(|line| line.split_whitespace().next() == Some(register))
+            .expect(&text)
+            .to_owned();
         f32::from_bits(u32::from_str_radix(line.split_whitespace().nth(1).expect(&line), 16).unwrap())
     };
     assert_eq!(red("f5", "4,11", &[], "r0"), 0.0);

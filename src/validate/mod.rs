@@ -137,7 +137,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 
 fn validate(args: &Args, capture: &Path, shared: &Shared) -> anyhow::Result<(Watch, Report)> {
     let mut playback = args.limits.playback(capture);
-    let mut watch = Watch::default();
+    let mut watch = Watch::of_run(&mut playback.gpu);
     args.threads.run(|| -> anyhow::Result<()> {
         let (mut renderer, mut skip) = (Renderer, Skip::default());
         let engine: &mut dyn Engine = if args.no_render { &mut skip } else { &mut renderer };

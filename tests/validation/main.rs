@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use a4emu::asm::Disk;
 use a4emu::folders::Folders;
-use a4emu::validate::{found_in, rules::Severity};
+use a4emu::validate::found_in;
+use a4emu::validate::rules::{Id, Severity};
 use a4emu_decoder::asm::ast::Block;
 use a4emu_decoder::asm::{Bounds, Files, Image, assemble, assemble_block, disassemble, parse};
 use flate2::read::MultiGzDecoder;
@@ -231,6 +232,17 @@ fn table(tallies: &[Tally]) -> String {
     }
     let (mutants, caught) = totals(tallies);
     writeln!(out, "| | all | | {mutants} | {caught} | {} % | |", 100 * caught / mutants.max(1)).unwrap();
+    let of_garbage = |mutation: &Mutation| {
+        let id = Id::named(mutation.rules[0]).expect("a rule");
+        id.rule().severity == Severity::E
+    };
+    let (mutants, caught) = ALL
+        .iter()
+        .zip(tallies)
+        .filter(|(mutation, _)| of_garbage(mutation))
+        .fold((0, 0), |(mutants, caught), (_, tally)| (mutants + tally.mutants, caught + tally.caught));
+    writeln!(out, "| | all of severity E | | {mutants} | {caught} | {} % | |", 100 * caught / mutants.max(1))
+        .unwrap();
     out
 }
 

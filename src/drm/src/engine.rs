@@ -118,10 +118,11 @@ impl Engine {
             last: None,
             frames: folder.and_then(Frames::open),
             shelf: Shelf::default(),
-            watch: settings::get().validate.then(Watch::of_device),
+            watch: None,
             threads: ThreadPoolBuilder::new().use_current_thread().build().ok(),
         };
         engine.gpu.pipeline.programs.jit = settings::get().jit;
+        engine.watch = settings::get().validate.then(|| Watch::of_device(&mut engine.gpu));
         engine.leave_summary();
         engine
     }
