@@ -256,7 +256,6 @@ fn a_debugger_steps_through_the_sample_that_is_asked_for() {
         assert_eq!(red("f11", "12,19", &["--sample", sample], "r1"), value, "{sample}");
     }
     asked(&["debug", "--draw", "f1", "--stage", "fs", "--pixel", "4,4", "--sample", "1"], "rules.a4", "", 2);
-    asked(&["debug", "--draw", "f5", "--stage", "fs", "--warp", "0", "--sample", "1"], "rules.a4", "", 2);
 }
 
 #[test]

@@ -187,7 +187,7 @@ fn registers_that_a0_chooses_are_placed_by_the_run() {
         lines_of(&a4emu(&[&["validate", out], &rules[..]].concat()).1)
     };
     // r2.y, which a0.x chooses, is 1 behind r2.x.
-    let choose = "    mov.f32f32 r2.z, (1.0)\n    mov.s32s16 hr0.x, 1\n    (rpt2)nop\n    mova a0.x, hr0.x\n    (rpt5)nop\n";
+    let choose = "    mov.f32f32 r2.z, (1.0)\n    mov.s16s16 hr0.x, 1\n    (rpt2)nop\n    mova a0.x, hr0.x\n    (rpt5)nop\n";
     let near = |nop: &str| {
         format!("{choose}    mov.f32f32 r2.y, (1.0)\n{nop}    (ul)mov.f32f32 r0.w, r<a0.x + 8>\n")
     };
