@@ -173,7 +173,9 @@ impl Builder {
         }
         let zeroed = cleared_rows(&self.alus, &self.steps);
         let summary = Summary::of(self.steps.iter().map(|step| &step.effect));
-        let Self { alus, sources, steps, uniforms, watched, .. } = self;
+        // Who looks reads rows that machine code may leave out.
+        let watched = self.watched || self.steps.iter().any(|step| matches!(step.effect, Effect::Doubt(_)));
+        let Self { alus, sources, steps, uniforms, .. } = self;
         Program {
             alus,
             sources,

@@ -152,7 +152,7 @@ impl Program {
         self.zeroed.iter().filter(move |row| full.contains(row)).map(|row| u32::from(row - rowmap::FULL))
     }
 
-    /// Whether the environment hears of the guesses that it rests on.
+    /// Whether the environment hears of the guesses that it rests on, or of what a0.x chooses.
     pub fn is_watched(&self) -> bool {
         self.watched
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a4emu_decoder::isa::ir3::access::FileReg;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::finding::Broken;
 use super::program::{self, Checked, Regs};
@@ -30,6 +30,8 @@ pub struct Programs {
     unset: HashMap<(Stage, u64, Regs, Regs), Arc<[Broken]>>,
     /// What a0.x had chosen when it was asked for last.
     chosen: Chosen,
+    /// What was said of that.
+    placed: HashSet<Broken>,
     steps: u64,
     /// Not all of them could be looked at.
     pub cut: bool,
@@ -89,18 +91,22 @@ impl Programs {
             by_program.entry(program).or_default().extend(regs.map(|reg| (at as usize, way, reg)));
         }
         self.chosen = chosen.clone();
+        let hash = |((_, words), _): &(&(Stage, Vec<u64>), _)| Program::hash_of(words);
+        let mut known: Vec<_> =
+            self.known.iter().filter(|known| by_program.contains_key(&hash(known))).collect();
+        known.sort_by_key(|known| (hash(known), known.0.0 as usize));
         let mut said = Vec::new();
-        for ((stage, words), checked) in &self.known {
-            let Some(choices) = by_program.get(&Program::hash_of(words)) else { continue };
+        for ((stage, words), checked) in known {
             if self.steps >= MAX_STEPS {
                 self.cut = true;
                 break;
             }
-            let (broken, steps) = program::placed(*stage, words, choices.iter().copied());
+            let choices = by_program[&Program::hash_of(words)].iter().copied();
+            let (broken, steps) = program::placed(*stage, words, choices);
             self.steps += steps;
             said.extend(broken.into_iter().filter(|broken| !checked.broken.contains(broken)));
         }
-        said.sort_by_key(|broken| broken.instruction.as_ref().map(|at| (at.program, at.index)));
+        said.retain(|broken| self.placed.insert(broken.clone()));
         said
     }
 
