@@ -1,5 +1,5 @@
-//! A frame for each rule of sections 5 to 8 of docs/hardware/hazards.md (and one of 4.3) that renders here and breaks it: a
-//! good one with a change.
+//! Frames that run here and break rules of docs/hardware/hazards.md, among them one for each rule of sections 5 to 8: good ones
+//! with a change.
 
 use std::collections::BTreeSet;
 
@@ -9,6 +9,7 @@ use a4emu::validate::{Watch, rules};
 use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
 
+use crate::mutations::ALL;
 use crate::{Good, NoFiles};
 
 /// A rule, a good capture, and what is replaced in its text, wherever it stands, so that the rule is broken.
@@ -76,11 +77,18 @@ fn each_rule_of_state_has_a_scene() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// Tests of their own have what no good capture can be broken into, or needs more than a change: src/validate has those of
+/// S15 and Y7; of S29, S33, C9 and F2 there is none.
+const ELSEWHERE: [&str; 6] = ["Y7", "S15", "S29", "S33", "C9", "F2"];
+
 #[test]
-fn no_rule_of_state_is_without_a_scene() {
-    let with: BTreeSet<&str> = scenes().iter().map(|scene| scene.rule).collect();
+fn no_rule_is_without_a_broken_stream() {
+    let scenes: BTreeSet<&str> = scenes().iter().map(|scene| scene.rule).collect();
+    let mutated: BTreeSet<&str> = ALL.iter().flat_map(|mutation| mutation.rules).copied().collect();
     let ids = rules::all().map(|id| id.rule().id);
-    let without: Vec<&str> =
-        ids.filter(|id| id.starts_with(['P', 'M', 'T', 'R']) && !with.contains(id)).collect();
-    assert!(without.is_empty(), "{without:?}");
+    let without: Vec<&str> = ids.filter(|id| !scenes.contains(id) && !mutated.contains(id)).collect();
+    let state: Vec<&&str> = without.iter().filter(|id| id.starts_with(['P', 'M', 'T', 'R'])).collect();
+    assert!(state.is_empty(), "{state:?} want scenes");
+    let unknown: Vec<&&str> = without.iter().filter(|id| !ELSEWHERE.contains(id)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
 }
