@@ -20,9 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::cp::observer::Load;
 use crate::cp::{Call, Flow, Observer};
-use crate::decode::in_effect::runs;
 use crate::draw::sp::state::code;
-use crate::gpu::{Gpu, STAGES};
+use crate::gpu::Gpu;
 use crate::inspect::{Shader, Shaders};
 use crate::out_file::{Inputs, OutFile};
 
@@ -260,7 +259,7 @@ impl Observer for Coverage {
             Call::Uncounted(draw) => format!("draws of {}", draw.packet),
         };
         count(&mut self.used.states, state);
-        for stage in STAGES.into_iter().filter(|stage| runs(gpu, call, *stage)) {
+        for stage in call.stages(&gpu.regs) {
             let Ok(words) = code(gpu, stage) else { continue };
             let shader = self.shaders.get(&words);
             if self.programs.insert((stage as usize, shader.hash)) {

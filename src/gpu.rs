@@ -14,11 +14,12 @@ pub use model::Model;
 
 use crate::budget::Budget;
 use crate::cp::CpState;
+use crate::draw::sp::programs::Watched;
 use crate::fault::{Client, Place, Report};
 use crate::fidelity::Fidelity;
 use crate::memory::Memory;
 use crate::regfile::RegFile;
-use crate::shader::Reach;
+use crate::shader::{Chosen, Reach};
 
 /// Words of a stream-out program: one for every two components that a vertex can have.
 pub const STREAM_OUT: usize = 128;
@@ -92,6 +93,8 @@ pub struct Gpu {
     pub report: Report,
     /// Guesses that the run rests on so far, if somebody wants to know ([`Gpu::watch_guesses`]).
     pub fidelity: Option<Fidelity>,
+    /// What a0.x chose so far, if somebody wants to know ([`Gpu::watch_choices`]).
+    pub chosen: Chosen,
     /// Work that may still be done.
     pub budget: Budget,
     /// Where execution is.
@@ -116,6 +119,7 @@ impl Gpu {
             written_back: Vec::new(),
             report: Report::default(),
             fidelity: None,
+            chosen: Chosen::default(),
             budget: Budget::default(),
             at: Place::default(),
             pipeline: crate::draw::Pipeline::default(),
@@ -125,7 +129,13 @@ impl Gpu {
     /// Notes from now on which guesses the run rests on. Shaders take longer for it.
     pub fn watch_guesses(&mut self) {
         self.fidelity = Some(Fidelity::default());
-        self.pipeline.programs.watched = true;
+        self.pipeline.programs.watched = Watched::Guesses;
+    }
+
+    /// Notes from now on which registers a0.x chooses.
+    pub fn watch_choices(&mut self) {
+        let watched = &mut self.pipeline.programs.watched;
+        *watched = (*watched).max(Watched::Choices);
     }
 
     /// What happens rests on `guess`, and the result reaches this.

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::regs::enums::RenderMode;
 use a4emu_decoder::regs::gras::GRAS_SC_CONTROL;
 use a4emu_decoder::regs::pc::PC_BINNING_COMMAND;
 use a4emu_decoder::regs::rb::{RB_MODE_CONTROL, RB_RENDER_CONTROL};
 
+use crate::draw::gs;
+use crate::gpu::Stage;
 use crate::regfile::RegFile;
 
 /// What a draw is for.
@@ -49,6 +52,25 @@ impl Pass {
         } else {
             Self::Bypass
         }
+    }
+
+    /// The stages that a draw of this pass runs, in order. While binning and copying nothing is shaded, and no primitives
+    /// are made of others.
+    pub fn stages(
+        self,
+        regs: &RegFile,
+        initiator: Option<VGT_DRAW_INITIATOR_A4XX>,
+    ) -> impl Iterator<Item = Stage> + use<> {
+        let draws = !matches!(self, Self::Binning | Self::Resolve);
+        let patches = draws && initiator.is_some_and(|initiator| initiator.patch_vertices().is_some());
+        let stages = [
+            (Stage::VS, true),
+            (Stage::HS, patches),
+            (Stage::DS, patches),
+            (Stage::GS, draws && gs::state::is_on(regs)),
+            (Stage::FS, draws),
+        ];
+        stages.into_iter().filter(|(_, runs)| *runs).map(|(stage, _)| stage)
     }
 
     /// As `decode` and `replay` print it.

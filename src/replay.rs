@@ -32,7 +32,7 @@ use crate::progress::bar;
 use crate::selection::{Draws, Selection, Window};
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
-use crate::validate::{self, Watch};
+use crate::validate::{self, Chosen, Watch};
 use account::Account;
 use noted::Noted;
 use observe::{AtEnd, Listing, StateFile, Submits};
@@ -40,6 +40,7 @@ use timeline::{Clock, Timed, Timeline};
 
 /// Arguments of `replay`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(mut_group("Choice", |choice| choice.requires("validate")))]
 pub struct Args {
     /// A .rd or .rd.gz file, or - for stdin
     pub capture: PathBuf,
@@ -92,6 +93,9 @@ pub struct Args {
     /// Say on stdout what an A4xx would not forgive, as `validate` does
     #[arg(long)]
     pub validate: bool,
+    /// What of that is said
+    #[command(flatten)]
+    pub choice: validate::Choice,
     /// How geometry shaders are laid on the lanes of a warp; never visible in a result
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub gs_dispatch: Setting,
@@ -175,6 +179,7 @@ impl Args {
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     one_stdout(&args.outputs())?;
+    let chosen = args.choice.read()?;
     for (name, folder) in [("--out", &args.out), ("--dump-jit", &args.dump_jit)] {
         ensure!(folder.as_deref() != Some(Path::new("-")), "{name} names a folder, which stdout is not");
     }
@@ -188,9 +193,9 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let done = args.threads.run(|| {
         let sections = open_capture(&args.capture, shared)?;
         let start = Instant::now();
-        let mut watch = args.validate.then(Watch::default);
+        let mut watch = args.validate.then(|| Watch::of_run(&mut playback.gpu));
         let submits = observed(args, sections, &mut playback, &mut noted, watch.as_mut())?;
-        let found = found(watch.as_mut(), &mut playback);
+        let found = found(watch.as_mut(), &chosen, &mut playback);
         let time = start.elapsed();
         let pictures = pictures(args, &mut playback);
         if args.gives_account(shared) {
@@ -209,11 +214,11 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 }
 
 /// Writes what `--validate` asks for.
-fn found(watch: Option<&mut Watch>, playback: &mut Playback) -> anyhow::Result<Status> {
+fn found(watch: Option<&mut Watch>, chosen: &Chosen, playback: &mut Playback) -> anyhow::Result<Status> {
     let Some(watch) = watch else { return Ok(Status::Fine) };
     watch.finish(&mut playback.gpu);
     let mut out = stdout();
-    let status = validate::tell_all(watch.findings(), None, validate::Form::Text, &mut out)?;
+    let status = validate::tell(watch.findings(), chosen, None, validate::Form::Text, &mut out)?;
     out.flush()?;
     Ok(status)
 }

@@ -188,13 +188,19 @@ fn tiles_hold_what_was_drawn_and_copied_and_are_read_back() {
 
 /// What `a4emu` says of a source, once assembled.
 fn a4emu(arguments: &[&str], source: &str, status: i32) -> String {
+    asked(arguments, source, "", status)
+}
+
+/// The same, with `commands` on stdin.
+fn asked(arguments: &[&str], source: &str, commands: &str, status: i32) -> String {
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("capture.rd");
     let mut asm = Command::cargo_bin("a4emu").unwrap();
     let source = captures().join("samples").join(source);
     asm.arg("asm").arg(source).arg("--include").arg(captures()).arg("-o").arg(&capture).assert().success();
     let mut command = Command::cargo_bin("a4emu").unwrap();
-    let output = command.arg(arguments[0]).arg(&capture).args(&arguments[1..]).output().unwrap();
+    command.arg(arguments[0]).arg(&capture).args(&arguments[1..]);
+    let output = command.write_stdin(commands).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(
         output.status.code(),
@@ -212,6 +218,44 @@ fn a_pixel_of_samples_and_of_tiles_has_its_history() {
     let text = a4emu(&["pixel", "20,11", "--json"], "rules.a4", 0);
     assert!(text.matches("\"written\"").count() == 3 && text.contains("0.2509804"), "{text}");
     a4emu(&["pixel", "5,7", "--json"], "tiles.a4", 0);
+}
+
+/// What a copy makes of samples is rounded; what a primitive left of them is not.
+#[test]
+fn a_pixel_of_a_resolved_surface_holds_what_the_copy_made() {
+    let text = a4emu(&["pixel", "4,4"], "msaa-4x.a4", 0);
+    assert!(
+        text.contains(", colour (0.0000 0.0000 0.0000 1.0000) -> (0.5000 0.5000 0.5000 1.0000)"),
+        "{text}"
+    );
+    assert!(text.contains(", samples resolved to (0.5020 0.5020 0.5020 1.0000)"), "{text}");
+    assert!(text.contains("  holds (0.5020 ") && !text.contains("not what the last"), "{text}");
+    let stored = a4emu(&["pixel", "4,4"], "restore.a4", 0);
+    assert_eq!(stored.matches("samples resolved").count(), 1, "{stored}");
+}
+
+/// Cell 4 of `rules` shows the number of each sample, times a third; cell 9 where barycentrics at samples are large.
+#[test]
+fn a_debugger_steps_through_the_sample_that_is_asked_for() {
+    let red = |draw, pixel, sample: &[&str], register| {
+        let place = ["debug", "--draw", draw, "--stage", "fs", "--pixel", pixel];
+        let text = asked(&[&place[..], sample].concat(), "rules.a4", &format!("c\nr {register}\n"), 0);
+        let line = text
+            .lines()
+            .find(|line| line.split_whitespace().next() == Some(register))
+            .expect(&text)
+            .to_owned();
+        f32::from_bits(u32::from_str_radix(line.split_whitespace().nth(1).expect(&line), 16).unwrap())
+    };
+    assert_eq!(red("f5", "4,11", &[], "r0"), 0.0);
+    for (sample, value) in [("0", 0.0), ("1", 0.33333334), ("3", 1.0)] {
+        assert_eq!(red("f5", "4,11", &["--sample", sample], "r0"), value, "{sample}");
+    }
+    // From column 12.25 on: samples at 6/16, 14/16, 2/16 and 10/16 of pixel 12.
+    for (sample, value) in [("0", 1.0), ("1", 1.0), ("2", 0.0), ("3", 1.0)] {
+        assert_eq!(red("f11", "12,19", &["--sample", sample], "r1"), value, "{sample}");
+    }
+    asked(&["debug", "--draw", "f1", "--stage", "fs", "--pixel", "4,4", "--sample", "1"], "rules.a4", "", 2);
 }
 
 #[test]

@@ -185,6 +185,7 @@ fn check_explain(schema: &Schema) {
         ("explain REGISTER --json", &["RB_MRT*"]),
         ("explain ir3 --json", &["ir3", "a0c01f04_00000005"]),
         ("explain RULE --json", &["d1"]),
+        ("explain GUESS --json", &["fill-rule"]),
         ("explain pm4 --json", &["pm4", "c0023800", "84", "1", "3", "2101", "6"]),
     ] {
         schema.holds(object, &json(&a4emu(&[&["explain", "--json"], args].concat())));

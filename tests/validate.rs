@@ -99,6 +99,14 @@ fn asm_and_replay_say_the_same() {
     assert_eq!(fs::read(&again).unwrap(), fs::read(&capture).unwrap());
     let (status, out, _) = a4emu(&["replay", "--validate", "--quiet", &capture]);
     assert_eq!((status, out), (1, expected));
+    let (status, out, _) =
+        a4emu(&["replay", "--validate", "--no-rule", "D", "--no-rule", "R1", "--quiet", &capture]);
+    assert_eq!((status, out.as_str()), (0, ""));
+    let (status, _, said) = a4emu(&["asm", &source, "--validate", "--rule", "Y", "-o", &again]);
+    assert_eq!((status, said.as_str()), (0, ""));
+    for alone in [&["replay", "--rule", "D", &capture][..], &["asm", "--rule", "D", &source, "-o", &again]] {
+        assert_eq!(a4emu(alone).0, 2, "{alone:?} without --validate");
+    }
 }
 
 /// The frame has what `validate` says, each draw what it breaks itself, with what mends it.
@@ -140,22 +148,82 @@ fn nothing_is_said_of_what_a_driver_recorded() {
     }
 }
 
-/// All but one: a barrier in a hull shader is what tess-barrier is about.
+/// All but two: a barrier in a hull shader is what tess-barrier is about, and tiles in memory are what tiles is.
 #[test]
 fn the_sources_of_ours_keep_the_rules() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.rd").to_str().unwrap().to_owned();
-    let mut sources: Vec<_> =
-        fs::read_dir(root().join("captures/geometry")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folder_of = |name: &str| fs::read_dir(root().join(name)).unwrap().map(|entry| entry.unwrap().path());
+    let folders = ["captures/geometry", "captures/samples"];
+    let mut sources: Vec<_> = folders.into_iter().flat_map(folder_of).collect();
     sources.push(root().join("captures/triangle-by-hand.a4"));
     sources.retain(|path| path.extension().is_some_and(|extension| extension == "a4"));
-    assert!(sources.len() > 20);
+    assert!(sources.len() > 26);
     for source in sources {
         let source = source.to_str().unwrap();
         a4emu(&["asm", source, "--include", "captures", "-o", &out]);
-        let (status, said, _) = a4emu(&["validate", "--no-rule", "S15", &out]);
+        let (status, said, _) = a4emu(&["validate", "--no-rule", "S15", "--no-rule", "T13", &out]);
         assert_eq!((status, said.as_str()), (0, ""), "{source}");
     }
+}
+
+/// Which register a0.x chooses, only the run knows; and only there it is too near, or has not arrived.
+#[test]
+fn registers_that_a0_chooses_are_placed_by_the_run() {
+    let good = fs::read_to_string(root().join("captures/triangle-by-hand.a4")).unwrap();
+    let line = "    mov.f32f32 r0.w, (1.0)\n";
+    assert!(good.contains(line), "{good}");
+    let said = |lines: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, out) = (folder.path().join("chosen.a4"), folder.path().join("chosen.rd"));
+        fs::copy(root().join("captures/setup.a4i"), folder.path().join("setup.a4i")).unwrap();
+        fs::write(&source, good.replacen(line, lines, 1)).unwrap();
+        let (source, out) = (source.to_str().unwrap(), out.to_str().unwrap());
+        let (status, _, error) = a4emu(&["asm", source, "-o", out]);
+        assert_eq!(status, 0, "{error}");
+        let rules = ["--rule", "D", "--rule", "Y", "--json"];
+        let skipped = a4emu(&[&["validate", "--no-render", out], &rules[..]].concat()).1;
+        assert_eq!(skipped, "", "a stream says nothing of it");
+        lines_of(&a4emu(&[&["validate", out], &rules[..]].concat()).1)
+    };
+    // r2.y, which a0.x chooses, is 1 behind r2.x.
+    let choose = "    mov.f32f32 r2.z, (1.0)\n    mov.s16s16 hr0.x, 1\n    (rpt2)nop\n    mova a0.x, hr0.x\n    (rpt5)nop\n";
+    let near = |nop: &str| {
+        format!("{choose}    mov.f32f32 r2.y, (1.0)\n{nop}    (ul)mov.f32f32 r0.w, r<a0.x + 8>\n")
+    };
+    let found = said(&near("    (rpt1)nop\n"));
+    assert_eq!(found, ["D1 reads r2.y 2 slots behind `mov.f32f32 r2.y, (1.000000)`"]);
+    assert_eq!(said(&near("    (rpt2)nop\n")), [""; 0]);
+    let late =
+        |flag: &str| format!("{choose}    rcp r2.y, r2.z\n    {flag}(ul)mov.f32f32 r0.w, r<a0.x + 8>\n");
+    assert_eq!(said(&late("")), ["Y1 reads r2.y, result of `rcp r2.y, r2.z`"]);
+    assert_eq!(said(&late("(ss)")), [""; 0]);
+    // Written where a0.x says, read by its name.
+    let stored =
+        |nop: &str| format!("{choose}    (ul)mov.f32f32 r<a0.x + 8>, r2.z\n{nop}    mov.f32f32 r0.w, r2.y\n");
+    assert_eq!(
+        said(&stored("    (rpt1)nop\n")),
+        ["D1 reads r2.y 2 slots behind `(ul)mov.f32f32 r<a0.x + 8>, r2.z`"]
+    );
+    assert_eq!(said(&stored("    (rpt2)nop\n")), [""; 0]);
+}
+
+/// Rule and beginning of each finding.
+fn lines_of(json: &str) -> Vec<String> {
+    let line = |finding: &Value| {
+        let what = finding["what"].as_str().unwrap().split(" at ").next().unwrap().to_owned();
+        format!("{} {what}", finding["rule"].as_str().unwrap())
+    };
+    lines(json).iter().map(line).collect()
+}
+
+#[test]
+fn explain_prints_a_guess_with_what_would_settle_it() {
+    let (status, out, _) = a4emu(&["explain", "Fill-Rule"]);
+    assert_eq!(status, 0);
+    assert!(out.starts_with("fill-rule guess\n") && out.contains("\n  settles  "), "{out}");
+    assert_eq!(a4emu(&["explain", "fill-rules"]).0, 2);
+    assert_eq!(a4emu(&["explain", "fill-rule", "1"]).0, 2, "a guess has no value");
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub use report::snippet;
 
 /// Arguments of `asm`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(mut_group("Choice", |choice| choice.requires("validate")))]
 pub struct Args {
     /// Assembly source, or - for stdin
     pub source: PathBuf,
@@ -38,6 +39,9 @@ pub struct Args {
     /// Say on stderr what of it an A4xx would not forgive, as `validate` does
     #[arg(long)]
     pub validate: bool,
+    /// What of that is said
+    #[command(flatten)]
+    pub choice: validate::Choice,
     /// Bounds of the run
     #[command(flatten)]
     pub limit: StepLimit,
@@ -48,6 +52,7 @@ pub struct Args {
 /// # Errors
 /// What is wrong with the source, or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let chosen = args.choice.read()?;
     let mut disk = Disk::new(Folders::around(&args.source, &args.include));
     let assembled = assembled(&args.source, &mut disk, args.limit.bounds());
     let capture = assembled.map_err(|error| match error.downcast() {
@@ -59,7 +64,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         return Ok(Status::Fine);
     }
     let (watch, report) = validate::found_in(&capture);
-    let told = validate::tell_all(watch.findings(), None, validate::Form::Text, &mut io::stderr().lock())?;
+    let told =
+        validate::tell(watch.findings(), &chosen, None, validate::Form::Text, &mut io::stderr().lock())?;
     Ok(told.worse(report.tell(&args.source.display().to_string(), shared)))
 }
 

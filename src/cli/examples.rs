@@ -116,6 +116,7 @@ pub const EXPLAIN: &str = "Examples:
   a4emu explain 20a4
   a4emu explain 'VPC_SO*'
   a4emu explain RB_DEPTH_CONTROL.ZFUNC
+  a4emu explain level-of-detail
   a4emu explain ir3 a0c01f04_00000005
   a4emu explain pm4 c0023800 00000084 00000001 00000003";
 
@@ -131,6 +132,7 @@ pub const RUN: &str = "Examples:
   a4emu run -- glmark2-es2-drm --off-screen
   a4emu run --record out.rd.gz --record-range 3..5 -- eglinfo -B
   a4emu run --validate --findings found.jsonl -- glmark2-es2-drm --off-screen
+  a4emu run --validate --no-rule S --suppress known.toml -- neverball
   a4emu run --window -- neverball";
 
 /// Of `completions`.

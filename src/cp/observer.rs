@@ -5,8 +5,9 @@ use a4emu_decoder::packet::Packet;
 
 use crate::draw::{DispatchCall, DrawCall, UncountedDraw};
 use crate::fault::Trouble;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
+use crate::regfile::RegFile;
 
 /// What to do after an observer or an engine has seen something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,18 @@ impl Call {
             Self::Dispatch(call) => call.submit,
             Self::Uncounted(call) => call.submit,
         }
+    }
+
+    /// The stages that it runs, in order.
+    pub fn stages(&self, regs: &RegFile) -> impl Iterator<Item = Stage> + use<> {
+        let initiator = match self {
+            Self::Draw(call) => Some(call.initiator),
+            Self::Uncounted(call) => call.initiator,
+            Self::Dispatch(_) => None,
+        };
+        let draw = self.pass().map(|pass| pass.stages(regs, initiator));
+        let compute = draw.is_none().then_some(Stage::CS);
+        draw.into_iter().flatten().chain(compute)
     }
 
     /// What a draw is for; a dispatch belongs to no pass.

@@ -81,6 +81,9 @@ pub struct Target {
     /// With --pixel: the primitive that covers it (default: the last one)
     #[arg(long, value_name = "N", requires = "pixel", help_heading = "Place")]
     pub primitive: Option<u32>,
+    /// With --pixel: the sample, where the shader runs for each (default: the first that is covered)
+    #[arg(long, value_name = "N", requires = "pixel", help_heading = "Place", value_parser = clap::value_parser!(u8).range(..4))]
+    pub sample: Option<u8>,
     /// The N-th vertex that the draw lists (vs), or the N-th point of the tessellator (ds)
     #[arg(long, value_name = "N", group = "place", help_heading = "Place")]
     pub vertex: Option<u32>,
@@ -107,6 +110,7 @@ struct LaunchArguments {
     stage: Option<StageName>,
     pixel: Option<Position>,
     primitive: Option<u32>,
+    sample: Option<u8>,
     vertex: Option<u32>,
     invocation: Option<[u32; 3]>,
     warp: Option<u32>,
@@ -133,7 +137,7 @@ impl Target {
             || given.warp.is_some();
         let mut target = self.clone();
         if has_place {
-            (target.pixel, target.primitive) = (given.pixel, given.primitive);
+            (target.pixel, target.primitive, target.sample) = (given.pixel, given.primitive, given.sample);
             (target.vertex, target.invocation, target.warp) = (given.vertex, given.invocation, given.warp);
         }
         target.capture = given.capture.or(target.capture);
@@ -144,9 +148,13 @@ impl Target {
     }
 
     fn place(&self) -> Place {
-        let place = self
-            .pixel
-            .map(|Position(at)| Place::Pixel { at: at.map(|n| n as i32), primitive: self.primitive });
+        let sample = self.sample.map(usize::from);
+        let pixel = |Position(at): Position| Place::Pixel {
+            at: at.map(|n| n as i32),
+            primitive: self.primitive,
+            sample,
+        };
+        let place = self.pixel.map(pixel);
         let place = place.or(self.vertex.map(Place::Vertex)).or(self.invocation.map(Place::Invocation));
         place.unwrap_or(Place::Warp(self.warp.unwrap_or(0)))
     }
@@ -246,19 +254,18 @@ fn failure(number: u32, stop: &Stop) -> Failure {
 fn chosen(place: Place) -> Option<Chosen> {
     match place {
         Place::Warp(number) => Some(Chosen::Warp(number)),
-        Place::Pixel { at, primitive } => Some(Chosen::Pixel { at, primitive }),
+        Place::Pixel { at, primitive, sample } => Some(Chosen::Pixel { at, primitive, sample }),
         Place::Vertex(_) | Place::Invocation(_) => None,
     }
 }
 
 /// Where a session begins, in words.
 fn place_text(pixels: Option<&WarpPixels>, lane: &str) -> String {
-    match pixels {
-        Some(WarpPixels { primitive, covering, .. }) if covering.len() > 1 => {
-            format!("primitive {primitive} of {covering:?}, which cover it; {lane}")
-        }
-        Some(WarpPixels { primitive, .. }) => format!("primitive {primitive}, {lane}"),
-        None => lane.to_owned(),
+    let Some(WarpPixels { primitive, covering, sample, .. }) = pixels else { return lane.to_owned() };
+    let sample = sample.map_or(String::new(), |sample| format!("sample {sample}, "));
+    match covering.len() {
+        0 | 1 => format!("primitive {primitive}, {sample}{lane}"),
+        _ => format!("primitive {primitive} of {covering:?}, which cover it; {sample}{lane}"),
     }
 }
 

@@ -7,14 +7,13 @@ use a4emu_decoder::regs::rb::{
     RB_COPY_DEST_BASE, RB_COPY_DEST_INFO, RB_COPY_DEST_PITCH, RB_DEPTH_CONTROL, RB_DEPTH_INFO, RB_MRT_BASE,
     RB_MRT_BUF_INFO, RB_RENDER_COMPONENTS, RB_STENCIL_INFO,
 };
-use a4emu_decoder::regs::sp_geometry::{SP_DS_LENGTH_REG, SP_GS_LENGTH_REG, SP_HS_LENGTH_REG};
 use a4emu_decoder::regs::tex::{TEX_CONST_0, TEX_CONST_1, TEX_CONST_4};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Shaders;
 use crate::cp::Call;
 use crate::draw::sp::state::code;
-use crate::gpu::{Gpu, STAGES, Stage};
+use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
 
 /// Colour targets.
@@ -22,7 +21,7 @@ const TARGETS: u32 = 8;
 
 /// The lines about `call`, which is about to run.
 pub fn lines(gpu: &Gpu, call: &Call, shaders: Shaders) -> Vec<String> {
-    let stages: Vec<Stage> = STAGES.into_iter().filter(|stage| runs(gpu, call, *stage)).collect();
+    let stages: Vec<Stage> = call.stages(&gpu.regs).collect();
     let mut lines = Vec::new();
     for stage in &stages {
         program(gpu, *stage, shaders, &mut lines);
@@ -34,18 +33,6 @@ pub fn lines(gpu: &Gpu, call: &Call, shaders: Shaders) -> Vec<String> {
     }
     stages.iter().for_each(|stage| textures(gpu, *stage, &mut lines));
     lines
-}
-
-/// Whether `stage` runs for `call`.
-pub fn runs(gpu: &Gpu, call: &Call, stage: Stage) -> bool {
-    match (stage, call.pass()) {
-        (Stage::CS, pass) => pass.is_none(),
-        (_, None) | (_, Some(Pass::Resolve)) => false,
-        (Stage::VS | Stage::FS, Some(_)) => true,
-        (Stage::HS, Some(_)) => gpu.regs.get::<SP_HS_LENGTH_REG>().VALUE() > 0,
-        (Stage::DS, Some(_)) => gpu.regs.get::<SP_DS_LENGTH_REG>().VALUE() > 0,
-        (Stage::GS, Some(_)) => gpu.regs.get::<SP_GS_LENGTH_REG>().VALUE() > 0,
-    }
 }
 
 fn program(gpu: &Gpu, stage: Stage, shaders: Shaders, lines: &mut Vec<String>) {

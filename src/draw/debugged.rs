@@ -28,6 +28,8 @@ pub enum Place {
         at: [i32; 2],
         /// The primitive that covers it; else the last.
         primitive: Option<u32>,
+        /// The sample of it, where the shader runs for each; else the first that is covered.
+        sample: Option<usize>,
     },
     /// An invocation: x, y, z of a dispatch; primitive (or patch), invocation of it and, of a geometry
     /// shader, vertex.

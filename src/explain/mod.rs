@@ -2,6 +2,7 @@
 //! decoder works with.
 
 mod fields;
+mod guess;
 mod instruction;
 mod packet;
 mod register;
@@ -17,6 +18,7 @@ use crate::register_names::{Asked, find};
 use crate::status::{Failure, Status};
 use crate::validate::rules::Id;
 use a4emu_decoder::regs::lookup;
+use guess::Guessed;
 use instruction::Instruction;
 use register::Register;
 
@@ -24,8 +26,9 @@ use register::Register;
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// A register (a name in any case, with * and ? for any text and character; NAME.FIELD for one field;
-    /// or an offset: 0x20a4, or 20a4 as listings print it), `ir3`, `pm4`, or a rule of `validate` such as D1
-    #[arg(value_name = "REGISTER|ir3|pm4|RULE")]
+    /// or an offset: 0x20a4, or 20a4 as listings print it), `ir3`, `pm4`, a rule of `validate` such as D1,
+    /// or a guess of docs/guesses.md such as level-of-detail
+    #[arg(value_name = "REGISTER|ir3|pm4|RULE|GUESS")]
     pub what: String,
     /// The value of the register (decimal; hexadecimal with 0x, or with all eight digits); for `ir3` and
     /// `pm4` the words, in hexadecimal: HI LO or HI_LO; DWORD..
@@ -41,36 +44,33 @@ pub struct Args {
 /// # Errors
 /// When there is no such register, or a word is no number.
 pub fn run(args: &Args) -> anyhow::Result<Status> {
-    match args.what.as_str() {
+    let explained = match args.what.as_str() {
         "ir3" => instructions(args),
         "pm4" => packets(args),
-        what => match Id::named(what).filter(|_| args.words.is_empty()) {
-            Some(id) => rule(args, id),
-            None => registers(args),
+        what if !args.words.is_empty() => registers(args, what),
+        what => match (Id::named(what), Guessed::named(what)) {
+            (Some(id), _) => put_all(args, "rules", &[*id.rule()]),
+            (None, Some(guess)) => put_all(args, "guesses", &[guess]),
+            (None, None) => registers(args, what),
         },
-    }
+    };
+    explained.map(|()| Status::Fine)
 }
 
-fn rule(args: &Args, id: Id) -> anyhow::Result<Status> {
-    put_all(args, "rules", &[*id.rule()])?;
-    Ok(Status::Fine)
-}
-
-fn registers(args: &Args) -> anyhow::Result<Status> {
+fn registers(args: &Args, what: &str) -> anyhow::Result<()> {
     let value = match &args.words[..] {
         [] => None,
         [value] => Some(value_of(value)?),
         _ => bail!("a register has one value, {} are given", args.words.len()),
     };
-    let mut found = find(&args.what)?;
+    let mut found = find(what)?;
     found.dedup_by(|next, before| is_same_row(next, before));
     let registers: Vec<Register> = found.iter().map(|asked| Register::new(asked, value)).collect();
     let several = registers.len() > 1 && value.is_none() && found.iter().all(|asked| asked.field.is_none());
     match several && !args.json {
         true => put(registers.iter().map(Register::line).map(|line| line + "\n")),
         false => put_all(args, "registers", &registers),
-    }?;
-    Ok(Status::Fine)
+    }
 }
 
 /// Whether both are elements of one array, and the same of it.
@@ -79,23 +79,22 @@ fn is_same_row(a: &Asked, b: &Asked) -> bool {
     row(a).is_some() && row(a) == row(b) && a.mask() == b.mask()
 }
 
-fn instructions(args: &Args) -> anyhow::Result<Status> {
+fn instructions(args: &Args) -> anyhow::Result<()> {
     let halves: Vec<&str> = args.words.iter().flat_map(|word| word.split('_')).collect();
     ensure!(!halves.is_empty() && halves.len().is_multiple_of(2), "an instruction is two words: HI LO");
     let words = halves.into_iter().map(hex).collect::<anyhow::Result<Vec<u32>>>()?;
     let pairs = words.as_chunks().0.iter();
     let instructions: Vec<_> = pairs.map(|&[hi, lo]| Instruction::new(hi, lo)).collect();
-    put_all(args, "instructions", &instructions)?;
-    Ok(Status::Fine)
+    put_all(args, "instructions", &instructions)
 }
 
-fn packets(args: &Args) -> anyhow::Result<Status> {
+fn packets(args: &Args) -> anyhow::Result<()> {
     let dwords = args.words.iter().map(|word| hex(word)).collect::<anyhow::Result<Vec<u32>>>()?;
     ensure!(!dwords.is_empty(), "no dwords are given");
     let (packets, wrong) = packet::explain(&dwords);
     put_all(args, "packets", &packets)?;
     match wrong {
-        None => Ok(Status::Fine),
+        None => Ok(()),
         Some(message) => Err(Failure { status: Status::Damaged, message }.into()),
     }
 }

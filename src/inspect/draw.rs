@@ -1,5 +1,6 @@
 //! A draw or dispatch with all that it runs with.
 
+use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
 use a4emu_decoder::regs::hlsq::HLSQ_CL_NDRANGE_0;
 use a4emu_decoder::regs::rb::*;
 use serde::{Serialize, Serializer};
@@ -12,10 +13,10 @@ use super::stage::ShaderStage;
 use super::target::{Depth, Resolve, Stencil, Target};
 use crate::cp::Call;
 use crate::decode::Primitive;
+use crate::draw::DispatchCall;
 use crate::draw::gras::clip::Viewport;
 use crate::draw::gras::samples::Samples;
 use crate::draw::gras::state::{sample_counts, viewport};
-use crate::draw::{DispatchCall, DrawCall, gs};
 use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
 use crate::regfile::RegFile;
@@ -177,10 +178,10 @@ impl Draw {
         let bare = Self::bare(gpu, call);
         match call {
             Call::Draw(call) => {
-                Self { indices: Some(Indices::of(&gpu.regs, call)), ..bare.drawn(gpu, call.pass, shaders) }
-                    .with_tessellation(gpu, call, shaders)
+                let drawn = bare.drawn(gpu, call.pass, Some(call.initiator), shaders);
+                Self { indices: Some(Indices::of(&gpu.regs, call)), ..drawn }
             }
-            Call::Uncounted(call) => bare.drawn(gpu, call.pass, shaders),
+            Call::Uncounted(call) => bare.drawn(gpu, call.pass, call.initiator, shaders),
             Call::Dispatch(_) => Self { shaders: vec![ShaderStage::of(gpu, Stage::CS, shaders)], ..bare },
         }
     }
@@ -215,13 +216,19 @@ impl Draw {
     }
 
     /// With what a draw of `pass` runs with.
-    fn drawn(self, gpu: &Gpu, pass: Pass, shaders: &mut Shaders) -> Self {
+    fn drawn(
+        self,
+        gpu: &Gpu,
+        pass: Pass,
+        initiator: Option<VGT_DRAW_INITIATOR_A4XX>,
+        shaders: &mut Shaders,
+    ) -> Self {
         let regs = &gpu.regs;
         let frame = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
         let (submit, draw) = (self.submit, self.draw);
         let all = Self {
             vertex_inputs: VertexInput::all(regs),
-            shaders: stages(regs, pass).map(|stage| ShaderStage::of(gpu, stage, shaders)).collect(),
+            shaders: pass.stages(regs, initiator).map(|stage| ShaderStage::of(gpu, stage, shaders)).collect(),
             viewport: Some(viewport(regs)),
             scissors: Some(Scissors::of(regs)),
             raster: Some(Raster::of(regs)),
@@ -251,22 +258,6 @@ impl Draw {
             ..self
         }
     }
-
-    /// With hull and domain shader, behind the vertex shader, if it draws patches.
-    fn with_tessellation(mut self, gpu: &Gpu, call: &DrawCall, shaders: &mut Shaders) -> Self {
-        if call.initiator.patch_vertices().is_some() && !matches!(call.pass, Pass::Binning | Pass::Resolve) {
-            let stages = [Stage::HS, Stage::DS].map(|stage| ShaderStage::of(gpu, stage, shaders));
-            self.shaders.splice(1..1, stages);
-        }
-        self
-    }
-}
-
-/// The stages of a draw of `pass`, apart from those of patches.
-fn stages(regs: &RegFile, pass: Pass) -> impl Iterator<Item = Stage> {
-    let draws = !matches!(pass, Pass::Binning | Pass::Resolve);
-    let geometry = draws && gs::state::is_on(regs);
-    [Some(Stage::VS), geometry.then_some(Stage::GS), draws.then_some(Stage::FS)].into_iter().flatten()
 }
 
 impl Command {

@@ -59,6 +59,9 @@ enum What {
     Copy {
         verdict: &'static str,
         to: u32,
+        /// What the copy made of several samples.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        resolved: Option<Color>,
     },
     Primitive(Box<Primitive>),
     /// A store of a shader.
@@ -106,12 +109,23 @@ struct Values {
     stencil: Option<u32>,
 }
 
+/// What a call leaves of a pixel in memory.
+pub(super) struct Left {
+    /// Address of the pixel.
+    pub to: u32,
+    /// What a copy made of several samples.
+    pub resolved: Option<Color>,
+}
+
 impl Event {
-    /// Of a call that is `part` of the history of the pixel at `to`.
-    pub fn of(call: &Call, address: u32, part: Part, to: u32, touches: Vec<Touch>) -> Vec<Self> {
+    /// Of a call that is `part` of the history of a pixel, and `left` it so.
+    pub fn of(call: &Call, address: u32, part: Part, left: Left, touches: Vec<Touch>) -> Vec<Self> {
         let event = |what| Self::new(call, address, what);
         match part {
-            Part::Copied => vec![event(What::Copy { verdict: "copied", to })],
+            Part::Copied => {
+                let Left { to, resolved } = left;
+                vec![event(What::Copy { verdict: "copied", to, resolved })]
+            }
             Part::Drawn { at, target } => {
                 let primitive = |touch| What::Primitive(Box::new(Primitive::new(touch, at, target)));
                 touches.into_iter().map(|touch| event(primitive(touch))).collect()
@@ -225,16 +239,13 @@ impl Answer {
         writer: Writer,
         end: &Gpu,
     ) -> Self {
-        let mut bytes = vec![0; wanted.bytes as usize];
-        let held = end.mem.read(wanted.address, &mut bytes);
-        let lanes = resolved(&wanted.codec, &bytes);
         let Written { address, width, height, format, .. } = *surface;
         Self {
             kind: "pixel",
             pixel: wanted.at.0,
             surface: Surface { address, width, height, format: format!("{format:?}") },
             events,
-            value: held.then(|| Color::new(&wanted.codec, lanes)),
+            value: wanted.value(end),
             writer,
         }
     }
@@ -244,7 +255,7 @@ impl Answer {
         self.events.iter().rev().find_map(|event| match &event.what {
             What::Primitive(primitive) => primitive.after.color,
             What::Stored { after, .. } => after.color,
-            What::Copy { .. } => None,
+            What::Copy { resolved, .. } => *resolved,
         })
     }
 }
@@ -276,7 +287,11 @@ impl fmt::Display for Event {
         let Self { draw, frame_draw, pass, .. } = self;
         write!(f, "  draw {draw:<5} {:<6} {pass:<8}", format!("f{frame_draw}"))?;
         match &self.what {
-            What::Copy { verdict, to } => writeln!(f, " {verdict:<9} to {to:#010x}"),
+            What::Copy { verdict, to, resolved } => {
+                write!(f, " {verdict:<9} to {to:#010x}")?;
+                resolved.iter().try_for_each(|color| write!(f, ", samples resolved to {}", Shown(*color)))?;
+                writeln!(f)
+            }
             What::Primitive(primitive) => primitive.fmt(f),
             What::Stored { verdict, before, after } => {
                 write!(f, " {verdict:<9}")?;

@@ -11,10 +11,15 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
+use a4emu_decoder::regs::rb::RB_COPY_CONTROL;
+
 use crate::cp::{Call, Engine, Flow, Renderer, Silent};
 use crate::draw;
+use crate::draw::fs::history::Color;
 use crate::draw::pipeline::look::Watch;
 use crate::draw::rb::rendered::Written;
+use crate::draw::rb::state::copied_samples;
+use crate::format::arrangement::resolved;
 use crate::format::{Codec, Format, Transfer};
 use crate::gpu::Gpu;
 use crate::inspect::{Capture, RUNS};
@@ -23,7 +28,7 @@ use crate::options::{Shared, Threads};
 use crate::selection::Position;
 use crate::status::{Failure, Status};
 pub use answer::Answer;
-use answer::Event;
+use answer::{Event, Left};
 use trail::{Part, Trail};
 use writers::{Watched, Writer, Writers};
 
@@ -178,6 +183,20 @@ impl Wanted {
         let address = address.wrapping_add(arrangement.tiling.offset([x, y], pitch, bytes) as u32);
         Ok(Self { at, address, codec, bytes, parts: trail.of(address) })
     }
+
+    /// What memory holds there; `None` if the capture has none.
+    fn value(&self, gpu: &Gpu) -> Option<Color> {
+        let mut bytes = vec![0; self.bytes as usize];
+        let held = gpu.mem.read(self.address, &mut bytes);
+        held.then(|| Color::new(&self.codec, resolved(&self.codec, &bytes)))
+    }
+
+    /// What the call that has just run left of it.
+    fn left(&self, gpu: &Gpu) -> Left {
+        let [samples, _] = copied_samples(&gpu.regs, gpu.regs.get::<RB_COPY_CONTROL>());
+        let resolved = self.value(gpu).filter(|_| samples > 1);
+        Left { to: self.address, resolved }
+    }
 }
 
 /// Renders, and looks at the pixels before each draw that they come through.
@@ -217,8 +236,8 @@ impl<'a> Looking<'a> {
         draw::flush(gpu);
         for (index, part) in parts {
             let touches = part.position().and_then(|_| found.next()).unwrap_or_default();
-            let to = self.wanted[index].address;
-            let events = Event::of(call, address, part, to, touches);
+            let left = self.wanted[index].left(gpu);
+            let events = Event::of(call, address, part, left, touches);
             if events.iter().any(Event::writes_memory) {
                 let writer = Writer::Draw { submit: call.submit(), draw: call.number() };
                 self.writers.pixel(index).rendered(gpu, writer);

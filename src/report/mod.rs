@@ -74,7 +74,8 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     let mut playback = limits.playback(path);
     let shows = if !shared.quiet && io::stderr().is_terminal() { Shows::Yes } else { Shows::No };
     let mut recorder = Recorder::new(Counted::new("draws", shows));
-    let (mut rows, mut packets, mut watch) = (Rows::default(), Packets::default(), Watch::default());
+    let (mut rows, mut packets) = (Rows::default(), Packets::default());
+    let mut watch = Watch::of_run(&mut playback.gpu);
     // One line of progress is enough.
     let sections = capture.sections(&Shared { quiet: true, ..shared.clone() })?;
     playback.run(sections, &mut recorder, &mut Tee(vec![&mut rows, &mut packets, &mut watch]));

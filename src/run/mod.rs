@@ -28,7 +28,7 @@ use crate::out_file::{Inputs, OutFile, one_stdout};
 use crate::selection::Span;
 use crate::shader::Jit;
 use crate::status::{Failure, Status};
-use crate::validate::{self, Form};
+use crate::validate::{self, Choice, Chosen, Form};
 use driver::Mesa;
 use frames::Taker;
 use summary::Summary;
@@ -38,6 +38,7 @@ const LIBRARY: &str = "liba4emu_drm.so";
 
 /// Arguments of `run`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(mut_group("Choice", |choice| choice.requires("validate")))]
 pub struct Args {
     /// The chip to be
     #[arg(long, default_value = "420", value_parser = ["405", "420", "430"])]
@@ -69,6 +70,9 @@ pub struct Args {
     /// Say at exit, on stderr, what an A4xx would not forgive, as `validate` does; exit with 1 where it is garbage or a hang
     #[arg(long)]
     pub validate: bool,
+    /// What of that is said
+    #[command(flatten)]
+    pub choice: Choice,
     /// Also write that to this file, a JSON object a line (docs/schema.md)
     #[arg(long, value_name = "FILE", requires = "validate")]
     pub findings: Option<PathBuf>,
@@ -93,6 +97,7 @@ pub struct Args {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let outputs = [("--frames", args.frames.as_deref()), ("--findings", args.findings.as_deref())];
     one_stdout(&outputs.into_iter().filter(|(_, path)| path.is_some()).collect::<Vec<_>>())?;
+    let chosen = args.choice.read()?;
     let library = library()?;
     let mesa = Mesa::find(args.mesa.as_deref(), &env::current_exe()?.canonicalize()?, &variable);
     if let Mesa::Missing(why) = &mesa {
@@ -109,7 +114,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut summaries = report::read_all(folder.path());
     summaries.iter_mut().try_for_each(finish_recording)?;
     put_out(args, shared, &summaries);
-    let found = if args.validate { put_out_findings(args, &summaries)? } else { Status::Fine };
+    let found = if args.validate { put_out_findings(args, &chosen, &summaries)? } else { Status::Fine };
     if let (Some(told), false) = (told?, shared.quiet) {
         eprintln!("a4emu: {told}");
     }
@@ -155,7 +160,7 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
         command.env("A4EMU_STRICT", "1");
     }
     if args.validate {
-        command.env("A4EMU_VALIDATE", "1");
+        command.env("A4EMU_VALIDATE", "1").envs(choice(&args.choice)?);
     }
     if let Some(path) = &args.findings {
         may_write(path)?;
@@ -179,6 +184,14 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
         command.env("A4EMU_RECORD_RANGE", format!("{}..{}", range.start, range.end));
     }
     Ok(command)
+}
+
+/// Which findings count, for the device: it keeps these alone, and what is suppressed last.
+fn choice(choice: &Choice) -> anyhow::Result<Vec<(&'static str, OsString)>> {
+    let path = choice.suppress.as_ref().map(std::path::absolute).transpose()?;
+    let rules = [("A4EMU_RULE", choice.rule.join(",")), ("A4EMU_NO_RULE", choice.no_rule.join(","))];
+    let rules = rules.map(|(name, value)| (name, value.into()));
+    Ok(rules.into_iter().chain(path.map(|path| ("A4EMU_SUPPRESS", path.into()))).collect())
 }
 
 /// Whether a file can be put at `path`; better asked before the program runs.
@@ -225,15 +238,15 @@ fn put_out(args: &Args, shared: &Shared, summaries: &[Summary]) {
 }
 
 /// Says what the processes were found to do wrong; whether that is garbage or a hang.
-fn put_out_findings(args: &Args, summaries: &[Summary]) -> anyhow::Result<Status> {
+fn put_out_findings(args: &Args, chosen: &Chosen, summaries: &[Summary]) -> anyhow::Result<Status> {
     let mut file =
         args.findings.as_ref().map(|path| OutFile::create(path, &Inputs::default())).transpose()?;
     let mut status = Status::Fine;
     for Summary { process, findings, .. } in summaries {
         let who = (summaries.len() > 1).then_some(process.as_str());
-        status = status.worse(validate::tell_all(findings, who, Form::Text, &mut io::stderr().lock())?);
+        status = status.worse(validate::tell(findings, chosen, who, Form::Text, &mut io::stderr().lock())?);
         if let Some(file) = &mut file {
-            validate::tell_all(findings, who, Form::Json, file)?;
+            validate::tell(findings, chosen, who, Form::Json, file)?;
         }
     }
     file.map(OutFile::finish).transpose()?;

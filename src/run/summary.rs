@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::recording::Recording;
 use crate::fault::{Place, Report, Trouble};
-use crate::validate::{Finding, Watch};
+use crate::validate::{Chosen, Finding, Watch};
 
 /// Different notes of one kind that are kept; more are only counted.
 const MAX_NOTES: usize = 100;
@@ -65,10 +65,13 @@ pub struct Note {
 }
 
 impl Summary {
-    /// Takes over what `watch` has found; where that is too much, says so.
-    pub fn take_findings(&mut self, watch: &Watch) {
-        self.findings = watch.findings().cloned().collect();
-        self.findings.sort_by_key(|finding| Reverse(finding.broken.rule.rule().severity));
+    /// Takes over what `watch` has found of what counts; where that is too much, says so.
+    pub fn take_findings(&mut self, watch: &Watch, chosen: &Chosen) {
+        self.findings =
+            watch.findings().filter(|finding| chosen.names(finding.broken.rule)).cloned().collect();
+        self.findings.sort_by_key(|finding| {
+            (chosen.reason(finding).is_some(), Reverse(finding.broken.rule.rule().severity))
+        });
         let left_out = self.findings.len().saturating_sub(MAX_FINDINGS);
         self.findings.truncate(MAX_FINDINGS);
         if left_out > 0 {

@@ -76,7 +76,7 @@ fn target(capture: &Capture, limits: Limits, query: &Query) -> anyhow::Result<Ta
     for name in ["draw", "stage"] {
         arguments.insert(name.to_owned(), query.get::<String>(name)?.into());
     }
-    for name in ["primitive", "vertex", "warp", "lane"] {
+    for name in ["primitive", "sample", "vertex", "warp", "lane"] {
         arguments.insert(name.to_owned(), query.get::<u32>(name)?.into());
     }
     for name in ["pixel", "invocation"] {
@@ -94,6 +94,7 @@ fn target(capture: &Capture, limits: Limits, query: &Query) -> anyhow::Result<Ta
         stage: None,
         pixel: None,
         primitive: None,
+        sample: None,
         vertex: None,
         invocation: None,
         warp: None,

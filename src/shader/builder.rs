@@ -50,12 +50,19 @@ pub struct Builder {
     doubts: usize,
     /// Whether it is looked for guesses.
     watched: bool,
+    /// Where it is to be said what a0.x chooses: the program's hash.
+    chooses: Option<u64>,
 }
 
 impl Builder {
-    /// Of a program in which what may rest on guesses is doubted.
-    pub fn watched() -> Self {
-        Self { watched: true, ..Self::default() }
+    /// Of a program in which what may rest on guesses is doubted, and of which it is said what a0.x chooses.
+    pub fn watched(program: u64) -> Self {
+        Self { watched: true, ..Self::choosing(program) }
+    }
+
+    /// Of a program of which it is said what a0.x chooses.
+    pub fn choosing(program: u64) -> Self {
+        Self { chooses: Some(program), ..Self::default() }
     }
 
     /// Begins source instruction `at`; `target` says whether control can
@@ -115,13 +122,19 @@ impl Builder {
     /// Has what comes next doubted, in a program that is watched.
     pub fn doubt(&mut self, when: When) {
         if self.watched {
-            self.end_step(Effect::Doubt(Box::new(Doubt { when, reach: Reach::default() })));
+            self.look(when);
         }
+    }
+
+    fn look(&mut self, when: When) {
+        self.end_step(Effect::Doubt(Box::new(Doubt { when, reach: Reach::default() })));
     }
 
     /// Adds an effect, which ends the step.
     pub fn effect(&mut self, effect: Effect) {
         When::of_effect(&effect).into_iter().for_each(|when| self.doubt(when));
+        let choice = self.chooses.and_then(|program| When::of_choice(&effect, program, self.at));
+        choice.into_iter().for_each(|when| self.look(when));
         self.end_step(effect);
     }
 
@@ -160,7 +173,9 @@ impl Builder {
         }
         let zeroed = cleared_rows(&self.alus, &self.steps);
         let summary = Summary::of(self.steps.iter().map(|step| &step.effect));
-        let Self { alus, sources, steps, uniforms, watched, .. } = self;
+        // Who looks reads rows that machine code may leave out.
+        let watched = self.watched || self.steps.iter().any(|step| matches!(step.effect, Effect::Doubt(_)));
+        let Self { alus, sources, steps, uniforms, .. } = self;
         Program {
             alus,
             sources,

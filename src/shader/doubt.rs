@@ -4,18 +4,21 @@
 //! may rest on one. When it is come by, the doubt looks whether it does: with these values, another rule
 //! would give another result. Programs that nobody watches have none, and cost nothing.
 use a4emu_decoder::guesses::Guess;
+use a4emu_decoder::isa::ir3::access::FileReg;
 use a4emu_decoder::isa::ir3::convert::convert;
-use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Round, Type};
+use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Reg, Round, Type};
 
 use super::alu::{Alu, Row};
+use super::chosen::{Chooser, Way};
 use super::effect::{Effect, File, Gather};
 use super::environment::Environment;
 use super::extra::Extra;
 use super::lanes::{Mask, lanes_of};
 use super::ops::{Op, Question, Sample};
 use super::reach::Reach;
-use super::rowmap::{ADDRESS, REGISTERS};
+use super::rowmap::{ADDRESS, HALF, REGISTERS};
 use super::rows::AluOp;
+use super::run::indexed;
 use super::warp::Warp;
 
 /// A place in a program that may rest on a guess.
@@ -43,6 +46,15 @@ pub(super) enum When {
     },
     /// The texture and the sampler.
     Texture(Sample<Row>),
+    /// Nothing: it is said which register a0.x chooses.
+    Chosen {
+        /// For whom.
+        chooser: Chooser,
+        /// Row of the register of index 0.
+        base: Row,
+        /// Index beside a0.x.
+        offset: i32,
+    },
 }
 
 /// Where an operation takes its values from.
@@ -97,6 +109,18 @@ impl When {
         };
         let guess = guess.map(|guess| Self::Sources(guess, Sources::of(alu)));
         guess.into_iter().chain(takes_floats(alu.op).then(|| denormals(alu))).collect()
+    }
+
+    /// The register that a0.x chooses for `effect`, which belongs to instruction `at` of a program.
+    pub fn of_choice(effect: &Effect, program: u64, at: u32) -> Option<Self> {
+        let (way, base, offset) = match effect {
+            Effect::Gather(Gather { file: File::Registers(base), offset, .. }) => {
+                (Way::Reads, *base, *offset)
+            }
+            Effect::Scatter { base, offset, .. } => (Way::Writes, *base, *offset),
+            _ => return None,
+        };
+        Some(Self::Chosen { chooser: Chooser { program, at, way }, base, offset })
     }
 
     /// Whatever is doubtful about `effect`.
@@ -203,6 +227,14 @@ impl Warp {
                 if lanes_of(counted).any(is_outside) {
                     environment.rests_on(Guess::RelativeOutside, reach);
                 }
+            }
+            When::Chosen { chooser, base, offset } => {
+                let address = self.row(ADDRESS);
+                let reg = |lane: usize| {
+                    let row = indexed(*base, (address[lane] as i32).wrapping_add(*offset))?;
+                    Some(FileReg { half: *base == HALF, reg: Reg((row - base) as u8) })
+                };
+                environment.chooses(*chooser, &mut lanes_of(counted).filter_map(reg));
             }
             When::Texture(sample) => {
                 environment.samples(&sample.map(&mut |row| self.row(row)), counted, reach);

@@ -11,7 +11,7 @@ use super::ops::{Destination, Op};
 pub enum Effect {
     /// Nothing: the next step is a branch target.
     Continue,
-    /// Nothing: what comes next may rest on a guess. Only programs that are watched have these.
+    /// Nothing: what comes next may rest on a guess, or a0.x chooses for it. Only programs that are watched have these.
     Doubt(Box<Doubt>),
     /// end: the lanes are done.
     End,

@@ -1,6 +1,8 @@
 //! What a running shader sees of the rest of the machine.
 use a4emu_decoder::guesses::Guess;
+use a4emu_decoder::isa::ir3::access::FileReg;
 
+use super::chosen::Chooser;
 use super::lanes::{Lanes, Mask};
 use super::ops::{Op, Sample};
 use super::reach::Reach;
@@ -32,6 +34,11 @@ pub trait Environment {
         let _ = (guess, reach);
     }
 
+    /// Of a program that is watched: a0.x chooses these registers for `chooser`.
+    fn chooses(&mut self, chooser: Chooser, regs: &mut dyn Iterator<Item = FileReg>) {
+        let _ = (chooser, regs);
+    }
+
     /// Of a program that is watched: the lanes of `mask` are about to ask for this, which reaches that.
     fn samples(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {
         let _ = (sample, mask, reach);
@@ -53,6 +60,10 @@ impl<E: Environment + ?Sized> Environment for &mut E {
 
     fn rests_on(&mut self, guess: Guess, reach: Reach) {
         (**self).rests_on(guess, reach);
+    }
+
+    fn chooses(&mut self, chooser: Chooser, regs: &mut dyn Iterator<Item = FileReg>) {
+        (**self).chooses(chooser, regs);
     }
 
     fn samples(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {

@@ -22,6 +22,7 @@
 //! A program that runs often is compiled ([`jit`]); [`run()`] then uses its code.
 mod alu;
 mod builder;
+mod chosen;
 mod count;
 mod doubt;
 mod effect;
@@ -49,6 +50,7 @@ pub(crate) mod tests;
 mod tier;
 mod warp;
 
+pub use chosen::{Chooser, Chosen, Way};
 pub use count::{Counting, InstructionCount, run_counting};
 pub use environment::{Environment, Refused};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};

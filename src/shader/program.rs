@@ -115,6 +115,16 @@ impl Program {
         lower::lower(code, lower::SyncFlag::Barrier, Granularity::Watched)
     }
 
+    /// As [`Program::new`]; the environment hears what a0.x chooses.
+    pub fn choosing(code: &[u64]) -> Result<Self, ProgramError> {
+        lower::lower(code, lower::SyncFlag::Scheduling, Granularity::Choices)
+    }
+
+    /// As [`Program::new_hull`]; the environment hears what a0.x chooses.
+    pub fn hull_choosing(code: &[u64]) -> Result<Self, ProgramError> {
+        lower::lower(code, lower::SyncFlag::Barrier, Granularity::Choices)
+    }
+
     /// Lowers PicoGpu instructions. `uniforms` are the registers that `lduni` loads
     /// from the constant file, one after the other.
     pub fn from_pico(code: &[pico::Instr], uniforms: &[pico::Io]) -> Result<Self, ProgramError> {
@@ -142,7 +152,7 @@ impl Program {
         self.zeroed.iter().filter(move |row| full.contains(row)).map(|row| u32::from(row - rowmap::FULL))
     }
 
-    /// Whether the environment hears of the guesses that it rests on.
+    /// Whether the environment hears of the guesses that it rests on, or of what a0.x chooses.
     pub fn is_watched(&self) -> bool {
         self.watched
     }

@@ -261,7 +261,7 @@ impl Warp {
 }
 
 /// The row of a relative access to register `index` of the file at `base`.
-fn indexed(base: Row, index: i32) -> Option<Row> {
+pub(super) fn indexed(base: Row, index: i32) -> Option<Row> {
     let index = Row::try_from(index).ok().filter(|&index| index < REGISTERS)?;
     Some(base + index)
 }

@@ -97,7 +97,7 @@ pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status>
     let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
     let inputs = Inputs::of(&args.capture);
     let mut looking = Looking { runs: &runs, look: Looker::new(args, &inputs, &runs) };
-    let mut watch = Watch::default();
+    let mut watch = Watch::of_run(&mut playback.gpu);
     playback.run(capture.sections(shared)?, &mut looking, &mut watch);
     watch.finish(&mut playback.gpu);
     let told = looking.look.tell(name, watch.findings);

@@ -118,7 +118,7 @@ struct Answer {
 fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let capture = Capture::new(&args.capture)?;
     let mut playback = args.limits.playback(capture.name());
-    let (mut rows, mut watch) = (Rows::default(), Watch::default());
+    let (mut rows, mut watch) = (Rows::default(), Watch::of_run(&mut playback.gpu));
     let mut observer = Tee(vec![&mut rows, &mut watch]);
     let sections = capture.sections(shared)?;
     let (costed, overlays) = if args.overlay.is_empty() {

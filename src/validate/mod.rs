@@ -72,14 +72,19 @@ pub struct Choice {
 }
 
 /// A choice, read.
-struct Chosen {
+#[derive(Debug, Default)]
+pub struct Chosen {
     only: Vec<String>,
     not: Vec<String>,
     suppressions: Suppressions,
 }
 
 impl Choice {
-    fn read(&self) -> anyhow::Result<Chosen> {
+    /// Looks up the rules, and reads the file.
+    ///
+    /// # Errors
+    /// There is no such rule, or the file is none of suppressions.
+    pub fn read(&self) -> anyhow::Result<Chosen> {
         for name in self.rule.iter().chain(&self.no_rule) {
             let known = rules::all().any(|id| begins(id, name));
             known.then_some(()).ok_or_else(|| anyhow!("there is no rule {name}"))?;
@@ -97,10 +102,15 @@ fn begins(id: Id, name: &str) -> bool {
 }
 
 impl Chosen {
-    fn has(&self, finding: &Finding) -> bool {
-        let rule = finding.broken.rule;
+    /// Whether a rule counts.
+    pub fn names(&self, rule: Id) -> bool {
         let named = |names: &[String]| names.iter().any(|name| begins(rule, name));
         (self.only.is_empty() || named(&self.only)) && !named(&self.not)
+    }
+
+    /// Why a finding does not count, though its rule does.
+    pub fn reason(&self, finding: &Finding) -> Option<&str> {
+        self.suppressions.reason(finding)
     }
 }
 
@@ -127,7 +137,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 
 fn validate(args: &Args, capture: &Path, shared: &Shared) -> anyhow::Result<(Watch, Report)> {
     let mut playback = args.limits.playback(capture);
-    let mut watch = Watch::default();
+    let mut watch = Watch::of_run(&mut playback.gpu);
     args.threads.run(|| -> anyhow::Result<()> {
         let (mut renderer, mut skip) = (Renderer, Skip::default());
         let engine: &mut dyn Engine = if args.no_render { &mut skip } else { &mut renderer };
@@ -180,21 +190,11 @@ pub enum Form {
     Json,
 }
 
-/// Writes all of `findings`, for commands that do something else as well; `who` broke the rules, if there are several.
+/// Writes what was found, in `file` if there are several; whether one of severity E remains.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn tell_all<'a>(
-    findings: impl IntoIterator<Item = &'a Finding>,
-    who: Option<&str>,
-    form: Form,
-    out: &mut impl Write,
-) -> anyhow::Result<Status> {
-    tell(findings, &Choice::default().read()?, who, form, out)
-}
-
-/// Writes what was found; whether one of severity E remains.
-fn tell<'a>(
+pub fn tell<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     chosen: &Chosen,
     file: Option<&str>,
@@ -202,8 +202,8 @@ fn tell<'a>(
     out: &mut impl Write,
 ) -> anyhow::Result<Status> {
     let mut status = Status::Fine;
-    for finding in findings.into_iter().filter(|finding| chosen.has(finding)) {
-        let suppressed = chosen.suppressions.reason(finding);
+    for finding in findings.into_iter().filter(|finding| chosen.names(finding.broken.rule)) {
+        let suppressed = chosen.reason(finding);
         let line = Line::new(finding, file, suppressed);
         match form {
             Form::Json => serde_json::to_writer(&mut *out, &line).context("a finding")?,

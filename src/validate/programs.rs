@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use a4emu_decoder::isa::ir3::access::FileReg;
+use hashbrown::{HashMap, HashSet};
 
 use super::finding::Broken;
 use super::program::{self, Checked, Regs};
 use crate::draw::sp::state::{CodePlace, code};
 use crate::gpu::{Gpu, STAGES, Stage};
+use crate::shader::{Chooser, Chosen, Program, Way};
 
 /// Programs kept before the cache starts over.
 const MAX_PROGRAMS: usize = 4096;
@@ -26,6 +28,10 @@ pub struct Programs {
     last: [Option<Last>; STAGES.len()],
     /// What S34 says of programs, by their hash, registers that nobody wrote and outputs.
     unset: HashMap<(Stage, u64, Regs, Regs), Arc<[Broken]>>,
+    /// What a0.x had chosen when it was asked for last.
+    chosen: Chosen,
+    /// What was said of that.
+    placed: HashSet<Broken>,
     steps: u64,
     /// Not all of them could be looked at.
     pub cut: bool,
@@ -73,6 +79,35 @@ impl Programs {
         self.cut |= steps == 0;
         self.unset.insert(key, broken.clone());
         broken
+    }
+
+    /// What programs break as far as a0.x has chosen their registers: that and no more.
+    pub fn placed(&mut self, chosen: &Chosen) -> Vec<Broken> {
+        if *chosen == self.chosen {
+            return Vec::new();
+        }
+        let mut by_program: HashMap<u64, Vec<(usize, Way, FileReg)>> = HashMap::new();
+        for (Chooser { program, at, way }, regs) in chosen.iter() {
+            by_program.entry(program).or_default().extend(regs.map(|reg| (at as usize, way, reg)));
+        }
+        self.chosen = chosen.clone();
+        let hash = |((_, words), _): &(&(Stage, Vec<u64>), _)| Program::hash_of(words);
+        let mut known: Vec<_> =
+            self.known.iter().filter(|known| by_program.contains_key(&hash(known))).collect();
+        known.sort_by_key(|known| (hash(known), known.0.0 as usize));
+        let mut said = Vec::new();
+        for ((stage, words), checked) in known {
+            if self.steps >= MAX_STEPS {
+                self.cut = true;
+                break;
+            }
+            let choices = by_program[&Program::hash_of(words)].iter().copied();
+            let (broken, steps) = program::placed(*stage, words, choices);
+            self.steps += steps;
+            said.extend(broken.into_iter().filter(|broken| !checked.broken.contains(broken)));
+        }
+        said.retain(|broken| self.placed.insert(broken.clone()));
+        said
     }
 
     fn get(&mut self, stage: Stage, words: &[u64]) -> Option<Arc<Checked>> {

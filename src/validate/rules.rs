@@ -167,6 +167,16 @@ mod tests {
                 first.is_some_and(|cell| cell.split([' ', '*']).next() == Some(rule.id))
             };
             let row = page.lines().find(starts);
+            if let Some(row) = row {
+                let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+                let word = cells[1].split(' ').nth(1).map(|word| word.trim_matches('*'));
+                let severity = word.filter(|word| ["E", "W", "N"].contains(word));
+                assert!(severity.is_none_or(|word| word == rule.severity.to_string()), "{}: {row}", rule.id);
+                let sources: Vec<&str> = cells[3].split([',', ' ']).next().unwrap_or("").split('/').collect();
+                let graded = sources.iter().any(|word| ["doc", "inf", "guess"].contains(word));
+                let confidence = rule.confidence.to_string();
+                assert!(!graded || sources.contains(&confidence.as_str()), "{}: {row}", rule.id);
+            }
             let named = row.is_some()
                 || ["Rule ", "| ", ", "].iter().any(|before| page.contains(&format!("{before}{} ", rule.id)));
             let named = named || page.contains(&format!("| {}:", rule.id));

@@ -56,9 +56,15 @@ struct Batch {
 }
 
 impl Watch {
-    /// One of a device, which knows all memory that there is.
-    pub fn of_device() -> Self {
-        Self { names_all: true, ..Self::default() }
+    /// One of a run on `gpu`, of which it is noted what only a run knows.
+    pub fn of_run(gpu: &mut Gpu) -> Self {
+        gpu.watch_choices();
+        Self::default()
+    }
+
+    /// The same of a device, which knows all memory that there is.
+    pub fn of_device(gpu: &mut Gpu) -> Self {
+        Self { names_all: true, ..Self::of_run(gpu) }
     }
 
     /// Says what can be said only when the run of `gpu` is over. Of a frame that was left half done it is not said what it lacks.
@@ -68,6 +74,13 @@ impl Watch {
             self.batch.tiles.end(&mut said);
         }
         stream::unwritten(gpu, &mut said);
+        self.tell(gpu, said);
+        self.chosen(gpu);
+    }
+
+    /// What is wrong with the registers that a0.x has chosen so far.
+    fn chosen(&mut self, gpu: &Gpu) {
+        let said = Said(self.programs.placed(&gpu.chosen));
         self.tell(gpu, said);
     }
 
@@ -138,8 +151,9 @@ impl Observer for Watch {
         Flow::Continue
     }
 
-    fn submitted(&mut self, _: &Gpu) -> Flow {
+    fn submitted(&mut self, gpu: &Gpu) -> Flow {
         self.running = false;
+        self.chosen(gpu);
         Flow::Continue
     }
 
@@ -149,6 +163,7 @@ impl Observer for Watch {
             Packet::Type3 { predicated: true, .. } if gpu.cp.predicate == Some(false) => {}
             Packet::Type3 { opcode, payload, .. } => {
                 let command = Pm4::parse(opcode, payload);
+                state::written::check_event(&command, &self.batch.written, &mut said);
                 self.batch.waits.packet(&command, &mut said);
                 self.batch.packets.command(gpu, &command, &mut said);
                 self.batch.bins.command(&command);

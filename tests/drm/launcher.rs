@@ -141,6 +141,16 @@ fn what_breaks_rules_is_said_at_exit_and_in_a_file() {
     let quiet = run(&["--validate", "--quiet"], "launcher::breaking_rules");
     assert_eq!(quiet.status.code(), Some(1));
     assert!(stderr(&quiet).contains("C20 E"), "{}", stderr(&quiet));
+    let without = run(&["--validate", "--no-rule", "c"], "launcher::breaking_rules");
+    assert!(without.status.success() && !stderr(&without).contains("C20"), "{}", stderr(&without));
+    let other = run(&["--validate", "--rule", "D1"], "launcher::breaking_rules");
+    assert!(other.status.success(), "{}", stderr(&other));
+    let known = folder.path().join("known.toml");
+    std::fs::write(&known, "[[suppress]]\nrule = \"C20\"\nreason = \"on purpose\"\n").unwrap();
+    let suppressed = run(&["--validate", "--suppress", known.to_str().unwrap()], "launcher::breaking_rules");
+    assert!(suppressed.status.success() && stderr(&suppressed).contains("suppressed: on purpose"));
+    assert_eq!(run(&["--validate", "--rule", "D77"], "launcher::program").status.code(), Some(2));
+    assert_eq!(run(&["--rule", "D1"], "launcher::program").status.code(), Some(2), "--rule alone");
     let good = run(&["--validate", "--findings", file.to_str().unwrap()], "launcher::program");
     assert!(good.status.success(), "{}", stderr(&good));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "");

@@ -33,10 +33,7 @@ const SCENE: &str = r#"
         end
     } }
     buffer fs size 128 { shader {
-        mov.f32f32 r0.x, (1.0)
-        mov.f32f32 r0.y, (1.0)
-        mov.f32f32 r0.z, (1.0)
-        mov.f32f32 r0.w, (1.0)
+        (rpt3)mov.f32f32 r0.x, (1.0)
         end
     } }
     buffer main {

@@ -83,12 +83,12 @@ pub const ALL: &[Mutation] = &[
         edit: Edit::Line(|line, _, behind| shorter(line, reads_predicate(behind))),
     },
     Mutation {
-        rules: &["Y1", "Y3", "Y4"],
+        rules: &["Y1", "Y3", "Y4", "Y5", "Y6", "S6"],
         what: "one (ss) removed",
         edit: Edit::Line(|line, _, _| without(line, "(ss)").filter(|line| !line.ends_with("end"))),
     },
     Mutation {
-        rules: &["Y2", "Y3"],
+        rules: &["Y2", "Y3", "Y5"],
         what: "one (sy) removed",
         edit: Edit::Line(|line, _, _| without(line, "(sy)").filter(|line| !line.ends_with("end"))),
     },
@@ -144,7 +144,7 @@ pub const ALL: &[Mutation] = &[
         edit: Edit::Field("SP_FS_CTRL_REG0", "FULLREGFOOTPRINT", |old| old.saturating_sub(1)),
     },
     Mutation {
-        rules: &["S22", "C24"],
+        rules: &["S22", "C24", "P12"],
         what: "CONSTLENGTH 0 (FS)",
         edit: Edit::Field("HLSQ_FS_CONTROL_REG", "CONSTLENGTH", |_| 0),
     },

@@ -1,7 +1,8 @@
 //! One warp of fragments before its first instruction, for a debugger.
 
-use crate::draw::gras::quad::{halves, quad_order, quads};
-use crate::draw::gras::raster::Rect;
+use crate::draw::gras::quad::{quad_order, quads};
+use crate::draw::gras::raster::{Rect, Shape};
+use crate::draw::gras::samples::{Coverage, MAX_SAMPLES};
 use crate::draw::gras::setup::ScreenPrimitive;
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::launch::Worker;
@@ -12,6 +13,8 @@ use crate::shader::{LANES, Warp};
 
 use super::FragmentDraw;
 use super::band::{enter, lanes_of_quads};
+use super::sampled::{any, enter_sampled};
+use super::state::Rate;
 
 /// Which pixels of a draw somebody wants to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +27,8 @@ pub enum Chosen {
         at: [i32; 2],
         /// Of this primitive; else of the last one that covers it.
         primitive: Option<u32>,
+        /// This sample, where the shader runs for each; else the first that is covered.
+        sample: Option<usize>,
     },
 }
 
@@ -49,8 +54,10 @@ pub struct WarpPixels {
     pub primitive: u32,
     /// The first pixel.
     pub at: [i32; 2],
-    /// Covered lanes, four to a quad.
-    pub lanes: u32,
+    /// Covered lanes of each sample, four to a quad.
+    pub covered: Coverage<u32>,
+    /// The sample that it is run for, if it is run for each.
+    pub sample: Option<usize>,
     /// All primitives that cover the pixel that was asked for.
     pub covering: Vec<u32>,
 }
@@ -86,18 +93,67 @@ impl FragmentDraw<'_> {
     ) -> Result<(), Fault> {
         let pixels = match chosen {
             Chosen::Warp(number) => self.nth(area, number),
-            Chosen::Pixel { at, primitive } => self.around(area, at, primitive),
+            Chosen::Pixel { at, primitive, .. } => self.around(area, at, primitive),
         }?;
-        let quads = quads(pixels.primitive, pixels.at, pixels.lanes);
+        let pixels = self.of_sample(pixels, chosen)?;
+        let quads = quads(pixels.primitive, pixels.at, any(pixels.covered));
         let pieces = self.pieces(&quads);
         let mut worker = Worker::new(&self.state.fragment.stage, GpuMemory::ReadWrite(memory));
         let lanes = lanes_of_quads(&quads);
-        worker.start(lanes, |warp, _| {
-            enter(&self.state.fragment.inputs, warp, &pieces, &pieces.weights(), lanes.live);
+        let (inputs, samples) = (&self.state.fragment.inputs, &self.state.targets.samples);
+        worker.start(lanes, |warp, _| match samples.count() {
+            1 => enter(inputs, warp, &pieces, &pieces.weights(), lanes.live),
+            _ => enter_sampled(inputs, warp, &pieces, samples, pixels.covered, pixels.sample),
         });
         let Worker { warp, mut memory, .. } = worker;
         look(pixels, warp, StageEnvironment { memory: &mut memory, quads: Some(&pieces) });
         Ok(())
+    }
+
+    /// Where the shader runs for each sample, the chosen one of `pixels`.
+    fn of_sample(&self, pixels: WarpPixels, chosen: Chosen) -> Result<WarpPixels, Fault> {
+        let lane = pixels.lane_of(chosen);
+        let is_covered = |sample: usize| match lane {
+            Some(lane) => pixels.covered[sample] & 1 << lane != 0,
+            None => pixels.covered[sample] != 0,
+        };
+        let covered: Vec<usize> = (0..MAX_SAMPLES).filter(|sample| is_covered(*sample)).collect();
+        let wanted = match chosen {
+            Chosen::Pixel { sample, .. } => sample,
+            Chosen::Warp(_) => None,
+        };
+        let targets = &self.state.targets;
+        let each = self.state.fragment.inputs.rate() == Rate::Sample && targets.samples.count() > 1;
+        let sample = match wanted {
+            Some(_) if !each => return Err(Fault::Draw("its shader does not run for each sample".into())),
+            Some(sample) if !covered.contains(&sample) => {
+                return Err(Fault::Draw(format!("sample {sample} is not covered; these are: {covered:?}")));
+            }
+            Some(sample) => Some(sample),
+            None => covered.first().copied().filter(|_| each),
+        };
+        let only = |index: usize| sample.is_none_or(|sample| sample == index);
+        let covered = std::array::from_fn(|index| if only(index) { pixels.covered[index] } else { 0 });
+        Ok(WarpPixels { covered, sample, ..pixels })
+    }
+
+    /// Calls `emit` with the first pixel of every 8x4 pixels of `area` in which `shape` covers samples that are not
+    /// masked, and of each sample the lanes in which it is.
+    fn cover(&self, shape: &Shape, area: Rect, mut emit: impl FnMut([i32; 2], Coverage<u32>)) {
+        let targets = &self.state.targets;
+        let mut half_blocks = |[x, y]: [i32; 2], masks: Coverage<u64>| {
+            for half in 0..2 {
+                let masks = masks.map(|mask| (mask >> (32 * half)) as u32);
+                let lanes = targets.sample_control.masked(masks).map(quad_order);
+                if any(lanes) != 0 {
+                    emit([x, y + 4 * half], lanes);
+                }
+            }
+        };
+        match targets.samples.count() {
+            1 => shape.cover(area, |x, y, mask| half_blocks([x, y], [mask, 0, 0, 0])),
+            _ => targets.samples.cover(shape, area, half_blocks),
+        }
     }
 
     /// The n-th warp in `area`, counted over all primitives.
@@ -105,14 +161,12 @@ impl FragmentDraw<'_> {
         let mut count = 0;
         for (index, primitive) in self.primitives.iter().enumerate() {
             let mut found = None;
-            primitive.shape.cover(area, |x, y, mask| {
-                for (at, _) in halves([x, y], mask) {
-                    found = found.or((count == number).then_some(at));
-                    count += 1;
-                }
+            self.cover(&primitive.shape, area, |at, _| {
+                found = found.or((count == number).then_some(at));
+                count += 1;
             });
             if let Some(at) = found {
-                return Ok(warp_pixels(primitive, index, at, area, Vec::new()));
+                return Ok(self.warp_pixels(index, at, area, Vec::new()));
             }
         }
         Err(Fault::Draw(format!("its fragments make {count} warps")))
@@ -123,9 +177,7 @@ impl FragmentDraw<'_> {
         let [x, y] = at;
         let covers = |primitive: &ScreenPrimitive| {
             let mut corner = None;
-            primitive.shape.cover(area.intersect(pixel(at)), |x, y, mask| {
-                halves([x, y], mask).for_each(|(at, _)| corner = corner.or(Some(at)));
-            });
+            self.cover(&primitive.shape, area.intersect(pixel(at)), |at, _| corner = corner.or(Some(at)));
             corner
         };
         let found = self.primitives.iter().enumerate();
@@ -136,9 +188,7 @@ impl FragmentDraw<'_> {
             None => found.last(),
         };
         match (chosen, primitive) {
-            (Some(&(index, corner)), _) => {
-                Ok(warp_pixels(&self.primitives[index], index, corner, area, covering))
-            }
+            (Some(&(index, corner)), _) => Ok(self.warp_pixels(index, corner, area, covering)),
             (None, Some(number)) if !covering.is_empty() => {
                 let what = format!("primitive {number} does not cover pixel {x},{y}; these do: {covering:?}");
                 Err(Fault::Draw(what))
@@ -146,25 +196,12 @@ impl FragmentDraw<'_> {
             (None, _) => Err(Fault::Draw(format!("no primitive covers pixel {x},{y}"))),
         }
     }
-}
 
-/// The 8x4 pixels at `at` of a primitive.
-fn warp_pixels(
-    primitive: &ScreenPrimitive,
-    index: usize,
-    at: [i32; 2],
-    area: Rect,
-    covering: Vec<u32>,
-) -> WarpPixels {
-    WarpPixels { primitive: index as u32, at, lanes: lanes(primitive, at, area), covering }
-}
-
-/// The lanes of the 8x4 pixels at (x, y) that the primitive covers.
-fn lanes(primitive: &ScreenPrimitive, [x, y]: [i32; 2], area: Rect) -> u32 {
-    let mut lanes = 0;
-    let group = Rect { x0: x, y0: y, x1: x + 8, y1: y + 4 };
-    primitive.shape.cover(area.intersect(group), |x, y, mask| {
-        halves([x, y], mask).for_each(|(_, mask)| lanes |= quad_order(mask));
-    });
-    lanes
+    /// The 8x4 pixels at `at` of a primitive.
+    fn warp_pixels(&self, index: usize, at: [i32; 2], area: Rect, covering: Vec<u32>) -> WarpPixels {
+        let group = Rect { x0: at[0], y0: at[1], x1: at[0] + 8, y1: at[1] + 4 };
+        let mut covered = Coverage::default();
+        self.cover(&self.primitives[index].shape, area.intersect(group), |_, lanes| covered = lanes);
+        WarpPixels { primitive: index as u32, at, covered, sample: None, covering }
+    }
 }

@@ -50,6 +50,9 @@ pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
     if let (Some(fidelity), Some(rests)) = (&mut gpu.fidelity, log.rests) {
         fidelity.extend(*rests, gpu.at);
     }
+    if let Some(chosen) = log.chosen {
+        gpu.chosen.append(&chosen);
+    }
     if let Some(outside) = log.outside_inputs.first() {
         gpu.rests_on(Guess::InputsOutside, Reach::OUTPUT);
         gpu.report.fault(outside.fault(gpu.at.draws), gpu.at);

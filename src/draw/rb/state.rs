@@ -259,7 +259,7 @@ impl ResolveState {
 
 /// How many samples of a pixel become one, and how many there are after that: a copy that resolves none of a target
 /// with several copies all (guess `copy-samples`).
-fn copied_samples(regs: &RegFile, control: RB_COPY_CONTROL) -> [u32; 2] {
+pub fn copied_samples(regs: &RegFile, control: RB_COPY_CONTROL) -> [u32; 2] {
     match control.MSAA_RESOLVE() {
         MsaaSamples::MSAA_TWO => [2, 1],
         MsaaSamples::MSAA_FOUR => [4, 1],

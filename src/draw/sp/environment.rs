@@ -1,9 +1,10 @@
 //! What a running shader sees of the rest of the machine.
 
 use a4emu_decoder::guesses::Guess;
+use a4emu_decoder::isa::ir3::access::FileReg;
 
 use crate::draw::vpc::interpolate::WarpQuads;
-use crate::shader::{Environment, Lanes, Mask, Op, Reach, Refused, Sample, Varying, lanes_of};
+use crate::shader::{Chooser, Environment, Lanes, Mask, Op, Reach, Refused, Sample, Varying, lanes_of};
 
 use super::memory::ShaderMemory;
 
@@ -45,6 +46,10 @@ impl Environment for StageEnvironment<'_, '_, '_> {
 
     fn rests_on(&mut self, guess: Guess, reach: Reach) {
         self.memory.log.rests.get_or_insert_default().add(guess, reach);
+    }
+
+    fn chooses(&mut self, chooser: Chooser, regs: &mut dyn Iterator<Item = FileReg>) {
+        self.memory.log.chosen.get_or_insert_default().add(chooser, regs);
     }
 
     fn samples(&mut self, sample: &Sample<&Lanes>, mask: Mask, reach: Reach) {

@@ -4,7 +4,7 @@ use crate::budget::{Budget, Work};
 use crate::fault::{Fault, Missing};
 use crate::fidelity::Rests;
 use crate::gpu::Stage;
-use crate::shader::{InstructionCount, ShaderFault};
+use crate::shader::{Chosen, InstructionCount, ShaderFault};
 
 /// Pages of stores to nowhere that are kept.
 const MAX_LOST_PAGES: usize = 64;
@@ -24,6 +24,8 @@ pub struct ShaderLog {
     pub outside_inputs: Vec<OutsideInputs>,
     /// Guesses that the program rests on, if it is watched.
     pub rests: Option<Box<Rests>>,
+    /// What a0.x chose, if the program is watched for it.
+    pub chosen: Option<Box<Chosen>>,
     /// What it took.
     pub work: ShaderWork,
     /// How often each instruction ran; empty if they are not counted.
@@ -100,6 +102,9 @@ impl ShaderLog {
         }
         if let Some(later) = later.rests {
             self.rests.get_or_insert_default().append(*later);
+        }
+        if let Some(later) = later.chosen {
+            self.chosen.get_or_insert_default().append(&later);
         }
         self.work.add(&later.work);
         if !later.counts.is_empty() {

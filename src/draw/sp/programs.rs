@@ -14,10 +14,22 @@ pub struct Programs {
     lowered: HashMap<Vec<u64>, Loaded>,
     /// Those of hull shaders, in which (ss) can mean more.
     hull: HashMap<Vec<u64>, Loaded>,
-    /// Whether they are watched for guesses.
-    pub watched: bool,
+    /// What they are watched for.
+    pub watched: Watched,
     /// Which of them are compiled.
     pub jit: Jit,
+}
+
+/// What programs are watched for, while they run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Watched {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The registers that a0.x chooses.
+    Choices,
+    /// These, and guesses.
+    Guesses,
 }
 
 /// A program and what it can do.
@@ -51,10 +63,12 @@ impl Programs {
             return Ok(loaded.clone());
         }
         let lower = match (stage, self.watched) {
-            (Stage::HS, false) => Program::new_hull,
-            (Stage::HS, true) => Program::hull_watched,
-            (_, false) => Program::new,
-            (_, true) => Program::watched,
+            (Stage::HS, Watched::Nothing) => Program::new_hull,
+            (Stage::HS, Watched::Choices) => Program::hull_choosing,
+            (Stage::HS, Watched::Guesses) => Program::hull_watched,
+            (_, Watched::Nothing) => Program::new,
+            (_, Watched::Choices) => Program::choosing,
+            (_, Watched::Guesses) => Program::watched,
         };
         let program = lower(words);
         let program = program.map_err(|error| Fault::Shader(error.to_string()))?;

@@ -119,7 +119,13 @@ pub fn finish() {
         eprintln!("{summary}");
     }
     // There is nobody whose status could say more, and nowhere else to say that stderr is closed.
-    let _ = validate::tell_all(&summary.findings, None, Form::Text, &mut io::stderr().lock());
+    let _ = validate::tell(
+        &summary.findings,
+        &settings::get().findings,
+        None,
+        Form::Text,
+        &mut io::stderr().lock(),
+    );
 }
 
 impl Device {

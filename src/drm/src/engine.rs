@@ -118,10 +118,11 @@ impl Engine {
             last: None,
             frames: folder.and_then(Frames::open),
             shelf: Shelf::default(),
-            watch: settings::get().validate.then(Watch::of_device),
+            watch: None,
             threads: ThreadPoolBuilder::new().use_current_thread().build().ok(),
         };
         engine.gpu.pipeline.programs.jit = settings::get().jit;
+        engine.watch = settings::get().validate.then(|| Watch::of_device(&mut engine.gpu));
         engine.leave_summary();
         engine
     }
@@ -263,7 +264,7 @@ impl Engine {
     /// Leaves the summary for the launcher, if there is one.
     fn leave_summary(&mut self) {
         self.summary.take_report(&self.gpu.report);
-        self.watch.iter().for_each(|watch| self.summary.take_findings(watch));
+        self.watch.iter().for_each(|watch| self.summary.take_findings(watch, &settings::get().findings));
         if let Some(report) = &mut self.report
             && report.put(&self.summary).is_err()
         {

@@ -9,6 +9,7 @@ use a4emu::budget;
 use a4emu::gpu::{Chip, Model};
 use a4emu::selection::Span;
 use a4emu::shader::Jit;
+use a4emu::validate::{Choice, Chosen};
 
 /// The settings, read once.
 #[derive(Debug)]
@@ -31,6 +32,9 @@ pub struct Settings {
     pub max_work: u64,
     /// `A4EMU_VALIDATE=1`: what submits do is held against the rules of `a4emu validate`.
     pub validate: bool,
+    /// `A4EMU_RULE`, `A4EMU_NO_RULE`: rules and families of them, with commas between; `A4EMU_SUPPRESS`: a file. Which
+    /// findings count.
+    pub findings: Chosen,
     /// `A4EMU_STRICT=1`: a submit that faults or meets something unsupported fails.
     pub strict: bool,
 }
@@ -44,6 +48,9 @@ pub fn get() -> &'static Settings {
 impl Settings {
     fn from(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Self {
         let text = |name| variable(name).and_then(|value| value.into_string().ok()).unwrap_or_default();
+        let names = |name| text(name).split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let suppress = variable("A4EMU_SUPPRESS").map(PathBuf::from);
+        let choice = Choice { rule: names("A4EMU_RULE"), no_rule: names("A4EMU_NO_RULE"), suppress };
         Self {
             chip: text("A4EMU_GPU").parse().map_or_else(|_| Chip::default(), |id| Chip { id }),
             model: Model::named(&text("A4EMU_MODEL")).unwrap_or_default(),
@@ -54,6 +61,7 @@ impl Settings {
             folder: variable("A4EMU_FOLDER").map(PathBuf::from),
             max_work: text("A4EMU_MAX_WORK").parse().unwrap_or(budget::BASE),
             validate: text("A4EMU_VALIDATE") == "1",
+            findings: choice.read().unwrap_or_default(),
             strict: text("A4EMU_STRICT") == "1",
         }
     }
@@ -66,6 +74,8 @@ fn run(folder: Option<&OsStr>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use a4emu::validate::rules::Id;
+
     use super::*;
 
     #[test]
@@ -81,11 +91,13 @@ mod tests {
                 "A4EMU_MODEL" => "strict-gl",
                 "A4EMU_JIT" => "off",
                 "A4EMU_RECORD_RANGE" => "2..4",
+                "A4EMU_RULE" => "D1,Y",
                 "A4EMU_STRICT" | "A4EMU_VALIDATE" => "1",
                 _ => return None,
             };
             Some(value.into())
         });
+        assert!(some.findings.names(Id::Y4) && !some.findings.names(Id::D2) && none.findings.names(Id::D2));
         assert_eq!((none.model, some.model), (Model::Board, Model::StrictGl));
         assert_eq!((none.jit, some.jit), (Jit::Auto, Jit::Off));
         assert_eq!(

@@ -37,7 +37,9 @@ pub enum Granularity {
     Runs,
     /// One instruction, for stepping.
     Instructions,
-    /// As many, but for what may rest on a guess, which is doubted.
+    /// As many, and it is said what a0.x chooses.
+    Choices,
+    /// The same, but for what may rest on a guess, which is doubted.
     Watched,
 }
 
@@ -50,18 +52,23 @@ pub fn lower(code: &[u64], sync: SyncFlag, granularity: Granularity) -> Result<P
     }
     let instrs: Vec<Instr> = code.iter().map(|&word| Instr::decode(word)).collect();
     let targets = match granularity {
-        Granularity::Runs | Granularity::Watched => targets(&instrs),
+        Granularity::Runs | Granularity::Choices | Granularity::Watched => targets(&instrs),
         Granularity::Instructions => (0..code.len() as u32).collect(),
     };
     let reached = reached(&instrs);
-    let builder = if granularity == Granularity::Watched { Builder::watched() } else { Builder::default() };
+    let hash = Program::hash_of(code);
+    let builder = match granularity {
+        Granularity::Watched => Builder::watched(hash),
+        Granularity::Choices => Builder::choosing(hash),
+        Granularity::Runs | Granularity::Instructions => Builder::default(),
+    };
     let mut lowerer = Lowerer { builder, sync, stored: false, region: None, at: 0, used: 0 };
     for (at, instr) in instrs.iter().enumerate().filter(|(at, _)| reached[*at]) {
         lowerer.builder.instruction(at as u32, &targets);
         lowerer.at = at as u32;
         lowerer.instruction(instr);
     }
-    Ok(Program { hash: Program::hash_of(code), ..lowerer.builder.finish(code.len()) })
+    Ok(Program { hash, ..lowerer.builder.finish(code.len()) })
 }
 
 /// The instruction that `instr` at `at` names as its target.

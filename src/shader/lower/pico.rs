@@ -27,7 +27,7 @@ pub fn lower(code: &[Instr], uniforms: &[Io], granularity: Granularity) -> Resul
         return Err(ProgramError::Empty);
     }
     let targets = match granularity {
-        Granularity::Runs | Granularity::Watched => HashSet::new(),
+        Granularity::Runs | Granularity::Choices | Granularity::Watched => HashSet::new(),
         Granularity::Instructions => (0..code.len() as u32).collect(),
     };
     let mut lowerer = Lowerer { builder: Builder::default(), uniforms };

@@ -13,13 +13,14 @@ use std::collections::BTreeSet;
 
 use a4emu_decoder::isa::ir3::access::{Access, FileReg, Role};
 use a4emu_decoder::isa::ir3::{
-    Body, Cat0Op, Cat2Op, Cat5, Cat5Op, Cat5Slots, Cat6, Cat6Class, Cat6Form, Cat6Op, Instr, RegOrImm,
+    Body, Cat0Op, Cat2Op, Cat5, Cat5Op, Cat5Slots, Cat6, Cat6Class, Cat6Form, Cat6Op, Instr, RegOrImm, Src,
 };
 
 use super::finding::{Broken, Instruction};
 use super::rules::Id;
 use crate::gpu::Stage;
 use crate::inspect::Shader;
+use crate::shader::Way;
 use encoding::needs_quads;
 use flow::{Flow, control};
 pub use regs::Regs;
@@ -175,6 +176,30 @@ impl Checked {
         let (cut, steps) = (program.steps == 0, MAX_STEPS - program.steps);
         Self { program, facts, broken, pending, cut, steps }
     }
+}
+
+/// What breaks rules of sections 1 and 2 in `words` where a0.x chooses these registers, and steps that it took.
+pub fn placed(
+    stage: Stage,
+    words: &[u64],
+    chosen: impl IntoIterator<Item = (usize, Way, FileReg)>,
+) -> (Vec<Broken>, u64) {
+    let mut program = Program::new(stage, words);
+    for (at, way, reg) in chosen {
+        // Of an instruction that repeats it is not known which repetition it was.
+        let Some(instr) = program.instrs.get(at).filter(|instr| instr.repeat() == 0) else { continue };
+        let addend = matches!(&instr.body, Body::Cat3(cat3) if matches!(cat3.src3.src, Src::RelativeGpr(_)));
+        let (accesses, operand) = match way {
+            Way::Reads if addend => (&mut program.reads[at], Role::Addend),
+            Way::Reads => (&mut program.reads[at], Role::Source),
+            Way::Writes => (&mut program.writes[at], Role::Destination),
+        };
+        accesses.push(Access { reg, step: 0, operand });
+    }
+    let mut broken = Vec::new();
+    delay::check(&mut program, &mut broken);
+    sync::check(&mut program, &mut broken);
+    (broken, MAX_STEPS - program.steps)
 }
 
 impl Program {

@@ -129,7 +129,7 @@ super::rules! { 0;
     S30 E Inf "Private memory has storage where it is used";
         mend "set SP_xS_PVT_MEM_ADDR";
         from "hazards.md 3.2";
-    S31 N Doc "Local memory has 32 KiB";
+    S31 E Doc "Local memory has 32 KiB";
         mend "use less of it";
         from "ir3/ir3_compiler.c, hazards.md 3.2";
     S32 E Doc "A work group has 512 invocations at most with two quads, and the global size is whole groups";

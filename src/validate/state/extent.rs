@@ -4,9 +4,19 @@ use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::tex::*;
 
 use super::Scene;
+use crate::draw::gras::state::sample_counts;
+use crate::draw::rb::state::copied_samples;
 use crate::format::Format;
 use crate::gpu::Stage;
 use crate::regfile::RegFile;
+
+/// Binary logarithm of the samples that a pixel has at most.
+pub const MAX_LOG_SAMPLES: u32 = 2;
+
+/// Samples of a pixel that targets hold.
+pub fn held_samples(regs: &RegFile) -> u32 {
+    1 << sample_counts(regs)[0].min(MAX_LOG_SAMPLES)
+}
 
 /// A range of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,14 +42,16 @@ impl Extent {
     /// Colour target `i` in memory.
     pub fn of_target(regs: &RegFile, i: u32) -> Option<Self> {
         let (frame, info) = (regs.get::<RB_FRAME_BUFFER_DIMENSION>(), regs.at::<RB_MRT_BUF_INFO>(i));
-        let row = frame.WIDTH() * Format::color(info.COLOR_FORMAT())?.block().bytes;
+        let row = frame.WIDTH() * Format::color(info.COLOR_FORMAT())?.block().bytes * held_samples(regs);
         Some(Self::of_rows(regs.at::<RB_MRT_BASE>(i).VALUE(), info.COLOR_BUF_PITCH(), frame.HEIGHT(), row))
     }
 
     /// What a resolve copies to.
     pub fn of_resolve(regs: &RegFile) -> Option<Self> {
         let frame = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
-        let row = frame.WIDTH() * Format::color(regs.get::<RB_COPY_DEST_INFO>().FORMAT())?.block().bytes;
+        let [_, kept] = copied_samples(regs, regs.get::<RB_COPY_CONTROL>());
+        let row =
+            frame.WIDTH() * Format::color(regs.get::<RB_COPY_DEST_INFO>().FORMAT())?.block().bytes * kept;
         let (base, pitch) =
             (regs.get::<RB_COPY_DEST_BASE>().BASE(), regs.get::<RB_COPY_DEST_PITCH>().PITCH());
         Some(Self::of_rows(base, pitch, frame.HEIGHT(), row))

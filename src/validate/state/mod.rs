@@ -20,7 +20,7 @@ use super::finding::Broken;
 use super::program::{Checked, Regs};
 use super::programs::Programs;
 use super::rules::Id;
-use crate::draw::{DrawCall, gs};
+use crate::draw::DrawCall;
 use crate::gpu::{CodeSource, Gpu, Stage};
 use crate::pass::Pass;
 use crate::regfile::RegFile;
@@ -73,17 +73,10 @@ impl<'a> Scene<'a> {
         programs: &mut Programs,
     ) -> Self {
         let regs = &gpu.regs;
-        let draws = !matches!(pass, Pass::Binning | Pass::Resolve);
-        let patches = draws && initiator.patch_vertices().is_some();
-        let stages = [
-            (Stage::VS, true),
-            (Stage::HS, patches),
-            (Stage::DS, patches),
-            (Stage::GS, draws && gs::state::is_on(regs)),
-            (Stage::FS, pass != Pass::Binning),
-        ];
-        let run = stages.into_iter().filter(|(_, runs)| *runs);
-        Self { gpu, regs, pass, programs: run.filter_map(|(stage, _)| programs.of(gpu, stage)).collect() }
+        // A copy runs no fragment shader, but drivers set one up, and the chip takes it for loaded.
+        let idle = (pass == Pass::Resolve).then_some(Stage::FS);
+        let named = pass.stages(regs, Some(initiator)).chain(idle);
+        Self { gpu, regs, pass, programs: named.filter_map(|stage| programs.of(gpu, stage)).collect() }
     }
 
     /// Of a dispatch.

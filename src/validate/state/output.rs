@@ -5,6 +5,7 @@ use a4emu_decoder::regs::gras::*;
 use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::sp::*;
 
+use super::extent::MAX_LOG_SAMPLES;
 use super::{Said, Scene};
 use crate::format::{Format, Type};
 use crate::gpu::Stage;
@@ -160,7 +161,10 @@ fn samples(scene: &Scene<'_>, said: &mut Said) {
         regs.get::<RB_MSAA_CONTROL>().SAMPLES(),
         regs.get::<RB_RENDER_CONTROL2>().MSAA_SAMPLES(),
     ];
-    said.unless(counts == [0; 3], Id::P24, || {
-        format!("samples are {counts:?} in GRAS_SC_CONTROL, RB_MSAA_CONTROL and RB_RENDER_CONTROL2")
+    let agree = counts.iter().all(|count| *count == counts[0]);
+    said.unless(agree && counts[0] <= MAX_LOG_SAMPLES, Id::P24, || {
+        format!(
+            "MSAA_SAMPLES is {counts:?} in GRAS_SC_CONTROL, RB_MSAA_CONTROL and RB_RENDER_CONTROL2; at most {MAX_LOG_SAMPLES}"
+        )
     });
 }

@@ -1,10 +1,12 @@
-//! P22, P23 and T1 to T7: the pass, the frame and tile memory.
+//! P22, P23, T1 to T7 and T13: the pass, the frame and tile memory.
 
 use a4emu_decoder::regs::enums::{DepthFormat, RenderMode, TileMode};
 use a4emu_decoder::regs::gras::*;
 use a4emu_decoder::regs::rb::*;
 
+use super::extent::held_samples;
 use super::{Said, Scene};
+use crate::draw::rb::state::copied_samples;
 use crate::format::Format;
 use crate::gpu::Stage;
 use crate::pass::Pass;
@@ -131,7 +133,16 @@ fn bin(scene: &Scene<'_>, said: &mut Said) {
     said.unless(fits, Id::T1, || format!("bin of {}x{} pixels", size[0], size[1]));
 }
 
-/// T2.
+/// Samples of a pixel that a target holds.
+fn samples(scene: &Scene<'_>) -> u32 {
+    let regs = scene.regs;
+    match scene.pass {
+        Pass::Resolve => copied_samples(regs, regs.get::<RB_COPY_CONTROL>()).iter().product(),
+        _ => held_samples(regs),
+    }
+}
+
+/// T2 and T13.
 fn strides(scene: &Scene<'_>, said: &mut Said) {
     let regs = scene.regs;
     let [width, _] = bin_size(scene);
@@ -141,11 +152,13 @@ fn strides(scene: &Scene<'_>, said: &mut Said) {
         let mode = info.COLOR_TILE_MODE();
         let fits = match scene.in_tiles() {
             true => {
-                let row = width * cpp;
+                let row = width * cpp * samples(scene);
                 mode == TileMode::TILE4_2 && info.COLOR_BUF_PITCH() == row && stride == row
             }
-            false => mode == TileMode::TILE4_LINEAR && stride == 0,
+            false => stride == 0,
         };
+        let linear = scene.in_tiles() || mode == TileMode::TILE4_LINEAR;
+        said.unless(linear, Id::T13, || format!("target {i}: {mode:?} in memory"));
         said.unless(fits, Id::T2, || {
             format!(
                 "target {i}: {mode:?}, pitch {}, stride {stride}, bin of {width} pixels",
@@ -195,7 +208,7 @@ fn parts(scene: &Scene<'_>, said: &mut Said) {
 fn surfaces(scene: &Scene<'_>) -> Vec<Part> {
     let regs = scene.regs;
     let [width, height] = bin_size(scene);
-    let pixels = u64::from(width) * u64::from(height);
+    let pixels = u64::from(width) * u64::from(height) * u64::from(samples(scene));
     // While copying, what is rendered is what the copy names: targets of the draw before may be stale.
     let colours = (0..TARGETS).filter(|_| scene.pass == Pass::Gmem).filter_map(|i| {
         let (cpp, base) = (exists(scene, i)?, regs.at::<RB_MRT_BASE>(i).VALUE());
@@ -226,13 +239,14 @@ fn depth_pitch(scene: &Scene<'_>, said: &mut Said) {
     let [width, _] = bin_size(scene);
     let Some(cpp) = depth_bytes(regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT()) else { return };
     let pitches = [regs.get::<RB_DEPTH_PITCH>().VALUE(), regs.get::<RB_DEPTH_PITCH2>().VALUE()];
-    said.unless(pitches == [width * cpp; 2], Id::T5, || {
-        format!("RB_DEPTH_PITCH and PITCH2 are {pitches:?}, a bin's row has {}", width * cpp)
+    let row = width * samples(scene);
+    said.unless(pitches == [row * cpp; 2], Id::T5, || {
+        format!("RB_DEPTH_PITCH and PITCH2 are {pitches:?}, a bin's row has {}", row * cpp)
     });
     let stencil = regs.get::<RB_STENCIL_PITCH>().VALUE();
     let apart = regs.get::<RB_STENCIL_INFO>().SEPARATE_STENCIL();
-    said.unless(!apart || stencil == width, Id::T5, || {
-        format!("RB_STENCIL_PITCH {stencil}, a bin has {width} pixels")
+    said.unless(!apart || stencil == row, Id::T5, || {
+        format!("RB_STENCIL_PITCH {stencil}, a bin's row has {row}")
     });
 }
 

@@ -1,8 +1,9 @@
 //! R1: registers that a stage reads and that nobody has written since the batch began.
 
 use a4emu_decoder::bits::{RegRow, Register};
+use a4emu_decoder::pm4::Pm4;
 use a4emu_decoder::regs::RegName;
-use a4emu_decoder::regs::enums::VisCullMode;
+use a4emu_decoder::regs::enums::{VgtEventType, VisCullMode};
 use a4emu_decoder::regs::gras::*;
 use a4emu_decoder::regs::hlsq::*;
 use a4emu_decoder::regs::pc::*;
@@ -171,6 +172,17 @@ pub fn check(scene: &Scene<'_>, call: &DrawCall, written: &RegSet, said: &mut Sa
 /// The same of a dispatch.
 pub fn check_dispatch(scene: &Scene<'_>, written: &RegSet, said: &mut Said) {
     unwritten(COMPUTE.iter().copied().chain(borders(scene)), written, said);
+}
+
+/// The same of an event: only that which stores the counters of samples reads a register.
+pub fn check_event(packet: &Pm4<'_>, written: &RegSet, said: &mut Said) {
+    let event = match packet {
+        Pm4::EventWrite(packet) => packet.event.EVENT(),
+        Pm4::EventWriteZpd(packet) => packet.event.EVENT(),
+        _ => return,
+    };
+    let counts = (event == VgtEventType::ZPASS_DONE).then_some(RB_SAMPLE_COUNT_CONTROL::ROW.offset);
+    unwritten(counts.into_iter(), written, said);
 }
 
 fn unwritten(read: impl Iterator<Item = u32>, written: &RegSet, said: &mut Said) {
