@@ -167,7 +167,17 @@ mod tests {
             let (submit, draw, address, depth, repeated) = (0, 0, 0, 0, false);
             tables
                 .put(Command {
-                    number, submit, draw, address, depth, repeated, kind, opcode, name, dwords, payload,
+                    number,
+                    submit,
+                    draw,
+                    address,
+                    depth,
+                    repeated,
+                    kind,
+                    opcode,
+                    name,
+                    dwords,
+                    payload,
                 })
                 .unwrap();
         }
