@@ -18,7 +18,7 @@ fn a_crash_a_hang_and_a_glutton_are_rows_and_the_rest_is_unharmed() {
     corpus.run("plain", &[], 0);
     let wrapper = corpus.wrapper(
         "case $name in attribs) kill -SEGV $$;; blend) sleep 60;; compute) ulimit -d 4000;; \
-         depth) echo \"thread 'main' panicked at x.rs:1:2:\" >&2; echo so >&2; exit 101;; esac",
+         depth) echo \"thread 'main' panicked at x.rs:1:2:\" >&2; echo \"so $RUST_BACKTRACE\" >&2; exit 101;; esac",
     );
     let start = Instant::now();
     let output = corpus.run("run", &["--binary", &wrapper, "--timeout", "5"], 4);
@@ -30,7 +30,10 @@ fn a_crash_a_hang_and_a_glutton_are_rows_and_the_rest_is_unharmed() {
     assert!(of("attribs").1 == "crash" && of("attribs").2.contains("signal 11 (SIGSEGV)"), "{all:?}");
     assert!(of("blend").1 == "timeout" && of("blend").2 == "more than 5 s", "{all:?}");
     assert!(of("compute").1 == "memory" && of("compute").2.contains("memory"), "{all:?}");
-    assert!(of("depth").1 == "crash" && of("depth").2 == "thread 'main' panicked at x.rs:1:2: so", "{all:?}");
+    assert!(
+        of("depth").1 == "crash" && of("depth").2 == "thread 'main' panicked at x.rs:1:2: so 0",
+        "{all:?}"
+    );
     for name in ["triangle", "xfb"] {
         let row = |run| corpus.rows(run).into_iter().find(|row| row["name"].as_str().unwrap().contains(name));
         assert_eq!(row("run"), row("plain"), "{name}");
