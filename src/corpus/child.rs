@@ -22,8 +22,8 @@ const MAX_ANSWER: u64 = 1 << 30;
 /// Bytes at the end of what a process said on stderr that are looked at.
 const LAST_WORDS: u64 = 4096;
 
-/// What those say who get no memory: Rust, and the C library.
-const OUT_OF_MEMORY: [&str; 2] = ["memory allocation of", "Cannot allocate memory"];
+/// What those say who get no memory: Rust, the C library, and who starts a thread, which has a stack.
+const OUT_OF_MEMORY: [&str; 3] = ["memory allocation of", "Cannot allocate memory", "failed to spawn thread"];
 
 /// How long to wait before looking again, at least and at most.
 const LOOKS: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(20)];

@@ -59,6 +59,18 @@ fn a_process_gets_no_more_memory_than_it_may_have() {
     assert!(others.into_iter().map(words).all(|row| row == ("played".to_owned(), false)), "{all:?}");
 }
 
+#[test]
+fn a_thread_without_a_stack_is_out_of_memory() {
+    let corpus = Corpus::new();
+    let wrapper = corpus.wrapper(
+        "case $name in depth) echo \"thread 'main' panicked at x.rs:1:2:\" >&2; \
+         echo 'failed to spawn thread: Os { code: 11 }' >&2; exit 101;; esac",
+    );
+    corpus.run("run", &["--binary", &wrapper], 4);
+    let all = ends(&corpus, "run");
+    assert!(all.iter().any(|row| row.0.contains("depth") && row.1 == "memory"), "{all:?}");
+}
+
 /// Waits until the log of `run` has so many lines.
 fn wait_for(corpus: &Corpus, run: &str, lines: usize) {
     let start = Instant::now();
