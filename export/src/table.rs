@@ -121,7 +121,7 @@ mod tests {
     use crate::rows::{Command, OF_A_CAPTURE, Write};
 
     fn write(tables: &mut Tables, number: u64) {
-        let previous = (number % 3 == 0).then_some(number as u32);
+        let previous = number.is_multiple_of(3).then_some(number as u32);
         let name = if number.is_multiple_of(2) { "EVEN" } else { "ODD" };
         let (submit, draw, frame_draw, address, register) = (1, 2, Some(3), 4, 5);
         let value = u32::MAX - number as u32;
