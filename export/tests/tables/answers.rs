@@ -43,8 +43,11 @@ fn ops_of_one_stage(walk: &Walk) -> Vec<Value> {
 
 fn depth_functions(walk: &Walk) -> Vec<Value> {
     let writes = walk.writes.iter().filter(|write| write.name == "RB_DEPTH_CONTROL");
-    let functions = grouped(writes.map(|write| (format!("{:?}", RB_DEPTH_CONTROL(write.value).ZFUNC()), ())));
-    functions.into_iter().map(|(name, writes)| json!([name, writes.len()])).collect()
+    let function = |value| format!("{:?}", RB_DEPTH_CONTROL(value).ZFUNC());
+    let functions = grouped(writes.map(|write| (function(write.value), write.command))).into_iter();
+    functions
+        .map(|(name, commands)| json!([name, commands.len(), different(commands.iter().flatten())]))
+        .collect()
 }
 
 fn always_the_same(walk: &Walk) -> Vec<Value> {

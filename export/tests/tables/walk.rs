@@ -21,6 +21,8 @@ pub struct Write {
     pub value: u32,
     /// What the walk itself has seen there before.
     pub previous: Option<u32>,
+    /// Capture and number of the command that it sets up.
+    pub command: Option<(usize, u32)>,
 }
 
 /// A texture of a draw, which is named by capture and number.
@@ -50,6 +52,8 @@ pub struct Walk {
     pub findings: Vec<(String, &'static str, u64, usize)>,
     /// Of the capture that is walked through.
     capture: usize,
+    /// Writes before the last draw.
+    drawn_writes: usize,
     registers: BTreeMap<u32, u32>,
     programs: BTreeSet<(&'static str, u64)>,
     shaders: Shaders,
@@ -60,6 +64,7 @@ impl Walk {
     pub fn through(&mut self, path: &Path) {
         let bytes = fs::read(path).unwrap();
         self.capture += 1;
+        self.drawn_writes = self.writes.len();
         self.registers.clear();
         self.programs.clear();
         let sections = Sections::new(&bytes[..]).unwrap();
@@ -92,10 +97,13 @@ impl Observer for Walk {
     fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
         let value = gpu.regs.read(offset);
         let previous = self.registers.insert(offset, value);
-        self.writes.push(Write { name: RegName { offset }.to_string(), value, previous });
+        self.writes.push(Write { name: RegName { offset }.to_string(), value, previous, command: None });
     }
 
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        let command = Some((self.capture, call.frame_draw()));
+        self.writes[self.drawn_writes..].iter_mut().for_each(|write| write.command = command);
+        self.drawn_writes = self.writes.len();
         let draw = Draw::of(gpu, call, &mut self.shaders);
         let factor = by_name("PC_TESSFACTOR_ADDR").expect("a register");
         if let Some(address) = self.registers.get(&factor) {
