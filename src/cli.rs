@@ -11,8 +11,8 @@ use crate::run;
 use crate::shader::jit;
 use crate::status::Status;
 use crate::{
-    asm, bisect, check, corpus, debug, decode, diff, disasm, explain, info, pico, pixel, reduce, replay,
-    report, serve, show, validate,
+    asm, bisect, check, corpus, debug, decode, diff, disasm, explain, export, info, pico, pixel, reduce,
+    replay, report, serve, show, validate,
 };
 pub use shell::lanes;
 
@@ -64,6 +64,9 @@ enum Command {
     /// Many captures, each in a process of its own: run them, compare runs, see what they cover
     #[command(after_help = examples::CORPUS)]
     Corpus(corpus::Args),
+    /// Captures as tables of Parquet, for SQL
+    #[command(after_help = examples::EXPORT)]
+    Export(export::Args),
     /// The smallest capture for which something still holds
     #[command(after_help = examples::REDUCE)]
     Reduce(reduce::Args),
@@ -108,6 +111,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Validate(args) => validate::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),
         Command::Corpus(args) => corpus::run(args, &cli.shared),
+        Command::Export(_) => export::start(),
         Command::Reduce(args) => reduce::run(args, &cli.shared),
         Command::Bisect(args) => bisect::run(args, &cli.shared),
         Command::Asm(args) => asm::run(args, &cli.shared),
@@ -126,17 +130,31 @@ fn command() -> clap::Command {
     Cli::command().version(shell::version()).long_version(shell::long_version())
 }
 
+fn parse() -> Cli {
+    Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
+}
+
 /// Does what the arguments of the process ask for.
 pub fn main() -> Status {
-    let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
+    let cli = parse();
     let done = dispatch(&cli);
     if let Some(why) = jit::refusal() {
         cli.shared.warn(format_args!("shaders are interpreted: no memory for machine code ({why})"));
     }
-    match done {
-        Ok(status) => status,
-        Err(error) => Status::Fine.and(Err(error)),
-    }
+    ended(done)
+}
+
+/// Does what the arguments ask for in the program that `a4emu export` starts: `run` makes the tables.
+pub fn export(run: impl FnOnce(&export::Args, &Shared) -> anyhow::Result<Status>) -> Status {
+    let cli = parse();
+    ended(match &cli.command {
+        Command::Export(args) => run(args, &cli.shared),
+        _ => Err(anyhow::anyhow!("this is what `a4emu export` starts, and does nothing else")),
+    })
+}
+
+fn ended(done: anyhow::Result<Status>) -> Status {
+    done.unwrap_or_else(|error| Status::Fine.and(Err(error)))
 }
 
 #[cfg(test)]

@@ -87,19 +87,15 @@ pub mod regfile;
 pub mod shader;
 
 mod bisect;
-mod corpus;
 mod disasm;
 mod explain;
 mod info;
 mod memo;
-mod out_file;
 mod pixel;
-mod progress;
 mod reduce;
 mod register_names;
 mod replay;
 mod serve;
-mod shard;
 mod show;
 mod trace;
 
@@ -110,11 +106,15 @@ pub mod check;
 #[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
+pub mod corpus;
+#[doc(hidden)]
 pub mod debug;
 #[doc(hidden)]
 pub mod decode;
 #[doc(hidden)]
 pub mod diff;
+#[doc(hidden)]
+pub mod export;
 #[doc(hidden)]
 pub mod folders;
 #[doc(hidden)]
@@ -122,7 +122,11 @@ pub mod limits;
 #[doc(hidden)]
 pub mod options;
 #[doc(hidden)]
+pub mod out_file;
+#[doc(hidden)]
 pub mod pico;
+#[doc(hidden)]
+pub mod progress;
 #[doc(hidden)]
 pub mod report;
 #[doc(hidden)]
@@ -130,6 +134,8 @@ pub mod report;
 pub mod run;
 #[doc(hidden)]
 pub mod selection;
+#[doc(hidden)]
+pub mod shard;
 #[doc(hidden)]
 pub mod status;
 #[doc(hidden)]

@@ -104,7 +104,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     match builds.first_instruction(draw, place.as_ref())? {
         Some(Parting { warp, lane, instruction, values }) => {
-            println!("{warp}, lane {lane}: instruction {instruction}");
+            println!("{warp}, lane {lane}: {instruction}");
             values.iter().zip(["A", "B"]).for_each(|(value, side)| println!("  {side} {value}"));
         }
         None => println!(

@@ -1,7 +1,7 @@
 //! What `debug` says of each lane after each instruction of a warp, and where two of these part.
 
-use std::fmt::{self, Write as _};
-use std::io::{Read, Seek, SeekFrom, Write as _};
+use std::fmt;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -11,6 +11,9 @@ use crate::shader::LANES;
 
 /// Instructions that are stepped through.
 const STEPS: usize = 400;
+
+/// What stands for an instruction where a warp starts with something else.
+const START: &str = "it starts with something else, which an earlier draw or fetch made";
 
 /// Bytes of what is said that are looked at.
 const MAX_SAID: u64 = 256 << 20;
@@ -54,7 +57,7 @@ pub struct Parting {
     pub warp: Warp,
     /// The first lane that has another value.
     pub lane: usize,
-    /// The instruction that made it: its number and text.
+    /// The instruction that made it, with number and text, or that none did.
     pub instruction: String,
     /// What the two have.
     pub values: [String; 2],
@@ -70,11 +73,8 @@ pub fn transcript(
     frame_draw: u32,
     warp: &Warp,
 ) -> anyhow::Result<Option<String>> {
-    let mut commands = String::new();
-    for _ in 0..STEPS {
-        commands.push_str("s\n@step\n");
-        (0..LANES).for_each(|lane| writeln!(commands, "l {lane}\nr\n@{lane}").unwrap_or_default());
-    }
+    let lanes: String = (0..LANES).map(|lane| format!("l {lane}\nr\n@{lane}\n")).collect();
+    let commands = lanes.clone() + &format!("s\n@step\n{lanes}").repeat(STEPS);
     let [mut input, mut said] = [tempfile::tempfile()?, tempfile::tempfile()?];
     input.write_all(commands.as_bytes())?;
     input.seek(SeekFrom::Start(0))?;
@@ -110,7 +110,7 @@ fn position(line: &str) -> Option<&str> {
 
 /// Where what two builds say of a warp parts, if it does.
 pub fn parting(a: &str, b: &str, warp: &Warp) -> Option<Parting> {
-    let [mut next, mut ran] = ["the start", "the start"];
+    let [mut next, mut ran] = [START; 2];
     let mut lines = a.lines().zip(b.lines());
     let mut at = 0;
     let values = loop {
@@ -127,7 +127,10 @@ pub fn parting(a: &str, b: &str, warp: &Warp) -> Option<Parting> {
     // A position that differs is that of the next instruction: the last one that both had ran before it.
     let is_position = position(&values[0]).is_some() || position(&values[1]).is_some();
     let instruction = if is_position { next } else { ran };
-    let instruction = instruction.split("[lanes").next().unwrap_or_default().trim().to_owned();
+    let instruction = match instruction.split("[lanes").next().unwrap_or_default().trim() {
+        START => START.to_owned(),
+        instruction => format!("instruction {instruction}"),
+    };
     Some(Parting { warp: *warp, lane, instruction, values })
 }
 
@@ -156,15 +159,22 @@ r1   3f800000
         assert_eq!(parting(COMMON, COMMON, &warp), None);
         let other = COMMON.replace("r1   3f800000", "r1   40000000");
         let found = parting(COMMON, &other, &warp).unwrap();
-        assert_eq!((found.instruction.as_str(), found.lane), ("1  mul.f r1.x, r0.z, r0.z", 1));
+        assert_eq!((found.instruction.as_str(), found.lane), ("instruction 1  mul.f r1.x, r0.z, r0.z", 1));
         assert_eq!(found.values, ["r1   3f800000", "r1   40000000"]);
+    }
+
+    #[test]
+    fn what_a_warp_starts_with_was_made_before_it() {
+        let start = "   0  mov.u32u32 r1.z, 0   [lanes 0xffffffff]\nr0   00000000\n`@0` is no command (h lists them)\n";
+        let other = start.replace("r0   0", "r0   1");
+        assert_eq!(parting(start, &other, &Warp::numbered("vs", 0)).unwrap().instruction, START);
     }
 
     #[test]
     fn the_instruction_before_another_way_chose_it() {
         let other = COMMON.replace("   2  end ", "   7  nop ");
         let found = parting(COMMON, &other, &Warp::of_pixel([1, 2])).unwrap();
-        assert_eq!(found.instruction, "1  mul.f r1.x, r0.z, r0.z");
+        assert_eq!(found.instruction, "instruction 1  mul.f r1.x, r0.z, r0.z");
         assert_eq!(found.warp.to_string(), "FS at pixel 1,2");
     }
 }

@@ -89,6 +89,12 @@ pub const CORPUS: &str = "Examples:
   a4emu corpus reduce used > few.txt
   a4emu corpus run few.txt --root captures -o few";
 
+/// Of `export`.
+pub const EXPORT: &str = "Examples:
+  a4emu export captures --parquet tables
+  a4emu export captures/cube.rd.gz --parquet tables --replace
+  a4emu export captures --parquet tables --shard 0/8";
+
 /// Of `reduce`.
 pub const REDUCE: &str = "Examples:
   a4emu reduce captures/many.rd.gz -o small.rd --while-differs old/a4emu

@@ -22,8 +22,8 @@ const MAX_ANSWER: u64 = 1 << 30;
 /// Bytes at the end of what a process said on stderr that are looked at.
 const LAST_WORDS: u64 = 4096;
 
-/// What those say who get no memory: Rust, and the C library.
-const OUT_OF_MEMORY: [&str; 2] = ["memory allocation of", "Cannot allocate memory"];
+/// What those say who get no memory: Rust, the C library, and who starts a thread, which has a stack.
+const OUT_OF_MEMORY: [&str; 3] = ["memory allocation of", "Cannot allocate memory", "failed to spawn thread"];
 
 /// How long to wait before looking again, at least and at most.
 const LOOKS: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(20)];
@@ -71,6 +71,8 @@ impl Starter {
         let [mut answer, mut words] = [tempfile::tempfile()?, tempfile::tempfile()?];
         let mut command = Command::new(&self.binary);
         command.args(["corpus", "play", "--quiet"]).args(&self.arguments).arg("--").arg(path);
+        // Only the words before it are kept, and who has no memory left for one may wait for it forever.
+        command.env("RUST_BACKTRACE", "0");
         command.stdin(Stdio::null()).stdout(answer.try_clone()?).stderr(words.try_clone()?);
         system::in_own_group(&mut command);
         let start = Instant::now();

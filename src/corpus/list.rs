@@ -1,10 +1,13 @@
 //! The captures of a corpus.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::worker::hex;
 
 /// How the names of captures end.
 const ENDINGS: [&str; 2] = [".rd", ".rd.gz"];
@@ -21,6 +24,27 @@ pub struct Entry {
     pub path: PathBuf,
     /// Bytes of the file; of one that cannot be opened none.
     pub bytes: u64,
+}
+
+impl Entry {
+    /// The capture at `path`.
+    pub fn at(path: &Path) -> Self {
+        entry(path.display().to_string(), path.to_owned())
+    }
+}
+
+/// The hash of a file's bytes, by which a capture is known.
+///
+/// # Errors
+/// It cannot be read.
+pub fn content(path: &Path) -> io::Result<String> {
+    let (mut file, mut hash, mut bytes) = (File::open(path)?, Xxh3::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut bytes)? {
+            0 => return Ok(hex(&hash)),
+            length => hash.update(&bytes[..length]),
+        }
+    }
 }
 
 /// The captures of `corpus`, by name: those in and below a folder, or those that the lines of a file (or of stdin,
@@ -55,7 +79,7 @@ fn text(list: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
     let reader: Box<dyn Read> = match list == Path::new("-") {
         true => Box::new(io::stdin()),
-        false => Box::new(fs::File::open(list)?),
+        false => Box::new(File::open(list)?),
     };
     let read = reader.take(MAX_LIST).read_to_string(&mut text)? as u64;
     ensure!(read < MAX_LIST, "it has {MAX_LIST} bytes or more");

@@ -24,6 +24,7 @@ use crate::options::Shared;
 use crate::status::Status;
 pub use child::{Ended, Starter, ended_within};
 pub use compare::{Kept, played as differences};
+pub use list::{Entry, captures, content};
 pub use row::{DrawHash, End, Played, Surface};
 
 /// Arguments of `corpus`.

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -16,12 +15,11 @@ use indicatif::ProgressBar;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::child::{Ended, Starter};
-use super::list::{Entry, captures};
+use super::list::{Entry, captures, content};
 use super::log::{Growing, Log, PICTURES, copy_pictures};
 use super::play::Play;
 use super::row::{End, Row};
 use super::system;
-use super::worker::hex;
 use crate::limits::amount;
 use crate::options::Shared;
 use crate::progress::rated;
@@ -209,17 +207,6 @@ fn key(args: &Args, shared: &Shared, binary: &Path) -> anyhow::Result<String> {
     let mut hash = Xxh3::new();
     hash.update(format!("{content} {options:?} {limits:?}").as_bytes());
     Ok(format!("{:016x}", hash.digest()))
-}
-
-/// The hash of a file's bytes.
-fn content(path: &Path) -> io::Result<String> {
-    let (mut file, mut hash, mut bytes) = (File::open(path)?, Xxh3::new(), vec![0; 1 << 16]);
-    loop {
-        match file.read(&mut bytes)? {
-            0 => return Ok(hex(&hash)),
-            length => hash.update(&bytes[..length]),
-        }
-    }
 }
 
 impl Work<'_> {

@@ -42,7 +42,7 @@ use crate::status::Status;
 
 /// Work that any capture may ask for, however small: no draws run, and each packet is put out,
 /// so that this is some hundreds of megabytes of text.
-const BASE: u64 = 1 << 28;
+pub const BASE: u64 = 1 << 28;
 
 /// Arguments of `decode`.
 #[derive(clap::Args, Clone, Debug)]

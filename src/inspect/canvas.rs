@@ -90,6 +90,29 @@ impl Attachment {
     }
 }
 
+impl Attachment {
+    fn pay(&self, gpu: &mut Gpu) -> Result<(), NoCanvas> {
+        let [width, height] = [self.area.width, self.area.height].map(u64::from);
+        let units = width * height * self.texel.bytes() as u64 / 16 + height;
+        if gpu.budget.take(Work::Copy16, units) { Ok(()) } else { Err(NoCanvas::NoBudget) }
+    }
+
+    /// Shows `see` the bytes of each row of what a run of the draw can change, as they are now: what is to be kept
+    /// or shown is a [`Canvas`]. No fragments may be waiting.
+    ///
+    /// # Errors
+    /// The budget does not pay for it.
+    pub fn each_row(&self, gpu: &mut Gpu, mut see: impl FnMut(&[u8])) -> Result<(), NoCanvas> {
+        self.pay(gpu)?;
+        let mut bytes = vec![0; self.area.width as usize * self.texel.bytes()];
+        for row in 0..self.area.height {
+            copy_row(gpu, self, row, &mut bytes);
+            see(&bytes);
+        }
+        Ok(())
+    }
+}
+
 impl Draw {
     /// All that it renders to: colour targets, depth, stencil; of a resolve the copy.
     pub fn attachments(&self) -> Vec<Attachment> {
@@ -238,9 +261,7 @@ impl Canvas {
         if is_other || area.width == 0 || area.height == 0 {
             return Ok(false);
         }
-        let pixels = u64::from(area.width) * u64::from(area.height);
-        let units = pixels * self.texel.bytes() as u64 / 16 + u64::from(area.height);
-        if gpu.budget.take(Work::Copy16, units) { Ok(true) } else { Err(NoCanvas::NoBudget) }
+        attachment.pay(gpu).map(|()| true)
     }
 
     fn add_area(&mut self, area: Tile) -> Result<(), NoCanvas> {
@@ -432,6 +453,7 @@ impl Image {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Budget;
     use crate::gpu::Chip;
 
     const TILE: Tile = Tile { x: 2, y: 1, width: 2, height: 2 };
@@ -468,6 +490,22 @@ mod tests {
         (gpu.gmem[3], gpu.gmem[32 + 4]) = (1, 1);
         after.copy(&mut gpu, &attachment).expect("cheap");
         assert_eq!(before.changes(&after), Changes { pixels: 1, bounds: Some([3, 2, 1, 1]) });
+    }
+
+    #[test]
+    fn rows_are_what_a_canvas_copies() {
+        let mut gpu = Gpu::new(Chip::default());
+        gpu.gmem.iter_mut().zip((0..=250).cycle()).for_each(|(byte, value)| *byte = value);
+        let attachment = attachment(Place::Gmem(64), TILE);
+        let mut canvas = Canvas::new(&attachment).expect("a small one");
+        canvas.copy(&mut gpu, &attachment).expect("cheap");
+        let mut rows = Vec::new();
+        attachment.each_row(&mut gpu, |row| rows.push(row.to_vec())).expect("cheap");
+        let copied: Vec<_> =
+            (0..TILE.height).map(|row| canvas.bytes[canvas.row(TILE, row)].to_vec()).collect();
+        assert_eq!(rows, copied);
+        gpu.budget = Budget::fixed(0);
+        assert_eq!(attachment.each_row(&mut gpu, |_| unreachable!()), Err(NoCanvas::NoBudget));
     }
 
     #[test]

@@ -18,7 +18,7 @@ fn a_crash_a_hang_and_a_glutton_are_rows_and_the_rest_is_unharmed() {
     corpus.run("plain", &[], 0);
     let wrapper = corpus.wrapper(
         "case $name in attribs) kill -SEGV $$;; blend) sleep 60;; compute) ulimit -d 4000;; \
-         depth) echo \"thread 'main' panicked at x.rs:1:2:\" >&2; echo so >&2; exit 101;; esac",
+         depth) echo \"thread 'main' panicked at x.rs:1:2:\" >&2; echo \"so $RUST_BACKTRACE\" >&2; exit 101;; esac",
     );
     let start = Instant::now();
     let output = corpus.run("run", &["--binary", &wrapper, "--timeout", "5"], 4);
@@ -30,7 +30,10 @@ fn a_crash_a_hang_and_a_glutton_are_rows_and_the_rest_is_unharmed() {
     assert!(of("attribs").1 == "crash" && of("attribs").2.contains("signal 11 (SIGSEGV)"), "{all:?}");
     assert!(of("blend").1 == "timeout" && of("blend").2 == "more than 5 s", "{all:?}");
     assert!(of("compute").1 == "memory" && of("compute").2.contains("memory"), "{all:?}");
-    assert!(of("depth").1 == "crash" && of("depth").2 == "thread 'main' panicked at x.rs:1:2: so", "{all:?}");
+    assert!(
+        of("depth").1 == "crash" && of("depth").2 == "thread 'main' panicked at x.rs:1:2: so 0",
+        "{all:?}"
+    );
     for name in ["triangle", "xfb"] {
         let row = |run| corpus.rows(run).into_iter().find(|row| row["name"].as_str().unwrap().contains(name));
         assert_eq!(row("run"), row("plain"), "{name}");
@@ -54,6 +57,18 @@ fn a_process_gets_no_more_memory_than_it_may_have() {
     let (big, others): (Vec<_>, Vec<_>) = all.iter().partition(|row| row.0 == "big.rd");
     assert_eq!(big.into_iter().map(words).collect::<Vec<_>>(), [("memory".to_owned(), true)], "{all:?}");
     assert!(others.into_iter().map(words).all(|row| row == ("played".to_owned(), false)), "{all:?}");
+}
+
+#[test]
+fn a_thread_without_a_stack_is_out_of_memory() {
+    let corpus = Corpus::new();
+    let wrapper = corpus.wrapper(
+        "case $name in depth) echo \"thread 'main' panicked at x.rs:1:2:\" >&2; \
+         echo 'failed to spawn thread: Os { code: 11 }' >&2; exit 101;; esac",
+    );
+    corpus.run("run", &["--binary", &wrapper], 4);
+    let all = ends(&corpus, "run");
+    assert!(all.iter().any(|row| row.0.contains("depth") && row.1 == "memory"), "{all:?}");
 }
 
 /// Waits until the log of `run` has so many lines.

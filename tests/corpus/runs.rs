@@ -70,6 +70,39 @@ fn parts_merge_to_the_bytes_of_the_whole() {
     fs::remove_file(corpus.path("run0of3/results.jsonl")).unwrap();
     let unfinished = corpus.a4emu(&["merge", "run0of3", "run1of3", "-o", "x"]).assert().code(2);
     assert!(text(&unfinished.get_output().stderr).contains("run0of3 has not come to its end"));
+    corpus.run("other", &[], 0);
+    let other = corpus.a4emu(&["merge", "whole", "other", "-o", "x"]).assert().code(1);
+    assert!(text(&other.get_output().stderr).contains(" has different results in whole and other"));
+    assert!(!corpus.path("x").exists());
+}
+
+/// Whether one of two parts is `name` alone.
+fn is_a_part(corpus: &Corpus, name: &str, to: &str, more: &[&str]) -> bool {
+    let parts = ["0/2", "1/2"].map(|part| {
+        let run = format!("{to}{}", &part[..1]);
+        corpus.a4emu(&[&["run", "corpus", "-o", &run, "--shard", part], more].concat()).output().unwrap();
+        corpus.rows(&run)
+    });
+    assert_eq!(parts[0].len() + parts[1].len(), CAPTURES.len() + 1);
+    parts.iter().any(|rows| rows.len() == 1 && rows[0]["name"] == name)
+}
+
+#[test]
+fn parts_weigh_the_same_by_size_or_by_earlier_times() {
+    let corpus = Corpus::new();
+    fs::write(corpus.path("corpus/large.rd"), vec![0; 1 << 22]).unwrap();
+    assert!(is_a_part(&corpus, "large.rd", "sizes", &[]));
+    corpus.a4emu(&["run", "corpus", "-o", "whole"]).output().unwrap();
+    let mut log = String::new();
+    for line in corpus.log("whole") {
+        let mut row: Value = serde_json::from_str(&line).unwrap();
+        let took = if row["name"] == "compute.rd.gz" { 1e7 } else { 1.0 };
+        row["machine"]["process_ms"] = took.into();
+        log += &format!("{row}\n");
+    }
+    assert!(log.contains("10000000"), "{log}");
+    fs::write(corpus.path("whole/log.jsonl"), log).unwrap();
+    assert!(is_a_part(&corpus, "compute.rd.gz", "times", &["--earlier", "whole"]));
 }
 
 /// The second run's triangle is another one, and one capture is new.

@@ -1,0 +1,26 @@
+//! The tables that are of no capture: what the register database says of fields.
+
+use std::path::Path;
+
+use a4emu_decoder::bits::Kind;
+use a4emu_decoder::regs;
+
+use crate::rows::{Enumerator, Field, OF_NONE};
+use crate::table::Tables;
+
+/// Writes `fields` and `enumerators` into `folder`.
+pub fn write(folder: &Path) -> anyhow::Result<()> {
+    let mut tables = Tables::create(folder, OF_NONE)?;
+    for register in regs::all() {
+        let (offset, name) = (register.offset(), register.name().to_string());
+        for row in register.fields() {
+            let (field, low, high) = (row.name, row.lo, row.hi);
+            tables.put(Field { register: offset, name: &name, field, low, high })?;
+            let Kind::Enum(table) = row.kind else { continue };
+            for (value, name) in table.values {
+                tables.put(Enumerator { register: offset, field, value: *value, name })?;
+            }
+        }
+    }
+    tables.finish()
+}

@@ -1,0 +1,94 @@
+//! The partition of a capture: a folder `capture=HASH` with a file of each table. It is made beside its place and renamed
+//! when it is whole, so that who reads the tables sees all of a capture or nothing.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tempfile::TempDir;
+
+/// Where the partition of a capture is or will be.
+pub struct Partition {
+    tables: PathBuf,
+    place: PathBuf,
+}
+
+impl Partition {
+    /// That of the capture whose bytes have the hash `content`, in the folder `tables`.
+    pub fn new(tables: &Path, content: &str) -> Self {
+        Self { tables: tables.to_owned(), place: tables.join(format!("capture={content}")) }
+    }
+
+    /// Whether it is there.
+    pub fn is_there(&self) -> bool {
+        self.place.exists()
+    }
+
+    /// Has `make` write the files into a folder, which then takes the place of what was there.
+    ///
+    /// # Errors
+    /// That of `make`, or that there is no folder to be had; what was there is then still there.
+    pub fn make<T>(&self, make: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let new = self.beside()?;
+        let made = make(new.path())?;
+        self.replace(new).with_context(|| format!("cannot write {}", self.place.display()))?;
+        Ok(made)
+    }
+
+    /// A folder that goes away unless it is renamed; no pattern for partitions fits its name.
+    fn beside(&self) -> anyhow::Result<TempDir> {
+        let beside = tempfile::Builder::new().prefix(".a4emu-").tempdir_in(&self.tables);
+        beside.with_context(|| format!("cannot create a folder in {}", self.tables.display()))
+    }
+
+    fn replace(&self, new: TempDir) -> io::Result<()> {
+        readable_as(&self.tables, new.path())?;
+        let old = tempfile::Builder::new().prefix(".a4emu-").tempdir_in(&self.tables)?;
+        match fs::rename(&self.place, old.path().join("old")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        fs::rename(new.path(), &self.place)?;
+        // It is not where it would be removed from any more.
+        let _renamed = new.keep();
+        Ok(())
+    }
+}
+
+/// Temporary folders are for their owner alone: gives `folder` the permissions of `like`.
+fn readable_as(like: &Path, folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, fs::metadata(like)?.permissions())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.map(|name| name.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_partition_is_there_whole_or_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let partition = Partition::new(folder.path(), "c0de");
+        let write = |text: &str| partition.make(|new| Ok(fs::write(new.join("file"), text)?));
+        let fail = || {
+            partition.make::<()>(|new| {
+                fs::write(new.join("file"), "half")?;
+                assert!(names(folder.path()).iter().any(|name| name.starts_with(".a4emu-")));
+                anyhow::bail!("no more")
+            })
+        };
+        fail().unwrap_err();
+        assert!(!partition.is_there() && names(folder.path()).is_empty());
+        write("whole").unwrap();
+        fail().unwrap_err();
+        assert_eq!(fs::read(folder.path().join("capture=c0de/file")).unwrap(), b"whole");
+        write("another").unwrap();
+        assert_eq!(fs::read(folder.path().join("capture=c0de/file")).unwrap(), b"another");
+        assert_eq!(names(folder.path()), ["capture=c0de"]);
+    }
+}

@@ -1,0 +1,118 @@
+//! The command: captures one after another, a few at a time, each into its partition.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use a4emu::corpus::{Entry, captures, content};
+use a4emu::cp::{Skip, Tee};
+use a4emu::decode;
+use a4emu::export::Args;
+use a4emu::fault::Report;
+use a4emu::options::{Shared, open_capture};
+use a4emu::progress::rated;
+use a4emu::status::Status;
+use a4emu::validate;
+use anyhow::{Context, ensure};
+use rayon::prelude::*;
+
+use crate::database;
+use crate::partition::Partition;
+use crate::rows::{Capture, OF_A_CAPTURE};
+use crate::table::Tables;
+use crate::watch::{Watch, put_finding};
+
+/// Writes the tables of all captures that the folder has not.
+///
+/// # Errors
+/// Wrong use, or I/O.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let tables = &args.parquet;
+    let mut entries = entries(&args.captures)?;
+    entries = args.sharding.shard(shared)?.of(entries, |entry| &entry.name, |entry| entry.bytes as f64);
+    fs::create_dir_all(tables).with_context(|| format!("cannot create {}", tables.display()))?;
+    database::write(tables)?;
+    args.threads.run(|| all(&entries, args, shared))
+}
+
+fn all(entries: &[Entry], args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let known = entries.par_iter().map(|entry| known(entry).with_context(|| entry.name.clone()));
+    let mut status = Status::Fine;
+    let mut partitions = BTreeMap::new();
+    for (entry, content) in entries.iter().zip(known.collect::<Vec<_>>()) {
+        match content {
+            // Of two captures with the same bytes the first gives its name.
+            Ok(content) => drop(partitions.entry(content).or_insert(entry)),
+            Err(error) => status = status.and(Err(error)),
+        }
+    }
+    let all = partitions.len();
+    let partition = |(content, entry): (String, _)| (Partition::new(&args.parquet, &content), entry);
+    let mut partitions: Vec<(Partition, &Entry)> = partitions.into_iter().map(partition).collect();
+    partitions.retain(|(partition, _)| args.replace || !partition.is_there());
+    let bar = rated(partitions.len() as u64, shared);
+    let one = |(partition, entry): &(Partition, &Entry)| {
+        let report = partition.make(|folder| play(entry, args, shared, folder));
+        bar.inc(1);
+        match report {
+            Ok(report) => report.tell(&entry.name, shared),
+            Err(error) => Status::Fine.and(Err(error.context(entry.name.clone()))),
+        }
+    };
+    let status = status.worse(partitions.par_iter().map(one).reduce(Status::default, Status::worse));
+    bar.finish_and_clear();
+    if !shared.quiet {
+        eprintln!("a4emu: {} captures taken, {} were there", partitions.len(), all - partitions.len());
+    }
+    Ok(status)
+}
+
+fn entries(paths: &[PathBuf]) -> anyhow::Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for path in paths {
+        match path.is_dir() {
+            true => entries.extend(captures(path, None)?),
+            false => entries.push(Entry::at(path)),
+        }
+    }
+    Ok(entries)
+}
+
+/// By what a capture is known.
+fn known(entry: &Entry) -> anyhow::Result<String> {
+    ensure!(entry.path != Path::new("-"), "a capture is known by the bytes of its file, and stdin is none");
+    Ok(content(&entry.path)?)
+}
+
+/// Plays the capture, its draws left out, into the files of `folder`.
+fn play(entry: &Entry, args: &Args, shared: &Shared, folder: &Path) -> anyhow::Result<Report> {
+    let mut playback = args.limits.playback_of(&entry.path, decode::BASE);
+    let mut watch = Watch::new(Tables::create(folder, OF_A_CAPTURE)?);
+    let mut rules = validate::Watch::default();
+    let sections = open_capture(&entry.path, shared)?;
+    playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut rules, &mut watch]));
+    let gpu = &mut playback.gpu;
+    rules.finish(gpu);
+    let (packets, writes) = (watch.packets, watch.writes());
+    let mut tables = watch.finish()?;
+    let mut findings = 0;
+    for finding in rules.findings() {
+        put_finding(&mut tables, finding)?;
+        findings += 1;
+    }
+    tables.put(Capture {
+        name: &entry.name,
+        bytes: entry.bytes,
+        gpu: gpu.chip.id,
+        submits: gpu.at.submit,
+        draws: gpu.at.draws,
+        frame_draws: gpu.cp.frame_draws.count(),
+        packets,
+        writes,
+        findings,
+        status: gpu.report.status(shared.strict) as u32,
+        version: env!("CARGO_PKG_VERSION"),
+    })?;
+    tables.finish()?;
+    Ok(playback.gpu.report)
+}

@@ -1,0 +1,313 @@
+//! Who sees a capture played, and makes rows of it.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use a4emu::cp::{Call, Flow, Observer};
+use a4emu::decode::Primitive;
+use a4emu::decode::comm;
+use a4emu::gpu::Gpu;
+use a4emu::inspect::{Draw as Inspected, Shader, ShaderStage, Shaders, Texture as Seen};
+use a4emu::validate::Finding;
+use a4emu_decoder::isa::ir3::Instr;
+use a4emu_decoder::packet::Packet;
+use a4emu_decoder::pm4::{self, VGT_DRAW_INITIATOR_A4XX};
+use a4emu_decoder::regs::RegName;
+use a4emu_decoder::regs::enums::TessMode;
+use anyhow::Result;
+use hashbrown::{HashMap, HashSet};
+
+use crate::rows::{Command, Draw, Found, Op, Program, Submit, Texture, Write};
+use crate::table::Tables;
+
+/// Writes that wait for the draw that they set up.
+const MAX_WAITING: usize = 1 << 18;
+
+/// A write of a register, of which it is not known yet which frame draw it sets up.
+struct Waiting {
+    submit: u32,
+    draw: u32,
+    address: u32,
+    register: u32,
+    value: u32,
+    previous: Option<u32>,
+}
+
+/// Makes rows of what it sees.
+pub struct Watch {
+    tables: Tables,
+    shaders: Shaders,
+    /// Stage and hash of programs that are in the tables.
+    programs: HashSet<(&'static str, u64)>,
+    /// Names of registers that were met.
+    names: HashMap<u32, String>,
+    waiting: Vec<Waiting>,
+    process: String,
+    /// Packets so far.
+    pub packets: u64,
+    /// Writes of registers so far, without those that wait.
+    written: u64,
+    /// What could not be written.
+    problem: Result<()>,
+}
+
+impl Watch {
+    /// Puts rows into `tables`.
+    pub fn new(tables: Tables) -> Self {
+        Self {
+            tables,
+            shaders: Shaders::default(),
+            programs: HashSet::new(),
+            names: HashMap::new(),
+            waiting: Vec::new(),
+            process: String::new(),
+            packets: 0,
+            written: 0,
+            problem: Ok(()),
+        }
+    }
+
+    /// Writes of registers so far.
+    pub fn writes(&self) -> u64 {
+        self.written + self.waiting.len() as u64
+    }
+
+    /// The tables, with all that was seen.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub fn finish(mut self) -> Result<Tables> {
+        mem::replace(&mut self.problem, Ok(()))?;
+        self.write(None)?;
+        Ok(self.tables)
+    }
+
+    /// Does what may fail, unless that has happened: then the run ends.
+    fn attempt(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Flow {
+        if self.problem.is_ok() {
+            self.problem = work(self);
+        }
+        if self.problem.is_ok() { Flow::Continue } else { Flow::Stop }
+    }
+
+    /// Puts the writes that wait for `frame_draw` into their table.
+    fn write(&mut self, frame_draw: Option<u32>) -> Result<()> {
+        for waiting in self.waiting.drain(..) {
+            let Waiting { submit, draw, address, register, value, previous } = waiting;
+            let name = self.names.entry(register).or_insert_with(|| RegName { offset: register }.to_string());
+            let number = self.written;
+            self.written += 1;
+            self.tables.put(Write {
+                number,
+                submit,
+                draw,
+                frame_draw,
+                address,
+                register,
+                name,
+                value,
+                previous,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, gpu: &Gpu, call: &Call) -> Result<()> {
+        self.write(Some(call.frame_draw()))?;
+        let draw = Inspected::of(gpu, call, &mut self.shaders);
+        self.call(&draw, call)?;
+        for stage in &draw.shaders {
+            if let Some(shader) = &stage.shader {
+                self.program(&draw, stage, shader)?;
+            }
+            for texture in &stage.textures {
+                self.texture(&draw, stage, texture)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, draw: &Inspected, call: &Call) -> Result<()> {
+        let (kind, initiator, count, instances) = match call {
+            Call::Draw(call) => ("draw", Some(call.initiator), Some(call.count), Some(call.instances)),
+            Call::Uncounted(call) => ("draw", call.initiator, None, call.instances),
+            Call::Dispatch(_) => ("dispatch", None, None, None),
+        };
+        let primitive = initiator.map(|initiator| Primitive::of(initiator).to_string());
+        let tess_mode = initiator.and_then(tess_mode);
+        let groups = if let Call::Dispatch(call) = call { &call.groups[..] } else { &[] };
+        let hashes: Vec<_> = draw.shaders.iter().map(|stage| (stage.name(), hash(stage))).collect();
+        let hash =
+            |name| hashes.iter().find(|(stage, _)| *stage == name).and_then(|(_, hash)| hash.as_deref());
+        self.tables.put(Draw {
+            submit: draw.submit,
+            draw: draw.draw,
+            frame_draw: draw.frame_draw,
+            address: draw.packet.0,
+            kind,
+            pass: call.pass().map(a4emu::pass::Pass::name),
+            primitive: primitive.as_deref(),
+            tess_mode: tess_mode.as_deref(),
+            count,
+            instances,
+            groups,
+            writes: self.written,
+            vs: hash("VS"),
+            hs: hash("HS"),
+            ds: hash("DS"),
+            gs: hash("GS"),
+            fs: hash("FS"),
+            cs: hash("CS"),
+        })?;
+        Ok(())
+    }
+
+    /// A program, the first time that a stage has it.
+    fn program(&mut self, draw: &Inspected, stage: &ShaderStage, shader: &Shader) -> Result<()> {
+        if !self.programs.insert((stage.name(), shader.hash)) {
+            return Ok(());
+        }
+        let (hash, stage) = (written(shader.hash), stage.name());
+        let (instructions, text) = (shader.words.len() as u32, shader.text());
+        self.tables.put(Program { hash: &hash, stage, draw: draw.draw, instructions, text: &text })?;
+        for (op, count) in ops(shader) {
+            self.tables.put(Op { hash: &hash, stage, op, count })?;
+        }
+        Ok(())
+    }
+
+    fn texture(&mut self, draw: &Inspected, stage: &ShaderStage, seen: &Seen) -> Result<()> {
+        self.tables.put(Texture {
+            submit: draw.submit,
+            draw: draw.draw,
+            frame_draw: draw.frame_draw,
+            stage: stage.name(),
+            slot: seen.slot,
+            samplers: &seen.samplers,
+            address: seen.address.0,
+            bytes: seen.bytes,
+            kind: &seen.kind,
+            format: &seen.format,
+            width: seen.width,
+            height: seen.height,
+            depth: seen.depth,
+            levels: seen.levels,
+            pitch: seen.pitch,
+            layer_bytes: seen.layer_bytes,
+            tiling: seen.tiling,
+            srgb: seen.srgb,
+            swap: &seen.swap,
+            swizzle: &seen.swizzle,
+            unsupported: seen.unsupported.as_deref(),
+        })?;
+        Ok(())
+    }
+}
+
+/// How patches are tessellated, by name or as a number; nothing of what is no patch.
+fn tess_mode(initiator: VGT_DRAW_INITIATOR_A4XX) -> Option<String> {
+    initiator.patch_vertices()?;
+    let mode = initiator.TESS_MODE().to_bits();
+    Some(TessMode::TABLE.name_of(mode).map_or_else(|| mode.to_string(), str::to_owned))
+}
+
+/// A hash as all tables write it.
+fn written(hash: u64) -> String {
+    format!("{hash:016x}")
+}
+
+fn hash(stage: &ShaderStage) -> Option<String> {
+    stage.shader.as_ref().map(|shader| written(shader.hash))
+}
+
+/// The operations of a program to its end, by name, with how often each stands there.
+fn ops(shader: &Shader) -> Vec<(Option<&'static str>, u32)> {
+    let mut counts = BTreeMap::new();
+    for word in &shader.words {
+        let instr = Instr::decode(*word);
+        *counts.entry(instr.body.mnemonic()).or_insert(0) += 1;
+        if instr.is_end() {
+            break;
+        }
+    }
+    counts.into_iter().collect()
+}
+
+/// Puts what `validate` found into its table.
+pub fn put_finding(tables: &mut Tables, finding: &Finding) -> Result<()> {
+    let (broken, place) = (&finding.broken, finding.place);
+    let rule = broken.rule.rule();
+    let instruction = broken.instruction.as_ref();
+    let hash = instruction.map(|at| written(at.program));
+    tables.put(Found {
+        rule: rule.id,
+        severity: &rule.severity.to_string(),
+        confidence: &rule.confidence.to_string(),
+        what: &broken.what,
+        count: finding.count,
+        submit: place.submit,
+        draw: place.draw,
+        frame_draw: place.frame_draw,
+        address: place.address,
+        pass: place.pass.name(),
+        stage: instruction.map(|at| at.stage.name()),
+        hash: hash.as_deref(),
+        instruction: instruction.map(|at| at.index),
+        text: instruction.map(|at| &*at.text),
+    })?;
+    Ok(())
+}
+
+impl Observer for Watch {
+    fn process(&mut self, command: &str) {
+        comm(command).clone_into(&mut self.process);
+    }
+
+    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+        let process = mem::take(&mut self.process);
+        let (first_draw, first_write) = (gpu.at.draws, self.writes());
+        let submit = gpu.at.submit;
+        let row = Submit { submit, process: &process, address, dwords, first_draw, first_write };
+        let flow = self.attempt(|watch| Ok(watch.tables.put(row)?));
+        self.process = process;
+        flow
+    }
+
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+        let (kind, opcode, dwords, payload) = match *packet {
+            Packet::Type0 { values, .. } => (0, None, values.len(), &[][..]),
+            Packet::Type1 { values, .. } => (1, None, values.len(), &[][..]),
+            Packet::Type2 => (2, None, 0, &[][..]),
+            Packet::Type3 { opcode, payload, .. } => (3, Some(opcode), payload.len(), payload),
+        };
+        let number = self.packets;
+        self.packets += 1;
+        let row = Command {
+            number,
+            submit: gpu.at.submit,
+            draw: gpu.at.draws,
+            address: gpu.at.address,
+            depth: gpu.at.depth,
+            repeated: gpu.at.repeated,
+            kind,
+            opcode: opcode.map(u32::from),
+            name: opcode.and_then(pm4::row).map(|row| row.name),
+            dwords: dwords as u32,
+            payload,
+        };
+        self.attempt(|watch| Ok(watch.tables.put(row)?));
+    }
+
+    fn register(&mut self, gpu: &Gpu, register: u32, previous: Option<u32>) {
+        if self.waiting.len() == MAX_WAITING {
+            self.attempt(|watch| watch.write(None));
+        }
+        let (submit, draw, address) = (gpu.at.submit, gpu.at.draws, gpu.at.address);
+        let value = gpu.regs.read(register);
+        self.waiting.push(Waiting { submit, draw, address, register, value, previous });
+    }
+
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        self.attempt(|watch| watch.draw(gpu, call))
+    }
+}

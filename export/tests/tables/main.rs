@@ -1,0 +1,55 @@
+//! `a4emu-export`: the folder that it makes, and the ten questions of docs/tables.md, which DuckDB answers as a plain walk
+//! does.
+
+mod answers;
+mod duckdb;
+mod folder;
+mod walk;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use a4emu::asm::{Disk, capture_of};
+use a4emu::folders::Folders;
+use assert_cmd::Command;
+use libtest_mimic::{Arguments, Trial};
+
+/// The folder of the tree.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// `a4emu export` in `folder`; no engine runs it.
+fn export(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu-export"));
+    command.current_dir(folder).arg("export").args(args);
+    for variable in ["CI_NODE_INDEX", "SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// A tessellated frame, of which the tree has the text `captures/geometry/NAME.a4`: written to `path`.
+fn tessellated(name: &str, path: &Path) {
+    let source = root().join(format!("captures/geometry/{name}.a4"));
+    let folders = Folders::around(&source, &[root().join("captures")]);
+    fs::write(path, capture_of(&source, &mut Disk::new(folders)).unwrap()).unwrap();
+}
+
+/// The captures in and below `folder`.
+fn captures(folder: &Path) -> Vec<PathBuf> {
+    a4emu::corpus::captures(folder, None).map_or(Vec::new(), |all| all.into_iter().map(|e| e.path).collect())
+}
+
+fn main() {
+    let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    let questions = match duckdb::library() {
+        Ok(library) => Trial::test("ten questions", move || answers::compare(&library)),
+        // Nobody reads what was ignored there.
+        Err(why) if ci => Trial::test("ten questions", move || Err(why.into())),
+        Err(why) => Trial::test(format!("ten questions ({why})"), || Ok(())).with_ignored_flag(true),
+    };
+    let mut trials = folder::trials();
+    trials.push(questions);
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}

@@ -1,0 +1,137 @@
+//! A plain walk through captures: all that the questions are about, in lists.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use a4emu::cp::{Call, Flow, Observer, Skip};
+use a4emu::gpu::Gpu;
+use a4emu::inspect::{Draw, Shaders};
+use a4emu::playback::Playback;
+use a4emu::validate::found_in;
+use a4emu_decoder::capture::Sections;
+use a4emu_decoder::isa::ir3::Instr;
+use a4emu_decoder::packet::Packet;
+use a4emu_decoder::pm4;
+use a4emu_decoder::regs::{RegName, by_name};
+
+/// A write of a register.
+pub struct Write {
+    pub name: String,
+    pub value: u32,
+    /// What the walk itself has seen there before.
+    pub previous: Option<u32>,
+    /// Capture and number of the command that it sets up.
+    pub command: Option<(usize, u32)>,
+}
+
+/// A texture of a draw, which is named by capture and number.
+pub struct Sampled {
+    pub format: String,
+    pub tiling: &'static str,
+    pub width: u32,
+    pub draw: (usize, u32),
+}
+
+/// All that was met.
+#[derive(Default)]
+pub struct Walk {
+    pub writes: Vec<Write>,
+    /// Of draws with a PC_TESSFACTOR_ADDR: TESS_MODE of patches, and the address.
+    pub tessellated: Vec<(Option<String>, u32)>,
+    /// Operation and stage, once for each time in a program of a capture.
+    pub ops: Vec<(String, &'static str)>,
+    /// Opcode, name, capture and dwords of commands.
+    pub packets: Vec<(u8, Option<&'static str>, usize, usize)>,
+    /// Of fragment shaders.
+    pub instructions: BTreeMap<String, usize>,
+    /// The fragment shader of each draw that has one.
+    pub drawn: Vec<String>,
+    pub textures: Vec<Sampled>,
+    /// Severity, rule, count and capture.
+    pub findings: Vec<(String, &'static str, u64, usize)>,
+    /// Of the capture that is walked through.
+    capture: usize,
+    /// Writes before the last draw.
+    drawn_writes: usize,
+    registers: BTreeMap<u32, u32>,
+    programs: BTreeSet<(&'static str, u64)>,
+    shaders: Shaders,
+}
+
+impl Walk {
+    /// Through the capture at `path`.
+    pub fn through(&mut self, path: &Path) {
+        let bytes = fs::read(path).unwrap();
+        self.capture += 1;
+        self.drawn_writes = self.writes.len();
+        self.registers.clear();
+        self.programs.clear();
+        let sections = Sections::new(&bytes[..]).unwrap();
+        Playback::default().run(sections, &mut Skip::default(), self);
+        for finding in found_in(&bytes).0.findings() {
+            let rule = finding.broken.rule.rule();
+            self.findings.push((rule.severity.to_string(), rule.id, finding.count, self.capture));
+        }
+    }
+
+    fn program(&mut self, stage: &'static str, hash: u64, words: &[u64]) {
+        if self.programs.insert((stage, hash)) {
+            let end = words.iter().position(|word| Instr::decode(*word).is_end());
+            for word in &words[..end.map_or(words.len(), |end| end + 1)] {
+                let op = Instr::decode(*word).body.mnemonic();
+                self.ops.push((op.expect("drivers write instructions").to_owned(), stage));
+            }
+        }
+    }
+}
+
+impl Observer for Walk {
+    fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
+        if let Packet::Type3 { opcode, payload, .. } = *packet {
+            let name = pm4::row(opcode).map(|row| row.name);
+            self.packets.push((opcode, name, self.capture, payload.len()));
+        }
+    }
+
+    fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+        let value = gpu.regs.read(offset);
+        let previous = self.registers.insert(offset, value);
+        self.writes.push(Write { name: RegName { offset }.to_string(), value, previous, command: None });
+    }
+
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        let command = Some((self.capture, call.frame_draw()));
+        self.writes[self.drawn_writes..].iter_mut().for_each(|write| write.command = command);
+        self.drawn_writes = self.writes.len();
+        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let factor = by_name("PC_TESSFACTOR_ADDR").expect("a register");
+        if let Some(address) = self.registers.get(&factor) {
+            let mode = match call {
+                Call::Draw(call) if call.initiator.patch_vertices().is_some() => {
+                    let mode = format!("{:?}", call.initiator.TESS_MODE());
+                    // A number where there is no name.
+                    Some(mode.trim_start_matches("Other(").trim_end_matches(')').to_owned())
+                }
+                _ => None,
+            };
+            self.tessellated.push((mode, *address));
+        }
+        for stage in &draw.shaders {
+            if let Some(shader) = &stage.shader {
+                self.program(stage.name(), shader.hash, &shader.words);
+                if stage.name() == "FS" {
+                    let hash = format!("{:016x}", shader.hash);
+                    self.instructions.insert(hash.clone(), shader.words.len());
+                    self.drawn.push(hash);
+                }
+            }
+            for texture in &stage.textures {
+                let draw = (self.capture, call.number());
+                let (format, tiling, width) = (texture.format.clone(), texture.tiling, texture.width);
+                self.textures.push(Sampled { format, tiling, width, draw });
+            }
+        }
+        Flow::Continue
+    }
+}

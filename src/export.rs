@@ -1,0 +1,56 @@
+//! `a4emu export`: captures as tables for SQL. The program that makes them, `a4emu-export`, is one of its own (`export/`):
+//! who needs no tables builds no Parquet.
+
+use std::env::consts::EXE_SUFFIX;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::limits::Limits;
+use crate::options::Threads;
+use crate::shard::Sharding;
+use crate::status::Status;
+
+/// The program, which is beside this one.
+const PROGRAM: &str = "a4emu-export";
+
+/// Arguments of `export`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// .rd or .rd.gz files, and folders, of which all captures in and below them count
+    #[arg(value_name = "CAPTURE", required = true)]
+    pub captures: Vec<PathBuf>,
+    /// Folder of the tables; captures that it has already are left out
+    #[arg(long, value_name = "DIR")]
+    pub parquet: PathBuf,
+    /// Write captures that the folder has already anew
+    #[arg(long)]
+    pub replace: bool,
+    /// Which part of the captures
+    #[command(flatten)]
+    pub sharding: Sharding,
+    /// Threads, each of which takes a capture at a time
+    #[command(flatten)]
+    pub threads: Threads,
+    /// Bounds of each capture
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Has the program do what the arguments of this process say.
+///
+/// # Errors
+/// It is not there, or cannot be started.
+pub fn start() -> anyhow::Result<Status> {
+    let this = std::env::current_exe().context("cannot find this program")?;
+    let program = this.parent().unwrap_or(Path::new("")).join(format!("{PROGRAM}{EXE_SUFFIX}"));
+    if !program.exists() {
+        bail!("{} is not there: `cargo build --release -p {PROGRAM}` makes it", program.display());
+    }
+    let mut command = Command::new(&program);
+    command.args(std::env::args_os().skip(1));
+    let status = command.status().with_context(|| format!("cannot start {}", program.display()))?;
+    // One that a signal ended has no code.
+    Ok(Status::from_code(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)))
+}

@@ -1,0 +1,44 @@
+//! `a4emu export` starts the program beside it, which is tested where it is (export/tests): here it is a script.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// A folder with this a4emu alone.
+fn alone() -> TempDir {
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::hard_link(env!("CARGO_BIN_EXE_a4emu"), folder.path().join("a4emu")).unwrap();
+    folder
+}
+
+fn export(folder: &Path) -> Command {
+    let mut command = Command::new(folder.join("a4emu"));
+    command.args(["--quiet", "export", "a b.rd", "--parquet", "tables"]);
+    command
+}
+
+#[test]
+fn says_what_makes_the_program_if_it_is_not_there() {
+    let folder = alone();
+    let output = export(folder.path()).assert().code(2).get_output().clone();
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(words.contains("a4emu-export is not there: `cargo build --release -p a4emu-export`"), "{words}");
+}
+
+#[test]
+fn gives_arguments_and_exit_status_on() {
+    let folder = alone();
+    let program = folder.path().join("a4emu-export");
+    fs::write(&program, "#!/bin/sh\nprintf '<%s>' \"$@\"\nexit 3\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = export(folder.path()).assert().code(3).get_output().clone();
+    assert_eq!(output.stdout, b"<--quiet><export><a b.rd><--parquet><tables>");
+    // Wrong use is said here, and nothing is started.
+    let output =
+        Command::new(folder.path().join("a4emu")).arg("export").assert().code(2).get_output().clone();
+    assert!(output.stdout.is_empty());
+}
