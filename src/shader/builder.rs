@@ -69,13 +69,17 @@ impl Builder {
     /// arrive here other than from the one before.
     pub fn instruction(&mut self, at: u32, targets: &HashSet<u32>) {
         if targets.contains(&at) {
-            if self.pending > 0 || (self.taken as usize) < self.alus.len() {
-                self.effect(Effect::Continue);
-            }
+            self.end_open_step();
             self.starts.insert(at, self.steps.len() as u32);
         }
         self.at = at;
         self.pending += 1;
+    }
+
+    fn end_open_step(&mut self) {
+        if self.pending > 0 || (self.taken as usize) < self.alus.len() {
+            self.effect(Effect::Continue);
+        }
     }
 
     /// The row of a value that is the same in every lane.
@@ -160,6 +164,12 @@ impl Builder {
     /// The program, with branch targets resolved. Control that leaves the
     /// source goes to a last step that faults.
     pub fn finish(mut self, instructions: usize) -> Program {
+        let Self { steps, starts, .. } = &mut self;
+        let mut targets = steps.iter_mut().filter_map(|step| step.effect.target_mut());
+        if targets.any(|target| !starts.contains_key(target)) {
+            // Who comes to the last step from elsewhere does nothing of what is before it.
+            self.end_open_step();
+        }
         self.at = instructions as u32;
         self.effect(Effect::LeftProgram);
         let last = self.steps.len() as u32 - 1;

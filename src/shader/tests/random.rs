@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::shader::LANES;
 use crate::shader::lanes::lanes_of;
-use crate::shader::{InstructionCount, run_counting};
+use crate::shader::{InstructionCount, ShaderFault, run_counting};
 
 /// What the operations of `program` do to one lane, by the rows' `eval`.
 fn one_lane(program: &Program, rows: &mut [Lanes], lane: usize) {
@@ -120,6 +120,20 @@ fn a_watched_program_is_cut_off_and_counted_as_the_other() {
         });
         assert!(plain == watched, "limit {limit}");
         assert_eq!(plain.3[0].warps, limit / 2 + 1, "a round is two instructions, the last is cut off");
+    }
+}
+
+#[test]
+fn a_jump_out_of_the_program_does_nothing_on_its_way() {
+    // A call of what is before the program; the operation behind it is the last.
+    let words = [0x1180_0000_ffff_ffff, 0x9803_1401_8c0f_6000];
+    for program in [Program::new(&words).unwrap(), Program::watched(&words).unwrap()] {
+        let mut warp = Warp::new(&program, &constants());
+        warp.restart(&program, ALL, 0);
+        let before = warp.rows.clone();
+        assert_eq!(run(&program, &mut warp, &mut ()), Outcome::Fault(ShaderFault::OutOfProgram { at: 2 }));
+        assert_eq!(warp.executed, 1);
+        assert!(warp.rows == before);
     }
 }
 
