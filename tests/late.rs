@@ -132,9 +132,11 @@ macro leave(at) {
     use resolve(at, PITCH, MSAA_ONE)
 }
 
-// All of it gets the colour of the constants.
+// All of it gets the colour of the constants. A copy has left the fragment shader without outputs.
 macro cover {
     use tile(0, 0)
+    RB_FS_OUTPUT_REG { MRT = 1 }
+    SP_FS_OUTPUT_REG { MRT = 1 | DEPTH_REGID = r63.x }
     use draw(DI_PT_RECTLIST, 2)
 }
 

@@ -116,7 +116,9 @@ fn what_differs_is_named_shown_and_reported() {
     let args = ["compare", "a", "b", "--html", "page.html", "--junit", "report.xml"];
     let compared = corpus.a4emu(&args).assert().code(1);
     let said = text(&compared.get_output().stdout);
-    assert!(said.contains("compute.rd.gz: gone\nrenamed.rd.gz: new\ntriangle.rd.gz: different\n"), "{said}");
+    // How fast they were is the machine's affair.
+    let names = ["compute.rd.gz: gone\n", "renamed.rd.gz: new\n", "triangle.rd.gz: different"];
+    assert!(names.iter().all(|line| said.contains(line)), "{said}");
     assert!(said.contains("4 same, 1 different, 1 new, 1 gone"), "{said}");
     let page = fs::read_to_string(corpus.path("page.html")).unwrap();
     assert!(page.matches("data:image/png;base64,").count() >= 3, "both pictures and their difference");
