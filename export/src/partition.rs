@@ -49,7 +49,10 @@ impl Partition {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        fs::rename(new.path(), &self.place)?;
+        fs::rename(new.path(), &self.place).inspect_err(|_| {
+            // What was there comes back, unless somebody else has put another in its place.
+            let _ = fs::rename(old.path().join("old"), &self.place);
+        })?;
         // It is not where it would be removed from any more.
         let _renamed = new.keep();
         Ok(())
