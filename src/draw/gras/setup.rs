@@ -332,13 +332,17 @@ impl<'a> Setup<'a> {
         v.map(|v| self.viewport().screen[v as usize].outcode)
     }
 
+    /// Whether a part of the triangle is outside the view volume; `None` if one plane has all of it outside.
+    fn is_clipped(&self, v: [u32; 3]) -> Option<bool> {
+        let [a, b, c] = self.codes(v);
+        (a & b & c == 0).then_some(a | b | c != 0)
+    }
+
     fn triangle(&mut self, v: [u32; 3], provoking: u32) {
-        let codes = self.codes(v);
-        if codes[0] & codes[1] & codes[2] != 0 {
-            return;
-        }
-        if codes[0] | codes[1] | codes[2] == 0 {
-            return self.polygon(&v, v, provoking);
+        match self.is_clipped(v) {
+            None => return,
+            Some(false) => return self.polygon(&v, v, provoking),
+            Some(true) => {}
         }
         let polygon = self.viewports[self.at].volume.polygon(self.vertices, &v);
         self.transform_new();

@@ -238,6 +238,19 @@ impl PackedTest {
         test_packed(self, z, words, mask)
     }
 
+    /// Tests the pixels of `mask`, each at the window z that `z` gives, and stores; those that pass.
+    #[inline(always)]
+    fn pixels(&self, z: impl Fn(usize) -> f32, words: &mut Words, mask: u32) -> u32 {
+        let mut bytes = [0u8; 32];
+        for i in 0..32 {
+            let covered = 0u32.wrapping_sub((mask >> i) & 1);
+            let (word, passed) = self.pixel(z(i), words[i], covered);
+            words[i] = word;
+            bytes[i] = (passed & 1) as u8;
+        }
+        bits_of(&bytes)
+    }
+
     /// What a pixel that holds `word` becomes if `covered` is all ones, and all ones if it passes.
     #[inline(always)]
     fn pixel(&self, z: f32, word: u32, covered: u32) -> (u32, u32) {
@@ -249,14 +262,7 @@ impl PackedTest {
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn test_packed(test: &PackedTest, z: &[f32; 32], words: &mut Words, mask: u32) -> u32 {
-    let mut bytes = [0u8; 32];
-    for i in 0..32 {
-        let covered = 0u32.wrapping_sub((mask >> i) & 1);
-        let (word, passed) = test.pixel(z[i], words[i], covered);
-        words[i] = word;
-        bytes[i] = (passed & 1) as u8;
-    }
-    bits_of(&bytes)
+    test.pixels(|i| z[i], words, mask)
 }
 
 /// The same of 8x4 pixels at (x, y) whose window z are those of `primitive`, row by row, in place. `None`, with
@@ -274,18 +280,11 @@ pub fn test_rows(
     for (words, row) in words.as_chunks_mut::<8>().0.iter_mut().zip(&rows) {
         *words = row.map(u32::from_le_bytes);
     }
-    let mut bytes = [0u8; 32];
-    for i in 0..32 {
-        let covered = 0u32.wrapping_sub((mask >> i) & 1);
-        let z = primitive.depth_at(at, [i as i32 % 8, i as i32 / 8]);
-        let (word, passed) = test.pixel(z, words[i], covered);
-        words[i] = word;
-        bytes[i] = (passed & 1) as u8;
-    }
+    let passed = test.pixels(|i| primitive.depth_at(at, [i as i32 % 8, i as i32 / 8]), &mut words, mask);
     for (row, words) in rows.into_iter().zip(words.as_chunks::<8>().0) {
         *row = words.map(u32::to_le_bytes);
     }
-    Some(bits_of(&bytes))
+    Some(passed)
 }
 
 /// Takes `new` in the lanes of `mask`.

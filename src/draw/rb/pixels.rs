@@ -125,10 +125,7 @@ impl Quads<'_> {
 
     /// Calls `f` with lane and position of every pixel of `mask`.
     pub fn each_pixel(&self, mask: u32, mut f: impl FnMut(usize, i32, i32)) {
-        for lane in crate::shader::lanes_of(mask) {
-            let Some(quad) = self.0.get(lane / 4) else { return };
-            f(lane, quad.x + (lane & 1) as i32, quad.y + (lane >> 1 & 1) as i32);
-        }
+        self.each_quad(mask, |q, quad, bits| quad.covered(bits, |i, x, y| f(4 * q + i, x, y)));
     }
 
     /// Calls `f` with number and four-bit mask of every quad that has pixels of `mask`.

@@ -116,10 +116,16 @@ impl<'a> PixelRows<'a> {
         self.cpp
     }
 
+    /// Where the pixel (x, y) begins; `None` if it is left of the plane or above it.
+    #[inline(always)]
+    fn place(&self, x: i32, y: i32) -> Option<usize> {
+        let (x, y) = (usize::try_from(x - self.x0).ok()?, usize::try_from(y - self.y0).ok()?);
+        Some(y * self.pitch + x * self.step)
+    }
+
     /// `count` pixels from (x, y), if all are in the plane, and side by side.
     pub fn pixels(&mut self, x: i32, y: i32, count: usize) -> Option<&mut [u8]> {
-        let (x, y) = (usize::try_from(x - self.x0).ok()?, usize::try_from(y - self.y0).ok()?);
-        let at = y * self.pitch + x * self.step;
+        let at = self.place(x, y)?;
         let side_by_side = count == 1 || self.step == self.cpp;
         self.bytes.get_mut(at..at + count * self.cpp).filter(|_| side_by_side)
     }
@@ -132,11 +138,10 @@ impl<'a> PixelRows<'a> {
         x: i32,
         y: i32,
     ) -> Option<[&mut [[u8; 4]; C]; R]> {
-        let (x, y) = (usize::try_from(x - self.x0).ok()?, usize::try_from(y - self.y0).ok()?);
+        let from = self.place(x, y)?;
         if (self.step, self.cpp) != (4, 4) || self.pitch < 4 * C {
             return None;
         }
-        let from = y * self.pitch + 4 * x;
         let plane = self.bytes.get_mut(from..from + (R - 1) * self.pitch + 4 * C)?;
         let mut rows = plane.chunks_mut(self.pitch);
         let mut next = || rows.next()?.as_chunks_mut().0.first_chunk_mut();

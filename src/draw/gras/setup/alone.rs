@@ -24,12 +24,10 @@ impl Setup<'_> {
         let mut out = Vec::with_capacity(chunk.len());
         for primitive in chunk {
             let Primitive::Triangle(v, provoking) = *primitive else { return None };
-            let codes = self.codes(v);
-            if codes[0] & codes[1] & codes[2] != 0 {
-                continue;
-            }
-            if codes[0] | codes[1] | codes[2] != 0 {
-                return None;
+            match self.is_clipped(v) {
+                None => continue,
+                Some(true) => return None,
+                Some(false) => {}
             }
             if let Some(face) = self.face(self.area(v)) {
                 out.extend(self.filled(v, v, provoking, face));
