@@ -7,6 +7,8 @@
 //! are done ([`Budget::settle`]), so that the cut is the same for any number of threads.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// A kind of work that is charged.
@@ -80,14 +82,61 @@ pub struct Budget {
     spent: u64,
     growth: Growth,
     /// When all further work is refused, whatever is left.
-    deadline: Option<Instant>,
+    ends: Option<Ends>,
     /// What was refused first.
     cut: Option<Work>,
-    /// It was the deadline that refused it.
-    late: bool,
+    /// Why, if it was not for the work.
+    ended: Option<Ended>,
     /// [`Budget::news`] has said so.
     told: bool,
 }
+
+/// What ends a run from outside. Both depend on the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Ends {
+    deadline: Option<Instant>,
+    interrupt: Option<Interrupt>,
+}
+
+/// Which of them it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Late,
+    Interrupted,
+}
+
+impl Ends {
+    fn reached(&self) -> Option<Ended> {
+        if self.interrupt.as_ref().is_some_and(Interrupt::is_raised) {
+            return Some(Ended::Interrupted);
+        }
+        self.deadline.filter(|deadline| Instant::now() >= *deadline).map(|_| Ended::Late)
+    }
+}
+
+/// Ends runs from another thread: all that have a copy of it are cut off where they are.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Ends them.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody has.
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl PartialEq for Interrupt {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Interrupt {}
 
 /// Whether a budget follows what the capture holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,26 +154,28 @@ impl Default for Budget {
 impl Budget {
     /// A budget of `units`, and what it grows by.
     pub const fn new(units: u64) -> Self {
-        Self {
-            left: units,
-            spent: 0,
-            growth: Growth::Grows,
-            deadline: None,
-            cut: None,
-            late: false,
-            told: false,
-        }
+        Self { left: units, spent: 0, growth: Growth::Grows, ends: None, cut: None, ended: None, told: false }
     }
 
     /// A budget of `units`, whatever the capture holds.
     pub const fn fixed(units: u64) -> Self {
-        Self { growth: Growth::Fixed, ..Self::new(units) }
+        let mut budget = Self::new(units);
+        budget.growth = Growth::Fixed;
+        budget
     }
 
     /// The same, used up after `time` from now as well. Where that is depends on the machine.
     #[must_use]
-    pub fn for_time(self, time: Duration) -> Self {
-        Self { deadline: Instant::now().checked_add(time), ..self }
+    pub fn for_time(mut self, time: Duration) -> Self {
+        self.ends.get_or_insert_default().deadline = Instant::now().checked_add(time);
+        self
+    }
+
+    /// The same, used up as soon as `interrupt` is raised as well.
+    #[must_use]
+    pub fn until(mut self, interrupt: Interrupt) -> Self {
+        self.ends.get_or_insert_default().interrupt = Some(interrupt);
+        self
     }
 
     /// Adds what the capture's size allows.
@@ -139,7 +190,7 @@ impl Budget {
     #[must_use]
     pub fn take(&mut self, work: Work, count: u64) -> bool {
         let units = count.saturating_mul(work.price());
-        self.look_at_clock(work);
+        self.look_outside(work);
         if self.cut.is_some() || units > self.left {
             self.cut.get_or_insert(work);
             return false;
@@ -149,9 +200,12 @@ impl Budget {
         true
     }
 
-    fn look_at_clock(&mut self, work: Work) {
-        if self.cut.is_none() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            (self.cut, self.late) = (Some(work), true);
+    fn look_outside(&mut self, work: Work) {
+        if let Some(ends) = &self.ends
+            && self.cut.is_none()
+            && let Some(ended) = ends.reached()
+        {
+            (self.cut, self.ended) = (Some(work), Some(ended));
         }
     }
 
@@ -168,7 +222,7 @@ impl Budget {
         let units = count.saturating_mul(work.price());
         self.left = self.left.saturating_sub(units);
         self.spent = self.spent.saturating_add(units);
-        self.look_at_clock(work);
+        self.look_outside(work);
     }
 
     /// Somebody's share was too small: the run is cut here, at `work`.
@@ -183,9 +237,10 @@ impl Budget {
 
     /// Why the run was cut off, if it was, and the option that would let it go on.
     pub fn refusal(&self) -> Option<String> {
-        self.cut.map(|work| match self.late {
-            true => format!("--time-limit is over (it came to {work}; another run may come to others)"),
-            false => {
+        self.cut.map(|work| match self.ended {
+            Some(Ended::Late) => format!("--time-limit is over (it came to {work}; another run may come to others)"),
+            Some(Ended::Interrupted) => format!("interrupted (it came to {work}; another run may come to others)"),
+            None => {
                 let spent = self.spent;
                 format!("no more work is allowed than the {spent} units done (next: {work}; --max-work allows more)")
             }
@@ -302,6 +357,21 @@ mod tests {
         settled.settle(Work::Warp, 1);
         assert_eq!(settled.cut(), Some(Work::Warp), "work done side by side counts as well");
         assert!(Budget::new(BASE).for_time(Duration::MAX).take(Work::Packet, 1));
+    }
+
+    #[test]
+    fn an_interrupt_ends_all_that_have_it() {
+        let interrupt = Interrupt::default();
+        let mut budgets = [Budget::new(BASE), Budget::fixed(BASE)].map(|it| it.until(interrupt.clone()));
+        assert!(budgets.iter_mut().all(|budget| budget.take(Work::Packet, 1)));
+        interrupt.raise();
+        for budget in &mut budgets {
+            assert!(!budget.take(Work::Packet, 1));
+            assert!(budget.refusal().unwrap().contains("interrupted"));
+        }
+        let mut settled = Budget::new(BASE).until(interrupt);
+        settled.settle(Work::Warp, 1);
+        assert_eq!((settled.cut(), settled.share(Work::Pixel, 1)), (Some(Work::Warp), 0));
     }
 
     #[test]

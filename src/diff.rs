@@ -125,41 +125,53 @@ pub fn run_to(out: &mut dyn Write, args: &Args, shared: &Shared) -> anyhow::Resu
         );
         return states::diff(out, &a.path, &b.path, args, shared);
     }
+    let captures = [Capture::new(&a.path)?, Capture::new(&b.path)?];
+    Ok(compare(captures, [a.draw, b.draw], out, args, shared))
+}
+
+/// Compares two captures, or `draws` of them, whatever `args` call them; the worst status met.
+pub fn compare(
+    captures: [Capture; 2],
+    draws: [Option<Draws>; 2],
+    out: &mut dyn Write,
+    args: &Args,
+    shared: &Shared,
+) -> Status {
     // What is wrong with one capture counts, whatever is wrong with the other.
     let mut status = Status::Fine;
-    let compared = captures([&a, &b], out, args, shared, &mut status);
-    Ok(status.and(compared))
+    let compared = compared(captures, draws, out, args, shared, &mut status);
+    status.and(compared)
 }
 
 /// Compares two captures; `status` is the worst met, also where it ends early.
 ///
 /// # Errors
 /// Wrong use or I/O.
-fn captures(
-    [a, b]: [&Input; 2],
+fn compared(
+    captures: [Capture; 2],
+    draws: [Option<Draws>; 2],
     out: &mut dyn Write,
     args: &Args,
     shared: &Shared,
     status: &mut Status,
 ) -> anyhow::Result<()> {
     let tiles = if args.tiles { Tiles::Apart } else { Tiles::Folded };
-    let captures = [Capture::new(&a.path)?, Capture::new(&b.path)?];
     let mut players = captures.map(|capture| Player::new(capture, &args.limits));
     let mut sides = Vec::new();
     for player in &mut players {
-        states::is_state(player.capture().name())?;
+        player.capture().path().map(states::is_state).transpose()?;
         let (side, told) = Side::of(player, tiles, shared)?;
         *status = status.worse(told);
         sides.push(side);
     }
     let [old, new] = [&sides[0], &sides[1]];
-    let pairs = match (a.draw, b.draw) {
+    let pairs = match draws.into() {
         (None, None) => selected(args.selection, old, new, align(old, new, tiles))?,
         (Some(one), other) => vec![Pair::Both(old.find(one)?, new.find(other.unwrap_or(one))?)],
         (None, Some(one)) => vec![Pair::Both(old.find(one)?, new.find(one)?)],
     };
     let addresses = if args.addresses { Addresses::Compared } else { Addresses::Renamed };
-    let is_whole = args.selection.draw.is_none() && a.draw.is_none() && b.draw.is_none();
+    let is_whole = args.selection.draw.is_none() && draws == [None, None];
     let mut comparison = Comparison::of(old, new, &pairs, addresses);
     contents::resolve(&mut comparison, Play::Captured, &mut players, [old, new], shared)?;
     *status = status.worse(rendered::compare(&mut comparison, &pairs, &mut players, [old, new], shared)?);

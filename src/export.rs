@@ -1,19 +1,22 @@
 //! `a4emu export`: captures as tables for SQL. The program that makes them, `a4emu-export`, is one of its own (`export/`):
 //! who needs no tables builds no Parquet.
 
-use std::env::consts::EXE_SUFFIX;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
+use crate::companion::Companion;
 use crate::limits::Limits;
 use crate::options::Threads;
 use crate::shard::Sharding;
 use crate::status::Status;
 
-/// The program, which is beside this one.
-const PROGRAM: &str = "a4emu-export";
+/// Its file.
+const EXPORT: &str = if cfg!(windows) { "a4emu-export.exe" } else { "a4emu-export" };
+
+/// The program.
+const PROGRAM: Companion = Companion { file: EXPORT, package: "a4emu-export", variable: "A4EMU_EXPORT" };
 
 /// Arguments of `export`.
 #[derive(clap::Args, Clone, Debug)]
@@ -43,11 +46,7 @@ pub struct Args {
 /// # Errors
 /// It is not there, or cannot be started.
 pub fn start() -> anyhow::Result<Status> {
-    let this = std::env::current_exe().context("cannot find this program")?;
-    let program = this.parent().unwrap_or(Path::new("")).join(format!("{PROGRAM}{EXE_SUFFIX}"));
-    if !program.exists() {
-        bail!("{} is not there: `cargo build --release -p {PROGRAM}` makes it", program.display());
-    }
+    let program = PROGRAM.find()?;
     let mut command = Command::new(&program);
     command.args(std::env::args_os().skip(1));
     let status = command.status().with_context(|| format!("cannot start {}", program.display()))?;

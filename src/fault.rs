@@ -9,7 +9,7 @@ mod trouble;
 use std::fmt;
 
 pub use missing::{Miss, Missing};
-pub use trouble::{Log, Report, Severity, Trouble};
+pub use trouble::{Damage, Log, Report, Severity, Trouble};
 
 /// Where in the capture something happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

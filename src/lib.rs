@@ -65,42 +65,57 @@
 //! what is not supported, or cut off by a limit of ours ([`budget`]), is ours. All are recorded with
 //! their [`Place`](fault::Place); none panics.
 //!
+//! # What is asked of a capture
+//!
+//! A capture is an [`inspect::Capture`] (a file, or bytes), a run has its bounds from [`limits::Limits`], where another thread
+//! may end it ([`budget::Interrupt`]). [`decode`] puts packets out as text or JSON, [`pixel::ask`] has the history of pixels, [`diff::compare`] what
+//! changed, [`validate::Watch`] what the chip would not forgive, [`inspect::Rows`] the table of commands with their cost; [`edit`]
+//! runs draws with other registers; [`asm`] and [`disasm`] are the text form. `python/` is these and nothing else.
+//!
 //! Modules that are not listed here belong to the `a4emu` command and are no public interface: those
 //! that its tests and the virtual device (`src/drm`) use are hidden, the others private.
 
 #![deny(unsafe_code)]
+pub mod asm;
 pub mod budget;
 pub mod coverage;
 pub mod cp;
+pub mod decode;
+pub mod diff;
+pub mod disasm;
 pub mod draw;
+pub mod edit;
 pub mod fault;
 pub mod fidelity;
 pub mod format;
 pub mod golden;
 pub mod gpu;
 pub mod inspect;
+pub mod limits;
 pub mod memory;
+pub mod options;
 pub mod pass;
 pub mod picture;
+pub mod pixel;
 pub mod playback;
 pub mod regfile;
+pub mod register_names;
+pub mod selection;
 pub mod shader;
+pub mod status;
+pub mod validate;
 
 mod bisect;
-mod disasm;
+mod companion;
 mod explain;
 mod info;
 mod memo;
-mod pixel;
 mod reduce;
-mod register_names;
 mod replay;
 mod serve;
 mod show;
 mod trace;
 
-#[doc(hidden)]
-pub mod asm;
 #[doc(hidden)]
 pub mod check;
 #[doc(hidden)]
@@ -110,17 +125,9 @@ pub mod corpus;
 #[doc(hidden)]
 pub mod debug;
 #[doc(hidden)]
-pub mod decode;
-#[doc(hidden)]
-pub mod diff;
-#[doc(hidden)]
 pub mod export;
 #[doc(hidden)]
 pub mod folders;
-#[doc(hidden)]
-pub mod limits;
-#[doc(hidden)]
-pub mod options;
 #[doc(hidden)]
 pub mod out_file;
 #[doc(hidden)]
@@ -133,10 +140,4 @@ pub mod report;
 #[cfg(target_os = "linux")]
 pub mod run;
 #[doc(hidden)]
-pub mod selection;
-#[doc(hidden)]
 pub mod shard;
-#[doc(hidden)]
-pub mod status;
-#[doc(hidden)]
-pub mod validate;

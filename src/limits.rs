@@ -6,7 +6,7 @@ use std::time::Duration;
 use a4emu_decoder::asm::Bounds;
 use clap::Args;
 
-use crate::budget::{self, Budget};
+use crate::budget::{self, Budget, Interrupt};
 use crate::gpu::Model;
 use crate::memory::MAX_HELD;
 use crate::playback::Playback;
@@ -16,7 +16,7 @@ use crate::shader::Jit;
 const HELD_PER_BYTE: u64 = 16;
 
 /// How much a run may do; the default grows with what a capture holds.
-#[derive(Args, Clone, Copy, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct WorkLimits {
     /// End after so much work, in units of about 16 bytes moved or 1/16 of a warp's instruction
     /// (default: 16G, and, once 256M are spent, 64K for each dword of memory in the capture that is not
@@ -26,6 +26,9 @@ pub struct WorkLimits {
     /// End after so many seconds; where that is, is not reproducible
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<u32>,
+    /// What a caller of the library ends the run with.
+    #[arg(skip)]
+    pub interrupt: Option<Interrupt>,
 }
 
 impl WorkLimits {
@@ -39,15 +42,19 @@ impl WorkLimits {
     fn share(&self, least: u64, runs: u32) -> Budget {
         let share = |units: u64| units / u64::from(runs);
         let budget = self.max_work.map_or(Budget::new(share(least)), |units| Budget::fixed(share(units)));
-        match self.time_limit {
+        let budget = match self.time_limit {
             Some(seconds) => budget.for_time(Duration::from_secs(seconds.into()) / runs),
+            None => budget,
+        };
+        match &self.interrupt {
+            Some(interrupt) => budget.until(interrupt.clone()),
             None => budget,
         }
     }
 }
 
 /// How a run plays a capture, and its bounds.
-#[derive(Args, Clone, Copy, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Limits {
     /// How much it may do
     #[command(flatten)]
@@ -82,7 +89,7 @@ impl Limits {
 
     /// The work of somebody who steps through a shader behind one of `runs`, however long that takes.
     pub fn of_steps(&self, runs: u32) -> Budget {
-        WorkLimits { time_limit: None, ..self.work }.share(budget::BASE, runs)
+        WorkLimits { time_limit: None, ..self.work.clone() }.share(budget::BASE, runs)
     }
 
     fn playback_within(&self, budget: Budget, capture: &Path) -> Playback {
@@ -151,14 +158,14 @@ mod tests {
     #[test]
     fn runs_of_one_command_share_what_they_may_do() {
         let share = |max_work, runs| {
-            let work = WorkLimits { max_work, time_limit: None };
+            let work = WorkLimits { max_work, ..WorkLimits::default() };
             let budget =
                 Limits { work, ..Limits::default() }.playback_of_many(Path::new(""), runs).gpu.budget;
             budget.share(Work::Copy16, 1)
         };
         assert_eq!([share(None, 1), share(None, 4)], [budget::BASE, budget::BASE / 4]);
         assert_eq!([share(Some(100), 1), share(Some(100), 4)], [100, 25]);
-        let late = WorkLimits { max_work: None, time_limit: Some(0) };
+        let late = WorkLimits { time_limit: Some(0), ..WorkLimits::default() };
         assert!(!late.share(budget::BASE, 2).take(Work::Packet, 1));
     }
 

@@ -167,7 +167,9 @@ fn existing(path: &Path) -> anyhow::Result<Option<fs::Metadata>> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(Some(metadata)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
-            Ok(_) => bail!("it is a symbolic link to nothing"),
+            Ok(link) if link.is_symlink() => bail!("it is a symbolic link to nothing"),
+            // Another process has written it between the two questions.
+            Ok(now) => Ok(Some(now)),
             Err(_) => Ok(None),
         },
         Err(error) => Err(error.into()),
@@ -188,4 +190,31 @@ fn temporary_for(target: PathBuf, mode: Option<Mode>) -> anyhow::Result<To> {
         mode.give(temporary.as_file())?;
     }
     Ok(To::File { temporary: BufWriter::with_capacity(CHUNK, temporary), target })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    /// Two processes of a run write one picture at the same time: both may, and one of them is what stays.
+    #[test]
+    fn two_write_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<PathBuf> = (0..2000).map(|name| folder.path().join(name.to_string())).collect();
+        let together = Barrier::new(2);
+        let refused = || {
+            let refusal = |path: &PathBuf| {
+                together.wait();
+                write(path, b"the same", &Inputs::default()).err()
+            };
+            paths.iter().filter_map(refusal).map(|error| format!("{error:#}")).collect::<Vec<_>>()
+        };
+        let all = std::thread::scope(|scope| {
+            let other = scope.spawn(refused);
+            [refused(), other.join().unwrap()].concat()
+        });
+        assert_eq!(all, [""; 0]);
+        assert!(paths.iter().all(|path| fs::read(path).unwrap() == b"the same"));
+    }
 }

@@ -4,8 +4,9 @@
 use std::io::Write;
 
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
+use xxhash_rust::xxh3::Xxh3;
 
-use crate::draw::rb::rendered::{Content, Written};
+use crate::draw::rb::rendered::{Content, Surfaces, Written};
 use crate::format::arrangement::{Arrangement, resolved};
 use crate::format::{Codec, Format, Transfer};
 use crate::memory::Memory;
@@ -170,6 +171,16 @@ fn grey(format: DepthFormat, texel: &[u8]) -> u16 {
     }
 }
 
+/// The frame that submit `submit` has left: the largest colour surface that it rendered, the last of equals.
+pub fn frame(surfaces: &Surfaces, submit: u32) -> Option<&Written> {
+    largest(surfaces.iter().filter(|it| it.submit == submit && it.content == Content::Color))
+}
+
+/// The largest of what was rendered, the last of equals: a frame, where nothing says what is presented.
+pub fn largest<'s>(rendered: impl Iterator<Item = &'s Written>) -> Option<&'s Written> {
+    rendered.max_by_key(|it| u64::from(it.width) * u64::from(it.height))
+}
+
 /// Why a surface has no picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPicture {
@@ -237,17 +248,28 @@ impl<'m> Picture<'m> {
         self.memory.holds_any(start, start + row * u64::from(tiling.rows()))
     }
 
-    /// Appends row `y` to `out`; what is not in memory is black.
-    fn row(&self, y: u32, out: &mut Vec<u8>) {
+    /// How the bytes of the surface become its pixels.
+    pub fn texel(&self) -> Texel {
+        self.texel
+    }
+
+    /// The bytes of row `y` as the surface holds them, [`Texel::bytes`] for each pixel, samples resolved; what is not
+    /// in memory is zero.
+    pub fn texels(&self, y: u32) -> Vec<u8> {
         let mut texels = vec![0; self.row_bytes()];
         let Written { address, pitch, arrangement, .. } = self.surface;
         self.texel.gather(arrangement, pitch, [0, y], &mut texels, |at, bytes| {
             if let Ok(address) = u32::try_from(u64::from(address) + at) {
-                let _missing_is_black = self.memory.read(address, bytes);
+                let _missing_is_zero = self.memory.read(address, bytes);
             }
         });
+        texels
+    }
+
+    /// Appends row `y` to `out`; what is not in memory is black.
+    fn row(&self, y: u32, out: &mut Vec<u8>) {
         let before = out.len();
-        texels.chunks_exact(self.texel.bytes()).for_each(|texel| self.texel.put(texel, out));
+        self.texels(y).chunks_exact(self.texel.bytes()).for_each(|texel| self.texel.put(texel, out));
         self.alpha.apply(self.kind(), &mut out[before..]);
     }
 
@@ -266,6 +288,15 @@ impl<'m> Picture<'m> {
             self.row(y, &mut row);
             take(&row);
         }
+    }
+
+    /// A hash of its size, its kind and its pixels, as runs of a corpus note it.
+    pub fn hash(&self) -> String {
+        let [width, height] = self.size();
+        let mut hash = Xxh3::new();
+        hash.update(format!("{width}x{height} {:?}\n", self.kind()).as_bytes());
+        self.each_row(|row| hash.update(row));
+        format!("{:032x}", hash.digest128())
     }
 
     /// Writes it as PNG.

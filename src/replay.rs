@@ -32,7 +32,7 @@ use crate::progress::bar;
 use crate::selection::{Draws, Selection, Window};
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
-use crate::validate::{self, Chosen, Watch};
+use crate::validate::{self, ChosenRules, Watch};
 use account::Account;
 use noted::Noted;
 use observe::{AtEnd, Listing, StateFile, Submits};
@@ -214,7 +214,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 }
 
 /// Writes what `--validate` asks for.
-fn found(watch: Option<&mut Watch>, chosen: &Chosen, playback: &mut Playback) -> anyhow::Result<Status> {
+fn found(watch: Option<&mut Watch>, chosen: &ChosenRules, playback: &mut Playback) -> anyhow::Result<Status> {
     let Some(watch) = watch else { return Ok(Status::Fine) };
     watch.finish(&mut playback.gpu);
     let mut out = stdout();

@@ -32,7 +32,8 @@ fn says_what_makes_the_program_if_it_is_not_there() {
     let folder = alone();
     let output = export(folder.path()).assert().code(2).get_output().clone();
     let words = String::from_utf8(output.stderr).unwrap();
-    assert!(words.contains("a4emu-export is not there: `cargo build --release -p a4emu-export`"), "{words}");
+    assert!(words.contains("a4emu-export is neither beside "), "{words}");
+    assert!(words.contains("`cargo build --release -p a4emu-export` makes it"), "{words}");
 }
 
 fn gives_arguments_and_exit_status_on() {

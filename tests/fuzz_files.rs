@@ -367,7 +367,7 @@ fn reports() {
         let mut choices = Choices::new(input);
         let good = choices.of(&CAPTURES).expect("there are some");
         place.write(&bytes::mutant(good, &mut choices));
-        let work = WorkLimits { max_work: Some(ASKED_WORK), time_limit: None };
+        let work = WorkLimits { max_work: Some(ASKED_WORK), ..WorkLimits::default() };
         let limits = Limits { work, ..Limits::default() };
         let capture = Capture::new(&place.path).expect("a file");
         if let Ok((mut frame, _)) = report::of_capture(&capture, &limits, &quiet()) {

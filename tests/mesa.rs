@@ -227,7 +227,7 @@ fn a_client_on_a_compositor() -> Outcome {
     Err("the client's triangle never showed".into())
 }
 
-/// How README has a browser use the device.
+/// How docs/run.md has a browser use the device.
 const BROWSER: &str = "--headless --in-process-gpu --no-sandbox --disable-gpu-sandbox --ignore-gpu-blocklist \
                        --use-gl=angle --use-angle=gles-egl --ozone-platform=headless";
 

@@ -87,6 +87,23 @@ pub enum CaptureError {
     },
 }
 
+impl CaptureError {
+    /// The byte of the unpacked stream that it is about.
+    pub fn offset(&self) -> Option<u64> {
+        match *self {
+            Self::Empty => None,
+            Self::NotACapture { offset, .. }
+            | Self::ShortHeader { offset, .. }
+            | Self::BadSize { offset, .. }
+            | Self::TooLarge { offset, .. }
+            | Self::Truncated { offset, .. }
+            | Self::ShortPayload { offset, .. }
+            | Self::Compression { offset, .. }
+            | Self::Io { offset, .. } => Some(offset),
+        }
+    }
+}
+
 /// A dword that is not the start of a packet, or a packet that does not fit.
 /// Offsets are dwords from the start of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

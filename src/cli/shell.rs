@@ -9,6 +9,7 @@ use clap::Command;
 use clap_complete::Shell;
 
 use crate::out_file::{self, Inputs};
+use crate::shader::jit;
 
 /// What `-V` prints behind the name: number and, of a release, the commit.
 pub fn version() -> String {
@@ -16,9 +17,19 @@ pub fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned() + &commit
 }
 
-/// What `--version` prints: also what it is made for.
+/// What `--version` prints: also what it is made from and for.
 pub fn long_version() -> String {
-    format!("{}\ntarget: {}\nloops over lanes: {}", version(), env!("A4EMU_TARGET"), lanes())
+    let commit = match (option_env!("A4EMU_COMMIT"), cfg!(debug_assertions)) {
+        (Some(commit), _) => commit,
+        (None, true) => "not noted in a debug build",
+        (None, false) => "none: built without git, and A4EMU_COMMIT named none",
+    };
+    let (target, lanes) = (env!("A4EMU_TARGET"), lanes());
+    let compiled = jit::target().unwrap_or("nothing: they are interpreted");
+    let version = version();
+    format!(
+        "{version}\ncommit: {commit}\ntarget: {target}\nloops over lanes: {lanes}\nshaders compiled for: {compiled}"
+    )
 }
 
 /// What the loops over lanes, pixels and vertices are compiled for, and which of that this machine takes.

@@ -1,5 +1,8 @@
 //! The help says what the commands take.
 
+#[cfg(target_os = "linux")]
+mod reference;
+
 use super::*;
 
 #[test]

@@ -59,7 +59,7 @@ pub struct Ended {
 impl Starter {
     /// One that asks for nothing but what is always noted.
     pub fn plain(binary: PathBuf, limits: &Limits, timeout: Duration, memory: u64) -> Self {
-        let play = Play { limits: *limits, ..Play::default() };
+        let play = Play { limits: limits.clone(), ..Play::default() };
         Self { binary, arguments: play.arguments(), timeout, memory }
     }
 

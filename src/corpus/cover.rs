@@ -147,4 +147,15 @@ mod tests {
         let backwards: Vec<_> = all.into_iter().rev().collect();
         assert_eq!(choose(backwards), ["b", "c"], "in any order");
     }
+
+    /// What another has covered since no longer counts.
+    #[test]
+    fn what_adds_most_now_is_taken() {
+        let all = vec![
+            candidate("a", 1, &[1, 2, 3, 4, 5, 6]),
+            candidate("b", 1, &[1, 2, 3, 4, 7]),
+            candidate("c", 1, &[5, 6, 7, 8]),
+        ];
+        assert_eq!(choose(all), ["a", "c"]);
+    }
 }

@@ -100,3 +100,41 @@ fn below(folder: &Path, prefix: &str, entries: &mut Vec<Entry>) -> io::Result<()
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(corpus: &Path, root: Option<&Path>) -> Vec<String> {
+        captures(corpus, root).unwrap().into_iter().map(|entry| entry.name).collect()
+    }
+
+    #[test]
+    fn a_folder_has_what_is_in_and_below_it_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        fs::create_dir_all(path.join("in/below")).unwrap();
+        for name in ["in/a.rd", "in/below/b.rd.gz", "in/c.txt", "in/below/rd"] {
+            fs::write(path.join(name), "x").unwrap();
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(path.join("in"), path.join("in/again")).unwrap();
+        assert_eq!(names(&path.join("in"), None), ["a.rd", "below/b.rd.gz"]);
+        assert!(captures(&path.join("in"), Some(path)).is_err(), "a folder has no root");
+        fs::remove_file(path.join("in/a.rd")).unwrap();
+        fs::remove_file(path.join("in/below/b.rd.gz")).unwrap();
+        assert!(captures(&path.join("in"), None).is_err(), "no captures");
+    }
+
+    #[test]
+    fn a_list_has_each_name_once_and_comments() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("few.txt");
+        fs::write(&list, "# few\nb.rd\n\n a.rd \nb.rd\n").unwrap();
+        assert_eq!(names(&list, None), ["a.rd", "b.rd"]);
+        let paths =
+            |root| captures(&list, root).unwrap().into_iter().map(|entry| entry.path).collect::<Vec<_>>();
+        assert_eq!(paths(None), ["a.rd", "b.rd"].map(|name| folder.path().join(name)));
+        assert_eq!(paths(Some(Path::new("/there"))), ["/there/a.rd", "/there/b.rd"].map(PathBuf::from));
+    }
+}

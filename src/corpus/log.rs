@@ -284,4 +284,29 @@ mod tests {
         growing.add(&row("b".to_owned())).unwrap();
         assert_eq!(Log::read(folder.path()).unwrap().rows.len(), 2);
     }
+
+    /// The rows of a run that has come to its end are those of its results; it has none while it grows.
+    #[test]
+    fn results_say_which_rows_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let (growing, _) = Growing::open(folder.path()).unwrap();
+        ["a", "b"].iter().for_each(|name| growing.add(&row((*name).to_owned())).unwrap());
+        growing.finish(["b".to_owned()]).unwrap();
+        let log = Log::read(folder.path()).unwrap();
+        assert!(log.rows.keys().eq(["b"]) && log.finished);
+        growing.begin().unwrap();
+        let log = Log::read(folder.path()).unwrap();
+        assert_eq!((log.rows.len(), log.finished), (2, false));
+    }
+
+    /// Rows come from files: what they call a hash is not the path of any other file.
+    #[test]
+    fn a_hash_is_no_path() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(PICTURES)).unwrap();
+        fs::write(folder.path().join("c0de.png"), "").unwrap();
+        assert_eq!(picture(folder.path(), "../c0de"), None);
+        fs::rename(folder.path().join("c0de.png"), folder.path().join(PICTURES).join("c0de.png")).unwrap();
+        assert!(picture(folder.path(), "c0de").is_some());
+    }
 }

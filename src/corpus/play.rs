@@ -33,7 +33,7 @@ impl Play {
     pub fn arguments(&self) -> Vec<OsString> {
         let flags = [("--draws", self.draws), ("--coverage", self.coverage), ("--validate", self.validate)];
         let flags = flags.into_iter().filter(|(_, given)| *given).map(|(name, _)| OsString::from(name));
-        let work = self.limits.work;
+        let work = &self.limits.work;
         let numbers = [
             ("--max-work", work.max_work),
             ("--time-limit", work.time_limit.map(u64::from)),
@@ -47,5 +47,40 @@ impl Play {
         let model = named("--model", &|| self.limits.model.to_possible_value());
         let jit = named("--jit", &|| self.limits.jit.to_possible_value());
         flags.chain(numbers).chain(model).chain(jit).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        play: Play,
+    }
+
+    fn arguments(line: &[&str]) -> Vec<String> {
+        let play = Line::try_parse_from(std::iter::once(&"play").chain(line)).unwrap().play;
+        play.arguments().into_iter().map(|argument| argument.into_string().unwrap()).collect()
+    }
+
+    /// Every option reaches the process, and so the key that results are kept by.
+    #[test]
+    fn every_option_is_passed_on() {
+        let given = [
+            "--draws",
+            "--coverage",
+            "--validate",
+            "--max-work=5",
+            "--time-limit=7",
+            "--max-memory=9",
+            "--model=strict-gl",
+            "--jit=off",
+        ];
+        assert_eq!(arguments(&given), given);
+        assert_eq!(arguments(&["--pictures-to=x"]), arguments(&[]), "where pictures go is no matter");
     }
 }

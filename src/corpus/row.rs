@@ -233,3 +233,29 @@ impl Row {
         Some(self.machine.as_ref().filter(|_| self.end == End::Played)?.process_ms)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(end: End, status: u8) -> Row {
+        let played = (end == End::Played).then(|| Played { status, ..Played::default() });
+        let machine = Some(Machine { process_ms: 7.0, ..Machine::default() });
+        Row { name: String::new(), content: String::new(), bytes: 0, end, cause: None, played, machine }
+    }
+
+    #[test]
+    fn every_end_has_its_status() {
+        let ends = End::ALL.map(|end| row(end, 3).status());
+        let expected =
+            [Status::Damaged, Status::Usage, Status::Differs, Status::Unsupported, Status::Unsupported];
+        assert_eq!(ends, expected);
+        assert_eq!(row(End::Played, 0).status(), Status::Fine);
+    }
+
+    #[test]
+    fn only_what_came_to_its_end_says_how_long_it_takes() {
+        assert_eq!(End::ALL.map(|end| row(end, 0).process_ms()), [Some(7.0), None, None, None, None]);
+        assert_eq!(row(End::Played, 0).anywhere().machine, None);
+    }
+}

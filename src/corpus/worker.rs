@@ -20,7 +20,7 @@ use crate::gpu::Gpu;
 use crate::inspect::{Draw, Shaders};
 use crate::options::{Shared, Threads, open_capture};
 use crate::out_file::{Inputs, OutFile};
-use crate::picture::{Picture, Texel};
+use crate::picture::{self, Picture, Texel};
 use crate::status::Status;
 use crate::validate::Watch;
 
@@ -182,10 +182,7 @@ impl Eye {
         if !self.budget.take(Work::Pixel, DECODED * u64::from(width) * u64::from(height)) {
             return Ok(None);
         }
-        let mut hash = Xxh3::new();
-        hash.update(format!("{width}x{height} {:?}\n", picture.kind()).as_bytes());
-        picture.each_row(|row| hash.update(row));
-        let hash = hex(&hash);
+        let hash = picture.hash();
         if let Some(folder) = &self.folder {
             keep(&folder.join(format!("{hash}.png")), &picture)?;
         }
@@ -206,11 +203,8 @@ impl Eye {
 
     fn frame(&mut self, gpu: &Gpu) -> anyhow::Result<()> {
         let submit = gpu.at.submit;
-        let rendered = gpu.pipeline.surfaces.iter();
-        let rendered = rendered.filter(|s| s.submit == submit && s.content == Content::Color);
-        let largest = rendered.max_by_key(|s| u64::from(s.width) * u64::from(s.height)).copied();
-        let Some(largest) = largest else { return Ok(()) };
-        if let Some(([width, height], hash)) = self.picture(gpu, &largest)? {
+        let Some(frame) = picture::frame(&gpu.pipeline.surfaces, submit) else { return Ok(()) };
+        if let Some(([width, height], hash)) = self.picture(gpu, frame)? {
             self.frames.push(Frame { submit, width, height, hash });
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use a4emu_decoder::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BASE};
+use a4emu_decoder::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BASE, TARGETS};
 use a4emu_decoder::regs::vpc::{VPC_SO_BUFFER_BASE, VPC_SO_BUFFER_SIZE};
 
 use super::{Call, Flow};
@@ -10,9 +10,6 @@ use crate::draw;
 use crate::fault::Trouble;
 use crate::gpu::{Gpu, SsboState};
 use crate::pass::Pass;
-
-/// Render targets.
-const TARGETS: u32 = 8;
 
 /// Stream-out buffers.
 const STREAM_OUT_BUFFERS: u32 = 4;

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::subject::{Subject, lane_names};
 use crate::cp::{Call, Engine, Flow, Renderer, Silent};
 use crate::draw::debugged::{Launch, Looked, Place};
-use crate::draw::fs::inspect::{Chosen, WarpPixels};
+use crate::draw::fs::inspect::{WarpPixels, WhichWarp};
 use crate::draw::pipeline::look::{inspect_dispatch, inspect_fragments, inspect_vertices};
 use crate::draw::stop::Stop;
 use crate::fault::Fault;
@@ -251,10 +251,10 @@ fn failure(number: u32, stop: &Stop) -> Failure {
 }
 
 /// The fragments at `place`.
-fn chosen(place: Place) -> Option<Chosen> {
+fn chosen(place: Place) -> Option<WhichWarp> {
     match place {
-        Place::Warp(number) => Some(Chosen::Warp(number)),
-        Place::Pixel { at, primitive, sample } => Some(Chosen::Pixel { at, primitive, sample }),
+        Place::Warp(number) => Some(WhichWarp::Warp(number)),
+        Place::Pixel { at, primitive, sample } => Some(WhichWarp::Pixel { at, primitive, sample }),
         Place::Vertex(_) | Place::Invocation(_) => None,
     }
 }

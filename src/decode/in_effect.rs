@@ -5,7 +5,7 @@ use a4emu_decoder::bits::{RegRow, Register};
 use a4emu_decoder::isa::ir3::Instr;
 use a4emu_decoder::regs::rb::{
     RB_COPY_DEST_BASE, RB_COPY_DEST_INFO, RB_COPY_DEST_PITCH, RB_DEPTH_CONTROL, RB_DEPTH_INFO, RB_MRT_BASE,
-    RB_MRT_BUF_INFO, RB_RENDER_COMPONENTS, RB_STENCIL_INFO,
+    RB_MRT_BUF_INFO, RB_RENDER_COMPONENTS, RB_STENCIL_INFO, TARGETS,
 };
 use a4emu_decoder::regs::tex::{TEX_CONST_0, TEX_CONST_1, TEX_CONST_4};
 use xxhash_rust::xxh3::xxh3_64;
@@ -15,9 +15,6 @@ use crate::cp::Call;
 use crate::draw::sp::state::code;
 use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
-
-/// Colour targets.
-const TARGETS: u32 = 8;
 
 /// The lines about `call`, which is about to run.
 pub fn lines(gpu: &Gpu, call: &Call, shaders: Shaders) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! One JSON object a line, in execution order (docs/schema.md).
 
+use std::fmt;
 use std::io::{self, Write};
 
 use a4emu_decoder::bits::FieldRow;
@@ -103,21 +104,27 @@ struct Written {
 /// Serialized as what it displays.
 struct Shown<T>(T);
 
-impl<T: std::fmt::Display> Serialize for Shown<T> {
+impl<T: fmt::Display> Serialize for Shown<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
 }
 
 /// Name of an opcode, `UNKNOWN_xx` without one.
-struct PacketName(u8);
+pub struct PacketName(pub u8);
+
+impl fmt::Display for PacketName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match row(self.0) {
+            Some(row) => f.write_str(row.name),
+            None => write!(f, "UNKNOWN_{:02X}", self.0),
+        }
+    }
+}
 
 impl Serialize for PacketName {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match row(self.0) {
-            Some(row) => serializer.serialize_str(row.name),
-            None => serializer.collect_str(&format_args!("UNKNOWN_{:02X}", self.0)),
-        }
+        serializer.collect_str(self)
     }
 }
 
@@ -170,9 +177,11 @@ impl Serialize for Scalar {
 }
 
 /// The fields of all dwords of a packet; those of entries that repeat are lists of maps.
-struct PacketFields<'a> {
-    row: Option<&'static PacketRow>,
-    payload: &'a [u32],
+pub struct PacketFields<'a> {
+    /// What is known of the packet.
+    pub row: Option<&'static PacketRow>,
+    /// Its dwords.
+    pub payload: &'a [u32],
 }
 
 impl Serialize for PacketFields<'_> {

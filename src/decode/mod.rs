@@ -20,7 +20,7 @@ mod state_text;
 mod text;
 mod tracker;
 
-pub use jsonl::Fields;
+pub use jsonl::{Fields, PacketFields, PacketName};
 use jsonl::{Jsonl, Shaders};
 use lines::Lines;
 pub use listing::Listing;
@@ -35,6 +35,7 @@ use text::{Detail, Text};
 pub use tracker::{Change, Tracker};
 
 use crate::cp::Skip;
+use crate::fault::Report;
 use crate::limits::Limits;
 use crate::options::{Shared, open_capture};
 use crate::selection::Selection;
@@ -136,11 +137,26 @@ pub fn decode(
     shared: &Shared,
     out: Output<'_>,
 ) -> anyhow::Result<Status> {
+    let (report, put_out) = play(sections, name, args, shared, out)?;
+    Ok(report.tell(name, shared).and(put_out))
+}
+
+/// The same, but for telling: what went wrong with the capture, and whether all of it was put out.
+///
+/// # Errors
+/// Wrong use.
+pub fn play(
+    sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
+    name: &str,
+    args: &Args,
+    shared: &Shared,
+    out: Output<'_>,
+) -> anyhow::Result<(Report, anyhow::Result<()>)> {
     let mut session = Session::new(args.sink(name, out, shared)?, args.selection, args.repeats());
     let mut playback = args.limits.playback_of(Path::new(name), BASE);
     playback.run(sections, &mut Skip::default(), &mut session);
     let put_out = session.finish(&playback.gpu);
-    Ok(playback.gpu.report.tell(name, shared).and(put_out))
+    Ok((playback.gpu.report, put_out))
 }
 
 /// Decodes every capture to stdout.

@@ -21,7 +21,7 @@ pub struct Player {
 impl Player {
     /// Plays `capture` within its share of `limits`.
     pub fn new(capture: Capture, limits: &Limits) -> Self {
-        Self { capture, limits: *limits, left: None }
+        Self { capture, limits: limits.clone(), left: None }
     }
 
     /// What is played.

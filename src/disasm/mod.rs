@@ -131,7 +131,12 @@ fn unpacked(path: &Path, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>
     }
 }
 
-fn unpack(mut packed: impl BufRead, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
+/// The unpacked bytes of `packed`, at most `limit`; of a damaged gzip stream those before the damage, with the status
+/// that says so.
+///
+/// # Errors
+/// There are none, or they cannot be read.
+pub fn unpack(mut packed: impl BufRead, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
     let start = packed.fill_buf()?;
     if start.is_empty() {
         return Err(Failure { status: Status::Damaged, message: "empty file, not a capture".into() }.into());

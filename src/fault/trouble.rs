@@ -16,9 +16,9 @@ const MAX_KEPT: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Trouble {
     /// The capture could not be read on.
-    Io(String),
-    /// Damage of the container, with the reader's words for it.
-    Container(String),
+    Io(Damage),
+    /// Damage of the container.
+    Container(Damage),
     /// A section that says what no A4xx capture says, and is passed over.
     OddSection(String),
     /// What the program or the command stream got wrong.
@@ -31,6 +31,15 @@ pub enum Trouble {
     Stale(String),
     /// Memory that was read and is not in the capture.
     Missing(Miss),
+}
+
+/// What a reader of captures says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Damage {
+    /// In words.
+    pub what: String,
+    /// Byte of the unpacked stream.
+    pub offset: Option<u64>,
 }
 
 /// How bad a trouble is; the worst is the largest.
@@ -59,6 +68,28 @@ impl Severity {
 }
 
 impl Trouble {
+    /// What kind of trouble it is, in one word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Io(_) => "io",
+            Self::Container(_) => "container",
+            Self::OddSection(_) => "section",
+            Self::Fault(_) => "fault",
+            Self::Unsupported(_) => "unsupported",
+            Self::Cut(_) => "cut",
+            Self::Stale(_) => "stale",
+            Self::Missing(_) => "missing",
+        }
+    }
+
+    /// The byte of the unpacked capture that it is about, if it is about one.
+    pub fn offset(&self) -> Option<u64> {
+        match self {
+            Self::Io(damage) | Self::Container(damage) => damage.offset,
+            _ => None,
+        }
+    }
+
     /// How bad it is: the one rule, for every command.
     pub fn severity(&self) -> Severity {
         match self {
@@ -73,11 +104,11 @@ impl Trouble {
 
 impl From<CaptureError> for Trouble {
     fn from(error: CaptureError) -> Self {
-        let text = error.to_string();
+        let (what, offset) = (error.to_string(), error.offset());
         match error {
-            CaptureError::Io { .. } => Self::Io(text),
-            CaptureError::TooLarge { .. } => Self::Cut(text),
-            _ => Self::Container(text),
+            CaptureError::Io { .. } => Self::Io(Damage { what, offset }),
+            CaptureError::TooLarge { .. } => Self::Cut(what),
+            _ => Self::Container(Damage { what, offset }),
         }
     }
 }
@@ -91,9 +122,10 @@ impl From<Fault> for Trouble {
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(what) | Self::Container(what) | Self::OddSection(what) | Self::Stale(what) => {
-                f.write_str(what)
-            }
+            Self::Io(Damage { what, .. })
+            | Self::Container(Damage { what, .. })
+            | Self::OddSection(what)
+            | Self::Stale(what) => f.write_str(what),
             Self::Fault(fault) => fault.fmt(f),
             Self::Unsupported(what) => write!(f, "{what} is not supported yet"),
             Self::Cut(what) => write!(f, "cut off: {what}"),
@@ -201,6 +233,12 @@ impl Report {
         })
     }
 
+    /// The first of the worst, with where it was met, unless all are warnings.
+    pub fn worst(&self) -> Option<&(Trouble, Place, u64)> {
+        let bad = self.troubles.iter().filter(|(trouble, ..)| trouble.severity() > Severity::Warning);
+        bad.reduce(|worst, it| if it.0.severity() > worst.0.severity() { it } else { worst })
+    }
+
     /// The worst exit status that anything here calls for.
     pub fn status(&self, strict: bool) -> Status {
         let missing = self.missing.iter().next().map(|_| Severity::Warning);
@@ -258,9 +296,10 @@ mod tests {
             (Fault::Shader(text()), Status::Fine),
             (Fault::Draw(text()), Status::Fine),
         ];
+        let damage = || Damage { what: text(), offset: None };
         let troubles = [
-            (Trouble::Io(text()), Status::Usage),
-            (Trouble::Container(text()), Status::Damaged),
+            (Trouble::Io(damage()), Status::Usage),
+            (Trouble::Container(damage()), Status::Damaged),
             (Trouble::OddSection(text()), Status::Fine),
             (Trouble::Unsupported(text()), Status::Unsupported),
             (Trouble::Cut(text()), Status::Unsupported),
@@ -302,6 +341,22 @@ mod tests {
         assert_eq!((report.troubles.total(), report.status(false)), (3011, Status::Damaged));
         report.cut("x", at(0));
         assert_eq!(report.status(false), Status::Unsupported);
+    }
+
+    #[test]
+    fn the_worst_is_the_first_of_its_kind() {
+        let mut report = Report::default();
+        report.fault(Fault::Draw("a warning".to_owned()), at(0));
+        assert_eq!(report.worst(), None);
+        let damage = |offset| Trouble::from(CaptureError::ShortHeader { offset, got: 1 });
+        [damage(7), damage(8)].into_iter().for_each(|it| report.troubles.note(it, at(0)));
+        let (worst, ..) = report.worst().expect("two are damage");
+        assert_eq!(
+            (worst.kind(), worst.offset(), worst.severity()),
+            ("container", Some(7), Severity::Damaged)
+        );
+        report.cut("x", at(3));
+        assert_eq!(report.worst().map(|(trouble, at, _)| (trouble.kind(), at.address)), Some(("cut", 3)));
     }
 
     #[test]

@@ -203,6 +203,7 @@ impl Codec {
             Kernel::Copy => *words,
             Kernel::Unorm => decode_unorm(words, field),
             Kernel::Half => decode_half(words, field),
+            Kernel::WideUnorm => decode_wide_unorm(words, field),
             Kernel::Other => self.decode_slowly(component, words),
         }
     }
@@ -246,7 +247,7 @@ impl Codec {
                 Kernel::Absent => {}
                 Kernel::Copy => words = *lanes,
                 Kernel::Unorm => encode_unorm(lanes, self.fields[c], &mut words),
-                Kernel::Half | Kernel::Other => {
+                Kernel::Half | Kernel::WideUnorm | Kernel::Other => {
                     merge(&mut words, lanes, |lane| self.encode_component(c, lane) as u32)
                 }
             }
@@ -262,6 +263,7 @@ impl Codec {
             (Packing::SharedExponent, _, _) => Kernel::Other,
             (_, Type::Float | Type::Uint | Type::Sint, 32) => Kernel::Copy,
             (_, Type::Unorm, 1..=16) if linear => Kernel::Unorm,
+            (_, Type::Unorm, 17..) => Kernel::WideUnorm,
             (_, Type::Float, 10..=16) => Kernel::Half,
             _ => Kernel::Other,
         }
@@ -302,6 +304,8 @@ enum Kernel {
     Unorm,
     /// Floats of 16, 11 or 10 bits.
     Half,
+    /// Normalised, of more bits than a binary32 product is exact for.
+    WideUnorm,
     Other,
 }
 
@@ -312,6 +316,16 @@ fn decode_unorm(words: &[u32; 32], field: Field) -> [u32; 32] {
     for (out, word) in out.iter_mut().zip(words) {
         // At most 16 bits: the signed conversion is the same, and has an instruction.
         *out = (((word >> field.shift) & mask) as i32 as f32 * step).to_bits();
+    }
+    out
+}
+
+#[inline(always)]
+fn decode_wide_unorm(words: &[u32; 32], field: Field) -> [u32; 32] {
+    let mask = mask(field.width);
+    let mut out = [0; 32];
+    for (out, word) in out.iter_mut().zip(words) {
+        *out = convert::unorm_to_float_wide((word >> field.shift) & mask, mask).to_bits();
     }
     out
 }

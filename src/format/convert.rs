@@ -58,8 +58,14 @@ pub fn unorm_step(width: u32) -> f32 {
 pub fn unorm_to_float(raw: u32, width: u32) -> f32 {
     match width {
         0..=16 => raw as f32 * unorm_step(width),
-        _ => (f64::from(raw) / f64::from(mask(width))) as f32,
+        _ => unorm_to_float_wide(raw, mask(width)),
     }
+}
+
+/// The same of more than 16 bits, of which `mask` is the largest.
+#[inline(always)]
+pub fn unorm_to_float_wide(raw: u32, mask: u32) -> f32 {
+    (f64::from(raw) / f64::from(mask)) as f32
 }
 
 /// Float to unorm, see the table above.

@@ -23,6 +23,7 @@
 //! - [`Texture::texels`] reads a layer of a level, as the texture unit does.
 //! - [`canvas`] takes pictures: [`Attachment`](canvas::Attachment)s of a draw, copied out of tile memory or memory into a
 //!   [`Canvas`](canvas::Canvas) that joins tiles ([`Snapshot`](canvas::Snapshot): all of a draw); two of them compare; each makes an [`Image`](canvas::Image).
+//! - [`Following`] renders, and notes what all draws did to the pixels of the picture that is the last.
 //! - [`Touched`] is what became of the pixels of a picture: [`Draw::map`]s of single runs, joined. [`Counts`] is how often
 //!   instructions ran.
 //! - [`mesh`] has the vertices of a draw as they are fetched and as they reach the rasteriser.
@@ -33,6 +34,7 @@ pub mod canvas;
 mod counts;
 mod draw;
 mod fetch;
+mod following;
 mod frame;
 pub mod mesh;
 mod name;
@@ -49,6 +51,7 @@ mod touched;
 pub use counts::{Counts, StageCounts};
 pub use draw::{AlphaTest, Command, Draw, Key, Tile};
 pub use fetch::{IndexBuffer, Indices, VertexInput};
+pub use following::Following;
 pub use frame::{Cost, Costed, Costing, Frame, MAX_ROWS, Row, RowShader, RowTarget, RowTexture, Rows};
 pub use name::Address;
 pub use raster::{Offset, Raster, Scissors};

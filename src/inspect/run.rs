@@ -1,9 +1,10 @@
 //! Which runs a draw has, and a run of the capture that stops at each of them.
 
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use a4emu_decoder::capture::Ahead;
+use a4emu_decoder::capture::{Ahead, Sections};
 use anyhow::{Context, ensure};
 use hashbrown::HashMap;
 use tempfile::NamedTempFile;
@@ -34,9 +35,21 @@ pub const RUNS: u32 = 2;
 const MAX_STDIN: u64 = 2 << 30;
 
 /// A capture that can be read more than once: stdin is kept in a file.
+#[derive(Clone, Debug)]
 pub struct Capture {
     name: PathBuf,
-    kept: Option<NamedTempFile>,
+    held: Held,
+}
+
+/// Where its bytes are.
+#[derive(Clone, Debug)]
+enum Held {
+    /// In the file of its name.
+    File,
+    /// In one that goes with it.
+    Kept(Arc<NamedTempFile>),
+    /// In memory.
+    Bytes(Arc<[u8]>),
 }
 
 impl Capture {
@@ -45,8 +58,16 @@ impl Capture {
     /// # Errors
     /// It cannot be kept.
     pub fn new(name: &Path) -> anyhow::Result<Self> {
-        let kept = (name == Path::new("-")).then(|| keep(io::stdin().lock(), MAX_STDIN)).transpose()?;
-        Ok(Self { name: name.to_owned(), kept })
+        let held = match name == Path::new("-") {
+            true => Held::Kept(Arc::new(keep(io::stdin().lock(), MAX_STDIN)?)),
+            false => Held::File,
+        };
+        Ok(Self { name: name.to_owned(), held })
+    }
+
+    /// The capture of these bytes, raw or gzip, which messages call `name`.
+    pub fn of_bytes(name: &Path, bytes: Arc<[u8]>) -> Self {
+        Self { name: name.to_owned(), held: Held::Bytes(bytes) }
     }
 
     /// What it was given as, which is what it is called.
@@ -54,9 +75,27 @@ impl Capture {
         &self.name
     }
 
-    /// Where it can be opened.
-    pub fn path(&self) -> &Path {
-        self.kept.as_ref().map_or(&self.name, NamedTempFile::path)
+    /// Where it can be opened; nothing if it is in memory.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.held {
+            Held::File => Some(&self.name),
+            Held::Kept(file) => Some(file.path()),
+            Held::Bytes(_) => None,
+        }
+    }
+
+    /// All of it, as it is kept.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn bytes(&self) -> anyhow::Result<Arc<[u8]>> {
+        match (&self.held, self.path()) {
+            (Held::Bytes(bytes), _) => Ok(bytes.clone()),
+            (_, path) => {
+                let path = path.unwrap_or(&self.name);
+                Ok(std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?.into())
+            }
+        }
     }
 
     /// Its sections, from the first.
@@ -64,7 +103,11 @@ impl Capture {
     /// # Errors
     /// It cannot be opened or read.
     pub fn sections(&self, shared: &Shared) -> anyhow::Result<Ahead> {
-        open_capture_as(&self.name, self.path(), shared)
+        if let Held::Bytes(bytes) = &self.held {
+            let sections = Sections::new(Cursor::new(bytes.clone()));
+            return Ok(Ahead::new(sections.with_context(|| self.name.display().to_string())?));
+        }
+        open_capture_as(&self.name, self.path().unwrap_or(&self.name), shared)
     }
 }
 

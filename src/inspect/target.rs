@@ -12,9 +12,6 @@ use crate::format::Format;
 use crate::format::arrangement::Tiling;
 use crate::regfile::RegFile;
 
-/// Colour targets that there can be.
-const TARGETS: u32 = 8;
-
 /// Where a surface lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -19,6 +19,7 @@ use crate::draw::fs::history::Color;
 use crate::draw::pipeline::look::Watch;
 use crate::draw::rb::rendered::Written;
 use crate::draw::rb::state::copied_samples;
+use crate::fault::Report;
 use crate::format::arrangement::resolved;
 use crate::format::{Codec, Format, Transfer};
 use crate::gpu::Gpu;
@@ -81,18 +82,10 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let Args { pixels, surface, limits, .. } = args;
     let question = Question { capture, pixels, surface: *surface, limits };
     args.threads.run(|| {
-        let (told, answers) = answers(question, shared)?;
+        let (report, answers) = ask(question, shared)?;
+        let told = report.tell(&args.capture.display().to_string(), shared);
         Ok(told.and(answers.and_then(|answers| print(&answers, args.json))))
     })
-}
-
-/// The answers for each pixel.
-///
-/// # Errors
-/// There is no such surface or pixel, or the capture cannot be opened.
-pub fn ask(question: Question<'_>, shared: &Shared) -> anyhow::Result<Vec<Answer>> {
-    let (_, answers) = answers(question, shared)?;
-    answers
 }
 
 fn print(answers: &[Answer], json: bool) -> anyhow::Result<()> {
@@ -106,8 +99,12 @@ fn print(answers: &[Answer], json: bool) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// The first run, which finds the draws that pixels came through, and what the second says.
-fn answers(question: Question<'_>, shared: &Shared) -> anyhow::Result<(Status, anyhow::Result<Vec<Answer>>)> {
+/// What goes wrong in the first run, which finds the draws that pixels came through, and the answers for each pixel,
+/// which the second gives: an error there is that there is no such surface or pixel.
+///
+/// # Errors
+/// The capture cannot be opened.
+pub fn ask(question: Question<'_>, shared: &Shared) -> anyhow::Result<(Report, anyhow::Result<Vec<Answer>>)> {
     let Question { capture, limits, .. } = question;
     let mut first = limits.playback_of_many(capture.name(), RUNS);
     let mut trail = Trail::default();
@@ -117,8 +114,8 @@ fn answers(question: Question<'_>, shared: &Shared) -> anyhow::Result<(Status, a
         let what = format!("there is no room to look at the first {} draws", trail.forgotten);
         first.gpu.report.cut(what, first.gpu.at);
     }
-    let told = first.gpu.report.tell(&capture.name().display().to_string(), shared);
-    Ok((told, looked_at(question, shared, &first.gpu, &trail)))
+    let answers = looked_at(question, shared, &first.gpu, &trail);
+    Ok((first.gpu.report, answers))
 }
 
 /// The second run: looks at the draws that the trail names.

@@ -21,20 +21,22 @@ use std::process::{Command, ExitStatus};
 
 use anyhow::Context;
 
+use crate::companion::Companion;
 use crate::gpu::Model;
 use crate::limits::amount;
 use crate::options::{Shared, Threads};
 use crate::out_file::{Inputs, OutFile, one_stdout};
 use crate::selection::Span;
 use crate::shader::Jit;
-use crate::status::{Failure, Status};
-use crate::validate::{self, Choice, Chosen, Form};
+use crate::status::Status;
+use crate::validate::{self, Choice, ChosenRules, Form};
 use driver::Mesa;
 use frames::Taker;
 use summary::Summary;
 
-/// File name of the device.
-const LIBRARY: &str = "liba4emu_drm.so";
+/// The device.
+const LIBRARY: Companion =
+    Companion { file: "liba4emu_drm.so", package: "a4emu-drm", variable: "A4EMU_LIBRARY" };
 
 /// Arguments of `run`.
 #[derive(clap::Args, Clone, Debug)]
@@ -98,7 +100,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let outputs = [("--frames", args.frames.as_deref()), ("--findings", args.findings.as_deref())];
     one_stdout(&outputs.into_iter().filter(|(_, path)| path.is_some()).collect::<Vec<_>>())?;
     let chosen = args.choice.read()?;
-    let library = library()?;
+    let library = LIBRARY.find()?;
     let mesa = Mesa::find(args.mesa.as_deref(), &env::current_exe()?.canonicalize()?, &variable);
     if let Mesa::Missing(why) = &mesa {
         shared.warn(why);
@@ -123,21 +125,6 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         0 => Ok(found),
         code => std::process::exit(code),
     }
-}
-
-/// The library: named by `A4EMU_LIBRARY`, or beside this program.
-fn library() -> anyhow::Result<PathBuf> {
-    let program = env::current_exe()?.canonicalize()?;
-    let beside = program.parent().unwrap_or(Path::new("."));
-    let places =
-        [beside.to_path_buf(), beside.join("deps"), beside.join("../lib")].map(|folder| folder.join(LIBRARY));
-    let named = env::var_os("A4EMU_LIBRARY").map(PathBuf::from);
-    let found = named.into_iter().chain(places).find(|place| place.exists());
-    found.and_then(|place| place.canonicalize().ok()).ok_or_else(|| {
-        let message =
-            format!("{LIBRARY} is not beside {}: build it with `cargo build --release`", program.display());
-        Failure { status: Status::Usage, message }.into()
-    })
 }
 
 /// A variable of our environment, if it says anything.
@@ -238,7 +225,7 @@ fn put_out(args: &Args, shared: &Shared, summaries: &[Summary]) {
 }
 
 /// Says what the processes were found to do wrong; whether that is garbage or a hang.
-fn put_out_findings(args: &Args, chosen: &Chosen, summaries: &[Summary]) -> anyhow::Result<Status> {
+fn put_out_findings(args: &Args, chosen: &ChosenRules, summaries: &[Summary]) -> anyhow::Result<Status> {
     let mut file =
         args.findings.as_ref().map(|path| OutFile::create(path, &Inputs::default())).transpose()?;
     let mut status = Status::Fine;

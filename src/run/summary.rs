@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::recording::Recording;
 use crate::fault::{Place, Report, Trouble};
-use crate::validate::{Chosen, Finding, Watch};
+use crate::validate::{ChosenRules, Finding, Watch};
 
 /// Different notes of one kind that are kept; more are only counted.
 const MAX_NOTES: usize = 100;
@@ -66,7 +66,7 @@ pub struct Note {
 
 impl Summary {
     /// Takes over what `watch` has found of what counts; where that is too much, says so.
-    pub fn take_findings(&mut self, watch: &Watch, chosen: &Chosen) {
+    pub fn take_findings(&mut self, watch: &Watch, chosen: &ChosenRules) {
         self.findings =
             watch.findings().filter(|finding| chosen.names(finding.broken.rule)).cloned().collect();
         self.findings.sort_by_key(|finding| {

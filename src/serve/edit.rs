@@ -3,33 +3,18 @@
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
-use a4emu_decoder::bits::FieldRow;
-
 use super::query::Query;
-use crate::cp::{Call, Engine, Flow, Silent};
-use crate::draw;
-use crate::explain::value_of;
+use crate::cp::{Call, Silent};
+use crate::edit::{Change, Edit, Editing};
 use crate::gpu::Gpu;
 use crate::inspect::canvas::{Canvas, Keep, Snapshot, Which};
-use crate::inspect::{Capture, Draw, Look, Looking, RUNS, Runs, Shaders, find};
+use crate::inspect::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
 use crate::limits::Limits;
 use crate::options::Shared;
 use crate::picture::Alpha;
-use crate::register_names;
 use crate::report::canvases::shown;
 use crate::report::pictures::{base64, rgba};
 use crate::selection::Draws;
-
-/// Registers and fields that are edited at once.
-const MAX_CHANGES: usize = 256;
-
-/// A value that a register, or a field of it, shall have.
-#[derive(Clone, Copy, Debug)]
-struct Change {
-    offset: u32,
-    field: Option<&'static FieldRow>,
-    value: u32,
-}
 
 /// What an edit made of a picture.
 #[derive(Debug, Serialize)]
@@ -52,50 +37,24 @@ pub struct Edited {
 pub fn edited(capture: &Capture, limits: &Limits, query: &Query, shared: &Shared) -> anyhow::Result<Edited> {
     let draw: Draws = query.needed("draw")?;
     let until = query.get("until")?.unwrap_or(draw);
-    let mut changes = Vec::new();
-    for text in query.all("set") {
-        changes.extend(parse(text)?);
-        ensure!(changes.len() <= MAX_CHANGES, "no more than {MAX_CHANGES} fields are edited at once");
-    }
+    let changes = Change::parse_all(query.all("set"))?;
     let runs = |draw| find(capture, draw, limits, shared);
-    let (edited, until) = (runs(draw)?, runs(until)?);
-    let picture = |changes: &[Change]| {
+    let edit = Edit { runs: runs(draw)?, changes };
+    let until = runs(until)?;
+    let picture = |edits: &[Edit]| {
         let look = After::default();
-        let mut engine = Editing { runs: &edited, changes, inner: Looking { runs: &until, look } };
+        let mut engine = Editing { edits, inner: Looking { runs: &until, look } };
         let mut playback = limits.playback_of_many(capture.name(), RUNS);
         playback.run(capture.sections(shared)?, &mut engine, &mut Silent);
         engine.inner.look.picture.context("the run was cut off before the draw")
     };
-    let (original, edited) = (picture(&[])?, picture(&changes)?);
+    let (original, edited) = (picture(&[])?, picture(&[edit])?);
     // With the edit it may be another that the draw writes first.
     let shown = |picture: &Picture| picture.snapshot.get(original.shown).cloned();
     match (shown(&original), shown(&edited)) {
         (Some(original), Some(edited)) => Edited::new(&original, &edited),
         (None, _) => bail!("the draw renders to nothing that there is a picture of"),
         (_, None) => bail!("with the edit it does not render to what it renders to without"),
-    }
-}
-
-/// The fields that `NAME:VALUE` means: NAME may be a pattern.
-fn parse(text: &str) -> anyhow::Result<Vec<Change>> {
-    let (name, value) =
-        text.split_once(':').with_context(|| format!("`{text}` is not REGISTER.FIELD:VALUE"))?;
-    let (name, value) = (name.trim(), value.trim());
-    let found = register_names::find(name)?;
-    let change = |asked: register_names::Asked| {
-        let value = match asked.field {
-            None => value_of(value)?,
-            Some(field) => field.parse(value)?,
-        };
-        Ok(Change { offset: asked.offset, field: asked.field, value })
-    };
-    found.into_iter().map(change).collect()
-}
-
-impl Change {
-    /// What the register holds with it, if it held `word`.
-    fn applied(&self, word: u32) -> u32 {
-        self.field.map_or(self.value, |field| field.insert(word, self.value))
     }
 }
 
@@ -113,34 +72,6 @@ impl Edited {
         let [width, height] = original.size();
         let pixels = original.changes(edited).pixels;
         Ok(Self { width, height, original: png(original)?, edited: png(edited)?, pixels })
-    }
-}
-
-/// Runs a draw with changed registers; all others, and those behind it, find them as they were.
-struct Editing<'a, E> {
-    runs: &'a Runs,
-    changes: &'a [Change],
-    inner: E,
-}
-
-impl<E: Engine> Engine for Editing<'_, E> {
-    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
-        if self.changes.is_empty() || !self.runs.has(gpu, call) {
-            return self.inner.run(gpu, call);
-        }
-        draw::flush(gpu);
-        let mut held = Vec::new();
-        for change in self.changes {
-            let word = gpu.regs.read(change.offset);
-            held.push((change.offset, word));
-            let _every_name_has_a_register = gpu.regs.write(change.offset, change.applied(word));
-        }
-        let flow = self.inner.run(gpu, call);
-        draw::flush(gpu);
-        for (offset, word) in held.into_iter().rev() {
-            let _every_name_has_a_register = gpu.regs.write(offset, word);
-        }
-        flow
     }
 }
 

@@ -50,7 +50,7 @@ impl Site {
         frame.title = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let site = Self {
             capture,
-            limits: args.limits,
+            limits: args.limits.clone(),
             threads: args.threads,
             page: html::live(path).into_bytes().into(),
             frame: serde_json::to_vec(&frame)?.into(),
@@ -93,14 +93,14 @@ impl Site {
             }
         };
         let question = Question { capture: &self.capture, pixels: &[at], surface, limits: &self.limits };
-        let answers = self.in_turn(|| pixel::ask(question, &quiet()))?;
-        Ok(serde_json::to_vec(answers.first().context("there is no answer")?)?)
+        let (_, answers) = self.in_turn(|| pixel::ask(question, &quiet()))?;
+        Ok(serde_json::to_vec(answers?.first().context("there is no answer")?)?)
     }
 
     /// What a lane of a shader did.
     fn step(&self, query: &str) -> anyhow::Result<Vec<u8>> {
         let query = Query::new(query)?;
-        let walk = self.in_turn(|| step::walk(&self.capture, self.limits, &query, &quiet()))?;
+        let walk = self.in_turn(|| step::walk(&self.capture, self.limits.clone(), &query, &quiet()))?;
         Ok(serde_json::to_vec(&walk)?)
     }
 

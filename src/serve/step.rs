@@ -1,6 +1,7 @@
 //! A lane of a warp, from the first instruction to the last: what `debug` shows of each.
 
 use std::io;
+use std::path::Path;
 
 use anyhow::Context;
 use serde::Serialize;
@@ -89,7 +90,7 @@ fn target(capture: &Capture, limits: Limits, query: &Query) -> anyhow::Result<Ta
         arguments.insert(name.to_owned(), numbers.transpose()?.into());
     }
     let bare = Target {
-        capture: Some(capture.path().to_owned()),
+        capture: capture.path().map(Path::to_owned),
         draw: None,
         stage: None,
         pixel: None,

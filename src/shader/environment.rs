@@ -4,7 +4,7 @@ use a4emu_decoder::isa::ir3::access::FileReg;
 
 use super::chosen::Chooser;
 use super::lanes::{Lanes, Mask};
-use super::ops::{Op, Sample};
+use super::ops::{Op, Plain, Sample};
 use super::reach::Reach;
 
 /// The machine around a warp. Whoever launches shaders implements it.
@@ -17,6 +17,13 @@ pub trait Environment {
     /// # Errors
     /// When there is no such thing here; the warp faults.
     fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused>;
+
+    /// Does the sample that `request` is, if it is done sooner that way: the answer is that of
+    /// [`Environment::perform`]. False, and nothing done, if not.
+    fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
+        let _ = (request, mask, out);
+        false
+    }
 
     /// For each of `locations` what its component is at vertex 0, and what vertices 1 and 2 differ from that
     /// by, in three rows of `frame`. False when one of them is not interpolated; then each is asked for by
@@ -48,6 +55,10 @@ pub trait Environment {
 impl<E: Environment + ?Sized> Environment for &mut E {
     fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
         (**self).perform(op, mask, out)
+    }
+
+    fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
+        (**self).filter(request, mask, out)
     }
 
     fn planes(&mut self, locations: &[u16], frame: &mut [Lanes]) -> bool {

@@ -55,8 +55,8 @@ pub use count::{Counting, InstructionCount, run_counting};
 pub use environment::{Environment, Refused};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
 pub use ops::{
-    Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Lod, MemoryAccess, Number, Op, Query,
-    Question, Sample, SampleKind, Slots, Space, Varying, Width,
+    Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Lod, MemoryAccess, Number, Op, Plain,
+    PlainLevel, Query, Question, Sample, SampleKind, Slots, Space, Varying, Width,
 };
 pub use program::{Program, ProgramError};
 pub use reach::Reach;

@@ -19,7 +19,12 @@ impl Warp {
         let allowed = if op.writes() { mask & self.covered() } else { mask };
         let Self { rows, idle, .. } = self;
         let Some((rows, answer)) = rows.split_last_chunk_mut::<ANSWER>() else { return Err(Refused) };
-        environment.perform(&op.map(|row| &rows[row as usize]), allowed, answer)?;
+        let plain = if let Op::Sample(sample) = op { sample.plain() } else { None };
+        let done = plain
+            .is_some_and(|plain| environment.filter(&plain.map(|row| &rows[row as usize]), mask, answer));
+        if !done {
+            environment.perform(&op.map(|row| &rows[row as usize]), allowed, answer)?;
+        }
         for (row, component) in destination.rows() {
             let value = &mut answer[component];
             match destination.precision {

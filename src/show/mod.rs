@@ -5,7 +5,6 @@ mod files;
 mod overlay;
 mod table;
 mod text;
-mod whole;
 
 pub use draw::write_picture;
 pub use overlay::Wanted;
@@ -16,12 +15,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::overlay::Legend;
-use self::whole::Following;
 use crate::cp::Tee;
 use crate::gpu::Gpu;
 use crate::inspect::canvas::Which;
 use crate::inspect::mesh::Side;
-use crate::inspect::{Capture, Costing, Frame, Rows};
+use crate::inspect::{Capture, Costing, Following, Frame, Rows};
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
 use crate::out_file::{Inputs, one_stdout};

@@ -73,7 +73,7 @@ pub struct Choice {
 
 /// A choice, read.
 #[derive(Debug, Default)]
-pub struct Chosen {
+pub struct ChosenRules {
     only: Vec<String>,
     not: Vec<String>,
     suppressions: Suppressions,
@@ -84,13 +84,13 @@ impl Choice {
     ///
     /// # Errors
     /// There is no such rule, or the file is none of suppressions.
-    pub fn read(&self) -> anyhow::Result<Chosen> {
+    pub fn read(&self) -> anyhow::Result<ChosenRules> {
         for name in self.rule.iter().chain(&self.no_rule) {
             let known = rules::all().any(|id| begins(id, name));
             known.then_some(()).ok_or_else(|| anyhow!("there is no rule {name}"))?;
         }
         let suppressions = self.suppress.as_deref().map(Suppressions::read).transpose()?.unwrap_or_default();
-        Ok(Chosen { only: self.rule.clone(), not: self.no_rule.clone(), suppressions })
+        Ok(ChosenRules { only: self.rule.clone(), not: self.no_rule.clone(), suppressions })
     }
 }
 
@@ -101,7 +101,7 @@ fn begins(id: Id, name: &str) -> bool {
     name.eq_ignore_ascii_case(rule) || name.eq_ignore_ascii_case(family)
 }
 
-impl Chosen {
+impl ChosenRules {
     /// Whether a rule counts.
     pub fn names(&self, rule: Id) -> bool {
         let named = |names: &[String]| names.iter().any(|name| begins(rule, name));
@@ -196,7 +196,7 @@ pub enum Form {
 /// It cannot be written.
 pub fn tell<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
-    chosen: &Chosen,
+    chosen: &ChosenRules,
     file: Option<&str>,
     form: Form,
     out: &mut impl Write,

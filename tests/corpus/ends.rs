@@ -1,5 +1,7 @@
 //! Processes that do not come to their end, and runs that do not.
 
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -64,11 +66,14 @@ fn a_thread_without_a_stack_is_out_of_memory() {
     let corpus = Corpus::new();
     let wrapper = corpus.wrapper(
         "case $name in depth) echo \"thread 'main' panicked at x.rs:1:2:\" >&2; \
-         echo 'failed to spawn thread: Os { code: 11 }' >&2; exit 101;; esac",
+         echo 'failed to spawn thread: Os { code: 11 }' >&2; exit 101;; attribs) kill -KILL $$;; esac",
     );
     corpus.run("run", &["--binary", &wrapper], 4);
     let all = ends(&corpus, "run");
-    assert!(all.iter().any(|row| row.0.contains("depth") && row.1 == "memory"), "{all:?}");
+    let is_memory = |name: &str| all.iter().any(|row| row.0.contains(name) && row.1 == "memory");
+    assert!(is_memory("depth"), "{all:?}");
+    // That is what a system does that has none left.
+    assert!(is_memory("attribs"), "{all:?}");
 }
 
 /// Waits until the log of `run` has so many lines.
@@ -127,4 +132,59 @@ fn processes_end_with_the_run() {
     if let Ok(pid) = fs::read_to_string(&pids) {
         assert!(!Path::new("/proc").join(pid.trim()).exists(), "the process outlived the run");
     }
+}
+
+/// What a process has started ends with it, when its time is over; and a process that plays ends with a run that was
+/// killed.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_behind() {
+    let is_there = |file: &Path| {
+        let pid = fs::read_to_string(file).unwrap();
+        // A process that has ended and that nobody waits for is there in name alone.
+        let state = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        !state.is_empty() && !state.contains(") Z ")
+    };
+    let gone = |file: &Path| {
+        let start = Instant::now();
+        while is_there(file) && start.elapsed() < Duration::from_secs(30) {
+            thread::sleep(Duration::from_millis(20));
+        }
+        !is_there(file)
+    };
+    let corpus = Corpus::new();
+    let started = corpus.path("started");
+    let what = format!("case $name in xfb) sleep 1000 & echo $! >{}; wait;; esac", started.display());
+    corpus.run("late", &["--binary", &corpus.wrapper(&what), "--timeout", "5"], 4);
+    assert!(gone(&started), "what it started goes on");
+    // It plays a capture that never comes: whoever opens the pipe to write has a reader.
+    let (pipe, playing) = (corpus.path("pipe"), corpus.path("playing"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let a4emu = assert_cmd::cargo::cargo_bin("a4emu");
+    let what = format!(
+        "case $name in xfb) echo $$ >{}; exec {} corpus play --quiet -- {};; esac",
+        playing.display(),
+        a4emu.display(),
+        pipe.display()
+    );
+    let wrapper = corpus.wrapper(&what);
+    let mut command = Command::new(a4emu);
+    command
+        .current_dir(corpus.0.path())
+        .args(["corpus", "run", "corpus", "-o", "killed", "--binary", &wrapper]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let start = Instant::now();
+    let writer = loop {
+        let open = fs::File::options().write(true).custom_flags(libc::O_NONBLOCK).open(&pipe);
+        if let Ok(writer) = open {
+            break writer;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "nobody plays");
+        thread::sleep(Duration::from_millis(5));
+    };
+    assert!(is_there(&playing));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(gone(&playing), "it outlives who started it");
+    drop(writer);
 }

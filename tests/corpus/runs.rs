@@ -18,7 +18,9 @@ fn a_row_says_what_replay_says() {
     for key in ["pixels", "primitives"] {
         assert_eq!(played["work"][key], stats[key], "{key}");
     }
-    assert_eq!(played["draw_hashes"].as_array().unwrap().len() as u64, played["draws"].as_u64().unwrap());
+    let hashes = played["draw_hashes"].as_array().unwrap();
+    assert_eq!(hashes.len() as u64, played["draws"].as_u64().unwrap());
+    assert_ne!(hashes[0]["hash"], hashes[1]["hash"], "behind the clear, and behind the triangle");
     let last = played["surfaces"].as_array().unwrap().last().unwrap();
     assert_eq!(played["frames"][0]["hash"], last["hash"], "the frame is the surface");
     assert!(played["used"]["packets"]["CP_DRAW_INDX_OFFSET"].as_u64() > Some(0));
@@ -70,6 +72,8 @@ fn parts_merge_to_the_bytes_of_the_whole() {
     fs::remove_file(corpus.path("run0of3/results.jsonl")).unwrap();
     let unfinished = corpus.a4emu(&["merge", "run0of3", "run1of3", "-o", "x"]).assert().code(2);
     assert!(text(&unfinished.get_output().stderr).contains("run0of3 has not come to its end"));
+    let compared = corpus.a4emu(&["compare", "run0of3", "run0of3"]).assert().success();
+    assert!(text(&compared.get_output().stderr).contains("warning: run0of3 has not come to its end"));
     corpus.run("other", &[], 0);
     let other = corpus.a4emu(&["merge", "whole", "other", "-o", "x"]).assert().code(1);
     assert!(text(&other.get_output().stderr).contains(" has different results in whole and other"));
@@ -173,7 +177,7 @@ fn coverage_says_what_was_not_used_and_what_is_a_guess() {
             && said.contains("\nblend states: ")
             && said.contains("\nformats: ")
     );
-    assert!(said.contains("\nguesses: "), "{said}");
+    assert!(said.contains("\nguesses: ") && said.contains("  (inferred)\n"), "{said}");
     assert!(fs::read_to_string(corpus.path("page.html")).unwrap().contains("Coverage of 6 captures"));
     let all = corpus.a4emu(&["coverage", "run"]).output().unwrap();
     assert!(!text(&all.stdout).contains("  0 in 0\n"));
@@ -186,6 +190,14 @@ fn what_cannot_be_read_is_said() {
     fs::write(corpus.path("corpus/text.rd"), "no capture at all").unwrap();
     let output = corpus.run("run", &[], 3);
     assert!(text(&output.stdout).contains("8 captures"), "{}", text(&output.stdout));
+    let message = |run: &str, name: &str, of: &str| {
+        let row = corpus.rows(run).into_iter().find(|row| row["name"] == name).unwrap();
+        row["played"][of][0]["message"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(message("run", "empty.rd", "faults"), "empty file, not a capture");
+    assert_eq!(message("run", "empty.rd", "unsupported"), "");
+    corpus.run("cut", &["--max-work", "1"], 4);
+    assert!(message("cut", "triangle.rd.gz", "unsupported").contains("cut off"));
     for (args, why) in [
         (&["run", "nowhere", "-o", "x"][..], "cannot read nowhere"),
         (&["run", "corpus", "-o", "x", "--root", "y"], "--root is for a list"),
@@ -197,4 +209,89 @@ fn what_cannot_be_read_is_said() {
         let said = text(&refused.get_output().stderr);
         assert!(said.contains(why), "{args:?}: {said}");
     }
+}
+
+/// Of a capture, binary and options that a result was kept of, other bounds or another binary are another result; and
+/// what a process did not come to the end of is tried again.
+#[cfg(unix)]
+#[test]
+fn what_results_depend_on_is_run_again() {
+    let corpus = Corpus::new();
+    let ran = |more: &[&str]| {
+        let output = corpus.a4emu(&[&["run", "corpus", "-o", "run"], more].concat()).output().unwrap();
+        text(&output.stdout).lines().last().unwrap().split("; ").last().unwrap().to_owned()
+    };
+    let (all, none) = ("6 run now, 0 were there, 0 taken over", "0 run now, 6 were there, 0 taken over");
+    assert_eq!(ran(&[]), all);
+    assert_eq!(ran(&[]), none);
+    assert_eq!(ran(&["--timeout", "500"]), all);
+    assert_eq!(ran(&["--timeout", "500", "--strict"]), all);
+    let wrapper = corpus.wrapper("true");
+    assert_eq!(ran(&["--binary", &wrapper]), all);
+    assert_eq!(ran(&["--binary", &wrapper]), none);
+    let wrapper = corpus.wrapper("case $name in depth) kill -SEGV $$;; esac");
+    assert_eq!(ran(&["--binary", &wrapper]), all);
+    let again = corpus.a4emu(&["run", "corpus", "-o", "next", "--binary", &wrapper, "--earlier", "run"]);
+    let said = text(&{ again }.output().unwrap().stdout);
+    assert!(said.contains("; 1 run now, 0 were there, 5 taken over"), "{said}");
+}
+
+/// `--strict` reaches the process of each capture, whose row is what `replay --strict` exits with.
+#[test]
+fn strict_runs_have_strict_rows() {
+    let corpus = Corpus::new();
+    let (vertices, nowhere) = ("(0, vertices, 60", "(0, 0x70000000, 60");
+    smaller::assembled(corpus.0.path(), "corpus/fault.rd", [vertices, nowhere]);
+    let row = |run: &str| corpus.rows(run).into_iter().find(|row| row["name"] == "fault.rd").unwrap();
+    corpus.run("plain", &[], 0);
+    assert_eq!(row("plain")["played"]["status"], 0);
+    corpus.run("strict", &["--strict"], 3);
+    assert_eq!(row("strict")["played"]["status"], 3);
+    let missing = &row("plain")["played"]["missing"];
+    assert!(missing["ranges"].as_u64() > Some(0) && missing["bytes"].as_u64() > Some(0), "{missing}");
+}
+
+#[test]
+fn merged_runs_have_the_pictures_of_their_parts() {
+    let corpus = Corpus::new();
+    for part in ["0", "1"] {
+        corpus.run(part, &["--pictures", "--shard", &format!("{part}/2")], 0);
+    }
+    corpus.a4emu(&["merge", "0", "1", "-o", "all"]).assert().success();
+    let surfaces =
+        corpus.rows("all").into_iter().flat_map(|row| row["played"]["surfaces"].as_array().cloned());
+    let hashes: Vec<String> =
+        surfaces.flatten().filter_map(|surface| Some(surface["hash"].as_str()?.to_owned())).collect();
+    assert!(hashes.len() >= CAPTURES.len() - 1, "{hashes:?}");
+    for hash in hashes {
+        assert!(corpus.path(&format!("all/pictures/{hash}.png")).is_file(), "{hash}");
+    }
+}
+
+/// What two runs used otherwise is what one of them lists and the other does not; no page goes over a run.
+#[test]
+fn coverage_against_another_run_is_the_difference() {
+    let corpus = Corpus::new();
+    corpus.run("all", &["--coverage"], 0);
+    fs::write(corpus.path("one.txt"), "triangle.rd.gz").unwrap();
+    corpus.a4emu(&["run", "one.txt", "--root", "corpus", "-o", "one", "--coverage"]).assert().success();
+    let names = |args: &[&str]| {
+        let output = corpus.a4emu(&[&["coverage", "--json"], args].concat()).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let kinds = report["kinds"].as_array().unwrap().iter();
+        let named = kinds.flat_map(|kind| {
+            let lines = kind["lines"].as_array().unwrap().iter();
+            lines.map(|line| format!("{} {}", kind["name"], line["name"])).collect::<Vec<_>>()
+        });
+        let rests = report["guesses"].as_array().unwrap().clone();
+        (named.collect::<std::collections::BTreeSet<_>>(), rests)
+    };
+    let ((all, rests), (one, _)) = (names(&["all"]), names(&["one"]));
+    let difference: std::collections::BTreeSet<_> = all.difference(&one).cloned().collect();
+    assert!(one.is_subset(&all) && !difference.is_empty());
+    assert_eq!(names(&["one", "--against", "all"]).0, difference);
+    assert_eq!(names(&["all", "--against", "one"]).0, difference);
+    assert!(!rests.is_empty() && rests.iter().all(|row| row["draws"].as_u64() > Some(0)), "{rests:?}");
+    corpus.a4emu(&["coverage", "all", "--html", "all/log.jsonl"]).assert().code(2);
+    corpus.a4emu(&["coverage", "one", "--against", "all", "--html", "all/results.jsonl"]).assert().code(2);
 }

@@ -8,7 +8,7 @@ fn a4emu(folder: &Path, args: &[&str]) -> Output {
 }
 
 /// A source of the tree, assembled, with something in it changed.
-fn assembled(folder: &Path, name: &str, change: [&str; 2]) {
+pub fn assembled(folder: &Path, name: &str, change: [&str; 2]) {
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
     let source = fs::read_to_string(tree.join("triangle-by-hand.a4")).unwrap();
     assert!(source.contains(change[0]));

@@ -2,6 +2,9 @@
 use super::enums::*;
 use crate::bits::*;
 
+/// Render targets that there can be: as many as there are of `RB_MRT`.
+pub const TARGETS: u32 = 8;
+
 registers! {
     /// GMEM base >> 14; the kernel's.
     0x0cc0 RB_GMEM_BASE_ADDR { 0..31 VALUE: Hex; }

@@ -7,7 +7,7 @@ use std::path::Path;
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 
-use crate::{export, root, tessellated};
+use crate::{export, root, tessellated, trial};
 
 const CAPTURES: [&str; 4] = ["cube", "compute", "xfb", "triangle"];
 
@@ -105,11 +105,5 @@ pub fn trials() -> Vec<Trial> {
         ("a damaged capture has what could be read", a_damaged_capture_has_what_could_be_read),
         ("stdin is no file", stdin_is_no_file),
     ];
-    let trial = |(name, test): (&str, fn())| {
-        Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    };
     all.into_iter().map(trial).collect()
 }

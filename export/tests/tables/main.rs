@@ -1,9 +1,10 @@
-//! `a4emu-export`: the folder that it makes, and the ten questions of docs/tables.md, which DuckDB answers as a plain walk
+//! `a4emu-export`: the folder that it makes, rows of it, and the ten questions of docs/tables.md, which DuckDB answers as a plain walk
 //! does.
 
 mod answers;
 mod duckdb;
 mod folder;
+mod rows;
 mod walk;
 
 use std::fs;
@@ -41,6 +42,14 @@ fn captures(folder: &Path) -> Vec<PathBuf> {
     a4emu::corpus::captures(folder, None).map_or(Vec::new(), |all| all.into_iter().map(|e| e.path).collect())
 }
 
+/// A test that fails by panicking.
+fn trial((name, test): (&str, fn())) -> Trial {
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
+}
+
 fn main() {
     let ci = std::env::var("CI").is_ok_and(|value| value == "true");
     let questions = match duckdb::library() {
@@ -50,6 +59,7 @@ fn main() {
         Err(why) => Trial::test(format!("ten questions ({why})"), || Ok(())).with_ignored_flag(true),
     };
     let mut trials = folder::trials();
+    trials.extend(rows::trials());
     trials.push(questions);
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

@@ -48,7 +48,7 @@ impl Environment for Company<'_> {
 
 /// Which warp of a dispatch somebody wants to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chosen {
+pub enum WhichWarp {
     /// The n-th, counted over all groups.
     Warp(u32),
     /// That of a global invocation id.
@@ -71,7 +71,7 @@ impl DispatchState {
     /// There is no such warp.
     pub fn inspect(
         &self,
-        chosen: Chosen,
+        chosen: WhichWarp,
         memory: &mut Memory,
         budget: &mut Budget,
         look: impl FnOnce(Warp, usize, &mut dyn Environment),
@@ -93,20 +93,20 @@ impl DispatchState {
     }
 
     /// Where the chosen warp is.
-    fn place(&self, chosen: Chosen) -> Result<WarpPlace, Fault> {
+    fn place(&self, chosen: WhichWarp) -> Result<WarpPlace, Fault> {
         let nothing = || {
             let [[x, y, z], [w, h, d]] = [self.groups, self.size];
             Fault::Draw(format!("it has {x}x{y}x{z} groups of {w}x{h}x{d} invocations"))
         };
         let place = match chosen {
-            Chosen::Warp(number) => {
+            WhichWarp::Warp(number) => {
                 let warps = (self.size.iter().product::<u32>() as usize).div_ceil(LANES);
                 let (group, warp) = (number as usize / warps, number as usize % warps);
                 let [width, height, _] = self.groups.map(|n| (n as usize).max(1));
                 let group = [group % width, group / width % height, group / width / height];
                 WarpPlace { group: group.map(|n| n as u32), warp, lane: 0 }
             }
-            Chosen::Invocation(id) => {
+            WhichWarp::Invocation(id) => {
                 let group = std::array::from_fn(|axis| id[axis] / self.size[axis]);
                 let [x, y, z] = std::array::from_fn(|axis| id[axis] % self.size[axis]);
                 let local = ((z * self.size[1] + y) * self.size[0] + x) as usize;

@@ -18,7 +18,7 @@ use super::state::Rate;
 
 /// Which pixels of a draw somebody wants to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chosen {
+pub enum WhichWarp {
     /// The n-th 8x4 pixels that a primitive touches, counted over the draw.
     Warp(u32),
     /// Those around a pixel.
@@ -32,7 +32,7 @@ pub enum Chosen {
     },
 }
 
-impl Chosen {
+impl WhichWarp {
     /// Whether such pixels can be in `area`.
     pub fn is_inside(self, area: Rect) -> bool {
         match self {
@@ -64,10 +64,10 @@ pub struct WarpPixels {
 
 impl WarpPixels {
     /// The lane of the chosen pixel.
-    pub fn lane_of(&self, chosen: Chosen) -> Option<usize> {
+    pub fn lane_of(&self, chosen: WhichWarp) -> Option<usize> {
         match chosen {
-            Chosen::Warp(_) => None,
-            Chosen::Pixel { at, .. } => (0..LANES).find(|lane| self.pixel(*lane) == at),
+            WhichWarp::Warp(_) => None,
+            WhichWarp::Pixel { at, .. } => (0..LANES).find(|lane| self.pixel(*lane) == at),
         }
     }
 
@@ -87,13 +87,13 @@ impl FragmentDraw<'_> {
     pub fn inspect(
         &self,
         area: Rect,
-        chosen: Chosen,
+        chosen: WhichWarp,
         memory: &mut Memory,
         look: impl FnOnce(WarpPixels, Warp, StageEnvironment<'_, '_, '_>),
     ) -> Result<(), Fault> {
         let pixels = match chosen {
-            Chosen::Warp(number) => self.nth(area, number),
-            Chosen::Pixel { at, primitive, .. } => self.around(area, at, primitive),
+            WhichWarp::Warp(number) => self.nth(area, number),
+            WhichWarp::Pixel { at, primitive, .. } => self.around(area, at, primitive),
         }?;
         let pixels = self.of_sample(pixels, chosen)?;
         let quads = quads(pixels.primitive, pixels.at, any(pixels.covered));
@@ -111,7 +111,7 @@ impl FragmentDraw<'_> {
     }
 
     /// Where the shader runs for each sample, the chosen one of `pixels`.
-    fn of_sample(&self, pixels: WarpPixels, chosen: Chosen) -> Result<WarpPixels, Fault> {
+    fn of_sample(&self, pixels: WarpPixels, chosen: WhichWarp) -> Result<WarpPixels, Fault> {
         let lane = pixels.lane_of(chosen);
         let is_covered = |sample: usize| match lane {
             Some(lane) => pixels.covered[sample] & 1 << lane != 0,
@@ -119,8 +119,8 @@ impl FragmentDraw<'_> {
         };
         let covered: Vec<usize> = (0..MAX_SAMPLES).filter(|sample| is_covered(*sample)).collect();
         let wanted = match chosen {
-            Chosen::Pixel { sample, .. } => sample,
-            Chosen::Warp(_) => None,
+            WhichWarp::Pixel { sample, .. } => sample,
+            WhichWarp::Warp(_) => None,
         };
         let targets = &self.state.targets;
         let each = self.state.fragment.inputs.rate() == Rate::Sample && targets.samples.count() > 1;
@@ -141,19 +141,12 @@ impl FragmentDraw<'_> {
     /// masked, and of each sample the lanes in which it is.
     fn cover(&self, shape: &Shape, area: Rect, mut emit: impl FnMut([i32; 2], Coverage<u32>)) {
         let targets = &self.state.targets;
-        let mut half_blocks = |[x, y]: [i32; 2], masks: Coverage<u64>| {
-            for half in 0..2 {
-                let masks = masks.map(|mask| (mask >> (32 * half)) as u32);
-                let lanes = targets.sample_control.masked(masks).map(quad_order);
-                if any(lanes) != 0 {
-                    emit([x, y + 4 * half], lanes);
-                }
+        targets.samples.cover_halves(shape, area, |at, masks| {
+            let lanes = targets.sample_control.masked(masks).map(quad_order);
+            if any(lanes) != 0 {
+                emit(at, lanes);
             }
-        };
-        match targets.samples.count() {
-            1 => shape.cover(area, |x, y, mask| half_blocks([x, y], [mask, 0, 0, 0])),
-            _ => targets.samples.cover(shape, area, half_blocks),
-        }
+        });
     }
 
     /// The n-th warp in `area`, counted over all primitives.

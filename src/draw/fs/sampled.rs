@@ -59,11 +59,8 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
             let primitive = &draw.primitives[index as usize];
             self.note(|reasons| reasons.outline(&primitive.shape, area));
             let samples = self.samples;
-            samples.cover(&primitive.shape, area, |[x, y], masks| {
-                for half in 0..2 {
-                    let masks = masks.map(|mask| (mask >> (32 * half)) as u32);
-                    self.half_block(index, primitive, [x, y + 4 * half], masks);
-                }
+            samples.cover_halves(&primitive.shape, area, |at, masks| {
+                self.half_block(index, primitive, at, masks);
             });
         }
         self.flush();
@@ -82,9 +79,6 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
     }
 
     fn half_block(&mut self, index: u32, primitive: &ScreenPrimitive, at: [i32; 2], covered: Coverage<u32>) {
-        if any(covered) == 0 {
-            return;
-        }
         let plan = self.draw.plan;
         self.note(|reasons| reasons.half_block(at, any(covered), COVERED));
         let mut masks = self.draw.state.targets.sample_control.masked(covered);

@@ -25,6 +25,10 @@ impl End {
     }
 }
 
+/// How far from the centre of its pixel a diamond reaches along the minor axis. A line through the corner, on the
+/// border of two rows, is drawn in one of them, and so it crosses the diamond there.
+const CORNER: f32 = 0.5;
+
 /// The pixels of a line from `from` to `to` in window coordinates, `width` pixels wide;
 /// `None` for one without length.
 pub fn line(from: [f32; 2], to: [f32; 2], width: f32) -> Option<Shape> {
@@ -56,13 +60,13 @@ fn ends(from: End, to: End, direction: f32, slope: f32) -> (End, End) {
 /// Whether a line that starts at `at`, outside the diamond, still has to cross it.
 fn before_diamond(at: End, direction: f32, slope: f32) -> bool {
     let [major, minor] = at.off_centre();
-    major * direction < 0.0 && (minor - major * slope).abs() < 0.5
+    major * direction < 0.0 && (minor - major * slope).abs() <= CORNER
 }
 
 /// Whether a line that ends at `at`, outside the diamond, has crossed it.
 fn past_diamond(at: End, direction: f32, slope: f32) -> bool {
     let [major, minor] = at.off_centre();
-    major * direction > 0.0 && (minor - major * slope).abs() < 0.5
+    major * direction > 0.0 && (minor - major * slope).abs() <= CORNER
 }
 
 /// The point of the line at the boundary of its pixel: the one that lies in the
@@ -105,6 +109,14 @@ mod tests {
         assert_eq!(pixels([2.5, 3.5], [5.5, 3.5], 1.0), [(2, 3), (3, 3), (4, 3)]);
         assert_eq!(pixels([5.5, 3.5], [2.5, 3.5], 1.0), [(3, 3), (4, 3), (5, 3)]);
         assert_eq!(pixels([2.5, 3.5], [2.5, 6.5], 1.0), [(2, 3), (2, 4), (2, 5)]);
+    }
+
+    #[test]
+    fn a_line_on_the_border_of_two_rows_begins_with_its_first_pixel() {
+        // As a clipped one does, at the edge of the window.
+        let row: Vec<_> = (0..6).map(|x| (x, 3)).collect();
+        assert_eq!(pixels([0.0, 4.0], [6.0, 4.0], 1.0), row);
+        assert_eq!(pixels([6.0, 4.0], [0.0, 4.0], 1.0), row);
     }
 
     #[test]

@@ -90,6 +90,18 @@ impl Samples {
             }
         }
     }
+
+    /// The same of every 8x4 pixels, which are half a block: bit `8 * y + x` is pixel (x, y) of them.
+    pub fn cover_halves(&self, shape: &Shape, clip: Rect, mut emit: impl FnMut([i32; 2], Coverage<u32>)) {
+        self.cover(shape, clip, |[x, y], masks| {
+            for half in 0..2 {
+                let masks = masks.map(|mask| (mask >> (32 * half)) as u32);
+                if masks != [0; MAX_SAMPLES] {
+                    emit([x, y + 4 * half], masks);
+                }
+            }
+        });
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::draw::cs;
 use crate::draw::cs::state::DispatchState;
 use crate::draw::debugged::{Launch, Looked, Place};
 use crate::draw::fs::history::{PixelOf, Touch};
-use crate::draw::fs::inspect::Chosen;
+use crate::draw::fs::inspect::WhichWarp;
 use crate::draw::fs::{DrawState, FragmentDraw, Plan};
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::{self, Assembled, PrimitiveState};
@@ -178,7 +178,7 @@ pub fn inspect_vertices(
 pub fn inspect_fragments(
     gpu: &mut Gpu,
     call: &DrawCall,
-    chosen: Chosen,
+    chosen: WhichWarp,
     look: impl FnOnce(Launch<'_>),
 ) -> Result<Looked, Stop> {
     if matches!(call.pass, Pass::Resolve | Pass::Binning) {
@@ -196,8 +196,8 @@ pub fn inspect_fragments(
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let Primitives { vertices, primitives, bounds, .. } = &*made;
     let count = match chosen {
-        Chosen::Warp(_) => affordable(gpu, bounds, area),
-        Chosen::Pixel { .. } => {
+        WhichWarp::Warp(_) => affordable(gpu, bounds, area),
+        WhichWarp::Pixel { .. } => {
             charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
             primitives.len()
         }
@@ -227,8 +227,8 @@ pub fn inspect_dispatch(
     let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
     let stepped = DispatchState { stage: state.stage.with_program(program.clone()), ..state };
     let chosen = match place {
-        Place::Warp(number) => cs::inspect::Chosen::Warp(number),
-        Place::Invocation(id) => cs::inspect::Chosen::Invocation(id),
+        Place::Warp(number) => cs::inspect::WhichWarp::Warp(number),
+        Place::Invocation(id) => cs::inspect::WhichWarp::Invocation(id),
         Place::Vertex(_) | Place::Pixel { .. } => {
             return Err(Fault::Draw(format!("a dispatch has no such place: {place:?}")).into());
         }

@@ -43,10 +43,16 @@ impl Surface {
         Self { location, ..*self }
     }
 
+    /// Whether there is one row, however long: the driver copies buffers by drawing to them with a pitch of 0
+    /// (fd_blitter, where piglit's vbo-subdata-many has it).
+    fn is_one_row(&self) -> bool {
+        self.pitch == 0
+    }
+
     /// Where the pixel at screen position (x, y) lies, if the surface has one there.
     pub fn pixel(&self, [x, y]: [i32; 2]) -> Option<Location> {
         let (x, y) = (u32::try_from(x - self.origin[0]).ok()?, u32::try_from(y - self.origin[1]).ok()?);
-        x.checked_mul(self.cpp).filter(|at| *at < self.pitch)?;
+        x.checked_mul(self.cpp).filter(|at| *at < self.pitch || self.is_one_row() && y == 0)?;
         let offset = u32::try_from(self.tiling.offset([x, y], self.pitch, self.cpp)).ok()?;
         Some(match self.location {
             Location::Gmem(base) => Location::Gmem(base.checked_add(offset)?),
@@ -105,9 +111,10 @@ pub struct PixelRows<'a> {
 }
 
 impl<'a> PixelRows<'a> {
-    /// `bytes` start with the pixel at screen position `first`.
+    /// `bytes` start with the pixel at screen position `first`. A pitch of 0 is that of a single row: the others are
+    /// behind the end.
     pub fn new(bytes: &'a mut [u8], pitch: u32, cpp: u32, first: [i32; 2]) -> Self {
-        let (pitch, cpp) = (pitch as usize, cpp as usize);
+        let (pitch, cpp) = (if pitch == 0 { bytes.len() } else { pitch as usize }, cpp as usize);
         Self { bytes, pitch, cpp, step: cpp, x0: first[0], y0: first[1] }
     }
 
@@ -193,8 +200,12 @@ pub fn reachable(surfaces: &[Surface], gmem: &[u8], mem: &Memory) -> Rect {
             Location::Memory(base) => mem.room(base).into(),
         };
         let side = |pixels: u64| pixels.min(Rect::ALL.x1 as u64) as i32;
-        let columns = side(u64::from(surface.pitch / surface.cpp.max(1)));
-        let rows = side(room.div_ceil(u64::from(surface.pitch.max(1))));
+        let cpp = u64::from(surface.cpp.max(1));
+        let (columns, rows) = match u64::from(surface.pitch) {
+            0 => (room / cpp, 1),
+            pitch => (pitch / cpp, room.div_ceil(pitch)),
+        };
+        let (columns, rows) = (side(columns), side(rows));
         let [x0, y0] = surface.origin;
         Rect { x0, y0, x1: x0 + columns, y1: y0 + rows }
     };
@@ -411,6 +422,23 @@ mod tests {
         for mut plane in planes {
             plane.pixels(4, 6, 1).expect("in the plane").fill(value);
         }
+    }
+
+    #[test]
+    fn a_pitch_of_nothing_is_that_of_one_row() {
+        let mut mem = Memory::new();
+        mem.announce(0x1000, 64, Some(&[1; 64]));
+        let surface = Surface { pitch: 0, ..surface(Location::Memory(0x1000)) };
+        assert_eq!(reachable(&[surface], &[], &mem), Rect { x0: 2, y0: 4, x1: 34, y1: 5 });
+        assert_eq!(surface.pixel([9, 4]), Some(Location::Memory(0x100e)));
+        assert_eq!(surface.pixel([9, 5]), None);
+        let area = Rect { x0: 6, y0: 4, x1: 9, y1: 5 };
+        let fill = |mut planes: Vec<PixelRows<'_>>, _: &mut Memory| {
+            planes[0].pixels(6, 4, 3).expect("in the row").fill(7);
+            assert!(planes[0].pixels(6, 5, 1).is_none(), "no row is in the same place");
+        };
+        with_rows(&[surface], area, &mut [], &mut mem, Reads::Elsewhere, fill);
+        assert_eq!(mem.slice(0x1006, 10), Some(&[1, 1, 7, 7, 7, 7, 7, 7, 1, 1][..]));
     }
 
     #[test]

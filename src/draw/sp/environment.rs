@@ -4,7 +4,9 @@ use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::isa::ir3::access::FileReg;
 
 use crate::draw::vpc::interpolate::WarpQuads;
-use crate::shader::{Chooser, Environment, Lanes, Mask, Op, Reach, Refused, Sample, Varying, lanes_of};
+use crate::shader::{
+    Chooser, Environment, Lanes, Mask, Op, Plain, Reach, Refused, Sample, Varying, lanes_of,
+};
 
 use super::memory::ShaderMemory;
 
@@ -38,6 +40,10 @@ impl Environment for StageEnvironment<'_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
+        self.memory.filter(request, mask, out)
     }
 
     fn planes(&mut self, locations: &[u16], frame: &mut [Lanes]) -> bool {

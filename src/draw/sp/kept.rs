@@ -61,7 +61,7 @@ impl KeptStage {
             false => self.no_textures.clone(),
         };
         let key = [state.changes.constants, ssbo.changes];
-        let constants = self.constants.get(regs, key, |_| constants(gpu, stage).into());
+        let constants = self.constants.get(regs, key, |_| constants(gpu, stage));
         let buffers = self
             .buffers
             .get(regs, ssbo.changes, |_| ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect());

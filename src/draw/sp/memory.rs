@@ -3,8 +3,8 @@
 use crate::fault::{Client, Miss};
 use crate::memory::Memory;
 use crate::shader::{
-    Atomic, AtomicPlace, ImageAccess, ImageLayout, Lanes, Mask, MemoryAccess, Query, Reach, Sample, Space,
-    lanes_of,
+    Atomic, AtomicPlace, ImageAccess, ImageLayout, Lanes, Mask, MemoryAccess, Plain, Query, Reach, Sample,
+    Space, lanes_of,
 };
 
 use super::buffer::Buffer;
@@ -120,6 +120,18 @@ impl<'a> ShaderMemory<'a> {
             GpuMemory::ReadOnly(_, bound) => bound.sample(request, mask, out),
             GpuMemory::ReadWrite(memory) => self.stage.textures.sample(memory, request, mask, out),
         };
+    }
+
+    /// The same of a common request, if it can be had sooner. What is in `out` in other lanes is lost.
+    pub fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
+        let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return false };
+        if self.left() == 0 {
+            return false;
+        }
+        let Some(used) = bound.filter(request, out) else { return false };
+        self.work.texels += TEXELS_PER_LANE * u64::from(mask.count_ones());
+        self.used_textures |= used;
+        true
     }
 
     /// getsize and its relatives.

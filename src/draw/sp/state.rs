@@ -6,7 +6,7 @@ use a4emu_decoder::regs::sp::*;
 use a4emu_decoder::regs::sp_geometry::*;
 
 use crate::fault::{Client, Miss};
-use crate::gpu::{CodeSource, Gpu, INSTRUCTIONS, SsboState, Stage};
+use crate::gpu::{CodeSource, Gpu, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
 use crate::regfile::RegFile;
 use crate::shader::{Counting, Program, Summary, Warp};
@@ -101,10 +101,13 @@ impl StageState {
 }
 
 /// The constant file of `stage`, with the SSBO mirror in place.
-pub(super) fn constants(gpu: &Gpu, stage: Stage) -> Vec<u32> {
-    let mut constants = gpu.loaded.stage(stage).constants.as_flattened().to_vec();
-    mirror(gpu.loaded.ssbo(stage), &mut constants);
-    constants
+pub(super) fn constants(gpu: &Gpu, stage: Stage) -> Arc<[u32]> {
+    let (held, ssbo) = (gpu.loaded.stage(stage).constants.as_flattened(), gpu.loaded.ssbo(stage));
+    let used = ssbo.descriptors.iter().rposition(|d| *d != [0; 4]).map_or(0, |last| last + 1);
+    match used {
+        0 => held.into(),
+        _ => mirrored(&ssbo.descriptors[..used], held.to_vec()).into(),
+    }
 }
 
 /// Where a stage's program is.
@@ -145,15 +148,11 @@ impl CodePlace {
 }
 
 /// Constants from c448 on read the SSBO descriptors (docs/hardware/ir3-isa.md, section 9.3).
-fn mirror(ssbo: &SsboState, constants: &mut Vec<u32>) {
-    let used = ssbo.descriptors.iter().rposition(|d| *d != [0; 4]).map_or(0, |last| last + 1);
-    let end = 4 * (SSBO_MIRROR + used);
-    if used > 0 && constants.len() < end {
-        constants.resize(end, 0);
-    }
-    for (i, descriptor) in ssbo.descriptors[..used].iter().enumerate() {
-        constants[4 * (SSBO_MIRROR + i)..][..4].copy_from_slice(descriptor);
-    }
+fn mirrored(descriptors: &[[u32; 4]], mut constants: Vec<u32>) -> Vec<u32> {
+    let (start, end) = (4 * SSBO_MIRROR, 4 * (SSBO_MIRROR + descriptors.len()));
+    constants.resize(constants.len().max(end), 0);
+    constants[start..end].copy_from_slice(descriptors.as_flattened());
+    constants
 }
 
 /// Address and length in instructions of a stage's program.

@@ -6,13 +6,14 @@ use a4emu_decoder::guesses::Guess;
 
 use super::descriptor::{Bytes, Texture, TextureError};
 use super::guesses;
+use super::planar::Planar;
 use super::query;
 use super::sampler::{Border, Sampler};
 use super::unit::Unit;
 use crate::fault::{Client, Miss};
 use crate::gpu::Model;
 use crate::memory::Memory;
-use crate::shader::{Lanes, Mask, Query, Sample, Slots, lanes_of};
+use crate::shader::{Lanes, Mask, Plain, Query, Sample, Slots, lanes_of};
 
 /// Texture slots that a bank keeps apart when it says which were used.
 const SLOTS: usize = 128;
@@ -182,6 +183,16 @@ impl BoundBank<'_> {
         self.bank.sample_with(request, mask, out, |slot| {
             Cow::Borrowed(self.bytes(slot).map_or(&[][..], |it| &it.bytes))
         })
+    }
+
+    /// As [`BoundBank::sample`] in all lanes, of a common request; `None`, and nothing done, if its texture or
+    /// sampler is not.
+    pub fn filter(&self, request: &Plain<&Lanes>, out: &mut [Lanes; 4]) -> Option<Used> {
+        let Plain { texture: slot, sampler, .. } = *request;
+        let (texture, sampler) = (self.bank.texture(slot)?, self.bank.samplers.get(sampler as usize)?);
+        let bytes = self.bytes(slot as usize)?;
+        Planar::new(texture, sampler, &bytes.bytes, request)?.answer(out);
+        Some(bit(slot))
     }
 
     fn bytes(&self, slot: usize) -> Option<&Bytes<'_>> {

@@ -20,8 +20,9 @@ pub struct Texture {
     /// At least one.
     pub(super) levels: Vec<Level>,
     pub(super) texels: Texels,
-    /// Their components, if those are normalised and in a dword.
-    pub(super) unorm: Option<[Option<UnormField>; 4]>,
+    /// Of planar textures whose texels lie row by row, with components that are normalised and in a dword: what x, y, z and w are made of once they are
+    /// swizzled, and the bytes of a texel.
+    pub(super) unorm: Option<([Component; 4], u32)>,
     /// Samples and order of texels.
     pub(super) arrangement: Arrangement,
     pub(super) swizzle: [TexSwiz; 4],
@@ -49,6 +50,15 @@ pub(super) enum TextureKind {
     Volume,
     /// Elements one after the other, `levels[0].width` of them.
     Buffer,
+}
+
+/// What a component of an answer is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Component {
+    /// This part of the texels.
+    Texels(UnormField),
+    /// Nothing: these bits.
+    Constant(u32),
 }
 
 /// How bytes become components.
@@ -105,15 +115,17 @@ impl Texture {
             TextureKind::Planar | TextureKind::Cube | TextureKind::Buffer => shape.layer_first(),
         };
         let texels = Texels::new(format, c2.SWAP(), transfer, profile(model));
+        let swizzle = [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()];
+        let planar = kind == TextureKind::Planar && shape.arrangement == Arrangement::PLAIN;
         Ok(Self {
             kind,
-            unorm: texels.codec().and_then(Codec::unorm_fields),
+            unorm: texels.codec().filter(|_| planar).and_then(|codec| components(codec, swizzle)),
             extent: shape.extent(&levels),
             levels,
             arrangement: shape.arrangement,
             texels,
             precision: Precision::of(model),
-            swizzle: [c0.SWIZ_X(), c0.SWIZ_Y(), c0.SWIZ_Z(), c0.SWIZ_W()],
+            swizzle,
             fmt: c0.FMT(),
             swap: c2.SWAP(),
             transfer,
@@ -146,6 +158,28 @@ impl Texture {
         let mut copy = vec![0; held as usize];
         let complete = memory.read(self.base, &mut copy) && held == wanted;
         Bytes { bytes: Cow::Owned(copy), missing: if complete { None } else { missing(wanted) } }
+    }
+}
+
+/// The components of normalised texels of at most a dword, behind the swizzle, and the bytes of one.
+fn components(codec: &Codec, swizzle: [TexSwiz; 4]) -> Option<([Component; 4], u32)> {
+    let fields = codec.unorm_fields()?;
+    let components = swizzle.map(|from| match (source(from), from) {
+        (Some(c), _) => fields[c].map_or(Component::Constant(codec.absent(c)), Component::Texels),
+        (None, TexSwiz::A4XX_TEX_ONE) => Component::Constant(1f32.to_bits()),
+        (None, _) => Component::Constant(0),
+    });
+    Some((components, codec.bytes()))
+}
+
+/// Component that a swizzle takes, if it takes one.
+pub(super) fn source(swizzle: TexSwiz) -> Option<usize> {
+    match swizzle {
+        TexSwiz::A4XX_TEX_X => Some(0),
+        TexSwiz::A4XX_TEX_Y => Some(1),
+        TexSwiz::A4XX_TEX_Z => Some(2),
+        TexSwiz::A4XX_TEX_W => Some(3),
+        TexSwiz::A4XX_TEX_ZERO | TexSwiz::A4XX_TEX_ONE | TexSwiz::Other(_) => None,
     }
 }
 

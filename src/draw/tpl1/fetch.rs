@@ -33,7 +33,11 @@ impl Images {
     pub fn new(levels: &[Level], index: &Ints) -> Self {
         let last = levels.len() as i32 - 1;
         let of = |index: Option<i32>| index.unwrap_or(0).clamp(0, last);
-        let (low, high) = (of(index.iter().copied().min()), of(index.iter().copied().max()));
+        Self::of(levels, index, [of(index.iter().copied().min()), of(index.iter().copied().max())])
+    }
+
+    /// The same, with all of `index` within `low..=high`, or beyond the last level.
+    pub fn of(levels: &[Level], index: &Ints, [low, high]: [i32; 2]) -> Self {
         let mut images = Self::uniform(&levels[low as usize]);
         if low < high {
             images.raise(levels, index, low, high);
@@ -64,6 +68,12 @@ impl Images {
     #[inline(always)]
     pub fn row(&self, lane: usize, y: u32) -> u32 {
         self.offset[lane].wrapping_add(y.wrapping_mul(self.pitch[lane]))
+    }
+
+    /// Bytes from one row to the next, in the level of `lane`.
+    #[inline(always)]
+    pub fn pitch(&self, lane: usize) -> u32 {
+        self.pitch[lane]
     }
 
     /// The lanes whose texel does not exist.
@@ -255,6 +265,14 @@ pub(super) fn mix(a: f32, b: f32, weight: f32) -> f32 {
     a + weight * (b - a)
 }
 
+/// Mixes `far` into `near`, lane by lane.
+#[inline(always)]
+pub(super) fn mix_all(near: &mut [u32; LANES], far: &[u32; LANES], weight: &Floats) {
+    for i in 0..LANES {
+        near[i] = mix(f32::from_bits(near[i]), f32::from_bits(far[i]), weight[i]).to_bits();
+    }
+}
+
 /// Offset of row of blocks `y` in slice `z`. Wraps on hostile sizes: where that
 /// leads to is checked against the bytes.
 #[inline(always)]
@@ -282,9 +300,14 @@ fn offsets(codec: &Codec, x: &Ints, rows: &[u32; LANES]) -> [u32; LANES] {
     at
 }
 
-/// The texels of at most a dword at these offsets; what is not in `bytes` is 0.
-pub(super) fn gather_texels(codec: &Codec, bytes: &[u8], at: &[u32; LANES], out: &mut [u32; LANES]) {
-    gather(codec, 0, bytes, at, out);
+/// The texels of `size` bytes (1, 2 or 4) at these offsets; what is not in `bytes` is 0.
+#[inline(always)]
+pub(super) fn gather_texels(size: u32, bytes: &[u8], at: &[u32; LANES], out: &mut [u32; LANES]) {
+    match size {
+        1 => gather_units::<u8>(bytes, 0, at, out),
+        2 => gather_units::<u16>(bytes, 0, at, out),
+        _ => gather_units::<u32>(bytes, 0, at, out),
+    }
 }
 
 /// The dwords that hold component `c` of the texels at these offsets; what is not
@@ -337,13 +360,23 @@ pub(super) fn gather_pairs(
 ) -> bool {
     let units: &[u32] = bytemuck::try_cast_slice(&bytes[..bytes.len() & !3]).unwrap_or_default();
     let mut pairs = [0u64; LANES];
-    for i in 0..LANES {
-        let pair = units.get((at[i] / 4) as usize..).and_then(|rest| rest.first_chunk::<2>());
-        let Some(&[near, far]) = pair else { return false };
-        pairs[i] = u64::from(near) | u64::from(far) << 32;
+    if !load_pairs(units, at, &mut pairs) {
+        return false;
     }
     for i in 0..LANES {
         (first[i], second[i]) = (pairs[i] as u32, (pairs[i] >> 32) as u32);
+    }
+    true
+}
+
+/// The two dwords at each of these offsets; false when one is not there. A function of its own, of slices: as a part
+/// of a longer one, for so many lanes, its numbers do not fit the registers of the host.
+#[inline(never)]
+fn load_pairs(units: &[u32], at: &[u32], pairs: &mut [u64]) -> bool {
+    for (pair, at) in pairs.iter_mut().zip(at) {
+        let first = (at / 4) as usize;
+        let Some(&[near, far]) = units.get(first..first + 2) else { return false };
+        *pair = u64::from(near) | u64::from(far) << 32;
     }
     true
 }

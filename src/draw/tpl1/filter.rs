@@ -2,7 +2,7 @@
 use a4emu_decoder::regs::enums::CompareFunc;
 
 use super::cube;
-use super::fetch::{Fetcher, Images, Texel, mix, replace};
+use super::fetch::{Fetcher, Images, Texel, mix_all, replace};
 use super::sampler::{Filter, Wrap};
 use super::wrap::{self, Axis, Pair, Precision};
 use super::{Color, Floats, Ints, simd};
@@ -211,12 +211,8 @@ simd! {
     /// Mixes the components in `need` of `b` into `a`.
     pub(super) fn blend(a: &mut Color, b: &Color, weight: &Floats, need: u32) {
         for c in 0..4 {
-            if need >> c & 1 == 0 {
-                continue;
-            }
-            let (a, b) = (&mut a[c], &b[c]);
-            for i in 0..LANES {
-                a[i] = mix(f32::from_bits(a[i]), f32::from_bits(b[i]), weight[i]).to_bits();
+            if need >> c & 1 != 0 {
+                mix_all(&mut a[c], &b[c], weight);
             }
         }
     }

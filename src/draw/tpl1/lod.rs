@@ -42,27 +42,74 @@ simd! {
     }
 }
 
-simd! {
-    /// [`lambda`] of two coordinates, from what they differ by within each quad.
-    pub(super) fn of_quads(coords: [&Floats; 2], size: [f32; 2]) -> Floats {
-        let mut rho = [0.0f32; LANES];
-        for axis in 0..2 {
-            let (mut rows, mut columns) = ([0.0f32; LANES], [0.0f32; LANES]);
-            let quads = coords[axis].as_chunks::<4>().0.iter();
-            let out = rows.as_chunks_mut::<4>().0.iter_mut().zip(columns.as_chunks_mut::<4>().0);
-            for ([a, b, c, d], (row, column)) in quads.zip(out) {
-                *row = [b - a, b - a, d - c, d - c];
-                *column = [c - a, d - b, c - a, d - b];
-            }
-            for i in 0..LANES {
-                let (dx, dy) = (rows[i].abs() * size[axis], columns[i].abs() * size[axis]);
-                // Comparisons with NaN are false: NaN does not count.
-                rho[i] = if dx > rho[i] { dx } else { rho[i] };
-                rho[i] = if dy > rho[i] { dy } else { rho[i] };
-            }
+/// [`lambda`] of two coordinates, from what they differ by within each quad.
+#[inline(always)]
+fn of_quads(coords: [&Floats; 2], size: [f32; 2]) -> Floats {
+    let mut rho = [0.0f32; LANES];
+    for axis in 0..2 {
+        let (mut rows, mut columns) = ([0.0f32; LANES], [0.0f32; LANES]);
+        let quads = coords[axis].as_chunks::<4>().0.iter();
+        let out = rows.as_chunks_mut::<4>().0.iter_mut().zip(columns.as_chunks_mut::<4>().0);
+        for ([a, b, c, d], (row, column)) in quads.zip(out) {
+            *row = [b - a, b - a, d - c, d - c];
+            *column = [c - a, d - b, c - a, d - b];
         }
-        log2(&rho)
+        for i in 0..LANES {
+            let (dx, dy) = (rows[i].abs() * size[axis], columns[i].abs() * size[axis]);
+            // Comparisons with NaN are false: NaN does not count.
+            rho[i] = if dx > rho[i] { dx } else { rho[i] };
+            rho[i] = if dy > rho[i] { dy } else { rho[i] };
+        }
     }
+    log2(&rho)
+}
+
+/// Where the lanes of a warp agree.
+pub(super) struct Common {
+    /// The lowest and the highest of the nearer levels.
+    pub near: [i32; 2],
+    /// Of the farther ones.
+    pub far: [i32; 2],
+    /// Whether a farther one counts anywhere.
+    pub blended: bool,
+    /// Whether the magnification filter applies anywhere, and everywhere.
+    pub magnified: [bool; 2],
+}
+
+simd! {
+    /// The levels of a request of two coordinates at the level that its quads want.
+    pub(super) fn implicit(
+        coords: [&Floats; 2],
+        size: [f32; 2],
+        sampler: &Sampler,
+        count: usize,
+    ) -> (Levels, Common) {
+        let mut lambda = of_quads(coords, size);
+        lambda.iter_mut().for_each(|lod| *lod += sampler.bias);
+        agreed(&clamp(&lambda, sampler), sampler.mip, count)
+    }
+}
+
+simd! {
+    /// The same of level 0.
+    pub(super) fn zero(sampler: &Sampler, count: usize) -> (Levels, Common) {
+        agreed(&clamp(&[0.0; LANES], sampler), sampler.mip, count)
+    }
+}
+
+#[inline(always)]
+fn agreed(lod: &Floats, mip: Filter, count: usize) -> (Levels, Common) {
+    let levels = chosen(lod, mip, count);
+    let (mut near, mut far) = ([i32::MAX, 0], [i32::MAX, 0]);
+    let (mut blended, mut some, mut all) = (0, 0, 1);
+    for i in 0..LANES {
+        near = [near[0].min(levels.near[i]), near[1].max(levels.near[i])];
+        far = [far[0].min(levels.far[i]), far[1].max(levels.far[i])];
+        blended |= levels.weight[i].to_bits();
+        some |= levels.magnified.0[i];
+        all &= levels.magnified.0[i];
+    }
+    (levels, Common { near, far, blended: blended != 0, magnified: [some != 0, all != 0] })
 }
 
 /// Base-2 logarithm of non-negative numbers to about 1e-7, the same on every
@@ -85,6 +132,7 @@ fn log2(values: &Floats) -> Floats {
 }
 
 /// `lod` within the sampler's limits; NaN gives the lower one.
+#[inline(always)]
 pub(super) fn clamp(lod: &Floats, sampler: &Sampler) -> Floats {
     let mut out = [0.0; LANES];
     for i in 0..LANES {
@@ -97,28 +145,33 @@ pub(super) fn clamp(lod: &Floats, sampler: &Sampler) -> Floats {
 simd! {
     /// Which of `count` levels a clamped `lod` reads.
     pub(super) fn select(lod: &Floats, mip: Filter, count: usize) -> Levels {
-        let last = (count - 1) as f32;
-        let (mut near, mut far, mut weight) = ([0; LANES], [0; LANES], [0.0; LANES]);
-        let mut magnified = Lanes::ZERO;
-        let mut level = [0.0; LANES];
-        for i in 0..LANES {
-            magnified.0[i] = u32::from(lod[i] <= 0.0);
-            let raised = if lod[i] > 0.0 { lod[i] } else { 0.0 };
-            level[i] = if raised < last { raised } else { last };
-        }
-        match mip {
-            // Halfway goes down: ceil(level + 0.5) - 1.
-            Filter::Nearest => (0..LANES).for_each(|i| near[i] = whole((level[i] + 0.5).ceil()) - 1),
-            Filter::Linear => (0..LANES).for_each(|i| {
-                near[i] = whole(level[i].floor());
-                weight[i] = level[i] - near[i] as f32;
-            }),
-        }
-        for i in 0..LANES {
-            far[i] = near[i] + i32::from(weight[i] > 0.0);
-        }
-        Levels { near, far, weight, magnified }
+        chosen(lod, mip, count)
     }
+}
+
+#[inline(always)]
+fn chosen(lod: &Floats, mip: Filter, count: usize) -> Levels {
+    let last = (count - 1) as f32;
+    let (mut near, mut far, mut weight) = ([0; LANES], [0; LANES], [0.0; LANES]);
+    let mut magnified = Lanes::ZERO;
+    let mut level = [0.0; LANES];
+    for i in 0..LANES {
+        magnified.0[i] = u32::from(lod[i] <= 0.0);
+        let raised = if lod[i] > 0.0 { lod[i] } else { 0.0 };
+        level[i] = if raised < last { raised } else { last };
+    }
+    match mip {
+        // Halfway goes down: ceil(level + 0.5) - 1.
+        Filter::Nearest => (0..LANES).for_each(|i| near[i] = whole((level[i] + 0.5).ceil()) - 1),
+        Filter::Linear => (0..LANES).for_each(|i| {
+            near[i] = whole(level[i].floor());
+            weight[i] = level[i] - near[i] as f32;
+        }),
+    }
+    for i in 0..LANES {
+        far[i] = near[i] + i32::from(weight[i] > 0.0);
+    }
+    Levels { near, far, weight, magnified }
 }
 
 #[cfg(test)]

@@ -2,306 +2,354 @@
 //!
 //! What comes out is what the general way ([`filter`](super::filter), [`wrap`](super::wrap),
 //! [`fetch`](super::fetch)) makes of it, bit for bit: the expressions are the same, but each lane goes through all of
-//! them before the next, so that what lies between stays in registers.
-use super::descriptor::{Texels, TextureKind};
-use super::fetch::{Images, gather_pairs, gather_texels, mix};
-use super::lod::{self, Levels};
-use super::sampler::{Filter, Wrap};
-use super::unit::Unit;
-use super::wrap::{Precision, clamp, cut_one, period, whole};
-use super::{Color, Floats, Ints, simd};
-use crate::format::arrangement::Arrangement;
-use crate::format::{Codec, UnormField};
-use crate::shader::{ALL, LANES, Lanes, Lod, Number, Sample, SampleKind};
+//! them before the next, and what all lanes have in common (the level, most of the time) is a number of its own, so
+//! that what lies between stays in registers. Components are answered in the order of the swizzle, nothing is moved
+//! afterwards.
+use super::descriptor::{Component, Texture};
+use super::fetch::{Images, gather_pairs, gather_texels, mix, mix_all};
+use super::layout::Level;
+use super::lod::{self, Common, Levels};
+use super::sampler::{Edge, Filter, Sampler};
+use super::wrap::{Precision, at_edge, clamp, cut_one, period, repeated, whole};
+use super::{Floats, Ints, simd};
+use crate::format::UnormField;
+use crate::shader::{LANES, Lanes, Plain, PlainLevel};
 
-/// How texels beyond an edge are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Edge {
-    /// At the other one.
-    Repeat,
-    /// They are those at the edge.
-    Clamp,
-}
-
-impl Edge {
-    fn of(wrap: Wrap) -> Option<Self> {
-        match wrap {
-            Wrap::Repeat => Some(Self::Repeat),
-            Wrap::ClampToEdge => Some(Self::Clamp),
-            Wrap::MirrorRepeat | Wrap::ClampToBorder | Wrap::MirrorClamp => None,
-        }
-    }
-}
-
-/// A request that is a common one.
+/// A common request of a texture and a sampler that are common too.
 pub(super) struct Planar<'a> {
-    unit: &'a Unit<'a>,
-    codec: &'a Codec,
-    fields: [Option<UnormField>; 4],
+    texture: &'a Texture,
+    sampler: &'a Sampler,
+    bytes: &'a [u8],
     coords: [&'a Floats; 2],
+    level: PlainLevel,
     edges: [Edge; 2],
-    need: u32,
+    /// What is made of the texels.
+    made: Made<'a>,
 }
 
-/// Texels to read: offsets of their first bytes, and what they weigh.
-struct Taps {
-    /// Upper left, upper right, lower left, lower right.
-    at: [[u32; LANES]; 4],
-    x: Floats,
-    y: Floats,
-    /// 0 if the right ones are all behind the left ones.
-    apart: u32,
+/// The components of an answer.
+#[derive(Clone, Copy)]
+struct Made<'a> {
+    /// What each comes from.
+    of: &'a [Component; 4],
+    /// Those that are wanted: bit 0 is x.
+    wanted: u8,
+    /// Bytes of a texel.
+    texel: u32,
+}
+
+/// The level that a lane reads.
+#[derive(Clone, Copy)]
+struct Extent {
+    width: i32,
+    height: i32,
+    offset: u32,
+    pitch: u32,
 }
 
 impl<'a> Planar<'a> {
-    /// `request` of `unit`, if it is a common one.
-    pub fn new(unit: &'a Unit<'a>, request: &Sample<&'a Lanes>, need: u32) -> Option<Self> {
-        let (texture, sampler) = (unit.texture, unit.sampler);
-        let plain = request.kind == SampleKind::Filter
-            && request.number == Number::Float
-            && request.layer.is_none()
-            && request.reference.is_none()
-            && request.projector.is_none()
-            && request.offsets.is_none();
-        let known = texture.kind == TextureKind::Planar
-            && texture.arrangement == Arrangement::PLAIN
-            && !sampler.unnormalized
-            && matches!(request.lod, Lod::Implicit | Lod::Zero);
-        let (true, true, Texels::Plain(codec)) = (plain, known, &texture.texels) else { return None };
-        let [s, t, _] = sampler.wrap;
-        let edges = [Edge::of(s)?, Edge::of(t)?];
-        // A border there shows in no coordinate of two.
-        let coords =
-            [request.coords.first()?, request.coords.get(1)?].map(|lanes| bytemuck::cast_ref(&lanes.0));
-        Some(Self { unit, codec, fields: texture.unorm?, coords, edges, need })
+    /// `request` of `texture` with `sampler`, if they are common ones.
+    #[inline]
+    pub fn new(
+        texture: &'a Texture,
+        sampler: &'a Sampler,
+        bytes: &'a [u8],
+        request: &Plain<&'a Lanes>,
+    ) -> Option<Self> {
+        let ((of, texel), edges) = (texture.unorm.as_ref()?, sampler.edges?);
+        let coords = request.coords.map(|lanes| bytemuck::cast_ref(&lanes.0));
+        let made = Made { of, wanted: request.components, texel: *texel };
+        Some(Self { texture, sampler, bytes, coords, level: request.level, edges, made })
     }
 
     /// Its answer.
-    pub fn answer(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
-        let mut color = [[0; LANES]; 4];
-        match self.levels(request.lod) {
-            Some(levels) => self.of_levels(&levels, &mut color),
-            None => {
-                let images = Images::uniform(&self.unit.texture.levels[0]);
-                self.image(self.unit.sampler.min, &images, &mut color);
-            }
-        }
-        self.unit.finish(&color, request, out);
-    }
-
-    /// Levels to read, unless all of them come to the same.
-    fn levels(&self, lod: Lod<&Lanes>) -> Option<Levels> {
-        let (sampler, levels) = (self.unit.sampler, &self.unit.texture.levels);
+    pub fn answer(&self, out: &mut [Lanes; 4]) {
+        let (sampler, levels) = (self.sampler, &self.texture.levels);
         if levels.len() == 1 && sampler.min == sampler.mag {
-            return None;
+            // All levels come to the same.
+            return self.of_one(sampler.min, &levels[0], out);
         }
         let size = [levels[0].width as f32, levels[0].height as f32];
-        let lambda = match lod {
-            Lod::Implicit => lod::of_quads(self.coords, size).map(|lod| lod + sampler.bias),
-            _ => [0.0; LANES],
+        let (chosen, common) = match self.level {
+            PlainLevel::Implicit => lod::implicit(self.coords, size, sampler, levels.len()),
+            PlainLevel::Zero => lod::zero(sampler, levels.len()),
         };
-        Some(lod::select(&lod::clamp(&lambda, sampler), sampler.mip, levels.len()))
+        self.of_levels(&chosen, &common, out);
     }
 
-    fn of_levels(&self, levels: &Levels, color: &mut Color) {
-        let images = |index| Images::new(&self.unit.texture.levels, index);
-        let (min, mag) = (self.unit.sampler.min, self.unit.sampler.mag);
-        let near = images(&levels.near);
-        match levels.magnified.nonzero() {
-            ALL => self.image(mag, &near, color),
-            some if min == mag || some == 0 => self.image(min, &near, color),
+    fn of_levels(&self, levels: &Levels, common: &Common, out: &mut [Lanes; 4]) {
+        let (min, mag) = (self.sampler.min, self.sampler.mag);
+        match common.magnified {
+            [_, true] => self.image(mag, &levels.near, common.near, out),
+            [false, _] => self.image(min, &levels.near, common.near, out),
+            _ if min == mag => self.image(min, &levels.near, common.near, out),
             _ => {
-                let mut large = [[0; LANES]; 4];
-                self.image(mag, &near, &mut large);
-                self.image(min, &near, color);
-                for (out, large) in color.iter_mut().zip(&large) {
-                    (0..LANES)
-                        .for_each(|i| out[i] = if levels.magnified[i] != 0 { large[i] } else { out[i] });
+                let mut large = [Lanes::ZERO; 4];
+                self.image(mag, &levels.near, common.near, &mut large);
+                self.image(min, &levels.near, common.near, out);
+                for c in self.made.components() {
+                    (0..LANES).filter(|i| levels.magnified[*i] != 0).for_each(|i| out[c][i] = large[c][i]);
                 }
             }
         }
-        if levels.weight != [0.0; LANES] {
-            let mut far = [[0; LANES]; 4];
-            self.image(min, &images(&levels.far), &mut far);
-            super::filter::blend(color, &far, &levels.weight, self.need);
+        if common.blended {
+            let mut far = [Lanes::ZERO; 4];
+            self.image(min, &levels.far, common.far, &mut far);
+            for c in self.made.components() {
+                blend(&mut out[c].0, &far[c].0, &levels.weight);
+            }
         }
     }
 
-    /// One image, filtered.
-    fn image(&self, filter: Filter, images: &Images, color: &mut Color) {
-        let (size, bytes) = (self.codec.bytes(), self.unit.bytes);
+    /// One image, filtered: level `index` of each lane, all of them within `low..=high`.
+    fn image(&self, filter: Filter, index: &Ints, [low, high]: [i32; 2], out: &mut [Lanes; 4]) {
+        let levels = &self.texture.levels;
+        match low == high {
+            true => self.of_one(filter, &levels[low as usize], out),
+            false => of_each(self, filter, &Images::of(levels, index, [low, high]), out),
+        }
+    }
+
+    /// The same level for all lanes.
+    fn of_one(&self, filter: Filter, level: &Level, out: &mut [Lanes; 4]) {
+        let Level { width, height, offset, pitch, .. } = *level;
+        of_one(self, filter, Extent { width: width as i32, height: height as i32, offset, pitch }, out);
+    }
+
+    /// The level that `image` says of each lane. Compiled into the callers, once for each kind of `image`.
+    #[inline(always)]
+    fn filtered(&self, filter: Filter, image: impl Fn(usize) -> Extent, out: &mut [Lanes; 4]) {
+        let Self { coords, edges, made, bytes, .. } = self;
         match filter {
-            Filter::Nearest => {
-                let (at, mut words) = (nearest(self.coords, self.edges, size, images), [0; LANES]);
-                gather_texels(self.codec, bytes, &at, &mut words);
-                decode(&self.fields, self.need, &words, color);
-            }
+            Filter::Nearest => decoded(&nearest(*coords, *edges, made.texel, image), made, bytes, out),
             Filter::Linear => {
-                let taps = linear(self.coords, self.edges, self.unit.texture.precision, size, images);
-                let mut words = [[0; LANES]; 4];
-                gather_taps(self.codec, bytes, &taps, &mut words);
-                mixed(&self.fields, self.need, &words, &taps, color);
-            }
-        }
-        for (c, color) in color.iter_mut().enumerate() {
-            if self.fields[c].is_none() {
-                *color = [self.codec.absent(c); LANES];
+                let precision = self.texture.precision;
+                mixed(&linear(*coords, *edges, precision, made.texel, image), made, bytes, out);
             }
         }
     }
 }
 
-/// A coordinate in texels, wrapped but for a texel at either end.
-#[inline(always)]
-fn position(coord: f32, size: i32, edge: Edge) -> f32 {
-    match edge {
-        Edge::Repeat => period(coord) * size as f32,
-        Edge::Clamp => clamp(coord * size as f32, 0.0, size as f32),
+impl Made<'_> {
+    /// Those that are wanted.
+    fn components(&self) -> impl Iterator<Item = usize> {
+        let wanted = self.wanted;
+        (0..4).filter(move |c| wanted >> c & 1 != 0)
     }
-}
 
-/// The texel that one in -1..=size stands for.
-#[inline(always)]
-fn closed(texel: i32, size: i32, edge: Edge) -> i32 {
-    match edge {
-        Edge::Repeat => {
-            let low = if texel < 0 { texel + size } else { texel };
-            if low >= size { low - size } else { low }
+    /// The part of the texels that component `c` is made of, if it is wanted and made of any. A constant is made here.
+    #[inline(always)]
+    fn part(&self, c: usize, out: &mut Lanes) -> Option<UnormField> {
+        match self.of[c] {
+            _ if self.wanted >> c & 1 == 0 => return None,
+            Component::Constant(bits) => *out = Lanes::splat(bits),
+            Component::Texels(field) => return Some(field),
         }
-        Edge::Clamp => texel.min(size - 1).max(0),
+        None
     }
 }
 
-/// Where along one axis a linear filter reads: texels, and what the second weighs.
-struct Around {
-    near: [u32; LANES],
-    far: [u32; LANES],
-    weight: Floats,
+/// A way of finding texels beyond an edge. A type for each: a loop that chooses in each lane would not become vectors.
+trait Wrapped {
+    /// A coordinate in texels, wrapped but for a texel at either end.
+    fn position(coord: f32, size: i32) -> f32;
+    /// The texel that one in -1..=size stands for.
+    fn closed(texel: i32, size: i32) -> i32;
 }
 
-/// The texels around each of `coord`. A loop for each kind of edge and precision: one that chooses in each lane would
-/// not become vectors.
-#[inline(always)]
-fn around(coord: &Floats, size: &Ints, edge: Edge, precision: Precision) -> Around {
-    match (edge, precision) {
-        (Edge::Repeat, Precision::Cut) => around_by(coord, size, Edge::Repeat, cut_one),
-        (Edge::Repeat, Precision::Exact) => around_by(coord, size, Edge::Repeat, |at| at),
-        (Edge::Clamp, Precision::Cut) => around_by(coord, size, Edge::Clamp, cut_one),
-        (Edge::Clamp, Precision::Exact) => around_by(coord, size, Edge::Clamp, |at| at),
+struct Repeated;
+
+impl Wrapped for Repeated {
+    #[inline(always)]
+    fn position(coord: f32, size: i32) -> f32 {
+        period(coord) * size as f32
+    }
+
+    #[inline(always)]
+    fn closed(texel: i32, size: i32) -> i32 {
+        repeated(texel, size)
+    }
+}
+
+struct Clamped;
+
+impl Wrapped for Clamped {
+    #[inline(always)]
+    fn position(coord: f32, size: i32) -> f32 {
+        clamp(coord * size as f32, 0.0, size as f32)
+    }
+
+    #[inline(always)]
+    fn closed(texel: i32, size: i32) -> i32 {
+        at_edge(texel, size)
+    }
+}
+
+simd! {
+    fn of_one(planar: &Planar<'_>, filter: Filter, extent: Extent, out: &mut [Lanes; 4]) {
+        planar.filtered(filter, |_| extent, out);
+    }
+}
+
+simd! {
+    fn of_each(planar: &Planar<'_>, filter: Filter, images: &Images, out: &mut [Lanes; 4]) {
+        planar.filtered(filter, |lane| of_lane(images, lane), out);
+    }
+}
+
+simd! {
+    /// Mixes `far` into `near`.
+    fn blend(near: &mut [u32; LANES], far: &[u32; LANES], weight: &Floats) {
+        mix_all(near, far, weight);
     }
 }
 
 #[inline(always)]
-fn around_by(coord: &Floats, size: &Ints, edge: Edge, precise: impl Fn(f32) -> f32) -> Around {
-    let mut out = Around { near: [0; LANES], far: [0; LANES], weight: [0.0; LANES] };
+fn of_lane(images: &Images, lane: usize) -> Extent {
+    let (width, height) = (images.width[lane], images.height[lane]);
+    Extent { width, height, offset: images.row(lane, 0), pitch: images.pitch(lane) }
+}
+
+/// Offset of the texel that each position falls into.
+#[inline(always)]
+fn nearest(
+    coords: [&Floats; 2],
+    edges: [Edge; 2],
+    texel: u32,
+    image: impl Fn(usize) -> Extent,
+) -> [u32; LANES] {
+    match edges {
+        [Edge::Repeat, Edge::Repeat] => nearest_by::<Repeated, Repeated>(coords, texel, image),
+        [Edge::Repeat, Edge::Clamp] => nearest_by::<Repeated, Clamped>(coords, texel, image),
+        [Edge::Clamp, Edge::Repeat] => nearest_by::<Clamped, Repeated>(coords, texel, image),
+        [Edge::Clamp, Edge::Clamp] => nearest_by::<Clamped, Clamped>(coords, texel, image),
+    }
+}
+
+#[inline(always)]
+fn nearest_by<S: Wrapped, T: Wrapped>(
+    [s, t]: [&Floats; 2],
+    texel: u32,
+    image: impl Fn(usize) -> Extent,
+) -> [u32; LANES] {
+    let mut at = [0; LANES];
     for i in 0..LANES {
-        let centre = precise(position(coord[i], size[i], edge)) - 0.5;
-        let floor = centre.floor();
-        let near = whole(floor);
-        out.near[i] = closed(near, size[i], edge) as u32;
-        out.far[i] = closed(near + 1, size[i], edge) as u32;
-        out.weight[i] = centre - floor;
+        let Extent { width, height, offset, pitch } = image(i);
+        let x = S::closed(whole(S::position(s[i], width).floor()), width) as u32;
+        let y = T::closed(whole(T::position(t[i], height).floor()), height) as u32;
+        at[i] = offset.wrapping_add(y.wrapping_mul(pitch)).wrapping_add(x.wrapping_mul(texel));
     }
-    out
+    at
 }
 
-simd! {
-    /// Offset of the texel that each position falls into.
-    fn nearest(coords: [&Floats; 2], edges: [Edge; 2], texel: u32, images: &Images) -> [u32; LANES] {
-        let x = within(coords[0], &images.width, edges[0]);
-        let y = within(coords[1], &images.height, edges[1]);
-        let mut at = [0; LANES];
-        for i in 0..LANES {
-            at[i] = images.row(i, y[i]).wrapping_add(x[i].wrapping_mul(texel));
-        }
-        at
-    }
+/// Texels to read, and what they weigh.
+struct Taps {
+    /// Offsets of the first bytes of the upper left ones.
+    upper: [u32; LANES],
+    /// Of the lower left ones.
+    lower: [u32; LANES],
+    /// From there to those to the right.
+    right: [u32; LANES],
+    x: Floats,
+    y: Floats,
+    /// Whether the right ones all lie behind the left ones.
+    side_by_side: bool,
 }
 
-/// The texel that each of `coord` falls into.
+/// The texels around each position.
 #[inline(always)]
-fn within(coord: &Floats, size: &Ints, edge: Edge) -> [u32; LANES] {
-    match edge {
-        Edge::Repeat => within_by(coord, size, Edge::Repeat),
-        Edge::Clamp => within_by(coord, size, Edge::Clamp),
+fn linear(
+    coords: [&Floats; 2],
+    edges: [Edge; 2],
+    precision: Precision,
+    texel: u32,
+    image: impl Fn(usize) -> Extent,
+) -> Taps {
+    match precision {
+        Precision::Cut => linear_of(coords, edges, texel, cut_one, image),
+        Precision::Exact => linear_of(coords, edges, texel, |at| at, image),
     }
 }
 
 #[inline(always)]
-fn within_by(coord: &Floats, size: &Ints, edge: Edge) -> [u32; LANES] {
-    let mut out = [0; LANES];
+fn linear_of(
+    coords: [&Floats; 2],
+    edges: [Edge; 2],
+    texel: u32,
+    precise: impl Fn(f32) -> f32,
+    image: impl Fn(usize) -> Extent,
+) -> Taps {
+    match edges {
+        [Edge::Repeat, Edge::Repeat] => linear_by::<Repeated, Repeated>(coords, texel, precise, image),
+        [Edge::Repeat, Edge::Clamp] => linear_by::<Repeated, Clamped>(coords, texel, precise, image),
+        [Edge::Clamp, Edge::Repeat] => linear_by::<Clamped, Repeated>(coords, texel, precise, image),
+        [Edge::Clamp, Edge::Clamp] => linear_by::<Clamped, Clamped>(coords, texel, precise, image),
+    }
+}
+
+#[inline(always)]
+fn linear_by<S: Wrapped, T: Wrapped>(
+    [s, t]: [&Floats; 2],
+    texel: u32,
+    precise: impl Fn(f32) -> f32,
+    image: impl Fn(usize) -> Extent,
+) -> Taps {
+    let (zero, weights) = ([0; LANES], [0.0; LANES]);
+    let mut taps =
+        Taps { upper: zero, lower: zero, right: zero, x: weights, y: weights, side_by_side: false };
+    let mut apart = 0;
     for i in 0..LANES {
-        out[i] = closed(whole(position(coord[i], size[i], edge).floor()), size[i], edge) as u32;
+        let Extent { width, height, offset, pitch } = image(i);
+        let (x, y) = (precise(S::position(s[i], width)) - 0.5, precise(T::position(t[i], height)) - 0.5);
+        let (left, top) = (x.floor(), y.floor());
+        let (column, row) = (whole(left), whole(top));
+        let (near, far) = (S::closed(column, width) as u32, S::closed(column + 1, width) as u32);
+        let (upper, lower) = (T::closed(row, height) as u32, T::closed(row + 1, height) as u32);
+        let first = offset.wrapping_add(near.wrapping_mul(texel));
+        taps.upper[i] = first.wrapping_add(upper.wrapping_mul(pitch));
+        taps.lower[i] = first.wrapping_add(lower.wrapping_mul(pitch));
+        taps.right[i] = far.wrapping_sub(near).wrapping_mul(texel);
+        (taps.x[i], taps.y[i]) = (x - left, y - top);
+        apart |= far ^ (near + 1);
     }
-    out
+    taps.side_by_side = apart == 0 && texel == 4;
+    taps
 }
 
-simd! {
-    /// The texels around each position.
-    fn linear(
-        coords: [&Floats; 2],
-        edges: [Edge; 2],
-        precision: Precision,
-        texel: u32,
-        images: &Images,
-    ) -> Taps {
-        let x = around(coords[0], &images.width, edges[0], precision);
-        let y = around(coords[1], &images.height, edges[1], precision);
-        let mut taps = Taps { at: [[0; LANES]; 4], x: x.weight, y: y.weight, apart: 0 };
-        let mut apart = 0;
+/// The components of the texels at these offsets.
+#[inline(always)]
+fn decoded(at: &[u32; LANES], made: &Made<'_>, bytes: &[u8], out: &mut [Lanes; 4]) {
+    let mut words = [0; LANES];
+    gather_texels(made.texel, bytes, at, &mut words);
+    for (c, out) in out.iter_mut().enumerate() {
+        let Some(field) = made.part(c, out) else { continue };
         for i in 0..LANES {
-            let (upper, lower) = (images.row(i, y.near[i]), images.row(i, y.far[i]));
-            let (left, right) = (x.near[i].wrapping_mul(texel), x.far[i].wrapping_mul(texel));
-            taps.at[0][i] = upper.wrapping_add(left);
-            taps.at[1][i] = upper.wrapping_add(right);
-            taps.at[2][i] = lower.wrapping_add(left);
-            taps.at[3][i] = lower.wrapping_add(right);
-            apart |= x.far[i] ^ (x.near[i] + 1);
-        }
-        taps.apart = apart;
-        taps
-    }
-}
-
-/// The words of four texels.
-fn gather_taps(codec: &Codec, bytes: &[u8], taps: &Taps, words: &mut [[u32; LANES]; 4]) {
-    let side_by_side = codec.bytes() == 4 && taps.apart == 0;
-    let [upper_left, upper_right, lower_left, lower_right] = words;
-    for (at, [left, right]) in [(0, [upper_left, upper_right]), (2, [lower_left, lower_right])] {
-        if !(side_by_side && gather_pairs(bytes, &taps.at[at], left, right)) {
-            gather_texels(codec, bytes, &taps.at[at], left);
-            gather_texels(codec, bytes, &taps.at[at + 1], right);
+            out.0[i] = field.decode(words[i]).to_bits();
         }
     }
 }
 
-simd! {
-    fn decode(fields: &[Option<UnormField>; 4], need: u32, words: &[u32; LANES], out: &mut Color) {
-        for (c, out) in out.iter_mut().enumerate() {
-            let Some(field) = fields[c].filter(|_| need >> c & 1 != 0) else { continue };
-            for i in 0..LANES {
-                out[i] = field.decode(words[i]).to_bits();
-            }
+/// The components of four texels, mixed.
+#[inline(always)]
+fn mixed(taps: &Taps, made: &Made<'_>, bytes: &[u8], out: &mut [Lanes; 4]) {
+    let mut words = [[0; LANES]; 4];
+    let [upper_left, upper_right, lower_left, lower_right] = &mut words;
+    for (at, left, right) in [(&taps.upper, upper_left, upper_right), (&taps.lower, lower_left, lower_right)]
+    {
+        if !(taps.side_by_side && gather_pairs(bytes, at, left, right)) {
+            let mut beside = [0; LANES];
+            (0..LANES).for_each(|i| beside[i] = at[i].wrapping_add(taps.right[i]));
+            gather_texels(made.texel, bytes, at, left);
+            gather_texels(made.texel, bytes, &beside, right);
         }
     }
-}
-
-simd! {
-    fn mixed(
-        fields: &[Option<UnormField>; 4],
-        need: u32,
-        words: &[[u32; LANES]; 4],
-        taps: &Taps,
-        out: &mut Color,
-    ) {
-        for (c, out) in out.iter_mut().enumerate() {
-            let Some(field) = fields[c].filter(|_| need >> c & 1 != 0) else { continue };
-            for i in 0..LANES {
-                let [a, b, c, d] = [words[0][i], words[1][i], words[2][i], words[3][i]];
-                let top = mix(field.decode(a), field.decode(b), taps.x[i]);
-                let bottom = mix(field.decode(c), field.decode(d), taps.x[i]);
-                out[i] = mix(top, bottom, taps.y[i]).to_bits();
-            }
+    for (c, out) in out.iter_mut().enumerate() {
+        let Some(field) = made.part(c, out) else { continue };
+        for i in 0..LANES {
+            let [a, b, c, d] = [words[0][i], words[1][i], words[2][i], words[3][i]];
+            let top = mix(field.decode(a), field.decode(b), taps.x[i]);
+            let bottom = mix(field.decode(c), field.decode(d), taps.x[i]);
+            out.0[i] = mix(top, bottom, taps.y[i]).to_bits();
         }
     }
 }

@@ -27,6 +27,25 @@ pub(super) enum Wrap {
     MirrorClamp,
 }
 
+/// How texels beyond an edge are found, of the wrap modes that are common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edge {
+    /// At the other one.
+    Repeat,
+    /// They are those at the edge.
+    Clamp,
+}
+
+impl Edge {
+    fn of(wrap: Wrap) -> Option<Self> {
+        match wrap {
+            Wrap::Repeat => Some(Self::Repeat),
+            Wrap::ClampToEdge => Some(Self::Clamp),
+            Wrap::MirrorRepeat | Wrap::ClampToBorder | Wrap::MirrorClamp => None,
+        }
+    }
+}
+
 /// A sampler as the sampling loops want it.
 #[derive(Clone, Debug)]
 pub struct Sampler {
@@ -34,6 +53,9 @@ pub struct Sampler {
     pub(super) min: Filter,
     pub(super) mip: Filter,
     pub(super) wrap: [Wrap; 3],
+    /// The edges of two coordinates, if they are common ones and the coordinates no texels. A border of the third
+    /// shows in neither.
+    pub(super) edges: Option<[Edge; 2]>,
     pub(super) compare: CompareFunc,
     pub(super) seamless: bool,
     /// A filter is anisotropic.
@@ -98,6 +120,7 @@ impl Sampler {
             min: filter(s0.XY_MIN()),
             mip: if s0.MIPFILTER_LINEAR_NEAR() { Filter::Linear } else { Filter::Nearest },
             wrap: clamps.map(wrap),
+            edges: edges(clamps.map(wrap)).filter(|_| !s1.UNNORM_COORDS()),
             compare: s1.COMPARE_FUNC(),
             seamless: !s1.CUBEMAPSEAMLESSFILTOFF(),
             is_anisotropic: [s0.XY_MAG(), s0.XY_MIN()].contains(&TexFilter::A4XX_TEX_ANISO),
@@ -122,6 +145,10 @@ fn filter(filter: TexFilter) -> Filter {
         TexFilter::A4XX_TEX_NEAREST | TexFilter::Other(_) => Filter::Nearest,
         TexFilter::A4XX_TEX_LINEAR | TexFilter::A4XX_TEX_ANISO => Filter::Linear,
     }
+}
+
+fn edges([s, t, _]: [Wrap; 3]) -> Option<[Edge; 2]> {
+    Some([Edge::of(s)?, Edge::of(t)?])
 }
 
 /// The values without a name repeat (guess `wrap-unnamed`).

@@ -2,7 +2,7 @@
 use a4emu_decoder::regs::enums::{CompareFunc, TexSwiz};
 
 use super::cube;
-use super::descriptor::{Texels, Texture, TextureKind};
+use super::descriptor::{Texels, Texture, TextureKind, source};
 use super::fetch::{Fetcher, Images, Texel, replace};
 use super::filter::{Footprint, blend};
 use super::lod::{self, Gradients, Levels};
@@ -50,8 +50,10 @@ impl Unit<'_> {
     }
 
     fn filtered(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
-        if let Some(planar) = Planar::new(self, request, self.need(request)) {
-            return planar.answer(request, out);
+        let plain = request.plain();
+        let planar = plain.and_then(|plain| Planar::new(self.texture, self.sampler, self.bytes, &plain));
+        if let Some(planar) = planar {
+            return planar.answer(out);
         }
         let projected = self.project(request);
         let place = self.place(request, projected.as_deref());
@@ -332,7 +334,7 @@ impl Unit<'_> {
     }
 
     /// Swizzle and conversion to the registers' type.
-    pub(super) fn finish(&self, color: &Color, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
+    fn finish(&self, color: &Color, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         let one = if self.texture.texels.is_integer() { 1 } else { 1f32.to_bits() };
         for (c, out) in out.iter_mut().enumerate() {
             if request.components >> c & 1 == 0 {
@@ -374,17 +376,6 @@ fn floats(lanes: &Lanes) -> &Floats {
 /// Lanes read as signed integers.
 fn integers(lanes: &Lanes) -> &Ints {
     bytemuck::cast_ref(&lanes.0)
-}
-
-/// Component that a swizzle takes, if it takes one.
-fn source(swizzle: TexSwiz) -> Option<usize> {
-    match swizzle {
-        TexSwiz::A4XX_TEX_X => Some(0),
-        TexSwiz::A4XX_TEX_Y => Some(1),
-        TexSwiz::A4XX_TEX_Z => Some(2),
-        TexSwiz::A4XX_TEX_W => Some(3),
-        TexSwiz::A4XX_TEX_ZERO | TexSwiz::A4XX_TEX_ONE | TexSwiz::Other(_) => None,
-    }
 }
 
 /// A border colour within what the format can hold.

@@ -176,17 +176,29 @@ fn two_periods(value: f32) -> f32 {
 #[inline(always)]
 fn clamp_to_edge(texel: &mut Ints, size: &Ints) {
     for i in 0..LANES {
-        texel[i] = texel[i].min(size[i] - 1).max(0);
+        texel[i] = at_edge(texel[i], size[i]);
     }
+}
+
+/// The texel at the edge for one beyond it.
+#[inline(always)]
+pub(super) fn at_edge(texel: i32, size: i32) -> i32 {
+    texel.min(size - 1).max(0)
 }
 
 /// For texels in -1..=size.
 #[inline(always)]
 fn repeat_near(texel: &mut Ints, size: &Ints) {
     for i in 0..LANES {
-        let low = if texel[i] < 0 { texel[i] + size[i] } else { texel[i] };
-        texel[i] = if low >= size[i] { low - size[i] } else { low };
+        texel[i] = repeated(texel[i], size[i]);
     }
+}
+
+/// The texel at the other edge for one in -1..=size that is beyond one.
+#[inline(always)]
+pub(super) fn repeated(texel: i32, size: i32) -> i32 {
+    let low = if texel < 0 { texel + size } else { texel };
+    if low >= size { low - size } else { low }
 }
 
 #[inline(always)]

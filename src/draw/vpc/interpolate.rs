@@ -37,16 +37,18 @@ pub struct WarpQuads<'a> {
     count: usize,
 }
 
-/// A primitive of a warp: the quads from one on are pieces of it, up to the next run.
+/// A primitive of a warp: the quads from one on are pieces of it, up to the next run. What is computed for a run is
+/// for all quads from there on: those of later runs are overwritten by them, so that nothing has to be cut off at an
+/// end.
 #[derive(Clone, Copy)]
 struct Run<'a> {
-    /// The first lane. What is computed for a run is for all lanes from there on: those of later runs are
-    /// overwritten by them, so that nothing has to be cut off at an end.
+    /// The first quad.
     first: usize,
     primitive: &'a ScreenPrimitive,
-    /// Varyings of its corners.
-    corners: [&'a [u32]; 3],
 }
+
+/// A number for each quad.
+type OfQuads = [f32; QUADS];
 
 /// Positions and weights of a warp's pixels.
 pub struct Weights {
@@ -67,14 +69,12 @@ pub struct Weights {
 impl<'a> WarpQuads<'a> {
     /// Pieces of primitives of `source`; there is at least one.
     pub fn new(quads: &'a [Quad], source: Source<'a>) -> Self {
-        let run = |first: usize, quad: &Quad| {
-            let primitive = &source.primitives[quad.primitive as usize];
-            Run { first, primitive, corners: primitive.vertices.map(|v| source.vertices.varyings(v)) }
-        };
+        let run =
+            |first: usize, quad: &Quad| Run { first, primitive: &source.primitives[quad.primitive as usize] };
         let mut out = Self { quads, source, runs: [run(0, &quads[0]); QUADS], count: 1 };
         for (q, pair) in quads.windows(2).enumerate() {
             if pair[0].primitive != pair[1].primitive {
-                out.runs[out.count] = run(4 * (q + 1), &pair[1]);
+                out.runs[out.count] = run(q + 1, &pair[1]);
                 out.count += 1;
             }
         }
@@ -116,7 +116,7 @@ impl<'a> WarpQuads<'a> {
             Some(IntpMode::FLAT) => self.provoking(location, out),
             Some(IntpMode::ZERO) | None => *out = Lanes::ZERO,
             Some(IntpMode::ONE) => *out = Lanes::splat(1.0f32.to_bits()),
-            Some(IntpMode::SMOOTH | IntpMode::Other(_)) => interpolate(self.runs(), location, i, j, out),
+            Some(IntpMode::SMOOTH | IntpMode::Other(_)) => interpolate(self, location, i, j, out),
         }
         self.replace(location, out);
     }
@@ -134,7 +134,7 @@ impl<'a> WarpQuads<'a> {
         if !locations.iter().all(is_smooth) {
             return false;
         }
-        spread(self.runs(), locations, frame);
+        spread(self, locations, frame);
         true
     }
 
@@ -182,28 +182,25 @@ fn weights(pieces: &WarpQuads<'_>) -> Weights {
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn perspective(pieces: &WarpQuads<'_>) -> [Floats; 2] {
     let (x, y) = centres(pieces.quads);
-    let mut out = [[0.0; LANES]; 2];
-    for run in pieces.runs() {
-        let (planes, mut i, mut j) = (run.planes(), [0.0; LANES], [0.0; LANES]);
-        for l in 0..LANES {
-            [i[l], j[l]] = planes.at(x[l], y[l]).perspective;
+    match pieces.runs() {
+        [run] => {
+            let planes = Planes::of(run.primitive);
+            perspective_by(&x, &y, |_| planes)
         }
-        from_lane(run.first, &mut out[0], &i);
-        from_lane(run.first, &mut out[1], &j);
+        runs => {
+            let planes = OfLanes::of(runs);
+            perspective_by(&x, &y, |l| planes.at(l))
+        }
     }
-    out
 }
 
-/// Takes what is `new` in the lanes from `first` on.
 #[inline(always)]
-fn from_lane<T: Copy>(first: usize, out: &mut [T; LANES], new: &[T; LANES]) {
-    if first == 0 {
-        *out = *new;
-        return;
-    }
+fn perspective_by(x: &Floats, y: &Floats, planes: impl Fn(usize) -> Planes) -> [Floats; 2] {
+    let [mut i, mut j] = [[0.0; LANES]; 2];
     for l in 0..LANES {
-        out[l] = if l < first { out[l] } else { new[l] };
+        [i[l], j[l]] = planes(l).at(x[l], y[l]).perspective;
     }
+    [i, j]
 }
 
 impl Weights {
@@ -224,11 +221,14 @@ impl Weights {
 /// Window x and y of the pixels' centres.
 #[inline(always)]
 fn centres(quads: &[Quad]) -> (Floats, Floats) {
-    let (mut x, mut y) = ([0.0; LANES], [0.0; LANES]);
-    for (q, quad) in quads.iter().enumerate() {
-        let (left, top) = (quad.x as f32 + 0.5, quad.y as f32 + 0.5);
-        x[4 * q..][..4].copy_from_slice(&[left, left + 1.0, left, left + 1.0]);
-        y[4 * q..][..4].copy_from_slice(&[top, top, top + 1.0, top + 1.0]);
+    let (mut left, mut top) = ([0.5; QUADS], [0.5; QUADS]);
+    for ((left, top), quad) in left.iter_mut().zip(&mut top).zip(quads) {
+        (*left, *top) = (quad.x as f32 + 0.5, quad.y as f32 + 0.5);
+    }
+    let (mut x, mut y) = (to_lanes(left), to_lanes(top));
+    for l in 0..LANES {
+        x[l] += (l & 1) as f32;
+        y[l] += (l >> 1 & 1) as f32;
     }
     (x, y)
 }
@@ -236,18 +236,25 @@ fn centres(quads: &[Quad]) -> (Floats, Floats) {
 /// Weights at the positions that `out` holds.
 #[inline(always)]
 fn weigh_all(pieces: &WarpQuads<'_>, out: &mut Weights) {
-    for run in pieces.runs() {
-        let planes = run.planes();
-        let mut all = [[0.0; LANES]; 6];
-        let [z, inv_w, pi, pj, i, j] = &mut all;
-        for l in 0..LANES {
-            let at = planes.at(out.x[l], out.y[l]);
-            (z[l], inv_w[l]) = (at.z, at.inv_w);
-            ([pi[l], pj[l]], [i[l], j[l]]) = (at.perspective, at.linear);
+    match pieces.runs() {
+        [run] => {
+            let planes = Planes::of(run.primitive);
+            weigh_by(out, |_| planes);
         }
-        let ([i, j], [pi, pj]) = (&mut out.linear, &mut out.perspective);
-        let rows = [&mut out.z, &mut out.inv_w, pi, pj, i, j];
-        rows.into_iter().zip(&all).for_each(|(out, new)| from_lane(run.first, out, new));
+        runs => {
+            let planes = OfLanes::of(runs);
+            weigh_by(out, |l| planes.at(l));
+        }
+    }
+}
+
+#[inline(always)]
+fn weigh_by(out: &mut Weights, planes: impl Fn(usize) -> Planes) {
+    let Weights { x, y, z, inv_w, perspective: [pi, pj], linear: [i, j] } = out;
+    for l in 0..LANES {
+        let at = planes(l).at(x[l], y[l]);
+        (z[l], inv_w[l]) = (at.z, at.inv_w);
+        ([pi[l], pj[l]], [i[l], j[l]]) = (at.perspective, at.linear);
     }
 }
 
@@ -260,6 +267,7 @@ struct AtPosition {
 }
 
 /// How depth and weights of a primitive change over the screen: numbers of its own, which stay in registers.
+#[derive(Clone, Copy)]
 struct Planes {
     base: [f32; 2],
     origin: [f32; 2],
@@ -286,41 +294,130 @@ impl Planes {
     }
 }
 
-impl Run<'_> {
+impl Planes {
+    /// How many numbers they are.
+    const NUMBERS: usize = 17;
+
     #[inline(always)]
-    fn planes(&self) -> Planes {
-        let ScreenPrimitive { base, origin, i, j, z, bias, inv_w, .. } = *self.primitive;
-        Planes { base, origin, i, j, z, bias, inv_w }
+    fn of(primitive: &ScreenPrimitive) -> Self {
+        let ScreenPrimitive { base, origin, i, j, z, bias, inv_w, .. } = *primitive;
+        Self { base, origin, i, j, z, bias, inv_w }
     }
 
-    /// Component `location`: the value at vertex 0 and what vertices 1 and 2 differ from it by.
     #[inline(always)]
-    fn differences(&self, location: usize) -> [f32; 3] {
-        let value = |k: usize| f32::from_bits(self.corners[k].get(location).copied().unwrap_or(0));
-        [value(0), value(1) - value(0), value(2) - value(0)]
+    fn numbers(&self) -> [f32; Self::NUMBERS] {
+        let Self { base, origin, i, j, z, bias, inv_w } = self;
+        let ([bx, by], [ox, oy], [w0, w1, w2]) = (base, origin, inv_w);
+        [*bx, *by, *ox, *oy, i.at, i.dx, i.dy, j.at, j.dx, j.dy, z.at, z.dx, z.dy, *bias, *w0, *w1, *w2]
+    }
+
+    #[inline(always)]
+    fn from_numbers(numbers: [f32; Self::NUMBERS]) -> Self {
+        let [bx, by, ox, oy, i0, i1, i2, j0, j1, j2, z0, z1, z2, bias, w0, w1, w2] = numbers;
+        let plane = |at, dx, dy| Affine { at, dx, dy };
+        let (i, j, z) = (plane(i0, i1, i2), plane(j0, j1, j2), plane(z0, z1, z2));
+        Self { base: [bx, by], origin: [ox, oy], i, j, z, bias, inv_w: [w0, w1, w2] }
     }
 }
 
-/// The numbers of the runs' primitives, in the lanes of each.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn spread(runs: &[Run<'_>], locations: &[u16], frame: &mut [Lanes]) {
-    for (location, rows) in locations.iter().zip(frame.as_chunks_mut::<3>().0) {
+/// The planes of several primitives, each in its lanes.
+struct OfLanes([Floats; Planes::NUMBERS]);
+
+impl OfLanes {
+    #[inline(always)]
+    fn of(runs: &[Run<'_>]) -> Self {
+        let mut all = [[0.0; QUADS]; Planes::NUMBERS];
         for run in runs {
-            for (row, number) in rows.iter_mut().zip(run.differences(usize::from(*location))) {
-                from_lane(run.first, &mut row.0, &[number.to_bits(); LANES]);
+            for (of_quads, number) in all.iter_mut().zip(Planes::of(run.primitive).numbers()) {
+                from_quad(run.first, of_quads, number);
+            }
+        }
+        Self(all.map(to_lanes))
+    }
+
+    #[inline(always)]
+    fn at(&self, lane: usize) -> Planes {
+        Planes::from_numbers(std::array::from_fn(|number| self.0[number][lane]))
+    }
+}
+
+/// What the components of the primitives are interpolated from, in the lanes of each.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
+    for (location, rows) in locations.iter().zip(frame.as_chunks_mut::<3>().0) {
+        let location = usize::from(*location);
+        match pieces.runs() {
+            [run] => {
+                for (row, number) in rows.iter_mut().zip(pieces.differences(run, location)) {
+                    row.0 = [number.to_bits(); LANES];
+                }
+            }
+            _ => {
+                for (row, of_quads) in rows.iter_mut().zip(pieces.differences_of_quads(location)) {
+                    row.0 = to_lanes(of_quads.map(f32::to_bits));
+                }
             }
         }
     }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn interpolate(runs: &[Run<'_>], location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
-    for run in runs {
-        let [v0, d1, d2] = run.differences(location);
-        let mut all = [0; LANES];
-        for (l, value) in all.iter_mut().enumerate() {
-            *value = (v0 + (f32::from_bits(i.0[l]) * d1 + f32::from_bits(j.0[l]) * d2)).to_bits();
+fn interpolate(pieces: &WarpQuads<'_>, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
+    match pieces.runs() {
+        [run] => {
+            let numbers = pieces.differences(run, location);
+            interpolate_by(i, j, out, |_| numbers);
         }
-        from_lane(run.first, &mut out.0, &all);
+        _ => {
+            let [v0, d1, d2] = pieces.differences_of_quads(location).map(to_lanes);
+            interpolate_by(i, j, out, |l| [v0[l], d1[l], d2[l]]);
+        }
     }
+}
+
+#[inline(always)]
+fn interpolate_by(i: &Lanes, j: &Lanes, out: &mut Lanes, numbers: impl Fn(usize) -> [f32; 3]) {
+    for l in 0..LANES {
+        let [v0, d1, d2] = numbers(l);
+        out.0[l] = (v0 + (f32::from_bits(i.0[l]) * d1 + f32::from_bits(j.0[l]) * d2)).to_bits();
+    }
+}
+
+impl WarpQuads<'_> {
+    /// Component `location` of a primitive: the value at vertex 0 and what vertices 1 and 2 differ from it by.
+    #[inline(always)]
+    fn differences(&self, run: &Run<'_>, location: usize) -> [f32; 3] {
+        let value = |v| f32::from_bits(self.source.vertices.varyings(v).get(location).copied().unwrap_or(0));
+        let [v0, v1, v2] = run.primitive.vertices.map(value);
+        [v0, v1 - v0, v2 - v0]
+    }
+
+    /// The same of each quad's.
+    #[inline(always)]
+    fn differences_of_quads(&self, location: usize) -> [OfQuads; 3] {
+        let mut all = [[0.0; QUADS]; 3];
+        for run in self.runs() {
+            let numbers = self.differences(run, location);
+            all.iter_mut().zip(numbers).for_each(|(all, number)| from_quad(run.first, all, number));
+        }
+        all
+    }
+}
+
+/// The quads from `first` on take `number`.
+#[inline(always)]
+fn from_quad(first: usize, out: &mut OfQuads, number: f32) {
+    for (q, out) in out.iter_mut().enumerate() {
+        *out = if q < first { *out } else { number };
+    }
+}
+
+/// What is its quad's in each lane.
+#[inline(always)]
+fn to_lanes<T: Copy + Default>(of_quads: [T; QUADS]) -> [T; LANES] {
+    let mut out = [T::default(); LANES];
+    for (lanes, of_quad) in out.as_chunks_mut::<4>().0.iter_mut().zip(of_quads) {
+        *lanes = [of_quad; 4];
+    }
+    out
 }

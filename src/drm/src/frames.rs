@@ -12,7 +12,7 @@ use std::path::Path;
 
 use a4emu::draw::rb::rendered::{Content, Written};
 use a4emu::gpu::Gpu;
-use a4emu::picture::{Kind, Picture};
+use a4emu::picture::{Kind, Picture, largest};
 use a4emu::run::frames::{Header, PIPE};
 use rustix::fs::{Mode, OFlags};
 
@@ -72,7 +72,7 @@ impl Choice {
             return None;
         }
         let candidates = rendered.iter().filter(|s| !self.presents || presented(s));
-        let frame = candidates.max_by_key(|s| u64::from(s.width) * u64::from(s.height)).copied()?;
+        let frame = *largest(candidates)?;
         self.last = Some(frame.address);
         Some(frame)
     }

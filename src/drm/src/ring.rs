@@ -15,6 +15,7 @@ use crate::clock::Deadline;
 use crate::device::{Call, Device};
 use crate::engine::{Engine, Job, Outcome};
 use crate::ffi::own_table;
+use crate::ffi::process::keep_memory;
 use crate::share::Order;
 
 /// Submits that wait, and what became of others.
@@ -67,6 +68,7 @@ impl Device {
         }
         let (ready, started) = mpsc::channel();
         let run = move || {
+            keep_memory();
             let parted = own_table();
             let engine = parted.map(|()| Engine::new(self.chip));
             let _ = ready.send(engine.as_ref().map(|_| ()).map_err(|errno| *errno));

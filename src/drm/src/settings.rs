@@ -9,7 +9,7 @@ use a4emu::budget;
 use a4emu::gpu::{Chip, Model};
 use a4emu::selection::Span;
 use a4emu::shader::Jit;
-use a4emu::validate::{Choice, Chosen};
+use a4emu::validate::{Choice, ChosenRules};
 
 /// The settings, read once.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct Settings {
     pub validate: bool,
     /// `A4EMU_RULE`, `A4EMU_NO_RULE`: rules and families of them, with commas between; `A4EMU_SUPPRESS`: a file. Which
     /// findings count.
-    pub findings: Chosen,
+    pub findings: ChosenRules,
     /// `A4EMU_STRICT=1`: a submit that faults or meets something unsupported fails.
     pub strict: bool,
 }

@@ -14,6 +14,11 @@ impl Routine {
     }
 }
 
+/// There is no machine that code is made for.
+pub fn target() -> Option<&'static str> {
+    None
+}
+
 /// Nothing is refused.
 pub fn refusal() -> Option<String> {
     None

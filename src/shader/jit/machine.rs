@@ -20,6 +20,14 @@ impl Machine {
         if wide { Some(Self::Avx512) } else { is_x86_feature_detected!("avx2").then_some(Self::Avx2) }
     }
 
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Avx512 => "AVX-512",
+            Self::Avx2 => "AVX2",
+        }
+    }
+
     /// Lanes in a register.
     pub fn lanes(self) -> usize {
         match self {

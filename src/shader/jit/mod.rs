@@ -27,6 +27,11 @@ use super::warp::{Killed, Warp};
 use machine::Machine;
 use segment::{Part, Segment};
 
+/// What this computer runs of what code is made for, if anything.
+pub fn target() -> Option<&'static str> {
+    Machine::here().map(Machine::name)
+}
+
 pub use listing::listing;
 pub use segment::refusal;
 

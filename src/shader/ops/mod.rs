@@ -12,7 +12,7 @@ use std::ops::Deref;
 pub use memory::{
     Atomic, AtomicOp, AtomicPlace, ImageAccess, ImageLayout, MemoryAccess, Number, Space, Width,
 };
-pub use texture::{Lod, Query, Question, Sample, SampleKind, Slots};
+pub use texture::{Lod, Plain, PlainLevel, Query, Question, Sample, SampleKind, Slots};
 
 use super::alu::Row;
 

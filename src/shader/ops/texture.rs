@@ -131,6 +131,60 @@ impl<R: Copy> Sample<R> {
     }
 }
 
+/// The common request: a texture of two coordinates, filtered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plain<R> {
+    /// Sampler slot.
+    pub sampler: u32,
+    /// Texture slot.
+    pub texture: u32,
+    /// Where.
+    pub coords: [R; 2],
+    /// At which level.
+    pub level: PlainLevel,
+    /// Components that will be written: bit 0 x .. bit 3 w.
+    pub components: u8,
+}
+
+/// The level of a common request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainLevel {
+    /// As [`Lod::Implicit`].
+    Implicit,
+    /// As [`Lod::Zero`].
+    Zero,
+}
+
+impl<R: Copy> Sample<R> {
+    /// The request, if it is a common one.
+    #[inline]
+    pub fn plain(&self) -> Option<Plain<R>> {
+        let Self { kind: SampleKind::Filter, number: Number::Float, components, .. } = *self else {
+            return None;
+        };
+        let (Slots::Uniform { sampler, texture }, &[s, t, ..]) = (self.slots, &*self.coords) else {
+            return None;
+        };
+        let level = match self.lod {
+            Lod::Implicit => PlainLevel::Implicit,
+            Lod::Zero => PlainLevel::Zero,
+            _ => return None,
+        };
+        let more = [self.layer, self.reference, self.projector];
+        let plain = more.iter().all(Option::is_none) && self.offsets.is_none();
+        plain.then_some(Plain { sampler, texture, coords: [s, t], level, components })
+    }
+}
+
+impl<R: Copy> Plain<R> {
+    /// The same request on other operands.
+    #[inline]
+    pub fn map<S>(&self, mut f: impl FnMut(R) -> S) -> Plain<S> {
+        let Self { sampler, texture, coords: [s, t], level, components } = *self;
+        Plain { sampler, texture, coords: [f(s), f(t)], level, components }
+    }
+}
+
 /// The questions of getsize and its relatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question<R> {

@@ -17,7 +17,6 @@ use crate::pass::Pass;
 use crate::validate::program::Checked;
 use crate::validate::rules::Id;
 
-const TARGETS: u32 = 8;
 /// Bytes that addresses of surfaces are multiples of.
 const ALIGNMENT: u32 = 32;
 

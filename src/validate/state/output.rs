@@ -13,9 +13,6 @@ use crate::pass::Pass;
 use crate::validate::program::Checked;
 use crate::validate::rules::Id;
 
-/// Colour targets.
-const TARGETS: u32 = 8;
-
 /// Adds what breaks the rules of the render backend.
 pub fn check(scene: &Scene<'_>, said: &mut Said) {
     counts(scene, said);

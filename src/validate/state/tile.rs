@@ -18,8 +18,6 @@ const BIN_UNIT: u32 = 32;
 const BIN_MAX: [u32; 2] = [1024, 992];
 /// Bytes that the base of a colour target is a multiple of.
 const COLOR_BASE: u32 = 0x4000;
-const TARGETS: u32 = 8;
-
 /// A surface of a bin.
 struct Part {
     name: String,

@@ -19,8 +19,6 @@ use crate::validate::state::{Said, Scene};
 const MAX_TILES: usize = 1024;
 /// Draws with effects that are remembered.
 const MAX_DRAWS: usize = 4096;
-/// Colour targets.
-const TARGETS: u32 = 8;
 /// All components of a pixel.
 const ALL: u32 = 0xf;
 

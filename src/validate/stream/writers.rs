@@ -1,6 +1,6 @@
 //! M9: memory that draws of a batch write in different ways.
 
-use a4emu_decoder::regs::rb::RB_RENDER_COMPONENTS;
+use a4emu_decoder::regs::rb::{RB_RENDER_COMPONENTS, TARGETS};
 
 use crate::draw::vpc::state::FeedbackState;
 use crate::pass::Pass;
@@ -10,9 +10,6 @@ use crate::validate::state::{Extent, Said, Scene};
 
 /// Ranges of a batch that are remembered.
 const MAX_RANGES: usize = 256;
-
-/// Colour targets.
-const TARGETS: u32 = 8;
 
 /// What writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

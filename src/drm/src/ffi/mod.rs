@@ -8,7 +8,7 @@
 //! - [`next`]: finding libc's own functions behind ours, which is a cast of an address.
 //! - [`pages`]: the memory of buffers, which the application uses too.
 //! - [`descriptors`]: looking at descriptors of the program's, which it may close meanwhile.
-//! - [`process`]: functions that libc calls around a fork and at exit.
+//! - [`process`]: functions that libc calls around a fork and at exit, and what its allocator keeps.
 //! - [`signals`]: a thread's signal mask.
 //! - [`user`]: copies from and to addresses that the program names in ioctl arguments.
 //!

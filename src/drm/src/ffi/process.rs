@@ -6,6 +6,11 @@ use std::sync::Once;
 use crate::fork::{self, Held};
 use crate::{device, known, tree};
 
+/// Bytes from which on an allocation has pages of its own.
+const LARGE_LIST: libc::c_int = 64 << 20;
+/// Bytes that stay with the process when they are freed.
+const KEPT_MEMORY: libc::c_int = 256 << 20;
+
 thread_local! {
     /// The locks, while this thread forks.
     static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
@@ -23,6 +28,16 @@ pub fn at_exit() {
     static ASKED: Once = Once::new();
     // SAFETY: the function is `extern "C"`, takes nothing and stays for good.
     ASKED.call_once(|| _ = unsafe { libc::atexit(exiting) });
+}
+
+/// Has libc keep the memory that large lists leave when they are freed, up to [`KEPT_MEMORY`], for the next ones: a
+/// frame of many vertices spends a third of its time on pages that the kernel clears otherwise.
+pub fn keep_memory() {
+    for (parameter, bytes) in [(libc::M_MMAP_THRESHOLD, LARGE_LIST), (libc::M_TRIM_THRESHOLD, KEPT_MEMORY)] {
+        // SAFETY: two numbers of the allocator's, which it may be told at any time; it keeps its own if it does not
+        // like them.
+        unsafe { libc::mallopt(parameter, bytes) };
+    }
 }
 
 extern "C" fn exiting() {
