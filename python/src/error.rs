@@ -1,0 +1,153 @@
+//! What goes wrong, as exceptions: what kind, at which byte, with which exit status of the command line.
+
+use a4emu::fault::Report;
+use a4emu::status::{Failure, Status, status_of};
+use a4emu_decoder::asm::{Diagnostic, Reason};
+use a4emu_decoder::error::CaptureError;
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(
+    a4emu,
+    Error,
+    PyException,
+    "Something that a4emu cannot do.
+
+    Attributes:
+        kind: what it is: 'io', 'container', 'fault', 'unsupported', 'cut', 'usage', 'source', 'internal'.
+        offset: byte of the unpacked capture (of a source: of its text) that it is about, or None.
+        status: what the a4emu command exits with for it: 2 usage or I/O, 3 damaged, 4 not supported or cut off.
+        result: what was done before, such as the Replay of a run that came to its end all the same, or None."
+);
+create_exception!(a4emu, UsageError, Error, "It was asked for what there is not (status 2).");
+create_exception!(
+    a4emu,
+    DamagedError,
+    Error,
+    "The capture is damaged: container or command stream (status 3)."
+);
+create_exception!(
+    a4emu,
+    UnsupportedError,
+    Error,
+    "Something is not supported, or a limit cut the run off; the rest was done (status 4)."
+);
+create_exception!(
+    a4emu,
+    AssemblyError,
+    Error,
+    "A source is wrong.
+
+    Attributes:
+        file, line, column: where, both counted from 1; offset is the byte in the text of the file."
+);
+
+/// What an exception carries besides its message.
+struct What {
+    kind: &'static str,
+    offset: Option<u64>,
+    status: Status,
+}
+
+fn error(py: Python<'_>, message: String, what: What) -> PyErr {
+    let error = match what.status {
+        Status::Unsupported => UnsupportedError::new_err(message),
+        Status::Damaged => DamagedError::new_err(message),
+        Status::Usage => UsageError::new_err(message),
+        Status::Fine | Status::Differs => Error::new_err(message),
+    };
+    attributed(py, error, &what)
+}
+
+fn attributed(py: Python<'_>, error: PyErr, what: &What) -> PyErr {
+    let value = error.value(py);
+    let set = value
+        .setattr("kind", what.kind)
+        .and_then(|()| value.setattr("offset", what.offset))
+        .and_then(|()| value.setattr("status", what.status as u8))
+        .and_then(|()| value.setattr("result", py.None()));
+    set.err().unwrap_or(error)
+}
+
+/// The exception for an error of the library.
+pub fn of(py: Python<'_>, error_: &anyhow::Error) -> PyErr {
+    if let Some(diagnostic) = error_.downcast_ref::<Diagnostic>() {
+        return of_source(py, diagnostic);
+    }
+    let message = format!("{error_:#}");
+    if let Some(damage) = error_.chain().find_map(|cause| cause.downcast_ref::<CaptureError>()) {
+        let (kind, status) = match damage {
+            CaptureError::Io { .. } => ("io", Status::Usage),
+            _ => ("container", Status::Damaged),
+        };
+        return error(py, message, What { kind, offset: damage.offset(), status });
+    }
+    if let Some(io) = error_.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>()) {
+        // As Python's own open() has it: FileNotFoundError and its like.
+        return match io.raw_os_error() {
+            Some(code) => pyo3::exceptions::PyOSError::new_err((code, message)),
+            None => error(py, message, What { kind: "io", offset: None, status: Status::Usage }),
+        };
+    }
+    let status = status_of(error_);
+    let is_failure = error_.chain().any(|cause| cause.is::<Failure>());
+    let kind = match status {
+        Status::Damaged => "container",
+        Status::Unsupported if is_failure => "cut",
+        _ => "usage",
+    };
+    error(py, message, What { kind, offset: None, status })
+}
+
+fn of_source(py: Python<'_>, diagnostic: &Diagnostic) -> PyErr {
+    let (line, column) = diagnostic.position();
+    let (kind, status) = match diagnostic.reason {
+        Reason::Source => ("source", Status::Usage),
+        Reason::Work => ("cut", Status::Unsupported),
+    };
+    let offset = Some(diagnostic.range.start as u64);
+    let error =
+        attributed(py, AssemblyError::new_err(diagnostic.to_string()), &What { kind, offset, status });
+    let value = error.value(py);
+    let set = value
+        .setattr("file", &diagnostic.file)
+        .and_then(|()| value.setattr("line", line))
+        .and_then(|()| value.setattr("column", column));
+    set.err().unwrap_or(error)
+}
+
+/// Wrong use.
+pub fn usage(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    error(py, message.into(), What { kind: "usage", offset: None, status: Status::Usage })
+}
+
+/// Something could be done in part only, and stderr has the details.
+pub fn cut_short(py: Python<'_>, status: Status) -> PyErr {
+    let (kind, message) = match status {
+        Status::Damaged => ("container", "the capture is damaged"),
+        Status::Unsupported => ("cut", "a limit cut it off, or something is not supported"),
+        _ => ("usage", "it cannot be done"),
+    };
+    error(py, message.to_owned(), What { kind, offset: None, status })
+}
+
+/// A panic of the library: ours to mend.
+pub fn internal(py: Python<'_>, message: &str) -> PyErr {
+    let message = format!("a4emu failed: {message} (please report this)");
+    attributed(py, Error::new_err(message), &What { kind: "internal", offset: None, status: Status::Usage })
+}
+
+/// The exception for the worst that `report` has, if the command line would exit with more than 0; `result` is what
+/// there is all the same.
+pub fn worst(py: Python<'_>, report: &Report, result: Option<Py<PyAny>>) -> PyResult<()> {
+    let Some((trouble, at, _)) = report.worst() else { return Ok(()) };
+    let message = match trouble.offset() {
+        Some(_) => trouble.to_string(),
+        None => format!("{at}: {trouble}"),
+    };
+    let status = trouble.severity().status(false);
+    let error = error(py, message, What { kind: trouble.kind(), offset: trouble.offset(), status });
+    error.value(py).setattr("result", result)?;
+    Err(error)
+}

@@ -1,0 +1,19 @@
+//! JSON objects of the library as Python's dictionaries.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use serde::Serialize;
+
+use crate::error;
+
+/// What `value` serialises to.
+pub fn object(py: Python<'_>, value: &impl Serialize) -> PyResult<Py<PyAny>> {
+    let text = serde_json::to_string(value).map_err(|error| error::internal(py, &error.to_string()))?;
+    parse(py, &text)
+}
+
+/// What `text` says.
+pub fn parse(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
+    static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    Ok(LOADS.import(py, "json", "loads")?.call1((text,))?.unbind())
+}

@@ -1,0 +1,54 @@
+//! The Python module `a4emu`, over the library's public interface and nothing else: arguments in, one call, Python's
+//! objects out. `python/README.md` shows it.
+//!
+//! - [`source`](mod@source): what a capture is given as;  [`capture`]: what can be asked of one
+//! - [`work`]: threads without the interpreter's lock, and ctrl-C
+//! - [`walk`], [`items`], [`state`]: submits, draws and packets, and the registers that a draw finds
+//! - [`replay`], [`surface`], [`arrays`]: a run that renders, as arrays of numpy
+//! - [`error`]: what goes wrong;  [`json`]: the JSON of the command line as dictionaries
+
+#![deny(unsafe_code)]
+
+mod arrays;
+mod capture;
+mod error;
+mod items;
+mod json;
+mod replay;
+mod source;
+mod state;
+mod surface;
+mod text;
+mod walk;
+mod work;
+
+use pyo3::prelude::*;
+
+/// What `a4emu` re-exports.
+#[pymodule]
+#[pyo3(name = "_native")]
+mod native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::capture::Capture;
+    #[pymodule_export]
+    use crate::error::{AssemblyError, DamagedError, Error, UnsupportedError, UsageError};
+    #[pymodule_export]
+    use crate::items::{Draw, Packet, Submit};
+    #[pymodule_export]
+    use crate::replay::{Frame, Replay};
+    #[pymodule_export]
+    use crate::state::State;
+    #[pymodule_export]
+    use crate::surface::Surface;
+    #[pymodule_export]
+    use crate::text::{assemble, diff, open};
+    #[pymodule_export]
+    use crate::walk::{Objects, Walk};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

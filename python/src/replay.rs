@@ -1,0 +1,346 @@
+//! A run that renders, and what it leaves.
+
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use a4emu::cp::{Call, Flow, Observer, Renderer, Tee};
+use a4emu::draw::Resolves;
+use a4emu::edit::{Change, Edit, Editing};
+use a4emu::fault::{Report, Trouble};
+use a4emu::fidelity::Fidelity;
+use a4emu::gpu::Gpu;
+use a4emu::inspect::find;
+use a4emu::picture::{self, Picture};
+use a4emu::selection::{Draws, Selection, Window};
+use a4emu::validate::{Findings, Watch};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde::Serialize;
+
+use crate::items::Met;
+use crate::source::{Source, shared};
+use crate::state::State;
+use crate::surface::{Chip, Pixels, Surface};
+use crate::work::Work;
+use crate::{error, json};
+
+/// What a run is asked for.
+#[derive(Default)]
+pub struct Asked {
+    pub selection: Selection,
+    pub stop: Option<Draws>,
+    pub edits: Vec<(Draws, Vec<Change>)>,
+    pub validate: bool,
+    pub fidelity: bool,
+    pub frames: bool,
+    /// Called with each draw before it runs.
+    pub on_draw: Option<Py<PyAny>>,
+    /// Called with each frame.
+    pub on_frame: Option<Py<PyAny>>,
+}
+
+/// What a run tells while it runs.
+enum News {
+    /// A draw is about to run; the run goes on with the answer.
+    Draw(Box<Met>, SyncSender<Flow>),
+    /// A submit left a frame.
+    Frame(u32, String, Pixels),
+}
+
+/// What it came to.
+struct Done {
+    gpu: Gpu,
+    findings: Option<Findings>,
+    found: anyhow::Result<()>,
+}
+
+/// The frame that a submit left: the largest colour surface that it rendered.
+#[pyclass(frozen, get_all, module = "a4emu")]
+pub struct Frame {
+    /// The submit.
+    submit: u32,
+    /// Of the picture, as `a4emu corpus run` notes it.
+    hash: String,
+    /// uint8 [height, width, 4]: R, G, B, A.
+    pixels: Py<PyAny>,
+}
+
+#[pymethods]
+impl Frame {
+    fn __repr__(&self) -> String {
+        format!("<a4emu.Frame of submit {}>", self.submit)
+    }
+}
+
+/// Plays `source`, and calls Python back from the thread that asked.
+pub fn replay(py: Python<'_>, source: &Source, mut asked: Asked) -> PyResult<Replay> {
+    let (on_draw, on_frame) = (asked.on_draw.take(), asked.on_frame.take());
+    let hears = Hears { draws: on_draw.is_some(), frames: asked.frames || on_frame.is_some() };
+    let (keeps_frames, player) = (asked.frames, source.clone());
+    let (limits, interrupt) = source.run();
+    let work = move |sender| play(&Source { limits, ..player }, asked, hears, sender);
+    let mut work: Work<News, anyhow::Result<Done>> = Work::start(interrupt, source.threads, work)?;
+    let mut frames = Vec::new();
+    while let Some(news) = work.next(py)? {
+        let heard = match (news, &on_draw) {
+            (News::Draw(met, answer), Some(on_draw)) => tell(py, on_draw, *met).map(|flow| {
+                // A run that has been cut off no longer waits for it.
+                let _ = answer.send(flow);
+            }),
+            (News::Draw(..), None) => Ok(()),
+            (News::Frame(submit, hash, pixels), _) => {
+                let frame = Py::new(py, Frame { submit, hash, pixels: pixels.into_array(py)? })?;
+                let shown = on_frame.as_ref().map_or(Ok(()), |it| it.call1(py, (&frame,)).map(drop));
+                frames.extend(keeps_frames.then_some(frame));
+                shown
+            }
+        };
+        if let Err(raised) = heard {
+            work.end(py);
+            return Err(raised);
+        }
+    }
+    let done = work.finish(py)?.ok_or_else(|| error::internal(py, "the run has no end"))?;
+    let Done { gpu, findings, found } = done.map_err(|error| error::of(py, &error))?;
+    found.map_err(|error| error::of(py, &error))?;
+    Ok(Replay { report: gpu.report.clone(), chip: Arc::new(Mutex::new(gpu)), findings, frames })
+}
+
+fn tell(py: Python<'_>, on_draw: &Py<PyAny>, met: Met) -> PyResult<Flow> {
+    let answer = on_draw.call1(py, (met.into_draw(py)?,))?;
+    let stops = answer.bind(py).is_exact_instance_of::<pyo3::types::PyBool>() && !answer.is_truthy(py)?;
+    Ok(if stops { Flow::Stop } else { Flow::Continue })
+}
+
+/// What somebody listens to.
+#[derive(Clone, Copy)]
+struct Hears {
+    draws: bool,
+    frames: bool,
+}
+
+fn play(source: &Source, asked: Asked, hears: Hears, sender: SyncSender<News>) -> anyhow::Result<Done> {
+    let Source { capture, limits, .. } = source;
+    let mut edits = Vec::new();
+    for (draw, changes) in asked.edits {
+        edits.push(Edit { runs: find(capture, draw, limits, &shared())?, changes });
+    }
+    let mut playback = limits.playback(capture.name());
+    let looks = hears.draws || asked.validate || asked.fidelity || asked.stop.is_some();
+    playback.gpu.pipeline.resolves = if looks { Resolves::AtOnce } else { Resolves::Late };
+    if asked.fidelity {
+        playback.gpu.watch_guesses();
+    }
+    let mut watch = asked.validate.then(|| Watch::of_run(&mut playback.gpu));
+    let mut window = Window::new(asked.selection, asked.stop);
+    let mut teller = Teller { hears, selection: asked.selection, sender };
+    let mut tee = Tee(vec![&mut window, &mut teller]);
+    tee.0.extend(watch.as_mut().map(|watch| watch as &mut dyn Observer));
+    let mut engine = Editing { edits: &edits, inner: Renderer };
+    playback.run(capture.sections(&shared())?, &mut engine, &mut tee);
+    if let Some(watch) = &mut watch {
+        watch.finish(&mut playback.gpu);
+    }
+    let found = window.finish(&playback.gpu).map_err(anyhow::Error::from);
+    Ok(Done { gpu: playback.gpu, findings: watch.map(|watch| watch.findings), found })
+}
+
+/// Tells Python, and waits for its answer.
+struct Teller {
+    hears: Hears,
+    selection: Selection,
+    sender: SyncSender<News>,
+}
+
+impl Teller {
+    fn send(&self, news: News) -> Flow {
+        if self.sender.send(news).is_ok() { Flow::Continue } else { Flow::Stop }
+    }
+}
+
+impl Observer for Teller {
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        if !self.hears.draws || !self.selection.has(call) {
+            return Flow::Continue;
+        }
+        let (answer, flow) = sync_channel(1);
+        self.send(News::Draw(Box::new(Met::new(gpu, call)), answer));
+        flow.recv().unwrap_or(Flow::Stop)
+    }
+
+    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+        let submit = gpu.at.submit;
+        if !self.hears.frames || !self.selection.has_submit(submit) {
+            return Flow::Continue;
+        }
+        let Some(frame) = picture::frame(&gpu.pipeline.surfaces, submit) else { return Flow::Continue };
+        // What is in no buffer, or of a format without a picture, is no frame, as for `corpus run`.
+        match Picture::of(frame, &gpu.mem) {
+            Ok(picture) => self.send(News::Frame(submit, picture.hash(), Pixels::of(&picture))),
+            Err(_) => Flow::Continue,
+        }
+    }
+}
+
+/// Something that went wrong, and where it was met first.
+#[derive(Serialize)]
+struct TroubleRow {
+    kind: &'static str,
+    message: String,
+    submit: Option<u32>,
+    draw: Option<u32>,
+    frame_draw: Option<u32>,
+    address: u32,
+    offset: Option<u64>,
+    count: u64,
+    status: u8,
+}
+
+fn troubles(report: &Report) -> Vec<TroubleRow> {
+    let said = report.troubles.iter().map(|(trouble, at, count)| TroubleRow {
+        kind: trouble.kind(),
+        message: trouble.to_string(),
+        submit: Some(at.submit),
+        draw: Some(at.draws),
+        frame_draw: Some(at.frame_draw),
+        address: at.address,
+        offset: trouble.offset(),
+        count: *count,
+        status: trouble.severity().status(false) as u8,
+    });
+    let missing = report.missing.iter().map(|miss| {
+        let (address, trouble) = (miss.address, Trouble::Missing(miss));
+        let (kind, message, status) = (trouble.kind(), trouble.to_string(), 0);
+        let (submit, draw, frame_draw, offset, count) = (None, None, None, None, 1);
+        TroubleRow { kind, message, submit, draw, frame_draw, address, offset, count, status }
+    });
+    said.chain(missing).collect()
+}
+
+/// What a run leaves: the chip's memory and registers, what was rendered, and what went wrong.
+#[pyclass(frozen, module = "a4emu")]
+pub struct Replay {
+    chip: Chip,
+    pub report: Report,
+    findings: Option<Findings>,
+    frames: Vec<Py<Frame>>,
+}
+
+impl Replay {
+    fn gpu(&self) -> MutexGuard<'_, Gpu> {
+        self.chip.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Replay {
+    /// What `a4emu replay` exits with: 0 fine, 3 damaged, 4 not supported or cut off.
+    #[getter]
+    fn status(&self) -> u8 {
+        self.report.status(false) as u8
+    }
+
+    /// Submits that ran.
+    #[getter]
+    fn submits(&self) -> u32 {
+        self.gpu().at.submit
+    }
+
+    /// Draws and dispatches that ran, tiles counted.
+    #[getter]
+    fn draws(&self) -> u32 {
+        self.gpu().at.draws
+    }
+
+    /// Number of the chip, such as 420.
+    #[getter]
+    fn gpu_id(&self) -> u32 {
+        self.gpu().chip.id
+    }
+
+    /// All surfaces that were rendered, last written last.
+    #[getter]
+    fn surfaces(&self) -> Vec<Surface> {
+        let written: Vec<_> = self.gpu().pipeline.surfaces.iter().copied().collect();
+        written.into_iter().map(|written| Surface::new(self.chip.clone(), written)).collect()
+    }
+
+    /// The colour surface that was rendered last, or None: what `a4emu replay --png` writes.
+    #[getter]
+    fn surface(&self) -> Option<Surface> {
+        let written = self.gpu().pipeline.surfaces.last_color().copied();
+        written.map(|written| Surface::new(self.chip.clone(), written))
+    }
+
+    /// Its picture: uint8 [height, width, 4], R, G, B, A, rows in the order of memory.
+    ///
+    /// Raises UsageError where no colour surface was rendered.
+    #[getter]
+    fn frame(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let surface = self.surface().ok_or_else(|| error::usage(py, "no colour surface was rendered"))?;
+        surface.picture(py)
+    }
+
+    /// The frame that each submit left, if replay(frames=True) was asked for them.
+    #[getter]
+    fn frames(&self, py: Python<'_>) -> Vec<Py<Frame>> {
+        self.frames.iter().map(|frame| frame.clone_ref(py)).collect()
+    }
+
+    /// What went wrong, each thing once with where it was met first: kind, message, submit, draw, frame_draw, address, offset
+    /// (byte of the capture), count, status.
+    #[getter]
+    fn troubles(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        json::object(py, &troubles(&self.report))
+    }
+
+    /// What an A4xx would not forgive, as `a4emu validate --json` has it; None unless replay(validate=True).
+    #[getter]
+    fn findings(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let all = self.findings.as_ref().map(|findings| findings.iter().collect::<Vec<_>>());
+        all.map(|all| json::object(py, &all)).transpose()
+    }
+
+    /// Counts and times (ms), as `a4emu replay --stats` has them.
+    #[getter]
+    fn stats(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let report = {
+            let gpu = self.gpu();
+            gpu.pipeline.report(gpu.fidelity.as_ref().map(Fidelity::lines))
+        };
+        json::object(py, &report)
+    }
+
+    /// Units of work that were spent; the same on any machine.
+    #[getter]
+    fn work(&self) -> u64 {
+        self.gpu().budget.spent()
+    }
+
+    /// The registers at the end.
+    #[getter]
+    fn state(&self) -> State {
+        State::of(&self.gpu().regs)
+    }
+
+    /// `length` bytes of the chip's memory at `address`. Raises UsageError where the capture does not hold them.
+    fn memory<'py>(&self, py: Python<'py>, address: u32, length: u32) -> PyResult<Bound<'py, PyBytes>> {
+        let gpu = self.gpu();
+        let held = u64::from(length) <= u64::from(gpu.mem.room(address));
+        let mut bytes = vec![0; if held { length as usize } else { 0 }];
+        match held && gpu.mem.read(address, &mut bytes) {
+            true => Ok(PyBytes::new(py, &bytes)),
+            false => Err(error::usage(py, format!("{length} bytes at {address:#x} are not in the capture"))),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let gpu = self.gpu();
+        format!(
+            "<a4emu.Replay of {} draws in {} submits, status {}>",
+            gpu.at.draws,
+            gpu.at.submit,
+            self.status()
+        )
+    }
+}

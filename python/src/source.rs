@@ -1,0 +1,183 @@
+//! What a capture is given as, and how it is played.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use a4emu::budget::Interrupt;
+use a4emu::inspect;
+use a4emu::limits::Limits;
+use a4emu::options::{Shared, Threads};
+use a4emu::selection::{Draws, Selection};
+use a4emu_decoder::error::CaptureError;
+use clap::ValueEnum;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::{error, work};
+
+/// What a source that has no name is called.
+const UNNAMED: &str = "<bytes>";
+
+/// Bytes of memory that each byte of a capture adds to the limit, as for a file.
+const HELD_PER_BYTE: u64 = 16;
+
+/// Nothing goes to stderr but what nobody asked for.
+pub fn shared() -> Shared {
+    Shared { quiet: true, ..Shared::default() }
+}
+
+/// A capture and the bounds of its runs.
+#[derive(Clone)]
+pub struct Source {
+    pub capture: inspect::Capture,
+    pub limits: Limits,
+    pub threads: Threads,
+}
+
+impl Source {
+    /// The bounds of one run, and what ends it.
+    pub fn run(&self) -> (Limits, Interrupt) {
+        let interrupt = Interrupt::default();
+        let mut limits = self.limits.clone();
+        limits.work.interrupt = Some(interrupt.clone());
+        (limits, interrupt)
+    }
+
+    /// What `work` makes of the capture, in a thread of its own.
+    pub fn ask<R: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&inspect::Capture, Limits) -> anyhow::Result<R> + Send + 'static,
+    ) -> PyResult<R> {
+        let ((limits, interrupt), capture) = (self.run(), self.capture.clone());
+        let made = work::wait(py, interrupt, self.threads, move || work(&capture, limits))?;
+        made.map_err(|error| error::of(py, &error))
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> String {
+        self.capture.name().display().to_string()
+    }
+}
+
+/// How captures are played, in Python's words.
+pub struct Played<'a> {
+    pub max_work: Option<u64>,
+    pub max_memory: Option<u64>,
+    pub time_limit: Option<u32>,
+    pub model: &'a str,
+    pub jit: &'a str,
+    pub threads: Option<u16>,
+}
+
+impl Played<'_> {
+    fn limits(&self, py: Python<'_>) -> PyResult<Limits> {
+        Ok(Limits {
+            work: a4emu::limits::WorkLimits {
+                max_work: self.max_work,
+                time_limit: self.time_limit,
+                interrupt: None,
+            },
+            max_memory: self.max_memory,
+            model: named(py, "model", self.model)?,
+            jit: named(py, "jit", self.jit)?,
+        })
+    }
+
+    /// The capture that `given` is: a path, bytes, or a file that is open for reading them.
+    pub fn open(&self, given: &Bound<'_, PyAny>) -> PyResult<Source> {
+        let py = given.py();
+        let mut limits = self.limits(py)?;
+        let capture = match bytes_of(given)? {
+            Some((name, bytes)) => {
+                let more = (bytes.len() as u64).saturating_mul(HELD_PER_BYTE);
+                limits.max_memory = Some(limits.memory(more));
+                inspect::Capture::of_bytes(&name, bytes)
+            }
+            None => {
+                let path: PathBuf = given.extract()?;
+                inspect::Capture::new(&path).map_err(|error| error::of(py, &error))?
+            }
+        };
+        let threads = Threads { threads: self.threads };
+        // What is no capture is refused here, not where it is first used.
+        py.detach(|| begins(&capture)).map_err(|error| error::of(py, &error))?;
+        Ok(Source { capture, limits, threads })
+    }
+}
+
+/// Whether it begins as captures do.
+fn begins(capture: &inspect::Capture) -> anyhow::Result<()> {
+    match capture.sections(&shared())?.next() {
+        Some(Err(error @ (CaptureError::Empty | CaptureError::NotACapture { .. }))) => Err(error.into()),
+        // Of other damage, what comes before and behind it can be read.
+        _ => Ok(()),
+    }
+}
+
+/// The bytes that `given` is or reads, and what they are called; nothing if it is a path.
+pub fn bytes_of(given: &Bound<'_, PyAny>) -> PyResult<Option<(PathBuf, Arc<[u8]>)>> {
+    if given.is_instance_of::<PyString>() || given.hasattr("__fspath__")? {
+        return Ok(None);
+    }
+    let (name, bytes) = match given.hasattr("read")? {
+        true => {
+            let name = given.getattr("name").and_then(|name| name.extract::<String>());
+            (name.unwrap_or_else(|_| UNNAMED.into()), given.call_method0("read")?)
+        }
+        false => (UNNAMED.into(), given.clone()),
+    };
+    let bytes = match bytes.cast_into::<PyBytes>() {
+        Ok(bytes) => bytes,
+        // bytearray, memoryview, mmap: whatever bytes() takes, but no number and no list of them.
+        Err(other) => {
+            let other = other.into_inner();
+            let is_buffer = other.py().import("builtins")?.call_method1("memoryview", (&other,)).is_ok();
+            if !is_buffer {
+                let kind = other.get_type().name()?;
+                let message = format!("a capture is a path, bytes or a binary file, not {kind}");
+                return Err(pyo3::exceptions::PyTypeError::new_err(message));
+            }
+            other.py().get_type::<PyBytes>().call1((&other,))?.cast_into()?
+        }
+    };
+    Ok(Some((PathBuf::from(name), bytes.as_bytes().into())))
+}
+
+/// The value of an option that is called `text`.
+pub fn named<T: ValueEnum>(py: Python<'_>, option: &str, text: &str) -> PyResult<T> {
+    T::from_str(text, false).map_err(|_| {
+        let all = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let all: Vec<String> = all.map(|value| format!("'{}'", value.get_name())).collect();
+        error::usage(py, format!("{option} is one of {}, not '{text}'", all.join(", ")))
+    })
+}
+
+/// A number, or text in the words of the command line.
+#[derive(FromPyObject)]
+pub enum Range {
+    Number(u32),
+    Text(String),
+}
+
+impl Range {
+    fn text(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+
+    /// The one draw that is meant.
+    pub fn draw(&self, py: Python<'_>) -> PyResult<Draws> {
+        Draws::one(&self.text()).map_err(|message| error::usage(py, message))
+    }
+}
+
+/// What `submit` and `draw` select.
+pub fn selection(py: Python<'_>, submit: Option<Range>, draw: Option<Range>) -> PyResult<Selection> {
+    let wrong = |message| error::usage(py, message);
+    let submit = submit.map(|range| range.text().parse()).transpose().map_err(wrong)?;
+    let draw = draw.map(|range| range.text().parse()).transpose().map_err(wrong)?;
+    Ok(Selection { submit, draw })
+}

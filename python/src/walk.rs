@@ -1,0 +1,202 @@
+//! Iterators over a capture: the command processor runs in a thread of its own, draws are skipped.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::mpsc::SyncSender;
+
+use a4emu::cp::{Call, Flow, Observer, Skip};
+use a4emu::decode;
+use a4emu::fault::Report;
+use a4emu::gpu::Gpu;
+use a4emu::selection::{Selection, Window};
+use a4emu_decoder::packet;
+use pyo3::prelude::*;
+
+use crate::items::{Item, Met, Packet, Submit};
+use crate::source::{Source, shared};
+use crate::work::Work;
+use crate::{error, json};
+
+/// What there was to say, and whether the selection, or the output, was there.
+type End = anyhow::Result<(Report, anyhow::Result<()>)>;
+
+/// What is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    Submits,
+    Draws,
+    Packets,
+}
+
+/// Submits, draws or packets, in order of execution.
+///
+/// What is wrong with the capture is raised behind the last of them: whatever could be read comes first.
+#[pyclass(module = "a4emu")]
+pub struct Walk(Work<Item, End>);
+
+impl Walk {
+    /// What is `wanted` of `source`, as far as it is in `selection`.
+    pub fn new(source: &Source, wanted: Wanted, selection: Selection) -> PyResult<Self> {
+        let (limits, interrupt) = source.run();
+        let (capture, name) = (source.capture.clone(), source.name());
+        let work = move |sender| {
+            let sections = capture.sections(&shared())?;
+            let mut playback = limits.playback_of(Path::new(&name), decode::BASE);
+            let mut walker = Walker {
+                wanted,
+                selection,
+                window: Window::new(selection, None),
+                sender,
+                process: String::new(),
+            };
+            playback.run(sections, &mut Skip::default(), &mut walker);
+            let found = walker.window.finish(&playback.gpu).map_err(anyhow::Error::from);
+            Ok((playback.gpu.report, found))
+        };
+        Work::start(interrupt, source.threads, work).map(Self)
+    }
+}
+
+/// Raises what is wrong when all has been handed out.
+fn ended(py: Python<'_>, end: Option<End>) -> PyResult<()> {
+    let Some(end) = end else { return Ok(()) };
+    let (report, found) = end.map_err(|error| error::of(py, &error))?;
+    error::worst(py, &report, None)?;
+    found.map_err(|error| error::of(py, &error))
+}
+
+#[pymethods]
+impl Walk {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        match self.0.next(py)? {
+            Some(item) => item.into_py(py).map(Some),
+            None => ended(py, self.0.finish(py)?).map(|()| None),
+        }
+    }
+}
+
+/// Sends what is wanted.
+struct Walker {
+    wanted: Wanted,
+    selection: Selection,
+    window: Window,
+    sender: SyncSender<Item>,
+    process: String,
+}
+
+impl Walker {
+    fn send(&self, item: Item) -> Flow {
+        if self.sender.send(item).is_ok() { Flow::Continue } else { Flow::Stop }
+    }
+}
+
+impl Observer for Walker {
+    fn process(&mut self, command: &str) {
+        command.clone_into(&mut self.process);
+    }
+
+    fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
+        if self.window.submit(gpu, address, dwords) == Flow::Stop {
+            return Flow::Stop;
+        }
+        match self.wanted == Wanted::Submits && self.selection.has_submit(gpu.at.submit) {
+            true => self.send(Item::Submit(Submit::new(gpu, address, dwords, &self.process))),
+            false => Flow::Continue,
+        }
+    }
+
+    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+        self.window.submitted(gpu)
+    }
+
+    fn packet(&mut self, gpu: &Gpu, packet: &packet::Packet<'_>) {
+        let at = gpu.at;
+        if self.wanted == Wanted::Packets && self.selection.contains(at.submit, at.draws, at.frame_draw) {
+            // Where nobody takes it any more, the next draw or submit ends the run.
+            let _ = self.send(Item::Packet(Packet::new(gpu, packet)));
+        }
+    }
+
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        if self.window.call(gpu, call) == Flow::Stop {
+            return Flow::Stop;
+        }
+        match self.wanted == Wanted::Draws && self.selection.has(call) {
+            true => self.send(Item::Draw(Box::new(Met::new(gpu, call)))),
+            false => Flow::Continue,
+        }
+    }
+}
+
+/// The objects of `a4emu decode --format jsonl` (docs/schema.md), as dictionaries.
+#[pyclass(module = "a4emu")]
+pub struct Objects {
+    work: Work<Vec<u8>, End>,
+    /// What has been taken, and how far it has been handed out.
+    text: Vec<u8>,
+    at: usize,
+}
+
+/// Sends what is written.
+struct Pipe(SyncSender<Vec<u8>>);
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Objects {
+    /// What `args` ask for of `source`.
+    pub fn new(source: &Source, args: decode::Args) -> PyResult<Self> {
+        let (limits, interrupt) = source.run();
+        let (capture, name) = (source.capture.clone(), source.name());
+        let args = decode::Args { limits, ..args };
+        let work = move |sender| {
+            let sections = capture.sections(&shared())?;
+            let out = decode::Output::new(Box::new(Pipe(sender)));
+            decode::play(sections, &name, &args, &shared(), out)
+        };
+        let work = Work::start(interrupt, source.threads, work)?;
+        Ok(Self { work, text: Vec::new(), at: 0 })
+    }
+
+    /// The next line that has been taken whole.
+    fn line(&mut self) -> Option<&str> {
+        let rest = &self.text[self.at..];
+        let length = rest.iter().position(|byte| *byte == b'\n')?;
+        let start = self.at;
+        self.at += length + 1;
+        std::str::from_utf8(&self.text[start..start + length]).ok()
+    }
+}
+
+#[pymethods]
+impl Objects {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        loop {
+            if let Some(line) = self.line() {
+                return json::parse(py, line).map(Some);
+            }
+            let Some(more) = self.work.next(py)? else {
+                return ended(py, self.work.finish(py)?).map(|()| None);
+            };
+            self.text.drain(..self.at);
+            self.at = 0;
+            self.text.extend(more);
+        }
+    }
+}

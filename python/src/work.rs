@@ -1,0 +1,102 @@
+//! Work in a thread of its own, without the interpreter's lock: the thread that asked for it waits, and looks after
+//! signals meanwhile, so that ctrl-C ends it.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use a4emu::budget::Interrupt;
+use a4emu::options::Threads;
+use pyo3::prelude::*;
+
+use crate::error;
+
+/// How often signals are looked after.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Events that may wait to be taken.
+const WAITING: usize = 256;
+
+/// As much as a main thread has.
+const STACK: usize = 8 << 20;
+
+/// Work that is being done, and what it tells meanwhile.
+pub struct Work<E, R> {
+    /// Gone when the work is to end.
+    events: Option<Mutex<Receiver<E>>>,
+    thread: Option<JoinHandle<R>>,
+    interrupt: Interrupt,
+}
+
+impl<E: Send + 'static, R: Send + 'static> Work<E, R> {
+    /// Starts `work`, whose runs have `interrupt`. It ends where an event can no longer be sent.
+    pub fn start(
+        interrupt: Interrupt,
+        threads: Threads,
+        work: impl FnOnce(SyncSender<E>) -> R + Send + 'static,
+    ) -> PyResult<Self> {
+        let (sender, events) = sync_channel(WAITING);
+        let thread = Builder::new().name("a4emu".into()).stack_size(STACK);
+        let thread = thread.spawn(move || threads.run(|| work(sender)))?;
+        Ok(Self { events: Some(Mutex::new(events)), thread: Some(thread), interrupt })
+    }
+
+    /// The next event; nothing when there will be no more.
+    pub fn next(&mut self, py: Python<'_>) -> PyResult<Option<E>> {
+        while let Some(events) = &mut self.events {
+            let events = events.get_mut().unwrap_or_else(PoisonError::into_inner);
+            match py.detach(move || events.recv_timeout(TICK)) {
+                Ok(event) => return Ok(Some(event)),
+                Err(RecvTimeoutError::Disconnected) => self.events = None,
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(signal) = py.check_signals() {
+                        self.end(py);
+                        return Err(signal);
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// What came of it; nothing if that has been asked before. To be asked when there are no more events.
+    pub fn finish(&mut self, py: Python<'_>) -> PyResult<Option<R>> {
+        let Some(thread) = self.thread.take() else { return Ok(None) };
+        self.events = None;
+        match py.detach(|| thread.join()) {
+            Ok(result) => Ok(Some(result)),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+                Err(error::internal(py, text.unwrap_or("it panicked")))
+            }
+        }
+    }
+
+    /// Ends it early, and waits for that.
+    pub fn end(&mut self, py: Python<'_>) {
+        self.interrupt.raise();
+        self.events = None;
+        // Whatever came of it, nobody wants it.
+        let _ = self.finish(py);
+    }
+}
+
+impl<E, R> Drop for Work<E, R> {
+    fn drop(&mut self) {
+        self.interrupt.raise();
+    }
+}
+
+/// Does `work`, which tells nothing before its end.
+pub fn wait<R: Send + 'static>(
+    py: Python<'_>,
+    interrupt: Interrupt,
+    threads: Threads,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> PyResult<R> {
+    let mut work: Work<(), R> = Work::start(interrupt, threads, move |_events| work())?;
+    while work.next(py)?.is_some() {}
+    work.finish(py)?.ok_or_else(|| error::internal(py, "it has no result"))
+}
