@@ -66,6 +66,18 @@ pub struct Counters {
     pub stamps: u32,
 }
 
+/// What the counter of clock ticks ([`RBBM_PERFCTR_CP_LO`] 0) counts.
+///
+/// [`RBBM_PERFCTR_CP_LO`]: a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Clock {
+    /// Units of work done: time is no input of a replay.
+    #[default]
+    Work,
+    /// What this says: the ticks that a program on the device can ask for beside it.
+    Ticks(fn() -> u64),
+}
+
 /// The emulated GPU.
 pub struct Gpu {
     /// Which chip.
@@ -84,6 +96,8 @@ pub struct Gpu {
     pub cp: CpState,
     /// Counters.
     pub counters: Counters,
+    /// What clock ticks are.
+    pub clock: Clock,
     /// The stream-out program, as it was written to its port.
     pub stream_out: Vec<VPC_SO_PROG>,
     /// Registers that the draw which just ran has moved on, with their values: the command
@@ -115,6 +129,7 @@ impl Gpu {
             loaded: LoadedState::default(),
             cp: CpState::default(),
             counters: Counters::default(),
+            clock: Clock::default(),
             stream_out: Vec::new(),
             written_back: Vec::new(),
             report: Report::default(),
@@ -130,6 +145,14 @@ impl Gpu {
     pub fn watch_guesses(&mut self) {
         self.fidelity = Some(Fidelity::default());
         self.pipeline.programs.watched = Watched::Guesses;
+    }
+
+    /// Clock ticks so far. What waits has not been done yet.
+    pub fn ticks(&self) -> u64 {
+        match self.clock {
+            Clock::Work => self.budget.spent(),
+            Clock::Ticks(now) => now(),
+        }
     }
 
     /// Notes from now on which registers a0.x chooses.

@@ -14,8 +14,8 @@ const WORDS: usize = COUNT / 64;
 /// Registers whose changes are not told apart.
 const PAGE: usize = 32;
 
-/// A bit for each page of registers.
-type PageBits = [Cell<u64>; COUNT / PAGE / 64];
+/// Words with a bit for each page of registers.
+const PAGE_WORDS: usize = COUNT / PAGE / 64;
 
 /// A set of register offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,13 +62,13 @@ pub struct RegFile {
     /// When each page changed last.
     changed: Box<[u64; COUNT / PAGE]>,
     /// Pages that were read since [`RegFile::watch`] began.
-    read: PageBits,
+    read: [Cell<u64>; PAGE_WORDS],
 }
 
 /// Which registers something was made of, and when.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    pages: Vec<u16>,
+    pages: [u64; PAGE_WORDS],
     time: u64,
 }
 
@@ -79,7 +79,7 @@ impl Default for RegFile {
             written: RegSet::default(),
             clock: 0,
             changed: Box::new([0; COUNT / PAGE]),
-            read: PageBits::default(),
+            read: Default::default(),
         }
     }
 }
@@ -103,15 +103,21 @@ impl RegFile {
     pub fn watch<T>(&self, make: impl FnOnce(&Self) -> T) -> (T, Seen) {
         self.read.iter().for_each(|word| word.set(0));
         let made = make(self);
-        let words = (0..).zip(self.read.iter().map(Cell::get));
-        let pages =
-            words.flat_map(|(i, word)| (0..64).filter(move |b| word >> b & 1 != 0).map(move |b| i * 64 + b));
-        (made, Seen { pages: pages.collect(), time: self.clock })
+        (made, Seen { pages: self.read.each_ref().map(Cell::get), time: self.clock })
     }
 
     /// Whether the registers of `seen` have the values that they had then.
     pub fn is_unchanged(&self, seen: &Seen) -> bool {
-        seen.pages.iter().all(|page| self.changed[usize::from(*page)] <= seen.time)
+        let (words, _) = self.changed.as_chunks::<64>();
+        words.iter().zip(seen.pages).all(|(changed, mut pages)| {
+            while pages != 0 {
+                if changed[pages.trailing_zeros() as usize] > seen.time {
+                    return false;
+                }
+                pages &= pages - 1;
+            }
+            true
+        })
     }
 
     fn note_read(&self, offset: u32) {

@@ -1,13 +1,21 @@
 //! Packets that move values between registers, scratch and memory.
 
+use a4emu_decoder::bits::Register;
 use a4emu_decoder::pm4::{
     MemToReg, RegRmw, RegToMem, RegToScratch, RegisterWrites, ScratchToReg, SetConstant,
 };
+use a4emu_decoder::regs::cp::CP_PERFCTR_CP_SEL;
+use a4emu_decoder::regs::enums::CpPerfcounterSelect;
+use a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO;
 
 use super::Cp;
 use super::effects::effect;
 use crate::budget::Work;
+use crate::draw;
 use crate::fault::Client;
+
+/// Low half of the counter that queries of time read; the high half is behind it (docs/hardware/registers.md).
+const TICKS: u32 = RBBM_PERFCTR_CP_LO::ROW.offset;
 
 impl Cp<'_> {
     /// Writes one register, with what that sets off.
@@ -60,11 +68,24 @@ impl Cp<'_> {
             self.depends_on_draws("what CP_REG_TO_MEM adds to", packet.DEST);
         }
         for index in (0..control.CNT().max(1)).step_by(step as usize) {
-            let value = self.gather(control.REG().wrapping_add(index), step);
+            let register = control.REG().wrapping_add(index);
             let address = packet.DEST.wrapping_add(index * 4);
+            let selected = self.gpu.regs.at::<CP_PERFCTR_CP_SEL>(0).VALUE();
+            if register == TICKS && selected == CpPerfcounterSelect::CP_ALWAYS_COUNT {
+                self.count_ticks();
+                self.engine.stored_stale(address, 8);
+            }
+            let value = self.gather(register, step);
             let before = if control.ACCUMULATE() { self.load_wide(address, len) } else { 0 };
             self.store(address, &before.wrapping_add(value).to_le_bytes()[..len]);
         }
+    }
+
+    /// The first counter of the CP comes to where the clock is, behind the draws so far.
+    fn count_ticks(&mut self) {
+        draw::flush(self.gpu);
+        let ticks = self.gpu.ticks();
+        self.write_regs(TICKS, &[ticks as u32, (ticks >> 32) as u32]);
     }
 
     /// CP_MEM_TO_REG: dwords to registers.

@@ -400,7 +400,8 @@ fn draw_first_layer(
 ) -> Result<(), Stop> {
     let surfaces = &state.targets.surfaces;
     let Some(area) = visible_area(gpu, &state, surfaces, &made) else {
-        return draw_layer(gpu, call, &state, 0, &made);
+        note_written(gpu, call, &state, surfaces);
+        return Ok(());
     };
     if !gpu.pipeline.batch.can_take(surfaces, area) {
         flush(gpu);
@@ -440,9 +441,14 @@ fn draw_layer(
         state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
     let result = fragments(gpu, state, &surfaces, made);
     gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
-    let written = state.targets.written(&surfaces, call.submit, call.number);
-    written.into_iter().for_each(|written| gpu.pipeline.surfaces.note(written));
+    note_written(gpu, call, state, &surfaces);
     result
+}
+
+/// Notes which surfaces in memory a draw was for, whether any of its pixels could be seen or not.
+fn note_written(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, surfaces: &[Surface]) {
+    let written = state.targets.written(surfaces, call.submit, call.number);
+    written.into_iter().for_each(|written| gpu.pipeline.surfaces.note(written));
 }
 
 /// Rasteriser, fragment shader, render backend.

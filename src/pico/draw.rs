@@ -256,9 +256,9 @@ impl<'a> Fragments<'a> {
         let pieces = WarpQuads::new(&quads, source);
         let covered = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
         let weights = pieces.weights();
-        let passed = self.depth.test(surfaces, &Quads(&quads), Face::Front, &weights.z, covered);
+        let passed = self.depth.test(surfaces, &Quads::new(&quads), Face::Front, &weights.z, covered);
         let colors = self.shade(&pieces, &weights);
-        self.color.write(&mut surfaces[0], &quads, passed, colors.each_ref(), colors.each_ref());
+        self.color.write(&mut surfaces[0], &Quads::new(&quads), passed, colors.each_ref(), colors.each_ref());
     }
 
     /// Position and attributes of every pixel through the fragment shader.

@@ -140,6 +140,21 @@ impl Warp {
         &mut self.rows[register(FULL, id).unwrap_or(SINK) as usize]
     }
 
+    /// The full registers from this id on.
+    #[inline]
+    pub fn four(&self, id: u32) -> [&Lanes; 4] {
+        match register(FULL, id + 3).and(self.rows.get(usize::from(FULL) + id as usize..)) {
+            Some([x, y, z, w, ..]) => [x, y, z, w],
+            _ => [self.full(id), self.full(id + 1), self.full(id + 2), self.full(id + 3)],
+        }
+    }
+
+    /// Full registers `id` and `id + 1`, to write inputs after a restart; `None` if one of them does not exist.
+    pub fn full_pair_mut(&mut self, id: u32) -> Option<&mut [Lanes; 2]> {
+        let (first, _) = (register(FULL, id)?, register(FULL, id + 1)?);
+        self.rows.get_mut(first as usize..)?.first_chunk_mut()
+    }
+
     /// Half register with this id: 16 bits, zero-extended, per lane.
     pub fn half(&self, id: u32) -> &Lanes {
         self.row(register(HALF, id).unwrap_or(ZERO))

@@ -40,6 +40,28 @@ fn a_submit_runs_before_its_fence() {
     });
 }
 
+/// What queries of time read in a stream, and what the driver asks for beside it, are one clock.
+#[test]
+fn ticks_go_on() {
+    with_device("submits::ticks_go_on", || {
+        let node = open();
+        let buffer = Buffer::new(&node, 4096);
+        let (timestamp, counter, two_as_64_bits) = (5, 0x9c, 2 << 18 | 1 << 30);
+        let asked = || {
+            let mut param = [0x10 | timestamp << 32, 0, 0];
+            ioctl(&node, GET_PARAM, &mut param).unwrap();
+            param[1]
+        };
+        let counted = || {
+            buffer.map.put(0, &[0xc001_3e00, counter | two_as_64_bits, buffer.address + 64]);
+            submit(&node, &buffer, 3).unwrap();
+            u64::from(buffer.map.get(17)) << 32 | u64::from(buffer.map.get(16))
+        };
+        let ticks = [asked(), counted(), asked(), counted(), asked()];
+        assert!(ticks.is_sorted_by(|a, b| a < b), "{ticks:?}");
+    });
+}
+
 #[test]
 fn relocations_become_addresses() {
     with_device("submits::relocations_become_addresses", || {

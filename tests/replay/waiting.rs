@@ -114,17 +114,29 @@ fn a_store_of_a_shader_comes_after_the_draws_before_it() {
     assert_eq!(halves(&scene.play(), 0), [0x11, 0x44]);
 }
 
+/// What a counter left in `samples`.
+fn counted(gpu: &Gpu) -> u32 {
+    let at = gpu.mem.buffers().find(|(_, len)| *len == 256).expect("the buffer of the counter").0;
+    gpu.mem.read_u32(at).expect("a count")
+}
+
 #[test]
 fn counters_count_the_draws_before_them() {
     let count = "RB_SAMPLE_COUNT_CONTROL { COPY | ADDR = samples }\nCP_EVENT_WRITE({ EVENT = ZPASS_DONE })";
-    let counted = |gpu: &Gpu| {
-        let at = gpu.mem.buffers().find(|(_, len)| *len == 256).expect("the buffer of the counter").0;
-        gpu.mem.read_u32(at).expect("a count")
-    };
     let half = (SIZE * SIZE / 2) as u32;
     assert_eq!(counted(&play(count, "")), half);
     assert_eq!(counted(&play("", count)), 2 * half);
     assert_eq!(counted(&play("CP_EVENT_WRITE({ EVENT = RST_PIX_CNT })", count)), half);
+}
+
+/// Without a clock of its own a replay counts work; a counter that counts something else stands still.
+#[test]
+fn ticks_go_on_with_the_draws_before_them() {
+    let read = "CP_REG_TO_MEM({ REG = 0x9c | CNT = 2 | B64 }, samples)";
+    let [left, both] = [counted(&play(read, "")), counted(&play("", read))];
+    let half = (SIZE * SIZE / 2) as u32;
+    assert!(left > half && both - left > half, "{left} {both}");
+    assert_eq!(counted(&play("CP_PERFCTR_CP_SEL[0] = CP_BUSY", read)), 0);
 }
 
 /// The right half goes to a target that begins four rows into that of the left half.

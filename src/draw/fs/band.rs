@@ -7,12 +7,11 @@ use crate::draw::rb::color::{ColorOutput, Precision};
 use crate::draw::rb::depth::Words;
 use crate::draw::rb::depth_target::DepthTarget;
 use crate::draw::rb::fill::{Fill, fill_rectangle, fill_rows};
-use crate::draw::rb::pixels::Quads;
 use crate::draw::rb::state::TestOrder;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::vpc::interpolate::{Floats, WarpQuads, Weights};
-use crate::shader::{Lanes, Number, Warp};
+use crate::shader::{LANES, Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs};
@@ -144,44 +143,45 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// Shades 8x4 pixels.
     #[inline(never)]
     fn whole_block(&mut self, primitive: u32, at: [i32; 2]) {
-        self.warp_unless_stopped(&quads(primitive, at, u32::MAX));
+        if !self.worker.is_stopped() {
+            let quads = quads(primitive, at, u32::MAX);
+            self.warp(&WarpQuads::of_block(&quads, at, self.draw.source()), WarpLanes::first(LANES));
+        }
     }
 
     /// Shades the quads in the queue.
     fn flush(&mut self) {
         let count = std::mem::take(&mut self.queued);
         if count > 0 {
-            let quads = self.queue;
-            self.warp_unless_stopped(&quads[..count]);
+            if !self.worker.is_stopped() {
+                let quads = self.queue;
+                let quads = &quads[..count];
+                self.warp(&self.draw.pieces(quads), lanes_of_quads(quads));
+            }
         }
     }
 
-    fn warp_unless_stopped(&mut self, quads: &[Quad]) {
-        if !self.worker.is_stopped() {
-            self.warp(quads);
-        }
-    }
-
-    fn warp(&mut self, quads: &[Quad]) {
-        let pieces = self.draw.pieces(quads);
-        let lanes = lanes_of_quads(quads);
+    fn warp(&mut self, pieces: &WarpQuads<'_>, lanes: WarpLanes) {
         let inputs = &self.draw.state.fragment.inputs;
         let (ended, weights) = match inputs.perspective_alone() {
-            Some(id) => (
-                self.worker.run(lanes, Some(&pieces), |warp, _| enter_ij(id, warp, &pieces.perspective())),
-                None,
-            ),
+            Some(id) => {
+                let enter = |warp: &mut Warp, _: &mut _| match warp.full_pair_mut(id) {
+                    Some(registers) => pieces.perspective(registers),
+                    None => enter_ij(id, warp, &pieces.weights().perspective),
+                };
+                (self.worker.run(lanes, Some(pieces), enter), None)
+            }
             None => {
                 let weights = pieces.weights();
-                let enter = |warp: &mut Warp, _: &mut _| enter(inputs, warp, &pieces, &weights, lanes.live);
-                (self.worker.run(lanes, Some(&pieces), enter), Some(weights))
+                let enter = |warp: &mut Warp, _: &mut _| enter(inputs, warp, pieces, &weights, lanes.live);
+                (self.worker.run(lanes, Some(pieces), enter), Some(weights))
             }
         };
-        self.note(|reasons| reasons.spent(quads, lanes.live, self.worker.warp.executed()));
+        self.note(|reasons| reasons.spent(pieces.quads, lanes.live, self.worker.warp.executed()));
         if ended {
             let covered = self.worker.warp.covered();
-            self.note(|reasons| reasons.quads(quads, lanes.live & !covered, KILLED));
-            self.merge(&pieces, weights.as_ref(), covered);
+            self.note(|reasons| reasons.quads(pieces.quads, lanes.live & !covered, KILLED));
+            self.merge(pieces, weights.as_ref(), covered);
         }
     }
 
@@ -206,10 +206,13 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
         self.note(|reasons| reasons.quads(pieces.quads, covered, WRITTEN));
         let (mut widened, mut widened_dual) = (None, None);
-        let dual = colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual);
         for target in &targets.color {
             let src = colors(&self.worker.warp, &target.output, &mut widened);
-            target.write(&mut self.surfaces[target.surface], pieces.quads, covered, src, dual);
+            let dual = match target.blend {
+                Some(_) => colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual),
+                None => src,
+            };
+            target.write(&mut self.surfaces[target.surface], &pieces.pixels(), covered, src, dual);
         }
     }
 
@@ -240,7 +243,7 @@ pub fn test_quads(
             if same { mask | 15 << (4 * q) } else { mask }
         });
         if mask & covered != 0 {
-            passed |= depth.test(surfaces, &Quads(pieces.quads), face, z, mask & covered);
+            passed |= depth.test(surfaces, &pieces.pixels(), face, z, mask & covered);
         }
     }
     passed
@@ -298,7 +301,10 @@ pub fn colors<'a>(
 ) -> [&'a Words; 4] {
     let half = |c: usize| &warp.half(output.regid + c as u32).0;
     let widen: fn(u32) -> u32 = match (output.precision, output.number) {
-        (Precision::Full, _) => return std::array::from_fn(|c| &warp.full(output.regid + c as u32).0),
+        (Precision::Full, _) => {
+            let [x, y, z, w] = warp.four(output.regid);
+            return [&x.0, &y.0, &z.0, &w.0];
+        }
         (Precision::Half, Number::Uint) => return std::array::from_fn(half),
         (Precision::Half, Number::Float) => |h| half::f16::from_bits(h as u16).to_f32().to_bits(),
         (Precision::Half, Number::Sint) => |h| h as u16 as i16 as u32,

@@ -308,7 +308,7 @@ impl PixelOf<'_> {
         let held = self.values(&sample(bytes, [index, count]), 1);
         let mut all = self.rows(bytes);
         let mut rows: Vec<_> = all.iter_mut().map(|rows| rows.sample(index, count)).collect();
-        if depth.test(&mut rows, &Quads(quads), face, z, 1 << self.lane()) != 0 {
+        if depth.test(&mut rows, &Quads::new(quads), face, z, 1 << self.lane()) != 0 {
             return None;
         }
         let stencil = depth.state.stencil.map(|faces| faces[face as usize]);
@@ -393,7 +393,7 @@ impl PixelOf<'_> {
             let src = colors(&worker.warp, &target.output, &mut widened);
             for (sample, mask) in covered[..count].iter().enumerate() {
                 let mut surface = rows[target.surface].sample(sample, count);
-                target.write(&mut surface, quads, mask & 1 << self.lane(), src, dual);
+                target.write(&mut surface, &Quads::new(quads), mask & 1 << self.lane(), src, dual);
             }
         }
     }

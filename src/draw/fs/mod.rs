@@ -69,9 +69,14 @@ impl<'a> FragmentDraw<'a> {
     where
         'a: 'q,
     {
+        WarpQuads::new(quads, self.source())
+    }
+
+    /// Where their varyings come from.
+    pub(super) fn source(&self) -> Source<'a> {
         let FragmentInputs { interpolation, replacement, .. } = &*self.state.fragment.inputs;
         let FragmentDraw { primitives, vertices, .. } = *self;
-        WarpQuads::new(quads, Source { primitives, vertices, interpolation, replacement })
+        Source { primitives, vertices, interpolation, replacement }
     }
 }
 

@@ -256,7 +256,10 @@ fn inside(walks: &[Walk]) -> u64 {
             *outside |= (walk.at as i32).wrapping_add(right);
         }
     }
-    let bytes = outside.map(|value| (value as u32 >> 31) as u8);
+    let mut bytes = [0; 64];
+    for i in 0..64 {
+        bytes[i] = (outside[i] as u32 >> 31) as u8;
+    }
     let rows = bytes.as_chunks().0.iter().enumerate();
     !rows.fold(0, |mask, (y, row)| mask | pack_bits(*row) << (8 * y))
 }
@@ -264,8 +267,8 @@ fn inside(walks: &[Walk]) -> u64 {
 /// 32 bytes of 0 or 1 as bits, first byte lowest.
 #[inline(always)]
 pub fn bits_of(bytes: &[u8; 32]) -> u32 {
-    let eight = |i: usize| pack_bits(std::array::from_fn(|k| bytes[8 * i + k])) as u32;
-    eight(0) | eight(1) << 8 | eight(2) << 16 | eight(3) << 24
+    let [a, b, c, d] = bytes.as_chunks().0 else { return 0 };
+    (pack_bits(*a) | pack_bits(*b) << 8 | pack_bits(*c) << 16 | pack_bits(*d) << 24) as u32
 }
 
 /// Eight bytes of 0 or 1 as eight bits.

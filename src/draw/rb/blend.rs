@@ -22,6 +22,22 @@ pub struct Equation {
     pub dst: BlendFactor,
 }
 
+/// A factor of a blend equation: `one + alpha * a`, both of them 0, 1 or -1, so that nothing is rounded which a
+/// factor of its own would not round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ByAlpha {
+    one: f32,
+    alpha: f32,
+}
+
+impl ByAlpha {
+    /// The factor where the source's alpha is `a`, from 0 to 1.
+    #[inline(always)]
+    pub fn at(self, a: f32) -> f32 {
+        self.one + self.alpha * a
+    }
+}
+
 /// A target's blending.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Blend {
@@ -60,6 +76,20 @@ impl Blend {
             combine(equation.op, &src[c], &dst[c], &s, &d, &mut out[c]);
         }
         out
+    }
+
+    /// What source and destination are multiplied with, if that is the same for all components, depends on the
+    /// source's alpha alone, and the products are added.
+    pub fn by_alpha(&self) -> Option<[ByAlpha; 2]> {
+        let Equation { op: BlendOpcode::BLEND_DST_PLUS_SRC, src, dst } = self.rgb else { return None };
+        let of = |factor| match factor {
+            BlendFactor::FACTOR_ZERO => Some(ByAlpha { one: 0.0, alpha: 0.0 }),
+            BlendFactor::FACTOR_ONE => Some(ByAlpha { one: 1.0, alpha: 0.0 }),
+            BlendFactor::FACTOR_SRC_ALPHA => Some(ByAlpha { one: 0.0, alpha: 1.0 }),
+            BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA => Some(ByAlpha { one: 1.0, alpha: -1.0 }),
+            _ => None,
+        };
+        (self.rgb == self.alpha).then_some([of(src)?, of(dst)?])
     }
 
     /// Whether a factor is of the second colour output.

@@ -6,12 +6,11 @@ use multiversion::multiversion;
 use crate::format::{Codec, Type, unorm_step};
 use crate::shader::Number;
 
-use crate::draw::gras::quad::Quad;
-use crate::draw::rb::blend::{Blend, Colors, limit, rop};
+use crate::draw::rb::blend::{Blend, ByAlpha, Colors, limit, rop};
 use crate::draw::rb::depth::Words;
 use crate::draw::rb::dither::Dither;
-use crate::draw::rb::pixels::{Pixels, Quads};
-use crate::draw::rb::surface::PixelRows;
+use crate::draw::rb::pixels::{Pixels, Quads, in_rows};
+use crate::draw::rb::surface::{Dwords, PixelRows};
 
 /// The register that holds a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,22 +72,30 @@ impl ColorTarget {
     pub fn write(
         &self,
         surface: &mut PixelRows<'_>,
-        quads: &[Quad],
+        pixels: &Quads<'_>,
         mask: u32,
         colors: [&Words; 4],
         src1: [&Words; 4],
     ) {
         if self.codec.bytes() > 4 || self.dither.is_some() {
-            return self.write_wide(surface, quads, mask, colors, src1);
+            return self.write_wide(surface, pixels, mask, colors, src1);
         }
         if !self.reads_target() {
-            return Quads(quads).store(surface, mask, &self.encode(colors));
+            if let (u32::MAX, Some([x, y]), Some(order)) = (mask, pixels.block(), self.unorm8)
+                && let Some(mut rows) = surface.dwords::<8, 4>(x, y)
+            {
+                return store_unorm8(order, colors, &mut rows);
+            }
+            return pixels.store(surface, mask, &self.encode(colors));
         }
-        let old = Quads(quads).load(surface, mask);
+        let old = pixels.load(surface, mask);
         let blended = match &self.blend {
             Some(blend) => blended_words(self, blend, [colors, src1], &old),
             None => self.encode(colors),
         };
+        if self.rop.is_none() && self.writable == self.codec.bits(0xf) {
+            return pixels.store(surface, mask, &blended);
+        }
         let writable = self.writable as u32;
         let new: Words = std::array::from_fn(|i| {
             let result = match self.rop {
@@ -97,20 +104,20 @@ impl ColorTarget {
             };
             (result & writable) | (old[i] & !writable)
         });
-        Quads(quads).store(surface, mask, &new);
+        pixels.store(surface, mask, &new);
     }
 
     /// Formats of more than four bytes, and dithered ones, pixel by pixel.
     fn write_wide(
         &self,
         surface: &mut PixelRows<'_>,
-        quads: &[Quad],
+        pixels: &Quads<'_>,
         mask: u32,
         colors: [&Words; 4],
         src1: [&Words; 4],
     ) {
         let mut old = [0u128; 32];
-        Quads(quads).each_pixel(mask, |lane, x, y| {
+        pixels.each_pixel(mask, |lane, x, y| {
             old[lane] = surface.pixels(x, y, 1).map_or(0, |bytes| self.codec.load(bytes));
         });
         let mut colors = match &self.blend {
@@ -124,9 +131,9 @@ impl ColorTarget {
             None => colors.map(|c| *c),
         };
         if let Some(dither) = &self.dither {
-            dither.move_lanes(quads, mask, &mut colors);
+            dither.move_lanes(pixels, mask, &mut colors);
         }
-        Quads(quads).each_pixel(mask, |lane, x, y| {
+        pixels.each_pixel(mask, |lane, x, y| {
             let mut new = self.codec.encode(colors.map(|c| c[lane]));
             if let Some(code) = self.rop {
                 new = rop(code, new, old[lane]);
@@ -190,10 +197,13 @@ impl ColorTarget {
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn blended_words(target: &ColorTarget, blend: &Blend, src: [[&Words; 4]; 2], old: &Words) -> Words {
     match target.unorm8 {
-        Some(order) => {
-            let colors = target.blended(blend, src, &decode_unorm8(order, old));
-            to_unorm8(order, colors.each_ref())
-        }
+        Some(order) => match blend.by_alpha().filter(|_| target.codec.has(3)) {
+            Some([by_src, by_dst]) => unorm8_by_alpha(order, src[0], old, by_src, by_dst),
+            None => {
+                let colors = target.blended(blend, src, &decode_unorm8(order, old));
+                to_unorm8(order, colors.each_ref())
+            }
+        },
         None => target.codec.encode_words(&target.blended(blend, src, &target.codec.decode_words(old))),
     }
 }
@@ -201,6 +211,12 @@ fn blended_words(target: &ColorTarget, blend: &Blend, src: [[&Words; 4]; 2], old
 /// Added to a float between 0 and 2^23 it leaves the nearest integer (ties to even) in the
 /// low bits, which is faster than a conversion that saturates.
 const NEAREST: f32 = 8_388_608.0;
+
+/// Encodes the colours of 8x4 pixels, quad by quad, and stores them.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn store_unorm8(order: [usize; 4], colors: [&Words; 4], rows: &mut Dwords<'_, 8>) {
+    rows.store(&in_rows(&to_unorm8(order, colors)));
+}
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn encode_unorm8(order: [usize; 4], colors: [&Words; 4]) -> Words {
@@ -228,6 +244,30 @@ fn at_least_zero(bits: u32) -> f32 {
     if v > 0.0 { v } else { 0.0 }
 }
 
+/// The common blending, of each pixel in one go.
+#[inline(always)]
+fn unorm8_by_alpha(
+    order: [usize; 4],
+    src: [&Words; 4],
+    old: &Words,
+    by_src: ByAlpha,
+    by_dst: ByAlpha,
+) -> Words {
+    let (step, alpha) = (unorm_step(8), src[3]);
+    let limited = |bits: u32| f32::from_bits(bits).max(0.0).min(1.0);
+    let mut out = [0; 32];
+    for (byte, c) in order.into_iter().enumerate() {
+        let channel = src[c];
+        for i in 0..32 {
+            let a = limited(alpha[i]);
+            let dst = ((old[i] >> (8 * byte)) & 255) as i32 as f32 * step;
+            let v = limited(channel[i]) * by_src.at(a) + dst * by_dst.at(a);
+            out[i] |= ((v.min(1.0) * 255.0 + NEAREST).to_bits() & 255) << (8 * byte);
+        }
+    }
+    out
+}
+
 #[inline(always)]
 fn decode_unorm8(order: [usize; 4], words: &Words) -> [Words; 4] {
     let step = unorm_step(8);
@@ -246,6 +286,7 @@ mod tests {
     use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, ColorFmt, ColorSwap};
 
     use super::*;
+    use crate::draw::gras::quad::{Quad, quads};
     use crate::draw::rb::blend::Equation;
     use crate::format::{Format, Transfer};
 
@@ -276,6 +317,35 @@ mod tests {
         }
     }
 
+    /// 8x4 pixels written in one go, and quad by quad through the codec, with each of the factors in question.
+    #[test]
+    fn the_common_blending_agrees_with_the_general_one() {
+        use BlendFactor::*;
+        let values = [-1.0, 2.0, f32::NAN, 0.1, 0.0, 1.0, 0.999, 1e-9, 0.5, -0.0, f32::INFINITY];
+        let c: [Words; 4] =
+            std::array::from_fn(|c| std::array::from_fn(|i| values[(7 * c + 3 * i) % 11].to_bits()));
+        let first: Vec<u8> = (0..16 * 8 * 4).map(|i| (i * 37 % 256) as u8).collect();
+        let quads = quads(0, [8, 4], u32::MAX);
+        let factors =
+            [FACTOR_ZERO, FACTOR_ONE, FACTOR_SRC_ALPHA, FACTOR_ONE_MINUS_SRC_ALPHA, FACTOR_DST_ALPHA];
+        for (src, dst) in factors.into_iter().flat_map(|src| factors.map(|dst| (src, dst))) {
+            let equation = Equation { op: BlendOpcode::BLEND_DST_PLUS_SRC, src, dst };
+            for blend in [None, Some(Blend { rgb: equation, alpha: equation, constant: [0.0; 4] })] {
+                let written = |unorm8, pixels: Quads<'_>| {
+                    let mut bytes = first.clone();
+                    let mut rows = PixelRows::new(&mut bytes, 64, 4, [0, 0]);
+                    let target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WXYZ, unorm8);
+                    let target = ColorTarget { blend, ..target };
+                    target.write(&mut rows, &pixels, u32::MAX, c.each_ref(), c.each_ref());
+                    bytes
+                };
+                let fast = written(Some([2, 1, 0, 3]), Quads::of_block(&quads, [8, 4]));
+                assert!(fast == written(None, Quads::new(&quads)), "{blend:?}");
+                assert_eq!(fast == first, (src, dst) == (FACTOR_ZERO, FACTOR_ONE) && blend.is_some());
+            }
+        }
+    }
+
     #[test]
     fn only_covered_pixels_and_enabled_components_change() {
         let mut bytes = [9; 4 * 4 * 2];
@@ -284,7 +354,7 @@ mod tests {
         let c = color([1.0; 4]);
         target.write(
             &mut PixelRows::new(&mut bytes, 16, 4, [0, 0]),
-            &[QUAD],
+            &Quads::new(&[QUAD]),
             0b0110,
             c.each_ref(),
             c.each_ref(),
@@ -335,7 +405,7 @@ mod tests {
         for _ in 0..2 {
             target.write(
                 &mut PixelRows::new(&mut bytes, 64, 16, [0, 0]),
-                &[QUAD],
+                &Quads::new(&[QUAD]),
                 1,
                 c.each_ref(),
                 c.each_ref(),

@@ -275,15 +275,11 @@ pub fn test_rows(
     at: [i32; 2],
     mask: u32,
 ) -> Option<u32> {
-    let rows: [&mut [[u8; 4]; 8]; 4] = surface.dwords(at[0], at[1])?;
+    let mut rows = surface.dwords::<8, 4>(at[0], at[1])?;
     let mut words = [0; 32];
-    for (words, row) in words.as_chunks_mut::<8>().0.iter_mut().zip(&rows) {
-        *words = row.map(u32::from_le_bytes);
-    }
+    rows.load(&mut words);
     let passed = test.pixels(|i| primitive.depth_at(at, [i as i32 % 8, i as i32 / 8]), &mut words, mask);
-    for (row, words) in rows.into_iter().zip(words.as_chunks::<8>().0) {
-        *row = words.map(u32::to_le_bytes);
-    }
+    rows.store(&words);
     Some(passed)
 }
 

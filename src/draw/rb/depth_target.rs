@@ -182,7 +182,7 @@ mod tests {
         let rows =
             test(&mut by_rows, &|surfaces| target.test(surfaces, &Rows([0, 0]), Face::Front, &z, 0x0c0c));
         let quads =
-            test(&mut by_quads, &|surfaces| target.test(surfaces, &Quads(&quad), Face::Front, &z, 15));
+            test(&mut by_quads, &|surfaces| target.test(surfaces, &Quads::new(&quad), Face::Front, &z, 15));
         assert_eq!((rows, quads), (0x0c0c, 15));
         assert_eq!(by_rows, by_quads);
         assert_eq!(by_rows[8..12], [0, 0, 0x20, 0x40], "stencil stays");

@@ -1,6 +1,5 @@
 //! Ordered dithering: pixels in turn round up and down.
 
-use crate::draw::gras::quad::Quad;
 use crate::draw::rb::depth::Words;
 use crate::draw::rb::pixels::Quads;
 use crate::format::{Format, Layout, Transfer, Type};
@@ -31,8 +30,8 @@ impl Dither {
     }
 
     /// The same of the lanes of `mask`.
-    pub fn move_lanes(&self, quads: &[Quad], mask: u32, colors: &mut [Words; 4]) {
-        Quads(quads).each_pixel(mask, |lane, x, y| {
+    pub fn move_lanes(&self, pixels: &Quads<'_>, mask: u32, colors: &mut [Words; 4]) {
+        pixels.each_pixel(mask, |lane, x, y| {
             let color = std::array::from_fn(|c| f32::from_bits(colors[c][lane]));
             for (words, value) in colors.iter_mut().zip(self.moved([x, y], color)) {
                 words[lane] = value.to_bits();

@@ -2,7 +2,7 @@
 
 use crate::draw::gras::quad::{QUADS, Quad};
 use crate::draw::rb::depth::Words;
-use crate::draw::rb::surface::PixelRows;
+use crate::draw::rb::surface::{Dwords, PixelRows};
 
 /// 32 pixels, in an order of their own. A mask has a bit for each.
 pub trait Pixels {
@@ -21,11 +21,19 @@ pub struct Rows(pub [i32; 2]);
 
 /// Up to eight quads, one after the other.
 #[derive(Clone, Copy, Debug)]
-pub struct Quads<'a>(pub &'a [Quad]);
+pub struct Quads<'a> {
+    all: &'a [Quad],
+    /// The first pixel, if they are known to be those of 8x4 pixels in their order.
+    block: Option<[i32; 2]>,
+}
 
 impl Pixels for Rows {
     fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Words {
         let mut out = [0; 32];
+        if let Some(mut rows) = surface.dwords::<8, 4>(self.0[0], self.0[1]) {
+            rows.load(&mut out);
+            return out;
+        }
         self.each(mask, |x, y, row, _| {
             let lanes = &mut out[row..][..8];
             match (surface.cpp(), surface.pixels(x, y, 8)) {
@@ -42,6 +50,11 @@ impl Pixels for Rows {
     }
 
     fn store(&self, surface: &mut PixelRows<'_>, mask: u32, words: &Words) {
+        if mask == u32::MAX
+            && let Some(mut rows) = surface.dwords::<8, 4>(self.0[0], self.0[1])
+        {
+            return rows.store(words);
+        }
         self.each(mask, |x, y, row, bits| {
             let lanes = &words[row..][..8];
             match (surface.cpp(), surface.pixels(x, y, 8)) {
@@ -77,7 +90,7 @@ impl Pixels for Quads<'_> {
             return out;
         }
         if mask == u32::MAX
-            && let Some(at) = self.block()
+            && let Some(at) = self.block
         {
             return in_quads(&Rows(at).load(surface, u32::MAX));
         }
@@ -96,7 +109,7 @@ impl Pixels for Quads<'_> {
             return self.each_pixel(mask, |lane, x, y| store_pixel(surface, x, y, words[lane]));
         }
         if mask == u32::MAX
-            && let Some(at) = self.block()
+            && let Some(at) = self.block
         {
             return Rows(at).store(surface, mask, &in_rows(words));
         }
@@ -112,15 +125,25 @@ impl Pixels for Quads<'_> {
     }
 }
 
-impl Quads<'_> {
-    /// The first pixel, if they are those of 8x4 pixels in their order.
-    fn block(&self) -> Option<[i32; 2]> {
-        let quads: &[Quad; QUADS] = self.0.try_into().ok()?;
-        let [x, y] = [quads[0].x, quads[0].y];
-        let apart = (0..)
-            .zip(quads)
-            .fold(0, |apart, (q, quad)| apart | (quad.x ^ (x + 2 * (q % 4))) | (quad.y ^ (y + 2 * (q / 4))));
-        (apart == 0).then_some([x, y])
+impl<'a> Quads<'a> {
+    /// Any quads.
+    pub fn new(all: &'a [Quad]) -> Self {
+        Self { all, block: None }
+    }
+
+    /// Those of the 8x4 pixels at `at` ([`quads`](crate::draw::gras::quad::quads)).
+    pub fn of_block(all: &'a [Quad; QUADS], at: [i32; 2]) -> Self {
+        Self { all, block: Some(at) }
+    }
+
+    /// The quads.
+    pub fn all(&self) -> &'a [Quad] {
+        self.all
+    }
+
+    /// The first of the 8x4 pixels that they are known to be.
+    pub fn block(&self) -> Option<[i32; 2]> {
+        self.block
     }
 
     /// Calls `f` with lane and position of every pixel of `mask`.
@@ -131,7 +154,7 @@ impl Quads<'_> {
     /// Calls `f` with number and four-bit mask of every quad that has pixels of `mask`.
     #[inline(always)]
     fn each_quad(&self, mask: u32, mut f: impl FnMut(usize, &Quad, u32)) {
-        for (q, quad) in self.0.iter().enumerate() {
+        for (q, quad) in self.all.iter().enumerate() {
             let bits = mask >> (4 * q) & 15;
             if bits != 0 {
                 f(q, quad, bits);
@@ -142,10 +165,9 @@ impl Quads<'_> {
 
 /// Calls `f` with the four pixels of two rows of two.
 #[inline(always)]
-fn each_of_quad(rows: [&mut [[u8; 4]; 2]; 2], mut f: impl FnMut(usize, &mut [u8; 4])) {
-    let [[a, b], [c, d]] = rows;
-    for (i, pixel) in [a, b, c, d].into_iter().enumerate() {
-        f(i, pixel);
+fn each_of_quad(mut rows: Dwords<'_, 2>, mut f: impl FnMut(usize, &mut [u8; 4])) {
+    for i in 0..4 {
+        f(i, &mut rows.row(i / 2)[i % 2]);
     }
 }
 
@@ -159,7 +181,8 @@ fn in_quads(rows: &Words) -> Words {
 }
 
 /// The inverse.
-fn in_rows(quads: &Words) -> Words {
+#[inline(always)]
+pub(super) fn in_rows(quads: &Words) -> Words {
     let (pairs, mut out) = (quads.as_chunks::<2>().0, [0; 32]);
     let rows = out.as_chunks_mut::<2>().0;
     for (at, pair) in pairs.iter().enumerate() {
@@ -219,14 +242,16 @@ mod tests {
             let mut bytes = first.clone();
             let mut surface = PixelRows::new(&mut bytes, 16 * cpp, cpp, [0, 0]);
             let rows = Rows([8, 4]).load(&mut surface, u32::MAX);
-            let by_quads = Quads(&quads).load(&mut surface, u32::MAX);
+            let of_block = Quads::of_block(&quads, [8, 4]);
+            let by_quads = of_block.load(&mut surface, u32::MAX);
+            assert_eq!(by_quads, Quads::new(&quads).load(&mut surface, u32::MAX), "{cpp} bytes");
             for (lane, word) in by_quads.iter().enumerate() {
                 let (quad, corner) = (lane / 4, lane % 4);
                 let at = 8 * (2 * (quad / 4) + corner / 2) + 2 * (quad % 4) + corner % 2;
                 assert_eq!(*word, rows[at], "{cpp} bytes, lane {lane}");
             }
             Rows([8, 4]).store(&mut surface, u32::MAX, &rows.map(|word| !word));
-            Quads(&quads).store(&mut surface, u32::MAX, &by_quads);
+            of_block.store(&mut surface, u32::MAX, &by_quads);
             assert_eq!(bytes, first, "{cpp} bytes");
         }
     }
@@ -236,7 +261,7 @@ mod tests {
         let mut bytes = [9; 4 * 4 * 2];
         let mut surface = PixelRows::new(&mut bytes, 16, 4, [0, 0]);
         let quads = [(2, 0), (2, 2)].map(|(x, y)| Quad { x, y, mask: 15, primitive: 0 });
-        Quads(&quads).store(&mut surface, 0xf6, &[0; 32]);
+        Quads::new(&quads).store(&mut surface, 0xf6, &[0; 32]);
         let changed: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] != 9).collect();
         assert_eq!(changed, [12, 13, 14, 15, 24, 25, 26, 27]);
     }

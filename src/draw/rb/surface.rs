@@ -110,6 +110,43 @@ pub struct PixelRows<'a> {
     y0: i32,
 }
 
+/// Rows of `C` pixels of four bytes.
+pub struct Dwords<'a, const C: usize> {
+    plane: &'a mut [u8],
+    pitch: usize,
+}
+
+impl<const C: usize> Dwords<'_, C> {
+    /// Row `row` of those that there are.
+    #[inline(always)]
+    pub fn row(&mut self, row: usize) -> &mut [[u8; 4]; C] {
+        let rest = &mut self.plane[row * self.pitch..];
+        rest.as_chunks_mut().0.first_chunk_mut().expect("dwords() has looked")
+    }
+
+    /// Puts row after row into `words`.
+    #[inline(always)]
+    pub fn load(&mut self, words: &mut [u32; 32]) {
+        for (y, words) in words.as_chunks_mut::<C>().0.iter_mut().enumerate() {
+            let row = self.row(y);
+            for x in 0..C {
+                words[x] = u32::from_le_bytes(row[x]);
+            }
+        }
+    }
+
+    /// Takes row after row from `words`.
+    #[inline(always)]
+    pub fn store(&mut self, words: &[u32; 32]) {
+        for (y, words) in words.as_chunks::<C>().0.iter().enumerate() {
+            let row = self.row(y);
+            for x in 0..C {
+                row[x] = words[x].to_le_bytes();
+            }
+        }
+    }
+}
+
 impl<'a> PixelRows<'a> {
     /// `bytes` start with the pixel at screen position `first`. A pitch of 0 is that of a single row: the others are
     /// behind the end.
@@ -140,21 +177,13 @@ impl<'a> PixelRows<'a> {
     /// `C` pixels of four bytes from (x, y) and as many in each of the `R - 1` rows below, if all are in the
     /// plane, and side by side.
     #[inline(always)]
-    pub fn dwords<const C: usize, const R: usize>(
-        &mut self,
-        x: i32,
-        y: i32,
-    ) -> Option<[&mut [[u8; 4]; C]; R]> {
+    pub fn dwords<const C: usize, const R: usize>(&mut self, x: i32, y: i32) -> Option<Dwords<'_, C>> {
         let from = self.place(x, y)?;
         if (self.step, self.cpp) != (4, 4) || self.pitch < 4 * C {
             return None;
         }
         let plane = self.bytes.get_mut(from..from + (R - 1) * self.pitch + 4 * C)?;
-        let mut rows = plane.chunks_mut(self.pitch);
-        let mut next = || rows.next()?.as_chunks_mut().0.first_chunk_mut();
-        let mut out = [const { None }; R];
-        out.iter_mut().for_each(|row| *row = next());
-        out.iter().all(Option::is_some).then(|| out.map(|row| row.expect("all are there")))
+        Some(Dwords { plane, pitch: self.pitch })
     }
 
     /// They are so much further to the right and down on the screen from now on.

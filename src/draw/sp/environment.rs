@@ -42,6 +42,7 @@ impl Environment for StageEnvironment<'_, '_, '_> {
         Ok(())
     }
 
+    #[inline]
     fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
         self.memory.filter(request, mask, out)
     }

@@ -62,6 +62,7 @@ impl ShaderWork {
     }
 
     /// What it costs, in the budget's units.
+    #[inline]
     pub fn units(&self) -> u64 {
         self.kinds().iter().fold(0, |units, (work, count)| units.saturating_add(count * work.price()))
     }

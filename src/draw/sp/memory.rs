@@ -123,6 +123,7 @@ impl<'a> ShaderMemory<'a> {
     }
 
     /// The same of a common request, if it can be had sooner. What is in `out` in other lanes is lost.
+    #[inline]
     pub fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return false };
         if self.left() == 0 {

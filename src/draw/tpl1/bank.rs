@@ -187,6 +187,7 @@ impl BoundBank<'_> {
 
     /// As [`BoundBank::sample`] in all lanes, of a common request; `None`, and nothing done, if its texture or
     /// sampler is not.
+    #[inline]
     pub fn filter(&self, request: &Plain<&Lanes>, out: &mut [Lanes; 4]) -> Option<Used> {
         let Plain { texture: slot, sampler, .. } = *request;
         let (texture, sampler) = (self.bank.texture(slot)?, self.bank.samplers.get(sampler as usize)?);

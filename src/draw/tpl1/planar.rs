@@ -63,6 +63,7 @@ impl<'a> Planar<'a> {
     }
 
     /// Its answer.
+    #[inline]
     pub fn answer(&self, out: &mut [Lanes; 4]) {
         let (sampler, levels) = (self.sampler, &self.texture.levels);
         if levels.len() == 1 && sampler.min == sampler.mag {

@@ -9,6 +9,7 @@ use super::state::MAX_VARYINGS;
 use crate::draw::gras::affine::Affine;
 use crate::draw::gras::quad::{QUADS, Quad};
 use crate::draw::gras::setup::{ScreenPrimitive, Sprite};
+use crate::draw::rb::pixels::Quads;
 use crate::draw::vertices::Vertices;
 
 /// A float per lane.
@@ -31,6 +32,8 @@ pub struct Source<'a> {
 pub struct WarpQuads<'a> {
     /// At most eight.
     pub quads: &'a [Quad],
+    /// The first of the 8x4 pixels that they are known to be.
+    block: Option<[i32; 2]>,
     source: Source<'a>,
     /// Where the primitive changes; so many of them.
     runs: [Run<'a>; QUADS],
@@ -71,7 +74,7 @@ impl<'a> WarpQuads<'a> {
     pub fn new(quads: &'a [Quad], source: Source<'a>) -> Self {
         let run =
             |first: usize, quad: &Quad| Run { first, primitive: &source.primitives[quad.primitive as usize] };
-        let mut out = Self { quads, source, runs: [run(0, &quads[0]); QUADS], count: 1 };
+        let mut out = Self { quads, block: None, source, runs: [run(0, &quads[0]); QUADS], count: 1 };
         for (q, pair) in quads.windows(2).enumerate() {
             if pair[0].primitive != pair[1].primitive {
                 out.runs[out.count] = run(q + 1, &pair[1]);
@@ -79,6 +82,20 @@ impl<'a> WarpQuads<'a> {
             }
         }
         out
+    }
+
+    /// The quads of the 8x4 pixels at `at`, all of one primitive of `source`.
+    pub fn of_block(quads: &'a [Quad; QUADS], at: [i32; 2], source: Source<'a>) -> Self {
+        let primitive = &source.primitives[quads[0].primitive as usize];
+        Self { quads, block: Some(at), source, runs: [Run { first: 0, primitive }; QUADS], count: 1 }
+    }
+
+    /// Their pixels.
+    pub fn pixels(&self) -> Quads<'a> {
+        match (self.block, self.quads.as_array()) {
+            (Some(at), Some(quads)) => Quads::of_block(quads, at),
+            _ => Quads::new(self.quads),
+        }
     }
 
     fn runs(&self) -> &[Run<'a>] {
@@ -96,8 +113,8 @@ impl<'a> WarpQuads<'a> {
     }
 
     /// i and j with perspective of all lanes, alone.
-    pub fn perspective(&self) -> [Floats; 2] {
-        perspective(self)
+    pub fn perspective(&self, out: &mut [Lanes; 2]) {
+        perspective(self, out);
     }
 
     /// The same `by` pixels from their centres.
@@ -180,28 +197,49 @@ fn weights(pieces: &WarpQuads<'_>) -> Weights {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn perspective(pieces: &WarpQuads<'_>) -> [Floats; 2] {
-    let (x, y) = centres(pieces.quads);
-    match pieces.runs() {
-        [run] => {
-            let planes = Planes::of(run.primitive);
-            perspective_by(&x, &y, |_| planes)
+fn perspective(pieces: &WarpQuads<'_>, out: &mut [Lanes; 2]) {
+    let position = |(x, y): &(Floats, Floats), l: usize| [x[l], y[l]];
+    match (pieces.block, pieces.runs()) {
+        (Some([x, y]), [run]) => {
+            let (planes, first) = (Planes::of(run.primitive), [x as f32 + 0.5, y as f32 + 0.5]);
+            perspective_by(|l| [first[0] + OF_BLOCK[0][l], first[1] + OF_BLOCK[1][l]], |_| planes, out);
         }
-        runs => {
-            let planes = OfLanes::of(runs);
-            perspective_by(&x, &y, |l| planes.at(l))
+        (_, [run]) => {
+            let (planes, centres) = (Planes::of(run.primitive), centres(pieces.quads));
+            perspective_by(|l| position(&centres, l), |_| planes, out);
+        }
+        (_, runs) => {
+            let (planes, centres) = (OfLanes::of(runs), centres(pieces.quads));
+            perspective_by(|l| position(&centres, l), |l| planes.at(l), out);
         }
     }
 }
 
 #[inline(always)]
-fn perspective_by(x: &Floats, y: &Floats, planes: impl Fn(usize) -> Planes) -> [Floats; 2] {
-    let [mut i, mut j] = [[0.0; LANES]; 2];
+fn perspective_by(
+    position: impl Fn(usize) -> [f32; 2],
+    planes: impl Fn(usize) -> Planes,
+    [i, j]: &mut [Lanes; 2],
+) {
     for l in 0..LANES {
-        [i[l], j[l]] = planes(l).at(x[l], y[l]).perspective;
+        let [x, y] = position(l);
+        let [at_i, at_j] = planes(l).at(x, y).perspective;
+        (i.0[l], j.0[l]) = (at_i.to_bits(), at_j.to_bits());
     }
-    [i, j]
 }
+
+/// How far each lane of 8x4 pixels is from the first, on both axes.
+const OF_BLOCK: [Floats; 2] = {
+    let mut out = [[0.0; LANES]; 2];
+    let mut l = 0;
+    while l < LANES {
+        let (quad, corner) = (l / 4, l % 4);
+        out[0][l] = (2 * (quad % 4) + corner % 2) as f32;
+        out[1][l] = (2 * (quad / 4) + corner / 2) as f32;
+        l += 1;
+    }
+    out
+};
 
 impl Weights {
     /// These positions with the barycentrics of `other`.
@@ -354,7 +392,7 @@ fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
             }
             _ => {
                 for (row, of_quads) in rows.iter_mut().zip(pieces.differences_of_quads(location)) {
-                    row.0 = to_lanes(of_quads.map(f32::to_bits));
+                    row.0 = bytemuck::cast(to_lanes(of_quads));
                 }
             }
         }
@@ -369,7 +407,8 @@ fn interpolate(pieces: &WarpQuads<'_>, location: usize, i: &Lanes, j: &Lanes, ou
             interpolate_by(i, j, out, |_| numbers);
         }
         _ => {
-            let [v0, d1, d2] = pieces.differences_of_quads(location).map(to_lanes);
+            let [v0, d1, d2] = pieces.differences_of_quads(location);
+            let (v0, d1, d2) = (to_lanes(v0), to_lanes(d1), to_lanes(d2));
             interpolate_by(i, j, out, |l| [v0[l], d1[l], d2[l]]);
         }
     }
@@ -388,8 +427,9 @@ impl WarpQuads<'_> {
     #[inline(always)]
     fn differences(&self, run: &Run<'_>, location: usize) -> [f32; 3] {
         let value = |v| f32::from_bits(self.source.vertices.varyings(v).get(location).copied().unwrap_or(0));
-        let [v0, v1, v2] = run.primitive.vertices.map(value);
-        [v0, v1 - v0, v2 - v0]
+        let [a, b, c] = run.primitive.vertices;
+        let v0 = value(a);
+        [v0, value(b) - v0, value(c) - v0]
     }
 
     /// The same of each quad's.
@@ -420,4 +460,50 @@ fn to_lanes<T: Copy + Default>(of_quads: [T; QUADS]) -> [T; LANES] {
         *lanes = [of_quad; 4];
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::gras::quad::quads;
+    use crate::draw::gras::raster::{Rect, Shape};
+    use crate::draw::gras::setup::Face;
+
+    fn primitive() -> ScreenPrimitive {
+        let plane = |at, dx, dy| Affine { at, dx, dy };
+        ScreenPrimitive {
+            shape: Shape::rectangle(Rect { x0: 0, y0: 0, x1: 64, y1: 64 }),
+            face: Face::Front,
+            sprite: None,
+            vertices: [0, 1, 2],
+            provoking: 0,
+            origin: [0.5, 0.5],
+            base: [3.5, 5.5],
+            z: plane(0.25, 0.01, -0.003),
+            bias: 0.0,
+            i: plane(0.1, 0.013, 0.007),
+            j: plane(0.2, -0.003, 0.011),
+            inv_w: [0.7, 1.3, 0.45],
+        }
+    }
+
+    #[test]
+    fn a_block_has_the_weights_of_its_quads() {
+        let (primitives, vertices) = ([primitive()], Vertices::new(0, 3));
+        let (interpolation, replacement) =
+            ([IntpMode::SMOOTH; MAX_VARYINGS], [ReplMode::Other(0); MAX_VARYINGS]);
+        let source = Source {
+            primitives: &primitives,
+            vertices: &vertices,
+            interpolation: &interpolation,
+            replacement: &replacement,
+        };
+        let quads = quads(0, [40, 20], u32::MAX);
+        let [mut by_quads, mut by_block] = [[Lanes::ZERO; 2]; 2];
+        WarpQuads::new(&quads, source).perspective(&mut by_quads);
+        WarpQuads::of_block(&quads, [40, 20], source).perspective(&mut by_block);
+        assert_eq!(by_block, by_quads);
+        let weights = WarpQuads::new(&quads, source).weights().perspective;
+        assert_eq!(by_block.map(|lanes| lanes.floats()), weights);
+    }
 }

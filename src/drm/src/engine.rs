@@ -7,7 +7,7 @@ use std::time::Instant;
 use a4emu::budget::Budget;
 use a4emu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
 use a4emu::draw::Resolves;
-use a4emu::gpu::{Chip, Gpu};
+use a4emu::gpu::{Chip, Clock, Gpu};
 use a4emu::run::report;
 use a4emu::run::summary::Summary;
 use a4emu::shader::jit;
@@ -20,6 +20,7 @@ use crate::device::Device;
 use crate::ffi::Inode;
 use crate::frames::Frames;
 use crate::gem::Bo;
+use crate::param::timestamp;
 use crate::record::{Group, Recorder, process};
 use crate::settings;
 use crate::share::{Errand, Shelf};
@@ -111,7 +112,7 @@ impl Engine {
     pub fn new(chip: Chip) -> Self {
         let folder = settings::get().folder.as_deref();
         let mut engine = Self {
-            gpu: Gpu { model: settings::get().model, ..Gpu::new(chip) },
+            gpu: Gpu { model: settings::get().model, clock: Clock::Ticks(timestamp), ..Gpu::new(chip) },
             recorder: Recorder::new(settings::get()),
             summary: Summary { pid: std::process::id(), process: process(), ..Summary::default() },
             report: folder.and_then(|folder| report::Writer::new(folder).ok()),

@@ -1,8 +1,10 @@
 //! What the chip is: `MSM_GET_PARAM` and `MSM_SET_PARAM`.
 
+use std::sync::OnceLock;
+use std::time::Instant;
+
 use a4emu::gpu::Chip;
 use rustix::io::Errno;
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::device::Call;
 use crate::ffi::user;
@@ -54,12 +56,12 @@ pub fn get(call: &Call, get: &mut uapi::Param) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Ticks since the machine started.
-fn timestamp() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    (now.tv_sec as u64)
-        .wrapping_mul(FREQUENCY)
-        .wrapping_add(now.tv_nsec as u64 * (FREQUENCY / 1_000_000) / 1000)
+/// Clock ticks since they were first asked for: the counter begins anew when the chip wakes, and the driver's
+/// nanoseconds (`ticks * 10^9 / frequency`) overflow half a minute later.
+pub fn timestamp() -> u64 {
+    static BEGIN: OnceLock<Instant> = OnceLock::new();
+    let nanoseconds = BEGIN.get_or_init(Instant::now).elapsed().as_nanos();
+    (nanoseconds * u128::from(FREQUENCY) / 1_000_000_000) as u64
 }
 
 /// `MSM_SET_PARAM`.

@@ -7,6 +7,7 @@
 //! a warp goes from one to the other between any two steps, and the bits are the same.
 mod assembler;
 mod emit;
+mod line;
 mod listing;
 mod live;
 mod machine;
@@ -20,10 +21,11 @@ mod wall;
 
 use super::alu;
 use super::environment::Environment;
-use super::lanes::{ALL, Lanes};
+use super::lanes::{ALL, Lanes, Mask};
 use super::program::Program;
 use super::run::{Outcome, apply, step};
 use super::warp::{Killed, Warp};
+use line::Line;
 use machine::Machine;
 use segment::{Part, Segment};
 
@@ -37,7 +39,10 @@ pub use segment::refusal;
 
 /// A compiled program.
 pub struct Routine {
+    /// By the step that they begin with.
     segments: Vec<Option<Segment>>,
+    /// The way through all of them, if there is only one.
+    line: Option<Line>,
 }
 
 impl Routine {
@@ -48,7 +53,8 @@ impl Routine {
 
     fn for_machine(program: &Program, machine: Machine) -> Option<Self> {
         let segments = segment::segments(program, machine, &mut |_| ());
-        segments.iter().any(Option::is_some).then_some(Self { segments })
+        let line = Line::new(program, &segments);
+        segments.iter().any(Option::is_some).then_some(Self { segments, line })
     }
 }
 
@@ -59,6 +65,12 @@ pub fn run(
     warp: &mut Warp,
     environment: &mut impl Environment,
 ) -> Outcome {
+    if let Some(line) = &routine.line
+        && warp.may_take(line)
+        && let Some(outcome) = warp.take(line, program, routine, environment)
+    {
+        return outcome;
+    }
     loop {
         let done = match warp.pause() {
             Some(outcome) => Some(outcome),
@@ -89,6 +101,7 @@ impl Warp {
     }
 
     /// Makes the frame that the code of `segment` reads, if it can be had.
+    #[inline]
     fn has_frame(&mut self, segment: &Segment, environment: &mut impl Environment) -> bool {
         if self.frame.len() < segment.frame {
             self.frame.resize(segment.frame, Lanes::ZERO);
@@ -105,25 +118,30 @@ impl Warp {
         environment: &mut impl Environment,
     ) -> Option<Outcome> {
         let executing = self.flow.executing();
-        self.executed += segment.instructions;
-        self.compiled += segment.compiled;
         if self.on_kill == Killed::End {
             self.lane_instructions += segment.instructions * u64::from(executing.count_ones());
         }
-        let mask = executing | self.idle;
+        self.run_parts(program, segment, executing | self.idle);
+        self.flow.step = segment.last;
+        let last = &program.steps[segment.last as usize];
+        apply(last, self, executing, environment).err().map(Outcome::Fault)
+    }
+
+    /// Runs the operations of `segment`, for which there is code, in the lanes of `mask`.
+    #[inline]
+    fn run_parts(&mut self, program: &Program, segment: &Segment, mask: Mask) {
+        self.executed += segment.instructions;
+        self.compiled += segment.compiled;
         for part in &segment.parts {
             match part {
                 Part::Native(native) => {
                     let code = native.code(program, &segment.locations, mask);
-                    code.expect("may_run").call(&mut self.rows, &mut self.frame, mask);
+                    code.expect("there is code").call(&mut self.rows, &mut self.frame, mask);
                 }
                 Part::Loops(range) => {
                     alu::run(&program.alus[range.start as usize..range.end as usize], &mut self.rows, mask);
                 }
             }
         }
-        self.flow.step = segment.last;
-        let last = &program.steps[segment.last as usize];
-        apply(last, self, executing, environment).err().map(Outcome::Fault)
     }
 }
