@@ -93,6 +93,11 @@ impl Program {
         xxh3_64(&bytes)
     }
 
+    /// `hash`, which is that of a program, as listings and the names of files have it.
+    pub fn short(hash: u64) -> String {
+        format!("{:08x}", hash >> 32)
+    }
+
     /// Lowers ir3 instruction words. Words that are never reached do not
     /// matter, and those that are no instruction fault when reached.
     pub fn new(code: &[u64]) -> Result<Self, ProgramError> {
