@@ -104,13 +104,42 @@ def test_another_thread_counts_meanwhile(work, capture):
 
 @pytest.mark.skipif(not TASKS.exists(), reason="SKIPPED: no /proc")
 def test_an_iterator_that_is_left_ends():
-    before = len(list(TASKS.iterdir()))
+    before = tasks()
     left = [a4emu.open(ROOT / "captures/many.rd.gz").packets() for _ in range(20)]
     [next(walk) for walk in left]
-    assert len(list(TASKS.iterdir())) > before, "they wait to be asked"
+    assert tasks() > before, "they wait to be asked"
     del left
-    patience = time.monotonic() + 60
-    while len(list(TASKS.iterdir())) > before:
+    wait_for(before)
+
+
+# Behind its two draws, packets for minutes.
+CALLS = """
+buffer once { RB_MODE_CONTROL { WIDTH = 32 } }
+buffer often { repeat 1000 { call once } }
+buffer very_often { repeat 1000 { call often } }
+buffer always { repeat 1000 { call very_often } }
+submit always
+"""
+
+
+@pytest.mark.skipif(not TASKS.exists(), reason="SKIPPED: no /proc")
+def test_an_iterator_that_is_left_ends_though_it_has_nothing_more_to_say():
+    before = tasks()
+    walk = a4emu.open(a4emu.assemble(TRIANGLE.read_text() + CALLS, path=TRIANGLE), max_work=1 << 50).draws()
+    assert [next(walk).number for _ in range(2)] == [0, 1]
+    time.sleep(0.2)
+    assert tasks() > before, "it looks for more"
+    del walk
+    wait_for(before)
+
+
+def tasks():
+    return len(list(TASKS.iterdir()))
+
+
+def wait_for(before):
+    patience = time.monotonic() + 20
+    while tasks() > before:
         assert time.monotonic() < patience, "their threads go on"
         time.sleep(0.01)
 
