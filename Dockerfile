@@ -8,7 +8,7 @@ FROM rust:1.95-bookworm AS build
 WORKDIR /a4emu
 COPY . .
 RUN scripts/install /opt/a4emu
-RUN scripts/mesa --install-deps /opt/a4emu/mesa && rm -rf /opt/a4emu/mesa.build
+RUN apt-get update && scripts/mesa --install-deps /opt/a4emu/mesa && rm -rf /opt/a4emu/mesa.build
 
 FROM debian:bookworm-slim
 # The loaders of OpenGL, with the libraries that any Mesa needs, and a program that says what it runs on.

@@ -93,7 +93,7 @@ pub struct Budget {
 
 /// What ends a run from outside. Both depend on the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Ends {
+pub struct Ends {
     deadline: Option<Instant>,
     interrupt: Option<Interrupt>,
 }
@@ -106,6 +106,11 @@ enum Ended {
 }
 
 impl Ends {
+    /// Whether it has: the budget of the run will say so when it is asked next.
+    pub fn are_reached(&self) -> bool {
+        self.reached().is_some()
+    }
+
     fn reached(&self) -> Option<Ended> {
         if self.interrupt.as_ref().is_some_and(Interrupt::is_raised) {
             return Some(Ended::Interrupted);
@@ -176,6 +181,11 @@ impl Budget {
     pub fn until(mut self, interrupt: Interrupt) -> Self {
         self.ends.get_or_insert_default().interrupt = Some(interrupt);
         self
+    }
+
+    /// What ends the run from outside, for those who do much before they ask the budget again.
+    pub fn ends(&self) -> Option<Ends> {
+        self.ends.clone()
     }
 
     /// Adds what the capture's size allows.

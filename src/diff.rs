@@ -126,21 +126,22 @@ pub fn run_to(out: &mut dyn Write, args: &Args, shared: &Shared) -> anyhow::Resu
         return states::diff(out, &a.path, &b.path, args, shared);
     }
     let captures = [Capture::new(&a.path)?, Capture::new(&b.path)?];
-    Ok(compare(captures, [a.draw, b.draw], out, args, shared))
+    let (status, compared) = compare(captures, [a.draw, b.draw], out, args, shared);
+    Ok(status.and(compared))
 }
 
-/// Compares two captures, or `draws` of them, whatever `args` call them; the worst status met.
+/// Compares two captures, or `draws` of them, whatever `args` call them; the worst status met, and what ended it early.
 pub fn compare(
     captures: [Capture; 2],
     draws: [Option<Draws>; 2],
     out: &mut dyn Write,
     args: &Args,
     shared: &Shared,
-) -> Status {
+) -> (Status, anyhow::Result<()>) {
     // What is wrong with one capture counts, whatever is wrong with the other.
     let mut status = Status::Fine;
     let compared = compared(captures, draws, out, args, shared, &mut status);
-    status.and(compared)
+    (status, compared)
 }
 
 /// Compares two captures; `status` is the worst met, also where it ends early.
@@ -175,7 +176,7 @@ fn compared(
     let mut comparison = Comparison::of(old, new, &pairs, addresses);
     contents::resolve(&mut comparison, Play::Captured, &mut players, [old, new], shared)?;
     *status = status.worse(rendered::compare(&mut comparison, &pairs, &mut players, [old, new], shared)?);
-    *status = status.worse(comparison.tell());
+    *status = status.worse(comparison.tell(shared));
     let mut report = Report::new([old, new], comparison, is_whole && !args.tiles);
     if args.first {
         report.keep_first();

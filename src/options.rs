@@ -3,12 +3,15 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use a4emu_decoder::capture::{Ahead, Sections};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use crate::fault::{Place, Report, Trouble};
 use crate::progress::Watched;
+use crate::status::Status;
 
 /// Shared by all subcommands.
 #[derive(Args, Clone, Debug, Default)]
@@ -22,6 +25,25 @@ pub struct Shared {
     /// Warnings count: exit with 3 (damaged) or 4 (not supported)
     #[arg(long, global = true)]
     pub strict: bool,
+    /// Who hears what goes wrong, in place of stderr
+    #[arg(skip)]
+    pub ear: Option<Ear>,
+}
+
+/// Keeps what goes wrong for the program that uses the library: the report of each run, with the name of its input.
+#[derive(Clone, Debug, Default)]
+pub struct Ear(Arc<Mutex<Vec<(String, Report)>>>);
+
+impl Ear {
+    /// Keeps a report.
+    pub fn hear(&self, name: &str, report: Report) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), report));
+    }
+
+    /// What was heard so far, in order.
+    pub fn take(&self) -> Vec<(String, Report)> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// When to colour.
@@ -42,6 +64,20 @@ impl Shared {
         if !self.quiet {
             eprintln!("a4emu: warning: {message}");
         }
+    }
+
+    /// Says what keeps a command from doing all of it, on stderr, unless somebody hears it; and how bad it is.
+    pub fn say(&self, trouble: Trouble) -> Status {
+        let status = trouble.severity().status(self.strict);
+        match &self.ear {
+            None => eprintln!("a4emu: {trouble}"),
+            Some(ear) => {
+                let mut report = Report::default();
+                report.troubles.note(trouble, Place::default());
+                ear.hear("", report);
+            }
+        }
+        status
     }
 
     /// Whether a bar on stderr would be seen, and would not run through the listing.

@@ -111,6 +111,33 @@ fn the_primitive_of_a_pixel_can_be_chosen() {
     assert!(first.contains(&format!("primitive {} of", covering[0])) && status == Some(0), "{first}");
 }
 
+/// `pixel` and `debug` count primitives alike: those of the draw, also where some are culled, or clipped to several.
+#[test]
+fn primitives_have_the_numbers_that_pixel_gives_them() {
+    let places = [("cube", "128,128"), ("torus", "128,40"), ("clip", "128,128"), ("clip", "200,60")];
+    let mut culled = 0;
+    for (name, pixel) in places {
+        let capture = format!("captures/{name}.rd.gz");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+        command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["pixel", &capture, pixel, "--json"]);
+        let answer: serde_json::Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        let of_draw = answer["events"].as_array().unwrap().iter().filter(|event| event["draw"] == 1);
+        let (gone, seen): (Vec<_>, Vec<_>) = of_draw.partition(|event| event["verdict"] == "culled");
+        culled += gone.len();
+        let numbers: Vec<u64> = seen.iter().map(|event| event["primitive"].as_u64().unwrap()).collect();
+        let at = ["--draw", "1", "--stage", "fs", "--pixel", pixel];
+        let (_, err, status) = session(&capture, &[&at[..], &["--primitive", "999999"]].concat(), "");
+        assert!(err.contains(&format!("these do: {numbers:?}\n")), "{name} {pixel}: {numbers:?}: {err}");
+        assert_eq!(status, Some(2));
+        for number in numbers {
+            let number = number.to_string();
+            let (_, err, status) = session(&capture, &[&at[..], &["--primitive", &number]].concat(), "");
+            assert!(err.starts_with(&format!("primitive {number}")) && status == Some(0), "{name}: {err}");
+        }
+    }
+    assert!(culled > 0);
+}
+
 #[test]
 fn a_texture_that_is_sampled_is_shown_with_what_came_back() {
     let arguments = ["--draw", "2", "--stage", "fs", "--pixel", "60,60"];

@@ -114,8 +114,8 @@ fn every_other_op() {
     run("frcp r2 r0", "f32", "1.0 2.0 -4.0 0.0 0 0 0 0", "1.0 0.5 -0.25 inf");
     run("fnorm r2 r0", "f32", "2.0 4.0 4.0 0.0 0 0 0 0", "0.33333334 0.6666667 0.6666667 0.0");
     run("fcross2 r2.xw r0 r1", "f32", "1.0 2.0 0 0 3.0 4.0 0 0", "-2.0 0.0 0.0 -2.0");
-    run("swizzle r0 r0.wzyx\nmov r2 r0", "i32", "1 2 3 4 0 0 0 0", "4 3 2 1");
-    run("fcross r0 r0 r1\nmov r2 r0", "f32", "1.0 2.0 3.0 0 5.0 6.0 7.0 0", "-4.0 8.0 -4.0 0.0");
+    run("mov r2 r0\nswizzle r2 r2.wzyx", "i32", "1 2 3 4 0 0 0 0", "4 3 2 1");
+    run("mov r2 r0\nfcross r2 r2 r1", "f32", "1.0 2.0 3.0 0 5.0 6.0 7.0 0", "-4.0 8.0 -4.0 0.0");
     run("trap\niinit r2 1 2", "i32", "0 0 0 0 0 0 0 0", "1 2 2 2");
 }
 
@@ -147,6 +147,10 @@ fn bad_sources_are_refused() {
         ":4:6: there is no register r16",
     );
     check_refused(&["asm"], &SIMPLE.replace("r4.xy", "r4.xx"), "", 2, "only once in a mask");
+    let overwritten = SIMPLE.replace("iadd r4.z ", "iadd r0.z ");
+    for command in ["asm", "run"] {
+        check_refused(&[command], &overwritten, "1 2 3", 2, ":5:6: r0 is an input, which must not be");
+    }
     let long = SIMPLE.to_owned() + &"trap\n".repeat(513);
     check_refused(&["asm"], &long, "", 2, "511 at most");
 }

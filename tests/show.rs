@@ -444,3 +444,21 @@ fn all_is_the_same_for_any_number_of_threads() {
         assert_eq!(with("1"), with("3"));
     }
 }
+
+/// A program is called alike wherever it is shown.
+#[test]
+fn decode_and_show_call_shaders_by_one_hash() {
+    for (name, draw) in [("cube", "f1"), ("compute", "f0"), ("torus", "f1")] {
+        let capture = capture(name);
+        let shown = json(&["show", &capture, "--draw", draw, "--json"]);
+        let decoded = printed(&["decode", &capture, "--draw", draw]);
+        let shaders = shown["shaders"].as_array().unwrap();
+        assert!(!shaders.is_empty(), "{name}");
+        for shader in shaders {
+            let (stage, hash) = (shader["stage"].as_str().unwrap(), shader["hash"].as_str().unwrap());
+            let line = decoded.lines().find(|line| line.trim_start().starts_with(&format!("{stage}: ")));
+            let line = line.unwrap_or_else(|| panic!("{name} {stage}: {decoded}"));
+            assert!(line.ends_with(&format!("hash {}", &hash[..8])), "{name}: {line}, {hash}");
+        }
+    }
+}

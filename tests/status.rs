@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use a4emu::cp::{Renderer, Silent};
 use a4emu::playback::Playback;
@@ -298,6 +299,26 @@ fn what_is_not_supported_or_cut_off_is_4() {
         ("pico draw scene.toml --png s.png --max-work 4K", 4, work),
     ];
     check(&rows, Stdio::null);
+}
+
+/// Also within a draw whose warps take minutes, however much work they may be.
+#[test]
+fn a_time_limit_is_kept_within_a_draw() {
+    let source = fs::read_to_string(root().join("captures/triangle-by-hand.a4")).unwrap();
+    let first = "    bary.f r0.z, 0, r0.x\n";
+    let count = "    mov.u32u32 r1.z, 0\n    mov.u32u32 r1.w, 1000000\ncount:\n    add.u r1.z, r1.z, 1\n    \
+                 cmps.u.lt p0.x, r1.z, r1.w\n    br p0.x, #count\n";
+    let folder = Folder::new();
+    folder.copy("captures/setup.a4i", "setup.a4i");
+    fs::write(folder.0.path().join("minutes.a4"), source.replace(first, &format!("{count}{first}"))).unwrap();
+    assert_eq!(folder.run("asm minutes.a4 -o minutes.rd", Stdio::null()).0, 0);
+    for jit in ["on", "off"] {
+        let start = Instant::now();
+        let command = format!("replay minutes.rd --max-work 1000000G --time-limit 1 --threads 1 --jit {jit}");
+        let (status, stderr) = folder.run(&command, Stdio::null());
+        assert!(status == 4 && stderr.contains("--time-limit is over"), "{status}: {stderr}");
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    }
 }
 
 #[test]

@@ -116,6 +116,27 @@ fn rejects_broken_registers_of_directives() {
     check_rejected("#input r16.x", (1, 8), "there is no register r16: they are r0 to r15");
 }
 
+/// The page forbids it. What leaves the value as it is overwrites nothing: PicoGpu's own tests do that.
+#[test]
+fn rejects_overwritten_inputs() {
+    let both = |code: &str| format!("#vertexShader\n#input r0.xyzw\n#input r3.x\n#output r0.xyzw\n{code}");
+    let message = |register| format!("r{register} is an input, which must not be overwritten");
+    for (code, column, register) in [
+        ("iadd r0 r0 1", 6, 0),
+        ("mov r0.x r3", 5, 0),
+        ("swizzle r0 r0.wzyx", 9, 0),
+        ("fcross r0 r0 r3", 8, 0),
+        ("finit r3.yzw 1.0", 7, 3),
+        ("imax r3 r0", 6, 3),
+    ] {
+        check_rejected(&both(code), (5, column), &message(register));
+        check_rejected(&both(&format!("mov r0 r0 {code}")), (5, column + 10), &message(register));
+    }
+    for code in ["mov r0 r0", "mov r0.xy r0", "mov r1 r0\niadd r1 r1 1\nmov r2 r3", "trap"] {
+        assemble(&both(code)).unwrap_or_else(|error| panic!("{code}: {error}"));
+    }
+}
+
 #[test]
 fn rejects_broken_instructions() {
     let check =
@@ -227,7 +248,8 @@ proptest! {
         if instr.op == Op::Fcross {
             instr.mask = Mask::ALL;
         }
-        let parsed = assemble(&vertex(&instr.to_string())).unwrap();
+        let input = format!("#input r{}.", (instr.dst + 1) % 16);
+        let parsed = assemble(&vertex(&instr.to_string()).replace("#input r0.", &input)).unwrap();
         prop_assert_eq!(parsed.code[2].0, instr);
         prop_assert!(instr.op.form() == Form::Nullary || parsed.code.len() == 3);
     }

@@ -5,18 +5,20 @@ use a4emu::decode::{self, Format, QueryMode};
 use a4emu::disasm;
 use a4emu::draw::fs::reasons::{COST_UNIT, Plane};
 use a4emu::edit::Change;
+use a4emu::fault::Trouble;
 use a4emu::inspect::{Costing, Following, Rows};
+use a4emu::options::Ear;
 use a4emu::pixel::{self, Question};
 use a4emu::selection::{Draws, Position, Selection};
-use a4emu::status::Status;
 use a4emu::validate::Watch;
 use a4emu_decoder::asm::disassemble_into;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use crate::arrays::array;
 use crate::replay::{self, Asked, Replay};
-use crate::source::{Range, Source, named, selection, shared};
+use crate::source::{Range, Source, heard, named, selection, shared};
 use crate::walk::{Objects, Walk, Wanted};
 use crate::{error, json};
 
@@ -192,9 +194,11 @@ impl Capture {
     #[pyo3(signature = (*, submit = None, draw = None))]
     fn disassemble(&self, py: Python<'_>, submit: Option<Range>, draw: Option<Range>) -> PyResult<String> {
         let selected = selection(py, submit, draw)?;
-        let (text, status) = self.0.ask(py, move |capture, limits| {
+        let ear = Ear::default();
+        let shared = heard(&ear);
+        let text = self.0.ask(py, move |capture, limits| {
             let packed = capture.bytes()?;
-            let (capture, status) = disasm::unpack(&packed[..], limits.memory(0), &shared())?;
+            let (capture, _) = disasm::unpack(&packed[..], limits.memory(0), &shared)?;
             let capture = match selected {
                 Selection { submit: None, draw: None } => capture,
                 selection => disasm::cut(&capture, selection, &limits)?,
@@ -202,13 +206,14 @@ impl Capture {
             let (mut text, interrupt) = (Vec::new(), limits.work.interrupt.unwrap_or_default());
             let (rest, written) = disassemble_into(&capture, &mut text, &mut |_| !interrupt.is_raised());
             written?;
-            let damaged = if rest.damaged > 0 { Status::Damaged } else { Status::Fine };
-            Ok((String::from_utf8(text)?, status.worse(damaged)))
+            if rest.damaged > 0 {
+                let what = format!("the last {} bytes are no section", rest.damaged);
+                shared.say(Trouble::damaged(what));
+            }
+            Ok(String::from_utf8(text)?)
         })?;
-        match status {
-            Status::Fine => Ok(text),
-            status => Err(error::cut_short(py, status)),
-        }
+        error::worst_heard(py, &ear, Some(text.as_str().into_py_any(py)?))?;
+        Ok(text)
     }
 
     fn __repr__(&self) -> String {

@@ -1,6 +1,7 @@
 //! What goes wrong, as exceptions: what kind, at which byte, with which exit status of the command line.
 
-use a4emu::fault::Report;
+use a4emu::fault::{Place, Report, Trouble};
+use a4emu::options::Ear;
 use a4emu::status::{Failure, Status, status_of};
 use a4emu_decoder::asm::{Diagnostic, Reason};
 use a4emu_decoder::error::CaptureError;
@@ -122,14 +123,15 @@ pub fn usage(py: Python<'_>, message: impl Into<String>) -> PyErr {
     error(py, message.into(), What { kind: "usage", offset: None, status: Status::Usage })
 }
 
-/// Something could be done in part only, and stderr has the details.
-pub fn cut_short(py: Python<'_>, status: Status) -> PyErr {
-    let (kind, message) = match status {
-        Status::Damaged => ("container", "the capture is damaged"),
-        Status::Unsupported => ("cut", "a limit cut it off, or something is not supported"),
-        _ => ("usage", "it cannot be done"),
-    };
-    error(py, message.to_owned(), What { kind, offset: None, status })
+/// The exception for the worst that `ear` has heard, as [`worst`]; the name of its input begins the message.
+pub fn worst_heard(py: Python<'_>, ear: &Ear, result: Option<Py<PyAny>>) -> PyResult<()> {
+    let told = ear.take();
+    let bad = told.iter().filter_map(|(name, report)| Some((name, report.worst()?)));
+    let worst = bad.reduce(|worst, it| if it.1.0.severity() > worst.1.0.severity() { it } else { worst });
+    match worst {
+        None => Ok(()),
+        Some((name, worst)) => Err(of_trouble(py, name, worst, result)?),
+    }
 }
 
 /// A panic of the library: ours to mend.
@@ -141,13 +143,29 @@ pub fn internal(py: Python<'_>, message: &str) -> PyErr {
 /// The exception for the worst that `report` has, if the command line would exit with more than 0; `result` is what
 /// there is all the same.
 pub fn worst(py: Python<'_>, report: &Report, result: Option<Py<PyAny>>) -> PyResult<()> {
-    let Some((trouble, at, _)) = report.worst() else { return Ok(()) };
-    let message = match trouble.offset() {
-        Some(_) => trouble.to_string(),
-        None => format!("{at}: {trouble}"),
+    match report.worst() {
+        None => Ok(()),
+        Some(worst) => Err(of_trouble(py, "", worst, result)?),
+    }
+}
+
+/// The exception for what went wrong with the input of this name, if it has one.
+fn of_trouble(
+    py: Python<'_>,
+    name: &str,
+    (trouble, at, _): &(Trouble, Place, u64),
+    result: Option<Py<PyAny>>,
+) -> PyResult<PyErr> {
+    let place = match trouble {
+        Trouble::Io(_) | Trouble::Container(_) => None,
+        _ if *at == Place::default() => None,
+        _ => Some(at.to_string()),
     };
+    let name = Some(name.to_owned()).filter(|name| !name.is_empty());
+    let parts = [name, place, Some(trouble.to_string())];
+    let message = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
     let status = trouble.severity().status(false);
     let error = error(py, message, What { kind: trouble.kind(), offset: trouble.offset(), status });
     error.value(py).setattr("result", result)?;
-    Err(error)
+    Ok(error)
 }

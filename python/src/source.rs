@@ -6,7 +6,7 @@ use std::sync::Arc;
 use a4emu::budget::Interrupt;
 use a4emu::inspect;
 use a4emu::limits::Limits;
-use a4emu::options::{Shared, Threads};
+use a4emu::options::{Ear, Shared, Threads};
 use a4emu::selection::{Draws, Selection};
 use a4emu_decoder::error::CaptureError;
 use clap::ValueEnum;
@@ -21,9 +21,14 @@ const UNNAMED: &str = "<bytes>";
 /// Bytes of memory that each byte of a capture adds to the limit, as for a file.
 const HELD_PER_BYTE: u64 = 16;
 
-/// Nothing goes to stderr but what nobody asked for.
+/// Nothing goes to stderr.
 pub fn shared() -> Shared {
-    Shared { quiet: true, ..Shared::default() }
+    heard(&Ear::default())
+}
+
+/// What goes wrong is heard by `ear`.
+pub fn heard(ear: &Ear) -> Shared {
+    Shared { quiet: true, ear: Some(ear.clone()), ..Shared::default() }
 }
 
 /// A capture and the bounds of its runs.

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use a4emu::asm::Disk;
 use a4emu::diff::{self as comparison};
 use a4emu::folders::Folders;
+use a4emu::options::Ear;
 use a4emu::selection::Selection;
-use a4emu::status::Status;
 use a4emu_decoder::asm::{self, Bounds, Files};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::capture::Capture;
-use crate::source::{Played, Range, shared};
+use crate::source::{Played, Range, heard};
 use crate::{error, json, work};
 
 /// Opens a capture (.rd, .rd.gz): a path, bytes, or a binary file, which is read to its end.
@@ -77,6 +77,8 @@ pub fn assemble<'py>(
 ///     addresses: a buffer that moved is a difference.
 ///     first: only the first draw that differs, with the packets that made it so.
 ///     draw_a, draw_b: compare these two draws.
+///
+/// Raises DamagedError or UnsupportedError, whose result is the object, where not all could be compared.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, tiles = false, addresses = false, first = false, draw_a = None, draw_b = None))]
 #[allow(clippy::too_many_arguments)] // Keywords.
@@ -94,17 +96,22 @@ pub fn diff(
     let draws = [draw_a.map(|it| it.draw(py)).transpose()?, draw_b.map(|it| it.draw(py)).transpose()?];
     let (limits, interrupt) = sources[0].run();
     let threads = sources[0].threads;
-    let (text, status) = work::wait(py, interrupt, threads, move || {
+    let ear = Ear::default();
+    let shared = heard(&ear);
+    let (text, compared) = work::wait(py, interrupt, threads, move || {
         let [a, b] = sources.each_ref().map(|source| source.capture.name().to_owned());
         let (selection, images) = (Selection::default(), None);
         let args = comparison::Args { a, b, tiles, addresses, first, json: true, images, selection, limits };
         let mut text = Vec::new();
         let captures = sources.map(|source| source.capture);
-        let status = comparison::compare(captures, draws, &mut text, &args, &shared());
-        (text, status)
+        let (_, compared) = comparison::compare(captures, draws, &mut text, &args, &shared);
+        (text, compared)
     })?;
-    match (status, std::str::from_utf8(&text)) {
-        (Status::Fine | Status::Differs, Ok(text)) => json::parse(py, text),
-        (status, _) => Err(error::cut_short(py, status)),
+    if let Err(error) = compared {
+        error::worst_heard(py, &ear, None)?;
+        return Err(error::of(py, &error));
     }
+    let result = json::parse(py, &String::from_utf8_lossy(&text))?;
+    error::worst_heard(py, &ear, Some(result.clone_ref(py)))?;
+    Ok(result)
 }

@@ -27,6 +27,24 @@ def test_frames_are_those_of_replay(path):
     assert replay.frame.dtype == np.uint8 and replay.frame.shape == (*replay.surface.pixels().shape[:2], 4)
 
 
+def test_hashes_are_those_of_corpus_run(tmp_path):
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for path in OURS:
+        (corpus / path.name).symlink_to(path)
+    command("corpus", "run", corpus, "-o", tmp_path / "run", "--quiet")
+    rows = map(json.loads, (tmp_path / "run/results.jsonl").read_text().splitlines())
+    played = {row["name"]: row["played"] for row in rows if "played" in row}
+    assert set(played) == {path.name for path in OURS}
+    for path in OURS:
+        replay = a4emu.open(path).replay(frames=True)
+        frames = [{"submit": frame.submit, "hash": frame.hash} for frame in replay.frames]
+        want = [{key: it[key] for key in ("submit", "hash")} for it in played[path.name]["frames"]]
+        assert frames == want
+        assert replay.surface is None or replay.surface.hash() == want[-1]["hash"]
+    assert any(it["frames"] for it in played.values())
+
+
 @pytest.mark.parametrize("path", OURS[:4] + THEIRS[:3], ids=name)
 def test_state_is_that_of_decode_query(path):
     pattern = "rb_mrt[*].control"

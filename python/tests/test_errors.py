@@ -40,6 +40,28 @@ def test_damage_is_raised_behind_what_could_be_read(capture):
         a4emu.open(cut).disassemble()
 
 
+def test_what_is_wrong_is_raised_and_not_printed(capture, capfd):
+    raw = gzip.decompress(capture.read_bytes())
+    whole, cut = a4emu.open(raw), a4emu.open(raw[: len(raw) - 3])
+    for a, b in ((whole, cut), (cut, whole)):
+        with pytest.raises(a4emu.DamagedError, match="<bytes>: .*") as raised:
+            a4emu.diff(a, b)
+        error = raised.value
+        assert (error.kind, error.status) == ("container", 3) and len(raw) - 64 < error.offset < len(raw)
+        assert error.result["pairs"] > 0 and "differences" in error.result, "what could be compared"
+    with pytest.raises(a4emu.UnsupportedError, match="--max-work") as raised:
+        a4emu.diff(a4emu.open(raw, max_work=1000), whole)
+    assert (raised.value.kind, raised.value.status) == ("cut", 4)
+    with pytest.raises(a4emu.UsageError, match="no draw 999"):
+        a4emu.diff(whole, whole, draw_a=999)
+    with pytest.raises(a4emu.DamagedError, match="no section") as raised:
+        cut.disassemble()
+    assert (raised.value.kind, raised.value.status) == ("container", 3) and raised.value.result.startswith("gpu_id 420\n")
+    with pytest.raises(a4emu.Error):
+        a4emu.open(raw, max_work=1000).replay(edit={"f1": {"RB_DEPTH_CONTROL": 0}})
+    assert capfd.readouterr() == ("", "")
+
+
 def test_limits_cut_a_run_off(capture):
     with pytest.raises(a4emu.UnsupportedError, match="--max-work") as raised:
         a4emu.open(capture, max_work=1000).replay()

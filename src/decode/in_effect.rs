@@ -8,13 +8,13 @@ use a4emu_decoder::regs::rb::{
     RB_MRT_BUF_INFO, RB_RENDER_COMPONENTS, RB_STENCIL_INFO, TARGETS,
 };
 use a4emu_decoder::regs::tex::{TEX_CONST_0, TEX_CONST_1, TEX_CONST_4};
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::Shaders;
 use crate::cp::Call;
 use crate::draw::sp::state::code;
 use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
+use crate::shader::Program;
 
 /// The lines about `call`, which is about to run.
 pub fn lines(gpu: &Gpu, call: &Call, shaders: Shaders) -> Vec<String> {
@@ -39,8 +39,8 @@ fn program(gpu: &Gpu, stage: Stage, shaders: Shaders, lines: &mut Vec<String>) {
         Err(miss) => return lines.push(format!("{name}: no shader at {:08x}", miss.address)),
     };
     let end = words.iter().position(|word| Instr::decode(*word).is_end()).map_or(words.len(), |end| end + 1);
-    let bytes: Vec<u8> = words[..end].iter().flat_map(|word| word.to_le_bytes()).collect();
-    lines.push(format!("{name}: {end} instructions, hash {:08x}", xxh3_64(&bytes) as u32));
+    let hash = Program::short(Program::hash_of(&words));
+    lines.push(format!("{name}: {end} instructions, hash {hash}"));
     if shaders == Shaders::Show {
         let text = |(index, word): (usize, &u64)| {
             let (hi, lo) = (word >> 32, word & u64::from(u32::MAX));

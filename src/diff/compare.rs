@@ -10,7 +10,9 @@ use super::align::Pair;
 use super::registers::{self, PassRegisters, is_unused_input};
 use super::side::{Command, Side};
 use super::{Addresses, Found};
+use crate::fault::Trouble;
 use crate::inspect::{self, Constant, ShaderStage};
+use crate::options::Shared;
 use crate::pass::Pass;
 use crate::status::Status;
 
@@ -141,15 +143,14 @@ impl Comparison {
     }
 
     /// Says how much was left out.
-    pub fn tell(&self) -> Status {
-        if self.left_out == 0 {
-            return Status::Fine;
+    pub fn tell(&self, shared: &Shared) -> Status {
+        match self.left_out {
+            0 => Status::Fine,
+            draws => {
+                let what = "there are so many differences that the last";
+                shared.say(Trouble::Cut(format!("{what} {draws} draws are not compared")))
+            }
         }
-        eprintln!(
-            "a4emu: there are so many differences that the last {} draws are not compared",
-            self.left_out
-        );
-        Status::Unsupported
     }
 
     /// Tells of `difference`, unless it was told before and nothing has changed since.

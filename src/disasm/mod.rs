@@ -14,6 +14,7 @@ use anyhow::{Context, ensure};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::budget::{Budget, Work};
+use crate::fault::Trouble;
 use crate::limits::Limits;
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
@@ -107,12 +108,12 @@ fn may_look(budget: &mut Budget, bytes: usize) -> bool {
 fn tell(rest: Rest, budget: &Budget, shared: &Shared) -> Status {
     let mut status = Status::Fine;
     if rest.damaged > 0 {
-        eprintln!("a4emu: the last {} bytes are no section", rest.damaged);
-        status = status.worse(Status::Damaged);
+        let what = format!("the last {} bytes are no section", rest.damaged);
+        status = status.worse(shared.say(Trouble::damaged(what)));
     }
     if let Some(refusal) = budget.refusal() {
-        shared.warn(format_args!("cut off: {refusal}; the last {} bytes are left out", rest.cut));
-        status = status.worse(Status::Unsupported);
+        let what = format!("{refusal}; the last {} bytes are left out", rest.cut);
+        status = status.worse(shared.say(Trouble::Cut(what)));
     }
     status
 }
@@ -151,17 +152,14 @@ pub fn unpack(mut packed: impl BufRead, limit: u64, shared: &Shared) -> anyhow::
     match read {
         Ok(_) => {}
         Err(error) if is_packed => {
-            eprintln!("a4emu: compressed data is damaged: {error}");
-            status = Status::Damaged;
+            status = shared.say(Trouble::damaged(format!("compressed data is damaged: {error}")));
         }
         Err(error) => return Err(error.into()),
     }
     if bytes.len() as u64 > limit {
         bytes.truncate(limit as usize);
-        shared.warn(format_args!(
-            "cut off: only the first {limit} bytes of the capture are taken (--max-memory)"
-        ));
-        status = Status::Unsupported;
+        let what = format!("only the first {limit} bytes of the capture are taken (--max-memory)");
+        status = status.worse(shared.say(Trouble::Cut(what)));
     }
     Ok((bytes, status))
 }

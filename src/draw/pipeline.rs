@@ -20,6 +20,8 @@ mod resolve;
 use std::sync::Arc;
 use std::time::Instant;
 
+use a4emu_decoder::regs::enums::PrimType;
+
 use crate::budget::Work;
 use crate::fault::{Client, Fault, Miss};
 use crate::fidelity::Line;
@@ -358,8 +360,7 @@ fn assembled(
     let work = if stages.is_plain() { 0 } else { stream.list.len() as u64 };
     charge(&mut gpu.budget, Work::Vertex, work)?;
     let Some(made) = set_up(gpu, call, &state.primitive, stream) else {
-        let what = format!("draw {}: primitive type {:?}", call.number, stages.topology());
-        gpu.report.unsupported(what, gpu.at);
+        unknown_type(gpu, call, stages.topology());
         return Ok(None);
     };
     let made = Arc::new(made);
@@ -384,11 +385,21 @@ fn set_up(
         setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
     gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
     gpu.pipeline.stats.primitives += primitives.len() as u64;
+    no_room(gpu, call, left_out);
+    Some(Primitives::new(vertices, primitives, words))
+}
+
+/// Records that set-up does not know a type of primitive.
+fn unknown_type(gpu: &mut Gpu, call: &DrawCall, topology: PrimType) {
+    gpu.report.unsupported(format!("draw {}: primitive type {topology:?}", call.number), gpu.at);
+}
+
+/// Records that there was no room for primitives at the end of a draw, if there are such.
+fn no_room(gpu: &mut Gpu, call: &DrawCall, left_out: usize) {
     if left_out > 0 {
         let what = format!("draw {}: there is no room for its last {left_out} primitives", call.number);
         gpu.report.cut(what, gpu.at);
     }
-    Some(Primitives::new(vertices, primitives, words))
 }
 
 /// Draws all primitives to the first layer of the targets: later, if nobody can see that.

@@ -9,7 +9,7 @@ pub const HEADER: usize = 5;
 pub const RESTART: u32 = u32::MAX;
 
 /// Vertices on their way to set-up.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct VertexStream {
     /// The vertices.
     pub vertices: Vertices,

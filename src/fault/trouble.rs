@@ -68,6 +68,11 @@ impl Severity {
 }
 
 impl Trouble {
+    /// Damage of the container that is at no byte in particular.
+    pub fn damaged(what: String) -> Self {
+        Self::Container(Damage { what, offset: None })
+    }
+
     /// What kind of trouble it is, in one word.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -246,8 +251,12 @@ impl Report {
         all.map(|severity| severity.status(strict)).max().unwrap_or_default()
     }
 
-    /// Puts all of it on stderr, after the `name` of the input, and says how bad it is.
+    /// Puts all of it on stderr, after the `name` of the input, unless somebody hears it, and says how bad it is.
     pub fn tell(&self, name: &str, shared: &Shared) -> Status {
+        if let Some(ear) = &shared.ear {
+            ear.hear(name, self.clone());
+            return self.status(shared.strict);
+        }
         for (trouble, at, count) in self.troubles.iter() {
             let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
             match (trouble.severity(), trouble) {

@@ -57,7 +57,7 @@ impl Shader {
 
     /// The hash, as listings show it.
     pub fn short_hash(&self) -> String {
-        format!("{:08x}", self.hash >> 32)
+        Program::short(self.hash)
     }
 
     /// Disassembled, an instruction a line, with labels.

@@ -18,6 +18,8 @@ use super::tier::Tier;
 pub struct Program {
     pub(super) alus: Vec<Alu>,
     /// The instruction that each operation belongs to.
+    // Read by what compiles programs, which is not everywhere.
+    #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(dead_code))]
     pub(super) sources: Vec<u32>,
     pub(super) steps: Vec<Step>,
     pub(super) uniforms: Vec<Uniform>,
@@ -27,6 +29,7 @@ pub struct Program {
     pub(super) instructions: usize,
     pub(super) watched: bool,
     /// That of [`Program::hash_of`]; 0 for PicoGpu's.
+    #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(dead_code))]
     pub(super) hash: u64,
     pub(super) tier: Tier,
 }
@@ -91,6 +94,11 @@ impl Program {
         let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
         let bytes: Vec<u8> = words[..used].iter().flat_map(|word| word.to_le_bytes()).collect();
         xxh3_64(&bytes)
+    }
+
+    /// `hash`, which is that of a program, as listings and the names of files have it.
+    pub fn short(hash: u64) -> String {
+        format!("{:08x}", hash >> 32)
     }
 
     /// Lowers ir3 instruction words. Words that are never reached do not

@@ -15,7 +15,7 @@ use super::bands::{BAND_ROWS, Band, SMALL_DRAW, cut};
 use super::copies::{Copies, Copy, Strip};
 use super::reasons::Reasons;
 use super::{DrawState, FragmentDraw, Plan};
-use crate::budget::Budget;
+use crate::budget::{Budget, Ends};
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::state::ResolveState;
@@ -196,7 +196,8 @@ impl Batch {
     ) {
         let banks: Vec<Option<BoundBank<'_>>> = self.steps.iter().map(|step| step.bind(memory)).collect();
         let threads = if self.cost < SMALL_DRAW { Threads::This } else { Threads::All };
-        let work = |job: Job<'_>, share| self.band(job, share, memory, &banks);
+        let ends = budget.ends();
+        let work = |job: Job<'_>, share| self.band(job, (share, &ends), memory, &banks);
         in_waves(budget, threads, self.jobs(gmem, strips).into_iter(), work, |done, budget| {
             for (number, samples, log, exhausted) in done {
                 log.work.settle(budget);
@@ -233,11 +234,11 @@ impl Batch {
         jobs
     }
 
-    /// One band, with `share` units of work for all of its draws.
+    /// One band, with so many units of work for all of its draws, and what ends them from outside.
     fn band<'m>(
         &'m self,
         Job { mut band, mut strips }: Job<'_>,
-        share: u64,
+        (share, ends): (u64, &Option<Ends>),
         memory: &'m Memory,
         banks: &'m [Option<BoundBank<'m>>],
     ) -> Vec<BandDone> {
@@ -259,7 +260,8 @@ impl Batch {
                 Some(worker) if std::ptr::eq(worker.stage, stage) => worker,
                 other => {
                     other.map(Worker::retire);
-                    Worker::new(stage, GpuMemory::ReadOnly(memory, bank.as_ref().expect("a draw has one")))
+                    let bank = bank.as_ref().expect("a draw has one");
+                    Worker::new(stage, GpuMemory::ReadOnly(memory, bank)).until(ends)
                 }
             };
             let fragments = draw.fragments();

@@ -52,6 +52,8 @@ fn pixel([x, y]: [i32; 2]) -> Rect {
 pub struct WarpPixels {
     /// Number of the primitive in the draw.
     pub primitive: u32,
+    /// Where it, or the piece of it, is among those that were set up.
+    index: usize,
     /// The first pixel.
     pub at: [i32; 2],
     /// Covered lanes of each sample, four to a quad.
@@ -61,6 +63,10 @@ pub struct WarpPixels {
     /// All primitives that cover the pixel that was asked for.
     pub covering: Vec<u32>,
 }
+
+/// Of a primitive that was set up, where it is among them, its number in the draw, and the first of 8x4 pixels that
+/// it covers.
+struct Piece(usize, u32, [i32; 2]);
 
 impl WarpPixels {
     /// The lane of the chosen pixel.
@@ -80,7 +86,7 @@ impl WarpPixels {
 
 impl FragmentDraw<'_> {
     /// Hands over the warp of the chosen pixels of `area` with its inputs in place. Depth and
-    /// stencil take no pixels away.
+    /// stencil take no pixels away. `numbers` has the number in the draw of each primitive that was set up.
     ///
     /// # Errors
     /// A fault when the draw covers no such pixels.
@@ -88,15 +94,16 @@ impl FragmentDraw<'_> {
         &self,
         area: Rect,
         chosen: WhichWarp,
+        numbers: &[u32],
         memory: &mut Memory,
         look: impl FnOnce(WarpPixels, Warp, StageEnvironment<'_, '_, '_>),
     ) -> Result<(), Fault> {
         let pixels = match chosen {
-            WhichWarp::Warp(number) => self.nth(area, number),
-            WhichWarp::Pixel { at, primitive, .. } => self.around(area, at, primitive),
+            WhichWarp::Warp(number) => self.nth(area, number, numbers),
+            WhichWarp::Pixel { at, primitive, .. } => self.around(area, at, primitive, numbers),
         }?;
         let pixels = self.of_sample(pixels, chosen)?;
-        let quads = quads(pixels.primitive, pixels.at, any(pixels.covered));
+        let quads = quads(pixels.index as u32, pixels.at, any(pixels.covered));
         let pieces = self.pieces(&quads);
         let mut worker = Worker::new(&self.state.fragment.stage, GpuMemory::ReadWrite(memory));
         let lanes = lanes_of_quads(&quads);
@@ -150,38 +157,46 @@ impl FragmentDraw<'_> {
     }
 
     /// The n-th warp in `area`, counted over all primitives.
-    fn nth(&self, area: Rect, number: u32) -> Result<WarpPixels, Fault> {
+    fn nth(&self, area: Rect, number: u32, numbers: &[u32]) -> Result<WarpPixels, Fault> {
         let mut count = 0;
-        for (index, primitive) in self.primitives.iter().enumerate() {
+        for (index, (primitive, of_draw)) in self.primitives.iter().zip(numbers).enumerate() {
             let mut found = None;
             self.cover(&primitive.shape, area, |at, _| {
                 found = found.or((count == number).then_some(at));
                 count += 1;
             });
             if let Some(at) = found {
-                return Ok(self.warp_pixels(index, at, area, Vec::new()));
+                return Ok(self.warp_pixels(&Piece(index, *of_draw, at), area, Vec::new()));
             }
         }
         Err(Fault::Draw(format!("its fragments make {count} warps")))
     }
 
     /// The warp with the pixel `at`, of the primitive that is asked for or the last.
-    fn around(&self, area: Rect, at: [i32; 2], primitive: Option<u32>) -> Result<WarpPixels, Fault> {
+    fn around(
+        &self,
+        area: Rect,
+        at: [i32; 2],
+        primitive: Option<u32>,
+        numbers: &[u32],
+    ) -> Result<WarpPixels, Fault> {
         let [x, y] = at;
         let covers = |primitive: &ScreenPrimitive| {
             let mut corner = None;
             self.cover(&primitive.shape, area.intersect(pixel(at)), |at, _| corner = corner.or(Some(at)));
             corner
         };
-        let found = self.primitives.iter().enumerate();
-        let found: Vec<_> = found.filter_map(|(index, one)| Some((index, covers(one)?))).collect();
-        let covering: Vec<u32> = found.iter().map(|(index, _)| *index as u32).collect();
+        let found = self.primitives.iter().zip(numbers).enumerate();
+        let found = found.filter_map(|(index, (one, number))| Some(Piece(index, *number, covers(one)?)));
+        let found: Vec<Piece> = found.collect();
+        let mut covering: Vec<u32> = found.iter().map(|Piece(_, number, _)| *number).collect();
+        covering.dedup();
         let chosen = match primitive {
-            Some(number) => found.iter().find(|(index, _)| *index as u32 == number),
+            Some(wanted) => found.iter().rfind(|Piece(_, number, _)| *number == wanted),
             None => found.last(),
         };
         match (chosen, primitive) {
-            (Some(&(index, corner)), _) => Ok(self.warp_pixels(index, corner, area, covering)),
+            (Some(piece), _) => Ok(self.warp_pixels(piece, area, covering)),
             (None, Some(number)) if !covering.is_empty() => {
                 let what = format!("primitive {number} does not cover pixel {x},{y}; these do: {covering:?}");
                 Err(Fault::Draw(what))
@@ -190,11 +205,12 @@ impl FragmentDraw<'_> {
         }
     }
 
-    /// The 8x4 pixels at `at` of a primitive.
-    fn warp_pixels(&self, index: usize, at: [i32; 2], area: Rect, covering: Vec<u32>) -> WarpPixels {
+    /// The 8x4 pixels of `piece`.
+    fn warp_pixels(&self, piece: &Piece, area: Rect, covering: Vec<u32>) -> WarpPixels {
+        let Piece(index, primitive, at) = *piece;
         let group = Rect { x0: at[0], y0: at[1], x1: at[0] + 8, y1: at[1] + 4 };
         let mut covered = Coverage::default();
         self.cover(&self.primitives[index].shape, area.intersect(group), |_, lanes| covered = lanes);
-        WarpPixels { primitive: index as u32, at, covered, sample: None, covering }
+        WarpPixels { primitive, index, at, covered, sample: None, covering }
     }
 }

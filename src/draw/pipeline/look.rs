@@ -6,7 +6,8 @@ use std::sync::Arc;
 use a4emu_decoder::regs::enums::PrimType;
 
 use super::{
-    affordable, assembled, draw_state, flush, missing_code, primitives, stage, vertex_stages, vertex_stream,
+    affordable, assembled, draw_state, flush, missing_code, no_room, stage, unknown_type, vertex_stages,
+    vertex_stream,
 };
 use crate::budget::Work;
 use crate::draw::call::{DispatchCall, DrawCall};
@@ -43,7 +44,7 @@ pub struct Watch {
     pub found: Vec<Vec<Touch>>,
 }
 
-/// As [`primitives`], after the watched pixels have been looked at.
+/// As [`super::primitives`], after the watched pixels have been looked at.
 pub(super) fn watched(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -67,22 +68,14 @@ fn histories(gpu: &mut Gpu, state: &DrawState, stream: &VertexStream, watch: &mu
     let mut state = state.clone();
     state.primitive = Arc::new(PrimitiveState { cull: [None; 2], ..(*state.primitive).clone() });
     state.fragment.stage = Arc::new(state.fragment.stage.with_program(program));
-    let mut vertices = stream.vertices.clone();
-    charge(&mut gpu.budget, Work::Vertex, stream.list.len() as u64)?;
-    let made =
-        setup::assemble_numbered(&state.primitive, &mut vertices, &stream.list, &stream.words, MAX_HELD);
-    let Some((Assembled { primitives, .. }, numbers)) = made else { return Ok(()) };
+    let Some(Numbered { made, numbers, .. }) = numbered(gpu, &state.primitive, stream.clone())? else {
+        return Ok(());
+    };
+    let Primitives { vertices, primitives, .. } = &made;
     let surfaces = &state.targets.surfaces;
     let area = state.targets.scissor.intersect(reachable(surfaces, &gpu.gmem, &gpu.mem));
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
-    let draw = FragmentDraw {
-        state: &state,
-        vertices: &vertices,
-        primitives: &primitives,
-        bounds: &[],
-        plan: &plan,
-        reasons: None,
-    };
+    let draw = FragmentDraw { state: &state, vertices, primitives, bounds: &[], plan: &plan, reasons: None };
     for &at in &watch.pixels {
         charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
         let bytes = surfaces.iter().map(|surface| surface.read_pixel(at, &gpu.gmem, &gpu.mem));
@@ -91,6 +84,26 @@ fn histories(gpu: &mut Gpu, state: &DrawState, stream: &VertexStream, watch: &mu
         watch.found.push(pixel.history(&mut bytes, &mut gpu.mem, &mut gpu.budget));
     }
     Ok(())
+}
+
+/// What reaches the rasteriser, for whoever wants to know which primitive of the draw it is.
+struct Numbered {
+    made: Primitives,
+    /// Of each, the number in the draw of the primitive that it is, or is a piece of.
+    numbers: Vec<u32>,
+    /// Primitives at the end of the draw that there was no room for.
+    left_out: usize,
+}
+
+/// What set-up makes of `stream`. `None` when it does not know the primitive type.
+fn numbered(gpu: &mut Gpu, state: &PrimitiveState, stream: VertexStream) -> Result<Option<Numbered>, Stop> {
+    let VertexStream { mut vertices, list, words } = stream;
+    charge(&mut gpu.budget, Work::Vertex, list.len() as u64)?;
+    let made = setup::assemble_numbered(state, &mut vertices, &list, &words, MAX_HELD);
+    Ok(made.map(|(Assembled { primitives, left_out }, numbers)| {
+        let made = Primitives::new(vertices, primitives, words);
+        Numbered { made, numbers, left_out }
+    }))
 }
 
 /// The vertices of a draw, as they are fetched and as they reach set-up.
@@ -192,9 +205,14 @@ pub fn inspect_fragments(
         return Ok(Looked::NotHere);
     }
     state.fragment.stage = Arc::new(state.fragment.stage.with_program(program.clone()));
-    let Some(made) = primitives(gpu, call, stages, &state)? else { return Ok(Looked::NotHere) };
+    let Some(stream) = vertex_stream(gpu, &stages)? else { return Ok(Looked::NotHere) };
+    let Some(Numbered { made, numbers, left_out }) = numbered(gpu, &state.primitive, stream)? else {
+        unknown_type(gpu, call, stages.topology());
+        return Ok(Looked::NotHere);
+    };
+    no_room(gpu, call, left_out);
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
-    let Primitives { vertices, primitives, bounds, .. } = &*made;
+    let Primitives { vertices, primitives, bounds, .. } = &made;
     let count = match chosen {
         WhichWarp::Warp(_) => affordable(gpu, bounds, area),
         WhichWarp::Pixel { .. } => {
@@ -202,9 +220,9 @@ pub fn inspect_fragments(
             primitives.len()
         }
     };
-    let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
+    let (primitives, bounds, numbers) = (&primitives[..count], &bounds[..count], &numbers[..count]);
     let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan, reasons: None };
-    draw.inspect(area, chosen, &mut gpu.mem, |pixels, warp, mut environment| {
+    draw.inspect(area, chosen, numbers, &mut gpu.mem, |pixels, warp, mut environment| {
         let (lane, environment) = (pixels.lane_of(chosen), &mut environment);
         look(Launch { words: &words, program: &program, warp, environment, lane, pixels: Some(pixels) });
     })?;

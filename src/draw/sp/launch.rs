@@ -13,7 +13,7 @@ use super::environment::StageEnvironment;
 use super::log::ShaderLog;
 use super::memory::{GpuMemory, ShaderMemory, Stores};
 use super::state::StageState;
-use crate::budget::{Budget, Work};
+use crate::budget::{Budget, Ends, Work};
 use crate::draw::tpl1::BoundBank;
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
@@ -64,6 +64,8 @@ pub struct Worker<'a> {
     pub memory: ShaderMemory<'a>,
     /// What the job wanted more of than it may have.
     exhausted: Option<Work>,
+    /// What ends it from outside.
+    ends: Option<Ends>,
     /// How often each instruction ran in the job at hand, if they are counted.
     counts: Vec<InstructionCount>,
 }
@@ -72,7 +74,14 @@ impl<'a> Worker<'a> {
     /// A worker with nothing done, and no limit but that of a single warp.
     pub fn new(stage: &'a StageState, gpu: GpuMemory<'a>) -> Self {
         let (warp, fresh, ended, counts) = Default::default();
-        Self { stage, warp, fresh, ended, memory: ShaderMemory::new(gpu, stage), exhausted: None, counts }
+        let memory = ShaderMemory::new(gpu, stage);
+        Self { stage, warp, fresh, ended, memory, exhausted: None, ends: None, counts }
+    }
+
+    /// The same, whose jobs are over as soon as the run ends from outside.
+    #[must_use]
+    pub fn until(self, ends: &Option<Ends>) -> Self {
+        Self { ends: ends.clone(), ..self }
     }
 
     /// Whether the job is over before its end: a fault, or all that it may cost is used up.
@@ -145,7 +154,7 @@ impl<'a> Worker<'a> {
     /// its warp.
     pub fn resume(&mut self, quads: Option<&WarpQuads<'_>>) -> Option<Outcome> {
         let left = self.memory.left();
-        if left == 0 || self.stage.is_caught() {
+        if left == 0 || self.stage.is_caught() || self.ends.as_ref().is_some_and(Ends::are_reached) {
             self.exhausted = Some(Work::Warp);
             return None;
         }
@@ -307,7 +316,7 @@ fn in_order<J, R>(
     work: impl Fn(&mut Worker<'_>, J) -> R,
     launched: &mut Launched<R>,
 ) -> u128 {
-    let mut worker = Worker::new(stage, GpuMemory::ReadWrite(memory));
+    let mut worker = Worker::new(stage, GpuMemory::ReadWrite(memory)).until(&budget.ends());
     for job in jobs {
         let share = budget.share(Work::Copy16, 1);
         launched.add(worker.job(job, share, &work), budget);
@@ -330,6 +339,8 @@ fn side_by_side<'a, J: Send, R: Send>(
 ) -> u128 {
     let mut mine: Option<Worker<'a>> = None;
     let mut used = 0;
+    let ends = budget.ends();
+    let worker = || Worker::new(stage, gpu()).until(&ends);
     while !launched.is_over(budget) {
         let wave: Vec<J> = jobs.by_ref().take(WAVE).collect();
         let share = budget.share(Work::Copy16, wave.len());
@@ -341,10 +352,10 @@ fn side_by_side<'a, J: Send, R: Send>(
             break;
         }
         let done: Vec<_> = if wave.len() == 1 || threads == Threads::This {
-            let mine = mine.get_or_insert_with(|| Worker::new(stage, gpu()));
+            let mine = mine.get_or_insert_with(worker);
             wave.into_iter().map(|next| job(mine, next)).collect()
         } else {
-            wave.into_par_iter().map_init(|| Worker::new(stage, gpu()), job).collect()
+            wave.into_par_iter().map_init(worker, job).collect()
         };
         for (done, textures) in done {
             used |= textures;

@@ -85,7 +85,8 @@ impl Placed {
         let code = Code::new(&assembled.bytes, assembled.extent).map_err(refused).ok()?;
         if names::wanted() {
             // Only a profile misses it.
-            let _ = names::note(code.place(), format_args!("ir3 {:08x} step {step}", program.hash >> 32));
+            let _ =
+                names::note(code.place(), format_args!("ir3 {} step {step}", Program::short(program.hash)));
         }
         Some(Self { code, pool: assembled.pool.clone() })
     }

@@ -30,6 +30,7 @@ pub enum Reason {
     ComponentOrder(&'static str),
     Twice { what: &'static str, register: u8 },
     InputAndUniform(u8),
+    InputOverwritten(u8),
     TooMany(&'static str),
     NoKind,
     SecondKind,
@@ -66,6 +67,9 @@ impl fmt::Display for Reason {
             }
             Self::Twice { what, register } => write!(f, "r{register} is in more than one {what} directive"),
             Self::InputAndUniform(register) => write!(f, "r{register} cannot be both an input and a uniform"),
+            Self::InputOverwritten(register) => {
+                write!(f, "r{register} is an input, which must not be overwritten")
+            }
             Self::TooMany(what) => write!(f, "too many {what} directives: {MAX_IO} at most"),
             Self::NoKind => write!(f, "one of #vertexShader and #fragmentShader must be given"),
             Self::SecondKind => write!(f, "the type of the shader is given twice"),

@@ -19,6 +19,11 @@ impl<'a> Parser<'a> {
         self.tokens[self.at.min(self.tokens.len() - 1)]
     }
 
+    /// The token behind the next.
+    pub fn peek_behind(&self) -> Token<'a> {
+        self.tokens[(self.at + 1).min(self.tokens.len() - 1)]
+    }
+
     pub fn next(&mut self) -> Token<'a> {
         let token = self.peek();
         self.at += 1;

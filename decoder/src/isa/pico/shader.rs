@@ -2,7 +2,7 @@
 use super::command::store_isa;
 use super::error::{Error, Reason};
 use super::instr::{Instr, Mask};
-use super::ops::Op;
+use super::ops::{Form, Op};
 use super::parse::Parser;
 use super::token::{Kind as TokenKind, Token, tokens};
 use super::{MAX_DWORDS, MAX_IO};
@@ -103,11 +103,23 @@ fn instructions(parser: &mut Parser<'_>, shader: &mut Shader) -> Result<(), Erro
         if token.kind == TokenKind::Directive {
             return Err(token.error(Reason::DirectiveAfterInstruction));
         }
+        let destination = parser.peek_behind();
         let instr = parser.instruction()?;
+        let overwritten = shader.inputs.iter().find(|input| overwrites(&instr, input.register));
+        if let Some(Io { register, .. }) = overwritten {
+            return Err(destination.error(Reason::InputOverwritten(*register)));
+        }
         dwords += 1 + instr.immediates.as_slice().len();
         shader.code.push((instr, token.line));
     }
     if dwords > MAX_DWORDS { Err(first.error(Reason::TooLong(dwords))) } else { Ok(()) }
+}
+
+/// Whether `instr` puts something else into `register`. PicoGpu's own programs move an input that is also an output
+/// onto itself.
+fn overwrites(instr: &Instr, register: u8) -> bool {
+    let is_kept = instr.op == Op::Mov && instr.src[0] == register;
+    instr.op.form() != Form::Nullary && instr.dst == register && !is_kept
 }
 
 /// The directives as they come.
