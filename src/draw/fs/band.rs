@@ -15,7 +15,7 @@ use crate::shader::{LANES, Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs};
-use super::{Coloring, FragmentDraw};
+use super::{Coloring, FragmentDraw, pixels};
 
 /// The fragments of one band, in the order of the primitives.
 pub struct BandRun<'p, 'b, 'w> {
@@ -212,7 +212,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                 Some(_) => colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual),
                 None => src,
             };
-            target.write(&mut self.surfaces[target.surface], &pieces.pixels(), covered, src, dual);
+            target.write(&mut self.surfaces[target.surface], &pixels(pieces), covered, src, dual);
         }
     }
 
@@ -243,7 +243,7 @@ pub fn test_quads(
             if same { mask | 15 << (4 * q) } else { mask }
         });
         if mask & covered != 0 {
-            passed |= depth.test(surfaces, &pieces.pixels(), face, z, mask & covered);
+            passed |= depth.test(surfaces, &pixels(pieces), face, z, mask & covered);
         }
     }
     passed

@@ -27,6 +27,7 @@ use crate::draw::gras::quad::Quad;
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{PrimitiveState, ScreenPrimitive};
 use crate::draw::rb::color::ColorTarget;
+use crate::draw::rb::pixels::Quads;
 use crate::draw::rb::state::{Targets, TestOrder};
 use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::vertices::Vertices;
@@ -77,6 +78,14 @@ impl<'a> FragmentDraw<'a> {
         let FragmentInputs { interpolation, replacement, .. } = &*self.state.fragment.inputs;
         let FragmentDraw { primitives, vertices, .. } = *self;
         Source { primitives, vertices, interpolation, replacement }
+    }
+}
+
+/// The pixels of a warp.
+fn pixels<'q>(pieces: &WarpQuads<'q>) -> Quads<'q> {
+    match (pieces.block(), pieces.quads.as_array()) {
+        (Some(at), Some(quads)) => Quads::of_block(quads, at),
+        _ => Quads::new(pieces.quads),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::shader::{LANES, Lanes, Warp};
 use super::band::{colors, enter, lanes_of_quads, test_quads};
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs, Rate, Spot};
-use super::{Coloring, FragmentDraw};
+use super::{Coloring, FragmentDraw, pixels};
 
 /// The fragments of one band, in the order of the primitives.
 pub struct SampledRun<'p, 'b, 'w> {
@@ -219,7 +219,7 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         for target in &targets.color {
             let src = colors(&self.worker.warp, &target.output, &mut widened);
             let mut surface = self.surfaces[target.surface].sample(index, count);
-            target.write(&mut surface, &pieces.pixels(), mask, src, dual);
+            target.write(&mut surface, &pixels(pieces), mask, src, dual);
         }
     }
 }

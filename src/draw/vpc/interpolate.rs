@@ -9,7 +9,6 @@ use super::state::MAX_VARYINGS;
 use crate::draw::gras::affine::Affine;
 use crate::draw::gras::quad::{QUADS, Quad};
 use crate::draw::gras::setup::{ScreenPrimitive, Sprite};
-use crate::draw::rb::pixels::Quads;
 use crate::draw::vertices::Vertices;
 
 /// A float per lane.
@@ -32,7 +31,6 @@ pub struct Source<'a> {
 pub struct WarpQuads<'a> {
     /// At most eight.
     pub quads: &'a [Quad],
-    /// The first of the 8x4 pixels that they are known to be.
     block: Option<[i32; 2]>,
     source: Source<'a>,
     /// Where the primitive changes; so many of them.
@@ -90,12 +88,9 @@ impl<'a> WarpQuads<'a> {
         Self { quads, block: Some(at), source, runs: [Run { first: 0, primitive }; QUADS], count: 1 }
     }
 
-    /// Their pixels.
-    pub fn pixels(&self) -> Quads<'a> {
-        match (self.block, self.quads.as_array()) {
-            (Some(at), Some(quads)) => Quads::of_block(quads, at),
-            _ => Quads::new(self.quads),
-        }
+    /// The first of the 8x4 pixels that they are known to be.
+    pub fn block(&self) -> Option<[i32; 2]> {
+        self.block
     }
 
     fn runs(&self) -> &[Run<'a>] {
