@@ -136,7 +136,7 @@ fn ticks_go_on_with_the_draws_before_them() {
     let [left, both] = [counted(&play(read, "")), counted(&play("", read))];
     let half = (SIZE * SIZE / 2) as u32;
     assert!(left > half && both - left > half, "{left} {both}");
-    assert_eq!(counted(&play("CP_PERFCTR_CP_SEL[0] = CP_BUSY", read)), 0);
+    assert_eq!(counted(&play("CP_PERFCTR_CP_SEL_0 = CP_BUSY", read)), 0);
 }
 
 /// The right half goes to a target that begins four rows into that of the left half.
