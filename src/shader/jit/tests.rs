@@ -124,6 +124,37 @@ fn every_operation_gives_what_its_row_gives() {
     }
 }
 
+/// A warp that may do less than the whole of a program without branches stops where the interpreter stops.
+#[test]
+fn a_limit_cuts_a_line_as_it_cuts_steps() {
+    let op = AluOp::from(Cat2Op::AddU);
+    let add = |dst| {
+        let (and, xor) = ([u32::MAX; 3], [0; 3]);
+        Alu { kernel: kernel(op), op, dst, src: [dst, 1, 2], and, xor, cond: Cond::Lt, width: 32 }
+    };
+    let step = |effect| (vec![add(3), add(4), add(5)], effect);
+    let program = program_of(vec![step(Effect::Continue), step(Effect::Continue), step(Effect::End)]);
+    let rows: Vec<Lanes> = (1..7).map(Lanes::splat).collect();
+    for machine in machines() {
+        let routine = Routine::for_machine(&program, machine).expect("code");
+        assert!(routine.line.is_some());
+        let left = |routine: Option<&Routine>, limit| {
+            let mut warp = Warp::new(&program, &[]);
+            warp.restart(&program, ALL, 0);
+            warp.rows[..rows.len()].copy_from_slice(&rows);
+            warp.limit = limit;
+            let outcome = match routine {
+                Some(routine) => run(&program, routine, &mut warp, &mut ()),
+                None => crate::shader::run(&program, &mut warp, &mut ()),
+            };
+            (outcome, warp.executed(), warp.rows[..6].to_vec())
+        };
+        for limit in 0..5 {
+            assert_eq!(left(Some(&routine), limit), left(None, limit), "{machine:?} {limit}");
+        }
+    }
+}
+
 /// A word of category 1 to 4 that only computes, on few registers.
 fn computing_word() -> impl Strategy<Value = u64> {
     let word = (1u64..=4, any::<u64>()).prop_map(|(category, bits)| {
