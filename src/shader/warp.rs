@@ -140,7 +140,7 @@ impl Warp {
         &mut self.rows[register(FULL, id).unwrap_or(SINK) as usize]
     }
 
-    /// The full registers from this id on.
+    /// Four full registers from this id on.
     #[inline]
     pub fn four(&self, id: u32) -> [&Lanes; 4] {
         match register(FULL, id + 3).and(self.rows.get(usize::from(FULL) + id as usize..)) {
