@@ -152,12 +152,10 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// Shades the quads in the queue.
     fn flush(&mut self) {
         let count = std::mem::take(&mut self.queued);
-        if count > 0 {
-            if !self.worker.is_stopped() {
-                let quads = self.queue;
-                let quads = &quads[..count];
-                self.warp(&self.draw.pieces(quads), lanes_of_quads(quads));
-            }
+        if count > 0 && !self.worker.is_stopped() {
+            let quads = self.queue;
+            let quads = &quads[..count];
+            self.warp(&self.draw.pieces(quads), lanes_of_quads(quads));
         }
     }
 

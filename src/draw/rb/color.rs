@@ -254,7 +254,7 @@ fn unorm8_by_alpha(
     by_dst: ByAlpha,
 ) -> Words {
     let (step, alpha) = (unorm_step(8), src[3]);
-    let limited = |bits: u32| f32::from_bits(bits).max(0.0).min(1.0);
+    let limited = |bits: u32| at_least_zero(bits).min(1.0);
     let mut out = [0; 32];
     for (byte, c) in order.into_iter().enumerate() {
         let channel = src[c];
