@@ -70,8 +70,7 @@ impl Cp<'_> {
         for index in (0..control.CNT().max(1)).step_by(step as usize) {
             let register = control.REG().wrapping_add(index);
             let address = packet.DEST.wrapping_add(index * 4);
-            let selected = self.gpu.regs.at::<CP_PERFCTR_CP_SEL>(0).VALUE();
-            if register == TICKS && selected == CpPerfcounterSelect::CP_ALWAYS_COUNT {
+            if register == TICKS && self.counts_ticks() {
                 self.count_ticks();
                 self.engine.stored_stale(address, 8);
             }
@@ -79,6 +78,11 @@ impl Cp<'_> {
             let before = if control.ACCUMULATE() { self.load_wide(address, len) } else { 0 };
             self.store(address, &before.wrapping_add(value).to_le_bytes()[..len]);
         }
+    }
+
+    /// Whether the first counter of the CP is to count clock ticks.
+    fn counts_ticks(&self) -> bool {
+        self.gpu.regs.get::<CP_PERFCTR_CP_SEL>().VALUE() == CpPerfcounterSelect::CP_ALWAYS_COUNT
     }
 
     /// The first counter of the CP comes to where the clock is, behind the draws so far.

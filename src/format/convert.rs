@@ -50,7 +50,7 @@ pub const fn mask(width: u32) -> u32 {
 }
 
 /// What one step of a unorm of `width` <= 16 bits is worth.
-pub fn unorm_step(width: u32) -> f32 {
+pub const fn unorm_step(width: u32) -> f32 {
     1.0 / mask(width) as f32
 }
 

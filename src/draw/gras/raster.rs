@@ -267,8 +267,8 @@ fn inside(walks: &[Walk]) -> u64 {
 /// 32 bytes of 0 or 1 as bits, first byte lowest.
 #[inline(always)]
 pub fn bits_of(bytes: &[u8; 32]) -> u32 {
-    let [a, b, c, d] = bytes.as_chunks().0 else { return 0 };
-    (pack_bits(*a) | pack_bits(*b) << 8 | pack_bits(*c) << 16 | pack_bits(*d) << 24) as u32
+    let [a, b, c, d]: [[u8; 8]; 4] = bytemuck::cast(*bytes);
+    (pack_bits(a) | pack_bits(b) << 8 | pack_bits(c) << 16 | pack_bits(d) << 24) as u32
 }
 
 /// Eight bytes of 0 or 1 as eight bits.

@@ -230,18 +230,30 @@ fn to_unorm8(order: [usize; 4], colors: [&Words; 4]) -> Words {
     for (byte, c) in order.into_iter().enumerate() {
         let channel = colors[c];
         for i in 0..32 {
-            let v = at_least_zero(channel[i]).min(1.0);
-            out[i] |= ((v * 255.0 + NEAREST).to_bits() & 255) << (8 * byte);
+            out[i] |= unorm8(limited(channel[i])) << (8 * byte);
         }
     }
     out
 }
 
-/// A float that is not negative; NaN becomes zero.
+/// A float from 0 to 1; NaN becomes zero.
 #[inline(always)]
-fn at_least_zero(bits: u32) -> f32 {
+fn limited(bits: u32) -> f32 {
     let v = f32::from_bits(bits);
-    if v > 0.0 { v } else { 0.0 }
+    (if v > 0.0 { v } else { 0.0 }).min(1.0)
+}
+
+/// The byte nearest to `v`, which is from 0 to 1.
+#[inline(always)]
+fn unorm8(v: f32) -> u32 {
+    (v * 255.0 + NEAREST).to_bits() & 255
+}
+
+/// What byte `byte` of `word` stands for.
+#[inline(always)]
+fn from_unorm8(word: u32, byte: usize) -> f32 {
+    const STEP: f32 = unorm_step(8);
+    ((word >> (8 * byte)) & 255) as i32 as f32 * STEP
 }
 
 /// The common blending, of each pixel in one go.
@@ -253,16 +265,14 @@ fn unorm8_by_alpha(
     by_src: ByAlpha,
     by_dst: ByAlpha,
 ) -> Words {
-    let (step, alpha) = (unorm_step(8), src[3]);
-    let limited = |bits: u32| at_least_zero(bits).min(1.0);
+    let alpha = src[3];
     let mut out = [0; 32];
     for (byte, c) in order.into_iter().enumerate() {
         let channel = src[c];
         for i in 0..32 {
             let a = limited(alpha[i]);
-            let dst = ((old[i] >> (8 * byte)) & 255) as i32 as f32 * step;
-            let v = limited(channel[i]) * by_src.at(a) + dst * by_dst.at(a);
-            out[i] |= ((v.min(1.0) * 255.0 + NEAREST).to_bits() & 255) << (8 * byte);
+            let v = limited(channel[i]) * by_src.at(a) + from_unorm8(old[i], byte) * by_dst.at(a);
+            out[i] |= unorm8(v.min(1.0)) << (8 * byte);
         }
     }
     out
@@ -270,12 +280,10 @@ fn unorm8_by_alpha(
 
 #[inline(always)]
 fn decode_unorm8(order: [usize; 4], words: &Words) -> [Words; 4] {
-    let step = unorm_step(8);
     let mut out = [[0; 32]; 4];
     for (byte, c) in order.into_iter().enumerate() {
         for i in 0..32 {
-            let v = (words[i] >> (8 * byte)) & 255;
-            out[c][i] = (v as i32 as f32 * step).to_bits();
+            out[c][i] = from_unorm8(words[i], byte).to_bits();
         }
     }
     out

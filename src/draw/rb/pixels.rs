@@ -136,11 +136,6 @@ impl<'a> Quads<'a> {
         Self { all, block: Some(at) }
     }
 
-    /// The quads.
-    pub fn all(&self) -> &'a [Quad] {
-        self.all
-    }
-
     /// The first of the 8x4 pixels that they are known to be.
     pub fn block(&self) -> Option<[i32; 2]> {
         self.block
