@@ -1,10 +1,12 @@
 //! The fragments of one band of rows, on one thread.
 
+use multiversion::multiversion;
+
 use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order, quads};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::color::{ColorOutput, Precision};
-use crate::draw::rb::depth::Words;
+use crate::draw::rb::depth::{PackedTest, Words};
 use crate::draw::rb::depth_target::DepthTarget;
 use crate::draw::rb::fill::{Fill, fill_rectangle, fill_rows};
 use crate::draw::rb::state::TestOrder;
@@ -22,10 +24,18 @@ pub struct BandRun<'p, 'b, 'w> {
     draw: &'p FragmentDraw<'p>,
     surfaces: &'p mut [PixelRows<'b>],
     worker: &'p mut Worker<'w>,
+    /// The short form of the depth test, if it comes early and has one.
+    early: Option<(usize, PackedTest)>,
     queue: [Quad; QUADS],
     queued: usize,
+    /// Pixels of quads in the queue, and perhaps of some that were there: those of each 8x4 of a part of the screen,
+    /// in the order of quads. All parts share them.
+    occupied: [u32; OCCUPIED],
     samples: u64,
 }
+
+/// 8x4 pixels of 16x16.
+const OCCUPIED: usize = 8;
 
 impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// Nothing drawn yet.
@@ -34,7 +44,17 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         surfaces: &'p mut [PixelRows<'b>],
         worker: &'p mut Worker<'w>,
     ) -> Self {
-        Self { draw, surfaces, worker, queue: [Quad::default(); QUADS], queued: 0, samples: 0 }
+        let depth = draw.state.targets.depth.filter(|_| draw.plan.order == TestOrder::Early);
+        Self {
+            draw,
+            surfaces,
+            worker,
+            early: depth.and_then(|depth| depth.packed()),
+            queue: [Quad::default(); QUADS],
+            queued: 0,
+            occupied: [0; OCCUPIED],
+            samples: 0,
+        }
     }
 
     /// Draws the primitives `order` (indices, ascending) within `area`. Gives the samples that passed.
@@ -54,7 +74,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         self.note(|reasons| reasons.outline(&primitive.shape, area));
         match self.depth_fill(primitive) {
             Some(depth) => self.fill(primitive.shape.bounds.intersect(area), depth),
-            None => primitive.shape.cover(area, |x, y, mask| self.block(index, primitive, [x, y], mask)),
+            None => cover(self, index, primitive, area),
         }
     }
 
@@ -90,21 +110,24 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     }
 
     /// The covered pixels of an 8x8 block.
+    #[inline(always)]
     fn block(&mut self, index: u32, primitive: &ScreenPrimitive, [x, y]: [i32; 2], mask: u64) {
         for (at, mask) in halves([x, y], mask) {
             self.half_block(index, primitive, at, mask);
         }
     }
 
+    #[inline(always)]
     fn half_block(&mut self, index: u32, primitive: &ScreenPrimitive, at: [i32; 2], mut mask: u32) {
         self.note(|reasons| reasons.half_block(at, mask, COVERED));
         if self.draw.plan.order == TestOrder::Early {
-            if let Some(depth) = &self.draw.state.targets.depth {
-                let covered = mask;
-                mask = depth.test_early(self.surfaces, primitive, at, mask);
-                self.note(|reasons| reasons.half_block(at, covered & !mask, FAILED));
-            }
+            let covered = mask;
+            mask = self.test_early(primitive, at, mask);
+            self.note(|reasons| reasons.half_block(at, covered & !mask, FAILED));
             self.samples += u64::from(mask.count_ones());
+            if mask == 0 {
+                return;
+            }
         }
         if self.draw.plan.color != Coloring::Shaded {
             self.note(|reasons| reasons.half_block(at, mask, WRITTEN));
@@ -120,24 +143,48 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
+    /// Those of 8x4 pixels that pass.
+    #[inline(always)]
+    fn test_early(&mut self, primitive: &ScreenPrimitive, at: [i32; 2], mask: u32) -> u32 {
+        let short = match &self.early {
+            Some((surface, test)) => test.test_rows(&mut self.surfaces[*surface], primitive, at, mask),
+            None => None,
+        };
+        match (short, &self.draw.state.targets.depth) {
+            (Some(passed), _) => passed,
+            (None, Some(depth)) => depth.test_early(self.surfaces, primitive, at, mask),
+            (None, None) => mask,
+        }
+    }
+
     /// Queues quads of 8x4 pixels. Two quads of a warp must not share a pixel, or their
     /// order would be lost.
+    #[inline(always)]
     fn enqueue(&mut self, primitive: u32, at: [i32; 2], mask: u32) {
-        let queue = &self.queue[..self.queued];
-        if queue.iter().any(|quad| quad.primitive != primitive && quad.touches(at, mask)) {
+        let place = (at[0] >> 3 & 1 | at[1] >> 1 & 6) as usize;
+        if self.occupied[place] & mask != 0 && self.shares_pixels(primitive, at, mask) {
             self.flush();
         }
         // A whole block is a warp of its own, whose pixels lie row by row; whoever stores sees the order.
         if mask == u32::MAX && !self.worker.stage.stores() {
             return self.whole_block(primitive, at);
         }
+        self.occupied[place] |= mask;
         for quad in covered_quads(primitive, at, mask) {
             self.queue[self.queued] = quad;
             self.queued += 1;
             if self.queued == QUADS {
                 self.flush();
+                self.occupied[place] = mask;
             }
         }
+    }
+
+    /// Whether a quad of another primitive in the queue has one of these pixels.
+    #[inline(never)]
+    fn shares_pixels(&self, primitive: u32, at: [i32; 2], mask: u32) -> bool {
+        let queue = &self.queue[..self.queued];
+        queue.iter().any(|quad| quad.primitive != primitive && quad.touches(at, mask))
     }
 
     /// Shades 8x4 pixels.
@@ -150,8 +197,10 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     }
 
     /// Shades the quads in the queue.
+    #[inline(never)]
     fn flush(&mut self) {
         let count = std::mem::take(&mut self.queued);
+        self.occupied = [0; OCCUPIED];
         if count > 0 && !self.worker.is_stopped() {
             let quads = self.queue;
             let quads = &quads[..count];
@@ -224,6 +273,12 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         };
         test_quads(depth, self.surfaces, pieces, &z, covered)
     }
+}
+
+/// The fragments of a primitive in `area`: all of it compiled for the widest vectors.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, area: Rect) {
+    primitive.shape.cover(area, |x, y, mask| run.block(index, primitive, [x, y], mask));
 }
 
 /// Tests the `covered` lanes of a warp, whose quads may show either face.

@@ -104,6 +104,7 @@ impl Edge {
 
     /// In units of a step of one pixel: the sub-pixel fraction goes by a floor division, which keeps the
     /// sign exact.
+    #[inline(always)]
     fn at(&self, x: i32, y: i32) -> i64 {
         let c = self.c.div_euclid(SUBPIXELS);
         i64::from(self.a) * i64::from(x) + i64::from(self.b) * i64::from(y) + c
@@ -116,35 +117,91 @@ impl Edge {
     }
 }
 
-/// An edge on its way along a row of blocks.
-#[derive(Clone, Copy, Debug, Default)]
+/// Edges of a shape.
+const EDGES: usize = 4;
+
+/// The edges of a shape on their way over blocks. Everything is inside one that is not there.
+#[derive(Clone, Copy)]
 struct Walk {
-    a: i32,
-    b: i32,
-    /// Value at the block's first pixel.
-    at: i64,
-    /// What is added to that for the least and the greatest value in the block.
-    least: i64,
-    greatest: i64,
+    a: [i32; EDGES],
+    b: [i32; EDGES],
+    /// Values at the block's first pixel.
+    at: [i64; EDGES],
+    /// What is added to those for the least and the greatest values in the block.
+    least: [i64; EDGES],
+    greatest: [i64; EDGES],
 }
 
 impl Walk {
-    fn new(edge: &Edge, x: i32, y: i32) -> Self {
-        let last = i64::from(BLOCK - 1);
-        let (da, db) = (i64::from(edge.a) * last, i64::from(edge.b) * last);
-        let (least, greatest) = (da.min(0) + db.min(0), da.max(0) + db.max(0));
-        Self { a: edge.a, b: edge.b, at: edge.at(x, y), least, greatest }
+    #[inline(always)]
+    fn new(edges: &[Edge; EDGES], x: i32, y: i32) -> Self {
+        let (numbers, values) = ([0; EDGES], [0; EDGES]);
+        let mut walk = Self { a: numbers, b: numbers, at: values, least: values, greatest: values };
+        for (e, edge) in edges.iter().enumerate() {
+            let last = i64::from(BLOCK - 1);
+            let (da, db) = (i64::from(edge.a) * last, i64::from(edge.b) * last);
+            (walk.a[e], walk.b[e], walk.at[e]) = (edge.a, edge.b, edge.at(x, y));
+            (walk.least[e], walk.greatest[e]) = (da.min(0) + db.min(0), da.max(0) + db.max(0));
+        }
+        walk
     }
 
-    fn step(&mut self) {
-        self.at += i64::from(self.a) * i64::from(BLOCK);
+    /// To the next block, to the right or down.
+    #[inline(always)]
+    fn step(&mut self, slope: impl Fn(&Self) -> &[i32; EDGES]) {
+        for e in 0..EDGES {
+            self.at[e] += i64::from(slope(self)[e]) * i64::from(BLOCK);
+        }
+    }
+
+    /// The pixels of the block that are inside all edges. The sign of a combination says whether one is negative.
+    #[inline(always)]
+    fn covered(&self) -> u64 {
+        let (mut beyond, mut crossing) = (0, 0);
+        for e in 0..EDGES {
+            beyond |= self.at[e] + self.greatest[e];
+            crossing |= self.at[e] + self.least[e];
+        }
+        match (beyond < 0, crossing < 0) {
+            (true, _) => 0,
+            (_, false) => u64::MAX,
+            _ => self.inside(),
+        }
+    }
+
+    /// The same, pixel by pixel. Edges that cross the block have values there that fit 32 bits; all of it is inside
+    /// the others.
+    #[inline(always)]
+    fn inside(&self) -> u64 {
+        let [mut at, mut a, mut b] = [[0; EDGES]; 3];
+        for e in 0..EDGES {
+            let crosses = self.at[e] + self.least[e] < 0;
+            let pick = |number: i32| if crosses { number } else { 0 };
+            (at[e], a[e], b[e]) = (pick(self.at[e] as i32), pick(self.a[e]), pick(self.b[e]));
+        }
+        // Two rows at a time, so that each half of the block is left in the lanes of one vector.
+        let mut halves = [[0; 2 * BLOCK as usize]; 2];
+        for two_rows in 0..4 {
+            for (l, half) in halves[two_rows / 2].iter_mut().enumerate() {
+                let bit = 16 * two_rows + l;
+                let (x, y) = (bit as i32 % BLOCK, bit as i32 / BLOCK);
+                let mut outside = 0;
+                for e in 0..EDGES {
+                    let right = a[e].wrapping_mul(x).wrapping_add(b[e].wrapping_mul(y));
+                    outside |= at[e].wrapping_add(right);
+                }
+                *half |= (outside >> 31) as u32 & 1 << (bit % 32);
+            }
+        }
+        let [upper, lower] = halves.map(|half| half.into_iter().fold(0, |all, bits| all | bits));
+        !(u64::from(upper) | u64::from(lower) << 32)
     }
 }
 
 /// A convex polygon of up to four edges within a rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    edges: [Edge; 4],
+    edges: [Edge; EDGES],
     count: usize,
     /// The pixels that can be covered.
     pub bounds: Rect,
@@ -153,7 +210,7 @@ pub struct Shape {
 impl Shape {
     /// All pixels of `bounds`.
     pub fn rectangle(bounds: Rect) -> Self {
-        Self { edges: [Edge::default(); 4], count: 0, bounds }
+        Self { edges: [Edge::default(); EDGES], count: 0, bounds }
     }
 
     /// Whether it is all pixels of its bounds.
@@ -164,7 +221,7 @@ impl Shape {
     /// The polygon with these corners, clockwise on the screen.
     pub fn polygon(corners: &[Snapped]) -> Self {
         let mut shape = Self::rectangle(bounds_of(corners));
-        for (i, from) in corners.iter().take(4).enumerate() {
+        for (i, from) in corners.iter().take(EDGES).enumerate() {
             shape.edges[i] = Edge::new(*from, corners[(i + 1) % corners.len()]);
             shape.count += 1;
         }
@@ -196,88 +253,40 @@ impl Shape {
 
     /// Calls `emit` with the first pixel and the coverage of every block of `clip` that
     /// has covered pixels, row by row. Bit `8 * y + x` of the mask is pixel (x, y).
+    #[inline(always)]
     pub fn cover(&self, clip: Rect, mut emit: impl FnMut(i32, i32, u64)) {
         let area = self.bounds.intersect(clip);
         if area.is_empty() {
             return;
         }
-        let mut y = area.y0.div_euclid(BLOCK) * BLOCK;
-        while y < area.y1 {
-            self.cover_row(area, y, &mut emit);
-            y += BLOCK;
+        let first = |from: i32| from & -BLOCK;
+        let mut row = Walk::new(&self.edges, first(area.x0), first(area.y0));
+        for y in (first(area.y0)..area.y1).step_by(BLOCK as usize) {
+            let mut walk = row;
+            for x in (first(area.x0)..area.x1).step_by(BLOCK as usize) {
+                let mask = walk.covered() & rect_mask(area, x, y);
+                if mask != 0 {
+                    emit(x, y, mask);
+                }
+                walk.step(|walk| &walk.a);
+            }
+            row.step(|walk| &walk.b);
         }
     }
 
     /// The pixels of `area` that are covered in the block that starts at (x, y).
     pub fn block(&self, area: Rect, x: i32, y: i32) -> u64 {
-        let walks = self.edges.map(|edge| Walk::new(&edge, x, y));
-        cover_block(&walks[..self.count]) & rect_mask(self.bounds.intersect(area), x, y)
-    }
-
-    fn cover_row(&self, area: Rect, y: i32, emit: &mut impl FnMut(i32, i32, u64)) {
-        let mut x = area.x0.div_euclid(BLOCK) * BLOCK;
-        let mut walks = self.edges.map(|edge| Walk::new(&edge, x, y));
-        let walks = &mut walks[..self.count];
-        while x < area.x1 {
-            let mask = cover_block(walks);
-            if mask != 0 {
-                let mask = mask & rect_mask(area, x, y);
-                if mask != 0 {
-                    emit(x, y, mask);
-                }
-            }
-            walks.iter_mut().for_each(Walk::step);
-            x += BLOCK;
-        }
+        block(&self.edges, x, y) & rect_mask(self.bounds.intersect(area), x, y)
     }
 }
 
-/// Coverage of a block by edges alone.
-#[inline(always)]
-fn cover_block(walks: &[Walk]) -> u64 {
-    if walks.iter().any(|walk| walk.at + walk.greatest < 0) {
-        return 0;
-    }
-    match walks.iter().all(|walk| walk.at + walk.least >= 0) {
-        true => u64::MAX,
-        false => inside(walks),
-    }
-}
-
-/// Pixels of an 8x8 block that are inside all edges. Those that cross the block have
-/// values there that fit 32 bits.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn inside(walks: &[Walk]) -> u64 {
-    let mut outside = [0i32; 64];
-    for walk in walks.iter().filter(|walk| walk.at + walk.least < 0) {
-        for (i, outside) in outside.iter_mut().enumerate() {
-            let (x, y) = (i as i32 % BLOCK, i as i32 / BLOCK);
-            let right = walk.a.wrapping_mul(x).wrapping_add(walk.b.wrapping_mul(y));
-            *outside |= (walk.at as i32).wrapping_add(right);
-        }
-    }
-    let mut bytes = [0; 64];
-    for i in 0..64 {
-        bytes[i] = (outside[i] as u32 >> 31) as u8;
-    }
-    let rows = bytes.as_chunks().0.iter().enumerate();
-    !rows.fold(0, |mask, (y, row)| mask | pack_bits(*row) << (8 * y))
-}
-
-/// 32 bytes of 0 or 1 as bits, first byte lowest.
-#[inline(always)]
-pub fn bits_of(bytes: &[u8; 32]) -> u32 {
-    let [a, b, c, d]: [[u8; 8]; 4] = bytemuck::cast(*bytes);
-    (pack_bits(a) | pack_bits(b) << 8 | pack_bits(c) << 16 | pack_bits(d) << 24) as u32
-}
-
-/// Eight bytes of 0 or 1 as eight bits.
-#[inline(always)]
-pub fn pack_bits(bytes: [u8; 8]) -> u64 {
-    u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56
+fn block(edges: &[Edge; EDGES], x: i32, y: i32) -> u64 {
+    Walk::new(edges, x, y).covered()
 }
 
 /// Pixels of the block at (x, y) that lie in `rect`.
+#[inline(always)]
 fn rect_mask(rect: Rect, x: i32, y: i32) -> u64 {
     let columns = span(rect.x0 - x, rect.x1 - x) * 0x0101_0101_0101_0101;
     let (top, bottom) = ((rect.y0 - y).clamp(0, 8), (rect.y1 - y).clamp(0, 8));
@@ -288,6 +297,7 @@ fn rect_mask(rect: Rect, x: i32, y: i32) -> u64 {
 }
 
 /// Bits `from..to` of eight, both cut to 0..=8.
+#[inline(always)]
 fn span(from: i32, to: i32) -> u64 {
     let (from, to) = (from.clamp(0, 8), to.clamp(0, 8));
     if from >= to { 0 } else { (0xff >> (8 - (to - from))) << from }

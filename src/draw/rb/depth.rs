@@ -3,7 +3,6 @@
 use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
 use multiversion::multiversion;
 
-use crate::draw::gras::raster::bits_of;
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::surface::PixelRows;
 
@@ -206,11 +205,11 @@ fn compare(func: CompareFunc, a: &Words, b: &Words) -> u32 {
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn compare_lanes(pass: [u32; 3], a: &Words, b: &Words) -> u32 {
-    let mut bytes = [0u8; 32];
+    let mut passed = 0;
     for i in 0..32 {
-        bytes[i] = (holds(pass, a[i], b[i]) & 1) as u8;
+        passed |= holds(pass, a[i], b[i]) & 1 << i;
     }
-    bits_of(&bytes)
+    passed
 }
 
 /// All ones if the outcome of comparing `a` with `b` is one that passes.
@@ -238,17 +237,36 @@ impl PackedTest {
         test_packed(self, z, words, mask)
     }
 
+    /// The same of 8x4 pixels at (x, y) whose window z are those of `primitive`, row by row, in place. `None`, with
+    /// nothing done, if not all of them are on the surface.
+    #[inline(always)]
+    pub fn test_rows(
+        &self,
+        surface: &mut PixelRows<'_>,
+        primitive: &ScreenPrimitive,
+        at: [i32; 2],
+        mask: u32,
+    ) -> Option<u32> {
+        let mut rows = surface.dwords::<8, 4>(at[0], at[1])?;
+        let mut words = [0; 32];
+        rows.load(&mut words);
+        let passed =
+            self.pixels(|i| primitive.depth_at(at, [i as i32 % 8, i as i32 / 8]), &mut words, mask);
+        rows.store(&words);
+        Some(passed)
+    }
+
     /// Tests the pixels of `mask`, each at the window z that `z` gives, and stores; those that pass.
     #[inline(always)]
     fn pixels(&self, z: impl Fn(usize) -> f32, words: &mut Words, mask: u32) -> u32 {
-        let mut bytes = [0u8; 32];
+        let mut all_passed = 0;
         for i in 0..32 {
             let covered = 0u32.wrapping_sub((mask >> i) & 1);
             let (word, passed) = self.pixel(z(i), words[i], covered);
             words[i] = word;
-            bytes[i] = (passed & 1) as u8;
+            all_passed |= passed & 1 << i;
         }
-        bits_of(&bytes)
+        all_passed
     }
 
     /// What a pixel that holds `word` becomes if `covered` is all ones, and all ones if it passes.
@@ -263,24 +281,6 @@ impl PackedTest {
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn test_packed(test: &PackedTest, z: &[f32; 32], words: &mut Words, mask: u32) -> u32 {
     test.pixels(|i| z[i], words, mask)
-}
-
-/// The same of 8x4 pixels at (x, y) whose window z are those of `primitive`, row by row, in place. `None`, with
-/// nothing done, if not all of them are on the surface.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-pub fn test_rows(
-    test: &PackedTest,
-    surface: &mut PixelRows<'_>,
-    primitive: &ScreenPrimitive,
-    at: [i32; 2],
-    mask: u32,
-) -> Option<u32> {
-    let mut rows = surface.dwords::<8, 4>(at[0], at[1])?;
-    let mut words = [0; 32];
-    rows.load(&mut words);
-    let passed = test.pixels(|i| primitive.depth_at(at, [i as i32 % 8, i as i32 / 8]), &mut words, mask);
-    rows.store(&words);
-    Some(passed)
 }
 
 /// Takes `new` in the lanes of `mask`.

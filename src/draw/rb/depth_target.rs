@@ -3,7 +3,7 @@
 use multiversion::multiversion;
 
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
-use crate::draw::rb::depth::{DEPTH24, DepthStencil, Stored, Words, test_rows};
+use crate::draw::rb::depth::{DEPTH24, DepthStencil, PackedTest, Stored, Words};
 use crate::draw::rb::fill::Fill;
 use crate::draw::rb::pixels::{Pixels, Rows};
 use crate::draw::rb::surface::PixelRows;
@@ -33,8 +33,17 @@ pub struct DepthTarget {
 }
 
 impl DepthTarget {
+    /// The surface that the short form of the test is of, if there is one.
+    pub fn packed(&self) -> Option<(usize, PackedTest)> {
+        match self.layout {
+            DepthLayout::Packed(surface) => Some((surface, self.state.packed()?)),
+            DepthLayout::Separate { .. } => None,
+        }
+    }
+
     /// Tests the pixels of `mask` among the 8x4 at `at`, row by row, whose depth is that of `primitive`;
     /// returns those that pass.
+    #[inline(never)]
     pub fn test_early(
         &self,
         surfaces: &mut [PixelRows<'_>],
@@ -42,16 +51,8 @@ impl DepthTarget {
         at: [i32; 2],
         mask: u32,
     ) -> u32 {
-        let short = match (self.layout, self.state.packed()) {
-            (DepthLayout::Packed(surface), Some(test)) => {
-                test_rows(&test, &mut surfaces[surface], primitive, at, mask)
-            }
-            _ => None,
-        };
-        short.unwrap_or_else(|| {
-            let z = depth_rows(primitive, at);
-            self.test(surfaces, &Rows(at), primitive.face, &z, mask)
-        })
+        let z = depth_rows(primitive, at);
+        self.test(surfaces, &Rows(at), primitive.face, &z, mask)
     }
 
     /// Tests the pixels of `mask` among 32; returns those that pass.
