@@ -2,7 +2,7 @@
 
 use multiversion::multiversion;
 
-use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order, quads};
+use crate::draw::gras::quad::{Occupied, QUADS, Quad, covered_quads, halves, quad_order, quads};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::color::{ColorOutput, Precision};
@@ -28,14 +28,9 @@ pub struct BandRun<'p, 'b, 'w> {
     early: Option<(usize, PackedTest)>,
     queue: [Quad; QUADS],
     queued: usize,
-    /// Pixels of quads in the queue, and perhaps of some that were there: those of each 8x4 of a part of the screen,
-    /// in the order of quads. All parts share them.
-    occupied: [u32; OCCUPIED],
+    occupied: Occupied,
     samples: u64,
 }
-
-/// 8x4 pixels of 16x16.
-const OCCUPIED: usize = 8;
 
 impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// Nothing drawn yet.
@@ -52,7 +47,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             early: depth.and_then(|depth| depth.packed()),
             queue: [Quad::default(); QUADS],
             queued: 0,
-            occupied: [0; OCCUPIED],
+            occupied: Occupied::default(),
             samples: 0,
         }
     }
@@ -161,21 +156,20 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// order would be lost.
     #[inline(always)]
     fn enqueue(&mut self, primitive: u32, at: [i32; 2], mask: u32) {
-        let place = (at[0] >> 3 & 1 | at[1] >> 1 & 6) as usize;
-        if self.occupied[place] & mask != 0 && self.shares_pixels(primitive, at, mask) {
+        if self.occupied.may_have(at, mask) && self.shares_pixels(primitive, at, mask) {
             self.flush();
         }
         // A whole block is a warp of its own, whose pixels lie row by row; whoever stores sees the order.
         if mask == u32::MAX && !self.worker.stage.stores() {
             return self.whole_block(primitive, at);
         }
-        self.occupied[place] |= mask;
+        self.occupied.add(at, mask);
         for quad in covered_quads(primitive, at, mask) {
             self.queue[self.queued] = quad;
             self.queued += 1;
             if self.queued == QUADS {
                 self.flush();
-                self.occupied[place] = mask;
+                self.occupied.add(at, mask);
             }
         }
     }
@@ -200,7 +194,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     #[inline(never)]
     fn flush(&mut self) {
         let count = std::mem::take(&mut self.queued);
-        self.occupied = [0; OCCUPIED];
+        self.occupied = Occupied::default();
         if count > 0 && !self.worker.is_stopped() {
             let quads = self.queue;
             let quads = &quads[..count];

@@ -42,6 +42,7 @@ pub fn quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> [Quad; QUADS] {
 }
 
 /// Those that have covered pixels.
+#[inline(always)]
 pub fn covered_quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> impl Iterator<Item = Quad> {
     let mut rest = mask;
     std::iter::from_fn(move || {
@@ -52,7 +53,32 @@ pub fn covered_quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> impl Iterat
     })
 }
 
+/// Which pixels the quads of a queue have: all of them, and perhaps others. All parts of the screen of 16x16 pixels
+/// share one place, of eight times 8x4 pixels.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Occupied([u32; 8]);
+
+impl Occupied {
+    /// Whether one of these pixels of the 8x4 at `at` (four to a quad) may be among them.
+    #[inline(always)]
+    pub fn may_have(&self, at: [i32; 2], mask: u32) -> bool {
+        self.0[Self::place(at)] & mask != 0
+    }
+
+    /// These are among them.
+    #[inline(always)]
+    pub fn add(&mut self, at: [i32; 2], mask: u32) {
+        self.0[Self::place(at)] |= mask;
+    }
+
+    #[inline(always)]
+    fn place([x, y]: [i32; 2]) -> usize {
+        (x >> 3 & 1 | y >> 1 & 6) as usize
+    }
+}
+
 /// Row-by-row 8x4 pixels to quads: bits y1 y0 x2 x1 x0 of the index become y1 x2 x1 y0 x0.
+#[inline(always)]
 pub fn quad_order(mask: u32) -> u32 {
     let swap = |v: u32, shift: u32, keep: u32| {
         let t = ((v >> shift) ^ v) & keep;
@@ -63,6 +89,7 @@ pub fn quad_order(mask: u32) -> u32 {
 
 /// The halves of 8x4 of an 8x8 block at (x, y) that have covered pixels, each with its
 /// first pixel and its mask. Bit `8 * y + x` is a pixel of either.
+#[inline(always)]
 pub fn halves([x, y]: [i32; 2], mask: u64) -> impl Iterator<Item = ([i32; 2], u32)> {
     let half = move |half: i32| ([x, y + 4 * half], (mask >> (32 * half)) as u32);
     [half(0), half(1)].into_iter().filter(|(_, mask)| *mask != 0)
@@ -88,6 +115,31 @@ mod tests {
         assert!(quad.touches([8, 16], 0b0100 << 24));
         assert!(!quad.touches([8, 16], !(0b0100 << 24)));
         assert!(!quad.touches([16, 16], u32::MAX) && !quad.touches([8, 20], u32::MAX));
+    }
+
+    #[test]
+    fn what_a_quad_touches_is_occupied() {
+        let mut seed = 1u32;
+        let mut random = |below: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 8) % below
+        };
+        let (mut touched, mut free) = (0, 0);
+        for _ in 0..2000 {
+            let mut queue = Vec::new();
+            let mut occupied = Occupied::default();
+            for _ in 0..4 {
+                let at = [8 * random(4) as i32 - 16, 4 * random(8) as i32 - 16];
+                let mask = (random(1 << 16) << 16 | random(1 << 16)) & random(1 << 16) * 0x1_0001;
+                let touches = queue.iter().any(|quad: &Quad| quad.touches(at, mask));
+                assert!(occupied.may_have(at, mask) || !touches);
+                touched += u32::from(touches);
+                free += u32::from(!occupied.may_have(at, mask));
+                occupied.add(at, mask);
+                queue.extend(covered_quads(0, at, mask));
+            }
+        }
+        assert!(touched > 100 && free > 2000, "{touched} {free}");
     }
 
     #[test]

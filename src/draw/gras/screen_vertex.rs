@@ -70,13 +70,18 @@ fn transform_from(
             (position[0][l], position[1][l]) = (x, y);
             (position[2][l], position[3][l]) = (z, w);
         }
-        out.copy_from_slice(&screen_vertices(viewport, volume, &position)[..out.len()]);
+        screen_vertices(viewport, volume, &position, out);
     }
 }
 
-/// Positions by component to the screen.
+/// Positions by component to the screen, as far as there are `out`.
 #[inline(always)]
-fn screen_vertices(viewport: &Viewport, volume: &ClipVolume, p: &[[f32; GROUP]; 4]) -> [ScreenVertex; GROUP] {
+fn screen_vertices(
+    viewport: &Viewport,
+    volume: &ClipVolume,
+    p: &[[f32; GROUP]; 4],
+    out: &mut [ScreenVertex],
+) {
     let outcodes = volume.outcodes(p);
     let mut inv_w = [0.0; GROUP];
     let mut xyz = [[0.0; GROUP]; 3];
@@ -94,13 +99,15 @@ fn screen_vertices(viewport: &Viewport, volume: &ClipVolume, p: &[[f32; GROUP]; 
             snapped[i][l] = snap(xyz[i][l]);
         }
     }
-    std::array::from_fn(|l| ScreenVertex {
-        xy: [xyz[0][l], xyz[1][l]],
-        z: xyz[2][l],
-        inv_w: inv_w[l],
-        snapped: [snapped[0][l], snapped[1][l]],
-        outcode: outcodes[l],
-    })
+    for (l, out) in out.iter_mut().enumerate().take(GROUP) {
+        *out = ScreenVertex {
+            xy: [xyz[0][l], xyz[1][l]],
+            z: xyz[2][l],
+            inv_w: inv_w[l],
+            snapped: [snapped[0][l], snapped[1][l]],
+            outcode: outcodes[l],
+        };
+    }
 }
 
 #[cfg(test)]

@@ -234,13 +234,14 @@ fn assemble_with(
     let count = primitives.len();
     let lists = 4 * list.len() as u64 + LISTED * count as u64;
     let mut setup = Setup::new(state, vertices, words, count);
-    let fits = |setup: &Setup<'_>, more: usize| lists + setup.held() + MADE * more as u64 <= limit;
-    let alone = if each.is_none() && fits(&setup, 2 * count) { setup.alone(&primitives) } else { Vec::new() };
+    let fits = |setup: &Setup<'_>, more: u64| lists + setup.held() + more <= limit;
+    let in_chunks = each.is_none() && fits(&setup, 2 * MADE * count as u64);
+    let alone = if in_chunks { setup.alone(&primitives) } else { Vec::new() };
     let mut alone = alone.into_iter();
     let mut index = 0;
     for chunk in primitives.chunks(alone::CHUNK) {
-        if let Some(made) = alone.next().flatten().filter(|made| fits(&setup, made.len())) {
-            setup.out.extend(made);
+        if let Some(alone) = alone.next().flatten().filter(|it| fits(&setup, it.bytes(setup.vertices))) {
+            setup.add_alone(alone);
             index += chunk.len();
             continue;
         }

@@ -116,9 +116,11 @@ impl Pixels for Quads<'_> {
         self.each_quad(mask, |q, quad, bits| {
             let words: &[u32; 4] = &words.as_chunks().0[q];
             match surface.dwords::<2, 2>(quad.x, quad.y) {
-                Some(rows) => each_of_quad(rows, |i, pixel| {
-                    *pixel = if bits >> i & 1 != 0 { words[i].to_le_bytes() } else { *pixel };
-                }),
+                Some(mut rows) => {
+                    let (upper, lower) = words.split_at(2);
+                    store_pair(rows.row(0), upper, bits & 3);
+                    store_pair(rows.row(1), lower, bits >> 2);
+                }
                 None => quad.covered(bits, |i, x, y| store_pixel(surface, x, y, words[i])),
             }
         });
@@ -164,6 +166,15 @@ fn each_of_quad(mut rows: Dwords<'_, 2>, mut f: impl FnMut(usize, &mut [u8; 4]))
     for i in 0..4 {
         f(i, &mut rows.row(i / 2)[i % 2]);
     }
+}
+
+/// Stores those of two pixels side by side that `bits` say.
+#[inline(always)]
+fn store_pair(pair: &mut [[u8; 4]; 2], words: &[u32], bits: u32) {
+    const MASKS: [u64; 4] = [0, 0xffff_ffff, 0xffff_ffff << 32, u64::MAX];
+    let (mask, new) = (MASKS[bits as usize & 3], u64::from(words[0]) | u64::from(words[1]) << 32);
+    let old = u64::from_le_bytes(bytemuck::cast(*pair));
+    *pair = bytemuck::cast((old & !mask | new & mask).to_le_bytes());
 }
 
 /// Pixels of 8x4, row by row, quad by quad.

@@ -58,7 +58,17 @@ pub fn jobs(
     indices: &[Option<u32>],
     instances: Range<u32>,
 ) -> (Vec<VertexJob>, Vec<u32>) {
-    let mut jobs = Vec::new();
+    if instances.len() == 1 && are_ascending(indices) {
+        // None is there twice, as in a draw without a list of its own.
+        let list: Vec<u32> = (0..indices.len() as u32).collect();
+        let instance = instances.start;
+        let job = |(index, number): (&Option<u32>, &u32)| {
+            let index = index.expect("the list never restarts");
+            VertexJob { index, instance, number: *number }
+        };
+        return (indices.iter().zip(&list).map(job).collect(), list);
+    }
+    let mut jobs = Vec::with_capacity(indices.len() / 4);
     let mut list = Vec::with_capacity(indices.len() * instances.len());
     let mut slots = Slots::new(indices);
     let mut listed = 0;
@@ -88,6 +98,12 @@ pub fn jobs(
         }
     }
     (jobs, list)
+}
+
+/// Whether each is greater than the one before, and the list never restarts.
+fn are_ascending(indices: &[Option<u32>]) -> bool {
+    let is_next = |pair: &[Option<u32>; 2]| pair[0].is_some() && pair[0] < pair[1];
+    indices.first().is_none_or(Option::is_some) && indices.array_windows().all(is_next)
 }
 
 /// Index to slot: a table when the indices are close together, else a map.

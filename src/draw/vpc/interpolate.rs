@@ -196,16 +196,21 @@ fn perspective(pieces: &WarpQuads<'_>, out: &mut [Lanes; 2]) {
     let position = |(x, y): &(Floats, Floats), l: usize| [x[l], y[l]];
     match (pieces.block, pieces.runs()) {
         (Some([x, y]), [run]) => {
-            let (planes, first) = (Planes::of(run.primitive), [x as f32 + 0.5, y as f32 + 0.5]);
+            let (planes, first) = (WeightPlanes::of(run.primitive), [x as f32 + 0.5, y as f32 + 0.5]);
             perspective_by(|l| [first[0] + OF_BLOCK[0][l], first[1] + OF_BLOCK[1][l]], |_| planes, out);
         }
         (_, [run]) => {
-            let (planes, centres) = (Planes::of(run.primitive), centres(pieces.quads));
+            let (planes, centres) = (WeightPlanes::of(run.primitive), centres(pieces.quads));
             perspective_by(|l| position(&centres, l), |_| planes, out);
         }
         (_, runs) => {
-            let (planes, centres) = (OfLanes::of(runs), centres(pieces.quads));
-            perspective_by(|l| position(&centres, l), |l| planes.at(l), out);
+            let numbers = of_lanes(runs, |primitive| WeightPlanes::of(primitive).numbers());
+            let centres = centres(pieces.quads);
+            perspective_by(
+                |l| position(&centres, l),
+                |l| WeightPlanes::from_numbers(in_lane(&numbers, l)),
+                out,
+            );
         }
     }
 }
@@ -213,7 +218,7 @@ fn perspective(pieces: &WarpQuads<'_>, out: &mut [Lanes; 2]) {
 #[inline(always)]
 fn perspective_by(
     position: impl Fn(usize) -> [f32; 2],
-    planes: impl Fn(usize) -> Planes,
+    planes: impl Fn(usize) -> WeightPlanes,
     [i, j]: &mut [Lanes; 2],
 ) {
     for l in 0..LANES {
@@ -275,8 +280,8 @@ fn weigh_all(pieces: &WarpQuads<'_>, out: &mut Weights) {
             weigh_by(out, |_| planes);
         }
         runs => {
-            let planes = OfLanes::of(runs);
-            weigh_by(out, |l| planes.at(l));
+            let numbers = of_lanes(runs, |primitive| Planes::of(primitive).numbers());
+            weigh_by(out, |l| Planes::from_numbers(in_lane(&numbers, l)));
         }
     }
 }
@@ -285,124 +290,169 @@ fn weigh_all(pieces: &WarpQuads<'_>, out: &mut Weights) {
 fn weigh_by(out: &mut Weights, planes: impl Fn(usize) -> Planes) {
     let Weights { x, y, z, inv_w, perspective: [pi, pj], linear: [i, j] } = out;
     for l in 0..LANES {
-        let at = planes(l).at(x[l], y[l]);
-        (z[l], inv_w[l]) = (at.z, at.inv_w);
+        let planes = planes(l);
+        let at = planes.weights.at(x[l], y[l]);
+        (z[l], inv_w[l]) = (planes.z(x[l], y[l]), at.inv_w);
         ([pi[l], pj[l]], [i[l], j[l]]) = (at.perspective, at.linear);
     }
 }
 
-/// Depth and weights at a position.
+/// Weights at a position.
 struct AtPosition {
-    z: f32,
     inv_w: f32,
     perspective: [f32; 2],
     linear: [f32; 2],
 }
 
-/// How depth and weights of a primitive change over the screen: numbers of its own, which stay in registers.
+/// How the weights of a primitive change over the screen: numbers of its own, which stay in registers.
 #[derive(Clone, Copy)]
-struct Planes {
+struct WeightPlanes {
     base: [f32; 2],
-    origin: [f32; 2],
     i: Affine,
     j: Affine,
-    z: Affine,
-    bias: f32,
     inv_w: [f32; 3],
 }
 
-impl Planes {
-    /// Depth is the expression of [`ScreenPrimitive::depth_at`], so that early and late tests agree. What
-    /// nobody reads of the rest is not computed.
+/// The same with its depth.
+#[derive(Clone, Copy)]
+struct Planes {
+    weights: WeightPlanes,
+    origin: [f32; 2],
+    z: Affine,
+    bias: f32,
+}
+
+#[inline(always)]
+fn on_plane(of: &Affine, [dx, dy]: [f32; 2]) -> f32 {
+    of.at + of.dx * dx + of.dy * dy
+}
+
+impl WeightPlanes {
+    /// How many numbers they are.
+    const NUMBERS: usize = 11;
+
+    #[inline(always)]
+    fn of(primitive: &ScreenPrimitive) -> Self {
+        let ScreenPrimitive { base, i, j, inv_w, .. } = *primitive;
+        Self { base, i, j, inv_w }
+    }
+
+    /// What nobody reads of it is not computed.
     #[inline(always)]
     fn at(&self, x: f32, y: f32) -> AtPosition {
-        let (dx, dy) = (x - self.base[0], y - self.base[1]);
-        let plane = |of: &Affine, dx, dy| of.at + of.dx * dx + of.dy * dy;
-        let (i, j) = (plane(&self.i, dx, dy), plane(&self.j, dx, dy));
+        let from = [x - self.base[0], y - self.base[1]];
+        let (i, j) = (on_plane(&self.i, from), on_plane(&self.j, from));
         let [w0, w1, w2] = self.inv_w;
         let w = w0 + i * (w1 - w0) + j * (w2 - w0);
         let inv = 1.0 / w;
-        let z = plane(&self.z, x - self.origin[0], y - self.origin[1]) + self.bias;
-        AtPosition { z, inv_w: w, perspective: [i * w1 * inv, j * w2 * inv], linear: [i, j] }
+        AtPosition { inv_w: w, perspective: [i * w1 * inv, j * w2 * inv], linear: [i, j] }
+    }
+
+    #[inline(always)]
+    fn numbers(&self) -> [f32; Self::NUMBERS] {
+        let Self { base: [bx, by], i, j, inv_w: [w0, w1, w2] } = *self;
+        [bx, by, i.at, i.dx, i.dy, j.at, j.dx, j.dy, w0, w1, w2]
+    }
+
+    #[inline(always)]
+    fn from_numbers([bx, by, i0, i1, i2, j0, j1, j2, w0, w1, w2]: [f32; Self::NUMBERS]) -> Self {
+        let plane = |at, dx, dy| Affine { at, dx, dy };
+        Self { base: [bx, by], i: plane(i0, i1, i2), j: plane(j0, j1, j2), inv_w: [w0, w1, w2] }
     }
 }
 
 impl Planes {
     /// How many numbers they are.
-    const NUMBERS: usize = 17;
+    const NUMBERS: usize = WeightPlanes::NUMBERS + 6;
 
     #[inline(always)]
     fn of(primitive: &ScreenPrimitive) -> Self {
-        let ScreenPrimitive { base, origin, i, j, z, bias, inv_w, .. } = *primitive;
-        Self { base, origin, i, j, z, bias, inv_w }
+        let ScreenPrimitive { origin, z, bias, .. } = *primitive;
+        Self { weights: WeightPlanes::of(primitive), origin, z, bias }
+    }
+
+    /// The expression of [`ScreenPrimitive::depth_at`], so that early and late tests agree.
+    #[inline(always)]
+    fn z(&self, x: f32, y: f32) -> f32 {
+        on_plane(&self.z, [x - self.origin[0], y - self.origin[1]]) + self.bias
     }
 
     #[inline(always)]
     fn numbers(&self) -> [f32; Self::NUMBERS] {
-        let Self { base, origin, i, j, z, bias, inv_w } = self;
-        let ([bx, by], [ox, oy], [w0, w1, w2]) = (base, origin, inv_w);
-        [*bx, *by, *ox, *oy, i.at, i.dx, i.dy, j.at, j.dx, j.dy, z.at, z.dx, z.dy, *bias, *w0, *w1, *w2]
+        let Self { weights, origin: [ox, oy], z, bias } = *self;
+        let [a, b, c, d, e, f, g, h, i, j, k] = weights.numbers();
+        [a, b, c, d, e, f, g, h, i, j, k, ox, oy, z.at, z.dx, z.dy, bias]
     }
 
     #[inline(always)]
     fn from_numbers(numbers: [f32; Self::NUMBERS]) -> Self {
-        let [bx, by, ox, oy, i0, i1, i2, j0, j1, j2, z0, z1, z2, bias, w0, w1, w2] = numbers;
-        let plane = |at, dx, dy| Affine { at, dx, dy };
-        let (i, j, z) = (plane(i0, i1, i2), plane(j0, j1, j2), plane(z0, z1, z2));
-        Self { base: [bx, by], origin: [ox, oy], i, j, z, bias, inv_w: [w0, w1, w2] }
+        let [a, b, c, d, e, f, g, h, i, j, k, ox, oy, at, dx, dy, bias] = numbers;
+        let weights = WeightPlanes::from_numbers([a, b, c, d, e, f, g, h, i, j, k]);
+        Self { weights, origin: [ox, oy], z: Affine { at, dx, dy }, bias }
     }
 }
 
-/// The planes of several primitives, each in its lanes.
-struct OfLanes([Floats; Planes::NUMBERS]);
-
-impl OfLanes {
-    #[inline(always)]
-    fn of(runs: &[Run<'_>]) -> Self {
-        let mut all = [[0.0; QUADS]; Planes::NUMBERS];
-        for run in runs {
-            for (of_quads, number) in all.iter_mut().zip(Planes::of(run.primitive).numbers()) {
-                from_quad(run.first, of_quads, number);
-            }
+/// Numbers of several primitives, each in its lanes.
+#[inline(always)]
+fn of_lanes<const N: usize>(
+    runs: &[Run<'_>],
+    numbers: impl Fn(&ScreenPrimitive) -> [f32; N],
+) -> [Floats; N] {
+    let mut of_quads = [[0.0; QUADS]; N];
+    for run in runs {
+        let numbers = numbers(run.primitive);
+        for n in 0..N {
+            from_quad(run.first, &mut of_quads[n], numbers[n]);
         }
-        Self(all.map(to_lanes))
     }
+    let mut out = [[0.0; LANES]; N];
+    for n in 0..N {
+        out[n] = to_lanes(of_quads[n]);
+    }
+    out
+}
 
-    #[inline(always)]
-    fn at(&self, lane: usize) -> Planes {
-        Planes::from_numbers(std::array::from_fn(|number| self.0[number][lane]))
+/// Those of a lane.
+#[inline(always)]
+fn in_lane<const N: usize>(numbers: &[Floats; N], lane: usize) -> [f32; N] {
+    let mut out = [0.0; N];
+    for n in 0..N {
+        out[n] = numbers[n][lane];
     }
+    out
 }
 
 /// What the components of the primitives are interpolated from, in the lanes of each.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
-    for (location, rows) in locations.iter().zip(frame.as_chunks_mut::<3>().0) {
-        let location = usize::from(*location);
-        match pieces.runs() {
-            [run] => {
-                for (row, number) in rows.iter_mut().zip(pieces.differences(run, location)) {
-                    row.0 = [number.to_bits(); LANES];
-                }
+    let all_rows = frame.as_chunks_mut::<3>().0.iter_mut().zip(locations);
+    let corners = pieces.corners();
+    match pieces.runs() {
+        [_] => all_rows.for_each(|(rows, location)| {
+            let numbers = differences(&corners[0], usize::from(*location));
+            for n in 0..3 {
+                rows[n].0 = [numbers[n].to_bits(); LANES];
             }
-            _ => {
-                for (row, of_quads) in rows.iter_mut().zip(pieces.differences_of_quads(location)) {
-                    row.0 = bytemuck::cast(to_lanes(of_quads));
-                }
+        }),
+        runs => all_rows.for_each(|(rows, location)| {
+            let of_quads = differences_of_quads(runs, &corners, usize::from(*location));
+            for n in 0..3 {
+                rows[n].0 = bytemuck::cast(to_lanes(of_quads[n]));
             }
-        }
+        }),
     }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn interpolate(pieces: &WarpQuads<'_>, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
+    let corners = pieces.corners();
     match pieces.runs() {
-        [run] => {
-            let numbers = pieces.differences(run, location);
+        [_] => {
+            let numbers = differences(&corners[0], location);
             interpolate_by(i, j, out, |_| numbers);
         }
-        _ => {
-            let [v0, d1, d2] = pieces.differences_of_quads(location);
+        runs => {
+            let [v0, d1, d2] = differences_of_quads(runs, &corners, location);
             let (v0, d1, d2) = (to_lanes(v0), to_lanes(d1), to_lanes(d2));
             interpolate_by(i, j, out, |l| [v0[l], d1[l], d2[l]]);
         }
@@ -417,26 +467,46 @@ fn interpolate_by(i: &Lanes, j: &Lanes, out: &mut Lanes, numbers: impl Fn(usize)
     }
 }
 
-impl WarpQuads<'_> {
-    /// Component `location` of a primitive: the value at vertex 0 and what vertices 1 and 2 differ from it by.
-    #[inline(always)]
-    fn differences(&self, run: &Run<'_>, location: usize) -> [f32; 3] {
-        let value = |v| f32::from_bits(self.source.vertices.varyings(v).get(location).copied().unwrap_or(0));
-        let [a, b, c] = run.primitive.vertices;
-        let v0 = value(a);
-        [v0, value(b) - v0, value(c) - v0]
-    }
+/// The varyings of a primitive's vertices.
+type Corners<'a> = [&'a [u32]; 3];
 
-    /// The same of each quad's.
+impl<'a> WarpQuads<'a> {
+    /// Of each run.
     #[inline(always)]
-    fn differences_of_quads(&self, location: usize) -> [OfQuads; 3] {
-        let mut all = [[0.0; QUADS]; 3];
-        for run in self.runs() {
-            let numbers = self.differences(run, location);
-            all.iter_mut().zip(numbers).for_each(|(all, number)| from_quad(run.first, all, number));
+    fn corners(&self) -> [Corners<'a>; QUADS] {
+        let mut out = [[&[][..]; 3]; QUADS];
+        for (corners, run) in out.iter_mut().zip(self.runs()) {
+            for (corner, vertex) in corners.iter_mut().zip(run.primitive.vertices) {
+                *corner = self.source.vertices.varyings(vertex);
+            }
         }
-        all
+        out
     }
+}
+
+/// Component `location` of a primitive: the value at vertex 0 and what vertices 1 and 2 differ from it by.
+#[inline(always)]
+fn differences([a, b, c]: &Corners<'_>, location: usize) -> [f32; 3] {
+    let value = |corner: &[u32]| f32::from_bits(corner.get(location).copied().unwrap_or(0));
+    let v0 = value(a);
+    [v0, value(b) - v0, value(c) - v0]
+}
+
+/// The same of each quad's.
+#[inline(always)]
+fn differences_of_quads(
+    runs: &[Run<'_>],
+    corners: &[Corners<'_>; QUADS],
+    location: usize,
+) -> [OfQuads; 3] {
+    let mut all = [[0.0; QUADS]; 3];
+    for (run, corners) in runs.iter().zip(corners) {
+        let numbers = differences(corners, location);
+        for n in 0..3 {
+            from_quad(run.first, &mut all[n], numbers[n]);
+        }
+    }
+    all
 }
 
 /// The quads from `first` on take `number`.

@@ -2,16 +2,36 @@
 
 use rayon::prelude::*;
 
-use super::{PolygonMode, ScreenPrimitive, Setup};
+use super::{MADE, PolygonMode, ScreenPrimitive, Setup};
+use crate::draw::gras::screen_vertex::ScreenVertex;
 use crate::draw::pc::topology::Primitive;
+use crate::draw::vertices::Vertices;
 
 /// Primitives that one thread sets up in a row.
 pub const CHUNK: usize = 512;
 
+/// Vertices and primitives that clipping makes of a triangle: more than seven planes can.
+const PIECES: u64 = 32;
+
+/// What a chunk becomes as far as it takes nothing but its vertices.
+pub struct Alone {
+    made: Vec<ScreenPrimitive>,
+    /// The triangles that are clipped, which adds vertices, and how many primitives come before each.
+    clipped: Vec<(usize, Primitive)>,
+}
+
+impl Alone {
+    /// Bytes that it takes at most, when it is added to what `vertices` are made into.
+    pub fn bytes(&self, vertices: &Vertices) -> u64 {
+        let vertex = (4 * vertices.stride() + size_of::<ScreenVertex>()) as u64;
+        MADE * self.made.len() as u64 + PIECES * (vertex + MADE) * self.clipped.len() as u64
+    }
+}
+
 impl Setup<'_> {
-    /// What each [`CHUNK`] of `list` becomes; `None` where one of it is clipped, which adds vertices, or is not a
-    /// triangle that is filled. Nothing for lists that are too short for more than one thread.
-    pub fn alone(&self, list: &[Primitive]) -> Vec<Option<Vec<ScreenPrimitive>>> {
+    /// What each [`CHUNK`] of `list` becomes; `None` where one of it is not a triangle. Nothing for lists that are
+    /// too short for more than one thread, and where triangles are not just filled.
+    pub fn alone(&self, list: &[Primitive]) -> Vec<Option<Alone>> {
         let state = self.state;
         let plain = state.polygon_mode == [PolygonMode::Fill; 2] && state.offset.is_none();
         if list.len() < 2 * CHUNK || !plain || self.viewports.len() > 1 {
@@ -20,19 +40,35 @@ impl Setup<'_> {
         list.par_chunks(CHUNK).with_max_len(1).map(|chunk| self.chunk_alone(chunk)).collect()
     }
 
-    fn chunk_alone(&self, chunk: &[Primitive]) -> Option<Vec<ScreenPrimitive>> {
-        let mut out = Vec::with_capacity(chunk.len());
+    /// Adds a chunk, and what clipping makes of the others in it.
+    pub fn add_alone(&mut self, Alone { made, clipped }: Alone) {
+        let mut made = made.into_iter();
+        let mut added = 0;
+        for (before, primitive) in clipped {
+            self.out.extend(made.by_ref().take(before - added));
+            added = before;
+            self.add(primitive);
+        }
+        self.out.extend(made);
+    }
+
+    fn chunk_alone(&self, chunk: &[Primitive]) -> Option<Alone> {
+        let mut made = Vec::with_capacity(chunk.len());
+        let mut clipped = Vec::new();
         for primitive in chunk {
             let Primitive::Triangle(v, provoking) = *primitive else { return None };
             match self.is_clipped(v) {
                 None => continue,
-                Some(true) => return None,
+                Some(true) => {
+                    clipped.push((made.len(), *primitive));
+                    continue;
+                }
                 Some(false) => {}
             }
             if let Some(face) = self.face(self.area(v)) {
-                out.extend(self.filled(v, v, provoking, face));
+                made.extend(self.filled(v, v, provoking, face));
             }
         }
-        Some(out)
+        Some(Alone { made, clipped })
     }
 }
