@@ -2,7 +2,7 @@
 
 use multiversion::multiversion;
 
-use crate::draw::gras::quad::{Occupied, QUADS, Quad, covered_quads, halves, quad_order, quads};
+use crate::draw::gras::quad::{Occupied, QUADS, Quad, quad_order, quads};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::color::{ColorOutput, Precision};
@@ -26,7 +26,8 @@ pub struct BandRun<'p, 'b, 'w> {
     worker: &'p mut Worker<'w>,
     /// The short form of the depth test, if it comes early and has one.
     early: Option<(usize, PackedTest)>,
-    queue: [Quad; QUADS],
+    /// Those of less than a warp, and room for more.
+    queue: [Quad; 2 * QUADS],
     queued: usize,
     occupied: Occupied,
     samples: u64,
@@ -45,7 +46,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             surfaces,
             worker,
             early: depth.and_then(|depth| depth.packed()),
-            queue: [Quad::default(); QUADS],
+            queue: [Quad::default(); 2 * QUADS],
             queued: 0,
             occupied: Occupied::default(),
             samples: 0,
@@ -104,37 +105,36 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// The covered pixels of an 8x8 block.
+    /// Draws what is covered of some times 8x4 pixels, and takes them out of the list.
     #[inline(always)]
-    fn block(&mut self, index: u32, primitive: &ScreenPrimitive, [x, y]: [i32; 2], mask: u64) {
-        for (at, mask) in halves([x, y], mask) {
-            self.half_block(index, primitive, at, mask);
-        }
-    }
-
-    #[inline(always)]
-    fn half_block(&mut self, index: u32, primitive: &ScreenPrimitive, at: [i32; 2], mut mask: u32) {
-        self.note(|reasons| reasons.half_block(at, mask, COVERED));
-        if self.draw.plan.order == TestOrder::Early {
-            let covered = mask;
-            mask = self.test_early(primitive, at, mask);
-            self.note(|reasons| reasons.half_block(at, covered & !mask, FAILED));
-            self.samples += u64::from(mask.count_ones());
-            if mask == 0 {
-                return;
+    fn halves(&mut self, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves) {
+        for k in 0..std::mem::take(&mut halves.count) {
+            let (at, mask) = halves.all[k];
+            self.note(|reasons| reasons.half_block(at, mask, COVERED));
+            let passed = match self.draw.plan.order {
+                TestOrder::Early => self.test_early(primitive, at, mask),
+                TestOrder::Late => mask,
+            };
+            halves.push(at, passed);
+            if self.draw.plan.order == TestOrder::Early {
+                self.note(|reasons| reasons.half_block(at, mask & !passed, FAILED));
+                self.samples += u64::from(passed.count_ones());
             }
         }
-        if self.draw.plan.color != Coloring::Shaded {
-            self.note(|reasons| reasons.half_block(at, mask, WRITTEN));
-        }
-        match &self.draw.plan.color {
-            Coloring::None => {}
-            Coloring::Solid(words) => {
-                for (target, word) in self.draw.state.targets.color.iter().zip(words) {
-                    fill_rows(&mut self.surfaces[target.surface], at, mask, *word);
+        for k in 0..std::mem::take(&mut halves.count) {
+            let (at, mask) = halves.all[k];
+            if self.draw.plan.color != Coloring::Shaded {
+                self.note(|reasons| reasons.half_block(at, mask, WRITTEN));
+            }
+            match &self.draw.plan.color {
+                Coloring::None => {}
+                Coloring::Solid(words) => {
+                    for (target, word) in self.draw.state.targets.color.iter().zip(words) {
+                        fill_rows(&mut self.surfaces[target.surface], at, mask, *word);
+                    }
                 }
+                Coloring::Shaded => self.enqueue(index, at, quad_order(mask)),
             }
-            Coloring::Shaded => self.enqueue(index, at, quad_order(mask)),
         }
     }
 
@@ -164,13 +164,14 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             return self.whole_block(primitive, at);
         }
         self.occupied.add(at, mask);
-        for quad in covered_quads(primitive, at, mask) {
-            self.queue[self.queued] = quad;
-            self.queued += 1;
-            if self.queued == QUADS {
-                self.flush();
-                self.occupied.add(at, mask);
-            }
+        // Those without pixels are overwritten: that is cheaper than to guess how many there are.
+        for quad in &quads(primitive, at, mask) {
+            self.queue[self.queued] = *quad;
+            self.queued += usize::from(quad.mask != 0);
+        }
+        if self.queued >= QUADS {
+            self.flush();
+            self.occupied.add(at, mask);
         }
     }
 
@@ -190,13 +191,15 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// Shades the quads in the queue.
+    /// Shades the quads in the queue, as many as a warp has.
     #[inline(never)]
     fn flush(&mut self) {
-        let count = std::mem::take(&mut self.queued);
+        let count = self.queued.min(QUADS);
+        self.queued -= count;
         self.occupied = Occupied::default();
+        let quads = *self.queue.first_chunk::<QUADS>().expect("there is room for more");
+        self.queue.copy_within(QUADS.., 0);
         if count > 0 && !self.worker.is_stopped() {
-            let quads = self.queue;
             let quads = &quads[..count];
             self.warp(&self.draw.pieces(quads), lanes_of_quads(quads));
         }
@@ -269,10 +272,44 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     }
 }
 
-/// The fragments of a primitive in `area`: all of it compiled for the widest vectors.
+/// Some times 8x4 pixels of a primitive, each with its first pixel and what is covered of it, row by row. Each step is
+/// done for all of them before the next, so that the processor need not wait for one to begin another.
+#[derive(Clone, Copy, Default)]
+struct Halves {
+    all: [([i32; 2], u32); HALVES],
+    count: usize,
+}
+
+/// Times 8x4 pixels that are handled together.
+const HALVES: usize = 16;
+
+impl Halves {
+    /// Adds one, if anything of it is covered.
+    #[inline(always)]
+    fn push(&mut self, at: [i32; 2], mask: u32) {
+        self.all[self.count] = (at, mask);
+        self.count += usize::from(mask != 0);
+    }
+}
+
+/// Draws a primitive in `area`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, area: Rect) {
-    primitive.shape.cover(area, |x, y, mask| run.block(index, primitive, [x, y], mask));
+    let mut halves = Halves::default();
+    primitive.shape.cover(area, |x, y, mask| {
+        halves.push([x, y], mask as u32);
+        halves.push([x, y + 4], (mask >> 32) as u32);
+        if halves.count > HALVES - 2 {
+            draw_halves(run, index, primitive, &mut halves);
+        }
+    });
+    draw_halves(run, index, primitive, &mut halves);
+}
+
+/// All steps of these pixels, compiled for the widest vectors.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn draw_halves(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves) {
+    run.halves(index, primitive, halves);
 }
 
 /// Tests the `covered` lanes of a warp, whose quads may show either face.

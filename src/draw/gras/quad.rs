@@ -34,11 +34,14 @@ impl Quad {
 }
 
 /// The quads of 8x4 pixels at (x, y), of which `mask` are covered, four to a quad.
+#[inline(always)]
 pub fn quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> [Quad; QUADS] {
-    std::array::from_fn(|q| {
-        let (column, row) = ((q % 4) as i32, (q / 4) as i32);
-        Quad { x: x + 2 * column, y: y + 2 * row, mask: (mask >> (4 * q)) & 15, primitive }
-    })
+    let mut out = [Quad::default(); QUADS];
+    for (q, quad) in (0..).zip(&mut out) {
+        let mask = mask >> (4 * q) & 15;
+        *quad = Quad { x: x + 2 * (q % 4), y: y + 2 * (q / 4), mask, primitive };
+    }
+    out
 }
 
 /// Those that have covered pixels.
@@ -91,8 +94,10 @@ pub fn quad_order(mask: u32) -> u32 {
 /// first pixel and its mask. Bit `8 * y + x` is a pixel of either.
 #[inline(always)]
 pub fn halves([x, y]: [i32; 2], mask: u64) -> impl Iterator<Item = ([i32; 2], u32)> {
-    let half = move |half: i32| ([x, y + 4 * half], (mask >> (32 * half)) as u32);
-    [half(0), half(1)].into_iter().filter(|(_, mask)| *mask != 0)
+    (0..2).filter_map(move |half| {
+        let mask = (mask >> (32 * half)) as u32;
+        (mask != 0).then_some(([x, y + 4 * half], mask))
+    })
 }
 
 #[cfg(test)]

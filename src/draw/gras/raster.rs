@@ -219,10 +219,12 @@ impl Shape {
     }
 
     /// The polygon with these corners, clockwise on the screen.
+    #[inline]
     pub fn polygon(corners: &[Snapped]) -> Self {
         let mut shape = Self::rectangle(bounds_of(corners));
-        for (i, from) in corners.iter().take(EDGES).enumerate() {
-            shape.edges[i] = Edge::new(*from, corners[(i + 1) % corners.len()]);
+        let next = corners.iter().cycle().skip(1);
+        for ((edge, from), to) in shape.edges.iter_mut().zip(corners).zip(next) {
+            *edge = Edge::new(*from, *to);
             shape.count += 1;
         }
         shape
@@ -311,10 +313,12 @@ fn bounds_of(corners: &[Snapped]) -> Rect {
 }
 
 /// Least x and y, greatest x and y.
+#[inline]
 pub fn extremes(corners: &[Snapped]) -> [i32; 4] {
-    let min = |i: usize| corners.iter().map(|c| c[i]).min().unwrap_or(0);
-    let max = |i: usize| corners.iter().map(|c| c[i]).max().unwrap_or(0);
-    [min(0), min(1), max(0), max(1)]
+    let [x, y] = corners.first().copied().unwrap_or_default();
+    corners
+        .iter()
+        .fold([x, y, x, y], |[x0, y0, x1, y1], [x, y]| [x0.min(*x), y0.min(*y), x1.max(*x), y1.max(*y)])
 }
 
 /// Twice the area of a triangle, in squared sub-pixels; positive when clockwise on the screen.

@@ -329,13 +329,17 @@ impl<'a> Setup<'a> {
         }
     }
 
-    fn codes<const N: usize>(&self, v: [u32; N]) -> [u32; N] {
-        v.map(|v| self.viewport().screen[v as usize].outcode)
+    /// The vertices of a triangle on the screen.
+    #[inline(always)]
+    fn on_screen(&self, [a, b, c]: [u32; 3]) -> [&ScreenVertex; 3] {
+        let screen = &self.viewport().screen;
+        [&screen[a as usize], &screen[b as usize], &screen[c as usize]]
     }
 
     /// Whether a part of the triangle is outside the view volume; `None` if one plane has all of it outside.
     fn is_clipped(&self, v: [u32; 3]) -> Option<bool> {
-        let [a, b, c] = self.codes(v);
+        let [a, b, c] = self.on_screen(v);
+        let [a, b, c] = [a.outcode, b.outcode, c.outcode];
         (a & b & c == 0).then_some(a | b | c != 0)
     }
 
@@ -390,7 +394,8 @@ impl<'a> Setup<'a> {
 
     /// Twice the area of a triangle; positive when clockwise on the screen.
     fn area(&self, v: [u32; 3]) -> i64 {
-        signed_area(v.map(|v| self.viewport().screen[v as usize].snapped))
+        let [a, b, c] = self.on_screen(v);
+        signed_area([a.snapped, b.snapped, c.snapped])
     }
 
     /// The vertices between which the values of `piece`, a part of `whole`, are found.
@@ -421,7 +426,8 @@ impl<'a> Setup<'a> {
         if area == 0 {
             return None;
         }
-        let [a, b, c] = piece.map(|v| self.viewport().screen[v as usize].snapped);
+        let [a, b, c] = self.on_screen(piece);
+        let [a, b, c] = [a.snapped, b.snapped, c.snapped];
         let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
         let shape = self.state.samples.polygon(shape);
         let primitive = self.planar(shape, self.basis(piece, whole), provoking, face);
@@ -432,16 +438,16 @@ impl<'a> Setup<'a> {
     /// the last (guess `plane-precision`).
     fn planar(&self, shape: Shape, v: [u32; 3], provoking: u32, face: Face) -> ScreenPrimitive {
         let v = [v[2], v[0], v[1]];
-        let w = v.map(|v| self.viewport().screen[v as usize]);
+        let w = self.on_screen(v);
         let shape = shape.cut(self.viewport().sides);
         let origin = first_centre(&shape);
         let base = self.base(origin);
         let from = |v: usize, point: [f32; 2]| [w[v].xy[0] - point[0], w[v].xy[1] - point[1]];
-        let slopes = barycentrics(w.map(|w| w.xy));
+        let slopes = barycentrics([w[0].xy, w[1].xy, w[2].xy]);
         let [i, j] = slopes.map_or([Affine::default(); 2], |[i, j]| {
             [Affine::through(1.0, from(1, base), i), Affine::through(1.0, from(2, base), j)]
         });
-        let z_slope = depth_slope(w.map(|w| w.z), slopes.unwrap_or_default());
+        let z_slope = depth_slope([w[0].z, w[1].z, w[2].z], slopes.unwrap_or_default());
         ScreenPrimitive {
             shape,
             face,
@@ -454,7 +460,7 @@ impl<'a> Setup<'a> {
             bias: 0.0,
             i,
             j,
-            inv_w: w.map(|w| w.inv_w),
+            inv_w: [w[0].inv_w, w[1].inv_w, w[2].inv_w],
         }
     }
 

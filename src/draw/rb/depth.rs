@@ -250,8 +250,7 @@ impl PackedTest {
         let mut rows = surface.dwords::<8, 4>(at[0], at[1])?;
         let mut words = [0; 32];
         rows.load(&mut words);
-        let passed =
-            self.pixels(|i| primitive.depth_at(at, [i as i32 % 8, i as i32 / 8]), &mut words, mask);
+        let passed = self.pixels(|i| primitive.depth_at(at, [i as i32 % 8, i as i32 / 8]), &mut words, mask);
         rows.store(&words);
         Some(passed)
     }

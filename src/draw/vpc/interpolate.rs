@@ -394,10 +394,7 @@ impl Planes {
 
 /// Numbers of several primitives, each in its lanes.
 #[inline(always)]
-fn of_lanes<const N: usize>(
-    runs: &[Run<'_>],
-    numbers: impl Fn(&ScreenPrimitive) -> [f32; N],
-) -> [Floats; N] {
+fn of_lanes<const N: usize>(runs: &[Run<'_>], numbers: impl Fn(&ScreenPrimitive) -> [f32; N]) -> [Floats; N] {
     let mut of_quads = [[0.0; QUADS]; N];
     for run in runs {
         let numbers = numbers(run.primitive);
@@ -494,11 +491,7 @@ fn differences([a, b, c]: &Corners<'_>, location: usize) -> [f32; 3] {
 
 /// The same of each quad's.
 #[inline(always)]
-fn differences_of_quads(
-    runs: &[Run<'_>],
-    corners: &[Corners<'_>; QUADS],
-    location: usize,
-) -> [OfQuads; 3] {
+fn differences_of_quads(runs: &[Run<'_>], corners: &[Corners<'_>; QUADS], location: usize) -> [OfQuads; 3] {
     let mut all = [[0.0; QUADS]; 3];
     for (run, corners) in runs.iter().zip(corners) {
         let numbers = differences(corners, location);
