@@ -382,6 +382,28 @@ mod tests {
         assert_eq!(got, want);
     }
 
+    /// Half of all that can be drawn on: nowhere along its long side do the values of the others fit 32 bits.
+    #[test]
+    fn edges_far_from_a_block_do_not_wrap_around_in_it() {
+        let s = [[-8_388_608, -8_388_608], [8_388_608, -8_388_000], [-8_388_000, 8_388_608]];
+        let (mut covered, mut looked_at) = (0, 0);
+        for x0 in (-32_000..32_000).step_by(1_601) {
+            for y0 in [-20_000 - x0 / 4, -20 - x0, 4_000 - x0, 20_000] {
+                let clip = Rect { x0, y0, x1: x0 + 24, y1: y0 + 24 };
+                let mut want = Vec::new();
+                for (x, y) in (x0..clip.x1).flat_map(|x| (y0..clip.y1).map(move |y| (x, y))) {
+                    let centre = [x * 256 + 128, y * 256 + 128];
+                    if (0..3).all(|i| signed_area([s[i], s[(i + 1) % 3], centre]) > 0) {
+                        want.push((x, y));
+                    }
+                }
+                assert!(pixels(&Shape::polygon(&s), clip) == want, "{clip:?}");
+                (covered, looked_at) = (covered + want.len(), looked_at + 24 * 24);
+            }
+        }
+        assert!((looked_at / 4..looked_at / 2).contains(&covered), "{covered} of {looked_at}");
+    }
+
     #[test]
     fn rectangles_are_cut_to_the_clip() {
         let shape = Shape::between(&[[10.0, 20.0].map(snap), [2.0, 4.0].map(snap)]);

@@ -102,7 +102,7 @@ pub fn jobs(
 
 /// Whether each is greater than the one before, and the list never restarts.
 fn are_ascending(indices: &[Option<u32>]) -> bool {
-    let is_next = |pair: &[Option<u32>; 2]| pair[0].is_some() && pair[0] < pair[1];
+    let is_next = |pair: &[Option<u32>; 2]| pair[0] < pair[1];
     indices.first().is_none_or(Option::is_some) && indices.array_windows().all(is_next)
 }
 
@@ -157,6 +157,30 @@ mod tests {
             assert_eq!(got, [0, 1, 0]);
             slots.clear();
             assert_eq!(slots.get_or_insert(indices[0].expect("set"), 5, 0), 5);
+        }
+    }
+
+    /// Of several instances, none has a short way.
+    #[test]
+    fn an_ascending_list_is_what_any_list_is() {
+        let lists: [&[Option<u32>]; 6] = [
+            &[Some(3), Some(7), Some(8)],
+            &[Some(3), Some(7), Some(7)],
+            &[Some(7), Some(3), Some(8)],
+            &[None, Some(3), Some(7)],
+            &[Some(3), None, Some(7)],
+            &[Some(3), Some(7), None],
+        ];
+        for (list, counting) in
+            lists.into_iter().flat_map(|l| [Counting::Shaded, Counting::Listed].map(|c| (l, c)))
+        {
+            for vertex_count in [None, Some(0)] {
+                let state = FetchState { vertex_count, counting, ..FetchState::default() };
+                let (alone, order) = jobs(&state, list, 5..6);
+                let (all, order_of_all) = jobs(&state, list, 5..7);
+                assert_eq!(alone[..], all[..all.len() / 2], "{list:?}");
+                assert_eq!(order[..], order_of_all[..list.len()], "{list:?}");
+            }
         }
     }
 
