@@ -339,12 +339,17 @@ fn chunks_of_a_list_are_set_up_as_one_after_the_other_is() {
         },
         plain,
     ];
-    let lists = [long_list(|index| index % 700 == 699), long_list(|index| index < TRIANGLES / 5 * 4)];
+    let lists = [
+        long_list(|index| index % 700 == 699),
+        long_list(|index| index % 7 == 3),
+        long_list(|index| index < TRIANGLES / 5 * 4),
+    ];
     for (state, (before, list)) in states.iter().flat_map(|state| lists.iter().map(move |list| (state, list)))
     {
         let held = held(before, list);
         let count = u64::from(TRIANGLES);
-        for limit in [MAX_HELD, held + MADE * count / 2, held + MADE * 2 * count, held + MADE * count] {
+        let some = (1..24).step_by(4).map(|part| held + MADE * count * part / 8);
+        for limit in some.chain([MAX_HELD]) {
             let (mut a, mut b) = (before.clone(), before.clone());
             let chunks = assemble_in(state, &mut a, list, &[], limit).expect("triangles");
             let (single, numbers) = assemble_numbered(state, &mut b, list, &[], limit).expect("triangles");
