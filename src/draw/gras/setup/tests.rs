@@ -348,7 +348,7 @@ fn chunks_of_a_list_are_set_up_as_one_after_the_other_is() {
     {
         let held = held(before, list);
         let count = u64::from(TRIANGLES);
-        let some = (1..24).step_by(4).map(|part| held + MADE * count * part / 8);
+        let some = (1..24).step_by(5).map(|part| held + MADE * count * part / 8);
         for limit in some.chain([MAX_HELD]) {
             let (mut a, mut b) = (before.clone(), before.clone());
             let chunks = assemble_in(state, &mut a, list, &[], limit).expect("triangles");
