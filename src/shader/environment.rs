@@ -19,7 +19,8 @@ pub trait Environment {
     fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused>;
 
     /// Does the sample that `request` is, if it is done sooner that way: the answer is that of
-    /// [`Environment::perform`]. False, and nothing done, if not.
+    /// [`Environment::perform`], and components that are not asked for keep what they have. False, and nothing
+    /// done, if not.
     fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
         let _ = (request, mask, out);
         false

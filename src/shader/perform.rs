@@ -2,7 +2,7 @@
 use super::alu::Row;
 use super::environment::{Environment, Refused};
 use super::extra;
-use super::lanes::{Lanes, Mask};
+use super::lanes::{ALL, Lanes, Mask};
 use super::ops::{Destination, Op, Plain, Precision};
 use super::warp::{ANSWER, Warp, take};
 
@@ -16,13 +16,24 @@ impl Warp {
         mask: Mask,
         environment: &mut impl Environment,
     ) -> Result<(), Refused> {
-        let allowed = if op.writes() { mask & self.covered() } else { mask };
         if let Op::Sample(sample) = op
             && let Some(plain) = sample.plain()
             && self.filter(&plain, destination, mask, environment)
         {
             return Ok(());
         }
+        self.ask(op, destination, mask, environment)
+    }
+
+    /// The same of what is no common request, or one that is not done sooner.
+    pub(super) fn ask(
+        &mut self,
+        op: &Op<Row>,
+        destination: Destination,
+        mask: Mask,
+        environment: &mut impl Environment,
+    ) -> Result<(), Refused> {
+        let allowed = if op.writes() { mask & self.covered() } else { mask };
         let Some((rows, answer)) = self.rows.split_last_chunk_mut::<ANSWER>() else { return Err(Refused) };
         environment.perform(&op.map(|row| &rows[row as usize]), allowed, answer)?;
         self.take_answer(destination, mask);
@@ -39,12 +50,47 @@ impl Warp {
         mask: Mask,
         environment: &mut impl Environment,
     ) -> bool {
+        if mask | self.idle == ALL && destination.precision == Precision::Full {
+            return self.filter_in_place(plain, destination, mask, environment);
+        }
         let Some((rows, answer)) = self.rows.split_last_chunk_mut::<ANSWER>() else { return false };
         let done = environment.filter(&plain.map(|row| &rows[row as usize]), mask, answer);
         if done {
             self.take_answer(destination, mask);
         }
         done
+    }
+
+    /// The same where all lanes take the answer as it is: its components go straight to their registers.
+    #[inline]
+    fn filter_in_place(
+        &mut self,
+        plain: &Plain<Row>,
+        destination: Destination,
+        mask: Mask,
+        environment: &mut impl Environment,
+    ) -> bool {
+        let Self { rows, .. } = self;
+        let (first, spare) = (usize::from(destination.first), rows.len() - ANSWER);
+        let place = first..first + ANSWER;
+        if place.end > spare {
+            return false;
+        }
+        // What lies where the answer goes is read elsewhere: nobody answers in the spare rows meanwhile.
+        let plain = Plain { components: destination.components, ..*plain };
+        let mut copies = 0;
+        let plain = plain.map(|row| match usize::from(row) {
+            row if place.contains(&row) => {
+                copies += 1;
+                rows[spare + copies - 1] = rows[row];
+                spare + copies - 1
+            }
+            row => row,
+        });
+        let (before, rest) = rows.split_at_mut(first);
+        let Some((out, behind)) = rest.split_first_chunk_mut() else { return false };
+        let at = |row: usize| before.get(row).unwrap_or_else(|| &behind[row - place.end]);
+        environment.filter(&plain.map(at), mask, out)
     }
 
     /// The rows of `destination` take what was answered.

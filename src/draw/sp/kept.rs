@@ -13,10 +13,13 @@ use crate::draw::tpl1::state::textures;
 use crate::fault::{Fault, Miss};
 use crate::gpu::{Gpu, Stage};
 use crate::memo::Memo;
-use crate::shader::Counting;
+use crate::shader::{Counting, Program};
 
 /// Places of programs that are remembered.
 const MAX_PLACES: usize = 4096;
+
+/// Programs whose warps are kept for the next draw with them.
+const MAX_SPARES: usize = 8;
 
 /// The last state of a stage, by its parts.
 #[derive(Default)]
@@ -28,6 +31,8 @@ pub struct KeptStage {
     textures: Memo<u64, Arc<TextureBank>>,
     no_textures: Arc<TextureBank>,
     last: Option<Arc<StageState>>,
+    /// What draws with the latest programs have left, in no order.
+    spares: Vec<(Arc<Program>, SpareWarps)>,
 }
 
 /// Why a stage cannot run.
@@ -76,8 +81,8 @@ impl KeptStage {
         if let Some(last) = last.filter(|last| is_same(last)) {
             return Ok(last.clone());
         }
-        let spare = last.map_or(SpareWarps::default(), |last| last.spare.clone());
         let Loaded { program, summary } = loaded;
+        let spare = self.spare(&program);
         let made = Arc::new(StageState {
             stage,
             program,
@@ -91,6 +96,19 @@ impl KeptStage {
         });
         self.last = Some(made.clone());
         Ok(made)
+    }
+
+    /// The warps that draws with `program` have left.
+    fn spare(&mut self, program: &Arc<Program>) -> SpareWarps {
+        let known = self.spares.iter().position(|(known, _)| Arc::ptr_eq(known, program));
+        let at = known.unwrap_or_else(|| {
+            if self.spares.len() == MAX_SPARES {
+                self.spares.remove(0);
+            }
+            self.spares.push((program.clone(), SpareWarps::default()));
+            self.spares.len() - 1
+        });
+        self.spares[at].1.clone()
     }
 
     fn program(&mut self, gpu: &Gpu, programs: &mut Programs, stage: Stage) -> Result<Loaded, NoStage> {

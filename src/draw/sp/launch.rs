@@ -116,7 +116,7 @@ impl<'a> Worker<'a> {
     ) -> Warp {
         self.warp = self.ended.pop().unwrap_or_default();
         self.warp.copy_from(&self.fresh);
-        self.memory.work.cleared += (LANES * self.stage.program.rows()) as u64 / 4;
+        self.memory.spend_clearing((LANES * self.stage.program.rows()) as u64 / 4);
         self.start(lanes, enter);
         std::mem::take(&mut self.warp)
     }
@@ -128,7 +128,7 @@ impl<'a> Worker<'a> {
             self.fresh = Warp::with_constants(program, self.stage.constants.clone());
         }
         self.fresh.change_constants(program, change);
-        self.memory.work.cleared += self.stage.constants.len() as u64 / 4;
+        self.memory.spend_clearing(self.stage.constants.len() as u64 / 4);
     }
 
     /// The warp at hand has ended: another of its size may have its memory.
@@ -138,7 +138,7 @@ impl<'a> Worker<'a> {
 
     /// A warp before its first instruction.
     pub fn start(&mut self, lanes: WarpLanes, enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>)) {
-        self.memory.work.warps += 1;
+        self.memory.spend(Work::Warp, 1, |work| &mut work.warps);
         if self.warp.limit == 0 {
             // The first: draws that only fill pixels need none.
             self.warp = self.stage.warp();
@@ -170,7 +170,8 @@ impl<'a> Worker<'a> {
                 run_counting(program, warp, &mut environment, &mut self.counts)
             }
         };
-        self.memory.work.instructions += self.warp.executed() - before;
+        let executed = self.warp.executed() - before;
+        self.memory.spend(Work::WarpInstruction, executed, |work| &mut work.instructions);
         self.memory.work.compiled += self.warp.compiled - compiled;
         match outcome {
             Outcome::Fault(ShaderFault::Endless { limit }) if limit < INSTRUCTION_LIMIT => {
@@ -209,11 +210,15 @@ impl<'a> Worker<'a> {
     }
 
     /// Has done its last job: leaves its warp to the next. Gives the textures that were used.
-    pub fn retire(self) -> u128 {
-        if self.warp.limit != 0 {
-            self.stage.spare.leave(self.warp);
-        }
+    pub fn retire(mut self) -> u128 {
+        self.leave_warp();
         self.memory.used_textures
+    }
+
+    fn leave_warp(&mut self) {
+        if self.warp.limit != 0 {
+            self.stage.spare.leave(std::mem::take(&mut self.warp));
+        }
     }
 
     /// Does a job that may cost `share` units.
@@ -225,6 +230,15 @@ impl<'a> Worker<'a> {
         self.stage.program.ran(log.work.warps);
         log.counts = std::mem::take(&mut self.counts);
         Done { result, log, exhausted: self.exhausted.take() }
+    }
+}
+
+/// One of several workers: whenever it goes, it leaves its warp to the next.
+struct Hand<'a>(Worker<'a>);
+
+impl Drop for Hand<'_> {
+    fn drop(&mut self) {
+        self.0.leave_warp();
     }
 }
 
@@ -355,7 +369,7 @@ fn side_by_side<'a, J: Send, R: Send>(
             let mine = mine.get_or_insert_with(worker);
             wave.into_iter().map(|next| job(mine, next)).collect()
         } else {
-            wave.into_par_iter().map_init(worker, job).collect()
+            wave.into_par_iter().map_init(|| Hand(worker()), |hand, next| job(&mut hand.0, next)).collect()
         };
         for (done, textures) in done {
             used |= textures;

@@ -1,5 +1,6 @@
 //! The memory that a shader sees: GPU memory, textures, and what belongs to its group or lanes.
 
+use crate::budget::Work;
 use crate::fault::{Client, Miss};
 use crate::memory::Memory;
 use crate::shader::{
@@ -73,8 +74,8 @@ pub struct ShaderMemory<'a> {
     pub log: ShaderLog,
     /// What the job at hand took so far.
     pub(super) work: ShaderWork,
-    /// Units of work that the job at hand may cost.
-    pub(super) allowance: u64,
+    /// Units of work that the job at hand may still cost.
+    left: u64,
     pub(super) stores: Stores,
 }
 
@@ -82,9 +83,9 @@ impl<'a> ShaderMemory<'a> {
     /// For a stage.
     pub(super) fn new(gpu: GpuMemory<'a>, stage: &'a StageState) -> Self {
         let (group, private, inputs) = (Vec::new(), Vec::new(), Vec::new());
-        let (used_textures, allowance) = (0, u64::MAX);
+        let (used_textures, left) = (0, u64::MAX);
         let (log, work) = Default::default();
-        Self { gpu, stage, used_textures, group, private, inputs, log, work, allowance, stores: Stores::Kept }
+        Self { gpu, stage, used_textures, group, private, inputs, log, work, left, stores: Stores::Kept }
     }
 
     /// Copies of the memory that is not the GPU's.
@@ -100,14 +101,37 @@ impl<'a> ShaderMemory<'a> {
 
     /// Forgets what earlier jobs left in memory that is not the GPU's.
     pub(super) fn begin_job(&mut self, allowance: u64) {
-        self.allowance = allowance;
+        self.left = allowance;
         self.clear_group();
         self.private.clear();
     }
 
     /// Units of work that the job may still cost.
     pub(super) fn left(&self) -> u64 {
-        self.allowance.saturating_sub(self.work.units())
+        self.left
+    }
+
+    /// Charges `count` of this `kind` of work, which `noted` counts.
+    #[inline]
+    pub(super) fn spend(&mut self, kind: Work, count: u64, noted: impl FnOnce(&mut ShaderWork) -> &mut u64) {
+        *noted(&mut self.work) += count;
+        self.left = self.left.saturating_sub(count.saturating_mul(kind.price()));
+    }
+
+    /// Charges what a texture request of the lanes of `mask` reads.
+    #[inline]
+    fn spend_texels(&mut self, mask: Mask) {
+        let texels = TEXELS_PER_LANE * u64::from(mask.count_ones());
+        self.spend(Work::Texel, texels, |work| &mut work.texels);
+    }
+
+    fn spend_accesses(&mut self, count: u64) {
+        self.spend(Work::LaneAccess, count, |work| &mut work.accesses);
+    }
+
+    /// Charges so many blocks of 16 bytes that were cleared.
+    pub(super) fn spend_clearing(&mut self, blocks: u64) {
+        self.spend(Work::Copy16, blocks, |work| &mut work.cleared);
     }
 
     /// Samples a texture. A job that has used up its allowance reads zero: its warp ends soon.
@@ -115,7 +139,7 @@ impl<'a> ShaderMemory<'a> {
         if self.left() == 0 {
             return out.fill(Lanes::ZERO);
         }
-        self.work.texels += TEXELS_PER_LANE * u64::from(mask.count_ones());
+        self.spend_texels(mask);
         self.used_textures |= match &self.gpu {
             GpuMemory::ReadOnly(_, bound) => bound.sample(request, mask, out),
             GpuMemory::ReadWrite(memory) => self.stage.textures.sample(memory, request, mask, out),
@@ -130,7 +154,7 @@ impl<'a> ShaderMemory<'a> {
             return false;
         }
         let Some(used) = bound.filter(request, out) else { return false };
-        self.work.texels += TEXELS_PER_LANE * u64::from(mask.count_ones());
+        self.spend_texels(mask);
         self.used_textures |= used;
         true
     }
@@ -143,13 +167,13 @@ impl<'a> ShaderMemory<'a> {
     /// Charges an access of the lanes of `mask`, if that is allowed.
     fn charge(&mut self, mask: Mask) -> bool {
         let allowed = self.left() > 0;
-        self.work.accesses += u64::from(mask.count_ones());
+        self.spend_accesses(u64::from(mask.count_ones()));
         allowed
     }
 
     /// Forgets work-group memory: a new group begins.
     pub fn clear_group(&mut self) {
-        self.work.cleared += self.group.len() as u64 / 16;
+        self.spend_clearing(self.group.len() as u64 / 16);
         self.group.fill(0);
     }
 
@@ -221,7 +245,7 @@ impl<'a> ShaderMemory<'a> {
 
     fn read_global(&mut self, client: Client, address: u32, out: &mut [u8]) {
         if !self.gpu.get().read(address, out) {
-            self.work.accesses += MISS;
+            self.spend_accesses(MISS);
             self.log.missing.note(Miss { client, address, len: out.len() as u32 });
         }
     }
@@ -230,7 +254,8 @@ impl<'a> ShaderMemory<'a> {
         match space {
             Space::Global => self.write_global(address, bytes),
             Space::Local => {
-                self.work.cleared += write_array(&mut self.group, GROUP_BYTES, address as usize, bytes)
+                let cleared = write_array(&mut self.group, GROUP_BYTES, address as usize, bytes);
+                self.spend_clearing(cleared);
             }
             Space::Stage => {
                 self.note_outside(lane, address, bytes.len());
@@ -238,7 +263,8 @@ impl<'a> ShaderMemory<'a> {
             }
             Space::Private => {
                 let limit = PRIVATE_BYTES * crate::shader::LANES;
-                self.work.cleared += write_array(&mut self.private, limit, private_at(lane, address), bytes);
+                let cleared = write_array(&mut self.private, limit, private_at(lane, address), bytes);
+                self.spend_clearing(cleared);
             }
         }
     }

@@ -349,8 +349,7 @@ fn are_next(near: &Ints, far: &Ints) -> bool {
     others == 0
 }
 
-/// The dword at each offset, and the one behind it: one load for both. False when one is not in `bytes`, or those
-/// are at an odd address.
+/// The dword at each offset, and the one behind it: one load for both. False when one is not in `bytes`.
 #[inline(always)]
 pub(super) fn gather_pairs(
     bytes: &[u8],
@@ -358,9 +357,8 @@ pub(super) fn gather_pairs(
     first: &mut [u32; LANES],
     second: &mut [u32; LANES],
 ) -> bool {
-    let units: &[u32] = bytemuck::try_cast_slice(&bytes[..bytes.len() & !3]).unwrap_or_default();
-    let mut pairs = [0u64; LANES];
-    if !load_pairs(units, at, &mut pairs) {
+    let mut pairs = [0; LANES];
+    if !load_pairs(bytes, at, &mut pairs) {
         return false;
     }
     for i in 0..LANES {
@@ -369,17 +367,31 @@ pub(super) fn gather_pairs(
     true
 }
 
-/// The two dwords at each of these offsets; false when one is not there. A function of its own, of slices: as a part
-/// of a longer one, for so many lanes, its numbers do not fit the registers of the host.
-#[inline(never)]
-fn load_pairs(units: &[u32], at: &[u32], pairs: &mut [u64]) -> bool {
-    for (pair, at) in pairs.iter_mut().zip(at) {
-        let first = (at / 4) as usize;
-        let Some(&[near, far]) = units.get(first..first + 2) else { return false };
-        *pair = u64::from(near) | u64::from(far) << 32;
+simd! {
+    /// The two dwords at each of these offsets; false when one is not there. A function of its own: as a part of a
+    /// longer one, for so many lanes, its numbers do not fit the registers of the host.
+    fn load_pairs(bytes: &[u8], at: &[u32; LANES], pairs: &mut [u64; LANES]) -> bool {
+        let Some(last) = bytes.len().checked_sub(PAIR) else { return false };
+        let mut highest = 0;
+        for i in 0..LANES {
+            highest = highest.max(at[i]);
+        }
+        if highest as usize > last {
+            return false;
+        }
+        for i in 0..LANES {
+            // None is behind the last, so that this changes nothing; but said here it costs less than asking of each.
+            let first = (at[i] as usize).min(last);
+            if let Some(pair) = bytes[first..].first_chunk() {
+                pairs[i] = u64::from_le_bytes(*pair);
+            }
+        }
+        true
     }
-    true
 }
+
+/// Bytes of two dwords.
+const PAIR: usize = 8;
 
 /// As [`gather_units`], for memory that the host has at an odd address and for
 /// texels that are not in it.

@@ -91,6 +91,17 @@ simd! {
 }
 
 simd! {
+    /// The same at the level that each lane names.
+    pub(super) fn explicit(level: &Lanes, sampler: &Sampler, count: usize) -> (Levels, Common) {
+        let mut lambda = [0.0; LANES];
+        for i in 0..LANES {
+            lambda[i] = f32::from_bits(level.0[i]) + sampler.bias;
+        }
+        agreed(&clamp(&lambda, sampler), sampler.mip, count)
+    }
+}
+
+simd! {
     /// The same of level 0.
     pub(super) fn zero(sampler: &Sampler, count: usize) -> (Levels, Common) {
         agreed(&clamp(&[0.0; LANES], sampler), sampler.mip, count)

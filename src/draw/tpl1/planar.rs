@@ -21,7 +21,7 @@ pub(super) struct Planar<'a> {
     sampler: &'a Sampler,
     bytes: &'a [u8],
     coords: [&'a Floats; 2],
-    level: PlainLevel,
+    level: PlainLevel<&'a Lanes>,
     edges: [Edge; 2],
     /// What is made of the texels.
     made: Made<'a>,
@@ -73,6 +73,7 @@ impl<'a> Planar<'a> {
         let size = [levels[0].width as f32, levels[0].height as f32];
         let (chosen, common) = match self.level {
             PlainLevel::Implicit => lod::implicit(self.coords, size, sampler, levels.len()),
+            PlainLevel::Explicit(level) => lod::explicit(level, sampler, levels.len()),
             PlainLevel::Zero => lod::zero(sampler, levels.len()),
         };
         self.of_levels(&chosen, &common, out);
@@ -253,7 +254,7 @@ struct Taps {
     right: [u32; LANES],
     x: Floats,
     y: Floats,
-    /// Whether the right ones all lie behind the left ones.
+    /// Whether the right ones all lie behind the left ones, or are those.
     side_by_side: bool,
 }
 
@@ -311,7 +312,7 @@ fn linear_by<S: Wrapped, T: Wrapped>(
         taps.lower[i] = first.wrapping_add(lower.wrapping_mul(pitch));
         taps.right[i] = far.wrapping_sub(near).wrapping_mul(texel);
         (taps.x[i], taps.y[i]) = (x - left, y - top);
-        apart |= far ^ (near + 1);
+        apart |= far.wrapping_sub(near) & !1;
     }
     taps.side_by_side = apart == 0 && texel == 4;
     taps
@@ -337,7 +338,9 @@ fn mixed(taps: &Taps, made: &Made<'_>, bytes: &[u8], out: &mut [Lanes; 4]) {
     let [upper_left, upper_right, lower_left, lower_right] = &mut words;
     for (at, left, right) in [(&taps.upper, upper_left, upper_right), (&taps.lower, lower_left, lower_right)]
     {
-        if !(taps.side_by_side && gather_pairs(bytes, at, left, right)) {
+        if taps.side_by_side && gather_pairs(bytes, at, left, right) {
+            (0..LANES).for_each(|i| right[i] = if taps.right[i] == 0 { left[i] } else { right[i] });
+        } else {
             let mut beside = [0; LANES];
             (0..LANES).for_each(|i| beside[i] = at[i].wrapping_add(taps.right[i]));
             gather_texels(made.texel, bytes, at, left);

@@ -2,11 +2,11 @@
 //! with, is found out once and not by every warp.
 use super::super::alu::{self, Row};
 use super::super::effect::Effect;
-use super::super::environment::Environment;
+use super::super::environment::{Environment, Refused};
 use super::super::lanes::ALL;
-use super::super::ops::{Destination, Op, Plain};
+use super::super::ops::{Op, Plain};
 use super::super::program::Program;
-use super::super::run::{Outcome, apply};
+use super::super::run::{Outcome, ShaderFault, apply};
 use super::super::warp::{Killed, Warp};
 use super::Routine;
 use super::segment::Segment;
@@ -23,7 +23,7 @@ struct Stretch {
     first: u32,
     last: u32,
     /// What the last one asks for, if that is the common request for texels.
-    plain: Option<(Plain<Row>, Destination)>,
+    plain: Option<Plain<Row>>,
 }
 
 impl Line {
@@ -50,9 +50,9 @@ impl Line {
     }
 }
 
-fn plain(effect: &Effect) -> Option<(Plain<Row>, Destination)> {
+fn plain(effect: &Effect) -> Option<Plain<Row>> {
     match effect {
-        Effect::Op(Op::Sample(sample), destination) => Some((sample.plain()?, *destination)),
+        Effect::Op(Op::Sample(sample), _) => sample.plain(),
         _ => None,
     }
 }
@@ -90,16 +90,27 @@ impl Warp {
                     alu::run(alus, &mut self.rows, ALL);
                 }
             }
-            if let Some((plain, destination)) = plain
-                && self.filter(plain, *destination, executing, environment)
-            {
-                continue;
-            }
             self.flow.step = *last;
-            if let Err(fault) = apply(&program.steps[*last as usize], self, executing, environment) {
+            let step = &program.steps[*last as usize];
+            let done = match (&step.effect, plain) {
+                (Effect::Op(op, destination), Some(plain)) => {
+                    if self.filter(plain, *destination, executing, environment) {
+                        continue;
+                    }
+                    let asked = self.ask(op, *destination, executing, environment);
+                    asked.map_err(|Refused| ShaderFault::Unsupported { at: step.at, what: op.name() })
+                }
+                (Effect::End, _) => {
+                    // Nobody else is left: on a line lanes do not part.
+                    self.flow.end(executing);
+                    return Some(Outcome::Ended);
+                }
+                _ => apply(step, self, executing, environment),
+            };
+            if let Err(fault) = done {
                 return Some(Outcome::Fault(fault));
             }
         }
-        self.pause()
+        None
     }
 }

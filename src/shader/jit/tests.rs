@@ -16,7 +16,9 @@ use crate::shader::rows::{AluOp, kernel};
 use crate::shader::summary::Summary;
 use crate::shader::tests::reference::{EDGES, MASKS, is_compare, is_float, sources};
 use crate::shader::tests::seed::random_cases;
-use crate::shader::{ALL, Environment, Killed, LANES, Lanes, Mask, Op, Outcome, Refused, Warp};
+use crate::shader::{
+    ALL, Environment, Killed, LANES, Lanes, Mask, Op, Outcome, Plain, PlainLevel, Refused, Warp,
+};
 
 /// Machines that this computer can play.
 fn machines() -> Vec<Machine> {
@@ -183,6 +185,16 @@ fn flow_word() -> impl Strategy<Value = u64> {
     prop_oneof![2 => branch, 1 => compare, 2 => derivative]
 }
 
+/// A sample of a texture, at its own level or at one that a register names.
+fn sample_word() -> impl Strategy<Value = u64> {
+    (prop::sample::select(vec![3u64, 5]), 0u64..16, 0u64..16, 0u64..16, 1u64..16).prop_map(
+        |(op, dst, coords, level, components)| {
+            let level = if op == 5 { level << 9 } else { 0 };
+            5 << 61 | op << 54 | 1 << 44 | components << 40 | dst << 32 | level | coords << 1 | 1
+        },
+    )
+}
+
 /// Knows the planes of all locations, and answers other questions with numbers of its own.
 struct Numbers;
 
@@ -205,6 +217,19 @@ impl Environment for Numbers {
             }
         }
         Ok(())
+    }
+
+    /// Of some requests: what [`Environment::perform`] would not have answered.
+    fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
+        let Plain { coords: [s, t], level, components, .. } = *request;
+        let first = mask.trailing_zeros() as usize % LANES;
+        for c in (0..4).filter(|c| s[first] % 4 != 0 && components >> c & 1 != 0) {
+            for lane in 0..LANES {
+                let level = if let PlainLevel::Explicit(level) = level { level[lane] } else { 0 };
+                out[c][lane] = s[lane].wrapping_mul(31).wrapping_add(t[lane] ^ level) >> c;
+            }
+        }
+        s[first] % 4 != 0
     }
 
     fn planes(&mut self, locations: &[u16], frame: &mut [Lanes]) -> bool {
@@ -286,7 +311,7 @@ proptest! {
 
     #[test]
     fn straight_programs_do_the_same(
-        words in prop::collection::vec(computing_word(), 1..120),
+        words in prop::collection::vec(prop_oneof![8 => computing_word(), 1 => sample_word()], 1..120),
         values in prop::collection::vec(value(), 16 * LANES),
         live in any::<u32>(), helpers in any::<u32>(),
     ) {
@@ -295,7 +320,7 @@ proptest! {
 
     #[test]
     fn programs_with_control_flow_do_the_same(
-        words in prop::collection::vec(prop_oneof![4 => computing_word(), 2 => flow_word(), 1 => any::<u64>()], 1..80),
+        words in prop::collection::vec(prop_oneof![4 => computing_word(), 2 => flow_word(), 1 => sample_word(), 1 => any::<u64>()], 1..80),
         values in prop::collection::vec(value(), 16 * LANES),
         live in any::<u32>(), helpers in any::<u32>(), end in any::<bool>(),
     ) {
@@ -310,7 +335,7 @@ proptest! {
 fn many_programs_do_the_same() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (first, count) = (number("A4EMU_SEED").unwrap_or(0), number("A4EMU_PROGRAMS").unwrap_or(1000));
-    let word = prop_oneof![6 => computing_word(), 1 => flow_word()];
+    let word = prop_oneof![12 => computing_word(), 2 => flow_word(), 1 => sample_word()];
     for seed in first..first + count {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());

@@ -141,16 +141,18 @@ pub struct Plain<R> {
     /// Where.
     pub coords: [R; 2],
     /// At which level.
-    pub level: PlainLevel,
+    pub level: PlainLevel<R>,
     /// Components that will be written: bit 0 x .. bit 3 w.
     pub components: u8,
 }
 
 /// The level of a common request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlainLevel {
+pub enum PlainLevel<R> {
     /// As [`Lod::Implicit`].
     Implicit,
+    /// As [`Lod::Explicit`].
+    Explicit(R),
     /// As [`Lod::Zero`].
     Zero,
 }
@@ -167,6 +169,7 @@ impl<R: Copy> Sample<R> {
         };
         let level = match self.lod {
             Lod::Implicit => PlainLevel::Implicit,
+            Lod::Explicit(level) => PlainLevel::Explicit(level),
             Lod::Zero => PlainLevel::Zero,
             _ => return None,
         };
@@ -181,7 +184,13 @@ impl<R: Copy> Plain<R> {
     #[inline]
     pub fn map<S>(&self, mut f: impl FnMut(R) -> S) -> Plain<S> {
         let Self { sampler, texture, coords: [s, t], level, components } = *self;
-        Plain { sampler, texture, coords: [f(s), f(t)], level, components }
+        let coords = [f(s), f(t)];
+        let level = match level {
+            PlainLevel::Implicit => PlainLevel::Implicit,
+            PlainLevel::Explicit(level) => PlainLevel::Explicit(f(level)),
+            PlainLevel::Zero => PlainLevel::Zero,
+        };
+        Plain { sampler, texture, coords, level, components }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Memory, atomics, textures, varyings and derivatives as an environment sees them.
 use super::*;
-use crate::shader::{AtomicPlace, Lod, MemoryAccess, Op, Refused, Sample, ShaderFault, Space, lanes_of};
+use crate::shader::{
+    AtomicPlace, Lod, MemoryAccess, Op, Plain, PlainLevel, Refused, Sample, ShaderFault, Space, lanes_of,
+};
 
 /// A little memory of dwords, and notes of what was asked.
 #[derive(Default)]
@@ -208,6 +210,68 @@ fn texture_results_obey_the_write_mask_and_the_execution_mask() {
     let warp = ran_in(source, ALL, &mut Machine::new());
     let few = |value: u32| integers(move |lane| if lane < 4 { value } else { 0 });
     assert_eq!([16, 17, 18, 19].map(|id| *warp.full(id)), [few(0), few(2), few(0), few(4)]);
+}
+
+/// Answers samples with sums of their operands: all of them at length, or those sooner that can be.
+struct Sums {
+    sooner: bool,
+    done: usize,
+}
+
+impl Sums {
+    fn answer<'a>(operands: impl Iterator<Item = &'a Lanes> + Clone, components: u8, out: &mut [Lanes; 4]) {
+        for c in (0..4).filter(|c| components >> c & 1 != 0) {
+            out[c] = integers(|lane| operands.clone().map(|row| row[lane as usize]).sum::<u32>() + c as u32);
+        }
+    }
+}
+
+impl Environment for Sums {
+    fn perform(&mut self, op: &Op<&Lanes>, _: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
+        let Op::Sample(sample) = op else { return Err(Refused) };
+        let level = if let Lod::Explicit(level) = sample.lod { Some(level) } else { None };
+        Self::answer(sample.coords.iter().copied().chain(level), 0xf, out);
+        Ok(())
+    }
+
+    fn filter(&mut self, request: &Plain<&Lanes>, _: Mask, out: &mut [Lanes; 4]) -> bool {
+        let level = if let PlainLevel::Explicit(level) = request.level { Some(level) } else { None };
+        if self.sooner {
+            self.done += 1;
+            Self::answer(request.coords.into_iter().chain(level), request.components, out);
+        }
+        self.sooner
+    }
+}
+
+/// Where an answer goes may be where its request comes from, and lies next to what others need.
+#[test]
+fn a_sample_that_is_answered_sooner_leaves_what_the_other_leaves() {
+    let set =
+        "add.u r0.z, r0.x, 70\nadd.u r0.w, r0.x, 1000\nadd.u r1.x, r0.x, 2000\nadd.u r1.y, r0.x, 30000\n";
+    let samples = [
+        "sam (f32)(xyzw)r0.x, r0.z, s#0, t#0",
+        "sam (f32)(yw)r0.z, r0.w, s#0, t#0",
+        "sam (f32)(xz)r2.x, r0.z, s#0, t#0",
+        "sam (f32)(x)r0.x, r1.x, s#0, t#0",
+        "sam (f32)(w)r47.x, r0.z, s#0, t#0",
+        "saml (f32)(xyz)r0.w, r0.z, r1.y, s#0, t#0",
+        "saml (f32)(xyzw)r2.x, r0.z, r2.y, s#0, t#0",
+        "sam (f16)(xy)hr0.x, r0.z, s#0, t#0",
+    ];
+    for sample in samples {
+        for live in [ALL, 0xffff_0ff3] {
+            let left = |sooner| {
+                let mut sums = Sums { sooner, done: 0 };
+                let part = "cmps.u.lt p0.x, r0.x, 9\nbr p0.x, #out\n";
+                let warp = ran_in(&format!("{set}{sample}\n{part}{sample}\nout:\nend"), live, &mut sums);
+                assert_eq!(sums.done, if sooner { 2 } else { 0 }, "{sample}");
+                let registers = (0..192).map(|id| *warp.full(id)).chain((0..192).map(|id| *warp.half(id)));
+                registers.map(|row| lanes_of(live).map(|lane| row[lane]).collect()).collect::<Vec<Vec<u32>>>()
+            };
+            assert_eq!(left(true), left(false), "{sample} {live:x}");
+        }
+    }
 }
 
 #[test]

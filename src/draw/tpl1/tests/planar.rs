@@ -68,9 +68,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_common_request_is_answered_as_the_general_one(scene in scene(), s in coords(), t in coords(), level_0 in any::<bool>()) {
+    fn the_common_request_is_answered_as_the_general_one(scene in scene(), s in coords(), t in coords(), level in coords(), which in 0usize..3) {
         let both = [&s, &t];
-        let lod = if level_0 { Lod::Zero } else { Lod::Implicit };
+        let lod = [Lod::Zero, Lod::Implicit, Lod::Explicit(&level)][which];
         let common = Sample { lod, ..request(&both) };
         let zero = [&Lanes::ZERO, &Lanes::ZERO];
         let general = Sample { offsets: Some(Few::new(&zero)), ..common };
