@@ -71,13 +71,12 @@ impl Warp {
         environment: &mut impl Environment,
     ) -> bool {
         let Self { rows, .. } = self;
-        let (first, spare) = (usize::from(destination.first), rows.len() - ANSWER);
+        let (first, spare) = (usize::from(destination.first), rows.len().saturating_sub(ANSWER));
         let place = first..first + ANSWER;
         if place.end > spare {
             return false;
         }
         // What lies where the answer goes is read elsewhere: nobody answers in the spare rows meanwhile.
-        let plain = Plain { components: destination.components, ..*plain };
         let mut copies = 0;
         let plain = plain.map(|row| match usize::from(row) {
             row if place.contains(&row) => {

@@ -129,3 +129,24 @@ impl KeptStage {
         Ok(loaded)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader::Warp;
+
+    #[test]
+    fn draws_that_take_turns_leave_each_other_warps() {
+        let programs: Vec<Arc<Program>> =
+            (0..=MAX_SPARES).map(|_| StageState::of("end").program.clone()).collect();
+        let mut kept = KeptStage::default();
+        for program in &programs[..MAX_SPARES] {
+            kept.spare(program).leave(Warp::new(program, &[]));
+        }
+        assert!(programs[..MAX_SPARES].iter().all(|program| kept.spare(program).take().is_some()));
+        kept.spare(&programs[1]).leave(Warp::new(&programs[1], &[]));
+        assert!(kept.spare(&programs[MAX_SPARES]).take().is_none(), "a warp is of one program");
+        assert!(kept.spare(&programs[1]).take().is_some());
+        assert_eq!(kept.spares.len(), MAX_SPARES, "the oldest program is forgotten");
+    }
+}

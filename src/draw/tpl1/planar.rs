@@ -20,8 +20,7 @@ pub(super) struct Planar<'a> {
     texture: &'a Texture,
     sampler: &'a Sampler,
     bytes: &'a [u8],
-    coords: [&'a Floats; 2],
-    level: PlainLevel<&'a Lanes>,
+    request: &'a Plain<&'a Lanes>,
     edges: [Edge; 2],
     /// What is made of the texels.
     made: Made<'a>,
@@ -54,12 +53,17 @@ impl<'a> Planar<'a> {
         texture: &'a Texture,
         sampler: &'a Sampler,
         bytes: &'a [u8],
-        request: &Plain<&'a Lanes>,
+        request: &'a Plain<&'a Lanes>,
     ) -> Option<Self> {
         let ((of, texel), edges) = (texture.unorm.as_ref()?, sampler.edges?);
-        let coords = request.coords.map(|lanes| bytemuck::cast_ref(&lanes.0));
         let made = Made { of, wanted: request.components, texel: *texel };
-        Some(Self { texture, sampler, bytes, coords, level: request.level, edges, made })
+        Some(Self { texture, sampler, bytes, request, edges, made })
+    }
+
+    #[inline(always)]
+    fn coords(&self) -> [&'a Floats; 2] {
+        let [s, t] = self.request.coords;
+        [bytemuck::cast_ref(&s.0), bytemuck::cast_ref(&t.0)]
     }
 
     /// Its answer.
@@ -70,9 +74,16 @@ impl<'a> Planar<'a> {
             // All levels come to the same.
             return self.of_one(sampler.min, &levels[0], out);
         }
+        self.at_levels(out);
+    }
+
+    /// The same where it matters at which level.
+    #[inline(never)]
+    fn at_levels(&self, out: &mut [Lanes; 4]) {
+        let (sampler, levels) = (self.sampler, &self.texture.levels);
         let size = [levels[0].width as f32, levels[0].height as f32];
-        let (chosen, common) = match self.level {
-            PlainLevel::Implicit => lod::implicit(self.coords, size, sampler, levels.len()),
+        let (chosen, common) = match self.request.level {
+            PlainLevel::Implicit => lod::implicit(self.coords(), size, sampler, levels.len()),
             PlainLevel::Explicit(level) => lod::explicit(level, sampler, levels.len()),
             PlainLevel::Zero => lod::zero(sampler, levels.len()),
         };
@@ -121,12 +132,12 @@ impl<'a> Planar<'a> {
     /// The level that `image` says of each lane. Compiled into the callers, once for each kind of `image`.
     #[inline(always)]
     fn filtered(&self, filter: Filter, image: impl Fn(usize) -> Extent, out: &mut [Lanes; 4]) {
-        let Self { coords, edges, made, bytes, .. } = self;
+        let (Self { edges, made, bytes, .. }, coords) = (self, self.coords());
         match filter {
-            Filter::Nearest => decoded(&nearest(*coords, *edges, made.texel, image), made, bytes, out),
+            Filter::Nearest => decoded(&nearest(coords, *edges, made.texel, image), made, bytes, out),
             Filter::Linear => {
                 let precision = self.texture.precision;
-                mixed(&linear(*coords, *edges, precision, made.texel, image), made, bytes, out);
+                mixed(&linear(coords, *edges, precision, made.texel, image), made, bytes, out);
             }
         }
     }

@@ -51,7 +51,8 @@ impl Unit<'_> {
 
     fn filtered(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         let plain = request.plain();
-        let planar = plain.and_then(|plain| Planar::new(self.texture, self.sampler, self.bytes, &plain));
+        let planar =
+            plain.as_ref().and_then(|plain| Planar::new(self.texture, self.sampler, self.bytes, plain));
         if let Some(planar) = planar {
             return planar.answer(out);
         }

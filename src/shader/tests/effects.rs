@@ -247,8 +247,7 @@ impl Environment for Sums {
 /// Where an answer goes may be where its request comes from, and lies next to what others need.
 #[test]
 fn a_sample_that_is_answered_sooner_leaves_what_the_other_leaves() {
-    let set =
-        "add.u r0.z, r0.x, 70\nadd.u r0.w, r0.x, 1000\nadd.u r1.x, r0.x, 2000\nadd.u r1.y, r0.x, 30000\n";
+    let set = "add.u r0.z, r0.x, 70\nadd.u r0.w, r0.x, 300\nadd.u r1.x, r0.x, 500\nadd.u r1.y, r0.x, 1023\n";
     let samples = [
         "sam (f32)(xyzw)r0.x, r0.z, s#0, t#0",
         "sam (f32)(yw)r0.z, r0.w, s#0, t#0",
