@@ -265,7 +265,7 @@ struct Taps {
     right: [u32; LANES],
     x: Floats,
     y: Floats,
-    /// Whether the right ones all lie behind the left ones, or are those.
+    /// Whether the right ones all lie behind the left ones.
     side_by_side: bool,
 }
 
@@ -323,7 +323,7 @@ fn linear_by<S: Wrapped, T: Wrapped>(
         taps.lower[i] = first.wrapping_add(lower.wrapping_mul(pitch));
         taps.right[i] = far.wrapping_sub(near).wrapping_mul(texel);
         (taps.x[i], taps.y[i]) = (x - left, y - top);
-        apart |= far.wrapping_sub(near) & !1;
+        apart |= far ^ (near + 1);
     }
     taps.side_by_side = apart == 0 && texel == 4;
     taps
@@ -349,9 +349,7 @@ fn mixed(taps: &Taps, made: &Made<'_>, bytes: &[u8], out: &mut [Lanes; 4]) {
     let [upper_left, upper_right, lower_left, lower_right] = &mut words;
     for (at, left, right) in [(&taps.upper, upper_left, upper_right), (&taps.lower, lower_left, lower_right)]
     {
-        if taps.side_by_side && gather_pairs(bytes, at, left, right) {
-            (0..LANES).for_each(|i| right[i] = if taps.right[i] == 0 { left[i] } else { right[i] });
-        } else {
+        if !(taps.side_by_side && gather_pairs(bytes, at, left, right)) {
             let mut beside = [0; LANES];
             (0..LANES).for_each(|i| beside[i] = at[i].wrapping_add(taps.right[i]));
             gather_texels(made.texel, bytes, at, left);
