@@ -224,10 +224,10 @@ impl Environment for Numbers {
         let Plain { coords: [s, t], level, components, .. } = *request;
         let first = mask.trailing_zeros() as usize % LANES;
         for c in (0..4).filter(|c| s[first] % 4 != 0 && components >> c & 1 != 0) {
-            for lane in 0..LANES {
+            out[c] = Lanes(std::array::from_fn(|lane| {
                 let level = if let PlainLevel::Explicit(level) = level { level[lane] } else { 0 };
-                out[c][lane] = s[lane].wrapping_mul(31).wrapping_add(t[lane] ^ level) >> c;
-            }
+                s[lane].wrapping_mul(31).wrapping_add(t[lane] ^ level) >> c
+            }));
         }
         s[first] % 4 != 0
     }
