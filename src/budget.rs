@@ -210,6 +210,11 @@ impl Budget {
         true
     }
 
+    /// Whether `count` of `work` are left.
+    pub fn affords(&self, work: Work, count: u64) -> bool {
+        self.cut.is_none() && count.saturating_mul(work.price()) <= self.left
+    }
+
     fn look_outside(&mut self, work: Work) {
         if let Some(ends) = &self.ends
             && self.cut.is_none()
@@ -233,6 +238,21 @@ impl Budget {
         self.left = self.left.saturating_sub(units);
         self.spent = self.spent.saturating_add(units);
         self.look_outside(work);
+    }
+
+    /// What is left, for somebody who works beside the rest: [`Budget::rejoin`] charges what he did. Both may spend all
+    /// of it until then.
+    pub fn beside(&self) -> Self {
+        Self { spent: 0, ..self.clone() }
+    }
+
+    /// Charges what was done [beside](Budget::beside). If that was cut off, so is the rest, for the same reason.
+    pub fn rejoin(&mut self, beside: &Self) {
+        self.left = self.left.saturating_sub(beside.spent);
+        self.spent = self.spent.saturating_add(beside.spent);
+        if beside.cut.is_some() {
+            (self.cut, self.ended) = (beside.cut, beside.ended);
+        }
     }
 
     /// Somebody's share was too small: the run is cut here, at `work`.
@@ -382,6 +402,22 @@ mod tests {
         let mut settled = Budget::new(BASE).until(interrupt);
         settled.settle(Work::Warp, 1);
         assert_eq!((settled.cut(), settled.share(Work::Pixel, 1)), (Some(Work::Warp), 0));
+    }
+
+    #[test]
+    fn what_was_done_beside_is_charged_when_it_is_over() {
+        let mut budget = Budget::new(10 * Work::Warp.price());
+        assert!(budget.take(Work::Warp, 1));
+        let mut beside = budget.beside();
+        assert!(budget.take(Work::Warp, 2) && beside.take(Work::Warp, 4));
+        budget.rejoin(&beside);
+        assert_eq!((budget.spent(), budget.cut()), (7 * Work::Warp.price(), None));
+        assert!(budget.affords(Work::Warp, 3) && !budget.affords(Work::Warp, 4));
+        let mut beside = budget.beside();
+        assert!(!beside.take(Work::Pixel, 1 << 20));
+        budget.rejoin(&beside);
+        assert_eq!(budget.cut(), Some(Work::Pixel));
+        assert!(!budget.affords(Work::Warp, 0), "nothing goes on");
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod extents;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 
@@ -66,10 +67,10 @@ pub struct Memory {
     /// By base.
     blocks: HashMap<u32, Block>,
     /// The bases, ascending.
-    bases: BTreeSet<u32>,
+    bases: Arc<BTreeSet<u32>>,
     /// Base of one block with bytes in a page: the short way to most blocks. Blank blocks
     /// are not in it, since a length alone must not cost an entry for each page.
-    pages: HashMap<u32, u32>,
+    pages: Arc<HashMap<u32, u32>>,
     group: u32,
     /// Where the blocks of this group are.
     announced: Extents,
@@ -95,8 +96,8 @@ pub struct Lent {
 impl Lent {
     /// To work on.
     pub fn bytes(&mut self) -> &mut [u8] {
-        let all = self.backing.bytes_mut();
-        &mut all[self.offset as usize..self.offset as usize + self.len]
+        let range = self.offset as usize..self.offset as usize + self.len;
+        self.backing.bytes_mut().and_then(|all| all.get_mut(range)).unwrap_or_default()
     }
 }
 
@@ -104,8 +105,8 @@ impl Default for Memory {
     fn default() -> Self {
         Self {
             blocks: HashMap::new(),
-            bases: BTreeSet::new(),
-            pages: HashMap::new(),
+            bases: Arc::default(),
+            pages: Arc::default(),
             group: 0,
             announced: Extents::default(),
             held: 0,
@@ -154,7 +155,7 @@ impl Memory {
     }
 
     /// Maps pages that are shared with somebody else at `base`, in place of what was there.
-    pub fn map_shared(&mut self, base: u32, pages: Box<dyn SharedPages>) {
+    pub fn map_shared(&mut self, base: u32, pages: Arc<dyn SharedPages>) {
         let room = (1 << 32) - u64::from(base);
         let len = ((*pages).as_ref().len() as u64).min(room) as u32;
         self.unmap(u64::from(base), u64::from(base) + u64::from(len));
@@ -272,23 +273,24 @@ impl Memory {
         }
         self.held += block.stored();
         if !block.is_blank() {
-            self.pages.extend(pages_of(&block).map(|page| (page, block.base)));
+            Arc::make_mut(&mut self.pages).extend(pages_of(&block).map(|page| (page, block.base)));
         }
-        self.bases.insert(block.base);
+        Arc::make_mut(&mut self.bases).insert(block.base);
         self.blocks.insert(block.base, block);
     }
 
     /// Takes out the block at `base`, which must be there.
     fn remove(&mut self, base: u32) -> Block {
         let block = self.blocks.remove(&base).expect("a base from `overlapping`");
-        self.bases.remove(&base);
+        Arc::make_mut(&mut self.bases).remove(&base);
         if block.group == self.group {
             self.announced.remove(block.base.into(), block.end());
         }
         self.held -= block.stored();
         if !block.is_blank() {
+            let pages = Arc::make_mut(&mut self.pages);
             for page in pages_of(&block) {
-                self.pages.remove(&page);
+                pages.remove(&page);
             }
         }
         block
@@ -353,15 +355,29 @@ impl Memory {
 
     /// `len` bytes at `addr` for the GPU to write in place, if they are in one buffer.
     pub fn slice_mut(&mut self, addr: u32, len: usize) -> Option<&mut [u8]> {
+        let base = self.prepare(addr, len)?;
+        self.blocks.get_mut(&base)?.prepared(addr - base, len)
+    }
+
+    /// Notes that `len` bytes at `addr` change now, and what they were before. Gives the base of their buffer; nothing
+    /// if they are not in one buffer, or may not be written: then they are lent and have not been written to before.
+    pub fn prepare(&mut self, addr: u32, len: usize) -> Option<u32> {
         let block = self.block(addr)?;
         let (base, growth) = (block.base, block.growth(len));
         if !self.affords(growth) {
             return None;
         }
         let now = self.tick();
-        let block = self.blocks.get_mut(&base)?;
-        self.held += block.prepare(addr - base, len, now)?;
-        Some(block.prepared(addr - base, len))
+        self.held += self.blocks.get_mut(&base)?.prepare(addr - base, len, now)?;
+        Some(base)
+    }
+
+    /// What is in memory now, for somebody who reads it while the rest goes on. As long as it is there, pages that
+    /// another process also writes cannot be written.
+    pub fn view(&self) -> Self {
+        let blocks = self.blocks.iter().map(|(base, block)| (*base, block.view()));
+        let (bases, pages) = (self.bases.clone(), self.pages.clone());
+        Self { blocks: blocks.collect(), bases, pages, ..Self::default() }
     }
 
     /// Lends `len` bytes at `addr` to somebody who works on them while the rest of the address space is read, if

@@ -1,5 +1,8 @@
 //! One buffer: contiguous bytes, stored only where there is something to store.
 
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
 use super::changes::Changes;
@@ -8,26 +11,43 @@ use super::{PAGE, Provenance, SharedPages};
 /// What known zeros read as: one run of them serves every buffer that holds nothing else.
 static ZEROS: [u8; 1 << 24] = [0; 1 << 24];
 
+/// Where the bytes are. A [view](super::Memory::view) holds them as well.
+#[derive(Clone)]
 pub(super) enum Backing {
     /// Contents from the capture, all of them zero so far: nothing is stored.
     Zeros,
     /// Contents from the capture.
-    Captured(Vec<u8>),
+    Captured(Arc<Vec<u8>>),
     /// Address only: no storage before the first write; then which pages were written.
     Blank {
-        bytes: Vec<u8>,
-        present: Vec<bool>,
+        bytes: Arc<Vec<u8>>,
+        present: Arc<Vec<bool>>,
     },
-    Shared(Box<dyn SharedPages>),
+    Shared(Arc<dyn SharedPages>),
+    /// With somebody else for a time: nothing is known of them.
+    Lent(Pages),
+}
+
+/// Which pages of bytes that are lent have been written to before.
+#[derive(Clone)]
+pub(super) enum Pages {
+    /// Those that [`Block::before`] has.
+    Kept,
+    /// These.
+    Present(Arc<Vec<bool>>),
+    /// That does not matter.
+    Any,
 }
 
 impl Backing {
-    /// What is stored.
-    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+    /// What is stored, to be written. What a view sees as well is copied first; pages that another process sees
+    /// cannot be, and are not written then.
+    pub(super) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         match self {
-            Self::Zeros => &mut [],
-            Self::Captured(bytes) | Self::Blank { bytes, .. } => bytes,
-            Self::Shared(pages) => (**pages).as_mut(),
+            Self::Zeros => Some(&mut []),
+            Self::Captured(bytes) | Self::Blank { bytes, .. } => Some(Arc::make_mut(bytes).as_mut_slice()),
+            Self::Shared(pages) => Arc::get_mut(pages).map(|pages| pages.as_mut()),
+            Self::Lent(_) => None,
         }
     }
 }
@@ -46,15 +66,16 @@ pub(super) struct Block {
 
 impl Block {
     pub(super) fn blank(base: u32, len: u32, group: u32) -> Self {
-        Self::new(base, len, group, Backing::Blank { bytes: Vec::new(), present: Vec::new() })
+        Self::new(base, len, group, Backing::Blank { bytes: Arc::default(), present: Arc::default() })
     }
 
-    pub(super) fn shared(base: u32, len: u32, pages: Box<dyn SharedPages>, group: u32) -> Self {
+    pub(super) fn shared(base: u32, len: u32, pages: Arc<dyn SharedPages>, group: u32) -> Self {
         Self::new(base, len, group, Backing::Shared(pages))
     }
 
     pub(super) fn captured(base: u32, bytes: &[u8], group: u32) -> Self {
-        let backing = if is_zero(bytes) { Backing::Zeros } else { Backing::Captured(stored(bytes)) };
+        let backing =
+            if is_zero(bytes) { Backing::Zeros } else { Backing::Captured(Arc::new(stored(bytes))) };
         Self::new(base, bytes.len() as u32, group, backing)
     }
 
@@ -80,7 +101,7 @@ impl Block {
     /// Bytes of ours that it takes.
     pub(super) fn stored(&self) -> u64 {
         let storage = match &self.backing {
-            Backing::Zeros | Backing::Shared(_) => 0,
+            Backing::Zeros | Backing::Shared(_) | Backing::Lent(_) => 0,
             Backing::Captured(bytes) | Backing::Blank { bytes, .. } => bytes.len() as u64,
         };
         storage + self.before.len() as u64 * u64::from(PAGE)
@@ -90,7 +111,7 @@ impl Block {
     pub(super) fn growth(&self, len: usize) -> u64 {
         let snapshot = (len as u64).min(self.len.into()) + 2 * u64::from(PAGE);
         match &self.backing {
-            Backing::Shared(_) => 0,
+            Backing::Shared(_) | Backing::Lent(_) => 0,
             Backing::Captured(_) => snapshot,
             Backing::Zeros => u64::from(self.len) + snapshot,
             Backing::Blank { bytes, .. } if bytes.is_empty() => self.len.into(),
@@ -112,7 +133,7 @@ impl Block {
         let range = offset as usize..(offset as usize).checked_add(len)?;
         match &self.backing {
             Backing::Zeros if range.end <= self.len as usize => ZEROS.get(..len),
-            Backing::Zeros => None,
+            Backing::Zeros | Backing::Lent(_) => None,
             Backing::Captured(bytes) => bytes.get(range),
             Backing::Shared(pages) => (**pages).as_ref().get(range),
             Backing::Blank { bytes, present } => {
@@ -124,30 +145,44 @@ impl Block {
         }
     }
 
-    /// The whole block, writable; storage appears now if there was none.
-    fn storage(&mut self) -> &mut [u8] {
+    /// Storage appears now if there was none.
+    fn make_storage(&mut self) {
         match &mut self.backing {
-            Backing::Zeros => self.backing = Backing::Captured(vec![0; self.len as usize]),
+            Backing::Zeros => self.backing = Backing::Captured(Arc::new(vec![0; self.len as usize])),
             Backing::Blank { bytes, present } if bytes.is_empty() => {
-                *bytes = vec![0; self.len as usize];
-                *present = vec![false; self.len.div_ceil(PAGE) as usize];
+                *bytes = Arc::new(vec![0; self.len as usize]);
+                *present = Arc::new(vec![false; self.len.div_ceil(PAGE) as usize]);
             }
-            Backing::Captured(_) | Backing::Blank { .. } | Backing::Shared(_) => {}
+            Backing::Captured(_) | Backing::Blank { .. } | Backing::Shared(_) | Backing::Lent(_) => {}
         }
-        self.backing.bytes_mut()
     }
 
     /// Gives its storage away: until it has that back, nothing is known of its bytes.
     pub(super) fn lend(&mut self) -> Backing {
-        std::mem::replace(&mut self.backing, Backing::Blank { bytes: Vec::new(), present: Vec::new() })
+        let pages = match &self.backing {
+            Backing::Zeros | Backing::Captured(_) => Pages::Kept,
+            Backing::Blank { present, .. } => Pages::Present(present.clone()),
+            Backing::Shared(_) => Pages::Any,
+            Backing::Lent(pages) => pages.clone(),
+        };
+        std::mem::replace(&mut self.backing, Backing::Lent(pages))
+    }
+
+    /// The same bytes, for whoever only reads.
+    pub(super) fn view(&self) -> Self {
+        Self::new(self.base, self.len, self.group, self.backing.clone())
     }
 
     /// Gets bytes `offset..offset + len` ready for the GPU to write: keeps what the snapshot
-    /// had, and notes that they change `now`. Gives by how many bytes [`Block::stored`] grew.
+    /// had, and notes that they change `now`. Gives by how many bytes [`Block::stored`] grew; nothing if they are not
+    /// here: they are lent, and have not been written to before.
     pub(super) fn prepare(&mut self, offset: u32, len: usize, now: u64) -> Option<u64> {
         let end = (offset as usize).checked_add(len).filter(|end| *end <= self.len as usize)?;
         let before = self.stored();
-        self.storage();
+        self.make_storage();
+        if len > 0 && !self.was_written(offset / PAGE..=(end as u32 - 1) / PAGE) {
+            return None;
+        }
         if len > 0 {
             let pages = offset / PAGE..=(end as u32 - 1) / PAGE;
             self.changes.note(pages.clone(), self.len.div_ceil(PAGE), now);
@@ -156,9 +191,20 @@ impl Block {
         Some(self.stored() - before)
     }
 
-    /// Bytes that are [prepared](Block::prepare).
-    pub(super) fn prepared(&mut self, offset: u32, len: usize) -> &mut [u8] {
-        &mut self.storage()[offset as usize..offset as usize + len]
+    /// Whether `pages` may be written to now, or were before they were lent.
+    fn was_written(&self, mut pages: RangeInclusive<u32>) -> bool {
+        match &self.backing {
+            Backing::Lent(Pages::Kept) => pages.all(|page| self.before.contains_key(&page)),
+            Backing::Lent(Pages::Present(present)) => {
+                pages.all(|page| present.get(page as usize).is_some_and(|present| *present))
+            }
+            _ => true,
+        }
+    }
+
+    /// Bytes that are [prepared](Block::prepare), if they are here.
+    pub(super) fn prepared(&mut self, offset: u32, len: usize) -> Option<&mut [u8]> {
+        self.backing.bytes_mut()?.get_mut(offset as usize..offset as usize + len)
     }
 
     /// Marks page `page` of the block as about to be written by the GPU.
@@ -169,8 +215,8 @@ impl Block {
                 let end = bytes.len().min(start + PAGE as usize);
                 self.before.entry(page).or_insert_with(|| bytes[start..end].into());
             }
-            Backing::Blank { present, .. } => present[page as usize] = true,
-            Backing::Zeros | Backing::Shared(_) => {}
+            Backing::Blank { present, .. } => Arc::make_mut(present)[page as usize] = true,
+            Backing::Zeros | Backing::Shared(_) | Backing::Lent(_) => {}
         }
     }
 
@@ -182,7 +228,7 @@ impl Block {
             if is_zero(new) {
                 return;
             }
-            self.storage();
+            self.make_storage();
         }
         let mut at = offset;
         let mut rest = new;
@@ -202,8 +248,8 @@ impl Block {
     fn merge_page(&mut self, at: u32, new: &[u8]) -> bool {
         let within = (at % PAGE) as usize;
         let now = match &mut self.backing {
-            Backing::Captured(bytes) => &mut bytes[at as usize..at as usize + new.len()],
-            Backing::Zeros | Backing::Blank { .. } | Backing::Shared(_) => return false,
+            Backing::Captured(bytes) => &mut Arc::make_mut(bytes)[at as usize..at as usize + new.len()],
+            Backing::Zeros | Backing::Blank { .. } | Backing::Shared(_) | Backing::Lent(_) => return false,
         };
         let before = self.before.get_mut(&(at / PAGE)).map(|before| &mut before[within..within + new.len()]);
         if new == before.as_deref().unwrap_or(now) {
@@ -231,6 +277,7 @@ impl Block {
                 Some(true) => Provenance::Written,
                 _ => Provenance::Blank,
             },
+            Backing::Lent(_) => Provenance::Written,
         }
     }
 }

@@ -150,7 +150,7 @@ fn a_buffer_in_the_place_of_another_is_a_change() {
 #[test]
 fn shared_pages_may_change_where_others_say_so() {
     let mut memory = Memory::new();
-    memory.map_shared(0x1000, Box::new(vec![0; 0x3000]));
+    memory.map_shared(0x1000, Arc::new(vec![0; 0x3000]));
     let before = memory.now();
     assert_eq!(unchanged(&memory, before), [true, true]);
     memory.others_wrote();
@@ -175,4 +175,40 @@ fn what_is_lent_comes_back_as_it_was_left() {
         assert!(memory.held >= held);
     }
     assert!(memory.lend(0x2ff8, 16).is_none() && memory.lend(0x7000, 4).is_none());
+}
+
+#[test]
+fn a_view_keeps_what_was_there() {
+    let mut memory = Memory::new();
+    memory.announce(0x1000, 0x2000, Some(&[1; 0x2000]));
+    memory.map_shared(0x8000, Arc::new(vec![5; 0x1000]));
+    let view = memory.view();
+    assert!(memory.write(0x1004, &[9]));
+    assert_eq!((view.slice(0x1004, 1), memory.slice(0x1004, 1)), (Some(&[1][..]), Some(&[9][..])));
+    assert!(!memory.write(0x8000, &[9]), "somebody reads them");
+    assert_eq!(view.slice(0x8000, 1), Some(&[5][..]));
+    drop(view);
+    assert!(memory.write(0x8000, &[9]));
+    assert_eq!(memory.slice(0x8000, 1), Some(&[9][..]));
+}
+
+#[test]
+fn lent_bytes_change_where_they_were_written_before() {
+    for contents in [None, Some([1; 0x2000].as_slice())] {
+        let mut memory = Memory::new();
+        memory.announce(0x1000, 0x2000, contents);
+        assert!(memory.write(0x1000, &[7]));
+        let lent = memory.lend_written(0x1000, 16).expect("in one buffer");
+        let before = memory.now();
+        assert_eq!(
+            (memory.prepare(0x1008, 4), memory.prepare(0x2000, 4)),
+            (Some(0x1000), None),
+            "{contents:?}"
+        );
+        assert!(!memory.is_unchanged(0x1008, 4, before));
+        assert_eq!(memory.slice_mut(0x1008, 4), None, "they are not here");
+        memory.give_back(lent);
+        assert_eq!(memory.prepare(0x2000, 4), Some(0x1000));
+        assert_eq!(memory.slice(0x1000, 1), Some(&[7][..]));
+    }
 }

@@ -140,7 +140,7 @@ impl Copies {
             return None;
         }
         // What is in the way of a write shows now, and that the bytes change.
-        memory.slice_mut(address, len)?;
+        memory.prepare(address, len)?;
         let Some(index) = known else {
             self.destinations.push(new);
             return Some(self.destinations.len() - 1);
