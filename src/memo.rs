@@ -1,11 +1,42 @@
 //! State of a draw that is kept for the next, for as long as nothing that it was made of changes.
 
+use hashbrown::HashMap;
+
 use crate::memory::Memory;
 use crate::regfile::{RegFile, Seen};
 
-/// The value that was made last, with what it was made of: a key, registers, and memory.
+/// Slots, before they are given out anew.
+const MAX_SLOTS: usize = 4096;
+
+/// Numbers for those who have values kept: the packets of draws, by address. A draw runs again for the next tile when
+/// all others have changed the state in between.
+#[derive(Default)]
+pub struct Slots {
+    numbers: HashMap<u32, usize>,
+    /// Who asked last, and what was said.
+    last: (u32, usize),
+}
+
+impl Slots {
+    /// That of the packet at `packet`.
+    pub fn of(&mut self, packet: u32) -> usize {
+        if self.last.0 != packet || self.numbers.is_empty() {
+            if self.numbers.len() >= MAX_SLOTS {
+                self.numbers.clear();
+            }
+            let next = self.numbers.len();
+            self.last = (packet, *self.numbers.entry(packet).or_insert(next));
+        }
+        self.last.1
+    }
+}
+
+/// Values with what each was made of: a key, registers, and memory. Each [slot](Slots) has one; whose it is does not
+/// matter as long as it was made of the same.
 pub struct Memo<K, T> {
-    kept: Option<Kept<K, T>>,
+    kept: Vec<Option<Kept<K, T>>>,
+    /// The slot whose value was given last: often nothing changes from one draw to the next.
+    last: usize,
 }
 
 struct Kept<K, T> {
@@ -20,44 +51,58 @@ struct Kept<K, T> {
 
 impl<K, T> Default for Memo<K, T> {
     fn default() -> Self {
-        Self { kept: None }
+        Self { kept: Vec::new(), last: 0 }
     }
 }
 
 impl<K: PartialEq, T: Clone> Memo<K, T> {
-    /// What `make` makes of `key` and registers alone.
-    pub fn get(&mut self, regs: &RegFile, key: K, make: impl FnOnce(&RegFile) -> T) -> T {
-        if let Some(kept) = &self.kept
-            && kept.key == key
-            && regs.is_unchanged(&kept.registers)
-        {
-            return kept.value.clone();
+    /// What `make` makes of `key` and registers alone, for `slot`.
+    pub fn get(&mut self, slot: usize, regs: &RegFile, key: K, make: impl FnOnce(&RegFile) -> T) -> T {
+        // What was given last is tried first, if it is quick, and again when the slot has nothing.
+        for (slot, is_quick) in [(self.last, true), (slot, false), (self.last, false)] {
+            if let Some(Some(kept)) = self.kept.get_mut(slot)
+                && kept.key == key
+                && match is_quick {
+                    true => regs.is_untouched(&kept.registers),
+                    false => regs.is_unchanged(&mut kept.registers),
+                }
+            {
+                self.last = slot;
+                return kept.value.clone();
+            }
         }
         let (value, registers) = regs.watch(make);
-        self.kept = Some(Kept { key, registers, memory: Vec::new(), time: 0, value: value.clone() });
+        if self.kept.len() <= slot {
+            self.kept.resize_with(slot + 1, || None);
+        }
+        self.kept[slot] = Some(Kept { key, registers, memory: Vec::new(), time: 0, value: value.clone() });
+        self.last = slot;
         value
     }
 
     /// The same of memory as well: `make` says which (address and bytes).
     pub fn get_with_memory(
         &mut self,
+        slot: usize,
         regs: &RegFile,
         memory: &Memory,
         key: K,
         make: impl FnOnce(&RegFile) -> (T, Vec<(u32, u32)>),
     ) -> T {
-        if let Some(kept) = &self.kept
-            && kept.memory.iter().any(|(at, len)| !memory.is_unchanged(*at, *len, kept.time))
-        {
-            self.kept = None;
+        for slot in [self.last, slot] {
+            if let Some(Some(kept)) = self.kept.get(slot)
+                && kept.memory.iter().any(|(at, len)| !memory.is_unchanged(*at, *len, kept.time))
+            {
+                self.kept[slot] = None;
+            }
         }
         let mut ranges = Vec::new();
-        let value = self.get(regs, key, |regs| {
+        let value = self.get(slot, regs, key, |regs| {
             let (value, read) = make(regs);
             ranges = read;
             value
         });
-        if let Some(kept) = self.kept.as_mut().filter(|_| !ranges.is_empty()) {
+        if let Some(Some(kept)) = self.kept.get_mut(slot).filter(|_| !ranges.is_empty()) {
             (kept.memory, kept.time) = (ranges, memory.now());
         }
         value
@@ -78,7 +123,7 @@ mod tests {
         memory.announce(0x1000, 0x4000, Some(&[1; 0x4000]));
         let mut made = 0;
         let mut get = |regs: &RegFile, memory: &Memory, key: u32| {
-            let value = memo.get_with_memory(regs, memory, key, |regs| {
+            let value = memo.get_with_memory(0, regs, memory, key, |regs| {
                 made += 1;
                 (regs.read(REGISTER), vec![(0x2000, 8)])
             });
@@ -99,5 +144,31 @@ mod tests {
         memory.announce(0x1000, 0x4000, None);
         memory.unmap(0x1000, 0x5000);
         assert_eq!(get(&regs, &memory, 8), (5, 3));
+    }
+
+    #[test]
+    fn each_slot_has_its_own() {
+        let (mut regs, mut memo, mut made) = (RegFile::default(), Memo::default(), 0);
+        for _ in 0..3 {
+            for (slot, value) in [(0, 7), (2, 8)] {
+                regs.write(REGISTER, value).expect("a register");
+                let given = memo.get(slot, &regs, (), |regs| {
+                    made += 1;
+                    regs.read(REGISTER)
+                });
+                assert_eq!(given, value);
+            }
+        }
+        assert_eq!(made, 2, "each was made once");
+    }
+
+    #[test]
+    fn packets_have_slots_of_their_own() {
+        let mut slots = Slots::default();
+        let mut first: Vec<usize> = (0..100).map(|packet| slots.of(packet)).collect();
+        assert_eq!((0..100).map(|packet| slots.of(packet)).collect::<Vec<_>>(), first);
+        first.sort_unstable();
+        assert_eq!(first, (0..100).collect::<Vec<_>>());
+        assert!((0..100_000).all(|packet| slots.of(packet) < MAX_SLOTS));
     }
 }

@@ -17,6 +17,9 @@ const PAGE: usize = 32;
 /// Words with a bit for each page of registers.
 const PAGE_WORDS: usize = COUNT / PAGE / 64;
 
+/// The registers of a page, a bit each.
+type PageBits = u32;
+
 /// A set of register offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegSet(Box<[u64; WORDS]>);
@@ -61,15 +64,16 @@ pub struct RegFile {
     clock: u64,
     /// When each page changed last.
     changed: Box<[u64; COUNT / PAGE]>,
-    /// Pages that were read since [`RegFile::watch`] began.
-    read: [Cell<u64>; PAGE_WORDS],
+    /// Registers that were read since [`RegFile::watch`] began.
+    read: Box<[Cell<PageBits>; COUNT / PAGE]>,
 }
 
-/// Which registers something was made of, and when.
+/// Which registers something was made of, with their values, and when.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     pages: [u64; PAGE_WORDS],
     time: u64,
+    values: Vec<(u16, u32)>,
 }
 
 impl Default for RegFile {
@@ -79,7 +83,7 @@ impl Default for RegFile {
             written: RegSet::default(),
             clock: 0,
             changed: Box::new([0; COUNT / PAGE]),
-            read: Default::default(),
+            read: Box::new([const { Cell::new(0) }; COUNT / PAGE]),
         }
     }
 }
@@ -101,13 +105,24 @@ impl RegFile {
 
     /// What `make` makes, and which registers it has read for that. Not within another `watch`.
     pub fn watch<T>(&self, make: impl FnOnce(&Self) -> T) -> (T, Seen) {
-        self.read.iter().for_each(|word| word.set(0));
+        self.read.iter().for_each(|page| page.set(0));
         let made = make(self);
-        (made, Seen { pages: self.read.each_ref().map(Cell::get), time: self.clock })
+        let mut seen = Seen { time: self.clock, ..Seen::default() };
+        for (page, read) in self.read.iter().enumerate() {
+            let mut bits = read.get();
+            seen.pages[page / 64] |= u64::from(bits != 0) << (page % 64);
+            while bits != 0 {
+                let offset = page * PAGE + bits.trailing_zeros() as usize;
+                seen.values.push((offset as u16, self.words[offset]));
+                bits &= bits - 1;
+            }
+        }
+        (made, seen)
     }
 
-    /// Whether the registers of `seen` have the values that they had then.
-    pub fn is_unchanged(&self, seen: &Seen) -> bool {
+    /// Whether nobody changed the registers of `seen` since, as far as that is told apart: if not, they may have the
+    /// values that they had then all the same.
+    pub fn is_untouched(&self, seen: &Seen) -> bool {
         let (words, _) = self.changed.as_chunks::<64>();
         words.iter().zip(seen.pages).all(|(changed, mut pages)| {
             while pages != 0 {
@@ -120,10 +135,22 @@ impl RegFile {
         })
     }
 
+    /// Whether the registers of `seen` have the values that they had then. It is quicker the next time.
+    pub fn is_unchanged(&self, seen: &mut Seen) -> bool {
+        if self.is_untouched(seen) {
+            return true;
+        }
+        let same = seen.values.iter().all(|(offset, value)| self.words[*offset as usize] == *value);
+        if same {
+            seen.time = self.clock;
+        }
+        same
+    }
+
     fn note_read(&self, offset: u32) {
-        let page = offset as usize / PAGE;
-        if let Some(word) = self.read.get(page / 64) {
-            word.set(word.get() | 1 << (page % 64));
+        let offset = offset as usize;
+        if let Some(page) = self.read.get(offset / PAGE) {
+            page.set(page.get() | 1 << (offset % PAGE));
         }
     }
 
@@ -154,5 +181,24 @@ impl RegFile {
     /// The registers ever written, by offset, with their values.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         self.written.iter().map(|offset| (offset, self.words[offset as usize]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_are_back_count_as_unchanged() {
+        let mut regs = RegFile::default();
+        regs.write(0x2100, 5).expect("a register");
+        let (_, mut seen) = regs.watch(|regs| regs.read(0x2100));
+        regs.write(0x2101, 9).expect("a register");
+        assert!(!regs.is_untouched(&seen), "registers of a page are not told apart");
+        assert!(regs.is_unchanged(&mut seen) && regs.is_untouched(&seen), "it is quicker the next time");
+        regs.write(0x2100, 6).expect("a register");
+        assert!(!regs.is_unchanged(&mut seen));
+        regs.write(0x2100, 5).expect("a register");
+        assert!(regs.is_unchanged(&mut seen));
     }
 }

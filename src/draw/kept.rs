@@ -1,4 +1,4 @@
-//! The state of the last draw, by its parts.
+//! The state of draws, by its parts.
 
 use std::sync::Arc;
 
@@ -11,14 +11,16 @@ use super::rb::state::Targets;
 use super::sp::kept::KeptStage;
 use super::vfd::state::Attribute;
 use super::vpc::state::VertexOutputs;
-use crate::memo::Memo;
+use crate::memo::{Memo, Slots};
 
 /// What registers say, with what of it is not supported.
 pub(super) type Said<T> = (T, Arc<[String]>);
 
-/// What the registers and loaded state of the last draw were made into.
+/// What the registers and loaded state of draws were made into.
 #[derive(Default)]
 pub(super) struct Kept {
+    /// Of the draws' packets.
+    pub slots: Slots,
     /// In the order of [`crate::gpu::STAGES`]; each is taken out while its stage is looked at.
     pub stages: [Option<Box<KeptStage>>; 6],
     pub attributes: Memo<(), Said<Arc<[Attribute]>>>,

@@ -6,8 +6,6 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
 use crate::memory::{Memory, PAGE};
 
 use crate::draw::call::IndexSource;
@@ -28,10 +26,10 @@ struct Entry {
     made: Arc<Primitives>,
 }
 
-/// Primitives by the address of the draw's packet.
+/// Primitives by the slots of the draws' packets ([`Slots`](crate::memo::Slots)).
 #[derive(Default)]
 pub struct PrimitiveCache {
-    entries: HashMap<u32, Entry>,
+    entries: Vec<Option<Entry>>,
     bytes: usize,
 }
 
@@ -41,26 +39,26 @@ impl PrimitiveCache {
         *self = Self::default();
     }
 
-    /// What the packet at `address` drew before, if it would draw the same now.
+    /// What the packet of `slot` drew before, if it would draw the same now.
     pub fn find(
         &self,
-        address: u32,
+        slot: usize,
         vertex: &VertexState,
         primitive: &Arc<PrimitiveState>,
         memory: &Memory,
     ) -> Option<Arc<Primitives>> {
-        let entry = self.entries.get(&address)?;
+        let entry = self.entries.get(slot)?.as_ref()?;
         let same = (Arc::ptr_eq(&entry.primitive, primitive) || entry.primitive == *primitive)
             && entry.vertex.is_same(vertex)
             && entry.sources.iter().all(|(at, len)| memory.is_unchanged(*at, *len, entry.time));
         same.then(|| entry.made.clone())
     }
 
-    /// Keeps what the packet at `address` drew, if it depends on nothing but state and
+    /// Keeps what the packet of `slot` drew, if it depends on nothing but state and
     /// what its attributes and indices name.
     pub fn keep(
         &mut self,
-        address: u32,
+        slot: usize,
         vertex: VertexState,
         primitive: Arc<PrimitiveState>,
         memory: &Memory,
@@ -74,7 +72,10 @@ impl PrimitiveCache {
         }
         self.bytes += bytes;
         let entry = Entry { vertex, primitive, sources, time: memory.now(), made: made.clone() };
-        self.entries.insert(address, entry);
+        if self.entries.len() <= slot {
+            self.entries.resize_with(slot + 1, || None);
+        }
+        self.entries[slot] = Some(entry);
     }
 }
 

@@ -4,7 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::alu::{Alu, Row};
 use super::doubt::{Doubt, When};
-use super::effect::Effect;
+use super::effect::{Effect, File, Gather};
 use super::liveness::cleared_rows;
 use super::program::{Program, Step, Uniform};
 use super::reach::{Backwards, Reach};
@@ -186,17 +186,30 @@ impl Builder {
         // Who looks reads rows that machine code may leave out.
         let watched = self.watched || self.steps.iter().any(|step| matches!(step.effect, Effect::Doubt(_)));
         let Self { alus, sources, steps, uniforms, .. } = self;
+        let constants = constants_read(&steps, &uniforms);
         Program {
             alus,
             sources,
             steps,
             uniforms,
+            constants,
             zeroed,
             summary,
             instructions,
             watched,
             hash: 0,
             tier: Tier::default(),
+        }
+    }
+}
+
+/// How many scalars of the constant file are read: up to the last of them. `None` when a0.x chooses them.
+fn constants_read(steps: &[Step], uniforms: &[Uniform]) -> Option<usize> {
+    let chosen = |step: &Step| matches!(step.effect, Effect::Gather(Gather { file: File::Constants, .. }));
+    match steps.iter().any(chosen) {
+        true => None,
+        false => {
+            Some(uniforms.iter().filter_map(|uniform| uniform.constant()).max().map_or(0, |last| last + 1))
         }
     }
 }

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::alu::Alu;
 use super::alu::Row;
-use super::effect::{Effect, File, Gather};
+use super::effect::Effect;
 use super::lower::{self, Granularity};
 use super::rowmap;
 use super::summary::Summary;
@@ -23,6 +23,8 @@ pub struct Program {
     pub(super) sources: Vec<u32>,
     pub(super) steps: Vec<Step>,
     pub(super) uniforms: Vec<Uniform>,
+    /// That of [`Program::constants_read`].
+    pub(super) constants: Option<usize>,
     /// Rows that may be read before they are written.
     pub(super) zeroed: Vec<Row>,
     pub(super) summary: Summary,
@@ -200,14 +202,17 @@ impl Program {
         [vec4s(rowmap::FULL), vec4s(rowmap::HALF)]
     }
 
+    /// How many scalars of the constant file it can read: up to the last of them. `None` when a0.x chooses them.
+    pub fn constants_read(&self) -> Option<usize> {
+        self.constants
+    }
+
     /// Whether the program reads the same of two constant files: what others left behind its own
     /// constants does not matter.
     pub fn reads_alike(&self, a: &[u32], b: &[u32]) -> bool {
-        let is_any =
-            |step: &Step| matches!(step.effect, Effect::Gather(Gather { file: File::Constants, .. }));
-        match self.steps.iter().any(is_any) {
-            true => a == b,
-            false => {
+        match self.constants {
+            None => a == b,
+            Some(_) => {
                 self.uniforms.iter().filter_map(|uniform| uniform.constant()).all(|at| a.get(at) == b.get(at))
             }
         }
@@ -221,7 +226,7 @@ impl Program {
 
 impl Uniform {
     /// The scalar of the constant file that it is made of.
-    fn constant(self) -> Option<usize> {
+    pub(super) fn constant(self) -> Option<usize> {
         match self {
             Self::Bits(_) => None,
             Self::Constant(index) | Self::HalfFloat(index) | Self::HalfInteger(index) => Some(index.into()),

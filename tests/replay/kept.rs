@@ -19,7 +19,7 @@ fn machine() -> Gpu {
     let mut gpu = Gpu::new(Chip::default());
     gpu.mem.announce(CODE, 0x2000, Some(&[0; 0x2000]));
     gpu.mem.announce(BORDERS, 0x1000, Some(&[1; 0x1000]));
-    put_code(&mut gpu, "sam (f32)(xyzw)r0.x, r0.x, s#0, t#0\nend\n");
+    put_code(&mut gpu, "sam (f32)(xyzw)r0.x, r0.x, s#0, t#0\nadd.f r1.x, c3.y, r1.x\nend\n");
     write(&mut gpu, SP_FS_OBJ_START::ROW.offset, CODE);
     write(&mut gpu, SP_FS_LENGTH_REG::ROW.offset, 1);
     write(&mut gpu, TPL1_TP_FS_BORDER_COLOR_BASE_ADDR::ROW.offset, BORDERS);
@@ -40,7 +40,7 @@ fn write(gpu: &mut Gpu, offset: u32, value: u32) {
 /// Whether the state after `change` is another one than before.
 fn is_new_after(change: impl FnOnce(&mut Gpu)) -> bool {
     let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), KeptStage::default());
-    let mut get = |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS).ok().expect("a program");
+    let mut get = |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS, 0).ok().expect("a program");
     let before = get(&gpu);
     assert!(Arc::ptr_eq(&before, &get(&gpu)), "nothing changed");
     change(&mut gpu);
@@ -70,6 +70,7 @@ fn what_does_not_leaves_it() {
         "the same"
     );
     assert!(!is_new_after(|gpu| gpu.loaded.load(StateKind::Constants(Stage::VS), 0, &[1; 4])), "another's");
+    assert!(!is_new_after(|gpu| gpu.loaded.load(StateKind::Constants(Stage::FS), 4, &[1; 4])), "not read");
     assert!(!is_new_after(|gpu| gpu.loaded.load(StateKind::SsboSizes(Pipe::Compute), 0, &[9; 2])));
     assert!(!is_new_after(|gpu| write(gpu, 0x2000, 77)), "a register that it does not read");
     assert!(!is_new_after(|gpu| assert!(gpu.mem.write(CODE + 0x1000, &[7; 4]))), "memory behind it");
@@ -81,15 +82,33 @@ fn the_same_is_made_of_constants_that_differ_where_the_program_does_not_read() {
     let changed = |text: &str, vec4: u32| {
         let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), KeptStage::default());
         put_code(&mut gpu, text);
-        let mut get = |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS).ok().expect("a program");
+        let mut get = |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS, 0).ok().expect("a program");
         let before = get(&gpu);
         gpu.loaded.load(StateKind::Constants(Stage::FS), vec4, &[1, 2, 3, 4]);
         let after = get(&gpu);
-        assert!(!Arc::ptr_eq(&before, &after));
+        assert_eq!(Arc::ptr_eq(&before, &after), before.is_same(&after));
         !before.is_same(&after)
     };
     let direct = "add.f r0.x, c5.y, r0.x\nadd.f hr0.y, hc6.x, hr0.x\nend\n";
     assert_eq!([4, 5, 6, 7].map(|vec4| changed(direct, vec4)), [false, true, true, false]);
     let relative = "mov.f32f32 r0.x, c<a0.x + 4>\nend\n";
     assert_eq!([0, 5, 90].map(|vec4| changed(relative, vec4)), [true; 3], "any of them");
+}
+
+/// Each packet's state is there when it runs again, whatever ran in between; its constants are those that it reads.
+#[test]
+fn packets_find_their_states_again() {
+    let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), KeptStage::default());
+    let mut tile = || {
+        [7, 8].map(|value| {
+            gpu.loaded.load(StateKind::Constants(Stage::FS), 3, &[value; 4]);
+            let slot = value as usize;
+            let state = kept.get(&gpu, &mut programs, Stage::FS, slot).ok().expect("a program");
+            assert_eq!(state.constants[13..], [value]);
+            state
+        })
+    };
+    let [first, second] = [tile(), tile()];
+    assert!(first.iter().zip(&second).all(|(first, second)| Arc::ptr_eq(first, second)));
+    assert!(!Arc::ptr_eq(&first[0], &first[1]));
 }

@@ -7,11 +7,11 @@ use hashbrown::HashMap;
 use super::buffer::Buffer;
 use super::programs::{Loaded, Programs};
 use super::spare::SpareWarps;
-use super::state::{CodePlace, StageState, code, constants};
+use super::state::{CodePlace, StageState, code, constants, has_constants};
 use crate::draw::tpl1::TextureBank;
 use crate::draw::tpl1::state::textures;
 use crate::fault::{Fault, Miss};
-use crate::gpu::{Gpu, Stage};
+use crate::gpu::{CONSTANTS, Gpu, Stage};
 use crate::memo::Memo;
 use crate::shader::{Counting, Program};
 
@@ -21,18 +21,30 @@ const MAX_PLACES: usize = 4096;
 /// Programs whose warps are kept for the next draw with them.
 const MAX_SPARES: usize = 8;
 
-/// The last state of a stage, by its parts.
+/// The last states of a stage, by their parts.
 #[derive(Default)]
 pub struct KeptStage {
     /// Programs in memory, by where they are, and when they were read.
     programs: HashMap<CodePlace, (Loaded, u64)>,
-    constants: Memo<[u64; 2], Arc<[u32]>>,
     buffers: Memo<u64, Arc<[Buffer]>>,
     textures: Memo<u64, Arc<TextureBank>>,
     no_textures: Arc<TextureBank>,
-    last: Option<Arc<StageState>>,
+    /// By slot.
+    states: Vec<Option<Known>>,
+    /// The slot whose state was given last.
+    last: usize,
     /// What draws with the latest programs have left, in no order.
     spares: Vec<(Arc<Program>, SpareWarps)>,
+}
+
+/// A state that was given.
+struct Known {
+    state: Arc<StageState>,
+    /// How often constants and buffers had changed.
+    changes: [u64; 2],
+    place: CodePlace,
+    /// When the program was read.
+    time: u64,
 }
 
 /// Why a stage cannot run.
@@ -44,7 +56,7 @@ pub enum NoStage {
 }
 
 impl KeptStage {
-    /// The state of `stage` now.
+    /// The state of `stage` now, for `slot`.
     ///
     /// # Errors
     /// There is no program.
@@ -53,49 +65,66 @@ impl KeptStage {
         gpu: &Gpu,
         programs: &mut Programs,
         stage: Stage,
+        slot: usize,
     ) -> Result<Arc<StageState>, NoStage> {
-        let loaded = self.program(gpu, programs, stage)?;
+        let place = CodePlace::of(gpu, stage);
+        let (loaded, time) = self.program(gpu, programs, stage, place, slot)?;
         loaded.program.prepare(programs.jit);
         let (regs, state, ssbo) = (&gpu.regs, gpu.loaded.stage(stage), gpu.loaded.ssbo(stage));
         let textures = match loaded.summary.samples {
-            true => self.textures.get_with_memory(regs, &gpu.mem, state.changes.textures, |_| {
+            true => self.textures.get_with_memory(slot, regs, &gpu.mem, state.changes.textures, |_| {
                 let textures = textures(gpu, stage);
                 let borders = textures.border_places().to_vec();
                 (Arc::new(textures), borders)
             }),
             false => self.no_textures.clone(),
         };
-        let key = [state.changes.constants, ssbo.changes];
-        let constants = self.constants.get(regs, key, |_| constants(gpu, stage));
+        let wanted = match stage {
+            // What is the same for all work groups is put into them.
+            Stage::CS => None,
+            // Who looks may ask for any.
+            _ => loaded.program.constants_read().filter(|_| gpu.pipeline.watch.is_none()),
+        };
+        let wanted = wanted.map(|wanted| wanted.min(4 * CONSTANTS));
         let buffers = self
             .buffers
-            .get(regs, ssbo.changes, |_| ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect());
+            .get(slot, regs, ssbo.changes, |_| ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect());
         let counting = gpu.pipeline.costs.as_ref().map_or(Counting::Off, |costs| costs.counting);
-        let last = self.last.as_ref().filter(|last| Arc::ptr_eq(&last.program, &loaded.program));
-        let is_same = |last: &Arc<StageState>| {
-            last.counting == counting
-                && Arc::ptr_eq(&last.constants, &constants)
-                && Arc::ptr_eq(&last.textures, &textures)
-                && Arc::ptr_eq(&last.buffers, &buffers)
-        };
-        if let Some(last) = last.filter(|last| is_same(last)) {
-            return Ok(last.clone());
+        let changes = [state.changes.constants, ssbo.changes];
+        for slot in [self.last, slot] {
+            let Some(Some(known)) = self.states.get_mut(slot) else { continue };
+            let state = &known.state;
+            if Arc::ptr_eq(&state.program, &loaded.program)
+                && state.counting == counting
+                && Arc::ptr_eq(&state.textures, &textures)
+                && Arc::ptr_eq(&state.buffers, &buffers)
+                && state.constants.len() >= wanted.unwrap_or(4 * CONSTANTS)
+                && (known.changes == changes || wanted.is_some() && has_constants(state, gpu))
+            {
+                self.last = slot;
+                (known.changes, known.place, known.time) = (changes, place, time);
+                return Ok(known.state.clone());
+            }
         }
         let Loaded { program, summary } = loaded;
         let spare = self.spare(&program);
-        let made = Arc::new(StageState {
+        let state = Arc::new(StageState {
             stage,
             program,
             summary,
             textures,
-            constants,
+            constants: constants(gpu, stage, wanted),
             buffers,
             spare,
             catch: None,
             counting,
         });
-        self.last = Some(made.clone());
-        Ok(made)
+        if self.states.len() <= slot {
+            self.states.resize_with(slot + 1, || None);
+        }
+        self.states[slot] = Some(Known { state: state.clone(), changes, place, time });
+        self.last = slot;
+        Ok(state)
     }
 
     /// The warps that draws with `program` have left.
@@ -111,22 +140,39 @@ impl KeptStage {
         self.spares[at].1.clone()
     }
 
-    fn program(&mut self, gpu: &Gpu, programs: &mut Programs, stage: Stage) -> Result<Loaded, NoStage> {
-        let place = CodePlace::of(gpu, stage);
+    /// The program at `place`, and when it was read.
+    fn program(
+        &mut self,
+        gpu: &Gpu,
+        programs: &mut Programs,
+        stage: Stage,
+        place: CodePlace,
+        slot: usize,
+    ) -> Result<(Loaded, u64), NoStage> {
+        for slot in [self.last, slot] {
+            if let Some(Some(known)) = self.states.get(slot)
+                && known.place == place
+                && place.is_unchanged(&gpu.mem, known.time)
+            {
+                let StageState { program, summary, .. } = &*known.state;
+                return Ok((Loaded { program: program.clone(), summary: *summary }, known.time));
+            }
+        }
         if let Some((loaded, time)) = self.programs.get(&place)
             && place.is_unchanged(&gpu.mem, *time)
         {
-            return Ok(loaded.clone());
+            return Ok((loaded.clone(), *time));
         }
         let words = code(gpu, stage).map_err(NoStage::Missing)?;
         let loaded = programs.get(stage, &words).map_err(NoStage::Fault)?;
+        let now = gpu.mem.now();
         if place.is_known(&gpu.mem) {
             if self.programs.len() >= MAX_PLACES {
                 self.programs.clear();
             }
-            self.programs.insert(place, (loaded.clone(), gpu.mem.now()));
+            self.programs.insert(place, (loaded.clone(), now));
         }
-        Ok(loaded)
+        Ok((loaded, now))
     }
 }
 

@@ -33,7 +33,7 @@ pub struct StageState {
     pub summary: Summary,
     /// Textures and samplers.
     pub textures: Arc<TextureBank>,
-    /// The constant file, with the SSBO mirror in place.
+    /// The constant file, with the SSBO mirror in place: as much of it as the program can read, or all.
     pub constants: Arc<[u32]>,
     /// Storage buffers and images.
     pub(super) buffers: Arc<[Buffer]>,
@@ -100,14 +100,20 @@ impl StageState {
     }
 }
 
-/// The constant file of `stage`, with the SSBO mirror in place.
-pub(super) fn constants(gpu: &Gpu, stage: Stage) -> Arc<[u32]> {
+/// The first `wanted` scalars of the constant file of `stage`, or all of it, with the SSBO mirror in place.
+pub(super) fn constants(gpu: &Gpu, stage: Stage, wanted: Option<usize>) -> Arc<[u32]> {
     let (held, ssbo) = (gpu.loaded.stage(stage).constants.as_flattened(), gpu.loaded.ssbo(stage));
     let used = ssbo.descriptors.iter().rposition(|d| *d != [0; 4]).map_or(0, |last| last + 1);
     match used {
-        0 => held.into(),
+        0 => held[..wanted.unwrap_or(held.len())].into(),
         _ => mirrored(&ssbo.descriptors[..used], held.to_vec()).into(),
     }
+}
+
+/// Whether the program of `state` would read the same of the constant file as it is now.
+pub(super) fn has_constants(state: &StageState, gpu: &Gpu) -> bool {
+    let held = gpu.loaded.stage(state.stage).constants.as_flattened();
+    gpu.loaded.ssbo(state.stage).changes == 0 && state.program.reads_alike(&state.constants, held)
 }
 
 /// Where a stage's program is.

@@ -66,6 +66,7 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
         sources,
         steps: made,
         uniforms,
+        constants: None,
         zeroed,
         summary,
         instructions: 8,
