@@ -252,6 +252,7 @@ impl<'a> Fragments<'a> {
             vertices: self.vertices,
             interpolation: &[IntpMode::SMOOTH; MAX_VARYINGS],
             replacement: &[ReplMode::Other(0); MAX_VARYINGS],
+            interpolated: u128::MAX,
         };
         let pieces = WarpQuads::new(&quads, source);
         let covered = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));

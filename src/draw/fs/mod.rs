@@ -75,9 +75,9 @@ impl<'a> FragmentDraw<'a> {
 
     /// Where their varyings come from.
     pub(super) fn source(&self) -> Source<'a> {
-        let FragmentInputs { interpolation, replacement, .. } = &*self.state.fragment.inputs;
+        let FragmentInputs { interpolation, replacement, interpolated, .. } = &*self.state.fragment.inputs;
         let FragmentDraw { primitives, vertices, .. } = *self;
-        Source { primitives, vertices, interpolation, replacement }
+        Source { primitives, vertices, interpolation, replacement, interpolated: *interpolated }
     }
 }
 

@@ -8,6 +8,7 @@ use a4emu_decoder::regs::hlsq::*;
 use a4emu_decoder::regs::vpc::*;
 
 use crate::draw::sp::state::StageState;
+use crate::draw::vpc::interpolate::interpolated;
 use crate::draw::vpc::state::MAX_VARYINGS;
 use crate::regfile::RegFile;
 
@@ -67,6 +68,8 @@ pub struct FragmentInputs {
     pub interpolation: [IntpMode; MAX_VARYINGS],
     /// By location: what replaces it in points.
     pub replacement: [ReplMode; MAX_VARYINGS],
+    /// The locations that are interpolated, a bit each.
+    pub interpolated: u128,
 }
 
 impl FragmentInputs {
@@ -92,6 +95,8 @@ impl FragmentInputs {
         let ij =
             [(c3.IJ_PERSP_PIXEL(), Barycentrics::Perspective), (c3.IJ_LINEAR_PIXEL(), Barycentrics::Linear)];
         let ij = ij.into_iter().chain(beside.map(|(id, weights, _)| (id, weights)));
+        let interpolation = by_location(|i| regs.at::<VPC_VARYING_INTERP_MODE>(i).modes());
+        let replacement = by_location(|i| regs.at::<VPC_VARYING_PS_REPL_MODE>(i).modes());
         Self {
             ij: ij.filter(|(id, _)| used(*id).is_some()).collect(),
             beside: beside.into_iter().filter(|(id, ..)| used(*id).is_some()).collect(),
@@ -100,8 +105,9 @@ impl FragmentInputs {
             face: used(c2.FACEREGID()),
             sample_id: used(c2.SAMPLEID_REGID()),
             sample_mask: used(c2.SAMPLEMASK_REGID()),
-            interpolation: by_location(|i| regs.at::<VPC_VARYING_INTERP_MODE>(i).modes()),
-            replacement: by_location(|i| regs.at::<VPC_VARYING_PS_REPL_MODE>(i).modes()),
+            interpolated: interpolated(&interpolation, &replacement),
+            interpolation,
+            replacement,
         }
     }
 }

@@ -25,6 +25,21 @@ pub struct Source<'a> {
     pub interpolation: &'a [IntpMode; MAX_VARYINGS],
     /// By location, in points.
     pub replacement: &'a [ReplMode; MAX_VARYINGS],
+    /// The locations that are interpolated, a bit each: [`interpolated`].
+    pub interpolated: u128,
+}
+
+/// The locations, a bit each, that are neither flat nor replaced.
+pub fn interpolated(modes: &[IntpMode; MAX_VARYINGS], replacement: &[ReplMode; MAX_VARYINGS]) -> u128 {
+    let mut locations = 0;
+    for (location, modes) in modes.iter().zip(replacement).enumerate() {
+        let is_interpolated = match modes {
+            (_, ReplMode::S | ReplMode::T | ReplMode::ONE_T) => false,
+            (mode, _) => matches!(mode, IntpMode::SMOOTH | IntpMode::Other(_)),
+        };
+        locations |= u128::from(is_interpolated) << location;
+    }
+    locations
 }
 
 /// The quads of a warp with what they are pieces of.
@@ -136,14 +151,9 @@ impl<'a> WarpQuads<'a> {
     /// For each location the numbers that its component is interpolated from, in all lanes: at vertex 0, and
     /// what vertices 1 and 2 differ from that by. False when not all are interpolated.
     pub fn planes(&self, locations: &[u16], frame: &mut [Lanes]) -> bool {
-        let Source { interpolation, replacement, .. } = self.source;
-        let is_smooth = |location: &u16| {
-            let (mode, by) =
-                (interpolation.get(usize::from(*location)), replacement.get(usize::from(*location)));
-            matches!(mode, Some(IntpMode::SMOOTH | IntpMode::Other(_)))
-                && !matches!(by, Some(ReplMode::S | ReplMode::T | ReplMode::ONE_T))
-        };
-        if !locations.iter().all(is_smooth) {
+        let is_interpolated =
+            |location: &u16| self.source.interpolated.checked_shr((*location).into()).unwrap_or(0) & 1 == 1;
+        if !locations.iter().all(is_interpolated) {
             return false;
         }
         spread(self, locations, frame);
@@ -555,6 +565,7 @@ mod tests {
             vertices: &vertices,
             interpolation: &interpolation,
             replacement: &replacement,
+            interpolated: u128::MAX,
         };
         let quads = quads(0, [40, 20], u32::MAX);
         let [mut by_quads, mut by_block] = [[Lanes::ZERO; 2]; 2];
