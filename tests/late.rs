@@ -1,4 +1,5 @@
-//! Copies of tile memory that wait ([`Resolves::Late`]): nobody on the chip can tell.
+//! Copies of tile memory that wait ([`Resolves::Late`]), and draws that go on beside the command processor
+//! ([`Resolves::Ahead`]): nobody on the chip can tell.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,8 +70,15 @@ fn captures_come_out_the_same() {
     let captures = captures();
     assert!(captures.len() >= 40, "{} captures", captures.len());
     for capture in captures {
-        let [at_once, late] = [Resolves::AtOnce, Resolves::Late].map(|resolves| played(&capture, resolves));
-        assert_eq!(difference(&at_once, &late), None, "{}", capture.display());
+        let at_once = played(&capture, Resolves::AtOnce);
+        for resolves in [Resolves::Late, Resolves::Ahead] {
+            assert_eq!(
+                difference(&at_once, &played(&capture, resolves)),
+                None,
+                "{resolves:?} {}",
+                capture.display()
+            );
+        }
     }
 }
 
@@ -240,13 +248,14 @@ submit main
 /// CP_SCRATCH\[0\].
 const SCRATCH: u32 = 0x578;
 
-/// What `source` plays to both ways, which has to be the same, without complaints.
-fn both_ways(source: &str) -> Gpu {
+/// What `source` plays to every way, which has to be the same, without complaints.
+fn every_way(source: &str) -> Gpu {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("late.a4");
     fs::write(&path, source.replace("CAPTURES", root().join("captures").to_str().unwrap())).unwrap();
-    let [at_once, late] = [Resolves::AtOnce, Resolves::Late].map(|resolves| played(&path, resolves));
-    assert_eq!(difference(&at_once, &late), None);
+    let [at_once, late, ahead] =
+        [Resolves::AtOnce, Resolves::Late, Resolves::Ahead].map(|resolves| played(&path, resolves));
+    assert_eq!((difference(&at_once, &late), difference(&at_once, &ahead)), (None, None));
     assert_eq!(late.report.troubles.total(), 0);
     late
 }
@@ -254,7 +263,7 @@ fn both_ways(source: &str) -> Gpu {
 #[test]
 fn a_buffer_may_end_with_the_narrower_of_two_tiles() {
     let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
-    let late = both_ways(&format!("{macros}{NARROW}"));
+    let late = every_way(&format!("{macros}{NARROW}"));
     let surface = late.pipeline.surfaces.iter().next().unwrap();
     let last = surface.address + 63 * 256 + 31 * 4;
     assert_eq!(little_endian(late.mem.slice(last, 4).unwrap()), 0xff00_00ff);
@@ -262,7 +271,7 @@ fn a_buffer_may_end_with_the_narrower_of_two_tiles() {
 
 #[test]
 fn whoever_reads_what_waits_finds_it_done() {
-    let late = both_ways(SOURCE);
+    let late = every_way(SOURCE);
     assert_eq!(late.regs.read(SCRATCH), 0xff00_ff00, "CP_MEM_TO_REG");
     assert_eq!(late.regs.read(SCRATCH + 1), 0x0403_0201, "a packet");
     let surfaces: Vec<_> = late.pipeline.surfaces.iter().collect();

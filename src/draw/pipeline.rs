@@ -3,19 +3,23 @@
 //! With its parts, this is the only file of `draw/` that holds the machine. The stages take their state and
 //! values, and give values and what is to be recorded.
 //!
+//! - `ahead`: fragments that others draw while the command processor goes on.
 //! - `guesses`: which ones a draw rests on.
 //! - [`late`]: copies that wait, and who must not read memory before they are done.
 //! - [`look`]: what a draw is made of, for whoever looks at it.
 //! - `parts`: draws that are too large to be held at once.
 //! - `record`: what is recorded of draws.
 //! - `resolve`: draws of the resolve pass.
+//! - `whole`: the stages that take whole primitives.
 
+mod ahead;
 mod guesses;
 pub mod late;
 pub mod look;
 mod parts;
 mod record;
 mod resolve;
+mod whole;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,20 +27,23 @@ use std::time::Instant;
 use a4emu_decoder::regs::enums::PrimType;
 
 use crate::budget::Work;
-use crate::fault::{Client, Fault, Miss};
+use crate::fault::{Fault, Miss};
 use crate::fidelity::Line;
 use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 use crate::pass::Pass;
 
+use ahead::{Ahead, catch_up, make_room, offer};
 use guesses::record_guesses;
 use late::{Resolves, settle_stages, settle_state};
 use look::{Watch, watched};
 use record::{record_cost, record_end, record_fragments, record_log, record_outside, record_unsupported};
+use whole::{feed_back, whole_primitives};
 
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
 use super::ds::state::DomainState;
+use super::fs::bands::Visible;
 use super::fs::batch::{Batch, Finished, Waiting};
 use super::fs::reasons::Reasons;
 use super::fs::state::{FragmentInputs, FragmentState};
@@ -45,13 +52,10 @@ use super::gras::layers::{self, Grouping, Layer};
 use super::gras::primitives::Primitives;
 use super::gras::raster::Rect;
 use super::gras::setup::{self, Assembled, PrimitiveState};
-use super::gs::batch::GeometryDraw;
 use super::gs::cost::DispatchCosts;
-use super::gs::dispatch::{Choice, Demand, Setting};
+use super::gs::dispatch::Setting;
 use super::gs::state::{GeometryState, Layers};
-use super::hs::Hull;
 use super::kept::{Kept, Said};
-use super::pc::assembler::PrimitiveList;
 use super::pc::state::PatchState;
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::rb::rendered::Surfaces;
@@ -63,7 +67,7 @@ use super::sp::state::StageState;
 use super::stats::{CostList, Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
-use super::vertices::{VertexStream, Vertices};
+use super::vertices::VertexStream;
 use super::vfd::state::{FetchState, attributes};
 use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
@@ -82,10 +86,16 @@ pub struct Pipeline {
     pub primitives: PrimitiveCache,
     /// Draws that wait for their fragments.
     batch: Batch,
+    /// Those before them, which others draw.
+    ahead: Option<Ahead>,
+    /// How many draws there had been when draws began to wait.
+    waiting_since: u64,
     /// When tile memory is copied to memory.
     pub resolves: Resolves,
     /// Counts and times.
     pub stats: Stats,
+    /// Whether nobody asks for the times: of small draws, to look at the clock is a part that shows.
+    pub untimed: bool,
     /// How geometry shaders are to be laid on lanes.
     pub gs_dispatch: Setting,
     /// How they were, and what that cost.
@@ -105,6 +115,21 @@ impl Pipeline {
     pub fn report(&self, guesses: Option<Vec<Line>>) -> StatsReport {
         let tessellation = (self.tessellation.patches > 0).then_some(self.tessellation);
         StatsReport { stats: self.stats, tessellation, geometry: self.dispatches.rows(), guesses }
+    }
+}
+
+/// What the parts of a draw take.
+#[derive(Clone, Copy)]
+struct Stopwatch(Option<Instant>);
+
+impl Stopwatch {
+    /// Starts, if somebody asks for times.
+    fn of(gpu: &Gpu) -> Self {
+        Self((!gpu.pipeline.untimed).then(Instant::now))
+    }
+
+    fn milliseconds(self) -> f64 {
+        self.0.map_or(0.0, |start| start.elapsed().as_secs_f64() * 1e3)
     }
 }
 
@@ -139,14 +164,14 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
 
 /// A draw from end to end.
 fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
-    let start = Instant::now();
+    let start = Stopwatch::of(gpu);
     settle_state(gpu);
     let stages = vertex_stages(gpu, call)?;
     let state = draw_state(gpu, &stages)?;
     settle_stages(gpu, &stages, Some(&state.fragment.stage));
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
-    gpu.pipeline.stats.ms.snapshot += start.elapsed().as_secs_f64() * 1e3;
+    gpu.pipeline.stats.ms.snapshot += start.milliseconds();
     if parts::are_needed(&stages) && gpu.pipeline.watch.is_none() {
         return parts::render(gpu, call, &stages, &state, rests);
     }
@@ -167,12 +192,27 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
 /// Draws the fragments that wait. Whoever looks at tile memory or counters, or writes memory that
 /// shaders may read, asks for it first.
 pub fn flush(gpu: &mut Gpu) {
+    catch_up(gpu);
     if gpu.pipeline.batch.is_empty() {
         return;
     }
     let start = Instant::now();
-    let batch = std::mem::take(&mut gpu.pipeline.batch);
-    let finished = batch.shade(&mut gpu.gmem, &mut gpu.mem, &mut gpu.budget);
+    let batch = take_batch(gpu);
+    let mut lent = batch.copies().lend(&mut gpu.mem);
+    let finished = batch.shade(&mut gpu.gmem, &gpu.mem, &mut lent, &mut gpu.budget);
+    lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));
+    record_finished(gpu, finished);
+    gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
+}
+
+/// All that waits. What comes next waits anew.
+fn take_batch(gpu: &mut Gpu) -> Batch {
+    gpu.pipeline.waiting_since = gpu.pipeline.stats.draws;
+    std::mem::take(&mut gpu.pipeline.batch)
+}
+
+/// Records what became of a batch.
+fn record_finished(gpu: &mut Gpu, finished: Vec<Finished>) {
     let here = gpu.at;
     for Finished { at, samples, log } in finished {
         gpu.at = at;
@@ -180,7 +220,6 @@ pub fn flush(gpu: &mut Gpu) {
     }
     gpu.at = here;
     record_end(gpu, Ok(()));
-    gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
 }
 
 /// Rasteriser discard: what the stages before it store is all that is left.
@@ -220,114 +259,18 @@ fn vertex_stream(gpu: &mut Gpu, stages: &VertexStages) -> Result<Option<VertexSt
 
 /// Vertex fetch and vertex shader.
 fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
-    let start = Instant::now();
+    let start = Stopwatch::of(gpu);
     let shaded = state.shade(&mut gpu.mem, &mut gpu.budget)?;
     Ok(record_vertices(gpu, shaded, start))
 }
 
 /// Records what the vertex shader did since `start`.
-fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Instant) -> Shaded {
+fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Stopwatch) -> Shaded {
     gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
     record_cost(gpu, Stage::VS, &shaded.log, 0);
     record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
-    gpu.pipeline.stats.ms.vertex += start.elapsed().as_secs_f64() * 1e3;
+    gpu.pipeline.stats.ms.vertex += start.milliseconds();
     shaded
-}
-
-/// The stages that take whole primitives.
-fn whole_primitives(
-    gpu: &mut Gpu,
-    stages: &VertexStages,
-    shaded: Shaded,
-) -> Result<Option<VertexStream>, Stop> {
-    let Some(primitives) = stages.whole_primitives(&shaded.list) else {
-        let what = format!("draw {}: a geometry shader of {:?}", stages.draw, stages.topology);
-        gpu.report.unsupported(what, gpu.at);
-        return Ok(None);
-    };
-    let (vertices, primitives) = match &stages.tessellation {
-        Some(tessellation) => tessellate(gpu, tessellation, &shaded.vertices, &primitives)?,
-        None => (shaded.vertices, primitives),
-    };
-    Ok(Some(match &stages.geometry {
-        Some(geometry) => shade_geometry(gpu, geometry, &vertices, &primitives, stages.draw)?,
-        None => VertexStream { vertices, list: primitives.vertices, words: Vec::new() },
-    }))
-}
-
-/// Hull shader, tessellator, domain shader.
-fn tessellate(
-    gpu: &mut Gpu,
-    tessellation: &Tessellation,
-    vertices: &Vertices,
-    primitives: &PrimitiveList,
-) -> Result<(Vertices, PrimitiveList), Stop> {
-    let Tessellation { hull, patches, domain } = tessellation;
-    let log = Hull { stage: hull, state: patches, vertices, patches: primitives }
-        .shade(&mut gpu.mem, &mut gpu.budget);
-    let failed = log.fault.is_some();
-    record_cost(gpu, Stage::HS, &log, 0);
-    record_log(gpu, &format!("draw {}: hull", patches.draw), log);
-    let count = if failed { 0 } else { primitives.len() };
-    let (factors, problems) = pc::factors::read(patches, count, &gpu.mem);
-    gpu.report.missing.extend(problems.missing.iter());
-    problems.faults.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
-    let components = domain.outputs.components;
-    let points = ds::points(patches, components, &primitives.ids, &factors, &mut gpu.budget)?;
-    let (shaded, log) = ds::shade(domain, &points.points, &mut gpu.mem, &mut gpu.budget);
-    record_cost(gpu, Stage::DS, &log, 0);
-    record_log(gpu, &format!("draw {}: domain", patches.draw), log);
-    let cost = &mut gpu.pipeline.tessellation;
-    cost.patches += primitives.len() as u64;
-    cost.culled += points.culled + (primitives.len() - count) as u64;
-    cost.points += points.points.len() as u64;
-    cost.primitives += points.primitives.len() as u64;
-    Ok((shaded, points.primitives))
-}
-
-/// Geometry shader.
-fn shade_geometry(
-    gpu: &mut Gpu,
-    state: &GeometryState,
-    vertices: &Vertices,
-    primitives: &PrimitiveList,
-    draw: u32,
-) -> Result<VertexStream, Stop> {
-    let demand = Demand {
-        registers: state.stage.program.registers(),
-        inputs: vertices.varying_components(),
-        stores: state.stage.stores(),
-    };
-    let setting = gpu.pipeline.gs_dispatch;
-    let choice = Choice::new(setting, &demand);
-    if let Some(what) = choice.refusal(setting, &demand) {
-        gpu.report.unsupported(format!("draw {draw}: {what}"), gpu.at);
-    }
-    let work = GeometryDraw { state, vertices, primitives, choice, draw };
-    let shaded = gs::shade(&work, &mut gpu.mem, &mut gpu.budget);
-    gpu.pipeline.dispatches.add(&choice, &shaded.cost);
-    record_cost(gpu, Stage::GS, &shaded.log, 0);
-    record_log(gpu, &format!("draw {draw}: geometry"), shaded.log);
-    shaded.fault.into_iter().for_each(|fault| gpu.report.fault(fault, gpu.at));
-    shaded.too_large.into_iter().for_each(|what| gpu.report.cut(what, gpu.at));
-    let strips = shaded.strips;
-    Ok(VertexStream { vertices: strips.vertices, list: strips.list, words: strips.words })
-}
-
-/// Transform feedback.
-fn feed_back(
-    gpu: &mut Gpu,
-    feedback: &FeedbackState,
-    stages: &VertexStages,
-    stream: &VertexStream,
-) -> Result<(), Stop> {
-    charge(&mut gpu.budget, Work::LaneAccess, 3 * stream.list.len() as u64 * feedback.components())?;
-    let (topology, provoking) = (stages.topology(), stages.provoking);
-    let filled = feedback.run(topology, provoking, stream, &mut |address, value| {
-        gpu.store(Client::Geometry, address, &value.to_le_bytes());
-    });
-    gpu.written_back.extend(filled.registers());
-    Ok(())
 }
 
 /// What reaches the rasteriser, unless the previous tile left it. `None` when the primitive type is not
@@ -340,8 +283,9 @@ fn primitives(
 ) -> Result<Option<Arc<Primitives>>, Stop> {
     if stages.is_reusable() {
         charge(&mut gpu.budget, Work::Copy16, looked_through(&stages.vertex) / 16)?;
+        let slot = gpu.pipeline.kept.slots.of(gpu.at.address);
         let cache = &gpu.pipeline.primitives;
-        if let Some(known) = cache.find(gpu.at.address, &stages.vertex, &state.primitive, &gpu.mem) {
+        if let Some(known) = cache.find(slot, &stages.vertex, &state.primitive, &gpu.mem) {
             return Ok(Some(known));
         }
     }
@@ -366,8 +310,9 @@ fn assembled(
     let made = Arc::new(made);
     // What is drawn straight to memory is not drawn again for another tile.
     if stages.is_reusable() && call.pass != Pass::Bypass {
+        let slot = gpu.pipeline.kept.slots.of(gpu.at.address);
         let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
-        cache.keep(gpu.at.address, stages.vertex, state, &gpu.mem, &made);
+        cache.keep(slot, stages.vertex, state, &gpu.mem, &made);
     }
     Ok(Some(made))
 }
@@ -379,11 +324,11 @@ fn set_up(
     state: &PrimitiveState,
     stream: VertexStream,
 ) -> Option<Primitives> {
-    let start = Instant::now();
+    let start = Stopwatch::of(gpu);
     let VertexStream { mut vertices, list, words } = stream;
     let Assembled { primitives, left_out } =
         setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
-    gpu.pipeline.stats.ms.primitive += start.elapsed().as_secs_f64() * 1e3;
+    gpu.pipeline.stats.ms.primitive += start.milliseconds();
     gpu.pipeline.stats.primitives += primitives.len() as u64;
     no_room(gpu, call, left_out);
     Some(Primitives::new(vertices, primitives, words))
@@ -410,20 +355,25 @@ fn draw_first_layer(
     made: Arc<Primitives>,
 ) -> Result<(), Stop> {
     let surfaces = &state.targets.surfaces;
-    let Some(area) = visible_area(gpu, &state, surfaces, &made) else {
+    let Some(visible) = visible(gpu, &state, surfaces, &made) else {
         note_written(gpu, call, &state, surfaces);
         return Ok(());
     };
-    if !gpu.pipeline.batch.can_take(surfaces, area) {
-        flush(gpu);
+    let area = visible.area;
+    if !gpu.pipeline.batch.can_take(&state.targets, area) {
+        make_room(gpu);
+        if !gpu.pipeline.batch.can_take(&state.targets, area) {
+            return draw_layer(gpu, call, &state, 0, &made);
+        }
     }
-    if state.fragment.stage.stores() || !gpu.pipeline.batch.can_take(surfaces, area) {
+    if state.fragment.stage.stores() {
         return draw_layer(gpu, call, &state, 0, &made);
     }
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
-    let count = affordable(gpu, &made.bounds, area);
+    let count = affordable(gpu, &made.bounds, visible);
     let reasons = gpu.pipeline.reasons.clone();
-    gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area, reasons });
+    gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area, reasons }, &visible);
+    offer(gpu);
     Ok(())
 }
 
@@ -465,11 +415,12 @@ fn note_written(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, surfaces: &[S
 /// Rasteriser, fragment shader, render backend.
 fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Result<(), Stop> {
     let Primitives { vertices, primitives, bounds, .. } = made;
-    let Some(area) = visible_area(gpu, state, surfaces, made) else { return Ok(()) };
+    let Some(visible) = visible(gpu, state, surfaces, made) else { return Ok(()) };
+    let area = visible.area;
     flush(gpu);
     charge(&mut gpu.budget, Work::Copy16, copied(surfaces, area))?;
     let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
-    let count = affordable(gpu, bounds, area);
+    let count = affordable(gpu, bounds, visible);
     let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
     let reasons = gpu.pipeline.reasons.clone();
     let reasons = reasons.as_deref();
@@ -494,15 +445,18 @@ fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
     }
 }
 
-/// The pixels that a draw of `made` to `surfaces` can change; `None` when there are none.
-fn visible_area(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Option<Rect> {
-    let inside = state.targets.scissor.intersect(reachable(surfaces, &gpu.gmem, &gpu.mem));
-    let visible = made.bounds.iter().map(|bounds| bounds.intersect(inside));
-    visible.filter(|rect| !rect.is_empty()).reduce(Rect::union)
+/// What a draw of `made` to `surfaces` can change; `None` when there is nothing.
+fn visible(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Option<Visible> {
+    let gmem = gpu.chip.gmem_bytes();
+    let inside = state.targets.scissor.intersect(reachable(surfaces, gmem, &gpu.mem));
+    Visible::of(&made.bounds, inside)
 }
 
-/// How many of the primitives with these `bounds` the budget pays for, which it does.
-fn affordable(gpu: &mut Gpu, bounds: &[Rect], area: Rect) -> usize {
+/// How many of the primitives with these `bounds`, of which so much is visible, the budget pays for, which it does.
+fn affordable(gpu: &mut Gpu, bounds: &[Rect], Visible { area, pixels, .. }: Visible) -> usize {
+    if gpu.budget.affords(Work::Pixel, pixels) && gpu.budget.take(Work::Pixel, pixels) {
+        return bounds.len();
+    }
     let touched = bounds.iter().map(|bounds| bounds.intersect(area).area());
     touched.take_while(|pixels| gpu.budget.take(Work::Pixel, *pixels)).count()
 }
@@ -513,7 +467,8 @@ fn affordable(gpu: &mut Gpu, bounds: &[Rect], area: Rect) -> usize {
 fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Fault> {
     let mut programs = std::mem::take(&mut gpu.pipeline.programs);
     let mut kept = gpu.pipeline.kept.stages[stage as usize].take().unwrap_or_default();
-    let state = kept.get(gpu, &mut programs, stage);
+    let slot = gpu.pipeline.kept.slots.of(gpu.at.address);
+    let state = kept.get(gpu, &mut programs, stage, slot);
     gpu.pipeline.kept.stages[stage as usize] = Some(kept);
     gpu.pipeline.programs = programs;
     state.map_err(|why| match why {
@@ -531,10 +486,11 @@ fn missing_code(gpu: &mut Gpu, stage: Stage, miss: Miss) -> Fault {
 fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
     let stage = stage(gpu, Stage::VS)?;
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
+    let slot = kept.slots.of(gpu.at.address);
     let (attributes, unsupported) =
-        kept.attributes.get(regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
+        kept.attributes.get(slot, regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
     let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes, gpu.model);
-    let outputs = kept.outputs.get(regs, (), |regs| Arc::new(VertexOutputs::snapshot(regs, Stage::VS)));
+    let outputs = kept.outputs.get(slot, regs, (), |regs| Arc::new(VertexOutputs::snapshot(regs, Stage::VS)));
     record_unsupported(gpu, unsupported.iter().cloned());
     Ok(VertexState { fetch, stage, outputs })
 }
@@ -574,13 +530,15 @@ fn tessellation(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Tessellation>, 
 
 fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> {
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
-    let (targets, unsupported) =
-        kept.targets.get(regs, (), |regs| with_unsupported(|list| Arc::new(Targets::snapshot(regs, list))));
+    let slot = kept.slots.of(gpu.at.address);
+    let (targets, unsupported) = kept
+        .targets
+        .get(slot, regs, (), |regs| with_unsupported(|list| Arc::new(Targets::snapshot(regs, list))));
     let (topology, viewports, model) = (stages.topology(), stages.viewports(), gpu.model);
-    let primitive = kept.primitive.get(regs, (topology, viewports), |regs| {
+    let primitive = kept.primitive.get(slot, regs, (topology, viewports), |regs| {
         Arc::new(PrimitiveState::snapshot(regs, topology, viewports, model))
     });
-    let inputs = kept.inputs.get(regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs)));
+    let inputs = kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs)));
     record_unsupported(gpu, unsupported.iter().cloned());
     let stage = stage(gpu, Stage::FS)?;
     Ok(DrawState { primitive, fragment: FragmentState { stage, inputs }, targets })

@@ -164,7 +164,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             return self.whole_block(primitive, at);
         }
         self.occupied.add(at, mask);
-        // Those without pixels are overwritten: that is cheaper than to guess how many there are.
+        // Those without pixels are overwritten: that is cheaper than to find out how many there are.
         for quad in &quads(primitive, at, mask) {
             self.queue[self.queued] = *quad;
             self.queued += usize::from(quad.mask != 0);

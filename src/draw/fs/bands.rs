@@ -8,7 +8,7 @@ use crate::memory::Memory;
 
 use super::band::BandRun;
 use super::sampled::SampledRun;
-use super::{Coloring, FragmentDraw};
+use super::{Coloring, FragmentDraw, Plan};
 
 /// Rows of a band, which is a job. Fixed, so that nothing depends on the number of threads.
 pub(super) const BAND_ROWS: i32 = 32;
@@ -18,6 +18,9 @@ pub(super) const SMALL_DRAW: u64 = 1 << 13;
 
 /// Pixels to fill that take as long as one to shade.
 const FILLED_PER_SHADED: u64 = 16;
+
+/// Pixels to shade that take as long as it takes to begin with a primitive.
+const SHADED_PER_PRIMITIVE: u64 = 16;
 
 /// Some rows of a draw, or of several, and what touches them.
 pub(super) struct Band<'p, T> {
@@ -66,12 +69,48 @@ impl FragmentDraw<'_> {
     }
 
     /// How much there is to do, in pixels to shade.
-    pub(super) fn cost(&self, area: Rect) -> u64 {
-        let pixels: u64 = self.bounds.iter().map(|bounds| bounds.intersect(area).area()).sum();
-        match self.plan.color {
-            Coloring::Shaded => pixels,
-            Coloring::None | Coloring::Solid(_) => pixels / FILLED_PER_SHADED,
+    fn cost(&self, area: Rect) -> u64 {
+        Visible::of(self.bounds, area).map_or(0, |visible| self.plan.cost(&visible))
+    }
+}
+
+/// What a draw can change.
+#[derive(Clone, Copy)]
+pub struct Visible {
+    /// What holds all of it.
+    pub area: Rect,
+    /// Primitives.
+    pub primitives: u64,
+    /// Pixels of all their bounds.
+    pub pixels: u64,
+}
+
+impl Visible {
+    /// Of primitives with these `bounds`, of which no more than what is `inside` can be seen. `None` when there is
+    /// nothing.
+    pub fn of(bounds: &[Rect], inside: Rect) -> Option<Self> {
+        let nothing = Rect { x0: i32::MAX, y0: i32::MAX, x1: i32::MIN, y1: i32::MIN };
+        let mut visible = Self { area: nothing, primitives: 0, pixels: 0 };
+        for bounds in bounds {
+            let touched = bounds.intersect(inside);
+            if !touched.is_empty() {
+                visible.area = visible.area.union(touched);
+                visible.primitives += 1;
+                visible.pixels += touched.area();
+            }
         }
+        (visible.primitives > 0).then_some(visible)
+    }
+}
+
+impl Plan {
+    /// How much there is to do, in pixels to shade.
+    pub(super) fn cost(&self, visible: &Visible) -> u64 {
+        let pixels = match self.color {
+            Coloring::Shaded => visible.pixels,
+            Coloring::None | Coloring::Solid(_) => visible.pixels / FILLED_PER_SHADED,
+        };
+        pixels + visible.primitives * SHADED_PER_PRIMITIVE
     }
 }
 

@@ -11,14 +11,14 @@
 
 use std::sync::Arc;
 
-use super::bands::{BAND_ROWS, Band, SMALL_DRAW, cut};
+use super::bands::{BAND_ROWS, Band, SMALL_DRAW, Visible, cut};
 use super::copies::{Copies, Copy, Strip};
 use super::reasons::Reasons;
 use super::{DrawState, FragmentDraw, Plan};
 use crate::budget::{Budget, Ends};
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::raster::Rect;
-use crate::draw::rb::state::ResolveState;
+use crate::draw::rb::state::{ResolveState, Targets};
 use crate::draw::rb::surface::{PixelRows, Surface, in_place, rows_in_place};
 use crate::draw::sp::launch::{Threads, Worker, in_waves};
 use crate::draw::sp::log::ShaderLog;
@@ -26,10 +26,10 @@ use crate::draw::sp::memory::GpuMemory;
 use crate::draw::sp::state::StageState;
 use crate::draw::tpl1::BoundBank;
 use crate::fault::Place;
-use crate::memory::Memory;
+use crate::memory::{Lent, Memory};
 
 /// Draws and copies that wait at most.
-const MAX_STEPS: usize = 512;
+const MAX_STEPS: usize = 2048;
 
 /// Pixels to copy that take as long as one to shade.
 const COPIED_PER_SHADED: u64 = 16;
@@ -58,7 +58,7 @@ pub struct Waiting {
 /// One thing that waits.
 enum Step {
     /// A draw, with the indices of its surfaces and where its tile begins.
-    Draw(Waiting, Vec<usize>, [i32; 2]),
+    Draw(Waiting, Arc<[usize]>, [i32; 2]),
     /// A copy from a surface.
     Copy(Copy),
 }
@@ -80,6 +80,18 @@ pub struct Batch {
     cost: u64,
     /// Bytes of what they draw.
     bytes: usize,
+    /// Targets of the last draw.
+    last: Option<Last>,
+}
+
+/// Targets of a draw that waits.
+#[derive(Clone)]
+struct Last {
+    targets: Arc<Targets>,
+    /// Where its tile begins.
+    anchor: [i32; 2],
+    /// Indices of its surfaces.
+    surfaces: Arc<[usize]>,
 }
 
 /// Where the tile begins that surfaces are in: their first pixel, but for the rows above it that its first band
@@ -111,16 +123,35 @@ impl Batch {
         self.steps.is_empty()
     }
 
+    /// Whether it is worth waking other threads.
+    pub fn is_large(&self) -> bool {
+        self.cost >= SMALL_DRAW
+    }
+
     /// Whether memory is to be written.
     pub fn copies(&self) -> &Copies {
         &self.copies
     }
 
-    /// Whether a draw to `surfaces` within `area` can wait with the others.
-    pub fn can_take(&self, surfaces: &[Surface], area: Rect) -> bool {
-        if self.steps.len() >= MAX_STEPS || self.bytes >= MAX_BYTES {
+    /// Whether a draw to `targets` within `area` can wait with the others.
+    pub fn can_take(&self, targets: &Arc<Targets>, area: Rect) -> bool {
+        if self.is_full() {
             return false;
         }
+        if let Some(last) = self.last.as_ref().filter(|last| Arc::ptr_eq(&last.targets, targets))
+            && self.area == self.area.map(|all| all.union(area.seen_from(last.anchor)))
+        {
+            return true;
+        }
+        self.has_room(&targets.surfaces, area)
+    }
+
+    fn is_full(&self) -> bool {
+        self.steps.len() >= MAX_STEPS || self.bytes >= MAX_BYTES
+    }
+
+    /// Whether `surfaces`, drawn to within `area`, are in the same tile memory as the others and overlap none.
+    fn has_room(&self, surfaces: &[Surface], area: Rect) -> bool {
         let Some(anchor) = anchor(surfaces) else { return false };
         let surfaces: Vec<Surface> = surfaces.iter().map(|surface| seen_from(surface, anchor)).collect();
         let area = area.seen_from(anchor);
@@ -134,13 +165,17 @@ impl Batch {
         !has_twice(&surfaces) && (0..all.len()).all(|index| in_place(&all, all_area, index))
     }
 
-    /// Adds a draw that [`Batch::can_take`]s.
-    pub fn add(&mut self, draw: Waiting) {
-        let anchor = anchor(&draw.state.targets.surfaces).unwrap_or_default();
-        let surfaces =
-            draw.state.targets.surfaces.iter().map(|surface| self.place(surface, anchor)).collect();
+    /// Adds a draw that [`Batch::can_take`]s, of which so much is visible.
+    pub fn add(&mut self, draw: Waiting, visible: &Visible) {
+        let targets = &draw.state.targets;
+        if self.last.as_ref().is_none_or(|last| !Arc::ptr_eq(&last.targets, targets)) {
+            let anchor = anchor(&targets.surfaces).unwrap_or_default();
+            let surfaces = targets.surfaces.iter().map(|surface| self.place(surface, anchor)).collect();
+            self.last = Some(Last { targets: targets.clone(), anchor, surfaces });
+        }
+        let Some(Last { anchor, surfaces, .. }) = self.last.clone() else { return };
         self.extend(draw.area.seen_from(anchor));
-        self.cost += draw.fragments().cost(draw.area);
+        self.cost += draw.plan.cost(visible);
         self.bytes += draw.made.bytes();
         self.steps.push(Step::Draw(draw, surfaces, anchor));
     }
@@ -151,7 +186,7 @@ impl Batch {
         let Some(anchor) = anchor(&[from]) else { return false };
         let Some(buffer) = memory.buffer_at(state.base) else { return false };
         let is_read = |step: &Step| step.draw().is_some_and(|draw| reads(&draw.state.fragment.stage, buffer));
-        if !self.can_take(&[from], area) || self.steps.iter().any(is_read) {
+        if self.is_full() || !self.has_room(&[from], area) || self.steps.iter().any(is_read) {
             return false;
         }
         let Some(destination) = self.copies.take(state, area, anchor, memory) else { return false };
@@ -174,15 +209,18 @@ impl Batch {
         self.area = Some(self.area.map_or(area, |all| all.union(area)));
     }
 
-    /// Draws the fragments of all, and copies.
-    pub fn shade(&self, gmem: &mut [u8], memory: &mut Memory, budget: &mut Budget) -> Vec<Finished> {
+    /// Draws the fragments of all, and copies to `lent`, which is what the copies [lend](Copies::lend).
+    pub fn shade(
+        &self,
+        gmem: &mut [u8],
+        memory: &Memory,
+        lent: &mut [Lent],
+        budget: &mut Budget,
+    ) -> Vec<Finished> {
         let nothing = |draw: &Waiting| Finished { at: draw.at, samples: 0, log: ShaderLog::default() };
         let mut finished: Vec<Option<Finished>> =
             self.steps.iter().map(|step| step.draw().map(nothing)).collect();
-        let mut lent = self.copies.lend(memory);
-        let strips = self.copies.strips(&mut lent);
-        self.run(gmem, memory, budget, strips, &mut finished);
-        lent.into_iter().for_each(|lent| memory.give_back(lent));
+        self.run(gmem, memory, budget, self.copies.strips(lent), &mut finished);
         finished.into_iter().flatten().collect()
     }
 
@@ -195,7 +233,7 @@ impl Batch {
         finished: &mut [Option<Finished>],
     ) {
         let banks: Vec<Option<BoundBank<'_>>> = self.steps.iter().map(|step| step.bind(memory)).collect();
-        let threads = if self.cost < SMALL_DRAW { Threads::This } else { Threads::All };
+        let threads = if self.is_large() { Threads::All } else { Threads::This };
         let ends = budget.ends();
         let work = |job: Job<'_>, share| self.band(job, (share, &ends), memory, &banks);
         in_waves(budget, threads, self.jobs(gmem, strips).into_iter(), work, |done, budget| {

@@ -135,7 +135,7 @@ mod tests {
             let mut occupied = Occupied::default();
             for _ in 0..4 {
                 let at = [8 * random(4) as i32 - 16, 4 * random(8) as i32 - 16];
-                let mask = (random(1 << 16) << 16 | random(1 << 16)) & random(1 << 16) * 0x1_0001;
+                let mask = (random(1 << 16) << 16 | random(1 << 16)) & (random(1 << 16) * 0x1_0001);
                 let touches = queue.iter().any(|quad: &Quad| quad.touches(at, mask));
                 assert!(occupied.may_have(at, mask) || !touches);
                 touched += u32::from(touches);

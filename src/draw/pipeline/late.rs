@@ -8,7 +8,7 @@ use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::VertexState;
 use crate::gpu::{Gpu, STAGES};
 
-use super::flush;
+use super::{catch_up, flush};
 
 /// When the draws of the resolve pass are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,8 +17,11 @@ pub enum Resolves {
     #[default]
     AtOnce,
     /// When somebody on the chip reads or writes memory that they write, and at the latest at the end of the submit:
-    /// for whoever does not look at memory in between.
+    /// for whoever does not look at memory in between. Others may draw meanwhile.
     Late,
+    /// As late; and others begin with whatever waits, however little it is. This is slower, and shows what goes wrong
+    /// when the command processor does not wait for them.
+    Ahead,
 }
 
 /// Has what waits done if it writes some of the `len` bytes at `address`, which are about to be read.
@@ -28,17 +31,17 @@ pub fn settle(gpu: &mut Gpu, address: u32, len: u64) {
 
 /// The same of the programs and border colours of all stages.
 pub(super) fn settle_state(gpu: &mut Gpu) {
-    if gpu.pipeline.batch.copies().is_empty() {
+    if gpu.pipeline.batch.copies().is_empty() && gpu.pipeline.ahead.is_none() {
         return;
     }
-    let mut places = Vec::new();
-    for stage in STAGES {
-        places.push(border_place(&gpu.regs, stage));
-        if let CodePlace::Memory(start, instructions) = CodePlace::of(gpu, stage) {
-            places.push((start, u64::from(instructions) * 8));
-        }
-    }
-    settle_if(gpu, |buffer| places.iter().any(|place| overlap(buffer, *place)));
+    let places: [[(u32, u64); 2]; 6] = STAGES.map(|stage| {
+        let code = match CodePlace::of(gpu, stage) {
+            CodePlace::Memory(start, instructions) => (start, u64::from(instructions) * 8),
+            CodePlace::Store(..) => (0, 0),
+        };
+        [border_place(&gpu.regs, stage), code]
+    });
+    settle_if(gpu, |buffer| places.as_flattened().iter().any(|place| overlap(buffer, *place)));
 }
 
 /// The same of what a vertex stage fetches.
@@ -57,10 +60,12 @@ pub(super) fn settle_stages(gpu: &mut Gpu, stages: &VertexStages, fragment: Opti
     settle_if(gpu, |buffer| behind.iter().any(|stage| reads(stage, buffer)));
 }
 
-/// Has what waits done if a buffer that it writes is one of those.
+/// Has what waits, or is ahead, done if a buffer that it writes is one of those.
 fn settle_if(gpu: &mut Gpu, is_read: impl Fn((u32, u32)) -> bool) {
-    if gpu.pipeline.batch.copies().buffers().any(is_read) {
+    if gpu.pipeline.batch.copies().buffers().any(&is_read) {
         flush(gpu);
+    } else if gpu.pipeline.ahead.as_ref().is_some_and(|ahead| ahead.writes(is_read)) {
+        catch_up(gpu);
     }
 }
 

@@ -14,6 +14,7 @@ use crate::draw::call::{DispatchCall, DrawCall};
 use crate::draw::cs;
 use crate::draw::cs::state::DispatchState;
 use crate::draw::debugged::{Launch, Looked, Place};
+use crate::draw::fs::bands::Visible;
 use crate::draw::fs::history::{PixelOf, Touch};
 use crate::draw::fs::inspect::WhichWarp;
 use crate::draw::fs::{DrawState, FragmentDraw, Plan};
@@ -73,7 +74,7 @@ fn histories(gpu: &mut Gpu, state: &DrawState, stream: &VertexStream, watch: &mu
     };
     let Primitives { vertices, primitives, .. } = &made;
     let surfaces = &state.targets.surfaces;
-    let area = state.targets.scissor.intersect(reachable(surfaces, &gpu.gmem, &gpu.mem));
+    let area = state.targets.scissor.intersect(reachable(surfaces, gpu.chip.gmem_bytes(), &gpu.mem));
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let draw = FragmentDraw { state: &state, vertices, primitives, bounds: &[], plan: &plan, reasons: None };
     for &at in &watch.pixels {
@@ -200,7 +201,8 @@ pub fn inspect_fragments(
     let (words, program) = stepwise(gpu, Stage::FS)?;
     let stages = vertex_stages(gpu, call)?;
     let mut state = draw_state(gpu, &stages)?;
-    let area = state.targets.scissor.intersect(reachable(&state.targets.surfaces, &gpu.gmem, &gpu.mem));
+    let area =
+        state.targets.scissor.intersect(reachable(&state.targets.surfaces, gpu.chip.gmem_bytes(), &gpu.mem));
     if !chosen.is_inside(area) {
         return Ok(Looked::NotHere);
     }
@@ -214,7 +216,7 @@ pub fn inspect_fragments(
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let Primitives { vertices, primitives, bounds, .. } = &made;
     let count = match chosen {
-        WhichWarp::Warp(_) => affordable(gpu, bounds, area),
+        WhichWarp::Warp(_) => Visible::of(bounds, area).map_or(0, |visible| affordable(gpu, bounds, visible)),
         WhichWarp::Pixel { .. } => {
             charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
             primitives.len()

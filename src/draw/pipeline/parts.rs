@@ -2,8 +2,6 @@
 //!
 //! Only vertices that nobody counts or stores can be shaded part for part: one that two parts have is shaded in both.
 
-use std::time::Instant;
-
 use a4emu_decoder::guesses::Guess;
 
 use crate::draw::call::DrawCall;
@@ -17,7 +15,7 @@ use crate::fault::Missing;
 use crate::gpu::Gpu;
 
 use super::guesses::record_guesses;
-use super::{draw_layer, record_vertices, set_up};
+use super::{Stopwatch, draw_layer, record_vertices, set_up};
 
 /// Bytes from which a draw goes in parts: clipping can make four times as many of them.
 const LARGE: u64 = MAX_HELD / 4;
@@ -45,7 +43,7 @@ pub(super) fn render(
     let Some(mut parts) = parts(stages) else { return Ok(()) };
     let mut missing = Missing::default();
     while let Some(part) = parts.next(&gpu.mem, &mut missing) {
-        let start = Instant::now();
+        let start = Stopwatch::of(gpu);
         let missing = std::mem::take(&mut missing);
         let shaded = stages.vertex.shade_part(&part, &missing, &mut gpu.mem, &mut gpu.budget)?;
         let shaded = record_vertices(gpu, shaded, start);

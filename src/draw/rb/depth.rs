@@ -259,10 +259,10 @@ impl PackedTest {
     #[inline(always)]
     fn pixels(&self, z: impl Fn(usize) -> f32, words: &mut Words, mask: u32) -> u32 {
         let mut all_passed = 0;
-        for i in 0..32 {
+        for (i, held) in words.iter_mut().enumerate() {
             let covered = 0u32.wrapping_sub((mask >> i) & 1);
-            let (word, passed) = self.pixel(z(i), words[i], covered);
-            words[i] = word;
+            let (word, passed) = self.pixel(z(i), *held, covered);
+            *held = word;
             all_passed |= passed & 1 << i;
         }
         all_passed

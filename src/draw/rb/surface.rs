@@ -222,10 +222,10 @@ pub fn extent(surface: &Surface, area: Rect) -> std::ops::Range<u64> {
 
 /// The pixels for which some surface has memory: whatever scissors say, no more than
 /// these are worth drawing. Without surfaces there are only samples to count.
-pub fn reachable(surfaces: &[Surface], gmem: &[u8], mem: &Memory) -> Rect {
+pub fn reachable(surfaces: &[Surface], gmem_bytes: usize, mem: &Memory) -> Rect {
     let extent = |surface: &Surface| {
         let room = match surface.location {
-            Location::Gmem(base) => (gmem.len() as u64).saturating_sub(base.into()),
+            Location::Gmem(base) => (gmem_bytes as u64).saturating_sub(base.into()),
             Location::Memory(base) => mem.room(base).into(),
         };
         let side = |pixels: u64| pixels.min(Rect::ALL.x1 as u64) as i32;
@@ -458,7 +458,7 @@ mod tests {
         let mut mem = Memory::new();
         mem.announce(0x1000, 64, Some(&[1; 64]));
         let surface = Surface { pitch: 0, ..surface(Location::Memory(0x1000)) };
-        assert_eq!(reachable(&[surface], &[], &mem), Rect { x0: 2, y0: 4, x1: 34, y1: 5 });
+        assert_eq!(reachable(&[surface], 0, &mem), Rect { x0: 2, y0: 4, x1: 34, y1: 5 });
         assert_eq!(surface.pixel([9, 4]), Some(Location::Memory(0x100e)));
         assert_eq!(surface.pixel([9, 5]), None);
         let area = Rect { x0: 6, y0: 4, x1: 9, y1: 5 };
