@@ -41,6 +41,8 @@ pub struct Device {
     state: Mutex<State>,
     /// Told when there is something for the GPU to do.
     pub work: Condvar,
+    /// Counts what the GPU has been asked to do ([`Device::ask`]).
+    pub asked: AtomicU32,
     /// Counts what a program can wait for: submits that end, sync objects that signal.
     pub progress: AtomicU32,
     /// The memory.
@@ -134,6 +136,7 @@ impl Device {
             chip: settings::get().chip,
             state: Mutex::default(),
             work: Condvar::new(),
+            asked: AtomicU32::new(0),
             progress: AtomicU32::new(0),
             arena: Arc::new(Mutex::new(Arena::new(mappings::region()?))),
             summary: Mutex::default(),

@@ -122,7 +122,12 @@ impl Engine {
             watch: None,
             threads: ThreadPoolBuilder::new().use_current_thread().build().ok(),
         };
+        // All are there before the program goes on: what a thread takes to begin is not counted to some submit.
+        engine.threads.iter().for_each(|threads| {
+            threads.broadcast(|_| ());
+        });
         engine.gpu.pipeline.programs.jit = settings::get().jit;
+        engine.gpu.pipeline.untimed = true;
         engine.watch = settings::get().validate.then(|| Watch::of_device(&mut engine.gpu));
         engine.leave_summary();
         engine
@@ -196,12 +201,17 @@ impl Engine {
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));
         let run = || {
             let mut counts = Counts::default();
-            let mut observers: Vec<&mut dyn Observer> = vec![&mut counts];
-            observers.extend(watch.as_mut().map(|watch| watch as &mut dyn Observer));
-            let mut observer = Tee(observers);
+            let mut both;
+            let observer: &mut dyn Observer = match watch {
+                Some(watch) => {
+                    both = Tee(vec![&mut counts, watch]);
+                    &mut both
+                }
+                None => &mut counts,
+            };
             for (span, _) in commands {
                 let dwords = (span.len / 4) as u32;
-                Cp::new(gpu, &mut Renderer, &mut observer).submit(span.address, dwords);
+                Cp::new(gpu, &mut Renderer, observer).submit(span.address, dwords);
             }
             gpu.at.submit += 1;
             counts
@@ -222,7 +232,7 @@ impl Engine {
             self.gpu.mem.unmap(gone.start, gone.end);
         }
         for (address, pages) in changes.born {
-            self.gpu.mem.map_shared(address, Box::new(pages));
+            self.gpu.mem.map_shared(address, Arc::new(pages));
         }
     }
 

@@ -6,8 +6,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 use std::sync::{PoisonError, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
@@ -17,6 +19,9 @@ use crate::engine::{Engine, Job, Outcome};
 use crate::ffi::own_table;
 use crate::ffi::process::keep_memory;
 use crate::share::Order;
+
+/// How long the GPU's thread looks out for the next submit before it sleeps: to be woken takes a good part of that.
+const LOOKOUT: Duration = Duration::from_micros(100);
 
 /// Submits that wait, and what became of others.
 #[derive(Default)]
@@ -84,8 +89,11 @@ impl Device {
 
     /// The thread: runs what is queued, for ever.
     fn serve(&self, mut engine: Engine) -> ! {
+        // On a single core it would keep the program from asking.
+        let alone = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
+        let lookout = if alone { Duration::ZERO } else { LOOKOUT };
         loop {
-            let (number, mut job) = self.next_job(&mut engine);
+            let (number, mut job) = self.next_job(&mut engine, lookout);
             let run = catch_unwind(AssertUnwindSafe(|| engine.run(self, &job)));
             let outcome = run.unwrap_or_else(|panic| engine.broke(self, panic.as_ref()));
             // Before anybody hears of the end: who then closes a buffer is the last to have it.
@@ -95,9 +103,29 @@ impl Device {
         }
     }
 
+    /// Tells the GPU that something is queued for it.
+    pub fn ask(&self) {
+        self.asked.fetch_add(1, Ordering::Release);
+        self.work.notify_one();
+    }
+
+    /// Returns as soon as the GPU is asked for more than it was at `asked`, or `time` is over.
+    fn look_out(&self, asked: u32, time: Duration) {
+        let start = Instant::now();
+        while self.asked.load(Ordering::Acquire) == asked && start.elapsed() < time {
+            (0..64).for_each(|_| std::hint::spin_loop());
+        }
+    }
+
     /// Waits for the next submit, and does errands until it comes.
-    fn next_job(&self, engine: &mut Engine) -> (u64, Job) {
+    fn next_job(&self, engine: &mut Engine, lookout: Duration) -> (u64, Job) {
+        let asked = self.asked.load(Ordering::Acquire);
         let mut state = self.state();
+        if state.ring.jobs.is_empty() && state.ring.errands.is_empty() {
+            drop(state);
+            self.look_out(asked, lookout);
+            state = self.state();
+        }
         loop {
             if let Some((errand, tell)) = state.ring.errands.pop_front() {
                 drop(state);

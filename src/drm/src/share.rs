@@ -148,7 +148,7 @@ impl Device {
         self.start()?;
         let (tell, told) = mpsc::channel();
         self.state().ring.errands.push_back((errand, tell));
-        self.work.notify_one();
+        self.ask();
         told.recv().unwrap_or(Err(Errno::IO))
     }
 

@@ -206,7 +206,7 @@ fn run(call: &Call, submit: &mut uapi::GemSubmit, mut job: Job) -> Result<(), Er
         job.fence = submit.fence;
         state.ring.push(job)
     };
-    call.device.work.notify_one();
+    call.device.ask();
     call.completed(number)
 }
 
