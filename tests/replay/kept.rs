@@ -112,3 +112,18 @@ fn packets_find_their_states_again() {
     assert!(first.iter().zip(&second).all(|(first, second)| Arc::ptr_eq(first, second)));
     assert!(!Arc::ptr_eq(&first[0], &first[1]));
 }
+
+#[test]
+fn descriptors_stand_above_the_constants_in_their_place() {
+    let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), KeptStage::default());
+    put_code(&mut gpu, "add.f r0.x, c448.y, r0.x\nend\n");
+    let mut scalar = |gpu: &Gpu| {
+        let state = kept.get(gpu, &mut programs, Stage::FS, 0).ok().expect("a program");
+        state.constants[4 * 448 + 1]
+    };
+    gpu.loaded.load(StateKind::SsboDescriptors(Pipe::Graphics), 0, &[1, 5, 1, 1]);
+    assert_eq!(scalar(&gpu), 5);
+    gpu.loaded.load(StateKind::Constants(Stage::FS), 448, &[5; 4]);
+    gpu.loaded.load(StateKind::SsboDescriptors(Pipe::Graphics), 0, &[1, 9, 1, 1]);
+    assert_eq!(scalar(&gpu), 9);
+}

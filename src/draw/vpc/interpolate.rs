@@ -556,6 +556,15 @@ mod tests {
     }
 
     #[test]
+    fn flat_and_replaced_locations_are_not_interpolated() {
+        let mut modes = [IntpMode::SMOOTH; MAX_VARYINGS];
+        let mut by = [ReplMode::Other(0); MAX_VARYINGS];
+        modes[3] = IntpMode::FLAT;
+        (by[5], by[64], by[127]) = (ReplMode::S, ReplMode::T, ReplMode::ONE_T);
+        assert_eq!(interpolated(&modes, &by), !(1 << 3 | 1 << 5 | 1 << 64 | 1 << 127));
+    }
+
+    #[test]
     fn a_block_has_the_weights_of_its_quads() {
         let (primitives, vertices) = ([primitive()], Vertices::new(0, 3));
         let (interpolation, replacement) =
