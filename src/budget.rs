@@ -199,12 +199,12 @@ impl Budget {
     /// is refused too. Says whether it may be done.
     #[must_use]
     pub fn take(&mut self, work: Work, count: u64) -> bool {
-        let units = count.saturating_mul(work.price());
         self.look_outside(work);
-        if self.cut.is_some() || units > self.left {
+        if !self.affords(work, count) {
             self.cut.get_or_insert(work);
             return false;
         }
+        let units = count.saturating_mul(work.price());
         self.left -= units;
         self.spent += units;
         true

@@ -31,10 +31,46 @@ impl Slots {
     }
 }
 
+/// What each [slot](Slots) has.
+pub struct BySlot<T>(Vec<Option<T>>);
+
+impl<T> Default for BySlot<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> BySlot<T> {
+    /// What `slot` has.
+    pub fn get(&self, slot: usize) -> Option<&T> {
+        self.0.get(slot)?.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, slot: usize) -> Option<&mut T> {
+        self.0.get_mut(slot)?.as_mut()
+    }
+
+    /// `slot` has this from now on.
+    pub fn put(&mut self, slot: usize, value: T) {
+        if self.0.len() <= slot {
+            self.0.resize_with(slot + 1, || None);
+        }
+        self.0[slot] = Some(value);
+    }
+
+    /// `slot` has nothing any more.
+    pub fn remove(&mut self, slot: usize) {
+        if let Some(value) = self.0.get_mut(slot) {
+            *value = None;
+        }
+    }
+}
+
 /// Values with what each was made of: a key, registers, and memory. Each [slot](Slots) has one; whose it is does not
 /// matter as long as it was made of the same.
 pub struct Memo<K, T> {
-    kept: Vec<Option<Kept<K, T>>>,
+    kept: BySlot<Kept<K, T>>,
     /// The slot whose value was given last: often nothing changes from one draw to the next.
     last: usize,
 }
@@ -51,7 +87,7 @@ struct Kept<K, T> {
 
 impl<K, T> Default for Memo<K, T> {
     fn default() -> Self {
-        Self { kept: Vec::new(), last: 0 }
+        Self { kept: BySlot::default(), last: 0 }
     }
 }
 
@@ -60,7 +96,7 @@ impl<K: PartialEq, T: Clone> Memo<K, T> {
     pub fn get(&mut self, slot: usize, regs: &RegFile, key: K, make: impl FnOnce(&RegFile) -> T) -> T {
         // What was given last is tried first, if it is quick, and again when the slot has nothing.
         for (slot, is_quick) in [(self.last, true), (slot, false), (self.last, false)] {
-            if let Some(Some(kept)) = self.kept.get_mut(slot)
+            if let Some(kept) = self.kept.get_mut(slot)
                 && kept.key == key
                 && match is_quick {
                     true => regs.is_untouched(&kept.registers),
@@ -72,10 +108,7 @@ impl<K: PartialEq, T: Clone> Memo<K, T> {
             }
         }
         let (value, registers) = regs.watch(make);
-        if self.kept.len() <= slot {
-            self.kept.resize_with(slot + 1, || None);
-        }
-        self.kept[slot] = Some(Kept { key, registers, memory: Vec::new(), time: 0, value: value.clone() });
+        self.kept.put(slot, Kept { key, registers, memory: Vec::new(), time: 0, value: value.clone() });
         self.last = slot;
         value
     }
@@ -90,10 +123,10 @@ impl<K: PartialEq, T: Clone> Memo<K, T> {
         make: impl FnOnce(&RegFile) -> (T, Vec<(u32, u32)>),
     ) -> T {
         for slot in [self.last, slot] {
-            if let Some(Some(kept)) = self.kept.get(slot)
+            if let Some(kept) = self.kept.get(slot)
                 && kept.memory.iter().any(|(at, len)| !memory.is_unchanged(*at, *len, kept.time))
             {
-                self.kept[slot] = None;
+                self.kept.remove(slot);
             }
         }
         let mut ranges = Vec::new();
@@ -102,7 +135,7 @@ impl<K: PartialEq, T: Clone> Memo<K, T> {
             ranges = read;
             value
         });
-        if let Some(Some(kept)) = self.kept.get_mut(slot).filter(|_| !ranges.is_empty()) {
+        if let Some(kept) = self.kept.get_mut(slot).filter(|_| !ranges.is_empty()) {
             (kept.memory, kept.time) = (ranges, memory.now());
         }
         value

@@ -156,10 +156,10 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
         return;
     }
     flush(gpu);
-    let start = Instant::now();
+    let start = Stopwatch::of(gpu);
     let result = compute(gpu, call);
     record_end(gpu, result);
-    gpu.pipeline.stats.ms.compute += start.elapsed().as_secs_f64() * 1e3;
+    gpu.pipeline.stats.ms.compute += start.milliseconds();
 }
 
 /// A draw from end to end.
@@ -196,13 +196,13 @@ pub fn flush(gpu: &mut Gpu) {
     if gpu.pipeline.batch.is_empty() {
         return;
     }
-    let start = Instant::now();
+    let start = Stopwatch::of(gpu);
     let batch = take_batch(gpu);
     let mut lent = batch.copies().lend(&mut gpu.mem);
     let finished = batch.shade(&mut gpu.gmem, &gpu.mem, &mut lent, &mut gpu.budget);
     lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));
     record_finished(gpu, finished);
-    gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
+    gpu.pipeline.stats.ms.fragment += start.milliseconds();
 }
 
 /// All that waits. What comes next waits anew.
@@ -397,11 +397,11 @@ fn draw_layer(
     layer: u32,
     made: &Primitives,
 ) -> Result<(), Stop> {
-    let start = Instant::now();
+    let start = Stopwatch::of(gpu);
     let surfaces: Vec<Surface> =
         state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
     let result = fragments(gpu, state, &surfaces, made);
-    gpu.pipeline.stats.ms.fragment += start.elapsed().as_secs_f64() * 1e3;
+    gpu.pipeline.stats.ms.fragment += start.milliseconds();
     note_written(gpu, call, state, &surfaces);
     result
 }
@@ -447,9 +447,12 @@ fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
 
 /// What a draw of `made` to `surfaces` can change; `None` when there is nothing.
 fn visible(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Option<Visible> {
-    let gmem = gpu.chip.gmem_bytes();
-    let inside = state.targets.scissor.intersect(reachable(surfaces, gmem, &gpu.mem));
-    Visible::of(&made.bounds, inside)
+    Visible::of(&made.bounds, drawable(gpu, state, surfaces))
+}
+
+/// The pixels that a draw to `surfaces` may change: within the scissor, and where there is memory.
+fn drawable(gpu: &Gpu, state: &DrawState, surfaces: &[Surface]) -> Rect {
+    state.targets.scissor.intersect(reachable(surfaces, gpu.chip.gmem_bytes(), &gpu.mem))
 }
 
 /// How many of the primitives with these `bounds`, of which so much is visible, the budget pays for, which it does.

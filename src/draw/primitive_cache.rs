@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::memo::BySlot;
 use crate::memory::{Memory, PAGE};
 
 use crate::draw::call::IndexSource;
@@ -29,7 +30,7 @@ struct Entry {
 /// Primitives by the slots of the draws' packets ([`Slots`](crate::memo::Slots)).
 #[derive(Default)]
 pub struct PrimitiveCache {
-    entries: Vec<Option<Entry>>,
+    entries: BySlot<Entry>,
     bytes: usize,
 }
 
@@ -47,7 +48,7 @@ impl PrimitiveCache {
         primitive: &Arc<PrimitiveState>,
         memory: &Memory,
     ) -> Option<Arc<Primitives>> {
-        let entry = self.entries.get(slot)?.as_ref()?;
+        let entry = self.entries.get(slot)?;
         let same = (Arc::ptr_eq(&entry.primitive, primitive) || entry.primitive == *primitive)
             && entry.vertex.is_same(vertex)
             && entry.sources.iter().all(|(at, len)| memory.is_unchanged(*at, *len, entry.time));
@@ -72,10 +73,7 @@ impl PrimitiveCache {
         }
         self.bytes += bytes;
         let entry = Entry { vertex, primitive, sources, time: memory.now(), made: made.clone() };
-        if self.entries.len() <= slot {
-            self.entries.resize_with(slot + 1, || None);
-        }
-        self.entries[slot] = Some(entry);
+        self.entries.put(slot, entry);
     }
 }
 

@@ -9,6 +9,7 @@ use super::environment::{Environment, Refused};
 use super::flow::Next;
 use super::jit;
 use super::lanes::{ALL, Lanes, Mask, lanes_of};
+use super::ops::Op;
 use super::program::{Program, Step};
 use super::rowmap::{ADDRESS, REGISTERS};
 use super::warp::{Killed, Warp};
@@ -103,6 +104,13 @@ pub fn step(program: &Program, warp: &mut Warp, environment: &mut impl Environme
     apply(step, warp, executing, environment).err().map(Outcome::Fault)
 }
 
+impl Step {
+    /// That the environment refuses `op`, which ends the step.
+    pub(super) fn refused(&self, op: &Op<Row>) -> ShaderFault {
+        ShaderFault::Unsupported { at: self.at, what: op.name() }
+    }
+}
+
 /// Does what `step` ends with, and moves on.
 pub(super) fn apply(
     step: &Step,
@@ -138,9 +146,9 @@ pub(super) fn apply(
         Effect::Gather(gather) => warp.gather(gather, executing),
         Effect::Scatter { base, offset, src } => warp.scatter(*base, *offset, *src, executing),
         Effect::Derivative { axis, dst, src } => warp.derivative(*axis, *dst, *src, executing),
-        Effect::Op(op, destination) => warp
-            .perform(op, *destination, executing, environment)
-            .map_err(|Refused| ShaderFault::Unsupported { at, what: op.name() })?,
+        Effect::Op(op, destination) => {
+            warp.perform(op, *destination, executing, environment).map_err(|Refused| step.refused(op))?
+        }
         Effect::LeftProgram => return Err(ShaderFault::OutOfProgram { at }),
         Effect::Invalid => return Err(ShaderFault::Invalid { at }),
         Effect::Unsupported(what) => return Err(ShaderFault::Unsupported { at, what }),

@@ -85,7 +85,6 @@ pub struct Batch {
 }
 
 /// Targets of a draw that waits.
-#[derive(Clone)]
 struct Last {
     targets: Arc<Targets>,
     /// Where its tile begins.
@@ -168,16 +167,19 @@ impl Batch {
     /// Adds a draw that [`Batch::can_take`]s, of which so much is visible.
     pub fn add(&mut self, draw: Waiting, visible: &Visible) {
         let targets = &draw.state.targets;
-        if self.last.as_ref().is_none_or(|last| !Arc::ptr_eq(&last.targets, targets)) {
-            let anchor = anchor(&targets.surfaces).unwrap_or_default();
-            let surfaces = targets.surfaces.iter().map(|surface| self.place(surface, anchor)).collect();
-            self.last = Some(Last { targets: targets.clone(), anchor, surfaces });
-        }
-        let Some(Last { anchor, surfaces, .. }) = self.last.clone() else { return };
-        self.extend(draw.area.seen_from(anchor));
+        let last = match self.last.take().filter(|last| Arc::ptr_eq(&last.targets, targets)) {
+            Some(last) => last,
+            None => {
+                let anchor = anchor(&targets.surfaces).unwrap_or_default();
+                let surfaces = targets.surfaces.iter().map(|surface| self.place(surface, anchor)).collect();
+                Last { targets: targets.clone(), anchor, surfaces }
+            }
+        };
+        self.extend(draw.area.seen_from(last.anchor));
         self.cost += draw.plan.cost(visible);
         self.bytes += draw.made.bytes();
-        self.steps.push(Step::Draw(draw, surfaces, anchor));
+        self.steps.push(Step::Draw(draw, last.surfaces.clone(), last.anchor));
+        self.last = Some(last);
     }
 
     /// Adds the copy of `area` that `state` says, if it can wait: no draw that waits reads where it goes.

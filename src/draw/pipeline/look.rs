@@ -6,8 +6,8 @@ use std::sync::Arc;
 use a4emu_decoder::regs::enums::PrimType;
 
 use super::{
-    affordable, assembled, draw_state, flush, missing_code, no_room, stage, unknown_type, vertex_stages,
-    vertex_stream,
+    affordable, assembled, draw_state, drawable, flush, missing_code, no_room, stage, unknown_type,
+    vertex_stages, vertex_stream,
 };
 use crate::budget::Work;
 use crate::draw::call::{DispatchCall, DrawCall};
@@ -20,7 +20,6 @@ use crate::draw::fs::inspect::WhichWarp;
 use crate::draw::fs::{DrawState, FragmentDraw, Plan};
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::{self, Assembled, PrimitiveState};
-use crate::draw::rb::surface::reachable;
 use crate::draw::sp::catch::Catch;
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
@@ -74,7 +73,7 @@ fn histories(gpu: &mut Gpu, state: &DrawState, stream: &VertexStream, watch: &mu
     };
     let Primitives { vertices, primitives, .. } = &made;
     let surfaces = &state.targets.surfaces;
-    let area = state.targets.scissor.intersect(reachable(surfaces, gpu.chip.gmem_bytes(), &gpu.mem));
+    let area = drawable(gpu, &state, surfaces);
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let draw = FragmentDraw { state: &state, vertices, primitives, bounds: &[], plan: &plan, reasons: None };
     for &at in &watch.pixels {
@@ -201,8 +200,7 @@ pub fn inspect_fragments(
     let (words, program) = stepwise(gpu, Stage::FS)?;
     let stages = vertex_stages(gpu, call)?;
     let mut state = draw_state(gpu, &stages)?;
-    let area =
-        state.targets.scissor.intersect(reachable(&state.targets.surfaces, gpu.chip.gmem_bytes(), &gpu.mem));
+    let area = drawable(gpu, &state, &state.targets.surfaces);
     if !chosen.is_inside(area) {
         return Ok(Looked::NotHere);
     }

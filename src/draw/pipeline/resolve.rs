@@ -1,7 +1,5 @@
 //! Draws of the resolve pass.
 
-use std::time::Instant;
-
 use crate::budget::Work;
 use crate::draw::call::DrawCall;
 use crate::draw::gras::raster::Rect;
@@ -16,7 +14,7 @@ use crate::shader::Reach;
 use super::ahead::offer;
 use super::late::{Resolves, settle_state, settle_vertices};
 use super::record::record_unsupported;
-use super::{flush, guesses, vertex_state, vertices};
+use super::{Stopwatch, flush, guesses, vertex_state, vertices};
 
 /// A draw of the resolve pass: its rectangle says what is copied.
 pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
@@ -25,7 +23,7 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     }
     settle_state(gpu);
     let area = resolved_area(gpu, call);
-    let start = Instant::now();
+    let start = Stopwatch::of(gpu);
     let mut unsupported = Vec::new();
     let copy = ResolveState::snapshot(&gpu.regs, &mut unsupported);
     record_unsupported(gpu, unsupported);
@@ -39,7 +37,7 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     }
     flush(gpu);
     let result = copy.run(area, &gpu.gmem, &mut gpu.mem);
-    gpu.pipeline.stats.ms.resolve += start.elapsed().as_secs_f64() * 1e3;
+    gpu.pipeline.stats.ms.resolve += start.milliseconds();
     Ok(result?)
 }
 

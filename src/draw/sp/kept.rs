@@ -12,7 +12,7 @@ use crate::draw::tpl1::TextureBank;
 use crate::draw::tpl1::state::textures;
 use crate::fault::{Fault, Miss};
 use crate::gpu::{CONSTANTS, Gpu, Stage};
-use crate::memo::Memo;
+use crate::memo::{BySlot, Memo};
 use crate::shader::{Counting, Program};
 
 /// Places of programs that are remembered.
@@ -30,7 +30,7 @@ pub struct KeptStage {
     textures: Memo<u64, Arc<TextureBank>>,
     no_textures: Arc<TextureBank>,
     /// By slot.
-    states: Vec<Option<Known>>,
+    states: BySlot<Known>,
     /// The slot whose state was given last.
     last: usize,
     /// What draws with the latest programs have left, in no order.
@@ -79,20 +79,14 @@ impl KeptStage {
             }),
             false => self.no_textures.clone(),
         };
-        let wanted = match stage {
-            // What is the same for all work groups is put into them.
-            Stage::CS => None,
-            // Who looks may ask for any.
-            _ => loaded.program.constants_read().filter(|_| gpu.pipeline.watch.is_none()),
-        };
-        let wanted = wanted.map(|wanted| wanted.min(4 * CONSTANTS));
+        let wanted = constants_wanted(gpu, stage, &loaded.program);
         let buffers = self
             .buffers
             .get(slot, regs, ssbo.changes, |_| ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect());
         let counting = gpu.pipeline.costs.as_ref().map_or(Counting::Off, |costs| costs.counting);
         let changes = [state.changes.constants, ssbo.changes];
         for slot in [self.last, slot] {
-            let Some(Some(known)) = self.states.get_mut(slot) else { continue };
+            let Some(known) = self.states.get_mut(slot) else { continue };
             let state = &known.state;
             if Arc::ptr_eq(&state.program, &loaded.program)
                 && state.counting == counting
@@ -119,10 +113,7 @@ impl KeptStage {
             catch: None,
             counting,
         });
-        if self.states.len() <= slot {
-            self.states.resize_with(slot + 1, || None);
-        }
-        self.states[slot] = Some(Known { state: state.clone(), changes, place, time });
+        self.states.put(slot, Known { state: state.clone(), changes, place, time });
         self.last = slot;
         Ok(state)
     }
@@ -150,7 +141,7 @@ impl KeptStage {
         slot: usize,
     ) -> Result<(Loaded, u64), NoStage> {
         for slot in [self.last, slot] {
-            if let Some(Some(known)) = self.states.get(slot)
+            if let Some(known) = self.states.get(slot)
                 && known.place == place
                 && place.is_unchanged(&gpu.mem, known.time)
             {
@@ -174,6 +165,17 @@ impl KeptStage {
         }
         Ok((loaded, now))
     }
+}
+
+/// How many scalars of the constant file are kept for `program`; `None` for all.
+fn constants_wanted(gpu: &Gpu, stage: Stage, program: &Program) -> Option<usize> {
+    let wanted = match stage {
+        // What is the same for all work groups is put into them.
+        Stage::CS => None,
+        // Who looks may ask for any.
+        _ => program.constants_read().filter(|_| gpu.pipeline.watch.is_none()),
+    };
+    wanted.map(|wanted| wanted.min(4 * CONSTANTS))
 }
 
 #[cfg(test)]

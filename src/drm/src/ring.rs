@@ -120,12 +120,8 @@ impl Device {
     /// Waits for the next submit, and does errands until it comes.
     fn next_job(&self, engine: &mut Engine, lookout: Duration) -> (u64, Job) {
         let asked = self.asked.load(Ordering::Acquire);
+        let mut lookout = Some(lookout);
         let mut state = self.state();
-        if state.ring.jobs.is_empty() && state.ring.errands.is_empty() {
-            drop(state);
-            self.look_out(asked, lookout);
-            state = self.state();
-        }
         loop {
             if let Some((errand, tell)) = state.ring.errands.pop_front() {
                 drop(state);
@@ -138,7 +134,14 @@ impl Device {
             if let Some(next) = state.ring.jobs.pop_front() {
                 return next;
             }
-            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = match lookout.take() {
+                Some(time) => {
+                    drop(state);
+                    self.look_out(asked, time);
+                    self.state()
+                }
+                None => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
         }
     }
 

@@ -6,7 +6,7 @@ use super::super::environment::{Environment, Refused};
 use super::super::lanes::ALL;
 use super::super::ops::{Op, Plain};
 use super::super::program::Program;
-use super::super::run::{Outcome, ShaderFault, apply};
+use super::super::run::{Outcome, apply};
 use super::super::warp::{Killed, Warp};
 use super::Routine;
 use super::segment::Segment;
@@ -98,7 +98,7 @@ impl Warp {
                         continue;
                     }
                     let asked = self.ask(op, *destination, executing, environment);
-                    asked.map_err(|Refused| ShaderFault::Unsupported { at: step.at, what: op.name() })
+                    asked.map_err(|Refused| step.refused(op))
                 }
                 (Effect::End, _) => {
                     // Nobody else is left: on a line lanes do not part.
