@@ -295,9 +295,23 @@ impl Submit {
         }
     }
 
-    /// Submits it; its fence.
-    pub fn go(mut self, fd: &File) -> Result<Self, i32> {
+    /// Submits it, and waits for its end; its fence.
+    pub fn go(self, fd: &File) -> Result<Self, i32> {
+        let posted = self.post(fd)?;
+        // Another thread may have closed the queue, or everything.
+        let _ = posted.wait(fd, i64::MAX);
+        Ok(posted)
+    }
+
+    /// Submits it.
+    pub fn post(mut self, fd: &File) -> Result<Self, i32> {
         ioctl(fd, GEM_SUBMIT, &mut self).map(|()| self)
+    }
+
+    /// Waits for its end until so many seconds of the clock.
+    pub fn wait(&self, fd: &File, until: i64) -> Result<(), i32> {
+        // Fence, pad, seconds, nanoseconds, queue.
+        ioctl(fd, WAIT_FENCE, &mut [u64::from(self.fence), until as u64, 0, u64::from(self.queue)])
     }
 }
 

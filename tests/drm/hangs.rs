@@ -17,6 +17,11 @@ const SECONDS: (&str, &str) = ("A4EMU_MAX_WORK", "4000000000");
 /// Submits a buffer that calls another three hundred times, which calls another, ...: 300
 /// times 300 times 300 calls, each of a packet that does nothing.
 fn endless(node: &File) -> Result<Submit, i32> {
+    posted_endless(node).inspect(|submit| submit.wait(node, i64::MAX).unwrap())
+}
+
+/// The same, not waited for.
+fn posted_endless(node: &File) -> Result<Submit, i32> {
     let buffer = Buffer::new(node, 64 << 20);
     for level in 0..3 {
         let call = [0xc001_3f00, buffer.address + (level + 1) * 4096, 900];
@@ -24,7 +29,7 @@ fn endless(node: &File) -> Result<Submit, i32> {
     }
     buffer.map.put(3 * 1024, &[0x8000_0000; 900]);
     let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
-    let submit = Submit::new(&mut bos, &[Cmd { kind: 1, size: 3600, ..Cmd::default() }]).go(node);
+    let submit = Submit::new(&mut bos, &[Cmd { kind: 1, size: 3600, ..Cmd::default() }]).post(node);
     gem_close(node, buffer.handle).unwrap();
     submit
 }

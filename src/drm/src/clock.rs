@@ -1,11 +1,13 @@
 //! Waiting: until something is so, or a point of the monotonic clock has come.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use rustix::thread::futex;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::device::{Call, Device, State};
+use crate::ffi::signals;
 
 /// A point in time, in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,13 @@ impl Deadline {
         Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 }
     }
 
+    /// `time` from now.
+    pub fn after(time: Duration) -> Self {
+        let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
+        let Self(now) = Self::at(tv_sec, tv_nsec);
+        Self(now + time.as_nanos() as i128)
+    }
+
     /// Whether it is in the past.
     pub fn has_passed(self) -> bool {
         self.left() == Timespec { tv_sec: 0, tv_nsec: 0 }
@@ -38,6 +47,31 @@ impl Deadline {
 }
 
 impl Device {
+    /// What `done` finds in the state, as soon as it finds something; `None` at the deadline.
+    ///
+    /// Handlers run while it waits, and then no lock is held: they may fork, or leave.
+    pub fn wait<R>(
+        &self,
+        signals: &signals::Held,
+        deadline: Deadline,
+        done: impl Fn(&mut State) -> Option<R>,
+    ) -> Option<R> {
+        loop {
+            // Whatever happens after this, the wait below notices.
+            let seen = self.progress.load(Ordering::Acquire);
+            if let Some(result) = done(&mut self.state()) {
+                return Some(result);
+            }
+            if deadline.has_passed() {
+                return None;
+            }
+            let left = deadline.left();
+            // However it ends, the loop looks again.
+            let wait = || futex::wait(&self.progress, futex::Flags::PRIVATE, seen, Some(&left));
+            let _ = signals.let_through(wait);
+        }
+    }
+
     /// Wakes who waits.
     pub fn announce_progress(&self) {
         self.progress.fetch_add(1, Ordering::Release);
@@ -47,25 +81,9 @@ impl Device {
 }
 
 impl Call {
-    /// What `done` finds in the state, as soon as it finds something; `None` at the deadline.
-    ///
-    /// Handlers run while it waits, and then no lock is held: they may fork, or leave.
+    /// [`Device::wait`], for the thread that calls.
     pub fn wait<R>(&self, deadline: Deadline, done: impl Fn(&mut State) -> Option<R>) -> Option<R> {
-        let progress = &self.device.progress;
-        loop {
-            // Whatever happens after this, the wait below notices.
-            let seen = progress.load(Ordering::Acquire);
-            if let Some(result) = done(&mut self.device.state()) {
-                return Some(result);
-            }
-            if deadline.has_passed() {
-                return None;
-            }
-            let left = deadline.left();
-            // However it ends, the loop looks again.
-            let wait = || futex::wait(progress, futex::Flags::PRIVATE, seen, Some(&left));
-            let _ = self.signals.let_through(wait);
-        }
+        self.device.wait(&self.signals, deadline, done)
     }
 }
 

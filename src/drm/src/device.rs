@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use a4emu::gpu::Chip;
 use a4emu::run::summary::Summary;
@@ -17,6 +18,7 @@ use rustix::fs::{MemfdFlags, Mode};
 use rustix::io::Errno;
 
 use crate::arena::Arena;
+use crate::clock::Deadline;
 use crate::ffi::{Inode, process, signals};
 use crate::file::{DrmFile, Object};
 use crate::ring::Ring;
@@ -104,12 +106,18 @@ pub fn mapped_part(fd: i32, offset: i64, len: usize) -> Option<Result<mappings::
     existing()?.state().objects.get(&inode).map(|object| object.part(offset as u64, len))
 }
 
-/// The process ends: what was counted is put out, unless a launcher does.
+/// How long the end of the process waits for what is queued: what takes longer may have no end.
+const LAST: Duration = Duration::from_secs(2);
+
+/// The process ends: what is queued comes to its end, if that is near, and what was counted is put out, unless a
+/// launcher does.
 pub fn finish() {
-    let Some(device) = existing().filter(|_| settings::get().folder.is_none() && known::is_owner()) else {
+    let Some(device) = existing().filter(|_| known::is_owner()) else { return };
+    let signals = signals::hold();
+    device.wait(&signals, Deadline::after(LAST), |state| state.ring.is_idle().then_some(()));
+    if settings::get().folder.is_some() {
         return;
-    };
-    let _signals = signals::hold();
+    }
     // Not waited for: at exit nobody may hang on what another thread does.
     let Ok(mut summary) = device.summary.try_lock() else { return };
     match summary.recording.take().map(|recording| recording.finish_beside_others()) {

@@ -47,6 +47,8 @@ pub struct Job {
     pub buffers: Vec<Span>,
     /// The same, kept alive, with how each is used.
     pub owners: Vec<(Arc<Bo>, u32)>,
+    /// Its ioctl waits for its end.
+    pub awaited: bool,
     /// Words to store first: address and value.
     pub patches: Vec<(u32, u32)>,
     /// Command buffers in order, and whether each only restores what another file's submit

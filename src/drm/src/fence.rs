@@ -1,5 +1,5 @@
-//! Fences as descriptors. A submit has run when its ioctl returns, so every fence that a
-//! program gets hold of has signalled; the descriptor is always readable, as `poll` of one
+//! Fences as descriptors. A submit that gives one has run when its ioctl returns, so every fence
+//! that a program gets hold of has signalled; the descriptor is always readable, as `poll` of one
 //! of the kernel's then is.
 
 use std::os::fd::IntoRawFd;

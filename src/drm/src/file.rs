@@ -21,7 +21,7 @@ pub enum Object {
     File(DrmFile),
     /// An exported buffer.
     DmaBuf(Arc<Bo>),
-    /// A fence, which has signalled: submits are complete when their ioctl returns.
+    /// A fence, which has signalled: submits that give one are complete when their ioctl returns.
     Fence,
     /// An exported sync object.
     Syncobj(Arc<Syncobj>),

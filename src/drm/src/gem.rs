@@ -184,6 +184,12 @@ pub fn cpu_prep(call: &Call, prep: &mut uapi::GemCpuPrep) -> Result<(), Errno> {
     call.wait(deadline, |state| (state.ring.completed >= last).then_some(())).ok_or(late)
 }
 
+/// Waits until the GPU has written what was submitted to be written to `bo`.
+pub fn wait_for_writes(call: &Call, bo: &Bo) {
+    let written = bo.written.load(Ordering::Relaxed);
+    call.wait(Deadline::NEVER, |state| (state.ring.completed >= written).then_some(()));
+}
+
 /// `MSM_GEM_CPU_FINI`: nothing to flush.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ use crate::ffi::Look;
 use crate::file::Object;
 use crate::gem::Bo;
 use crate::share::Errand;
-use crate::{known, uapi};
+use crate::{gem, known, uapi};
 
 /// `DRM_CLOEXEC | DRM_RDWR`.
 const FLAGS: u32 = (libc::O_CLOEXEC | libc::O_RDWR) as u32;
@@ -26,6 +26,8 @@ pub fn handle_to_fd(call: &Call, prime: &mut uapi::PrimeHandle) -> Result<(), Er
     }
     let bo = call.file(|file| file.buffers.get(prime.handle).cloned())?;
     let held = call.device.run_errand(Errand::Export(bo.clone()))?;
+    // From now on who submits it waits; others must not see what was queued before half done.
+    gem::wait_for_writes(call, &bo);
     let flags = OFlags::from_bits_retain(prime.flags & libc::O_CLOEXEC as u32) | OFlags::RDWR;
     let fd = rustix::fs::open(held, flags, Mode::empty())?;
     call.device.add_file(&fd, Object::DmaBuf(bo.clone()))?;

@@ -50,6 +50,11 @@ impl Ring {
         self.submitted
     }
 
+    /// Whether all that was queued has run.
+    pub fn is_idle(&self) -> bool {
+        self.completed == self.submitted
+    }
+
     /// In a forked child, which has no such thread: what ran in the parent is over here. Gives
     /// what is to be dropped when the locks are free.
     pub fn part_from_parent(&mut self) -> VecDeque<(u64, Job)> {
@@ -148,7 +153,7 @@ impl Device {
     fn complete(&self, number: u64, job: &Job, outcome: &Outcome) {
         let mut state = self.state();
         state.ring.completed = number;
-        if outcome.failed {
+        if outcome.failed && job.awaited {
             state.ring.failed.insert(number, Errno::IO);
         }
         state.ring.hangs += u64::from(outcome.hung);

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use a4emu::budget;
 use a4emu::gpu::{Chip, Model};
+use a4emu::run::frames::PIPE;
 use a4emu::selection::Span;
 use a4emu::shader::Jit;
 use a4emu::validate::{Choice, ChosenRules};
@@ -37,6 +38,8 @@ pub struct Settings {
     pub findings: ChosenRules,
     /// `A4EMU_STRICT=1`: a submit that faults or meets something unsupported fails.
     pub strict: bool,
+    /// The launcher takes frames.
+    pub frames: bool,
 }
 
 /// The settings of this process.
@@ -63,7 +66,16 @@ impl Settings {
             validate: text("A4EMU_VALIDATE") == "1",
             findings: choice.read().unwrap_or_default(),
             strict: text("A4EMU_STRICT") == "1",
+            frames: variable("A4EMU_FOLDER").is_some_and(|folder| Path::new(&folder).join(PIPE).exists()),
         }
+    }
+}
+
+impl Settings {
+    /// Whether the program waits for each submit: its errors, findings and frames belong to it, and what is recorded must
+    /// not change meanwhile.
+    pub fn one_by_one(&self) -> bool {
+        self.strict || self.validate || self.frames || self.record.is_some()
     }
 }
 

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::device::Call;
+use crate::clock::Deadline;
+use crate::device::{Call, State};
 use crate::engine::{Job, Span};
 use crate::fence;
 use crate::ffi::user;
 use crate::gem::Bo;
+use crate::settings;
 use crate::syncobj::{self, Syncobj};
 use crate::uapi::{self, submit as flag};
 
@@ -25,7 +27,11 @@ struct Entry {
 /// Sync objects to signal afterwards, each with a point.
 type Signals = Vec<(Arc<Syncobj>, u64)>;
 
-/// Runs a submit to its end.
+/// Submits that may wait while another runs: a program that is faster than the GPU waits for it then.
+pub const QUEUED: u64 = 2;
+
+/// Queues a submit for the GPU. It is waited for where somebody sees its end other than by a fence's number or by asking
+/// for a buffer: see [`is_awaited`].
 ///
 /// # Errors
 /// As the kernel: `EINVAL` for tables that make no sense, such as a bad handle, a command
@@ -41,7 +47,8 @@ pub fn submit(call: &Call, submit: &mut uapi::GemSubmit) -> Result<(), Errno> {
     wait_syncobjs(call, submit)?;
     let signals = signals(call, submit)?;
     let entries = entries(call, submit)?;
-    let job = job(call, submit, &entries)?;
+    let mut job = job(call, submit, &entries)?;
+    job.awaited = is_awaited(submit, &entries);
     let outcome = run(call, submit, job);
     for (object, point) in signals {
         object.signal(point);
@@ -196,10 +203,19 @@ fn relocated(reloc: &uapi::Reloc, address: u64) -> u32 {
     shifted.unwrap_or(0) as u32 | reloc.or
 }
 
-/// Queues it for the GPU, and waits for its end.
+/// Whether the program may go on only when the submit has run: it gets a fence that has signalled, other devices or
+/// processes may look at a buffer, or somebody is told of each submit as it comes.
+fn is_awaited(submit: &uapi::GemSubmit, entries: &[Entry]) -> bool {
+    submit.flags & (flag::FENCE_FD_OUT | flag::SYNCOBJ_OUT) != 0
+        || entries.iter().any(|entry| entry.bo.can_present())
+        || settings::get().one_by_one()
+}
+
+/// Queues it for the GPU, and waits for its end, or until there is room for the next.
 fn run(call: &Call, submit: &mut uapi::GemSubmit, mut job: Job) -> Result<(), Errno> {
     call.device.start()?;
     let chosen = (submit.flags & flag::FENCE_SN_IN != 0).then_some(submit.fence);
+    let awaited = job.awaited;
     let number = {
         let mut state = call.device.state();
         submit.fence = state.file(call.file)?.queues.get(submit.queueid)?.begin(chosen)?;
@@ -207,7 +223,12 @@ fn run(call: &Call, submit: &mut uapi::GemSubmit, mut job: Job) -> Result<(), Er
         state.ring.push(job)
     };
     call.device.ask();
-    call.completed(number)
+    if awaited {
+        return call.completed(number);
+    }
+    let has_room = |state: &mut State| (state.ring.completed + QUEUED >= number).then_some(());
+    call.wait(Deadline::NEVER, has_room);
+    Ok(())
 }
 
 /// Tells the program the addresses that it did not presume.
