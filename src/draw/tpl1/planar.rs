@@ -419,7 +419,8 @@ impl Taps {
     }
 }
 
-/// Where the last `N` bytes are.
+/// Where the last `N` bytes are. Asked right before they are read: behind a tuple of several the compiler no longer
+/// knows that [`dword`] stays within `bytes`, and makes no gather of it.
 #[inline(always)]
 fn last<const N: usize>(bytes: &[u8]) -> Option<u32> {
     let last = bytes.len().checked_sub(N)?;
