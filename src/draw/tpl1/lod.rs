@@ -64,63 +64,72 @@ fn of_quads(coords: [&Floats; 2], size: [f32; 2]) -> Floats {
     log2(&rho)
 }
 
-/// Where the lanes of a warp agree.
-pub(super) struct Common {
+/// What the levels of detail of a warp come to.
+pub(super) struct Detail {
+    /// The level of detail of each lane, within the limits.
+    pub lod: Floats,
+    /// The last level.
+    pub last: f32,
     /// The lowest and the highest of the nearer levels.
     pub near: [i32; 2],
     /// Of the farther ones.
     pub far: [i32; 2],
-    /// Whether a farther one counts anywhere.
+    /// Whether farther ones may count.
     pub blended: bool,
     /// Whether the magnification filter applies anywhere, and everywhere.
     pub magnified: [bool; 2],
 }
 
 simd! {
-    /// The levels of a request of two coordinates at the level that its quads want.
-    pub(super) fn implicit(
-        coords: [&Floats; 2],
-        size: [f32; 2],
-        sampler: &Sampler,
-        count: usize,
-    ) -> (Levels, Common) {
+    /// That of a request of two coordinates at the level that its quads want.
+    pub(super) fn implicit(coords: [&Floats; 2], size: [f32; 2], sampler: &Sampler, count: usize) -> Detail {
         let mut lambda = of_quads(coords, size);
-        lambda.iter_mut().for_each(|lod| *lod += sampler.bias);
-        agreed(&clamp(&lambda, sampler), sampler.mip, count)
+        for i in 0..LANES {
+            lambda[i] += sampler.bias;
+        }
+        detail(clamp(&lambda, sampler), sampler.mip, count)
     }
 }
 
 simd! {
     /// The same at the level that each lane names.
-    pub(super) fn explicit(level: &Lanes, sampler: &Sampler, count: usize) -> (Levels, Common) {
+    pub(super) fn explicit(level: &Lanes, sampler: &Sampler, count: usize) -> Detail {
         let mut lambda = [0.0; LANES];
         for i in 0..LANES {
             lambda[i] = f32::from_bits(level.0[i]) + sampler.bias;
         }
-        agreed(&clamp(&lambda, sampler), sampler.mip, count)
+        detail(clamp(&lambda, sampler), sampler.mip, count)
     }
 }
 
 simd! {
     /// The same of level 0.
-    pub(super) fn zero(sampler: &Sampler, count: usize) -> (Levels, Common) {
-        agreed(&clamp(&[0.0; LANES], sampler), sampler.mip, count)
+    pub(super) fn zero(sampler: &Sampler, count: usize) -> Detail {
+        detail(clamp(&[0.0; LANES], sampler), sampler.mip, count)
     }
 }
 
 #[inline(always)]
-fn agreed(lod: &Floats, mip: Filter, count: usize) -> (Levels, Common) {
-    let levels = chosen(lod, mip, count);
-    let (mut near, mut far) = ([i32::MAX, 0], [i32::MAX, 0]);
-    let (mut blended, mut some, mut all) = (0, 0, 1);
+fn detail(lod: Floats, mip: Filter, count: usize) -> Detail {
+    // Numbers that are not negative are in the order of their bits.
+    let (mut low, mut high) = (u32::MAX, 0);
     for i in 0..LANES {
-        near = [near[0].min(levels.near[i]), near[1].max(levels.near[i])];
-        far = [far[0].min(levels.far[i]), far[1].max(levels.far[i])];
-        blended |= levels.weight[i].to_bits();
-        some |= levels.magnified.0[i];
-        all &= levels.magnified.0[i];
+        let bits = raised(lod[i]).to_bits();
+        low = low.min(bits);
+        high = high.max(bits);
     }
-    (levels, Common { near, far, blended: blended != 0, magnified: [some != 0, all != 0] })
+    // What follows never falls when the level of detail rises: all lanes lie between these two.
+    let ends = [f32::from_bits(low), f32::from_bits(high)];
+    let last = (count - 1) as f32;
+    let [first, second] = [lowered(ends[0], last), lowered(ends[1], last)];
+    let near = [nearer(first, mip), nearer(second, mip)];
+    let (far, blended) = match mip {
+        Filter::Nearest => (near, false),
+        Filter::Linear => {
+            ([whole(first.ceil()), whole(second.ceil())], first != second || first != first.floor())
+        }
+    };
+    Detail { lod, last, near, far, blended, magnified: [ends[0] <= 0.0, ends[1] <= 0.0] }
 }
 
 /// Base-2 logarithm of non-negative numbers to about 1e-7, the same on every
@@ -153,6 +162,54 @@ pub(super) fn clamp(lod: &Floats, sampler: &Sampler) -> Floats {
     out
 }
 
+impl Detail {
+    /// Whether the magnification filter applies in `lane`.
+    #[inline(always)]
+    pub fn is_magnified(&self, lane: usize) -> bool {
+        self.lod[lane] <= 0.0
+    }
+
+    /// Level of `lane`, with what lies between two.
+    #[inline(always)]
+    fn level(&self, lane: usize) -> f32 {
+        lowered(raised(self.lod[lane]), self.last)
+    }
+
+    /// Weight of the farther level of `lane`.
+    #[inline(always)]
+    pub fn weight(&self, lane: usize) -> f32 {
+        let level = self.level(lane);
+        level - level.floor()
+    }
+}
+
+/// One of the two levels around a level of detail.
+#[derive(Clone, Copy)]
+pub(super) enum Which {
+    Near,
+    Far,
+}
+
+simd! {
+    /// The level that each lane reads.
+    pub(super) fn numbers(detail: &Detail, which: Which, mip: Filter) -> Ints {
+        let mut numbers = [0; LANES];
+        match which {
+            Which::Near => {
+                for i in 0..LANES {
+                    numbers[i] = nearer(detail.level(i), mip);
+                }
+            }
+            Which::Far => {
+                for i in 0..LANES {
+                    numbers[i] = whole(detail.level(i).ceil());
+                }
+            }
+        }
+        numbers
+    }
+}
+
 simd! {
     /// Which of `count` levels a clamped `lod` reads.
     pub(super) fn select(lod: &Floats, mip: Filter, count: usize) -> Levels {
@@ -165,24 +222,57 @@ fn chosen(lod: &Floats, mip: Filter, count: usize) -> Levels {
     let last = (count - 1) as f32;
     let (mut near, mut far, mut weight) = ([0; LANES], [0; LANES], [0.0; LANES]);
     let mut magnified = Lanes::ZERO;
-    let mut level = [0.0; LANES];
     for i in 0..LANES {
         magnified.0[i] = u32::from(lod[i] <= 0.0);
-        let raised = if lod[i] > 0.0 { lod[i] } else { 0.0 };
-        level[i] = if raised < last { raised } else { last };
     }
     match mip {
-        // Halfway goes down: ceil(level + 0.5) - 1.
-        Filter::Nearest => (0..LANES).for_each(|i| near[i] = whole((level[i] + 0.5).ceil()) - 1),
-        Filter::Linear => (0..LANES).for_each(|i| {
-            near[i] = whole(level[i].floor());
-            weight[i] = level[i] - near[i] as f32;
-        }),
+        Filter::Nearest => {
+            for i in 0..LANES {
+                near[i] = nearer(lowered(raised(lod[i]), last), mip);
+            }
+        }
+        Filter::Linear => {
+            for i in 0..LANES {
+                let level = lowered(raised(lod[i]), last);
+                near[i] = nearer(level, mip);
+                weight[i] = level - near[i] as f32;
+            }
+        }
     }
     for i in 0..LANES {
         far[i] = near[i] + i32::from(weight[i] > 0.0);
     }
     Levels { near, far, weight, magnified }
+}
+
+/// The lowest and the highest level that levels of detail within `low..=high` read; textures have fewer.
+pub(super) fn reach([low, high]: [f32; 2], mip: Filter) -> [u32; 2] {
+    let highest = match mip {
+        Filter::Nearest => nearer(raised(high), mip),
+        Filter::Linear => whole(raised(high).ceil()),
+    };
+    [nearer(raised(low), mip) as u32, highest as u32]
+}
+
+/// Level 0 is the lowest.
+#[inline(always)]
+fn raised(lod: f32) -> f32 {
+    if lod > 0.0 { lod } else { 0.0 }
+}
+
+#[inline(always)]
+fn lowered(level: f32, last: f32) -> f32 {
+    if level < last { level } else { last }
+}
+
+/// The nearer of the levels around this.
+#[inline(always)]
+fn nearer(level: f32, mip: Filter) -> i32 {
+    match mip {
+        // Halfway goes down: ceil(level + 0.5) - 1.
+        Filter::Nearest => whole((level + 0.5).ceil()) - 1,
+        Filter::Linear => whole(level.floor()),
+    }
 }
 
 #[cfg(test)]

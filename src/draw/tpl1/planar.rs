@@ -6,12 +6,12 @@
 //! that what lies between stays in registers. Components are answered in the order of the swizzle, nothing is moved
 //! afterwards.
 use super::descriptor::{Component, Texture};
-use super::fetch::{Images, gather_pairs, gather_texels, mix, mix_all};
+use super::fetch::{Images, gather_texels, mix, mix_all};
 use super::layout::Level;
-use super::lod::{self, Common, Levels};
+use super::lod::{self, Detail, Which};
 use super::sampler::{Edge, Filter, Sampler};
-use super::wrap::{Precision, at_edge, clamp, cut_one, period, repeated, whole};
-use super::{Floats, Ints, simd};
+use super::wrap::{Precision, clamp, cut_one, period, whole};
+use super::{Floats, simd};
 use crate::format::UnormField;
 use crate::shader::{LANES, Lanes, Plain, PlainLevel};
 
@@ -22,6 +22,8 @@ pub(super) struct Planar<'a> {
     bytes: &'a [u8],
     request: &'a Plain<&'a Lanes>,
     edges: [Edge; 2],
+    /// Whether all texels are in `bytes`.
+    is_whole: bool,
     /// What is made of the texels.
     made: Made<'a>,
 }
@@ -57,7 +59,8 @@ impl<'a> Planar<'a> {
     ) -> Option<Self> {
         let ((of, texel), edges) = (texture.unorm.as_ref()?, sampler.edges?);
         let made = Made { of, wanted: request.components, texel: *texel };
-        Some(Self { texture, sampler, bytes, request, edges, made })
+        let is_whole = texture.bytes_spanned() <= bytes.len() as u64;
+        Some(Self { texture, sampler, bytes, request, edges, is_whole, made })
     }
 
     #[inline(always)]
@@ -70,9 +73,11 @@ impl<'a> Planar<'a> {
     #[inline]
     pub fn answer(&self, out: &mut [Lanes; 4]) {
         let (sampler, levels) = (self.sampler, &self.texture.levels);
-        if levels.len() == 1 && sampler.min == sampler.mag {
-            // All levels come to the same.
-            return self.of_one(sampler.min, &levels[0], out);
+        let last = levels.len() as u32 - 1;
+        let [low, high] = sampler.reach.map(|level| level.min(last));
+        if let (Some(filter), true) = (sampler.filter, low == high) {
+            // All levels of detail come to the same.
+            return self.of_one(filter, &levels[low as usize], out);
         }
         self.at_levels(out);
     }
@@ -82,44 +87,50 @@ impl<'a> Planar<'a> {
     fn at_levels(&self, out: &mut [Lanes; 4]) {
         let (sampler, levels) = (self.sampler, &self.texture.levels);
         let size = [levels[0].width as f32, levels[0].height as f32];
-        let (chosen, common) = match self.request.level {
+        let detail = match self.request.level {
             PlainLevel::Implicit => lod::implicit(self.coords(), size, sampler, levels.len()),
             PlainLevel::Explicit(level) => lod::explicit(level, sampler, levels.len()),
             PlainLevel::Zero => lod::zero(sampler, levels.len()),
         };
-        self.of_levels(&chosen, &common, out);
+        self.of_levels(&detail, out);
     }
 
-    fn of_levels(&self, levels: &Levels, common: &Common, out: &mut [Lanes; 4]) {
+    fn of_levels(&self, detail: &Detail, out: &mut [Lanes; 4]) {
         let (min, mag) = (self.sampler.min, self.sampler.mag);
-        match common.magnified {
-            [_, true] => self.image(mag, &levels.near, common.near, out),
-            [false, _] => self.image(min, &levels.near, common.near, out),
-            _ if min == mag => self.image(min, &levels.near, common.near, out),
+        match detail.magnified {
+            // Level 0, whatever the level of detail: it need not be waited for.
+            [_, true] => return self.of_one(mag, &self.texture.levels[0], out),
+            [false, _] => self.image(min, detail, Which::Near, out),
+            _ if min == mag => self.image(min, detail, Which::Near, out),
             _ => {
                 let mut large = [Lanes::ZERO; 4];
-                self.image(mag, &levels.near, common.near, &mut large);
-                self.image(min, &levels.near, common.near, out);
+                self.image(mag, detail, Which::Near, &mut large);
+                self.image(min, detail, Which::Near, out);
                 for c in self.made.components() {
-                    (0..LANES).filter(|i| levels.magnified[*i] != 0).for_each(|i| out[c][i] = large[c][i]);
+                    (0..LANES).filter(|i| detail.is_magnified(*i)).for_each(|i| out[c][i] = large[c][i]);
                 }
             }
         }
-        if common.blended {
+        if detail.blended {
             let mut far = [Lanes::ZERO; 4];
-            self.image(min, &levels.far, common.far, &mut far);
-            for c in self.made.components() {
-                blend(&mut out[c].0, &far[c].0, &levels.weight);
-            }
+            self.image(min, detail, Which::Far, &mut far);
+            blend(out, &far, detail, self.made.wanted);
         }
     }
 
-    /// One image, filtered: level `index` of each lane, all of them within `low..=high`.
-    fn image(&self, filter: Filter, index: &Ints, [low, high]: [i32; 2], out: &mut [Lanes; 4]) {
+    /// One image, filtered: for each lane the nearer or the farther of its levels, all of them within `low..=high`.
+    fn image(&self, filter: Filter, detail: &Detail, which: Which, out: &mut [Lanes; 4]) {
         let levels = &self.texture.levels;
+        let [low, high] = match which {
+            Which::Near => detail.near,
+            Which::Far => detail.far,
+        };
         match low == high {
             true => self.of_one(filter, &levels[low as usize], out),
-            false => of_each(self, filter, &Images::of(levels, index, [low, high]), out),
+            false => {
+                let numbers = lod::numbers(detail, which, self.sampler.mip);
+                of_each(self, filter, &Images::of(levels, &numbers, [low, high]), out);
+            }
         }
     }
 
@@ -132,13 +143,120 @@ impl<'a> Planar<'a> {
     /// The level that `image` says of each lane. Compiled into the callers, once for each kind of `image`.
     #[inline(always)]
     fn filtered(&self, filter: Filter, image: impl Fn(usize) -> Extent, out: &mut [Lanes; 4]) {
-        let (Self { edges, made, bytes, .. }, coords) = (self, self.coords());
+        let (Self { edges, made, .. }, coords) = (self, self.coords());
         match filter {
-            Filter::Nearest => decoded(&nearest(coords, *edges, made.texel, image), made, bytes, out),
-            Filter::Linear => {
-                let precision = self.texture.precision;
-                mixed(&linear(coords, *edges, precision, made.texel, image), made, bytes, out);
+            Filter::Nearest => {
+                let mut words = [0; LANES];
+                self.nearest(coords, *edges, image, &mut words);
+                decoded(&words, made, out);
             }
+            Filter::Linear => {
+                let mut taps = Taps { words: [[0; LANES]; 4], x: [0.0; LANES], y: [0.0; LANES] };
+                match self.texture.precision {
+                    Precision::Cut => self.linear(coords, *edges, cut_one, image, &mut taps),
+                    Precision::Exact => self.linear(coords, *edges, |at| at, image, &mut taps),
+                }
+                mixed(&taps, made, out);
+            }
+        }
+    }
+
+    /// The texel that each position falls into.
+    #[inline(always)]
+    fn nearest(
+        &self,
+        coords: [&Floats; 2],
+        edges: [Edge; 2],
+        image: impl Fn(usize) -> Extent,
+        words: &mut [u32; LANES],
+    ) {
+        match edges {
+            [Edge::Repeat, Edge::Repeat] => self.nearest_by::<Repeated, Repeated>(coords, image, words),
+            [Edge::Repeat, Edge::Clamp] => self.nearest_by::<Repeated, Clamped>(coords, image, words),
+            [Edge::Clamp, Edge::Repeat] => self.nearest_by::<Clamped, Repeated>(coords, image, words),
+            [Edge::Clamp, Edge::Clamp] => self.nearest_by::<Clamped, Clamped>(coords, image, words),
+        }
+    }
+
+    #[inline(always)]
+    fn nearest_by<S: Wrapped, T: Wrapped>(
+        &self,
+        [s, t]: [&Floats; 2],
+        image: impl Fn(usize) -> Extent,
+        words: &mut [u32; LANES],
+    ) {
+        let texel = self.made.texel;
+        let at = |i: usize| {
+            let Extent { width, height, offset, pitch } = image(i);
+            let x = S::high(whole(S::position(s[i], width).floor()), width) as u32;
+            let y = T::high(whole(T::position(t[i], height).floor()), height) as u32;
+            offset.wrapping_add(y.wrapping_mul(pitch)).wrapping_add(x.wrapping_mul(texel))
+        };
+        if let (4, true, Some(last)) = (texel, self.is_whole, last::<4>(self.bytes)) {
+            for i in 0..LANES {
+                words[i] = dword(self.bytes, at(i), last);
+            }
+            return;
+        }
+        let mut places = [0; LANES];
+        for i in 0..LANES {
+            places[i] = at(i);
+        }
+        texels(self.bytes, &places, texel, words);
+    }
+
+    /// The texels around each position.
+    #[inline(always)]
+    fn linear(
+        &self,
+        coords: [&Floats; 2],
+        edges: [Edge; 2],
+        precise: impl Fn(f32) -> f32,
+        image: impl Fn(usize) -> Extent,
+        taps: &mut Taps,
+    ) {
+        match edges {
+            [Edge::Repeat, Edge::Repeat] => {
+                self.linear_by::<Repeated, Repeated>(coords, precise, image, taps)
+            }
+            [Edge::Repeat, Edge::Clamp] => self.linear_by::<Repeated, Clamped>(coords, precise, image, taps),
+            [Edge::Clamp, Edge::Repeat] => self.linear_by::<Clamped, Repeated>(coords, precise, image, taps),
+            [Edge::Clamp, Edge::Clamp] => self.linear_by::<Clamped, Clamped>(coords, precise, image, taps),
+        }
+    }
+
+    #[inline(always)]
+    fn linear_by<S: Wrapped, T: Wrapped>(
+        &self,
+        [s, t]: [&Floats; 2],
+        precise: impl Fn(f32) -> f32,
+        image: impl Fn(usize) -> Extent,
+        taps: &mut Taps,
+    ) {
+        let texel = self.made.texel;
+        let tap = |i: usize| {
+            let Extent { width, height, offset, pitch } = image(i);
+            let (x, y) = (precise(S::position(s[i], width)) - 0.5, precise(T::position(t[i], height)) - 0.5);
+            let (left, top) = (x.floor(), y.floor());
+            let row = whole(top);
+            let rows = [T::low(row, height), T::high(row + 1, height)];
+            let rows = rows.map(|row| offset.wrapping_add((row as u32).wrapping_mul(pitch)));
+            Tap { rows, column: whole(left), width, x: x - left, y: y - top }
+        };
+        if self.is_whole && taps.side_by_side(tap, texel, self.bytes) {
+            return;
+        }
+        let mut places = [[0; LANES]; 4];
+        for i in 0..LANES {
+            let Tap { rows: [upper, lower], column, width, x, y } = tap(i);
+            let [left, right] = [S::low(column, width), S::high(column + 1, width)]
+                .map(|column| (column as u32).wrapping_mul(texel));
+            (places[0][i], places[1][i]) = (upper.wrapping_add(left), upper.wrapping_add(right));
+            (places[2][i], places[3][i]) = (lower.wrapping_add(left), lower.wrapping_add(right));
+            (taps.x[i], taps.y[i]) = (x, y);
+        }
+        for (places, words) in places.iter().zip(&mut taps.words) {
+            texels(self.bytes, places, texel, words);
         }
     }
 }
@@ -164,10 +282,12 @@ impl Made<'_> {
 
 /// A way of finding texels beyond an edge. A type for each: a loop that chooses in each lane would not become vectors.
 trait Wrapped {
-    /// A coordinate in texels, wrapped but for a texel at either end.
+    /// A coordinate in texels, in `0..=size`.
     fn position(coord: f32, size: i32) -> f32;
-    /// The texel that one in -1..=size stands for.
-    fn closed(texel: i32, size: i32) -> i32;
+    /// The texel that one in `-1..size` stands for.
+    fn low(texel: i32, size: i32) -> i32;
+    /// The texel that one in `0..=size` stands for.
+    fn high(texel: i32, size: i32) -> i32;
 }
 
 struct Repeated;
@@ -179,8 +299,14 @@ impl Wrapped for Repeated {
     }
 
     #[inline(always)]
-    fn closed(texel: i32, size: i32) -> i32 {
-        repeated(texel, size)
+    fn low(texel: i32, size: i32) -> i32 {
+        // -1 is the highest of the unsigned numbers.
+        (texel as u32).min(texel.wrapping_add(size) as u32) as i32
+    }
+
+    #[inline(always)]
+    fn high(texel: i32, size: i32) -> i32 {
+        (texel as u32).min(texel.wrapping_sub(size) as u32) as i32
     }
 }
 
@@ -193,8 +319,13 @@ impl Wrapped for Clamped {
     }
 
     #[inline(always)]
-    fn closed(texel: i32, size: i32) -> i32 {
-        at_edge(texel, size)
+    fn low(texel: i32, _: i32) -> i32 {
+        texel.max(0)
+    }
+
+    #[inline(always)]
+    fn high(texel: i32, size: i32) -> i32 {
+        texel.min(size - 1)
     }
 }
 
@@ -211,9 +342,17 @@ simd! {
 }
 
 simd! {
-    /// Mixes `far` into `near`.
-    fn blend(near: &mut [u32; LANES], far: &[u32; LANES], weight: &Floats) {
-        mix_all(near, far, weight);
+    /// Mixes the components of `far` in `wanted` into `near`.
+    fn blend(near: &mut [Lanes; 4], far: &[Lanes; 4], detail: &Detail, wanted: u8) {
+        let mut weight = [0.0; LANES];
+        for i in 0..LANES {
+            weight[i] = detail.weight(i);
+        }
+        for c in 0..4 {
+            if wanted >> c & 1 != 0 {
+                mix_all(&mut near[c].0, &far[c].0, &weight);
+            }
+        }
     }
 }
 
@@ -223,117 +362,91 @@ fn of_lane(images: &Images, lane: usize) -> Extent {
     Extent { width, height, offset: images.row(lane, 0), pitch: images.pitch(lane) }
 }
 
-/// Offset of the texel that each position falls into.
-#[inline(always)]
-fn nearest(
-    coords: [&Floats; 2],
-    edges: [Edge; 2],
-    texel: u32,
-    image: impl Fn(usize) -> Extent,
-) -> [u32; LANES] {
-    match edges {
-        [Edge::Repeat, Edge::Repeat] => nearest_by::<Repeated, Repeated>(coords, texel, image),
-        [Edge::Repeat, Edge::Clamp] => nearest_by::<Repeated, Clamped>(coords, texel, image),
-        [Edge::Clamp, Edge::Repeat] => nearest_by::<Clamped, Repeated>(coords, texel, image),
-        [Edge::Clamp, Edge::Clamp] => nearest_by::<Clamped, Clamped>(coords, texel, image),
-    }
+/// The four texels around a position.
+struct Tap {
+    /// Offsets of the rows that they are in, the upper first.
+    rows: [u32; 2],
+    /// Number of the left column, before it is wrapped.
+    column: i32,
+    /// Columns that there are.
+    width: i32,
+    /// Weight of the right ones.
+    x: f32,
+    /// Of the lower ones.
+    y: f32,
 }
 
-#[inline(always)]
-fn nearest_by<S: Wrapped, T: Wrapped>(
-    [s, t]: [&Floats; 2],
-    texel: u32,
-    image: impl Fn(usize) -> Extent,
-) -> [u32; LANES] {
-    let mut at = [0; LANES];
-    for i in 0..LANES {
-        let Extent { width, height, offset, pitch } = image(i);
-        let x = S::closed(whole(S::position(s[i], width).floor()), width) as u32;
-        let y = T::closed(whole(T::position(t[i], height).floor()), height) as u32;
-        at[i] = offset.wrapping_add(y.wrapping_mul(pitch)).wrapping_add(x.wrapping_mul(texel));
-    }
-    at
-}
-
-/// Texels to read, and what they weigh.
+/// The texels around each position, and what they weigh.
 struct Taps {
-    /// Offsets of the first bytes of the upper left ones.
-    upper: [u32; LANES],
-    /// Of the lower left ones.
-    lower: [u32; LANES],
-    /// From there to those to the right.
-    right: [u32; LANES],
+    /// Left before right, upper before lower.
+    words: [[u32; LANES]; 4],
     x: Floats,
     y: Floats,
-    /// Whether the right ones all lie behind the left ones.
-    side_by_side: bool,
 }
 
-/// The texels around each position.
-#[inline(always)]
-fn linear(
-    coords: [&Floats; 2],
-    edges: [Edge; 2],
-    precision: Precision,
-    texel: u32,
-    image: impl Fn(usize) -> Extent,
-) -> Taps {
-    match precision {
-        Precision::Cut => linear_of(coords, edges, texel, cut_one, image),
-        Precision::Exact => linear_of(coords, edges, texel, |at| at, image),
+impl Taps {
+    /// Reads them, if all are in `bytes` and the right ones behind the left ones. False if not.
+    #[inline(always)]
+    fn side_by_side(&mut self, tap: impl Fn(usize) -> Tap, texel: u32, bytes: &[u8]) -> bool {
+        match texel {
+            4 => last::<8>(bytes).is_some_and(|last| {
+                self.pairs(tap, texel, |at| [dword(bytes, at, last), dword(&bytes[4..], at, last)])
+            }),
+            2 => last::<4>(bytes).is_some_and(|last| {
+                self.pairs(tap, texel, |at| {
+                    let both = dword(bytes, at, last);
+                    [both, both >> 16]
+                })
+            }),
+            _ => false,
+        }
+    }
+
+    /// The same, where `pair` reads the texel at an offset and the one behind it.
+    #[inline(always)]
+    fn pairs(&mut self, tap: impl Fn(usize) -> Tap, texel: u32, pair: impl Fn(u32) -> [u32; 2]) -> bool {
+        let Self { words: [upper_left, upper_right, lower_left, lower_right], x, y } = self;
+        let mut apart = 0;
+        for i in 0..LANES {
+            let Tap { rows: [upper, lower], column, width, x: right, y: down } = tap(i);
+            let left = (column as u32).wrapping_mul(texel);
+            [upper_left[i], upper_right[i]] = pair(upper.wrapping_add(left));
+            [lower_left[i], lower_right[i]] = pair(lower.wrapping_add(left));
+            (x[i], y[i]) = (right, down);
+            apart |= u32::from(column as u32 >= (width - 1) as u32);
+        }
+        apart == 0
     }
 }
 
+/// Where the last `N` bytes are. Asked right before they are read: behind a tuple of several the compiler no longer
+/// knows that [`dword`] stays within `bytes`, and makes no gather of it.
 #[inline(always)]
-fn linear_of(
-    coords: [&Floats; 2],
-    edges: [Edge; 2],
-    texel: u32,
-    precise: impl Fn(f32) -> f32,
-    image: impl Fn(usize) -> Extent,
-) -> Taps {
-    match edges {
-        [Edge::Repeat, Edge::Repeat] => linear_by::<Repeated, Repeated>(coords, texel, precise, image),
-        [Edge::Repeat, Edge::Clamp] => linear_by::<Repeated, Clamped>(coords, texel, precise, image),
-        [Edge::Clamp, Edge::Repeat] => linear_by::<Clamped, Repeated>(coords, texel, precise, image),
-        [Edge::Clamp, Edge::Clamp] => linear_by::<Clamped, Clamped>(coords, texel, precise, image),
+fn last<const N: usize>(bytes: &[u8]) -> Option<u32> {
+    let last = bytes.len().checked_sub(N)?;
+    if last > i32::MAX as usize {
+        return None;
+    }
+    Some(last as u32)
+}
+
+/// The four bytes at an offset that is no higher than `last`, where the last four are: a loop of it becomes a gather.
+#[inline(always)]
+fn dword(bytes: &[u8], at: u32, last: u32) -> u32 {
+    let first = (at & i32::MAX as u32).min(last) as usize;
+    bytes[first..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+simd! {
+    /// [`gather_texels`], for all that is not common.
+    fn texels(bytes: &[u8], at: &[u32; LANES], size: u32, words: &mut [u32; LANES]) {
+        gather_texels(size, bytes, at, words);
     }
 }
 
+/// The components of these texels.
 #[inline(always)]
-fn linear_by<S: Wrapped, T: Wrapped>(
-    [s, t]: [&Floats; 2],
-    texel: u32,
-    precise: impl Fn(f32) -> f32,
-    image: impl Fn(usize) -> Extent,
-) -> Taps {
-    let (zero, weights) = ([0; LANES], [0.0; LANES]);
-    let mut taps =
-        Taps { upper: zero, lower: zero, right: zero, x: weights, y: weights, side_by_side: false };
-    let mut apart = 0;
-    for i in 0..LANES {
-        let Extent { width, height, offset, pitch } = image(i);
-        let (x, y) = (precise(S::position(s[i], width)) - 0.5, precise(T::position(t[i], height)) - 0.5);
-        let (left, top) = (x.floor(), y.floor());
-        let (column, row) = (whole(left), whole(top));
-        let (near, far) = (S::closed(column, width) as u32, S::closed(column + 1, width) as u32);
-        let (upper, lower) = (T::closed(row, height) as u32, T::closed(row + 1, height) as u32);
-        let first = offset.wrapping_add(near.wrapping_mul(texel));
-        taps.upper[i] = first.wrapping_add(upper.wrapping_mul(pitch));
-        taps.lower[i] = first.wrapping_add(lower.wrapping_mul(pitch));
-        taps.right[i] = far.wrapping_sub(near).wrapping_mul(texel);
-        (taps.x[i], taps.y[i]) = (x - left, y - top);
-        apart |= far ^ (near + 1);
-    }
-    taps.side_by_side = apart == 0 && texel == 4;
-    taps
-}
-
-/// The components of the texels at these offsets.
-#[inline(always)]
-fn decoded(at: &[u32; LANES], made: &Made<'_>, bytes: &[u8], out: &mut [Lanes; 4]) {
-    let mut words = [0; LANES];
-    gather_texels(made.texel, bytes, at, &mut words);
+fn decoded(words: &[u32; LANES], made: &Made<'_>, out: &mut [Lanes; 4]) {
     for (c, out) in out.iter_mut().enumerate() {
         let Some(field) = made.part(c, out) else { continue };
         for i in 0..LANES {
@@ -344,25 +457,15 @@ fn decoded(at: &[u32; LANES], made: &Made<'_>, bytes: &[u8], out: &mut [Lanes; 4
 
 /// The components of four texels, mixed.
 #[inline(always)]
-fn mixed(taps: &Taps, made: &Made<'_>, bytes: &[u8], out: &mut [Lanes; 4]) {
-    let mut words = [[0; LANES]; 4];
-    let [upper_left, upper_right, lower_left, lower_right] = &mut words;
-    for (at, left, right) in [(&taps.upper, upper_left, upper_right), (&taps.lower, lower_left, lower_right)]
-    {
-        if !(taps.side_by_side && gather_pairs(bytes, at, left, right)) {
-            let mut beside = [0; LANES];
-            (0..LANES).for_each(|i| beside[i] = at[i].wrapping_add(taps.right[i]));
-            gather_texels(made.texel, bytes, at, left);
-            gather_texels(made.texel, bytes, &beside, right);
-        }
-    }
+fn mixed(taps: &Taps, made: &Made<'_>, out: &mut [Lanes; 4]) {
+    let Taps { words, x, y } = taps;
     for (c, out) in out.iter_mut().enumerate() {
         let Some(field) = made.part(c, out) else { continue };
         for i in 0..LANES {
             let [a, b, c, d] = [words[0][i], words[1][i], words[2][i], words[3][i]];
-            let top = mix(field.decode(a), field.decode(b), taps.x[i]);
-            let bottom = mix(field.decode(c), field.decode(d), taps.x[i]);
-            out.0[i] = mix(top, bottom, taps.y[i]).to_bits();
+            let top = mix(field.decode(a), field.decode(b), x[i]);
+            let bottom = mix(field.decode(c), field.decode(d), x[i]);
+            out.0[i] = mix(top, bottom, y[i]).to_bits();
         }
     }
 }

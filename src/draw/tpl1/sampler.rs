@@ -2,6 +2,7 @@
 use a4emu_decoder::regs::enums::{CompareFunc, TexClamp, TexFilter};
 use a4emu_decoder::regs::tex::{TEX_SAMP_0, TEX_SAMP_1};
 
+use super::lod;
 use crate::memory::Memory;
 
 /// Offset in it of four binary32 numbers.
@@ -68,6 +69,10 @@ pub struct Sampler {
     pub(super) min_lod: f32,
     pub(super) max_lod: f32,
     pub(super) border: Border,
+    /// The lowest and the highest level that the limits let it read.
+    pub(super) reach: [u32; 2],
+    /// The filter, if the limits leave no choice.
+    pub(super) filter: Option<Filter>,
 }
 
 /// A border colour, in the order of the record: the components in memory
@@ -115,10 +120,15 @@ impl Sampler {
     pub fn new(words: &[u32; 2], border: Border) -> Self {
         let (s0, s1) = (TEX_SAMP_0(words[0]), TEX_SAMP_1(words[1]));
         let clamps = [s0.WRAP_S(), s0.WRAP_T(), s0.WRAP_R()];
+        let (mag, min) = (filter(s0.XY_MAG()), filter(s0.XY_MIN()));
+        let mip = if s0.MIPFILTER_LINEAR_NEAR() { Filter::Linear } else { Filter::Nearest };
+        let limits = [s1.MIN_LOD().min(s1.MAX_LOD()), s1.MAX_LOD()];
         Self {
-            mag: filter(s0.XY_MAG()),
-            min: filter(s0.XY_MIN()),
-            mip: if s0.MIPFILTER_LINEAR_NEAR() { Filter::Linear } else { Filter::Nearest },
+            mag,
+            min,
+            mip,
+            reach: lod::reach(limits, mip),
+            filter: only_filter(limits, mag, min),
             wrap: clamps.map(wrap),
             edges: edges(clamps.map(wrap)).filter(|_| !s1.UNNORM_COORDS()),
             compare: s1.COMPARE_FUNC(),
@@ -136,6 +146,15 @@ impl Sampler {
     /// Whether some coordinates give the border colour.
     pub(super) fn uses_border(&self) -> bool {
         self.wrap.contains(&Wrap::ClampToBorder)
+    }
+}
+
+/// The filter of levels of detail within `low..=high`, if it is one.
+fn only_filter([low, high]: [f32; 2], mag: Filter, min: Filter) -> Option<Filter> {
+    match () {
+        () if mag == min || low > 0.0 => Some(min),
+        () if high <= 0.0 => Some(mag),
+        () => None,
     }
 }
 

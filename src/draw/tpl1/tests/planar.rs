@@ -6,16 +6,21 @@ use crate::draw::tpl1::planar::Planar;
 use crate::draw::tpl1::{Border, Sampler, Texture};
 
 /// Formats that are common, with the bytes of a texel.
-const FORMATS: [(TexFmt, u32); 6] = [
+const FORMATS: [(TexFmt, u32); 7] = [
     (TexFmt::TFMT4_8_UNORM, 1),
     (TexFmt::TFMT4_8_8_UNORM, 2),
     (TexFmt::TFMT4_5_6_5_UNORM, 2),
+    (TexFmt::TFMT4_5_5_5_1_UNORM, 2),
     (TexFmt::TFMT4_4_4_4_4_UNORM, 2),
     (TexFmt::TFMT4_8_8_8_8_UNORM, 4),
     (TexFmt::TFMT4_10_10_10_2_UNORM, 4),
 ];
 
 const WRAPS: [TexClamp; 2] = [TexClamp::A4XX_TEX_REPEAT, TexClamp::A4XX_TEX_CLAMP_TO_EDGE];
+
+/// Limits of the level of detail: most, and such as leave no choice of a level, or of a filter.
+const LIMITS: [[u32; 2]; 7] =
+    [[0, 14 << 8], [0, 14 << 8], [0, 32], [0, 0], [64, 128], [1 << 8, 1 << 8], [3 << 8, 1 << 8]];
 
 /// Coordinates of a warp: a slope, some of them something else.
 fn coords() -> impl Strategy<Value = Lanes> {
@@ -33,16 +38,22 @@ fn coords() -> impl Strategy<Value = Lanes> {
 /// Textures and samplers whose requests are common, the bytes of some cut off.
 fn scene() -> impl Strategy<Value = Scene> {
     let texture = (0..FORMATS.len(), 1u32..40, 1u32..40, 1u32..5, any::<bool>(), any::<u32>());
-    let sampler =
-        (prop::array::uniform2(0..WRAPS.len()), prop::array::uniform3(0u32..2), 0u32..3, any::<bool>());
+    let sampler = (
+        prop::array::uniform2(0..WRAPS.len()),
+        prop::array::uniform3(0u32..2),
+        0u32..3,
+        0..LIMITS.len(),
+        any::<bool>(),
+    );
     (texture, sampler).prop_map(
-        |((format, width, height, levels, short, seed), (wraps, filters, bias, strict))| {
+        |((format, width, height, levels, short, seed), (wraps, filters, bias, limits, strict))| {
             let (fmt, texel) = FORMATS[format];
             let len = if short { 300 } else { 1 << 14 };
             let bytes = (0..len).map(|i: u32| (i.wrapping_mul(seed | 1) >> 7) as u8).collect();
             let plain = Scene::new(fmt, width, height, texel, bytes);
             let [s, t] = wraps.map(|wrap| WRAPS[wrap].to_bits());
             let [mag, min, mip] = filters;
+            let [min_lod, max_lod] = LIMITS[limits];
             let word0 = [
                 ("XY_MAG", mag),
                 ("XY_MIN", min),
@@ -56,10 +67,12 @@ fn scene() -> impl Strategy<Value = Scene> {
                 levels,
                 pitch: (width * texel).next_multiple_of(32),
                 swizzle: [2, 1, 0, 5],
+                // In place of one without a limit.
+                sampler1: vec![],
                 model,
                 ..plain
             }
-            .sampler(&word0, &[])
+            .sampler(&word0, &[("MIN_LOD", min_lod), ("MAX_LOD", max_lod)])
         },
     )
 }
