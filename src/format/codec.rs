@@ -13,6 +13,8 @@ pub struct Codec {
     transfer: Transfer,
     packing: Packing,
     bytes: u32,
+    /// The bits that are a component's.
+    bits: u128,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -71,7 +73,8 @@ impl Codec {
         // Only 8-bit unorm formats exist in sRGB; the bit means nothing on others.
         let srgb_capable = ty == Type::Unorm && fields[0].width == 8;
         let transfer = if srgb_capable { transfer } else { Transfer::Linear };
-        Some(Self { fields, ty, transfer, packing, bytes: format.block().bytes })
+        let codec = Self { fields, ty, transfer, packing, bytes: format.block().bytes, bits: 0 };
+        Some(Self { bits: codec.bits(0xf), ..codec })
     }
 
     /// Bytes of a texel, 1 to 16.
@@ -109,6 +112,12 @@ impl Codec {
             false => !self.has(c),
         };
         (self.bytes.is_multiple_of(4) && (0..4).all(plain)).then_some(count)
+    }
+
+    /// The bits of the texel that are a component's.
+    #[inline]
+    pub const fn all_bits(&self) -> u128 {
+        self.bits
     }
 
     /// The bits of the texel that the components in `mask` (bit 0 is x) occupy.

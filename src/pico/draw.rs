@@ -32,6 +32,7 @@ use crate::draw::rb::surface::PixelRows;
 use crate::draw::stop::MAX_HELD;
 use crate::draw::vertices::{HEADER, Vertices};
 use crate::draw::vpc::interpolate::{Source, WarpQuads, Weights};
+use crate::draw::vpc::planes::Interpolated;
 use crate::draw::vpc::state::MAX_VARYINGS;
 use crate::format::{Codec, Format, Transfer, float_to_unorm};
 use crate::options::Shared;
@@ -252,7 +253,7 @@ impl<'a> Fragments<'a> {
             vertices: self.vertices,
             interpolation: &[IntpMode::SMOOTH; MAX_VARYINGS],
             replacement: &[ReplMode::Other(0); MAX_VARYINGS],
-            interpolated: u128::MAX,
+            interpolated: Interpolated::ALL,
         };
         let pieces = WarpQuads::new(&quads, source);
         let covered = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));

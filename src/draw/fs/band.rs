@@ -13,6 +13,7 @@ use crate::draw::rb::state::TestOrder;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::vpc::interpolate::{Floats, WarpQuads, Weights};
+use crate::draw::vpc::planes::FrameState;
 use crate::shader::{LANES, Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
@@ -26,6 +27,10 @@ pub struct BandRun<'p, 'b, 'w> {
     worker: &'p mut Worker<'w>,
     /// The short form of the depth test, if it comes early and has one.
     early: Option<(usize, PackedTest)>,
+    /// The register of i and j, if fragments start with nothing else.
+    perspective_alone: Option<u32>,
+    /// Of the warp that runs.
+    frame: &'p FrameState,
     /// Those of less than a warp, and room for more.
     queue: [Quad; 2 * QUADS],
     queued: usize,
@@ -34,11 +39,12 @@ pub struct BandRun<'p, 'b, 'w> {
 }
 
 impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
-    /// Nothing drawn yet.
+    /// Nothing drawn yet; of the frame nothing is known.
     pub fn new(
         draw: &'p FragmentDraw<'p>,
         surfaces: &'p mut [PixelRows<'b>],
         worker: &'p mut Worker<'w>,
+        frame: &'p FrameState,
     ) -> Self {
         let depth = draw.state.targets.depth.filter(|_| draw.plan.order == TestOrder::Early);
         Self {
@@ -46,6 +52,8 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             surfaces,
             worker,
             early: depth.and_then(|depth| depth.packed()),
+            perspective_alone: draw.state.fragment.inputs.perspective_alone(),
+            frame,
             queue: [Quad::default(); 2 * QUADS],
             queued: 0,
             occupied: Occupied::default(),
@@ -87,6 +95,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     }
 
     /// Notes what becomes of pixels, where somebody wants to know.
+    #[inline(always)]
     fn note(&self, note: impl FnOnce(&Reasons)) {
         if let Some(reasons) = self.draw.reasons {
             note(reasons);
@@ -108,21 +117,21 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// Draws what is covered of some times 8x4 pixels, and takes them out of the list.
     #[inline(always)]
     fn halves(&mut self, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves) {
+        let early = self.draw.plan.order == TestOrder::Early;
+        let (mut left, mut samples) = (0, 0);
         for k in 0..std::mem::take(&mut halves.count) {
             let (at, mask) = halves.all[k];
             self.note(|reasons| reasons.half_block(at, mask, COVERED));
-            let passed = match self.draw.plan.order {
-                TestOrder::Early => self.test_early(primitive, at, mask),
-                TestOrder::Late => mask,
-            };
-            halves.push(at, passed);
-            if self.draw.plan.order == TestOrder::Early {
+            let passed = if early { self.test_early(primitive, at, mask) } else { mask };
+            halves.all[left] = (at, passed);
+            left += usize::from(passed != 0);
+            if early {
                 self.note(|reasons| reasons.half_block(at, mask & !passed, FAILED));
-                self.samples += u64::from(passed.count_ones());
+                samples += u64::from(passed.count_ones());
             }
         }
-        for k in 0..std::mem::take(&mut halves.count) {
-            let (at, mask) = halves.all[k];
+        self.samples += samples;
+        for &(at, mask) in &halves.all[..left] {
             if self.draw.plan.color != Coloring::Shaded {
                 self.note(|reasons| reasons.half_block(at, mask, WRITTEN));
             }
@@ -165,10 +174,12 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
         self.occupied.add(at, mask);
         // Those without pixels are overwritten: that is cheaper than to find out how many there are.
+        let mut queued = self.queued;
         for quad in &quads(primitive, at, mask) {
-            self.queue[self.queued] = *quad;
-            self.queued += usize::from(quad.mask != 0);
+            self.queue[queued] = *quad;
+            queued += usize::from(quad.mask != 0);
         }
+        self.queued = queued;
         if self.queued >= QUADS {
             self.flush();
             self.occupied.add(at, mask);
@@ -187,7 +198,9 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     fn whole_block(&mut self, primitive: u32, at: [i32; 2]) {
         if !self.worker.is_stopped() {
             let quads = quads(primitive, at, u32::MAX);
-            self.warp(&WarpQuads::of_block(&quads, at, self.draw.source()), WarpLanes::first(LANES));
+            let mut pieces = WarpQuads::of_block(&quads, at, self.draw.source());
+            pieces.set_frame(self.frame);
+            self.warp(&pieces, WarpLanes::first(LANES));
         }
     }
 
@@ -201,13 +214,15 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         self.queue.copy_within(QUADS.., 0);
         if count > 0 && !self.worker.is_stopped() {
             let quads = &quads[..count];
-            self.warp(&self.draw.pieces(quads), lanes_of_quads(quads));
+            let mut pieces = self.draw.pieces(quads);
+            pieces.set_frame(self.frame);
+            self.warp(&pieces, lanes_of_quads(quads));
         }
     }
 
     fn warp(&mut self, pieces: &WarpQuads<'_>, lanes: WarpLanes) {
         let inputs = &self.draw.state.fragment.inputs;
-        let (ended, weights) = match inputs.perspective_alone() {
+        let (ended, weights) = match self.perspective_alone {
             Some(id) => {
                 let enter = |warp: &mut Warp, _: &mut _| match warp.full_pair_mut(id) {
                     Some(registers) => pieces.perspective(registers),
@@ -293,7 +308,7 @@ impl Halves {
 }
 
 /// Draws a primitive in `area`.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
 fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, area: Rect) {
     let mut halves = Halves::default();
     primitive.shape.cover(area, |x, y, mask| {
@@ -307,7 +322,7 @@ fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive,
 }
 
 /// All steps of these pixels, compiled for the widest vectors.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
 fn draw_halves(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves) {
     run.halves(index, primitive, halves);
 }

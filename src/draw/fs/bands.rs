@@ -4,6 +4,7 @@ use crate::budget::Budget;
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{Launched, Threads, Worker, launch};
+use crate::draw::vpc::planes::FrameState;
 use crate::memory::Memory;
 
 use super::band::BandRun;
@@ -63,7 +64,7 @@ impl FragmentDraw<'_> {
         order: impl IntoIterator<Item = u32>,
     ) -> u64 {
         match self.state.targets.samples.count() {
-            1 => BandRun::new(self, surfaces, worker).run(area, order),
+            1 => BandRun::new(self, surfaces, worker, &FrameState::default()).run(area, order),
             _ => SampledRun::new(self, surfaces, worker).run(area, order),
         }
     }

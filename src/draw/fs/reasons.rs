@@ -106,18 +106,21 @@ impl Reasons {
     }
 
     /// All pixels of `area` have `bits`.
+    #[cold]
     pub(super) fn rectangle(&self, area: Rect, bits: u8) {
         let Rect { x0, y0, x1, y1 } = area.intersect(self.area);
         (y0..y1).for_each(|y| (x0..x1).for_each(|x| self.pixel(x, y, bits)));
     }
 
     /// Those of `mask` among the 8x4 at (x, y), row by row.
+    #[cold]
     pub(super) fn half_block(&self, [x, y]: [i32; 2], mask: u32, bits: u8) {
         let covered = (0..32).filter(|pixel| mask >> pixel & 1 != 0);
         covered.for_each(|pixel| self.pixel(x + pixel % 8, y + pixel / 8, bits));
     }
 
     /// The pixels of `shape` in `area` beside which it covers none, if somebody asks for them.
+    #[cold]
     pub(super) fn outline(&self, shape: &Shape, area: Rect) {
         if self.outlines {
             outline(shape, area, |x, y| self.pixel(x, y, EDGE));
@@ -126,6 +129,7 @@ impl Reasons {
 
     /// A warp of `quads` has run so many instructions: the pixels of its `live` lanes share them. What is
     /// left over goes to the first, so that the sum over all pixels is what was run.
+    #[cold]
     pub(super) fn spent(&self, quads: &[Quad], live: Mask, instructions: u64) {
         let lanes = u64::from(live.count_ones());
         if self.cost.is_empty() || lanes == 0 {
@@ -141,6 +145,7 @@ impl Reasons {
     }
 
     /// Those of `lanes`, four to a quad.
+    #[cold]
     pub(super) fn quads(&self, quads: &[Quad], lanes: u32, bits: u8) {
         for (quad, first) in quads.iter().zip((0..).step_by(4)) {
             let covered = (0..4).filter(|lane| lanes >> (first + lane) & 1 != 0);

@@ -8,7 +8,7 @@ use a4emu_decoder::regs::hlsq::*;
 use a4emu_decoder::regs::vpc::*;
 
 use crate::draw::sp::state::StageState;
-use crate::draw::vpc::interpolate::interpolated;
+use crate::draw::vpc::planes::Interpolated;
 use crate::draw::vpc::state::MAX_VARYINGS;
 use crate::regfile::RegFile;
 
@@ -68,8 +68,8 @@ pub struct FragmentInputs {
     pub interpolation: [IntpMode; MAX_VARYINGS],
     /// By location: what replaces it in points.
     pub replacement: [ReplMode; MAX_VARYINGS],
-    /// The locations that are interpolated, a bit each.
-    pub interpolated: u128,
+    /// Which locations are interpolated.
+    pub interpolated: Interpolated,
 }
 
 impl FragmentInputs {
@@ -105,7 +105,7 @@ impl FragmentInputs {
             face: used(c2.FACEREGID()),
             sample_id: used(c2.SAMPLEID_REGID()),
             sample_mask: used(c2.SAMPLEMASK_REGID()),
-            interpolated: interpolated(&interpolation, &replacement),
+            interpolated: Interpolated::of(&interpolation, &replacement),
             interpolation,
             replacement,
         }

@@ -2,7 +2,9 @@
 
 use a4emu_decoder::regs::enums::CompareFunc;
 
-use super::depth::{Words, compare_floats};
+use multiversion::multiversion;
+
+use super::depth::{Words, float_holds, outcomes};
 
 /// How alpha is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,11 +18,17 @@ pub struct AlphaTest {
 impl AlphaTest {
     /// The lanes whose `alpha` passes.
     pub fn passes(&self, alpha: &Words) -> u32 {
-        alpha.iter().enumerate().fold(0, |mask, (lane, alpha)| {
-            let passes = compare_floats(self.func, f32::from_bits(*alpha), self.reference);
-            mask | u32::from(passes) << lane
-        })
+        passes(outcomes(self.func), alpha, self.reference)
     }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn passes(pass: [u32; 3], alpha: &Words, reference: f32) -> u32 {
+    let mut passed = 0;
+    for i in 0..32 {
+        passed |= float_holds(pass, f32::from_bits(alpha[i]), reference) & 1 << i;
+    }
+    passed
 }
 
 #[cfg(test)]
@@ -28,9 +36,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_greater_is_dropped() {
+    fn each_function_passes_what_it_says() {
         let alpha = std::array::from_fn(|lane| [0.25f32, 0.5, 0.75, f32::NAN][lane % 4].to_bits());
-        let test = AlphaTest { func: CompareFunc::FUNC_GREATER, reference: 0.5 };
-        assert_eq!(test.passes(&alpha), 0x4444_4444);
+        let cases = [
+            (CompareFunc::FUNC_NEVER, 0),
+            (CompareFunc::FUNC_LESS, 1),
+            (CompareFunc::FUNC_EQUAL, 2),
+            (CompareFunc::FUNC_LEQUAL, 3),
+            (CompareFunc::FUNC_GREATER, 4),
+            (CompareFunc::FUNC_NOTEQUAL, 13),
+            (CompareFunc::FUNC_GEQUAL, 6),
+            (CompareFunc::FUNC_ALWAYS, 15),
+        ];
+        for (func, want) in cases {
+            let test = AlphaTest { func, reference: 0.5 };
+            assert_eq!(test.passes(&alpha), 0x1111_1111 * want, "{func:?}");
+        }
+    }
+
+    #[test]
+    fn every_lane_has_its_own_bit() {
+        let test = AlphaTest { func: CompareFunc::FUNC_GREATER, reference: 0.0 };
+        for lane in 0..32 {
+            let mut alpha = [0; 32];
+            alpha[lane] = 1.0f32.to_bits();
+            assert_eq!(test.passes(&alpha), 1 << lane);
+        }
     }
 }

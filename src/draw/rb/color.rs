@@ -9,7 +9,7 @@ use crate::shader::Number;
 use crate::draw::rb::blend::{Blend, ByAlpha, Colors, limit, rop};
 use crate::draw::rb::depth::Words;
 use crate::draw::rb::dither::Dither;
-use crate::draw::rb::pixels::{Pixels, Quads, in_rows};
+use crate::draw::rb::pixels::{Pixels, Quads, in_quads, in_rows};
 use crate::draw::rb::surface::{Dwords, PixelRows};
 
 /// The register that holds a colour.
@@ -56,7 +56,7 @@ pub struct ColorTarget {
 impl ColorTarget {
     /// Whether a pixel's new value depends on its old one.
     fn reads_target(&self) -> bool {
-        self.blend.is_some() || self.rop.is_some() || self.writable != self.codec.bits(0xf)
+        self.blend.is_some() || self.rop.is_some() || self.writable != self.codec.all_bits()
     }
 
     /// The word that `colors` (bits) of one lane becomes, if every covered pixel gets just
@@ -80,12 +80,17 @@ impl ColorTarget {
         if self.codec.bytes() > 4 || self.dither.is_some() {
             return self.write_wide(surface, pixels, mask, colors, src1);
         }
+        let is_whole = self.rop.is_none() && self.writable == self.codec.all_bits();
+        if is_whole
+            && let (u32::MAX, Some([x, y]), Some(order)) = (mask, pixels.block(), self.unorm8)
+            && let Some(mut rows) = surface.dwords::<8, 4>(x, y)
+        {
+            return match &self.blend {
+                Some(blend) => blend_block(self, blend, [colors, src1], &mut rows),
+                None => store_unorm8(order, colors, &mut rows),
+            };
+        }
         if !self.reads_target() {
-            if let (u32::MAX, Some([x, y]), Some(order)) = (mask, pixels.block(), self.unorm8)
-                && let Some(mut rows) = surface.dwords::<8, 4>(x, y)
-            {
-                return store_unorm8(order, colors, &mut rows);
-            }
             return pixels.store(surface, mask, &self.encode(colors));
         }
         let old = pixels.load(surface, mask);
@@ -93,7 +98,7 @@ impl ColorTarget {
             Some(blend) => blended_words(self, blend, [colors, src1], &old),
             None => self.encode(colors),
         };
-        if self.rop.is_none() && self.writable == self.codec.bits(0xf) {
+        if is_whole {
             return pixels.store(surface, mask, &blended);
         }
         let writable = self.writable as u32;
@@ -196,6 +201,19 @@ impl ColorTarget {
 /// compiled for the widest vectors.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn blended_words(target: &ColorTarget, blend: &Blend, src: [[&Words; 4]; 2], old: &Words) -> Words {
+    blended_all(target, blend, src, old)
+}
+
+/// The same of 8x4 pixels, quad by quad, in place.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn blend_block(target: &ColorTarget, blend: &Blend, src: [[&Words; 4]; 2], rows: &mut Dwords<'_, 8>) {
+    let mut old = [0; 32];
+    rows.load(&mut old);
+    rows.store(&in_rows(&blended_all(target, blend, src, &in_quads(&old))));
+}
+
+#[inline(always)]
+fn blended_all(target: &ColorTarget, blend: &Blend, src: [[&Words; 4]; 2], old: &Words) -> Words {
     match target.unorm8 {
         Some(order) => match blend.by_alpha().filter(|_| target.codec.has(3)) {
             Some([by_src, by_dst]) => unorm8_by_alpha(order, src[0], old, by_src, by_dst),

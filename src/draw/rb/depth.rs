@@ -175,7 +175,7 @@ fn apply(op: StencilOp, s: u32, reference: u32) -> u32 {
 }
 
 /// Which of the outcomes less, equal, greater pass `func`, as all-ones words.
-fn outcomes(func: CompareFunc) -> [u32; 3] {
+pub(super) fn outcomes(func: CompareFunc) -> [u32; 3] {
     let bits = match func {
         CompareFunc::FUNC_NEVER | CompareFunc::Other(_) => [false, false, false],
         CompareFunc::FUNC_LESS => [true, false, false],
@@ -187,12 +187,6 @@ fn outcomes(func: CompareFunc) -> [u32; 3] {
         CompareFunc::FUNC_ALWAYS => [true, true, true],
     };
     bits.map(|b| if b { u32::MAX } else { 0 })
-}
-
-/// Whether `a func b` holds, for one pair of floats (alpha test).
-pub fn compare_floats(func: CompareFunc, a: f32, b: f32) -> bool {
-    let [less, equal, greater] = outcomes(func).map(|w| w != 0);
-    (a < b && less) || (a == b && equal) || (a > b && greater) || (a.is_nan() && less && greater)
 }
 
 /// The lanes where `a func b` holds.
@@ -219,6 +213,16 @@ fn holds([less, equal, greater]: [u32; 3], a: u32, b: u32) -> u32 {
     let eq = if a == b { equal } else { 0 };
     let gt = if a > b { greater } else { 0 };
     lt | eq | gt
+}
+
+/// The same of floats: one that is NaN is neither less nor equal nor greater, but not equal.
+#[inline(always)]
+pub(super) fn float_holds([less, equal, greater]: [u32; 3], a: f32, b: f32) -> u32 {
+    let lt = if a < b { less } else { 0 };
+    let eq = if a == b { equal } else { 0 };
+    let gt = if a > b { greater } else { 0 };
+    let unordered = if a.is_nan() { less & greater } else { 0 };
+    lt | eq | gt | unordered
 }
 
 /// A depth test of dwords with depth in bits 23:0.

@@ -178,7 +178,8 @@ fn store_pair(pair: &mut [[u8; 4]; 2], words: &[u32], bits: u32) {
 }
 
 /// Pixels of 8x4, row by row, quad by quad.
-fn in_quads(rows: &Words) -> Words {
+#[inline(always)]
+pub(super) fn in_quads(rows: &Words) -> Words {
     let (pairs, mut out) = (rows.as_chunks::<2>().0, [0; 32]);
     for (at, pair) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
         *pair = pairs[pair_in_rows(at)];

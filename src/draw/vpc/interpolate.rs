@@ -5,6 +5,7 @@ use multiversion::multiversion;
 
 use crate::shader::{LANES, Lanes};
 
+use super::planes::{FrameState, Interpolated, interpolate};
 use super::state::MAX_VARYINGS;
 use crate::draw::gras::affine::Affine;
 use crate::draw::gras::quad::{QUADS, Quad};
@@ -25,21 +26,8 @@ pub struct Source<'a> {
     pub interpolation: &'a [IntpMode; MAX_VARYINGS],
     /// By location, in points.
     pub replacement: &'a [ReplMode; MAX_VARYINGS],
-    /// The locations that are interpolated, a bit each: [`interpolated`].
-    pub interpolated: u128,
-}
-
-/// The locations, a bit each, that are neither flat nor replaced.
-pub fn interpolated(modes: &[IntpMode; MAX_VARYINGS], replacement: &[ReplMode; MAX_VARYINGS]) -> u128 {
-    let mut locations = 0;
-    for (location, modes) in modes.iter().zip(replacement).enumerate() {
-        let is_interpolated = match modes {
-            (_, ReplMode::S | ReplMode::T | ReplMode::ONE_T) => false,
-            (mode, _) => matches!(mode, IntpMode::SMOOTH | IntpMode::Other(_)),
-        };
-        locations |= u128::from(is_interpolated) << location;
-    }
-    locations
+    /// Which locations are interpolated.
+    pub interpolated: Interpolated,
 }
 
 /// The quads of a warp with what they are pieces of.
@@ -47,7 +35,9 @@ pub struct WarpQuads<'a> {
     /// At most eight.
     pub quads: &'a [Quad],
     block: Option<[i32; 2]>,
-    source: Source<'a>,
+    pub(super) source: Source<'a>,
+    /// What is known of the frame of the warp that runs.
+    pub(super) frame: Option<&'a FrameState>,
     /// Where the primitive changes; so many of them.
     runs: [Run<'a>; QUADS],
     count: usize,
@@ -57,14 +47,14 @@ pub struct WarpQuads<'a> {
 /// for all quads from there on: those of later runs are overwritten by them, so that nothing has to be cut off at an
 /// end.
 #[derive(Clone, Copy)]
-struct Run<'a> {
+pub(super) struct Run<'a> {
     /// The first quad.
-    first: usize,
-    primitive: &'a ScreenPrimitive,
+    pub(super) first: usize,
+    pub(super) primitive: &'a ScreenPrimitive,
 }
 
 /// A number for each quad.
-type OfQuads = [f32; QUADS];
+pub(super) type OfQuads = [f32; QUADS];
 
 /// Positions and weights of a warp's pixels.
 pub struct Weights {
@@ -87,20 +77,25 @@ impl<'a> WarpQuads<'a> {
     pub fn new(quads: &'a [Quad], source: Source<'a>) -> Self {
         let run =
             |first: usize, quad: &Quad| Run { first, primitive: &source.primitives[quad.primitive as usize] };
-        let mut out = Self { quads, block: None, source, runs: [run(0, &quads[0]); QUADS], count: 1 };
+        let (mut runs, mut count) = ([run(0, &quads[0]); QUADS], 1);
         for (q, pair) in quads.windows(2).enumerate() {
-            if pair[0].primitive != pair[1].primitive {
-                out.runs[out.count] = run(q + 1, &pair[1]);
-                out.count += 1;
-            }
+            // One that does not begin here is overwritten by the next.
+            runs[count] = run(q + 1, &pair[1]);
+            count += usize::from(pair[0].primitive != pair[1].primitive);
         }
-        out
+        Self { quads, block: None, source, frame: None, runs, count }
     }
 
     /// The quads of the 8x4 pixels at `at`, all of one primitive of `source`.
     pub fn of_block(quads: &'a [Quad; QUADS], at: [i32; 2], source: Source<'a>) -> Self {
         let primitive = &source.primitives[quads[0].primitive as usize];
-        Self { quads, block: Some(at), source, runs: [Run { first: 0, primitive }; QUADS], count: 1 }
+        let runs = [Run { first: 0, primitive }; QUADS];
+        Self { quads, block: Some(at), source, frame: None, runs, count: 1 }
+    }
+
+    /// They are those of a warp whose frame is in this state.
+    pub fn set_frame(&mut self, frame: &'a FrameState) {
+        self.frame = Some(frame);
     }
 
     /// The first of the 8x4 pixels that they are known to be.
@@ -108,7 +103,7 @@ impl<'a> WarpQuads<'a> {
         self.block
     }
 
-    fn runs(&self) -> &[Run<'a>] {
+    pub(super) fn runs(&self) -> &[Run<'a>] {
         &self.runs[..self.count]
     }
 
@@ -146,18 +141,6 @@ impl<'a> WarpQuads<'a> {
             Some(IntpMode::SMOOTH | IntpMode::Other(_)) => interpolate(self, location, i, j, out),
         }
         self.replace(location, out);
-    }
-
-    /// For each location the numbers that its component is interpolated from, in all lanes: at vertex 0, and
-    /// what vertices 1 and 2 differ from that by. False when not all are interpolated.
-    pub fn planes(&self, locations: &[u16], frame: &mut [Lanes]) -> bool {
-        let is_interpolated =
-            |location: &u16| self.source.interpolated.checked_shr((*location).into()).unwrap_or(0) & 1 == 1;
-        if !locations.iter().all(is_interpolated) {
-            return false;
-        }
-        spread(self, locations, frame);
-        true
     }
 
     /// Component `location` of each lane's provoking vertex, bits unchanged.
@@ -269,9 +252,17 @@ impl Weights {
 /// Window x and y of the pixels' centres.
 #[inline(always)]
 fn centres(quads: &[Quad]) -> (Floats, Floats) {
-    let (mut left, mut top) = ([0.5; QUADS], [0.5; QUADS]);
-    for ((left, top), quad) in left.iter_mut().zip(&mut top).zip(quads) {
-        (*left, *top) = (quad.x as f32 + 0.5, quad.y as f32 + 0.5);
+    let mut padded = [Quad::default(); QUADS];
+    let all = match quads.as_array() {
+        Some(all) => all,
+        None => {
+            padded.iter_mut().zip(quads).for_each(|(to, quad)| *to = *quad);
+            &padded
+        }
+    };
+    let (mut left, mut top) = ([0.0; QUADS], [0.0; QUADS]);
+    for q in 0..QUADS {
+        (left[q], top[q]) = (all[q].x as f32 + 0.5, all[q].y as f32 + 0.5);
     }
     let (mut x, mut y) = (to_lanes(left), to_lanes(top));
     for l in 0..LANES {
@@ -429,92 +420,9 @@ fn in_lane<const N: usize>(numbers: &[Floats; N], lane: usize) -> [f32; N] {
     out
 }
 
-/// What the components of the primitives are interpolated from, in the lanes of each.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
-    let all_rows = frame.as_chunks_mut::<3>().0.iter_mut().zip(locations);
-    let corners = pieces.corners();
-    match pieces.runs() {
-        [_] => all_rows.for_each(|(rows, location)| {
-            let numbers = differences(&corners[0], usize::from(*location));
-            for n in 0..3 {
-                rows[n].0 = [numbers[n].to_bits(); LANES];
-            }
-        }),
-        runs => all_rows.for_each(|(rows, location)| {
-            let of_quads = differences_of_quads(runs, &corners, usize::from(*location));
-            for n in 0..3 {
-                rows[n].0 = bytemuck::cast(to_lanes(of_quads[n]));
-            }
-        }),
-    }
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn interpolate(pieces: &WarpQuads<'_>, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
-    let corners = pieces.corners();
-    match pieces.runs() {
-        [_] => {
-            let numbers = differences(&corners[0], location);
-            interpolate_by(i, j, out, |_| numbers);
-        }
-        runs => {
-            let [v0, d1, d2] = differences_of_quads(runs, &corners, location);
-            let (v0, d1, d2) = (to_lanes(v0), to_lanes(d1), to_lanes(d2));
-            interpolate_by(i, j, out, |l| [v0[l], d1[l], d2[l]]);
-        }
-    }
-}
-
-#[inline(always)]
-fn interpolate_by(i: &Lanes, j: &Lanes, out: &mut Lanes, numbers: impl Fn(usize) -> [f32; 3]) {
-    for l in 0..LANES {
-        let [v0, d1, d2] = numbers(l);
-        out.0[l] = (v0 + (f32::from_bits(i.0[l]) * d1 + f32::from_bits(j.0[l]) * d2)).to_bits();
-    }
-}
-
-/// The varyings of a primitive's vertices.
-type Corners<'a> = [&'a [u32]; 3];
-
-impl<'a> WarpQuads<'a> {
-    /// Of each run.
-    #[inline(always)]
-    fn corners(&self) -> [Corners<'a>; QUADS] {
-        let mut out = [[&[][..]; 3]; QUADS];
-        for (corners, run) in out.iter_mut().zip(self.runs()) {
-            for (corner, vertex) in corners.iter_mut().zip(run.primitive.vertices) {
-                *corner = self.source.vertices.varyings(vertex);
-            }
-        }
-        out
-    }
-}
-
-/// Component `location` of a primitive: the value at vertex 0 and what vertices 1 and 2 differ from it by.
-#[inline(always)]
-fn differences([a, b, c]: &Corners<'_>, location: usize) -> [f32; 3] {
-    let value = |corner: &[u32]| f32::from_bits(corner.get(location).copied().unwrap_or(0));
-    let v0 = value(a);
-    [v0, value(b) - v0, value(c) - v0]
-}
-
-/// The same of each quad's.
-#[inline(always)]
-fn differences_of_quads(runs: &[Run<'_>], corners: &[Corners<'_>; QUADS], location: usize) -> [OfQuads; 3] {
-    let mut all = [[0.0; QUADS]; 3];
-    for (run, corners) in runs.iter().zip(corners) {
-        let numbers = differences(corners, location);
-        for n in 0..3 {
-            from_quad(run.first, &mut all[n], numbers[n]);
-        }
-    }
-    all
-}
-
 /// The quads from `first` on take `number`.
 #[inline(always)]
-fn from_quad(first: usize, out: &mut OfQuads, number: f32) {
+pub(super) fn from_quad(first: usize, out: &mut OfQuads, number: f32) {
     for (q, out) in out.iter_mut().enumerate() {
         *out = if q < first { *out } else { number };
     }
@@ -522,7 +430,7 @@ fn from_quad(first: usize, out: &mut OfQuads, number: f32) {
 
 /// What is its quad's in each lane.
 #[inline(always)]
-fn to_lanes<T: Copy + Default>(of_quads: [T; QUADS]) -> [T; LANES] {
+pub(super) fn to_lanes<T: Copy + Default>(of_quads: [T; QUADS]) -> [T; LANES] {
     let mut out = [T::default(); LANES];
     for (lanes, of_quad) in out.as_chunks_mut::<4>().0.iter_mut().zip(of_quads) {
         *lanes = [of_quad; 4];
@@ -531,13 +439,14 @@ fn to_lanes<T: Copy + Default>(of_quads: [T; QUADS]) -> [T; LANES] {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::draw::gras::quad::quads;
     use crate::draw::gras::raster::{Rect, Shape};
     use crate::draw::gras::setup::Face;
 
-    fn primitive() -> ScreenPrimitive {
+    /// A triangle that is seen aslant.
+    pub fn primitive() -> ScreenPrimitive {
         let plane = |at, dx, dy| Affine { at, dx, dy };
         ScreenPrimitive {
             shape: Shape::rectangle(Rect { x0: 0, y0: 0, x1: 64, y1: 64 }),
@@ -556,15 +465,6 @@ mod tests {
     }
 
     #[test]
-    fn flat_and_replaced_locations_are_not_interpolated() {
-        let mut modes = [IntpMode::SMOOTH; MAX_VARYINGS];
-        let mut by = [ReplMode::Other(0); MAX_VARYINGS];
-        modes[3] = IntpMode::FLAT;
-        (by[5], by[64], by[127]) = (ReplMode::S, ReplMode::T, ReplMode::ONE_T);
-        assert_eq!(interpolated(&modes, &by), !(1 << 3 | 1 << 5 | 1 << 64 | 1 << 127));
-    }
-
-    #[test]
     fn a_block_has_the_weights_of_its_quads() {
         let (primitives, vertices) = ([primitive()], Vertices::new(0, 3));
         let (interpolation, replacement) =
@@ -574,7 +474,7 @@ mod tests {
             vertices: &vertices,
             interpolation: &interpolation,
             replacement: &replacement,
-            interpolated: u128::MAX,
+            interpolated: Interpolated::ALL,
         };
         let quads = quads(0, [40, 20], u32::MAX);
         let [mut by_quads, mut by_block] = [[Lanes::ZERO; 2]; 2];

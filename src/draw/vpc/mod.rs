@@ -2,4 +2,5 @@
 pub mod feedback;
 pub mod interpolate;
 pub mod linkage;
+pub mod planes;
 pub mod state;

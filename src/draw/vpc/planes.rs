@@ -1,0 +1,294 @@
+//! What varyings are interpolated from: at vertex 0, and what vertices 1 and 2 differ from that by.
+
+use std::cell::Cell;
+
+use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
+use multiversion::multiversion;
+
+use super::interpolate::{OfQuads, Run, Source, WarpQuads, from_quad, to_lanes};
+use super::state::MAX_VARYINGS;
+use crate::draw::gras::quad::QUADS;
+use crate::draw::gras::setup::ScreenPrimitive;
+use crate::shader::{LANES, Lanes};
+
+/// Which locations are interpolated, a bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interpolated {
+    /// Whatever is drawn.
+    always: u128,
+    /// Where no sprite coordinates replace them.
+    without_sprites: u128,
+}
+
+impl Interpolated {
+    /// Every location, whatever is drawn.
+    pub const ALL: Self = Self { always: u128::MAX, without_sprites: u128::MAX };
+
+    /// Those that are neither flat nor replaced.
+    pub fn of(modes: &[IntpMode; MAX_VARYINGS], replacement: &[ReplMode; MAX_VARYINGS]) -> Self {
+        let mut locations = Self { always: 0, without_sprites: 0 };
+        for (location, modes) in modes.iter().zip(replacement).enumerate() {
+            let (mode, replaced) = modes;
+            let is_smooth = u128::from(matches!(mode, IntpMode::SMOOTH | IntpMode::Other(_)));
+            let is_replaced = matches!(replaced, ReplMode::S | ReplMode::T | ReplMode::ONE_T);
+            locations.without_sprites |= is_smooth << location;
+            locations.always |= (is_smooth & u128::from(!is_replaced)) << location;
+        }
+        locations
+    }
+
+    /// Whether `locations` are among them, where there are sprites if `has_sprites` says so.
+    fn has_all(&self, locations: &[u16], has_sprites: impl FnOnce() -> bool) -> bool {
+        let are_in = |set: u128| {
+            let is_in = |location: &u16| set.checked_shr((*location).into()).unwrap_or(0) & 1 == 1;
+            locations.iter().all(is_in)
+        };
+        are_in(self.always) || are_in(self.without_sprites) && !has_sprites()
+    }
+}
+
+/// What the frame of a warp was last filled with, for whoever runs one warp after the other of the same draw in the
+/// same frame: where it is the same again, nothing has to be done.
+#[derive(Debug, Default)]
+pub struct FrameState(Cell<Option<(u32, *const u16)>>);
+
+impl FrameState {
+    /// Whether it holds the planes of this primitive at `locations`. Lists of locations belong to a program that
+    /// runs: they are told apart by where they lie.
+    fn holds(&self, primitive: u32, locations: &[u16]) -> bool {
+        self.0.get() == Some((primitive, locations.as_ptr()))
+    }
+}
+
+impl WarpQuads<'_> {
+    /// For each location the numbers that its component is interpolated from, in all lanes: at vertex 0, and
+    /// what vertices 1 and 2 differ from that by. False when not all are interpolated.
+    pub fn planes(&self, locations: &[u16], frame: &mut [Lanes]) -> bool {
+        let alone = (self.runs().len() == 1).then(|| self.quads[0].primitive);
+        if let (Some(state), Some(primitive)) = (self.frame, alone)
+            && state.holds(primitive, locations)
+        {
+            return true;
+        }
+        let has_sprites = || self.runs().iter().any(|run| run.primitive.sprite.is_some());
+        if !self.source.interpolated.has_all(locations, has_sprites) {
+            return false;
+        }
+        spread(self, locations, frame);
+        if let Some(state) = self.frame {
+            state.0.set(alone.map(|primitive| (primitive, locations.as_ptr())));
+        }
+        true
+    }
+}
+
+/// What the components of the primitives are interpolated from, in the lanes of each.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
+    let all_rows = frame.as_chunks_mut::<3>().0.iter_mut().zip(locations);
+    match pieces.runs() {
+        [run] => {
+            let corners = corners_of(&pieces.source, run.primitive);
+            all_rows.for_each(|(rows, location)| {
+                let numbers = differences(&corners, usize::from(*location));
+                for n in 0..3 {
+                    rows[n].0 = [numbers[n].to_bits(); LANES];
+                }
+            });
+        }
+        runs => {
+            let corners = corners_of_runs(&pieces.source, runs);
+            all_rows.for_each(|(rows, location)| {
+                let of_quads = differences_of_quads(runs, &corners, usize::from(*location));
+                for n in 0..3 {
+                    rows[n].0 = bytemuck::cast(to_lanes(of_quads[n]));
+                }
+            });
+        }
+    }
+}
+
+/// Component `location` at weights `i`, `j`.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(super) fn interpolate(pieces: &WarpQuads<'_>, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
+    match pieces.runs() {
+        [run] => {
+            let numbers = differences(&corners_of(&pieces.source, run.primitive), location);
+            interpolate_by(i, j, out, |_| numbers);
+        }
+        runs => {
+            let corners = corners_of_runs(&pieces.source, runs);
+            let [v0, d1, d2] = differences_of_quads(runs, &corners, location);
+            let (v0, d1, d2) = (to_lanes(v0), to_lanes(d1), to_lanes(d2));
+            interpolate_by(i, j, out, |l| [v0[l], d1[l], d2[l]]);
+        }
+    }
+}
+
+#[inline(always)]
+fn interpolate_by(i: &Lanes, j: &Lanes, out: &mut Lanes, numbers: impl Fn(usize) -> [f32; 3]) {
+    for l in 0..LANES {
+        let [v0, d1, d2] = numbers(l);
+        out.0[l] = (v0 + (f32::from_bits(i.0[l]) * d1 + f32::from_bits(j.0[l]) * d2)).to_bits();
+    }
+}
+
+/// The varyings of a primitive's vertices.
+type Corners<'a> = [&'a [u32]; 3];
+
+#[inline(always)]
+fn corners_of<'a>(source: &Source<'a>, primitive: &ScreenPrimitive) -> Corners<'a> {
+    let [a, b, c] = primitive.vertices;
+    [source.vertices.varyings(a), source.vertices.varyings(b), source.vertices.varyings(c)]
+}
+
+/// Of each run.
+#[inline(always)]
+fn corners_of_runs<'a>(source: &Source<'a>, runs: &[Run<'_>]) -> [Corners<'a>; QUADS] {
+    let mut out = [[&[][..]; 3]; QUADS];
+    for (corners, run) in out.iter_mut().zip(runs) {
+        *corners = corners_of(source, run.primitive);
+    }
+    out
+}
+
+/// Component `location` of a primitive: the value at vertex 0 and what vertices 1 and 2 differ from it by.
+#[inline(always)]
+fn differences([a, b, c]: &Corners<'_>, location: usize) -> [f32; 3] {
+    let value = |corner: &[u32]| f32::from_bits(corner.get(location).copied().unwrap_or(0));
+    let v0 = value(a);
+    [v0, value(b) - v0, value(c) - v0]
+}
+
+/// The same of each quad's.
+#[inline(always)]
+fn differences_of_quads(runs: &[Run<'_>], corners: &[Corners<'_>; QUADS], location: usize) -> [OfQuads; 3] {
+    let mut all = [[0.0; QUADS]; 3];
+    for (run, corners) in runs.iter().zip(corners) {
+        let numbers = differences(corners, location);
+        for n in 0..3 {
+            from_quad(run.first, &mut all[n], numbers[n]);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::gras::quad::{Quad, quads};
+    use crate::draw::gras::setup::Sprite;
+    use crate::draw::vertices::{HEADER, Vertices};
+    use crate::draw::vpc::interpolate::tests::primitive;
+
+    #[test]
+    fn flat_and_replaced_locations_are_not_interpolated() {
+        let mut modes = [IntpMode::SMOOTH; MAX_VARYINGS];
+        let mut by = [ReplMode::Other(0); MAX_VARYINGS];
+        modes[3] = IntpMode::FLAT;
+        (by[5], by[64], by[127]) = (ReplMode::S, ReplMode::T, ReplMode::ONE_T);
+        let of = Interpolated::of(&modes, &by);
+        assert_eq!(of.always, !(1 << 3 | 1 << 5 | 1 << 64 | 1 << 127));
+        assert_eq!(of.without_sprites, !(1 << 3));
+    }
+
+    /// A triangle, a point and another triangle, of vertices whose component `c` is `100 * vertex + c * c`.
+    struct Scene {
+        primitives: Vec<ScreenPrimitive>,
+        vertices: Vertices,
+        modes: [IntpMode; MAX_VARYINGS],
+        by: [ReplMode; MAX_VARYINGS],
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let mut vertices = Vertices::new(4, 7);
+            for (at, word) in vertices.rows_mut().iter_mut().enumerate() {
+                let (vertex, c) = (at / (HEADER + 4), (at % (HEADER + 4)).saturating_sub(HEADER));
+                *word = ((100 * vertex * (c + 1) + c * c) as f32).to_bits();
+            }
+            let triangle = ScreenPrimitive { vertices: [0, 1, 2], ..primitive() };
+            let sprite = Some(Sprite { corner: [0.0; 2], inv_size: 0.125 });
+            let point = ScreenPrimitive { vertices: [3; 3], sprite, ..triangle.clone() };
+            let other = ScreenPrimitive { vertices: [4, 6, 5], ..triangle.clone() };
+            let mut by = [ReplMode::Other(0); MAX_VARYINGS];
+            by[1] = ReplMode::S;
+            Self {
+                primitives: vec![triangle, point, other],
+                vertices,
+                modes: [IntpMode::SMOOTH; MAX_VARYINGS],
+                by,
+            }
+        }
+
+        fn source(&self) -> Source<'_> {
+            Source {
+                primitives: &self.primitives,
+                vertices: &self.vertices,
+                interpolation: &self.modes,
+                replacement: &self.by,
+                interpolated: Interpolated::of(&self.modes, &self.by),
+            }
+        }
+
+        /// Quads of these primitives.
+        fn quads(&self, of: [u32; QUADS]) -> [Quad; QUADS] {
+            let mut quads = quads(0, [8, 4], u32::MAX);
+            quads.iter_mut().zip(of).for_each(|(quad, primitive)| quad.primitive = primitive);
+            quads
+        }
+    }
+
+    const TRIANGLE: [u32; QUADS] = [0; QUADS];
+    const POINT: [u32; QUADS] = [1; QUADS];
+    const OTHER: [u32; QUADS] = [2; QUADS];
+    const BOTH: [u32; QUADS] = [0, 0, 0, 2, 2, 2, 2, 2];
+
+    #[test]
+    fn a_replaced_location_has_planes_where_there_are_no_sprites() {
+        let scene = Scene::new();
+        let has_planes = |of: [u32; QUADS], locations: &[u16]| {
+            let quads = scene.quads(of);
+            WarpQuads::new(&quads, scene.source()).planes(locations, &mut [Lanes::ZERO; 6])
+        };
+        assert!(has_planes(TRIANGLE, &[0, 1]) && has_planes(BOTH, &[1, 2]));
+        assert!(has_planes(POINT, &[0, 2]));
+        assert!(!has_planes(POINT, &[0, 1]) && !has_planes([0, 0, 0, 0, 1, 2, 2, 2], &[1, 2]));
+        assert!(!has_planes(TRIANGLE, &[0, 128]));
+    }
+
+    /// Warp after warp in one frame, each beside one in a frame of its own.
+    #[test]
+    fn a_frame_holds_what_is_asked_for_whatever_it_held_before() {
+        let scene = Scene::new();
+        let lists: [&[u16]; 2] = [&[0, 3], &[2, 0]];
+        let state = FrameState::default();
+        let mut kept = [Lanes::ZERO; 6];
+        let order = [TRIANGLE, TRIANGLE, OTHER, BOTH, OTHER, OTHER, TRIANGLE, BOTH, TRIANGLE, TRIANGLE];
+        for (number, of) in order.into_iter().enumerate() {
+            for list in [lists[number % 2], lists[number / 2 % 2], lists[0]] {
+                let quads = scene.quads(of);
+                let mut fresh = [Lanes::ZERO; 6];
+                assert!(WarpQuads::new(&quads, scene.source()).planes(list, &mut fresh));
+                let mut pieces = WarpQuads::new(&quads, scene.source());
+                pieces.set_frame(&state);
+                assert!(pieces.planes(list, &mut kept));
+                assert!(kept == fresh, "warp {number}, {list:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_frame_holds_is_not_made_again() {
+        let scene = Scene::new();
+        let (state, list) = (FrameState::default(), [0, 3]);
+        let quads = scene.quads(TRIANGLE);
+        let mut pieces = WarpQuads::new(&quads, scene.source());
+        pieces.set_frame(&state);
+        let mut frame = [Lanes::ZERO; 6];
+        assert!(pieces.planes(&list, &mut frame));
+        frame.fill(Lanes::ZERO);
+        assert!(pieces.planes(&list, &mut frame));
+        assert!(frame == [Lanes::ZERO; 6]);
+    }
+}
