@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::client::*;
 use crate::processes::round_trip;
+use crate::share::export;
 use crate::{library, only, with_limits};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -92,6 +93,99 @@ fn meanwhile(body: impl FnOnce(&File)) {
         body(&node);
         submitting.join().unwrap().unwrap();
     });
+}
+
+/// Work that takes some tenths of a second.
+const TENTHS: (&str, &str) = ("A4EMU_MAX_WORK", "400000000");
+
+#[test]
+fn a_submit_is_not_waited_for_but_its_fence_and_its_buffers_are() {
+    let test = "hangs::a_submit_is_not_waited_for_but_its_fence_and_its_buffers_are";
+    with_limits(test, MINUTE, &[SECONDS], || {
+        let node = open();
+        let buffer = Buffer::new(&node, 4096);
+        let hung = posted_endless(&node).unwrap();
+        buffer.map.put(0, &[0xc001_3d00, buffer.address + 64, 5]);
+        let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
+        Submit::new(&mut bos, &[Cmd { kind: 1, size: 12, ..Cmd::default() }]).post(&node).unwrap();
+        let prep = |op: u32, until: i64| {
+            ioctl(&node, GEM_CPU_PREP, &mut [u64::from(op) << 32 | u64::from(buffer.handle), until as u64, 0])
+        };
+        let (read, at_once) = (1, 4);
+        assert_eq!(hung.wait(&node, 0), Err(libc::ETIMEDOUT));
+        assert_eq!([prep(read | at_once, 0), prep(read, 0)], [Err(libc::EBUSY); 2]);
+        assert_eq!((buffer.map.get(16), hangs(&node)), (0, 0), "it has not run");
+        assert_eq!(prep(read, i64::MAX), Ok(()));
+        assert_eq!((buffer.map.get(16), hangs(&node), hung.wait(&node, 0)), (5, 1, Ok(())));
+    });
+}
+
+#[test]
+fn two_submits_are_unfinished_at_most() {
+    with_limits("hangs::two_submits_are_unfinished_at_most", MINUTE, &[TENTHS], || {
+        let node = open();
+        let mut posted: Vec<Submit> = Vec::new();
+        for _ in 0..6 {
+            posted.push(posted_endless(&node).unwrap());
+            let running = posted.iter().filter(|submit| submit.wait(&node, 0).is_err()).count();
+            assert!(running <= 2, "{running}");
+        }
+        assert!(posted[5].wait(&node, 0).is_err(), "and the last is not waited for");
+        posted[5].wait(&node, i64::MAX).unwrap();
+        assert_eq!(hangs(&node), 6);
+    });
+}
+
+/// Whether a submit with `change` has run when its ioctl is back.
+fn is_awaited(node: &File, change: impl FnOnce(&Buffer, &mut Submit)) -> bool {
+    let buffer = Buffer::new(node, 64 << 20);
+    for level in 0..3 {
+        let call = [0xc001_3f00, buffer.address + (level + 1) * 4096, 900];
+        buffer.map.put(level as usize * 1024, &call.repeat(300));
+    }
+    let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
+    let cmds = [Cmd { kind: 1, size: 3600, ..Cmd::default() }];
+    let mut submit = Submit::new(&mut bos, &cmds);
+    change(&buffer, &mut submit);
+    submit.post(node).unwrap().wait(node, 0).is_ok()
+}
+
+#[test]
+fn what_others_see_is_waited_for() {
+    with_limits("hangs::what_others_see_is_waited_for", MINUTE, &[TENTHS], || {
+        let node = open();
+        assert!(!is_awaited(&node, |_, _| ()));
+        assert!(is_awaited(&node, |_, submit| submit.flags |= FENCE_FD_OUT), "a fence descriptor");
+        assert!(is_awaited(&node, |buffer, _| drop(export(&node, buffer.handle))), "an exported buffer");
+        assert!(!is_awaited(&node, |_, _| ()));
+    });
+}
+
+#[test]
+fn what_is_recorded_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("capture.rd");
+    let variables = [TENTHS, ("A4EMU_RECORD", path.to_str().unwrap())];
+    with_limits("hangs::what_is_recorded_is_waited_for", MINUTE, &variables, || {
+        assert!(is_awaited(&open(), |_, _| ()));
+    });
+}
+
+/// Leaves with `exit` behind a submit that takes a moment.
+#[test]
+fn exit_behind_it() {
+    if std::env::var_os(crate::INSIDE).is_some() {
+        posted_endless(&open()).unwrap();
+        exit();
+    }
+}
+
+#[test]
+fn what_is_queued_comes_to_its_end_at_exit() {
+    let mut command = only("hangs::exit_behind_it");
+    let output = command.env("LD_PRELOAD", library()).env(TENTHS.0, TENTHS.1).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && text.contains(": 1 submit"), "{}: {text}", output.status);
 }
 
 #[test]

@@ -20,7 +20,7 @@ const BYTES: usize = 8192;
 /// `DMA_BUF_IOCTL_SYNC`.
 const SYNC: u64 = 0x4008_6200;
 
-fn export(node: &File, handle: u32) -> File {
+pub fn export(node: &File, handle: u32) -> File {
     let mut prime = [handle, (libc::O_CLOEXEC | libc::O_RDWR) as u32, 0];
     ioctl(node, PRIME_HANDLE_TO_FD, &mut prime).unwrap();
     file(prime[2] as i32)

@@ -27,8 +27,8 @@ struct Entry {
 /// Sync objects to signal afterwards, each with a point.
 type Signals = Vec<(Arc<Syncobj>, u64)>;
 
-/// Submits that may wait while another runs: a program that is faster than the GPU waits for it then.
-pub const QUEUED: u64 = 2;
+/// Submits that may be there without having run to their end: a program that is faster than the GPU waits for it then.
+const UNFINISHED: u64 = 2;
 
 /// Queues a submit for the GPU. It is waited for where somebody sees its end other than by a fence's number or by asking
 /// for a buffer: see [`is_awaited`].
@@ -226,7 +226,7 @@ fn run(call: &Call, submit: &mut uapi::GemSubmit, mut job: Job) -> Result<(), Er
     if awaited {
         return call.completed(number);
     }
-    let has_room = |state: &mut State| (state.ring.completed + QUEUED >= number).then_some(());
+    let has_room = |state: &mut State| (state.ring.completed + UNFINISHED >= number).then_some(());
     call.wait(Deadline::NEVER, has_room);
     Ok(())
 }
