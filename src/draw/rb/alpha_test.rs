@@ -25,8 +25,8 @@ impl AlphaTest {
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn passes(pass: [u32; 3], alpha: &Words, reference: f32) -> u32 {
     let mut passed = 0;
-    for i in 0..32 {
-        passed |= float_holds(pass, f32::from_bits(alpha[i]), reference) & 1 << i;
+    for (lane, alpha) in alpha.iter().enumerate() {
+        passed |= float_holds(pass, f32::from_bits(*alpha), reference) & 1 << lane;
     }
     passed
 }
