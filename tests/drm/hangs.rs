@@ -23,6 +23,11 @@ fn endless(node: &File) -> Result<Submit, i32> {
 
 /// The same, not waited for.
 fn posted_endless(node: &File) -> Result<Submit, i32> {
+    posted_with(node, |_, _| ())
+}
+
+/// The same with a `change`.
+fn posted_with(node: &File, change: impl FnOnce(&Buffer, &mut Submit)) -> Result<Submit, i32> {
     let buffer = Buffer::new(node, 64 << 20);
     for level in 0..3 {
         let call = [0xc001_3f00, buffer.address + (level + 1) * 4096, 900];
@@ -30,9 +35,12 @@ fn posted_endless(node: &File) -> Result<Submit, i32> {
     }
     buffer.map.put(3 * 1024, &[0x8000_0000; 900]);
     let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
-    let submit = Submit::new(&mut bos, &[Cmd { kind: 1, size: 3600, ..Cmd::default() }]).post(node);
+    let cmds = [Cmd { kind: 1, size: 3600, ..Cmd::default() }];
+    let mut submit = Submit::new(&mut bos, &cmds);
+    change(&buffer, &mut submit);
+    let posted = submit.post(node);
     gem_close(node, buffer.handle).unwrap();
-    submit
+    posted
 }
 
 /// `MSM_PARAM_FAULTS`.
@@ -138,16 +146,7 @@ fn two_submits_are_unfinished_at_most() {
 
 /// Whether a submit with `change` has run when its ioctl is back.
 fn is_awaited(node: &File, change: impl FnOnce(&Buffer, &mut Submit)) -> bool {
-    let buffer = Buffer::new(node, 64 << 20);
-    for level in 0..3 {
-        let call = [0xc001_3f00, buffer.address + (level + 1) * 4096, 900];
-        buffer.map.put(level as usize * 1024, &call.repeat(300));
-    }
-    let mut bos = [Bo { flags: READ_WRITE, handle: buffer.handle, presumed: 0 }];
-    let cmds = [Cmd { kind: 1, size: 3600, ..Cmd::default() }];
-    let mut submit = Submit::new(&mut bos, &cmds);
-    change(&buffer, &mut submit);
-    submit.post(node).unwrap().wait(node, 0).is_ok()
+    posted_with(node, change).unwrap().wait(node, 0).is_ok()
 }
 
 #[test]

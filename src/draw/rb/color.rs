@@ -54,9 +54,14 @@ pub struct ColorTarget {
 }
 
 impl ColorTarget {
+    /// Whether all of a pixel becomes its colour, blended or not.
+    fn is_whole(&self) -> bool {
+        self.rop.is_none() && self.writable == self.codec.all_bits()
+    }
+
     /// Whether a pixel's new value depends on its old one.
     fn reads_target(&self) -> bool {
-        self.blend.is_some() || self.rop.is_some() || self.writable != self.codec.all_bits()
+        self.blend.is_some() || !self.is_whole()
     }
 
     /// The word that `colors` (bits) of one lane becomes, if every covered pixel gets just
@@ -80,8 +85,7 @@ impl ColorTarget {
         if self.codec.bytes() > 4 || self.dither.is_some() {
             return self.write_wide(surface, pixels, mask, colors, src1);
         }
-        let is_whole = self.rop.is_none() && self.writable == self.codec.all_bits();
-        if is_whole
+        if self.is_whole()
             && let (u32::MAX, Some([x, y]), Some(order)) = (mask, pixels.block(), self.unorm8)
             && let Some(mut rows) = surface.dwords::<8, 4>(x, y)
         {
@@ -98,7 +102,7 @@ impl ColorTarget {
             Some(blend) => blended_words(self, blend, [colors, src1], &old),
             None => self.encode(colors),
         };
-        if is_whole {
+        if self.is_whole() {
             return pixels.store(surface, mask, &blended);
         }
         let writable = self.writable as u32;

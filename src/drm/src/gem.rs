@@ -180,14 +180,12 @@ pub fn cpu_prep(call: &Call, prep: &mut uapi::GemCpuPrep) -> Result<(), Errno> {
         Deadline::at(prep.timeout.tv_sec, prep.timeout.tv_nsec)
     };
     let late = if deadline.has_passed() { Errno::BUSY } else { Errno::TIMEDOUT };
-    let last = last.load(Ordering::Relaxed);
-    call.wait(deadline, |state| (state.ring.completed >= last).then_some(())).ok_or(late)
+    if call.has_run(last.load(Ordering::Relaxed), deadline) { Ok(()) } else { Err(late) }
 }
 
 /// Waits until the GPU has written what was submitted to be written to `bo`.
 pub fn wait_for_writes(call: &Call, bo: &Bo) {
-    let written = bo.written.load(Ordering::Relaxed);
-    call.wait(Deadline::NEVER, |state| (state.ring.completed >= written).then_some(()));
+    call.has_run(bo.written.load(Ordering::Relaxed), Deadline::NEVER);
 }
 
 /// `MSM_GEM_CPU_FINI`: nothing to flush.

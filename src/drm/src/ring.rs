@@ -165,6 +165,11 @@ impl Device {
 }
 
 impl Call {
+    /// Waits until submit `number` has run; false if it has not at the deadline.
+    pub fn has_run(&self, number: u64, deadline: Deadline) -> bool {
+        self.wait(deadline, |state| (state.ring.completed >= number).then_some(())).is_some()
+    }
+
     /// Waits until submit `number` has run.
     ///
     /// # Errors

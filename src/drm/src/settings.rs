@@ -69,9 +69,7 @@ impl Settings {
             frames: variable("A4EMU_FOLDER").is_some_and(|folder| Path::new(&folder).join(PIPE).exists()),
         }
     }
-}
 
-impl Settings {
     /// Whether the program waits for each submit: its errors, findings and frames belong to it, and what is recorded must
     /// not change meanwhile.
     pub fn one_by_one(&self) -> bool {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use crate::clock::Deadline;
-use crate::device::{Call, State};
+use crate::device::Call;
 use crate::engine::{Job, Span};
 use crate::fence;
 use crate::ffi::user;
@@ -47,8 +47,7 @@ pub fn submit(call: &Call, submit: &mut uapi::GemSubmit) -> Result<(), Errno> {
     wait_syncobjs(call, submit)?;
     let signals = signals(call, submit)?;
     let entries = entries(call, submit)?;
-    let mut job = job(call, submit, &entries)?;
-    job.awaited = is_awaited(submit, &entries);
+    let job = job(call, submit, &entries)?;
     let outcome = run(call, submit, job);
     for (object, point) in signals {
         object.signal(point);
@@ -142,6 +141,7 @@ fn job(call: &Call, submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<Job, 
     let buffers = entries.iter().map(|entry| Span { address: entry.bo.address, len: entry.bo.size });
     let mut job =
         Job { file: call.file, queue: submit.queueid, buffers: buffers.collect(), ..Job::default() };
+    job.awaited = is_awaited(submit, entries);
     job.owners = entries.iter().map(|entry| (entry.bo.clone(), entry.flags)).collect();
     let mut relocs = MAX;
     for command in user::read_array::<uapi::SubmitCmd>(submit.cmds, submit.nr_cmds, MAX)? {
@@ -226,8 +226,7 @@ fn run(call: &Call, submit: &mut uapi::GemSubmit, mut job: Job) -> Result<(), Er
     if awaited {
         return call.completed(number);
     }
-    let has_room = |state: &mut State| (state.ring.completed + UNFINISHED >= number).then_some(());
-    call.wait(Deadline::NEVER, has_room);
+    call.has_run(number.saturating_sub(UNFINISHED), Deadline::NEVER);
     Ok(())
 }
 
