@@ -96,8 +96,20 @@ pub struct Lent {
 impl Lent {
     /// To work on.
     pub fn bytes(&mut self) -> &mut [u8] {
-        let range = self.offset as usize..self.offset as usize + self.len;
-        self.backing.bytes_mut().and_then(|all| all.get_mut(range)).unwrap_or_default()
+        self.bytes_at(self.base + self.offset, self.len)
+    }
+
+    /// Where the buffer begins that they are of.
+    pub fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// Others of that buffer: `len` at `address`, or as many as there are up to its end.
+    pub fn bytes_at(&mut self, address: u32, len: usize) -> &mut [u8] {
+        let Some(offset) = address.checked_sub(self.base) else { return &mut [] };
+        let all = self.backing.bytes_mut().and_then(|all| all.get_mut(offset as usize..)).unwrap_or_default();
+        let len = len.min(all.len());
+        &mut all[..len]
     }
 }
 
@@ -384,14 +396,15 @@ impl Memory {
     /// they are in one buffer. Nothing is known of that buffer until they are [given back](Memory::give_back).
     pub fn lend(&mut self, addr: u32, len: usize) -> Option<Lent> {
         self.slice_mut(addr, len)?;
-        self.lend_written(addr, len)
+        let lent = self.lend_buffer(addr)?;
+        Some(Lent { offset: addr - lent.base, len, ..lent })
     }
 
-    /// As [`Memory::lend`], of bytes of which those that will change have been written to before.
-    pub fn lend_written(&mut self, addr: u32, len: usize) -> Option<Lent> {
-        let block = self.block_mut(addr)?;
-        let (base, backing) = (block.base, block.lend());
-        Some(Lent { base, backing, offset: addr - base, len })
+    /// Lends the whole buffer at `addr`, of which those bytes that will change have been written to before. Nothing if
+    /// somebody has it.
+    pub fn lend_buffer(&mut self, addr: u32) -> Option<Lent> {
+        let block = self.block_mut(addr).filter(|block| !block.is_lent())?;
+        Some(Lent { base: block.base, backing: block.lend(), offset: 0, len: block.len as usize })
     }
 
     /// Takes back what was lent.

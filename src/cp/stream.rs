@@ -27,13 +27,20 @@ pub(super) enum Step {
 impl Cp<'_> {
     /// Runs the `dwords` of command stream at `address`, as a submit names them.
     pub fn submit(&mut self, address: u32, dwords: u32) -> Flow {
+        let flow = self.submit_part(address, dwords);
+        draw::flush(self.gpu);
+        flow
+    }
+
+    /// The same for one of several streams that are submitted together. Draws may wait for what comes with the others:
+    /// behind the last, [`draw::flush`].
+    pub fn submit_part(&mut self, address: u32, dwords: u32) -> Flow {
         self.gpu.cp.frame_draws.begin_submit();
         self.gpu.at.address = address;
         if self.observer.submit(self.gpu, address, dwords) == Flow::Stop {
             return Flow::Stop;
         }
         self.call_buffer(address, dwords, Client::CommandStream);
-        draw::flush(self.gpu);
         self.flow
     }
 

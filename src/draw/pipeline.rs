@@ -33,7 +33,7 @@ use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 use crate::pass::Pass;
 
-use ahead::{Ahead, catch_up, make_room, offer};
+use ahead::{Ahead, KNOWN_PER_NEW, catch_up, make_room, offer};
 use guesses::record_guesses;
 use late::{Resolves, settle_stages, settle_state};
 use look::{Watch, watched};
@@ -87,9 +87,9 @@ pub struct Pipeline {
     /// Draws that wait for their fragments.
     batch: Batch,
     /// Those before them, which others draw.
-    ahead: Option<Ahead>,
-    /// How many draws there had been when draws began to wait.
-    waiting_since: u64,
+    ahead: Ahead,
+    /// What it has taken to find what waits, in draws of known primitives.
+    found: u64,
     /// When tile memory is copied to memory.
     pub resolves: Resolves,
     /// Counts and times.
@@ -165,6 +165,7 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
 /// A draw from end to end.
 fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let start = Stopwatch::of(gpu);
+    gpu.pipeline.found += 1;
     settle_state(gpu);
     let stages = vertex_stages(gpu, call)?;
     let state = draw_state(gpu, &stages)?;
@@ -207,7 +208,7 @@ pub fn flush(gpu: &mut Gpu) {
 
 /// All that waits. What comes next waits anew.
 fn take_batch(gpu: &mut Gpu) -> Batch {
-    gpu.pipeline.waiting_since = gpu.pipeline.stats.draws;
+    gpu.pipeline.found = 0;
     std::mem::take(&mut gpu.pipeline.batch)
 }
 
@@ -301,6 +302,7 @@ fn assembled(
     state: &DrawState,
     stream: VertexStream,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
+    gpu.pipeline.found += KNOWN_PER_NEW - 1;
     let work = if stages.is_plain() { 0 } else { stream.list.len() as u64 };
     charge(&mut gpu.budget, Work::Vertex, work)?;
     let Some(made) = set_up(gpu, call, &state.primitive, stream) else {

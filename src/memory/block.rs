@@ -157,6 +157,11 @@ impl Block {
         }
     }
 
+    /// Whether somebody has its storage.
+    pub(super) fn is_lent(&self) -> bool {
+        matches!(self.backing, Backing::Lent(_))
+    }
+
     /// Gives its storage away: until it has that back, nothing is known of its bytes.
     pub(super) fn lend(&mut self) -> Backing {
         let pages = match &self.backing {

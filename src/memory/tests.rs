@@ -198,7 +198,8 @@ fn lent_bytes_change_where_they_were_written_before() {
         let mut memory = Memory::new();
         memory.announce(0x1000, 0x2000, contents);
         assert!(memory.write(0x1000, &[7]));
-        let lent = memory.lend_written(0x1000, 16).expect("in one buffer");
+        let lent = memory.lend_buffer(0x1000).expect("a buffer");
+        assert!(memory.lend_buffer(0x1800).is_none(), "somebody has it");
         let before = memory.now();
         assert_eq!(
             (memory.prepare(0x1008, 4), memory.prepare(0x2000, 4)),

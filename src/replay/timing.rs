@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::observe::{Submit, Submits};
 use crate::budget::{Budget, Work};
 use crate::cp::{Cp, Renderer, Silent};
+use crate::draw;
 use crate::draw::Resolves;
 use crate::draw::stats::StageTimes;
 use crate::gpu::Gpu;
@@ -88,7 +89,8 @@ pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) ->
 fn one_run(gpu: &mut Gpu, submits: &[Submit]) -> f64 {
     let start = Instant::now();
     for submit in submits {
-        Cp::new(gpu, &mut Renderer, &mut Silent).submit(submit.address, submit.dwords);
+        Cp::new(gpu, &mut Renderer, &mut Silent).submit_part(submit.address, submit.dwords);
     }
+    draw::flush(gpu);
     start.elapsed().as_secs_f64() * 1e3
 }

@@ -152,22 +152,23 @@ impl Copies {
         Some(index)
     }
 
-    /// The bytes of all destinations, which nobody else sees until they are given back.
+    /// The buffers of all destinations, which nobody else sees until they are given back; but for those that somebody
+    /// has already.
     pub fn lend(&self, memory: &mut Memory) -> Vec<Lent> {
-        let lend = |to: &Destination| {
-            // The last rows may be narrower than others, and the buffer end with them.
-            let (address, len) = to.place();
-            let len = len.min(memory.room(address) as usize);
-            memory.lend_written(address, len).expect("it was written to before")
-        };
-        self.destinations.iter().map(lend).collect()
+        self.destinations.iter().filter_map(|to| memory.lend_buffer(to.base)).collect()
     }
 
     /// What each band writes of what was lent.
     pub fn strips<'p>(&self, lent: &'p mut [Lent]) -> Vec<Strip<'p>> {
         let mut strips = Vec::new();
-        for (index, (to, lent)) in self.destinations.iter().zip(lent).enumerate() {
-            to.strips(index, lent.bytes(), &mut strips);
+        for lent in lent {
+            let is_it = |to: &Destination| to.buffer.0 == lent.base();
+            if let Some(index) = self.destinations.iter().position(is_it) {
+                let to = &self.destinations[index];
+                // The last rows may be narrower than others, and the buffer end with them.
+                let (address, len) = to.place();
+                to.strips(index, lent.bytes_at(address, len), &mut strips);
+            }
         }
         strips
     }

@@ -2,42 +2,78 @@
 //!
 //! What they need is theirs for that time: tile memory and the buffers that copies go to, which nobody else sees, and
 //! a view of the rest of memory, which nobody writes. So whoever looks at one of them, or writes memory, waits for
-//! them first, as for draws that have not begun. One batch is ahead at most. Where it begins and where it is waited
-//! for depends on the stream alone, and so does what it may cost.
+//! them first, as for draws that have not begun. Several batches are ahead: each begins when the one before it ends,
+//! without the command processor. Where they begin and where they are waited for depends on the stream alone, and so
+//! does what they may cost.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::Yield;
 
 use crate::budget::Budget;
-use crate::draw::fs::batch::Finished;
+use crate::draw::fs::batch::{Batch, Finished};
 use crate::gpu::Gpu;
-use crate::memory::Lent;
+use crate::memory::{Lent, Memory};
 
 use super::late::Resolves;
 use super::{flush, record_finished, take_batch};
 
 /// Draws after which the command processor may have had as much to do as whoever draws what waits. (glmark2's ideas
 /// has 400 in a tile; those with a few are quicker with all tiles in one go, band by band.)
-const MANY_DRAWS: u64 = 256;
+const MANY_DRAWS: u64 = 128;
+
+/// Draws of known primitives that take the command processor as long as one whose vertices it shades.
+pub(super) const KNOWN_PER_NEW: u64 = 6;
+
+/// Batches that are ahead at most.
+const MOST: usize = 2;
 
 /// How long somebody waits who finds nothing to help with, before he looks again.
 const NAP: Duration = Duration::from_micros(50);
 
-/// A batch that is being drawn.
+/// Batches that others draw, one after the other.
+#[derive(Default)]
 pub(super) struct Ahead {
-    /// First address and length of the buffers that it writes.
+    line: Arc<Mutex<Line>>,
+    /// What becomes of those that have not been waited for, in their order.
+    begun: VecDeque<Receiver<Done>>,
+    /// First address and length of the buffers that are lent.
     writes: Vec<(u32, u32)>,
-    done: Receiver<Done>,
 }
 
-/// What it gives back.
-struct Done {
+/// Who is next.
+#[derive(Default)]
+struct Line {
+    waiting: VecDeque<Task>,
+    /// What they work with, while nobody does.
+    bench: Option<Bench>,
+}
+
+/// What goes from one batch to the next.
+struct Bench {
     gmem: Vec<u8>,
     lent: Vec<Lent>,
+    /// What is left for them, who work beside the command processor.
+    budget: Budget,
+}
+
+/// A batch to be drawn.
+struct Task {
+    batch: Batch,
+    memory: Memory,
+    /// Buffers that are lent from now on.
+    lent: Vec<Lent>,
+    sender: SyncSender<Done>,
+}
+
+/// What became of it.
+struct Done {
+    /// What it cost.
     budget: Budget,
     /// What became of its draws, or the panic that ended them.
     finished: Result<Vec<Finished>, Box<dyn Any + Send>>,
@@ -45,18 +81,68 @@ struct Done {
 }
 
 impl Ahead {
-    /// Whether a buffer that it writes is one of those.
+    /// Whether all have been waited for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.begun.is_empty()
+    }
+
+    /// Whether a buffer that they have is one of those.
     pub(super) fn writes(&self, is_one: impl Fn((u32, u32)) -> bool) -> bool {
         self.writes.iter().copied().any(is_one)
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        locked(&self.line)
+    }
+
+    /// Has `task` done behind those before it.
+    fn add(&mut self, task: Task, done: Receiver<Done>) {
+        let mut line = locked(&self.line);
+        match line.bench.take() {
+            Some(bench) => task.begin(self.line.clone(), bench),
+            None => line.waiting.push_back(task),
+        }
+        drop(line);
+        self.begun.push_back(done);
+    }
+}
+
+fn locked(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
+    line.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Task {
+    fn begin(self, line: Arc<Mutex<Line>>, bench: Bench) {
+        rayon::spawn(move || self.run(&line, bench));
+    }
+
+    /// Draws the batch; then the next one begins.
+    fn run(self, line: &Arc<Mutex<Line>>, mut bench: Bench) {
+        let start = Instant::now();
+        let Self { batch, memory, lent, sender } = self;
+        bench.lent.extend(lent);
+        bench.budget = bench.budget.beside();
+        let shade = || batch.shade(&mut bench.gmem, &memory, &mut bench.lent, &mut bench.budget);
+        let finished = catch_unwind(AssertUnwindSafe(shade));
+        drop((batch, memory));
+        let budget = bench.budget.clone();
+        let mut here = locked(line);
+        match here.waiting.pop_front() {
+            Some(next) => next.begin(line.clone(), bench),
+            None => here.bench = Some(bench),
+        }
+        drop(here);
+        let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+        // Who does not wait for it any more is gone with the chip.
+        let _ = sender.send(Done { budget, finished, milliseconds });
     }
 }
 
 /// Others begin with what waits, if they may need as long for it as the command processor has needed to find it.
 pub(super) fn offer(gpu: &mut Gpu) {
-    let draws = gpu.pipeline.stats.draws - gpu.pipeline.waiting_since;
     let is_worth_it = match gpu.pipeline.resolves {
         Resolves::AtOnce => false,
-        Resolves::Late => draws >= MANY_DRAWS && gpu.pipeline.batch.is_large(),
+        Resolves::Late => gpu.pipeline.found >= MANY_DRAWS && gpu.pipeline.batch.is_large(),
         Resolves::Ahead => true,
     };
     if is_worth_it {
@@ -74,40 +160,50 @@ pub(super) fn make_room(gpu: &mut Gpu) {
     }
 }
 
-/// Others begin with what waits.
+/// Others begin with what waits as soon as they are done with what they have.
 fn hand_over(gpu: &mut Gpu) {
-    catch_up(gpu);
     if gpu.pipeline.batch.is_empty() {
         return;
     }
+    if gpu.pipeline.ahead.begun.len() >= MOST {
+        wait_for_first(gpu);
+    }
+    if gpu.pipeline.ahead.begun.is_empty() {
+        let gmem = std::mem::take(&mut gpu.gmem);
+        let bench = Bench { gmem, lent: Vec::new(), budget: gpu.budget.beside() };
+        gpu.pipeline.ahead.line().bench = Some(bench);
+    }
     let batch = take_batch(gpu);
-    let writes = batch.copies().buffers().collect();
-    let mut lent = batch.copies().lend(&mut gpu.mem);
-    let memory = gpu.mem.view();
-    let mut gmem = std::mem::take(&mut gpu.gmem);
-    let mut budget = gpu.budget.beside();
+    let lent = batch.copies().lend(&mut gpu.mem);
+    gpu.pipeline.ahead.writes.extend(batch.copies().buffers());
     let (sender, done) = sync_channel(1);
-    rayon::spawn(move || {
-        let start = Instant::now();
-        let shade = || batch.shade(&mut gmem, &memory, &mut lent, &mut budget);
-        let finished = catch_unwind(AssertUnwindSafe(shade));
-        drop((batch, memory));
-        let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-        // Who does not wait for it any more is gone with the chip.
-        let _ = sender.send(Done { gmem, lent, budget, finished, milliseconds });
-    });
-    gpu.pipeline.ahead = Some(Ahead { writes, done });
+    let task = Task { batch, memory: gpu.mem.view(), lent, sender };
+    gpu.pipeline.ahead.add(task, done);
 }
 
-/// Waits for the batch that is ahead, and helps with it.
+/// Waits for all batches that are ahead, and helps with them.
 pub(super) fn catch_up(gpu: &mut Gpu) {
-    let Some(ahead) = gpu.pipeline.ahead.take() else { return };
-    let Some(Done { gmem, lent, budget, finished, milliseconds }) = wait(&ahead.done) else {
-        // It never ran: the threads have come to an end.
-        return gpu.gmem.resize(gpu.chip.gmem_bytes(), 0);
-    };
-    gpu.gmem = gmem;
-    lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));
+    while !gpu.pipeline.ahead.is_empty() {
+        wait_for_first(gpu);
+    }
+}
+
+/// Waits for the first batch that is ahead, and helps with it. Behind the last, all is back where it was.
+fn wait_for_first(gpu: &mut Gpu) {
+    let Some(done) = gpu.pipeline.ahead.begun.pop_front() else { return };
+    let done = wait(&done);
+    if gpu.pipeline.ahead.is_empty() {
+        let ahead = std::mem::take(&mut gpu.pipeline.ahead);
+        match ahead.line().bench.take() {
+            Some(Bench { gmem, lent, .. }) => {
+                gpu.gmem = gmem;
+                lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));
+            }
+            // They never ran: the threads have come to an end.
+            None => gpu.gmem.resize(gpu.chip.gmem_bytes(), 0),
+        }
+    }
+    let Some(Done { budget, finished, milliseconds }) = done else { return };
     gpu.budget.rejoin(&budget);
     gpu.pipeline.stats.ms.fragment += milliseconds;
     match finished {

@@ -31,7 +31,7 @@ pub fn settle(gpu: &mut Gpu, address: u32, len: u64) {
 
 /// The same of the programs and border colours of all stages.
 pub(super) fn settle_state(gpu: &mut Gpu) {
-    if gpu.pipeline.batch.copies().is_empty() && gpu.pipeline.ahead.is_none() {
+    if gpu.pipeline.batch.copies().is_empty() && gpu.pipeline.ahead.is_empty() {
         return;
     }
     let places: [[(u32, u64); 2]; 6] = STAGES.map(|stage| {
@@ -64,7 +64,7 @@ pub(super) fn settle_stages(gpu: &mut Gpu, stages: &VertexStages, fragment: Opti
 fn settle_if(gpu: &mut Gpu, is_read: impl Fn((u32, u32)) -> bool) {
     if gpu.pipeline.batch.copies().buffers().any(&is_read) {
         flush(gpu);
-    } else if gpu.pipeline.ahead.as_ref().is_some_and(|ahead| ahead.writes(is_read)) {
+    } else if gpu.pipeline.ahead.writes(is_read) {
         catch_up(gpu);
     }
 }

@@ -314,11 +314,19 @@ pub fn in_waves<J: Send, R: Send>(
         let share = budget.share(Work::Copy16, wave.len());
         let done: Vec<R> = match threads {
             Threads::This => wave.into_iter().map(|job| work(job, share)).collect(),
-            // They cost what they may: each goes to whoever has nothing to do.
-            Threads::All => wave.into_par_iter().with_max_len(1).map(|job| work(job, share)).collect(),
+            Threads::All => one_by_one(wave, |job| work(job, share)),
         };
         done.into_iter().for_each(|done| settle(done, budget));
     }
+}
+
+/// Has `work` done for `jobs`, of which each thread takes the first that is left: they may cost very different amounts.
+/// Gives the results in the order of the jobs.
+fn one_by_one<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync) -> Vec<R> {
+    let numbered = jobs.into_iter().enumerate().par_bridge();
+    let mut done: Vec<(usize, R)> = numbered.map(|(number, job)| (number, work(job))).collect();
+    done.sort_unstable_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// One job after the other, in memory that nobody else has. Gives the textures that were used.

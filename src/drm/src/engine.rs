@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use a4emu::budget::Budget;
 use a4emu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
+use a4emu::draw;
 use a4emu::draw::Resolves;
 use a4emu::gpu::{Chip, Clock, Gpu};
 use a4emu::run::report;
@@ -213,8 +214,9 @@ impl Engine {
             };
             for (span, _) in commands {
                 let dwords = (span.len / 4) as u32;
-                Cp::new(gpu, &mut Renderer, observer).submit(span.address, dwords);
+                Cp::new(gpu, &mut Renderer, observer).submit_part(span.address, dwords);
             }
+            draw::flush(gpu);
             gpu.at.submit += 1;
             counts
         };
