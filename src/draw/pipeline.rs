@@ -24,6 +24,7 @@ mod whole;
 use std::sync::Arc;
 use std::time::Instant;
 
+use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs::enums::PrimType;
 
 use crate::budget::Work;
@@ -173,12 +174,9 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
     gpu.pipeline.stats.ms.snapshot += start.milliseconds();
-    if parts::are_needed(&stages) && gpu.pipeline.watch.is_none() {
-        return parts::render(gpu, call, &stages, &state, rests);
-    }
     let primitives = match gpu.pipeline.watch.is_some() {
         true => watched(gpu, call, stages, &state)?,
-        false => primitives(gpu, call, stages, &state)?,
+        false => primitives(gpu, call, stages, &state, rests.as_deref())?,
     };
     let Some(primitives) = primitives else { return Ok(()) };
     if let Some(rests) = rests {
@@ -275,12 +273,13 @@ fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Stopwatch) -> Shade
 }
 
 /// What reaches the rasteriser, unless the previous tile left it. `None` when the primitive type is not
-/// supported.
+/// supported. `rests` are the guesses that the draw rests on, if those are noted.
 fn primitives(
     gpu: &mut Gpu,
     call: &DrawCall,
     stages: VertexStages,
     state: &DrawState,
+    rests: Option<&[Guess]>,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
     if stages.is_reusable() {
         charge(&mut gpu.budget, Work::Copy16, looked_through(&stages.vertex) / 16)?;
@@ -289,6 +288,9 @@ fn primitives(
         if let Some(known) = cache.find(slot, &stages.vertex, &state.primitive, &gpu.mem) {
             return Ok(Some(known));
         }
+    }
+    if parts::are_needed(&stages) {
+        return parts::primitives(gpu, call, stages, state, rests);
     }
     let Some(stream) = vertex_stream(gpu, &stages)? else { return Ok(None) };
     assembled(gpu, call, stages, state, stream)
@@ -309,6 +311,17 @@ fn assembled(
         unknown_type(gpu, call, stages.topology());
         return Ok(None);
     };
+    Ok(Some(keep(gpu, call, stages, state, made)))
+}
+
+/// What a draw has `made`: kept for the next tile, if that will have the same.
+fn keep(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stages: VertexStages,
+    state: &DrawState,
+    made: Primitives,
+) -> Arc<Primitives> {
     let made = Arc::new(made);
     // What is drawn straight to memory is not drawn again for another tile.
     if stages.is_reusable() && call.pass != Pass::Bypass {
@@ -316,7 +329,7 @@ fn assembled(
         let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
         cache.keep(slot, stages.vertex, state, &gpu.mem, &made);
     }
-    Ok(Some(made))
+    made
 }
 
 /// What set-up makes of `stream`. `None` when it does not know the primitive type.

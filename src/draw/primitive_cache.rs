@@ -65,7 +65,7 @@ impl PrimitiveCache {
         memory: &Memory,
         made: &Arc<Primitives>,
     ) {
-        let Some(sources) = sources(&vertex, memory) else { return };
+        let Some(sources) = known_sources(&vertex, memory) else { return };
         // Draws may share their constants; each is counted as if it had its own.
         let bytes = made.bytes() + size_of::<Entry>() + 4 * vertex.stage.constants.len();
         if self.bytes + bytes > MAX_BYTES {
@@ -80,7 +80,7 @@ impl PrimitiveCache {
 /// Bytes that [`PrimitiveCache::find`] looks through for `vertex`: the times of its pages.
 pub fn looked_through(vertex: &VertexState) -> u64 {
     let pages = |(_, len): (u32, u32)| u64::from(len / PAGE);
-    ranges(vertex).map(pages).sum::<u64>() * size_of::<u64>() as u64
+    sources(vertex).map(pages).sum::<u64>() * size_of::<u64>() as u64
 }
 
 /// The memory that vertices and indices lie in: address and bytes.
@@ -92,12 +92,19 @@ pub fn ranges(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
     vertex.fetch.attributes.iter().map(|attribute| (attribute.address, attribute.size)).chain(indices)
 }
 
+/// The same with the textures that the shader may sample.
+fn sources(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
+    let stage = &vertex.stage;
+    let textures = stage.summary.samples.then(|| stage.textures.places());
+    ranges(vertex).chain(textures.into_iter().flatten())
+}
+
 /// The memory that the draw's vertices are made of; `None` when it is not all known, or the shader
 /// may read more.
-fn sources(vertex: &VertexState, memory: &Memory) -> Option<Vec<(u32, u32)>> {
-    if vertex.stage.reads_memory() {
+fn known_sources(vertex: &VertexState, memory: &Memory) -> Option<Vec<(u32, u32)>> {
+    if vertex.stage.reads_buffers() {
         return None;
     }
     let is_known = |(at, len): (u32, u32)| memory.slice(at, len as usize).is_some();
-    ranges(vertex).all(is_known).then(|| ranges(vertex).collect())
+    sources(vertex).all(is_known).then(|| sources(vertex).collect())
 }

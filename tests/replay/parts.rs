@@ -1,5 +1,7 @@
 //! A draw that is too large to be held at once.
 
+use a4emu::gpu::Gpu;
+
 use super::scene::{Scene, picture};
 
 /// Points that go through the pixels of a square of 64, row by row, about 366 to each.
@@ -44,16 +46,107 @@ const SCENE: &str = r#"
         GRAS_SU_POINT_MINMAX { MIN = 1.0 | MAX = 1.0 }
         + GRAS_SU_POINT_SIZE = 1.0
         load VS.constants { f32 4095.5 / COUNT, 0.015625, 64.0, 0.0, 0.03125, -0.984375, 0.0, 0.0 }
-        use draw(DI_PT_POINTLIST, COUNT)
+        DRAWS
     }
     submit main
 "#;
 
-#[test]
-fn all_of_it_is_drawn() {
-    let gpu = Scene::new(SCENE).play();
+fn play(draws: &str) -> Gpu {
+    let gpu = Scene::new(SCENE).with("DRAWS", draws).play();
     let troubles: Vec<_> = gpu.report.troubles.iter().collect();
     assert!(troubles.is_empty(), "{troubles:?}");
+    gpu
+}
+
+#[test]
+fn all_of_it_is_drawn() {
+    let gpu = play("use draw(DI_PT_POINTLIST, COUNT)");
     let missing = picture(&gpu).chunks_exact(4).filter(|pixel| *pixel != [255; 4]).count();
     assert_eq!((missing, gpu.pipeline.stats.vertices), (0, 1_500_000));
+}
+
+/// One packet in two tiles, of whose points 366 are on the screen.
+#[test]
+fn what_is_left_of_it_is_there_for_the_next_tile() {
+    let vertices = |between: &str| {
+        let draws = format!(
+            "RB_MODE_CONTROL {{ ENABLE_GMEM | WIDTH = 64 | HEIGHT = 64 }}
+            RB_MRT[0].BASE = 0
+            load VS.constants {{ f32 4095.5 / COUNT, 0.015625, 64.0, 0.0, 2.0, -0.984375, 0.0, 0.0 }}
+            CP_INDIRECT_BUFFER(points, 4)
+            {between}
+            CP_INDIRECT_BUFFER(points, 4)
+        }}
+        buffer points {{
+            use draw(DI_PT_POINTLIST, COUNT)"
+        );
+        let gpu = play(&draws);
+        let lit = gpu.gmem.chunks_exact(4).take(64 * 64).filter(|pixel| **pixel == [255; 4]).count();
+        (lit, gpu.pipeline.stats.vertices)
+    };
+    assert_eq!(vertices(""), (1, 1_500_000), "it is the same");
+    let moved = "load VS.constants { f32 4095.5 / COUNT, 0.015625, 64.0, 0.0, 2.0, -0.484375, 0.0, 0.0 }";
+    assert_eq!(vertices(moved), (2, 3_000_000), "it has moved");
+}
+
+/// A point whose place is a texel.
+const TEXTURED: &str = r#"
+    include "../setup.a4i"
+    gpu_id 420
+    buffer texels { u32 0x40 }
+    buffer others { u32 0xc0 }
+    buffer vs size 128 { shader {
+        mov.u32u32 r1.x, 0
+        mov.u32u32 r1.y, 0
+        (rpt5)nop
+        isam (f32)(xyzw)r0.x, r1.x, s#0, t#0
+        (sy)mov.f32f32 r0.z, (0.0)
+        mov.f32f32 r0.w, (1.0)
+        end
+    } }
+    buffer fs size 128 { shader {
+        (rpt3)mov.f32f32 r0.x, (1.0)
+        end
+    } }
+    buffer main {
+        use frame(0, 64, 64)
+        RB_MODE_CONTROL { ENABLE_GMEM | WIDTH = 64 | HEIGHT = 64 }
+        use program(vs, fs, r0.x, r0.x)
+        use attributes(0, 0)
+        load VS.samplers { TEX_SAMP_0 { 0 } TEX_SAMP_1 { 0 } }
+        load VS.textures { TEXTURE }
+        CP_INDIRECT_BUFFER(point, 4)
+        BETWEEN
+        CP_INDIRECT_BUFFER(point, 4)
+    }
+    buffer point {
+        use draw(DI_PT_POINTLIST, 1)
+    }
+    submit main
+"#;
+
+const TEXTURE: &str = "
+    TEX_CONST_0 { SWIZ_Y = A4XX_TEX_Y | SWIZ_Z = A4XX_TEX_Z | SWIZ_W = A4XX_TEX_W | FMT = TFMT4_8_8_8_8_UNORM | TYPE = A4XX_TEX_2D }
+    TEX_CONST_1 { HEIGHT = 1 | WIDTH = 1 }
+    TEX_CONST_2 { PITCHALIGN = 0 | PITCH = 4 }
+    TEX_CONST_3 { 0 }
+    TEX_CONST_4 { BASE = texels }
+    TEX_CONST_5 0
+    TEX_CONST_6 0
+    TEX_CONST_7 0";
+
+#[test]
+fn vertices_that_textures_move_are_there_for_the_next_tile() {
+    let vertices = |between: &str| {
+        let scene = Scene::new(TEXTURED).with("BETWEEN", between);
+        let gpu = scene.with("TEXTURE", TEXTURE).play();
+        assert_eq!(gpu.report.troubles.total(), 0, "{:?}", gpu.report.troubles.iter().collect::<Vec<_>>());
+        let pixels = gpu.gmem.chunks_exact(4).take(64 * 64).enumerate();
+        let lit: Vec<_> = pixels.filter(|(_, pixel)| **pixel == [255; 4]).map(|(i, _)| i % 64).collect();
+        (lit, gpu.pipeline.stats.vertices)
+    };
+    assert_eq!(vertices(""), (vec![40], 1), "it is the same");
+    assert_eq!(vertices("CP_MEM_WRITE(texels, 0xc0)"), (vec![40, 56], 2), "another texel");
+    let other = TEXTURE.replace("BASE = texels", "BASE = others");
+    assert_eq!(vertices(&format!("load VS.textures {{ {other} }}")), (vec![40, 56], 2), "another texture");
 }

@@ -26,6 +26,25 @@ impl Primitives {
         Self { vertices, primitives, words, bounds }
     }
 
+    /// None, of vertices with so many components of varyings.
+    pub fn none(components: usize) -> Self {
+        Self::new(Vertices::new(components, 0), Vec::new(), Vec::new())
+    }
+
+    /// Adds `more` at the end, with those of their vertices that primitives have.
+    pub fn append(&mut self, more: Self) {
+        let mut rows = vec![None; more.vertices.len()];
+        let vertices = &mut self.vertices;
+        let mut moved =
+            |row: u32| *rows[row as usize].get_or_insert_with(|| vertices.push(more.vertices.row(row)));
+        for mut primitive in more.primitives {
+            primitive.vertices = primitive.vertices.map(&mut moved);
+            primitive.provoking = moved(primitive.provoking);
+            self.primitives.push(primitive);
+        }
+        self.bounds.extend(more.bounds);
+    }
+
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
         let primitive = size_of::<ScreenPrimitive>() + size_of::<Rect>();

@@ -2,10 +2,13 @@
 //!
 //! Only vertices that nobody counts or stores can be shaded part for part: one that two parts have is shaded in both.
 
+use std::sync::Arc;
+
 use a4emu_decoder::guesses::Guess;
 
 use crate::draw::call::DrawCall;
 use crate::draw::fs::DrawState;
+use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::held_of;
 use crate::draw::stop::{MAX_HELD, Stop};
 use crate::draw::vertex_stages::VertexStages;
@@ -15,7 +18,7 @@ use crate::fault::Missing;
 use crate::gpu::Gpu;
 
 use super::guesses::record_guesses;
-use super::{Stopwatch, draw_layer, record_vertices, set_up};
+use super::{Stopwatch, draw_first_layer, keep, record_vertices, set_up};
 
 /// Bytes from which a draw goes in parts: clipping can make four times as many of them.
 const LARGE: u64 = MAX_HELD / 4;
@@ -32,27 +35,35 @@ fn parts(stages: &VertexStages) -> Option<Parts<'_>> {
     Parts::new(&stages.vertex.fetch, stages.topology)
 }
 
-/// A draw from end to end, part for part. `rests` are the guesses that it rests on, if those are noted.
-pub(super) fn render(
+/// What reaches the rasteriser, made part for part. What is more than can be held is drawn at once; `rests` are the
+/// guesses that the draw rests on, if those are noted. `None` when the primitive type is not supported.
+pub(super) fn primitives(
     gpu: &mut Gpu,
     call: &DrawCall,
-    stages: &VertexStages,
+    stages: VertexStages,
     state: &DrawState,
-    rests: Option<Vec<Guess>>,
-) -> Result<(), Stop> {
-    let Some(mut parts) = parts(stages) else { return Ok(()) };
+    rests: Option<&[Guess]>,
+) -> Result<Option<Arc<Primitives>>, Stop> {
+    let Some(mut parts) = parts(&stages) else { return Ok(None) };
+    let nothing = || Primitives::none(stages.vertex.outputs.components);
     let mut missing = Missing::default();
+    let (mut made, mut is_all) = (nothing(), true);
     while let Some(part) = parts.next(&gpu.mem, &mut missing) {
         let start = Stopwatch::of(gpu);
         let missing = std::mem::take(&mut missing);
         let shaded = stages.vertex.shade_part(&part, &missing, &mut gpu.mem, &mut gpu.budget)?;
         let shaded = record_vertices(gpu, shaded, start);
         let stream = VertexStream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() };
-        let Some(made) = set_up(gpu, call, &state.primitive, stream) else { return Ok(()) };
-        if let Some(rests) = &rests {
-            record_guesses(gpu, rests.clone(), state, &made);
+        let Some(more) = set_up(gpu, call, &state.primitive, stream) else { return Ok(None) };
+        made.append(more);
+        if made.bytes() as u64 > LARGE {
+            let held = Arc::new(std::mem::replace(&mut made, nothing()));
+            if let Some(rests) = rests {
+                record_guesses(gpu, rests.to_vec(), state, &held);
+            }
+            draw_first_layer(gpu, call, state.clone(), held)?;
+            is_all = false;
         }
-        draw_layer(gpu, call, state, 0, &made)?;
     }
-    Ok(())
+    Ok(Some(if is_all { keep(gpu, call, stages, state, made) } else { Arc::new(made) }))
 }

@@ -46,11 +46,13 @@ pub struct StageState {
 }
 
 impl StageState {
-    /// Whether the other makes the same of the same inputs, apart from memory and what is in it.
+    /// Whether the other makes the same of the same inputs, as long as memory stays as it is. Storage buffers are not
+    /// compared.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.program, &other.program)
             && (Arc::ptr_eq(&self.constants, &other.constants)
                 || self.program.reads_alike(&self.constants, &other.constants))
+            && (!self.summary.samples || self.textures == other.textures)
     }
 
     /// The same with another program.
@@ -84,9 +86,9 @@ impl StageState {
         self.summary.stores
     }
 
-    /// Whether its results depend on memory other than attributes.
-    pub fn reads_memory(&self) -> bool {
-        self.summary.loads || self.summary.samples || self.summary.stores
+    /// Whether its results depend on memory other than attributes and textures.
+    pub fn reads_buffers(&self) -> bool {
+        self.summary.loads || self.summary.stores
     }
 
     /// Whether it discards lanes.

@@ -19,7 +19,7 @@ use crate::shader::{Lanes, Mask, Plain, Query, Sample, Slots, lanes_of};
 const SLOTS: usize = 128;
 
 /// Descriptors of one stage, resolved. Holds no memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextureBank {
     textures: Vec<Result<Texture, TextureError>>,
     samplers: Vec<Sampler>,
@@ -89,6 +89,15 @@ impl TextureBank {
     /// Where border colours were read: address and bytes.
     pub fn border_places(&self) -> &[(u32, u32)] {
         &self.border_places
+    }
+
+    /// Where the textures lie: address and bytes of each that has some.
+    pub fn places(&self) -> impl Iterator<Item = (u32, u32)> {
+        let place = |texture: &Texture| {
+            let (from, to) = texture.place();
+            (from as u32, (to - from).min(u64::from(u32::MAX)) as u32)
+        };
+        self.textures.iter().flatten().map(place)
     }
 
     /// Whether a texture has bytes in the buffer at this address, of so many bytes.

@@ -14,7 +14,7 @@ use crate::gpu::Model;
 use crate::memory::Memory;
 
 /// A texture as the sampling loops want it. Holds addresses, not memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
     pub(super) kind: TextureKind,
     /// At least one.

@@ -48,7 +48,7 @@ impl Edge {
 }
 
 /// A sampler as the sampling loops want it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sampler {
     pub(super) mag: Filter,
     pub(super) min: Filter,

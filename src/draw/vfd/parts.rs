@@ -10,8 +10,8 @@ use crate::memory::Memory;
 use super::indices::fetch_indices;
 use super::state::FetchState;
 
-/// Entries of a part: with all that clipping can make of them, they fit.
-pub const PART: u32 = 1 << 16;
+/// Entries of a part: with all that clipping can make of them, they fit, and what is held for them stays in caches.
+pub const PART: u32 = 1 << 14;
 
 /// Some entries of a draw.
 pub struct Part {

@@ -1,6 +1,7 @@
 //! Set-up of primitives built by hand.
 
 use super::*;
+use crate::draw::gras::primitives::Primitives;
 
 fn state(topology: PrimType) -> PrimitiveState {
     PrimitiveState {
@@ -356,6 +357,38 @@ fn chunks_of_a_list_are_set_up_as_one_after_the_other_is() {
             assert_eq!((chunks.left_out, a.len()), (single.left_out, b.len()));
             assert!(chunks.primitives == single.primitives, "{state:?} {limit}");
             assert_eq!(numbers.len(), single.primitives.len());
+        }
+    }
+}
+
+/// Two parts of a draw, each with vertices that no primitive has: all is as in the parts, and those are gone.
+#[test]
+fn primitives_that_are_appended_bring_their_vertices() {
+    let state = state(PrimType::DI_PT_TRILIST);
+    let unused = [5.0, 5.0, 0.0, 1.0];
+    let parts = [[1.0, 0.5], [0.5, 1.0]].map(|[first, second]: [f32; 2]| {
+        let scaled = |scale: f32| TRIANGLE.map(|[x, y, z, w]| [x * scale, y * scale, z, w]);
+        let corners = [&scaled(first)[..], &[unused], &scaled(second)].concat();
+        let mut vertices = vertices(&corners);
+        let primitives = made(&state, &mut vertices, &[4, 5, 6, 0, 1, 2]).expect("triangles");
+        Primitives::new(vertices, primitives, Vec::new())
+    });
+    let mut all = Primitives::none(2);
+    parts.iter().for_each(|part| all.append(part.clone()));
+    assert_eq!((all.vertices.len(), all.primitives.len()), (12, 4));
+    let rows = |of: &Primitives, at: usize| {
+        let primitive = &of.primitives[at];
+        let numbers = primitive.vertices.into_iter().chain([primitive.provoking]);
+        numbers.map(|row| of.vertices.row(row).to_vec()).collect::<Vec<_>>()
+    };
+    for (at, part) in parts.iter().enumerate() {
+        for i in 0..2 {
+            let here = 2 * at + i;
+            assert_eq!(rows(&all, here), rows(part, i));
+            assert_eq!(
+                (all.bounds[here], &all.primitives[here].shape),
+                (part.bounds[i], &part.primitives[i].shape)
+            );
         }
     }
 }
