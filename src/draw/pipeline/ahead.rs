@@ -31,7 +31,7 @@ const MANY_DRAWS: u64 = 128;
 pub(super) const KNOWN_PER_NEW: u64 = 6;
 
 /// Batches that are ahead at most.
-const MOST: usize = 2;
+const MOST: usize = 4;
 
 /// How long somebody waits who finds nothing to help with, before he looks again.
 const NAP: Duration = Duration::from_micros(50);
