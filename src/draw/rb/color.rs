@@ -360,18 +360,23 @@ mod tests {
             [FACTOR_ZERO, FACTOR_ONE, FACTOR_SRC_ALPHA, FACTOR_ONE_MINUS_SRC_ALPHA, FACTOR_DST_ALPHA];
         for (src, dst) in factors.into_iter().flat_map(|src| factors.map(|dst| (src, dst))) {
             let equation = Equation { op: BlendOpcode::BLEND_DST_PLUS_SRC, src, dst };
-            for blend in [None, Some(Blend { rgb: equation, alpha: equation, constant: [0.0; 4] })] {
+            let blended = Some(Blend { rgb: equation, alpha: equation, constant: [0.0; 4] });
+            let wholes = [None, blended].map(|blend| (blend, 0b1111, None));
+            let in_part = [(blended, 0b0101, None), (blended, 0b1111, Some(RopCode::ROP_XOR))];
+            for (blend, components, rop) in wholes.into_iter().chain(in_part) {
                 let written = |unorm8, pixels: Quads<'_>| {
                     let mut bytes = first.clone();
                     let mut rows = PixelRows::new(&mut bytes, 64, 4, [0, 0]);
                     let target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WXYZ, unorm8);
-                    let target = ColorTarget { blend, ..target };
+                    let writable = target.codec.bits(components);
+                    let target = ColorTarget { blend, writable, rop, ..target };
                     target.write(&mut rows, &pixels, u32::MAX, c.each_ref(), c.each_ref());
                     bytes
                 };
                 let fast = written(Some([2, 1, 0, 3]), Quads::of_block(&quads, [8, 4]));
-                assert!(fast == written(None, Quads::new(&quads)), "{blend:?}");
-                assert_eq!(fast == first, (src, dst) == (FACTOR_ZERO, FACTOR_ONE) && blend.is_some());
+                assert!(fast == written(None, Quads::new(&quads)), "{blend:?} {components:#b} {rop:?}");
+                let leaves_all = (src, dst) == (FACTOR_ZERO, FACTOR_ONE) && blend.is_some();
+                assert!(rop.is_some() || (fast == first) == leaves_all);
             }
         }
     }
