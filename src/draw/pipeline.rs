@@ -7,7 +7,7 @@
 //! - `guesses`: which ones a draw rests on.
 //! - [`late`]: copies that wait, and who must not read memory before they are done.
 //! - [`look`]: what a draw is made of, for whoever looks at it.
-//! - `parts`: draws that are too large to be held at once.
+//! - `parts`: draws whose vertices are too many to be held at once.
 //! - `record`: what is recorded of draws.
 //! - `resolve`: draws of the resolve pass.
 //! - `whole`: the stages that take whole primitives.

@@ -23,11 +23,11 @@ use crate::memory::{Lent, Memory};
 use super::late::Resolves;
 use super::{flush, record_finished, take_batch};
 
-/// Draws after which the command processor may have had as much to do as whoever draws what waits. (glmark2's ideas
-/// has 400 in a tile; those with a few are quicker with all tiles in one go, band by band.)
+/// Draws of known primitives after which the command processor may have had as much to do as whoever draws what waits.
+/// (glmark2's ideas has 400 in a tile; those with a few are quicker with all tiles in one go, band by band.)
 const MANY_DRAWS: u64 = 128;
 
-/// Draws of known primitives that take the command processor as long as one whose vertices it shades.
+/// So many of them take it as long as one whose primitives it makes.
 pub(super) const KNOWN_PER_NEW: u64 = 6;
 
 /// Batches that are ahead at most.

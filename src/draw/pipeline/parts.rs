@@ -1,4 +1,5 @@
-//! Draws that are too large to be held at once: part after part goes through all stages.
+//! Draws that are too large to be held at once: part after part goes as far as set-up, and what is left of all of them
+//! is one draw's again, as long as that can be held.
 //!
 //! Only vertices that nobody counts or stores can be shaded part for part: one that two parts have is shaded in both.
 
