@@ -35,6 +35,7 @@ fn difference(a: &Gpu, b: &Gpu) -> Option<String> {
         ("registers", (0..REGISTERS).all(|register| a.regs.read(register) == b.regs.read(register))),
         ("tile memory", a.gmem == b.gmem),
         ("counters", a.counters == b.counters),
+        ("work", a.budget.spent() == b.budget.spent()),
         ("surfaces", written(a) == written(b)),
         ("what is said", said(a) == said(b)),
     ];
