@@ -95,8 +95,8 @@ pub fn ranges(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
 /// The same with the textures that the shader may sample.
 fn sources(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
     let stage = &vertex.stage;
-    let textures = stage.summary.samples.then(|| stage.textures.places());
-    ranges(vertex).chain(textures.into_iter().flatten())
+    let textures = stage.summary.samples.then(|| stage.textures.places()).into_iter().flatten();
+    ranges(vertex).chain(textures.map(|(from, to)| (from as u32, (to - from).min(u32::MAX.into()) as u32)))
 }
 
 /// The memory that the draw's vertices are made of; `None` when it is not all known, or the shader

@@ -34,10 +34,7 @@ const SCENE: &str = r#"
         mov.f32f32 r0.w, (1.0)
         end
     } }
-    buffer fs size 128 { shader {
-        (rpt3)mov.f32f32 r0.x, (1.0)
-        end
-    } }
+    WHITE
     buffer main {
         use frame(target, 64, 64)
         use program(vs, fs, r0.x, r0.x)
@@ -51,16 +48,32 @@ const SCENE: &str = r#"
     submit main
 "#;
 
-fn play(draws: &str) -> Gpu {
-    let gpu = Scene::new(SCENE).with("DRAWS", draws).play();
-    let troubles: Vec<_> = gpu.report.troubles.iter().collect();
-    assert!(troubles.is_empty(), "{troubles:?}");
+/// The fragment shader of all scenes.
+const WHITE: &str = "buffer fs size 128 { shader {
+        (rpt3)mov.f32f32 r0.x, (1.0)
+        end
+    } }";
+
+/// Plays a scene of which nothing is to be said.
+fn play(scene: &Scene) -> Gpu {
+    let gpu = scene.with("WHITE", WHITE).play();
+    assert_eq!(gpu.report.troubles.total(), 0, "{:?}", gpu.report.troubles.iter().collect::<Vec<_>>());
     gpu
+}
+
+fn draws(draws: &str) -> Gpu {
+    play(&Scene::new(SCENE).with("DRAWS", draws))
+}
+
+/// The columns of the pixels of tile memory that are white.
+fn lit(gpu: &Gpu) -> Vec<usize> {
+    let pixels = gpu.gmem.chunks_exact(4).take(64 * 64).enumerate();
+    pixels.filter(|(_, pixel)| **pixel == [255; 4]).map(|(i, _)| i % 64).collect()
 }
 
 #[test]
 fn all_of_it_is_drawn() {
-    let gpu = play("use draw(DI_PT_POINTLIST, COUNT)");
+    let gpu = draws("use draw(DI_PT_POINTLIST, COUNT)");
     let missing = picture(&gpu).chunks_exact(4).filter(|pixel| *pixel != [255; 4]).count();
     assert_eq!((missing, gpu.pipeline.stats.vertices), (0, 1_500_000));
 }
@@ -69,7 +82,7 @@ fn all_of_it_is_drawn() {
 #[test]
 fn what_is_left_of_it_is_there_for_the_next_tile() {
     let vertices = |between: &str| {
-        let draws = format!(
+        let gpu = draws(&format!(
             "RB_MODE_CONTROL {{ ENABLE_GMEM | WIDTH = 64 | HEIGHT = 64 }}
             RB_MRT[0].BASE = 0
             load VS.constants {{ f32 4095.5 / COUNT, 0.015625, 64.0, 0.0, 2.0, -0.984375, 0.0, 0.0 }}
@@ -79,10 +92,8 @@ fn what_is_left_of_it_is_there_for_the_next_tile() {
         }}
         buffer points {{
             use draw(DI_PT_POINTLIST, COUNT)"
-        );
-        let gpu = play(&draws);
-        let lit = gpu.gmem.chunks_exact(4).take(64 * 64).filter(|pixel| **pixel == [255; 4]).count();
-        (lit, gpu.pipeline.stats.vertices)
+        ));
+        (lit(&gpu).len(), gpu.pipeline.stats.vertices)
     };
     assert_eq!(vertices(""), (1, 1_500_000), "it is the same");
     let moved = "load VS.constants { f32 4095.5 / COUNT, 0.015625, 64.0, 0.0, 2.0, -0.484375, 0.0, 0.0 }";
@@ -104,10 +115,7 @@ const TEXTURED: &str = r#"
         mov.f32f32 r0.w, (1.0)
         end
     } }
-    buffer fs size 128 { shader {
-        (rpt3)mov.f32f32 r0.x, (1.0)
-        end
-    } }
+    WHITE
     buffer main {
         use frame(0, 64, 64)
         RB_MODE_CONTROL { ENABLE_GMEM | WIDTH = 64 | HEIGHT = 64 }
@@ -138,12 +146,8 @@ const TEXTURE: &str = "
 #[test]
 fn vertices_that_textures_move_are_there_for_the_next_tile() {
     let vertices = |between: &str| {
-        let scene = Scene::new(TEXTURED).with("BETWEEN", between);
-        let gpu = scene.with("TEXTURE", TEXTURE).play();
-        assert_eq!(gpu.report.troubles.total(), 0, "{:?}", gpu.report.troubles.iter().collect::<Vec<_>>());
-        let pixels = gpu.gmem.chunks_exact(4).take(64 * 64).enumerate();
-        let lit: Vec<_> = pixels.filter(|(_, pixel)| **pixel == [255; 4]).map(|(i, _)| i % 64).collect();
-        (lit, gpu.pipeline.stats.vertices)
+        let gpu = play(&Scene::new(TEXTURED).with("BETWEEN", between).with("TEXTURE", TEXTURE));
+        (lit(&gpu), gpu.pipeline.stats.vertices)
     };
     assert_eq!(vertices(""), (vec![40], 1), "it is the same");
     assert_eq!(vertices("CP_MEM_WRITE(texels, 0xc0)"), (vec![40, 56], 2), "another texel");

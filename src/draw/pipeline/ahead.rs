@@ -91,10 +91,6 @@ impl Ahead {
         self.writes.iter().copied().any(is_one)
     }
 
-    fn line(&self) -> MutexGuard<'_, Line> {
-        locked(&self.line)
-    }
-
     /// Has `task` done behind those before it.
     fn add(&mut self, task: Task, done: Receiver<Done>) {
         let mut line = locked(&self.line);
@@ -168,10 +164,10 @@ fn hand_over(gpu: &mut Gpu) {
     if gpu.pipeline.ahead.begun.len() >= MOST {
         wait_for_first(gpu);
     }
-    if gpu.pipeline.ahead.begun.is_empty() {
+    if gpu.pipeline.ahead.is_empty() {
         let gmem = std::mem::take(&mut gpu.gmem);
         let bench = Bench { gmem, lent: Vec::new(), budget: gpu.budget.beside() };
-        gpu.pipeline.ahead.line().bench = Some(bench);
+        locked(&gpu.pipeline.ahead.line).bench = Some(bench);
     }
     let batch = take_batch(gpu);
     let lent = batch.copies().lend(&mut gpu.mem);
@@ -194,7 +190,8 @@ fn wait_for_first(gpu: &mut Gpu) {
     let done = wait(&done);
     if gpu.pipeline.ahead.is_empty() {
         let ahead = std::mem::take(&mut gpu.pipeline.ahead);
-        match ahead.line().bench.take() {
+        let bench = locked(&ahead.line).bench.take();
+        match bench {
             Some(Bench { gmem, lent, .. }) => {
                 gpu.gmem = gmem;
                 lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));

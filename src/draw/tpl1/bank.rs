@@ -91,22 +91,15 @@ impl TextureBank {
         &self.border_places
     }
 
-    /// Where the textures lie: address and bytes of each that has some.
-    pub fn places(&self) -> impl Iterator<Item = (u32, u32)> {
-        let place = |texture: &Texture| {
-            let (from, to) = texture.place();
-            (from as u32, (to - from).min(u64::from(u32::MAX)) as u32)
-        };
-        self.textures.iter().flatten().map(place)
+    /// Where the textures lie: the first byte of each, and one past its last.
+    pub fn places(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.textures.iter().flatten().map(Texture::place)
     }
 
     /// Whether a texture has bytes in the buffer at this address, of so many bytes.
     pub fn reads(&self, (start, len): (u32, u32)) -> bool {
         let end = u64::from(start) + u64::from(len);
-        self.textures.iter().flatten().any(|texture| {
-            let (from, to) = texture.place();
-            from < end && to > start.into()
-        })
+        self.places().any(|(from, to)| from < end && to > start.into())
     }
 
     /// Views of the memory behind all textures.
