@@ -37,7 +37,7 @@ pub struct Watch {
 }
 
 /// Why the warp stands where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stopped {
     /// It was to go so far.
     Step,
@@ -128,8 +128,8 @@ impl<'a> Session<'a> {
     }
 
     /// Why it cannot go on.
-    pub fn end(&self) -> Option<Outcome> {
-        self.end
+    pub fn end(&self) -> Option<&Outcome> {
+        self.end.as_ref()
     }
 
     /// Instructions executed so far.
@@ -176,7 +176,7 @@ impl<'a> Session<'a> {
             return false;
         }
         if !self.budget.take(Work::WarpInstruction, 1) || !self.budget.take(Work::Copy16, STEP) {
-            self.end = Some(Outcome::Fault(ShaderFault::Endless { limit: self.position }));
+            self.end = Some(ShaderFault::Endless { limit: self.position }.into());
             return false;
         }
         self.recorder.last = None;
@@ -229,15 +229,15 @@ impl<'a> Session<'a> {
         while left > 0 && self.forward() {
             left -= 1;
         }
-        self.end.map_or(Stopped::Step, Stopped::End)
+        self.end.clone().map_or(Stopped::Step, Stopped::End)
     }
 
     /// One instruction; says if it stops here.
     fn forward_to_stop(&mut self) -> Option<Stopped> {
         let before = self.watched();
         self.forward();
-        if let Some(outcome) = self.end {
-            return Some(Stopped::End(outcome));
+        if let Some(outcome) = &self.end {
+            return Some(Stopped::End(outcome.clone()));
         }
         let changed = self.changed(&before).map(Stopped::Watch);
         changed.or_else(|| self.is_at_breakpoint().then_some(Stopped::Breakpoint))

@@ -17,7 +17,7 @@ use super::scene::{Loaded, Reach, Scene};
 use super::unit::Unit;
 use crate::budget::{Budget, Work};
 use crate::draw::gras::clip::{Sides, Viewport};
-use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order};
+use crate::draw::gras::quad::{QUADS, Quad, Quads, covered_quads, halves, quad_order};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::samples::Samples;
 use crate::draw::gras::setup::{
@@ -27,7 +27,6 @@ use crate::draw::pc::assembler::Provoking;
 use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
 use crate::draw::rb::depth::{DepthStencil, DepthWrite, Words};
 use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
-use crate::draw::rb::pixels::Quads;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::stop::MAX_HELD;
 use crate::draw::vertices::{HEADER, Vertices};
@@ -255,7 +254,7 @@ impl<'a> Fragments<'a> {
             replacement: &[ReplMode::Other(0); MAX_VARYINGS],
             interpolated: Interpolated::ALL,
         };
-        let pieces = WarpQuads::new(&quads, source);
+        let pieces = WarpQuads::new(&quads, &source);
         let covered = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
         let weights = pieces.weights();
         let passed = self.depth.test(surfaces, &Quads::new(&quads), Face::Front, &weights.z, covered);

@@ -14,8 +14,8 @@ use super::program::{Program, Step};
 use super::rowmap::{ADDRESS, REGISTERS};
 use super::warp::{Killed, Warp};
 
-/// Why `run` came back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why `run` came back. It is so small that it comes back in registers.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Every lane has ended.
     Ended,
@@ -24,7 +24,13 @@ pub enum Outcome {
     Barrier,
     /// The warp cannot go on. The launcher records it and should give up on
     /// the rest of the draw.
-    Fault(ShaderFault),
+    Fault(Box<ShaderFault>),
+}
+
+impl From<ShaderFault> for Outcome {
+    fn from(fault: ShaderFault) -> Self {
+        Self::Fault(Box::new(fault))
+    }
 }
 
 /// What went wrong, at which instruction.
@@ -98,10 +104,10 @@ pub fn step(program: &Program, warp: &mut Warp, environment: &mut impl Environme
         warp.lane_instructions += u64::from(step.instructions) * u64::from(executing.count_ones());
     }
     if warp.executed > warp.limit {
-        return Some(Outcome::Fault(ShaderFault::Endless { limit: warp.limit }));
+        return Some(ShaderFault::Endless { limit: warp.limit }.into());
     }
     alu::run(&program.alus[step.first as usize..step.end as usize], &mut warp.rows, executing | warp.idle);
-    apply(step, warp, executing, environment).err().map(Outcome::Fault)
+    apply(step, warp, executing, environment).err().map(Outcome::from)
 }
 
 impl Step {

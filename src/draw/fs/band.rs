@@ -12,17 +12,19 @@ use crate::draw::rb::fill::{Fill, fill_rectangle, fill_rows};
 use crate::draw::rb::state::TestOrder;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{WarpLanes, Worker};
-use crate::draw::vpc::interpolate::{Floats, WarpQuads, Weights};
+use crate::draw::vpc::interpolate::{Floats, Source, WarpQuads, Weights};
 use crate::draw::vpc::planes::FrameState;
 use crate::shader::{LANES, Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs};
-use super::{Coloring, FragmentDraw, pixels};
+use super::{Coloring, FragmentDraw};
 
 /// The fragments of one band, in the order of the primitives.
 pub struct BandRun<'p, 'b, 'w> {
     draw: &'p FragmentDraw<'p>,
+    /// Where varyings come from.
+    source: &'p Source<'p>,
     surfaces: &'p mut [PixelRows<'b>],
     worker: &'p mut Worker<'w>,
     /// The short form of the depth test, if it comes early and has one.
@@ -42,6 +44,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// Nothing drawn yet; of the frame nothing is known.
     pub fn new(
         draw: &'p FragmentDraw<'p>,
+        source: &'p Source<'p>,
         surfaces: &'p mut [PixelRows<'b>],
         worker: &'p mut Worker<'w>,
         frame: &'p FrameState,
@@ -49,6 +52,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let depth = draw.state.targets.depth.filter(|_| draw.plan.order == TestOrder::Early);
         Self {
             draw,
+            source,
             surfaces,
             worker,
             early: depth.and_then(|depth| depth.packed()),
@@ -198,7 +202,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     fn whole_block(&mut self, primitive: u32, at: [i32; 2]) {
         if !self.worker.is_stopped() {
             let quads = quads(primitive, at, u32::MAX);
-            let mut pieces = WarpQuads::of_block(&quads, at, self.draw.source());
+            let mut pieces = WarpQuads::of_block(&quads, at, self.source);
             pieces.set_frame(self.frame);
             self.warp(&pieces, WarpLanes::first(LANES));
         }
@@ -214,7 +218,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         self.queue.copy_within(QUADS.., 0);
         if count > 0 && !self.worker.is_stopped() {
             let quads = &quads[..count];
-            let mut pieces = self.draw.pieces(quads);
+            let mut pieces = WarpQuads::new(quads, self.source);
             pieces.set_frame(self.frame);
             self.warp(&pieces, lanes_of_quads(quads));
         }
@@ -236,10 +240,10 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                 (self.worker.run(lanes, Some(pieces), enter), Some(weights))
             }
         };
-        self.note(|reasons| reasons.spent(pieces.quads, lanes.live, self.worker.warp.executed()));
+        self.note(|reasons| reasons.spent(&pieces.quads, lanes.live, self.worker.warp.executed()));
         if ended {
             let covered = self.worker.warp.covered();
-            self.note(|reasons| reasons.quads(pieces.quads, lanes.live & !covered, KILLED));
+            self.note(|reasons| reasons.quads(&pieces.quads, lanes.live & !covered, KILLED));
             self.merge(pieces, weights.as_ref(), covered);
         }
     }
@@ -251,19 +255,19 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             let mut widened = None;
             let alpha = colors(&self.worker.warp, &targets.outputs[0], &mut widened)[3];
             let passed = covered & test.passes(alpha);
-            self.note(|reasons| reasons.quads(pieces.quads, covered & !passed, KILLED));
+            self.note(|reasons| reasons.quads(&pieces.quads, covered & !passed, KILLED));
             covered = passed;
         }
         if self.draw.plan.order == TestOrder::Late {
             let passed = self.late_test(pieces, weights, covered);
-            self.note(|reasons| reasons.quads(pieces.quads, covered & !passed, FAILED));
+            self.note(|reasons| reasons.quads(&pieces.quads, covered & !passed, FAILED));
             covered = passed;
             self.samples += u64::from(covered.count_ones());
         }
         if covered == 0 {
             return;
         }
-        self.note(|reasons| reasons.quads(pieces.quads, covered, WRITTEN));
+        self.note(|reasons| reasons.quads(&pieces.quads, covered, WRITTEN));
         let (mut widened, mut widened_dual) = (None, None);
         for target in &targets.color {
             let src = colors(&self.worker.warp, &target.output, &mut widened);
@@ -271,7 +275,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                 Some(_) => colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual),
                 None => src,
             };
-            target.write(&mut self.surfaces[target.surface], &pixels(pieces), covered, src, dual);
+            target.write(&mut self.surfaces[target.surface], &pieces.quads, covered, src, dual);
         }
     }
 
@@ -342,7 +346,7 @@ pub fn test_quads(
             if same { mask | 15 << (4 * q) } else { mask }
         });
         if mask & covered != 0 {
-            passed |= depth.test(surfaces, &pixels(pieces), face, z, mask & covered);
+            passed |= depth.test(surfaces, &pieces.quads, face, z, mask & covered);
         }
     }
     passed
@@ -374,7 +378,7 @@ pub fn enter(inputs: &FragmentInputs, warp: &mut Warp, pieces: &WarpQuads<'_>, w
     }
     if let Some(id) = inputs.face {
         let lanes = warp.half_mut(id);
-        for (lanes, quad) in lanes.chunks_exact_mut(4).zip(pieces.quads) {
+        for (lanes, quad) in lanes.chunks_exact_mut(4).zip(&*pieces.quads) {
             let back = pieces.primitive(quad).face == Face::Back;
             lanes.fill(if back { 0xffff } else { 0 });
         }

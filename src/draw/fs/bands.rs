@@ -64,7 +64,10 @@ impl FragmentDraw<'_> {
         order: impl IntoIterator<Item = u32>,
     ) -> u64 {
         match self.state.targets.samples.count() {
-            1 => BandRun::new(self, surfaces, worker, &FrameState::default()).run(area, order),
+            1 => {
+                let (source, frame) = (self.source(), FrameState::default());
+                BandRun::new(self, &source, surfaces, worker, &frame).run(area, order)
+            }
             _ => SampledRun::new(self, surfaces, worker).run(area, order),
         }
     }

@@ -6,13 +6,12 @@
 use a4emu_decoder::regs::enums::{CompareFunc, StencilOp};
 
 use crate::budget::{Budget, Work};
-use crate::draw::gras::quad::Quad;
+use crate::draw::gras::quad::{Quad, Quads};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::samples::Coverage;
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::color::ColorTarget;
 use crate::draw::rb::depth_target::DepthTarget;
-use crate::draw::rb::pixels::Quads;
 use crate::draw::rb::state::TestOrder;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::environment::StageEnvironment;
@@ -219,7 +218,8 @@ impl PixelOf<'_> {
         let Drawing { bytes, worker, budget } = pixel;
         let [x, y] = self.at.map(|at| at & !1);
         let quads = [Quad { x, y, mask: any(it.covered), primitive: it.index }];
-        let pieces = self.draw.pieces(&quads);
+        let source = self.draw.source();
+        let pieces = WarpQuads::new(&quads, &source);
         let targets = &self.draw.state.targets;
         if any(it.covered) & 1 << self.lane() == 0 {
             return (None, Verdict::Masked);
@@ -287,7 +287,7 @@ impl PixelOf<'_> {
                 continue;
             }
             let z = output.unwrap_or_else(|| at_place(pieces, *place).z);
-            if let Some(failed) = self.test(depth, face, pieces.quads, (bytes, sample), &z) {
+            if let Some(failed) = self.test(depth, face, &pieces.quads, (bytes, sample), &z) {
                 covered[sample] &= !here;
                 why = why.or(Some(failed));
             }
@@ -331,7 +331,7 @@ impl PixelOf<'_> {
         it: &Shaded,
         budget: &mut Budget,
     ) -> Option<Verdict> {
-        let lanes = lanes_of_quads(pieces.quads);
+        let lanes = lanes_of_quads(&pieces.quads);
         let (inputs, samples) = (&self.draw.state.fragment.inputs, &self.draw.state.targets.samples);
         worker.start(lanes, |warp, _| match samples.count() {
             1 => enter(inputs, warp, pieces, &pieces.weights(), lanes.live),

@@ -7,6 +7,7 @@ use crate::draw::gras::setup::ScreenPrimitive;
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::launch::Worker;
 use crate::draw::sp::memory::GpuMemory;
+use crate::draw::vpc::interpolate::WarpQuads;
 use crate::fault::Fault;
 use crate::memory::Memory;
 use crate::shader::{LANES, Warp};
@@ -104,7 +105,8 @@ impl FragmentDraw<'_> {
         }?;
         let pixels = self.of_sample(pixels, chosen)?;
         let quads = quads(pixels.index as u32, pixels.at, any(pixels.covered));
-        let pieces = self.pieces(&quads);
+        let source = self.source();
+        let pieces = WarpQuads::new(&quads, &source);
         let mut worker = Worker::new(&self.state.fragment.stage, GpuMemory::ReadWrite(memory));
         let lanes = lanes_of_quads(&quads);
         let (inputs, samples) = (&self.state.fragment.inputs, &self.state.targets.samples);

@@ -23,15 +23,13 @@ pub mod state;
 use std::sync::Arc;
 
 use crate::budget::Budget;
-use crate::draw::gras::quad::Quad;
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{PrimitiveState, ScreenPrimitive};
 use crate::draw::rb::color::ColorTarget;
-use crate::draw::rb::pixels::Quads;
 use crate::draw::rb::state::{Targets, TestOrder};
 use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::vertices::Vertices;
-use crate::draw::vpc::interpolate::{Source, WarpQuads};
+use crate::draw::vpc::interpolate::Source;
 use crate::memory::Memory;
 use crate::shader::LANES;
 use reasons::Reasons;
@@ -65,27 +63,11 @@ pub struct FragmentDraw<'a> {
 }
 
 impl<'a> FragmentDraw<'a> {
-    /// What `quads` are pieces of.
-    pub(super) fn pieces<'q>(&self, quads: &'q [Quad]) -> WarpQuads<'q>
-    where
-        'a: 'q,
-    {
-        WarpQuads::new(quads, self.source())
-    }
-
-    /// Where their varyings come from.
+    /// Where varyings come from.
     pub(super) fn source(&self) -> Source<'a> {
         let FragmentInputs { interpolation, replacement, interpolated, .. } = &*self.state.fragment.inputs;
         let FragmentDraw { primitives, vertices, .. } = *self;
         Source { primitives, vertices, interpolation, replacement, interpolated: *interpolated }
-    }
-}
-
-/// The pixels of a warp.
-fn pixels<'q>(pieces: &WarpQuads<'q>) -> Quads<'q> {
-    match (pieces.block(), pieces.quads.as_array()) {
-        (Some(at), Some(quads)) => Quads::of_block(quads, at),
-        _ => Quads::new(pieces.quads),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::shader::{LANES, Lanes, Warp};
 use super::band::{colors, enter, lanes_of_quads, test_quads};
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs, Rate, Spot};
-use super::{Coloring, FragmentDraw, pixels};
+use super::{Coloring, FragmentDraw};
 
 /// The fragments of one band, in the order of the primitives.
 pub struct SampledRun<'p, 'b, 'w> {
@@ -169,7 +169,8 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         }
         let quads: Vec<Quad> = queue.iter().map(|it| it.quad).collect();
         let covered = lanes_of_samples(queue);
-        let pieces = self.draw.pieces(&quads);
+        let source = self.draw.source();
+        let pieces = WarpQuads::new(&quads, &source);
         let lanes = lanes_of_quads(&quads);
         let inputs = &self.draw.state.fragment.inputs;
         let samples = self.samples;
@@ -186,14 +187,14 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
     fn merge(&mut self, pieces: &WarpQuads<'_>, before: Coverage<u32>) {
         let draw = self.draw;
         let covered = kept(&draw.state.targets, &self.worker.warp, before);
-        self.note(|reasons| reasons.quads(pieces.quads, any(before) & !any(covered), KILLED));
+        self.note(|reasons| reasons.quads(&pieces.quads, any(before) & !any(covered), KILLED));
         let late = draw.plan.order == TestOrder::Late;
         let masks = if late { self.late_test(pieces, covered) } else { covered };
         if late {
-            self.note(|reasons| reasons.quads(pieces.quads, any(covered) & !any(masks), FAILED));
+            self.note(|reasons| reasons.quads(&pieces.quads, any(covered) & !any(masks), FAILED));
             self.count(masks);
         }
-        self.note(|reasons| reasons.quads(pieces.quads, any(masks), WRITTEN));
+        self.note(|reasons| reasons.quads(&pieces.quads, any(masks), WRITTEN));
         (0..self.samples.count()).for_each(|index| self.write(pieces, index, masks[index]));
     }
 
@@ -219,7 +220,7 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         for target in &targets.color {
             let src = colors(&self.worker.warp, &target.output, &mut widened);
             let mut surface = self.surfaces[target.surface].sample(index, count);
-            target.write(&mut surface, &pixels(pieces), mask, src, dual);
+            target.write(&mut surface, &pieces.quads, mask, src, dual);
         }
     }
 }

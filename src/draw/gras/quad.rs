@@ -1,5 +1,7 @@
 //! 2x2 pixels: what fragments are shaded in.
 
+use std::ops::Deref;
+
 /// Quads in a warp.
 pub const QUADS: usize = 8;
 
@@ -30,6 +32,55 @@ impl Quad {
         let (dx, dy) = (self.x - x, self.y - y);
         let here = (0..8).contains(&dx) && (0..4).contains(&dy);
         here && (mask >> (4 * (dx / 2 + 4 * (dy / 2)))) & self.mask != 0
+    }
+}
+
+/// The quads of a warp: up to eight, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Quads<'a> {
+    all: &'a [Quad],
+    /// The first pixel, if they are known to be those of 8x4 pixels in their order.
+    block: Option<[i32; 2]>,
+}
+
+impl Deref for Quads<'_> {
+    type Target = [Quad];
+
+    fn deref(&self) -> &[Quad] {
+        self.all
+    }
+}
+
+impl<'a> Quads<'a> {
+    /// Any quads.
+    pub fn new(all: &'a [Quad]) -> Self {
+        Self { all, block: None }
+    }
+
+    /// Those of the 8x4 pixels at `at` ([`quads`]).
+    pub fn of_block(all: &'a [Quad; QUADS], at: [i32; 2]) -> Self {
+        Self { all, block: Some(at) }
+    }
+
+    /// The first of the 8x4 pixels that they are known to be.
+    pub fn block(&self) -> Option<[i32; 2]> {
+        self.block
+    }
+
+    /// Calls `f` with lane and position of every pixel of `mask`.
+    pub fn each_pixel(&self, mask: u32, mut f: impl FnMut(usize, i32, i32)) {
+        self.each_quad(mask, |q, quad, bits| quad.covered(bits, |i, x, y| f(4 * q + i, x, y)));
+    }
+
+    /// Calls `f` with number and four-bit mask of every quad that has pixels of `mask`.
+    #[inline(always)]
+    pub fn each_quad(&self, mask: u32, mut f: impl FnMut(usize, &Quad, u32)) {
+        for (q, quad) in self.all.iter().enumerate() {
+            let bits = mask >> (4 * q) & 15;
+            if bits != 0 {
+                f(q, quad, bits);
+            }
+        }
     }
 }
 

@@ -6,10 +6,11 @@ use multiversion::multiversion;
 use crate::format::{Codec, Type, unorm_step};
 use crate::shader::Number;
 
+use crate::draw::gras::quad::Quads;
 use crate::draw::rb::blend::{Blend, ByAlpha, Colors, limit, rop};
 use crate::draw::rb::depth::Words;
 use crate::draw::rb::dither::Dither;
-use crate::draw::rb::pixels::{Pixels, Quads, in_quads, in_rows};
+use crate::draw::rb::pixels::{Pixels, in_quads, in_rows};
 use crate::draw::rb::surface::{Dwords, PixelRows};
 
 /// The register that holds a colour.

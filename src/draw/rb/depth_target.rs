@@ -150,9 +150,9 @@ mod tests {
     use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
 
     use super::*;
-    use crate::draw::gras::quad::Quad;
+    use crate::draw::gras::quad::{Quad, Quads};
     use crate::draw::rb::depth::{DepthWrite, StencilFace};
-    use crate::draw::rb::pixels::{Quads, Rows};
+    use crate::draw::rb::pixels::Rows;
 
     const STENCIL: StencilFace = StencilFace {
         func: CompareFunc::FUNC_ALWAYS,

@@ -1,7 +1,7 @@
 //! Ordered dithering: pixels in turn round up and down.
 
+use crate::draw::gras::quad::Quads;
 use crate::draw::rb::depth::Words;
-use crate::draw::rb::pixels::Quads;
 use crate::format::{Format, Layout, Transfer, Type};
 
 /// In 4x4 pixels, the order in which they round up as a colour rises (guess `dither-matrix`).

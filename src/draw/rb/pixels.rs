@@ -1,6 +1,6 @@
 //! 32 pixels of a surface at once, as words: loading and storing them.
 
-use crate::draw::gras::quad::{QUADS, Quad};
+use crate::draw::gras::quad::Quads;
 use crate::draw::rb::depth::Words;
 use crate::draw::rb::surface::{Dwords, PixelRows};
 
@@ -18,14 +18,6 @@ pub trait Pixels {
 /// 8x4 pixels row by row, the first at this position.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows(pub [i32; 2]);
-
-/// Up to eight quads, one after the other.
-#[derive(Clone, Copy, Debug)]
-pub struct Quads<'a> {
-    all: &'a [Quad],
-    /// The first pixel, if they are known to be those of 8x4 pixels in their order.
-    block: Option<[i32; 2]>,
-}
 
 impl Pixels for Rows {
     fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Words {
@@ -90,7 +82,7 @@ impl Pixels for Quads<'_> {
             return out;
         }
         if mask == u32::MAX
-            && let Some(at) = self.block
+            && let Some(at) = self.block()
         {
             return in_quads(&Rows(at).load(surface, u32::MAX));
         }
@@ -109,7 +101,7 @@ impl Pixels for Quads<'_> {
             return self.each_pixel(mask, |lane, x, y| store_pixel(surface, x, y, words[lane]));
         }
         if mask == u32::MAX
-            && let Some(at) = self.block
+            && let Some(at) = self.block()
         {
             return Rows(at).store(surface, mask, &in_rows(words));
         }
@@ -124,39 +116,6 @@ impl Pixels for Quads<'_> {
                 None => quad.covered(bits, |i, x, y| store_pixel(surface, x, y, words[i])),
             }
         });
-    }
-}
-
-impl<'a> Quads<'a> {
-    /// Any quads.
-    pub fn new(all: &'a [Quad]) -> Self {
-        Self { all, block: None }
-    }
-
-    /// Those of the 8x4 pixels at `at` ([`quads`](crate::draw::gras::quad::quads)).
-    pub fn of_block(all: &'a [Quad; QUADS], at: [i32; 2]) -> Self {
-        Self { all, block: Some(at) }
-    }
-
-    /// The first of the 8x4 pixels that they are known to be.
-    pub fn block(&self) -> Option<[i32; 2]> {
-        self.block
-    }
-
-    /// Calls `f` with lane and position of every pixel of `mask`.
-    pub fn each_pixel(&self, mask: u32, mut f: impl FnMut(usize, i32, i32)) {
-        self.each_quad(mask, |q, quad, bits| quad.covered(bits, |i, x, y| f(4 * q + i, x, y)));
-    }
-
-    /// Calls `f` with number and four-bit mask of every quad that has pixels of `mask`.
-    #[inline(always)]
-    fn each_quad(&self, mask: u32, mut f: impl FnMut(usize, &Quad, u32)) {
-        for (q, quad) in self.all.iter().enumerate() {
-            let bits = mask >> (4 * q) & 15;
-            if bits != 0 {
-                f(q, quad, bits);
-            }
-        }
     }
 }
 
@@ -240,6 +199,7 @@ pub fn store_pixel(surface: &mut PixelRows<'_>, x: i32, y: i32, word: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::gras::quad::Quad;
 
     #[test]
     fn rows_and_quads_are_the_same_pixels() {

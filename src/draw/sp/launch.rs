@@ -173,13 +173,14 @@ impl<'a> Worker<'a> {
         let executed = self.warp.executed() - before;
         self.memory.spend(Work::WarpInstruction, executed, |work| &mut work.instructions);
         self.memory.work.compiled += self.warp.compiled - compiled;
-        match outcome {
-            Outcome::Fault(ShaderFault::Endless { limit }) if limit < INSTRUCTION_LIMIT => {
-                self.exhausted = Some(Work::WarpInstruction);
-                return None;
+        if let Outcome::Fault(fault) = &outcome {
+            match **fault {
+                ShaderFault::Endless { limit } if limit < INSTRUCTION_LIMIT => {
+                    self.exhausted = Some(Work::WarpInstruction);
+                    return None;
+                }
+                fault => self.memory.log.fault = Some(fault),
             }
-            Outcome::Fault(fault) => self.memory.log.fault = Some(fault),
-            Outcome::Ended | Outcome::Barrier => {}
         }
         Some(outcome)
     }

@@ -8,7 +8,7 @@ use crate::shader::{LANES, Lanes};
 use super::planes::{FrameState, Interpolated, interpolate};
 use super::state::MAX_VARYINGS;
 use crate::draw::gras::affine::Affine;
-use crate::draw::gras::quad::{QUADS, Quad};
+use crate::draw::gras::quad::{QUADS, Quad, Quads};
 use crate::draw::gras::setup::{ScreenPrimitive, Sprite};
 use crate::draw::vertices::Vertices;
 
@@ -32,21 +32,18 @@ pub struct Source<'a> {
 
 /// The quads of a warp with what they are pieces of.
 pub struct WarpQuads<'a> {
-    /// At most eight.
-    pub quads: &'a [Quad],
-    block: Option<[i32; 2]>,
-    pub(super) source: Source<'a>,
+    /// There is at least one.
+    pub quads: Quads<'a>,
+    pub(super) source: &'a Source<'a>,
     /// What is known of the frame of the warp that runs.
     pub(super) frame: Option<&'a FrameState>,
-    /// Where the primitive changes; so many of them.
-    runs: [Run<'a>; QUADS],
-    count: usize,
+    /// Which of them are of another primitive than the one before them, a bit each; the first is one of these.
+    starts: u32,
 }
 
 /// A primitive of a warp: the quads from one on are pieces of it, up to the next run. What is computed for a run is
 /// for all quads from there on: those of later runs are overwritten by them, so that nothing has to be cut off at an
 /// end.
-#[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     /// The first quad.
     pub(super) first: usize,
@@ -74,23 +71,16 @@ pub struct Weights {
 
 impl<'a> WarpQuads<'a> {
     /// Pieces of primitives of `source`; there is at least one.
-    pub fn new(quads: &'a [Quad], source: Source<'a>) -> Self {
-        let run =
-            |first: usize, quad: &Quad| Run { first, primitive: &source.primitives[quad.primitive as usize] };
-        let (mut runs, mut count) = ([run(0, &quads[0]); QUADS], 1);
-        for (q, pair) in quads.windows(2).enumerate() {
-            // One that does not begin here is overwritten by the next.
-            runs[count] = run(q + 1, &pair[1]);
-            count += usize::from(pair[0].primitive != pair[1].primitive);
-        }
-        Self { quads, block: None, source, frame: None, runs, count }
+    pub fn new(quads: &'a [Quad], source: &'a Source<'a>) -> Self {
+        let starts = quads.windows(2).enumerate().fold(1, |starts, (q, pair)| {
+            starts | u32::from(pair[0].primitive != pair[1].primitive) << (q + 1)
+        });
+        Self { quads: Quads::new(quads), source, frame: None, starts }
     }
 
     /// The quads of the 8x4 pixels at `at`, all of one primitive of `source`.
-    pub fn of_block(quads: &'a [Quad; QUADS], at: [i32; 2], source: Source<'a>) -> Self {
-        let primitive = &source.primitives[quads[0].primitive as usize];
-        let runs = [Run { first: 0, primitive }; QUADS];
-        Self { quads, block: Some(at), source, frame: None, runs, count: 1 }
+    pub fn of_block(quads: &'a [Quad; QUADS], at: [i32; 2], source: &'a Source<'a>) -> Self {
+        Self { quads: Quads::of_block(quads, at), source, frame: None, starts: 1 }
     }
 
     /// They are those of a warp whose frame is in this state.
@@ -98,13 +88,21 @@ impl<'a> WarpQuads<'a> {
         self.frame = Some(frame);
     }
 
-    /// The first of the 8x4 pixels that they are known to be.
-    pub fn block(&self) -> Option<[i32; 2]> {
-        self.block
+    /// The primitive that all are of, if there is only one.
+    #[inline(always)]
+    pub(super) fn only(&self) -> Option<&'a ScreenPrimitive> {
+        (self.starts == 1).then(|| self.primitive(&self.quads[0]))
     }
 
-    pub(super) fn runs(&self) -> &[Run<'a>] {
-        &self.runs[..self.count]
+    /// The primitives that they are of; at most eight.
+    #[inline(always)]
+    pub(super) fn runs(&self) -> impl Iterator<Item = Run<'a>> + Clone {
+        let mut rest = self.starts;
+        std::iter::from_fn(move || {
+            let first = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(Run { first, primitive: self.primitive(&self.quads[first]) })
+        })
     }
 
     /// What `quad` is a piece of.
@@ -124,7 +122,7 @@ impl<'a> WarpQuads<'a> {
 
     /// The same `by` pixels from their centres.
     pub fn weights_beside(&self, by: &[Floats; 2]) -> Weights {
-        let mut out = Weights::at_centres(self.quads);
+        let mut out = Weights::at_centres(&self.quads);
         for (at, by) in [&mut out.x, &mut out.y].into_iter().zip(by) {
             at.iter_mut().zip(by).for_each(|(at, by)| *at += by);
         }
@@ -145,7 +143,7 @@ impl<'a> WarpQuads<'a> {
 
     /// Component `location` of each lane's provoking vertex, bits unchanged.
     pub fn provoking(&self, location: usize, out: &mut Lanes) {
-        for (lanes, quad) in out.chunks_exact_mut(4).zip(self.quads) {
+        for (lanes, quad) in out.chunks_exact_mut(4).zip(&*self.quads) {
             let row = self.source.vertices.varyings(self.primitive(quad).provoking);
             lanes.fill(row.get(location).copied().unwrap_or(0));
         }
@@ -158,7 +156,7 @@ impl<'a> WarpQuads<'a> {
         else {
             return;
         };
-        for (lanes, quad) in out.chunks_exact_mut(4).zip(self.quads) {
+        for (lanes, quad) in out.chunks_exact_mut(4).zip(&*self.quads) {
             let Some(sprite) = self.primitive(quad).sprite else { continue };
             for (k, lane) in lanes.iter_mut().enumerate() {
                 *lane = sprite_coordinate(*mode, &sprite, quad, k).to_bits();
@@ -179,7 +177,7 @@ fn sprite_coordinate(mode: ReplMode, sprite: &Sprite, quad: &Quad, k: usize) -> 
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn weights(pieces: &WarpQuads<'_>) -> Weights {
-    let mut out = Weights::at_centres(pieces.quads);
+    let mut out = Weights::at_centres(&pieces.quads);
     weigh_all(pieces, &mut out);
     out
 }
@@ -187,18 +185,18 @@ fn weights(pieces: &WarpQuads<'_>) -> Weights {
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn perspective(pieces: &WarpQuads<'_>, out: &mut [Lanes; 2]) {
     let position = |(x, y): &(Floats, Floats), l: usize| [x[l], y[l]];
-    match (pieces.block, pieces.runs()) {
-        (Some([x, y]), [run]) => {
-            let (planes, first) = (WeightPlanes::of(run.primitive), [x as f32 + 0.5, y as f32 + 0.5]);
+    match (pieces.quads.block(), pieces.only()) {
+        (Some([x, y]), Some(primitive)) => {
+            let (planes, first) = (WeightPlanes::of(primitive), [x as f32 + 0.5, y as f32 + 0.5]);
             perspective_by(|l| [first[0] + OF_BLOCK[0][l], first[1] + OF_BLOCK[1][l]], |_| planes, out);
         }
-        (_, [run]) => {
-            let (planes, centres) = (WeightPlanes::of(run.primitive), centres(pieces.quads));
+        (None, Some(primitive)) => {
+            let (planes, centres) = (WeightPlanes::of(primitive), centres(&pieces.quads));
             perspective_by(|l| position(&centres, l), |_| planes, out);
         }
-        (_, runs) => {
-            let numbers = of_lanes(runs, |primitive| WeightPlanes::of(primitive).numbers());
-            let centres = centres(pieces.quads);
+        (_, None) => {
+            let numbers = of_lanes(pieces.runs(), |primitive| WeightPlanes::of(primitive).numbers());
+            let centres = centres(&pieces.quads);
             perspective_by(
                 |l| position(&centres, l),
                 |l| WeightPlanes::from_numbers(in_lane(&numbers, l)),
@@ -275,13 +273,13 @@ fn centres(quads: &[Quad]) -> (Floats, Floats) {
 /// Weights at the positions that `out` holds.
 #[inline(always)]
 fn weigh_all(pieces: &WarpQuads<'_>, out: &mut Weights) {
-    match pieces.runs() {
-        [run] => {
-            let planes = Planes::of(run.primitive);
+    match pieces.only() {
+        Some(primitive) => {
+            let planes = Planes::of(primitive);
             weigh_by(out, |_| planes);
         }
-        runs => {
-            let numbers = of_lanes(runs, |primitive| Planes::of(primitive).numbers());
+        None => {
+            let numbers = of_lanes(pieces.runs(), |primitive| Planes::of(primitive).numbers());
             weigh_by(out, |l| Planes::from_numbers(in_lane(&numbers, l)));
         }
     }
@@ -395,7 +393,10 @@ impl Planes {
 
 /// Numbers of several primitives, each in its lanes.
 #[inline(always)]
-fn of_lanes<const N: usize>(runs: &[Run<'_>], numbers: impl Fn(&ScreenPrimitive) -> [f32; N]) -> [Floats; N] {
+fn of_lanes<'a, const N: usize>(
+    runs: impl Iterator<Item = Run<'a>>,
+    numbers: impl Fn(&ScreenPrimitive) -> [f32; N],
+) -> [Floats; N] {
     let mut of_quads = [[0.0; QUADS]; N];
     for run in runs {
         let numbers = numbers(run.primitive);
@@ -478,10 +479,10 @@ pub(super) mod tests {
         };
         let quads = quads(0, [40, 20], u32::MAX);
         let [mut by_quads, mut by_block] = [[Lanes::ZERO; 2]; 2];
-        WarpQuads::new(&quads, source).perspective(&mut by_quads);
-        WarpQuads::of_block(&quads, [40, 20], source).perspective(&mut by_block);
+        WarpQuads::new(&quads, &source).perspective(&mut by_quads);
+        WarpQuads::of_block(&quads, [40, 20], &source).perspective(&mut by_block);
         assert_eq!(by_block, by_quads);
-        let weights = WarpQuads::new(&quads, source).weights().perspective;
+        let weights = WarpQuads::new(&quads, &source).weights().perspective;
         assert_eq!(by_block.map(|lanes| lanes.floats()), weights);
     }
 }

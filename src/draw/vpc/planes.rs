@@ -5,7 +5,7 @@ use std::cell::Cell;
 use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
 use multiversion::multiversion;
 
-use super::interpolate::{OfQuads, Run, Source, WarpQuads, from_quad, to_lanes};
+use super::interpolate::{OfQuads, Source, WarpQuads, from_quad, to_lanes};
 use super::state::MAX_VARYINGS;
 use crate::draw::gras::quad::QUADS;
 use crate::draw::gras::setup::ScreenPrimitive;
@@ -64,13 +64,13 @@ impl WarpQuads<'_> {
     /// For each location the numbers that its component is interpolated from, in all lanes: at vertex 0, and
     /// what vertices 1 and 2 differ from that by. False when not all are interpolated.
     pub fn planes(&self, locations: &[u16], frame: &mut [Lanes]) -> bool {
-        let alone = (self.runs().len() == 1).then(|| self.quads[0].primitive);
+        let alone = self.only().map(|_| self.quads[0].primitive);
         if let (Some(state), Some(primitive)) = (self.frame, alone)
             && state.holds(primitive, locations)
         {
             return true;
         }
-        let has_sprites = || self.runs().iter().any(|run| run.primitive.sprite.is_some());
+        let has_sprites = || self.runs().any(|run| run.primitive.sprite.is_some());
         if !self.source.interpolated.has_all(locations, has_sprites) {
             return false;
         }
@@ -86,9 +86,9 @@ impl WarpQuads<'_> {
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
     let all_rows = frame.as_chunks_mut::<3>().0.iter_mut().zip(locations);
-    match pieces.runs() {
-        [run] => {
-            let corners = corners_of(&pieces.source, run.primitive);
+    match pieces.only() {
+        Some(primitive) => {
+            let corners = corners_of(pieces.source, primitive);
             all_rows.for_each(|(rows, location)| {
                 let numbers = differences(&corners, usize::from(*location));
                 for n in 0..3 {
@@ -96,10 +96,10 @@ fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
                 }
             });
         }
-        runs => {
-            let corners = corners_of_runs(&pieces.source, runs);
+        None => {
+            let corners = corners_of_runs(pieces);
             all_rows.for_each(|(rows, location)| {
-                let of_quads = differences_of_quads(runs, &corners, usize::from(*location));
+                let of_quads = differences_of_quads(pieces, &corners, usize::from(*location));
                 for n in 0..3 {
                     rows[n].0 = bytemuck::cast(to_lanes(of_quads[n]));
                 }
@@ -111,14 +111,14 @@ fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
 /// Component `location` at weights `i`, `j`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 pub(super) fn interpolate(pieces: &WarpQuads<'_>, location: usize, i: &Lanes, j: &Lanes, out: &mut Lanes) {
-    match pieces.runs() {
-        [run] => {
-            let numbers = differences(&corners_of(&pieces.source, run.primitive), location);
+    match pieces.only() {
+        Some(primitive) => {
+            let numbers = differences(&corners_of(pieces.source, primitive), location);
             interpolate_by(i, j, out, |_| numbers);
         }
-        runs => {
-            let corners = corners_of_runs(&pieces.source, runs);
-            let [v0, d1, d2] = differences_of_quads(runs, &corners, location);
+        None => {
+            let corners = corners_of_runs(pieces);
+            let [v0, d1, d2] = differences_of_quads(pieces, &corners, location);
             let (v0, d1, d2) = (to_lanes(v0), to_lanes(d1), to_lanes(d2));
             interpolate_by(i, j, out, |l| [v0[l], d1[l], d2[l]]);
         }
@@ -144,10 +144,10 @@ fn corners_of<'a>(source: &Source<'a>, primitive: &ScreenPrimitive) -> Corners<'
 
 /// Of each run.
 #[inline(always)]
-fn corners_of_runs<'a>(source: &Source<'a>, runs: &[Run<'_>]) -> [Corners<'a>; QUADS] {
+fn corners_of_runs<'a>(pieces: &WarpQuads<'a>) -> [Corners<'a>; QUADS] {
     let mut out = [[&[][..]; 3]; QUADS];
-    for (corners, run) in out.iter_mut().zip(runs) {
-        *corners = corners_of(source, run.primitive);
+    for (corners, run) in out.iter_mut().zip(pieces.runs()) {
+        *corners = corners_of(pieces.source, run.primitive);
     }
     out
 }
@@ -162,9 +162,13 @@ fn differences([a, b, c]: &Corners<'_>, location: usize) -> [f32; 3] {
 
 /// The same of each quad's.
 #[inline(always)]
-fn differences_of_quads(runs: &[Run<'_>], corners: &[Corners<'_>; QUADS], location: usize) -> [OfQuads; 3] {
+fn differences_of_quads(
+    pieces: &WarpQuads<'_>,
+    corners: &[Corners<'_>; QUADS],
+    location: usize,
+) -> [OfQuads; 3] {
     let mut all = [[0.0; QUADS]; 3];
-    for (run, corners) in runs.iter().zip(corners) {
+    for (run, corners) in pieces.runs().zip(corners) {
         let numbers = differences(corners, location);
         for n in 0..3 {
             from_quad(run.first, &mut all[n], numbers[n]);
@@ -248,8 +252,8 @@ mod tests {
     fn a_replaced_location_has_planes_where_there_are_no_sprites() {
         let scene = Scene::new();
         let has_planes = |of: [u32; QUADS], locations: &[u16]| {
-            let quads = scene.quads(of);
-            WarpQuads::new(&quads, scene.source()).planes(locations, &mut [Lanes::ZERO; 6])
+            let (quads, source) = (scene.quads(of), scene.source());
+            WarpQuads::new(&quads, &source).planes(locations, &mut [Lanes::ZERO; 6])
         };
         assert!(has_planes(TRIANGLE, &[0, 1]) && has_planes(BOTH, &[1, 2]));
         assert!(has_planes(POINT, &[0, 2]));
@@ -267,10 +271,10 @@ mod tests {
         let order = [TRIANGLE, TRIANGLE, OTHER, BOTH, OTHER, OTHER, TRIANGLE, BOTH, TRIANGLE, TRIANGLE];
         for (number, of) in order.into_iter().enumerate() {
             for list in [lists[number % 2], lists[number / 2 % 2], lists[0]] {
-                let quads = scene.quads(of);
+                let (quads, source) = (scene.quads(of), scene.source());
                 let mut fresh = [Lanes::ZERO; 6];
-                assert!(WarpQuads::new(&quads, scene.source()).planes(list, &mut fresh));
-                let mut pieces = WarpQuads::new(&quads, scene.source());
+                assert!(WarpQuads::new(&quads, &source).planes(list, &mut fresh));
+                let mut pieces = WarpQuads::new(&quads, &source);
                 pieces.set_frame(&state);
                 assert!(pieces.planes(list, &mut kept));
                 assert!(kept == fresh, "warp {number}, {list:?}");
@@ -282,8 +286,8 @@ mod tests {
     fn what_a_frame_holds_is_not_made_again() {
         let scene = Scene::new();
         let (state, list) = (FrameState::default(), [0, 3]);
-        let quads = scene.quads(TRIANGLE);
-        let mut pieces = WarpQuads::new(&quads, scene.source());
+        let (quads, source) = (scene.quads(TRIANGLE), scene.source());
+        let mut pieces = WarpQuads::new(&quads, &source);
         pieces.set_frame(&state);
         let mut frame = [Lanes::ZERO; 6];
         assert!(pieces.planes(&list, &mut frame));

@@ -108,7 +108,7 @@ impl Warp {
                 _ => apply(step, self, executing, environment),
             };
             if let Err(fault) = done {
-                return Some(Outcome::Fault(fault));
+                return Some(fault.into());
             }
         }
         None

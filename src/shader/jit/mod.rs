@@ -124,7 +124,7 @@ impl Warp {
         self.run_parts(program, segment, executing | self.idle);
         self.flow.step = segment.last;
         let last = &program.steps[segment.last as usize];
-        apply(last, self, executing, environment).err().map(Outcome::Fault)
+        apply(last, self, executing, environment).err().map(Outcome::from)
     }
 
     /// Runs the operations of `segment`, for which there is code, in the lanes of `mask`.

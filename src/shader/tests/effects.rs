@@ -107,7 +107,7 @@ fn what_the_environment_does_not_have_is_a_fault() {
     let mut warp = Warp::new(&program, &[]);
     warp.restart(&program, ALL, 0);
     let fault = ShaderFault::Unsupported { at: 0, what: "texture query" };
-    assert_eq!(run(&program, &mut warp, &mut Machine::new()), Outcome::Fault(fault));
+    assert_eq!(run(&program, &mut warp, &mut Machine::new()), Outcome::from(fault));
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn a_jump_out_of_the_program_does_nothing_on_its_way() {
         let mut warp = Warp::new(&program, &constants());
         warp.restart(&program, ALL, 0);
         let before = warp.rows.clone();
-        assert_eq!(run(&program, &mut warp, &mut ()), Outcome::Fault(ShaderFault::OutOfProgram { at: 2 }));
+        assert_eq!(run(&program, &mut warp, &mut ()), Outcome::from(ShaderFault::OutOfProgram { at: 2 }));
         assert_eq!(warp.executed, 1);
         assert!(warp.rows == before);
     }
