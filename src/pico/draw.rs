@@ -259,7 +259,13 @@ impl<'a> Fragments<'a> {
         let weights = pieces.weights();
         let passed = self.depth.test(surfaces, &Quads::new(&quads), Face::Front, &weights.z, covered);
         let colors = self.shade(&pieces, &weights);
-        self.color.write(&mut surfaces[0], &Quads::new(&quads), passed, colors.each_ref(), colors.each_ref());
+        self.color.write(
+            &mut surfaces[0],
+            &Quads::new(&quads),
+            passed,
+            &colors.each_ref(),
+            &colors.each_ref(),
+        );
     }
 
     /// Position and attributes of every pixel through the fragment shader.

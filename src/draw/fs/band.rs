@@ -271,11 +271,12 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let (mut widened, mut widened_dual) = (None, None);
         for target in &targets.color {
             let src = colors(&self.worker.warp, &target.output, &mut widened);
-            let dual = match target.blend {
-                Some(_) => colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual),
-                None => src,
-            };
-            target.write(&mut self.surfaces[target.surface], &pieces.quads, covered, src, dual);
+            let second = target
+                .blend
+                .as_ref()
+                .map(|_| colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual));
+            let dual = second.as_ref().unwrap_or(&src);
+            target.write(&mut self.surfaces[target.surface], &pieces.quads, covered, &src, dual);
         }
     }
 

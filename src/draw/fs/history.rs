@@ -393,7 +393,7 @@ impl PixelOf<'_> {
             let src = colors(&worker.warp, &target.output, &mut widened);
             for (sample, mask) in covered[..count].iter().enumerate() {
                 let mut surface = rows[target.surface].sample(sample, count);
-                target.write(&mut surface, &Quads::new(quads), mask & 1 << self.lane(), src, dual);
+                target.write(&mut surface, &Quads::new(quads), mask & 1 << self.lane(), &src, &dual);
             }
         }
     }

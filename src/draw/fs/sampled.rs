@@ -220,7 +220,7 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         for target in &targets.color {
             let src = colors(&self.worker.warp, &target.output, &mut widened);
             let mut surface = self.surfaces[target.surface].sample(index, count);
-            target.write(&mut surface, &pieces.quads, mask, src, dual);
+            target.write(&mut surface, &pieces.quads, mask, &src, &dual);
         }
     }
 }

@@ -33,6 +33,9 @@ pub enum Precision {
     Half,
 }
 
+/// The components of 32 colours.
+pub type Four<'a> = [&'a Words; 4];
+
 /// One render target of a draw.
 #[derive(Clone, Debug)]
 pub struct ColorTarget {
@@ -71,17 +74,18 @@ impl ColorTarget {
         if self.reads_target() || self.codec.bytes() != 4 || self.dither.is_some() {
             return None;
         }
-        Some(self.encode(colors.each_ref())[0])
+        Some(self.encode(&colors.each_ref())[0])
     }
 
-    /// Writes the pixels of `mask` (four bits per quad).
+    /// Writes the pixels of `mask` (four bits per quad). The colours are lent and not handed over: what has just been
+    /// put together word by word is slow to copy.
     pub fn write(
         &self,
         surface: &mut PixelRows<'_>,
         pixels: &Quads<'_>,
         mask: u32,
-        colors: [&Words; 4],
-        src1: [&Words; 4],
+        colors: &Four<'_>,
+        src1: &Four<'_>,
     ) {
         if self.codec.bytes() > 4 || self.dither.is_some() {
             return self.write_wide(surface, pixels, mask, colors, src1);
@@ -123,8 +127,8 @@ impl ColorTarget {
         surface: &mut PixelRows<'_>,
         pixels: &Quads<'_>,
         mask: u32,
-        colors: [&Words; 4],
-        src1: [&Words; 4],
+        colors: &Four<'_>,
+        src1: &Four<'_>,
     ) {
         let mut old = [0u128; 32];
         pixels.each_pixel(mask, |lane, x, y| {
@@ -157,14 +161,14 @@ impl ColorTarget {
 
     /// `src` and, of dual sources, the second colour, blended with what the target holds.
     #[inline(always)]
-    fn blended(&self, blend: &Blend, src: [[&Words; 4]; 2], dst: &[Words; 4]) -> [Words; 4] {
-        let floats = |words: [&Words; 4]| -> Colors {
+    fn blended(&self, blend: &Blend, src: [&Four<'_>; 2], dst: &[Words; 4]) -> [Words; 4] {
+        let floats = |words: &Four<'_>| -> Colors {
             let mut out = [[0.0; 32]; 4];
-            out.iter_mut().zip(words).for_each(|(out, words)| *out = bytemuck::cast(*words));
+            out.iter_mut().zip(words).for_each(|(out, words)| *out = bytemuck::cast(**words));
             out
         };
         let [mut src0, mut src1] = [floats(src[0]), [[0.0; 32]; 4]];
-        let mut dst = floats(dst.each_ref());
+        let mut dst = floats(&dst.each_ref());
         if !self.codec.has(3) {
             dst[3] = [1.0; 32];
         }
@@ -194,7 +198,7 @@ impl ColorTarget {
         }
     }
 
-    fn encode(&self, colors: [&Words; 4]) -> Words {
+    fn encode(&self, colors: &Four<'_>) -> Words {
         match self.unorm8 {
             Some(order) => encode_unorm8(order, colors),
             None => self.codec.encode_words(&colors.map(|c| *c)),
@@ -205,26 +209,26 @@ impl ColorTarget {
 /// What pixels become that hold `old`: read, blended and written in one piece, so that all of it is
 /// compiled for the widest vectors.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn blended_words(target: &ColorTarget, blend: &Blend, src: [[&Words; 4]; 2], old: &Words) -> Words {
+fn blended_words(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &Words) -> Words {
     blended_all(target, blend, src, old)
 }
 
 /// The same of 8x4 pixels, quad by quad, in place.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn blend_block(target: &ColorTarget, blend: &Blend, src: [[&Words; 4]; 2], rows: &mut Dwords<'_, 8>) {
+fn blend_block(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], rows: &mut Dwords<'_, 8>) {
     let mut old = [0; 32];
     rows.load(&mut old);
     rows.store(&in_rows(&blended_all(target, blend, src, &in_quads(&old))));
 }
 
 #[inline(always)]
-fn blended_all(target: &ColorTarget, blend: &Blend, src: [[&Words; 4]; 2], old: &Words) -> Words {
+fn blended_all(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &Words) -> Words {
     match target.unorm8 {
         Some(order) => match blend.by_alpha().filter(|_| target.codec.has(3)) {
             Some([by_src, by_dst]) => unorm8_by_alpha(order, src[0], old, by_src, by_dst),
             None => {
                 let colors = target.blended(blend, src, &decode_unorm8(order, old));
-                to_unorm8(order, colors.each_ref())
+                to_unorm8(order, &colors.each_ref())
             }
         },
         None => target.codec.encode_words(&target.blended(blend, src, &target.codec.decode_words(old))),
@@ -237,18 +241,18 @@ const NEAREST: f32 = 8_388_608.0;
 
 /// Encodes the colours of 8x4 pixels, quad by quad, and stores them.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn store_unorm8(order: [usize; 4], colors: [&Words; 4], rows: &mut Dwords<'_, 8>) {
+fn store_unorm8(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>) {
     rows.store(&in_rows(&to_unorm8(order, colors)));
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn encode_unorm8(order: [usize; 4], colors: [&Words; 4]) -> Words {
+fn encode_unorm8(order: [usize; 4], colors: &Four<'_>) -> Words {
     to_unorm8(order, colors)
 }
 
 /// Bytes in the given order, nearest, ties to even: the rule of `format/convert.rs`.
 #[inline(always)]
-fn to_unorm8(order: [usize; 4], colors: [&Words; 4]) -> Words {
+fn to_unorm8(order: [usize; 4], colors: &Four<'_>) -> Words {
     let mut out = [0; 32];
     for (byte, c) in order.into_iter().enumerate() {
         let channel = colors[c];
@@ -283,7 +287,7 @@ fn from_unorm8(word: u32, byte: usize) -> f32 {
 #[inline(always)]
 fn unorm8_by_alpha(
     order: [usize; 4],
-    src: [&Words; 4],
+    src: &Four<'_>,
     old: &Words,
     by_src: ByAlpha,
     by_dst: ByAlpha,
@@ -341,8 +345,8 @@ mod tests {
             let slow = target(ColorFmt::RB4_R8G8B8A8_UNORM, swap, None);
             for c in [[0.0, 1.0, 0.5, 0.25], [-1.0, 2.0, f32::NAN, 0.1], [0.501_96, 0.498_04, 0.9999, 1e-9]] {
                 let c = color(c);
-                let words = fast.encode(c.each_ref());
-                assert_eq!(words, slow.encode(c.each_ref()));
+                let words = fast.encode(&c.each_ref());
+                assert_eq!(words, slow.encode(&c.each_ref()));
                 assert_eq!(decode_unorm8(order, &words), slow.codec.decode_words(&words));
             }
         }
@@ -371,7 +375,7 @@ mod tests {
                     let target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WXYZ, unorm8);
                     let writable = target.codec.bits(components);
                     let target = ColorTarget { blend, writable, rop, ..target };
-                    target.write(&mut rows, &pixels, u32::MAX, c.each_ref(), c.each_ref());
+                    target.write(&mut rows, &pixels, u32::MAX, &c.each_ref(), &c.each_ref());
                     bytes
                 };
                 let fast = written(Some([2, 1, 0, 3]), Quads::of_block(&quads, [8, 4]));
@@ -392,8 +396,8 @@ mod tests {
             &mut PixelRows::new(&mut bytes, 16, 4, [0, 0]),
             &Quads::new(&[QUAD]),
             0b0110,
-            c.each_ref(),
-            c.each_ref(),
+            &c.each_ref(),
+            &c.each_ref(),
         );
         let changed: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] != 9).collect();
         assert_eq!(changed, [12, 24], "red of the upper right and the lower left pixel");
@@ -443,8 +447,8 @@ mod tests {
                 &mut PixelRows::new(&mut bytes, 64, 16, [0, 0]),
                 &Quads::new(&[QUAD]),
                 1,
-                c.each_ref(),
-                c.each_ref(),
+                &c.each_ref(),
+                &c.each_ref(),
             );
         }
         let pixel: [f32; 4] =
