@@ -8,26 +8,61 @@ use crate::regfile::{RegFile, Seen};
 /// Slots, before they are given out anew.
 const MAX_SLOTS: usize = 4096;
 
-/// Numbers for those who have values kept: the packets of draws, by address. A draw runs again for the next tile when
-/// all others have changed the state in between.
-#[derive(Default)]
-pub struct Slots {
-    numbers: HashMap<u32, usize>,
-    /// Who asked last, and what was said.
-    last: (u32, usize),
+/// Numbers for packets, by address, in the order in which they are first seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    by_packet: HashMap<u32, usize>,
+    packets: Vec<u32>,
+    /// What was said last.
+    last: usize,
 }
+
+impl Numbers {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.by_packet.clear();
+        self.packets.clear();
+    }
+
+    /// That of the packet at `packet`, if it has one.
+    pub fn find(&mut self, packet: u32) -> Option<usize> {
+        // Whoever asks asks again, and packets come in the same order for each tile.
+        let near = [self.last, self.last + 1].into_iter().find(|n| self.packets.get(*n) == Some(&packet));
+        self.last = near.or_else(|| self.by_packet.get(&packet).copied())?;
+        Some(self.last)
+    }
+
+    /// That of the packet at `packet`: the next one, if it has none yet.
+    pub fn of(&mut self, packet: u32) -> usize {
+        self.find(packet).unwrap_or_else(|| {
+            self.last = self.len();
+            self.by_packet.insert(packet, self.last);
+            self.packets.push(packet);
+            self.last
+        })
+    }
+}
+
+/// Numbers for those who have values kept: the packets of draws. A draw runs again for the next tile when all others
+/// have changed the state in between.
+#[derive(Default)]
+pub struct Slots(Numbers);
 
 impl Slots {
     /// That of the packet at `packet`.
     pub fn of(&mut self, packet: u32) -> usize {
-        if self.last.0 != packet || self.numbers.is_empty() {
-            if self.numbers.len() >= MAX_SLOTS {
-                self.numbers.clear();
-            }
-            let next = self.numbers.len();
-            self.last = (packet, *self.numbers.entry(packet).or_insert(next));
+        if let Some(known) = self.0.find(packet) {
+            return known;
         }
-        self.last.1
+        if self.0.len() >= MAX_SLOTS {
+            self.0.clear();
+        }
+        self.0.of(packet)
     }
 }
 

@@ -462,6 +462,10 @@ fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
 
 /// What a draw of `made` to `surfaces` can change; `None` when there is nothing.
 fn visible(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Option<Visible> {
+    // Most draws are out of sight in most tiles, which is to be found out first.
+    if made.extent.intersect(state.targets.scissor).is_empty() {
+        return None;
+    }
     Visible::of(&made.bounds, drawable(gpu, state, surfaces))
 }
 

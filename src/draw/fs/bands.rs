@@ -93,8 +93,7 @@ impl Visible {
     /// Of primitives with these `bounds`, of which no more than what is `inside` can be seen. `None` when there is
     /// nothing.
     pub fn of(bounds: &[Rect], inside: Rect) -> Option<Self> {
-        let nothing = Rect { x0: i32::MAX, y0: i32::MAX, x1: i32::MIN, y1: i32::MIN };
-        let mut visible = Self { area: nothing, primitives: 0, pixels: 0 };
+        let mut visible = Self { area: Rect::NOTHING, primitives: 0, pixels: 0 };
         for bounds in bounds {
             let touched = bounds.intersect(inside);
             if !touched.is_empty() {

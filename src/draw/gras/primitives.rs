@@ -17,13 +17,16 @@ pub struct Primitives {
     pub words: Vec<PRIMITIVE_WORD>,
     /// Of each primitive: apart, because every tile looks at all of them.
     pub bounds: Vec<Rect>,
+    /// Of all of them: most draws of a frame are seen in a few tiles.
+    pub extent: Rect,
 }
 
 impl Primitives {
     /// With the bounds of `primitives`.
     pub fn new(vertices: Vertices, primitives: Vec<ScreenPrimitive>, words: Vec<PRIMITIVE_WORD>) -> Self {
-        let bounds = primitives.iter().map(|primitive| primitive.shape.bounds).collect();
-        Self { vertices, primitives, words, bounds }
+        let bounds: Vec<Rect> = primitives.iter().map(|primitive| primitive.shape.bounds).collect();
+        let extent = extent(&bounds);
+        Self { vertices, primitives, words, bounds, extent }
     }
 
     /// None, of vertices with so many components of varyings.
@@ -43,6 +46,7 @@ impl Primitives {
             self.primitives.push(primitive);
         }
         self.bounds.extend(more.bounds);
+        self.extent = self.extent.union(more.extent);
     }
 
     /// Bytes that they take.
@@ -50,4 +54,9 @@ impl Primitives {
         let primitive = size_of::<ScreenPrimitive>() + size_of::<Rect>();
         self.vertices.bytes() as usize + self.primitives.len() * primitive
     }
+}
+
+/// What holds all of `bounds`.
+fn extent(bounds: &[Rect]) -> Rect {
+    bounds.iter().filter(|bounds| !bounds.is_empty()).fold(Rect::NOTHING, |all, bounds| all.union(*bounds))
 }

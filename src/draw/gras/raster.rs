@@ -28,6 +28,9 @@ impl Rect {
     /// Everything that the rasteriser can address.
     pub const ALL: Self = Self { x0: 0, y0: 0, x1: 1 << 15, y1: 1 << 15 };
 
+    /// No pixel; united with another rectangle it is that.
+    pub const NOTHING: Self = Self { x0: i32::MAX, y0: i32::MAX, x1: i32::MIN, y1: i32::MIN };
+
     /// The pixels in both.
     pub fn intersect(self, other: Self) -> Self {
         Self {
