@@ -55,9 +55,8 @@ pub(super) fn settle_vertices(gpu: &mut Gpu, vertex: &VertexState) {
 pub(super) fn settle_stages(gpu: &mut Gpu, stages: &VertexStages, fragment: Option<&StageState>) {
     settle_vertices(gpu, &stages.vertex);
     let hull = stages.tessellation.iter().flat_map(|it| [&it.hull, &it.domain.stage]);
-    let behind = hull.chain(stages.geometry.iter().map(|it| &it.stage)).map(|stage| &**stage);
-    let behind: Vec<&StageState> = behind.chain(fragment).collect();
-    settle_if(gpu, |buffer| behind.iter().any(|stage| reads(stage, buffer)));
+    let behind = hull.chain(stages.geometry.iter().map(|it| &it.stage)).map(|stage| &**stage).chain(fragment);
+    settle_if(gpu, |buffer| behind.clone().any(|stage| reads(stage, buffer)));
 }
 
 /// Has what waits, or is ahead, done if a buffer that it writes is one of those.
