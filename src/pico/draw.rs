@@ -18,7 +18,7 @@ use super::unit::Unit;
 use crate::budget::{Budget, Work};
 use crate::draw::gras::clip::{Sides, Viewport};
 use crate::draw::gras::quad::{QUADS, Quad, Quads, covered_quads, halves, quad_order};
-use crate::draw::gras::raster::Rect;
+use crate::draw::gras::raster::{Rect, signs};
 use crate::draw::gras::samples::Samples;
 use crate::draw::gras::setup::{
     self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, WeightBase, Winding,
@@ -159,9 +159,9 @@ impl Framebuffer {
             if !afford(pixels, fragments.unit.instructions, budget) {
                 return;
             }
-            primitive
-                .shape
-                .cover(state.sides, |x, y, mask| fragments.block(n as u32, [x, y], mask, &mut surfaces));
+            primitive.shape.cover(state.sides, signs, |x, y, mask| {
+                fragments.block(n as u32, [x, y], mask, &mut surfaces)
+            });
             // Pixels of later triangles must find the depth of this one.
             fragments.flush(&mut surfaces);
         }

@@ -1,9 +1,10 @@
 //! The fragments of one band of rows, on one thread.
 
 use multiversion::multiversion;
+use multiversion::target::match_target;
 
 use crate::draw::gras::quad::{Occupied, QUADS, Quad, quad_order, quads};
-use crate::draw::gras::raster::Rect;
+use crate::draw::gras::raster::{Rect, Signs, signs};
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::color::{ColorOutput, Precision};
 use crate::draw::rb::depth::{PackedTest, Words};
@@ -120,13 +121,13 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
 
     /// Draws what is covered of some times 8x4 pixels, and takes them out of the list.
     #[inline(always)]
-    fn halves(&mut self, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves) {
+    fn halves(&mut self, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves, signs: impl Signs) {
         let early = self.draw.plan.order == TestOrder::Early;
         let (mut left, mut samples) = (0, 0);
         for k in 0..std::mem::take(&mut halves.count) {
             let (at, mask) = halves.all[k];
             self.note(|reasons| reasons.half_block(at, mask, COVERED));
-            let passed = if early { self.test_early(primitive, at, mask) } else { mask };
+            let passed = if early { self.test_early(signs, primitive, at, mask) } else { mask };
             halves.all[left] = (at, passed);
             left += usize::from(passed != 0);
             if early {
@@ -153,9 +154,9 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
 
     /// Those of 8x4 pixels that pass.
     #[inline(always)]
-    fn test_early(&mut self, primitive: &ScreenPrimitive, at: [i32; 2], mask: u32) -> u32 {
+    fn test_early(&mut self, signs: impl Signs, primitive: &ScreenPrimitive, at: [i32; 2], mask: u32) -> u32 {
         let short = match &self.early {
-            Some((surface, test)) => test.test_rows(&mut self.surfaces[*surface], primitive, at, mask),
+            Some((surface, test)) => test.test_rows(signs, &mut self.surfaces[*surface], primitive, at, mask),
             None => None,
         };
         match (short, &self.draw.state.targets.depth) {
@@ -316,20 +317,35 @@ impl Halves {
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
 fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, area: Rect) {
     let mut halves = Halves::default();
-    primitive.shape.cover(area, |x, y, mask| {
+    let emit = |x, y, mask| {
         halves.push([x, y], mask as u32);
         halves.push([x, y + 4], (mask >> 32) as u32);
         if halves.count > HALVES - 2 {
             draw_halves(run, index, primitive, &mut halves);
         }
-    });
+    };
+    match_target! {
+        "x86_64+avx512f+avx512dq" => primitive.shape.cover(area, |numbers: &[i32; 16]| mask_of(numbers), emit),
+        _ => primitive.shape.cover(area, signs, emit),
+    }
     draw_halves(run, index, primitive, &mut halves);
 }
 
 /// All steps of these pixels, compiled for the widest vectors.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
 fn draw_halves(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves) {
-    run.halves(index, primitive, halves);
+    match_target! {
+        "x86_64+avx512f+avx512dq" => run.halves(index, primitive, halves, |numbers: &[i32; 16]| mask_of(numbers)),
+        _ => run.halves(index, primitive, halves, signs),
+    }
+}
+
+/// [`signs`] in one instruction.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq")]
+#[inline]
+fn mask_of(numbers: &[i32; 16]) -> u16 {
+    std::arch::x86_64::_mm512_movepi32_mask(bytemuck::cast(*numbers))
 }
 
 /// Tests the `covered` lanes of a warp, whose quads may show either face.

@@ -120,6 +120,16 @@ impl Edge {
     }
 }
 
+/// Which of 16 numbers are negative, a bit each: [`signs`], or what this computer has for it.
+pub trait Signs: Copy + Fn(&[i32; 16]) -> u16 {}
+impl<F: Copy + Fn(&[i32; 16]) -> u16> Signs for F {}
+
+/// The numbers that are negative, a bit each.
+#[inline(always)]
+pub fn signs(numbers: &[i32; 16]) -> u16 {
+    numbers.iter().enumerate().fold(0, |all, (bit, number)| all | (number >> 31) as u16 & 1 << bit)
+}
+
 /// Edges of a shape.
 const EDGES: usize = 4;
 
@@ -159,7 +169,7 @@ impl Walk {
 
     /// The pixels of the block that are inside all edges. The sign of a combination says whether one is negative.
     #[inline(always)]
-    fn covered(&self) -> u64 {
+    fn covered(&self, signs: impl Signs) -> u64 {
         let (mut beyond, mut crossing) = (0, 0);
         for e in 0..EDGES {
             beyond |= self.at[e] + self.greatest[e];
@@ -168,36 +178,33 @@ impl Walk {
         match (beyond < 0, crossing < 0) {
             (true, _) => 0,
             (_, false) => u64::MAX,
-            _ => self.inside(),
+            _ => self.inside(signs),
         }
     }
 
     /// The same, pixel by pixel. Edges that cross the block have values there that fit 32 bits; all of it is inside
     /// the others.
     #[inline(always)]
-    fn inside(&self) -> u64 {
+    fn inside(&self, signs: impl Signs) -> u64 {
         let [mut at, mut a, mut b] = [[0; EDGES]; 3];
         for e in 0..EDGES {
             let crosses = self.at[e] + self.least[e] < 0;
             let pick = |number: i32| if crosses { number } else { 0 };
             (at[e], a[e], b[e]) = (pick(self.at[e] as i32), pick(self.a[e]), pick(self.b[e]));
         }
-        // Two rows at a time, so that each half of the block is left in the lanes of one vector.
-        let mut halves = [[0; 2 * BLOCK as usize]; 2];
+        let mut all_outside = 0;
         for two_rows in 0..4 {
-            for (l, half) in halves[two_rows / 2].iter_mut().enumerate() {
-                let bit = 16 * two_rows + l;
-                let (x, y) = (bit as i32 % BLOCK, bit as i32 / BLOCK);
-                let mut outside = 0;
+            let mut outside = [0; 2 * BLOCK as usize];
+            for (l, outside) in outside.iter_mut().enumerate() {
+                let (x, y) = (l as i32 % BLOCK, 2 * two_rows + l as i32 / BLOCK);
                 for e in 0..EDGES {
                     let right = a[e].wrapping_mul(x).wrapping_add(b[e].wrapping_mul(y));
-                    outside |= at[e].wrapping_add(right);
+                    *outside |= at[e].wrapping_add(right);
                 }
-                *half |= (outside >> 31) as u32 & 1 << (bit % 32);
             }
+            all_outside |= u64::from(signs(&outside)) << (16 * two_rows);
         }
-        let [upper, lower] = halves.map(|half| half.into_iter().fold(0, |all, bits| all | bits));
-        !(u64::from(upper) | u64::from(lower) << 32)
+        !all_outside
     }
 }
 
@@ -259,7 +266,7 @@ impl Shape {
     /// Calls `emit` with the first pixel and the coverage of every block of `clip` that
     /// has covered pixels, row by row. Bit `8 * y + x` of the mask is pixel (x, y).
     #[inline(always)]
-    pub fn cover(&self, clip: Rect, mut emit: impl FnMut(i32, i32, u64)) {
+    pub fn cover(&self, clip: Rect, signs: impl Signs, mut emit: impl FnMut(i32, i32, u64)) {
         let area = self.bounds.intersect(clip);
         if area.is_empty() {
             return;
@@ -269,7 +276,7 @@ impl Shape {
         for y in (first(area.y0)..area.y1).step_by(BLOCK as usize) {
             let mut walk = row;
             for x in (first(area.x0)..area.x1).step_by(BLOCK as usize) {
-                let mask = walk.covered() & rect_mask(area, x, y);
+                let mask = walk.covered(signs) & rect_mask(area, x, y);
                 if mask != 0 {
                     emit(x, y, mask);
                 }
@@ -287,7 +294,7 @@ impl Shape {
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn block(edges: &[Edge; EDGES], x: i32, y: i32) -> u64 {
-    Walk::new(edges, x, y).covered()
+    Walk::new(edges, x, y).covered(signs)
 }
 
 /// Pixels of the block at (x, y) that lie in `rect`.
@@ -338,7 +345,7 @@ mod tests {
     /// Covered pixels, slowly, for comparison.
     fn pixels(shape: &Shape, clip: Rect) -> Vec<(i32, i32)> {
         let mut out = Vec::new();
-        shape.cover(clip, |x, y, mask| {
+        shape.cover(clip, signs, |x, y, mask| {
             for bit in 0..64 {
                 if mask & (1u64 << bit) != 0 {
                     out.push((x + bit % 8, y + bit / 8));

@@ -3,6 +3,7 @@
 use a4emu_decoder::regs::enums::{CompareFunc, DepthFormat, StencilOp};
 use multiversion::multiversion;
 
+use crate::draw::gras::raster::{Signs, signs};
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::surface::PixelRows;
 
@@ -246,6 +247,7 @@ impl PackedTest {
     #[inline(always)]
     pub fn test_rows(
         &self,
+        signs: impl Signs,
         surface: &mut PixelRows<'_>,
         primitive: &ScreenPrimitive,
         at: [i32; 2],
@@ -254,20 +256,25 @@ impl PackedTest {
         let mut rows = surface.dwords::<8, 4>(at[0], at[1])?;
         let mut words = [0; 32];
         rows.load(&mut words);
-        let passed = self.pixels(|i| primitive.depth_at(at, [i as i32 % 8, i as i32 / 8]), &mut words, mask);
+        let z = |i: usize| primitive.depth_at(at, [i as i32 % 8, i as i32 / 8]);
+        let passed = self.pixels(signs, z, &mut words, mask);
         rows.store(&words);
         Some(passed)
     }
 
     /// Tests the pixels of `mask`, each at the window z that `z` gives, and stores; those that pass.
     #[inline(always)]
-    fn pixels(&self, z: impl Fn(usize) -> f32, words: &mut Words, mask: u32) -> u32 {
+    fn pixels(&self, signs: impl Signs, z: impl Fn(usize) -> f32, words: &mut Words, mask: u32) -> u32 {
         let mut all_passed = 0;
-        for (i, held) in words.iter_mut().enumerate() {
-            let covered = 0u32.wrapping_sub((mask >> i) & 1);
-            let (word, passed) = self.pixel(z(i), *held, covered);
-            *held = word;
-            all_passed |= passed & 1 << i;
+        for (half, words) in words.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+            let mut passes = [0; 16];
+            for l in 0..16 {
+                let i = 16 * half + l;
+                let covered = 0u32.wrapping_sub((mask >> i) & 1);
+                let (word, passed) = self.pixel(z(i), words[l], covered);
+                (words[l], passes[l]) = (word, passed as i32);
+            }
+            all_passed |= u32::from(signs(&passes)) << (16 * half);
         }
         all_passed
     }
@@ -283,7 +290,7 @@ impl PackedTest {
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn test_packed(test: &PackedTest, z: &[f32; 32], words: &mut Words, mask: u32) -> u32 {
-    test.pixels(|i| z[i], words, mask)
+    test.pixels(signs, |i| z[i], words, mask)
 }
 
 /// Takes `new` in the lanes of `mask`.
