@@ -231,6 +231,17 @@ mod tests {
     }
 
     #[test]
+    fn packets_are_numbered_in_the_order_in_which_they_are_first_seen() {
+        let mut numbers = Numbers::default();
+        let mut of = |packets: &[u32]| packets.iter().map(|packet| numbers.of(*packet)).collect::<Vec<_>>();
+        assert_eq!(of(&[40, 8, 8, 24]), [0, 1, 1, 2]);
+        assert_eq!(of(&[40, 8, 24, 40, 24, 16, 8]), [0, 1, 2, 0, 2, 3, 1]);
+        assert_eq!((numbers.find(24), numbers.find(12), numbers.len()), (Some(2), None, 4));
+        numbers.clear();
+        assert_eq!((numbers.find(24), numbers.of(24), numbers.of(40)), (None, 0, 1));
+    }
+
+    #[test]
     fn packets_have_slots_of_their_own() {
         let mut slots = Slots::default();
         let mut first: Vec<usize> = (0..100).map(|packet| slots.of(packet)).collect();

@@ -4,6 +4,8 @@ use multiversion::multiversion;
 use multiversion::target::match_target;
 
 use crate::draw::gras::quad::{Occupied, QUADS, Quad, quad_order, quads};
+#[cfg(target_arch = "x86_64")]
+use crate::draw::gras::raster::signs_at_once;
 use crate::draw::gras::raster::{Rect, Signs, signs};
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
 use crate::draw::rb::color::{ColorOutput, Precision};
@@ -325,7 +327,7 @@ fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive,
         }
     };
     match_target! {
-        "x86_64+avx512f+avx512dq" => primitive.shape.cover(area, |numbers: &[i32; 16]| mask_of(numbers), emit),
+        "x86_64+avx512f+avx512dq" => primitive.shape.cover(area, |numbers: &[i32; 16]| signs_at_once(numbers), emit),
         _ => primitive.shape.cover(area, signs, emit),
     }
     draw_halves(run, index, primitive, &mut halves);
@@ -335,17 +337,9 @@ fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive,
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
 fn draw_halves(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves) {
     match_target! {
-        "x86_64+avx512f+avx512dq" => run.halves(index, primitive, halves, |numbers: &[i32; 16]| mask_of(numbers)),
+        "x86_64+avx512f+avx512dq" => run.halves(index, primitive, halves, |numbers: &[i32; 16]| signs_at_once(numbers)),
         _ => run.halves(index, primitive, halves, signs),
     }
-}
-
-/// [`signs`] in one instruction.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq")]
-#[inline]
-fn mask_of(numbers: &[i32; 16]) -> u16 {
-    std::arch::x86_64::_mm512_movepi32_mask(bytemuck::cast(*numbers))
 }
 
 /// Tests the `covered` lanes of a warp, whose quads may show either face.

@@ -200,6 +200,6 @@ fn instructions_are_counted_over_barriers_and_off_the_end() {
     let warps = |counts: &[InstructionCount]| counts.iter().map(|count| count.warps).collect::<Vec<_>>();
     assert_eq!(warps(&counts), [1, 1, 0]);
     let outcome = run_counting(&program, &mut warp, &mut (), &mut counts);
-    assert_eq!(outcome, Outcome::from(ShaderFault::OutOfProgram { at: 2 }));
+    assert_eq!(outcome, Outcome::from(ShaderFault::OutOfProgram { at: 3 }));
     assert_eq!(warps(&counts), [1, 1, 1]);
 }

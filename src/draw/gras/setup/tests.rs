@@ -376,6 +376,7 @@ fn primitives_that_are_appended_bring_their_vertices() {
     let mut all = Primitives::none(2);
     parts.iter().for_each(|part| all.append(part.clone()));
     assert_eq!((all.vertices.len(), all.primitives.len()), (12, 4));
+    assert_eq!(all.extent, all.bounds.iter().copied().reduce(Rect::union).expect("four"));
     let rows = |of: &Primitives, at: usize| {
         let primitive = &of.primitives[at];
         let numbers = primitive.vertices.into_iter().chain([primitive.provoking]);
