@@ -134,7 +134,7 @@ pub fn signs(numbers: &[i32; 16]) -> u16 {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
-pub fn signs_at_once(numbers: &[i32; 16]) -> u16 {
+pub(in crate::draw) fn signs_at_once(numbers: &[i32; 16]) -> u16 {
     std::arch::x86_64::_mm512_movepi32_mask(bytemuck::cast(*numbers))
 }
 
