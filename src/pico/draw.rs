@@ -17,8 +17,8 @@ use super::scene::{Loaded, Reach, Scene};
 use super::unit::Unit;
 use crate::budget::{Budget, Work};
 use crate::draw::gras::clip::{Sides, Viewport};
-use crate::draw::gras::quad::{QUADS, Quad, Quads, covered_quads, halves, quad_order};
-use crate::draw::gras::raster::{Rect, signs};
+use crate::draw::gras::quad::{QUADS, Quad, covered_quads, halves, quad_order};
+use crate::draw::gras::raster::Rect;
 use crate::draw::gras::samples::Samples;
 use crate::draw::gras::setup::{
     self, Face, PolygonMode, PrimitiveState, ScreenPrimitive, WeightBase, Winding,
@@ -159,9 +159,9 @@ impl Framebuffer {
             if !afford(pixels, fragments.unit.instructions, budget) {
                 return;
             }
-            primitive.shape.cover(state.sides, signs, |x, y, mask| {
-                fragments.block(n as u32, [x, y], mask, &mut surfaces)
-            });
+            primitive
+                .shape
+                .cover(state.sides, |x, y, mask| fragments.block(n as u32, [x, y], mask, &mut surfaces));
             // Pixels of later triangles must find the depth of this one.
             fragments.flush(&mut surfaces);
         }
@@ -257,15 +257,10 @@ impl<'a> Fragments<'a> {
         let pieces = WarpQuads::new(&quads, &source);
         let covered = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
         let weights = pieces.weights();
-        let passed = self.depth.test(surfaces, &Quads::new(&quads), Face::Front, &weights.z, covered);
+        let passed = self.depth.test(surfaces, &pieces.quads, Face::Front, &weights.z, covered);
         let colors = self.shade(&pieces, &weights);
-        self.color.write(
-            &mut surfaces[0],
-            &Quads::new(&quads),
-            passed,
-            &colors.each_ref(),
-            &colors.each_ref(),
-        );
+        let colors = colors.each_ref();
+        self.color.write(&mut surfaces[0], &pieces.quads, passed, &colors, &colors);
     }
 
     /// Position and attributes of every pixel through the fragment shader.

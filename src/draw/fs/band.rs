@@ -274,10 +274,8 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let (mut widened, mut widened_dual) = (None, None);
         for target in &targets.color {
             let src = colors(&self.worker.warp, &target.output, &mut widened);
-            let second = target
-                .blend
-                .as_ref()
-                .map(|_| colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual));
+            let blends = target.blend.is_some();
+            let second = blends.then(|| colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual));
             let dual = second.as_ref().unwrap_or(&src);
             target.write(&mut self.surfaces[target.surface], &pieces.quads, covered, &src, dual);
         }
@@ -327,8 +325,8 @@ fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive,
         }
     };
     match_target! {
-        "x86_64+avx512f+avx512dq" => primitive.shape.cover(area, |numbers: &[i32; 16]| signs_at_once(numbers), emit),
-        _ => primitive.shape.cover(area, signs, emit),
+        "x86_64+avx512f+avx512dq" => primitive.shape.cover_by(|numbers: &[i32; 16]| signs_at_once(numbers), area, emit),
+        _ => primitive.shape.cover(area, emit),
     }
     draw_halves(run, index, primitive, &mut halves);
 }

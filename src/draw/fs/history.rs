@@ -244,7 +244,7 @@ impl PixelOf<'_> {
         {
             return (outputs, failed);
         }
-        self.write(worker, &quads, bytes, covered);
+        self.write(worker, &pieces.quads, bytes, covered);
         let masked = targets.color.is_empty() || any(covered) & 1 << self.lane() == 0;
         (outputs, if masked { Verdict::Masked } else { Verdict::Written })
     }
@@ -300,7 +300,7 @@ impl PixelOf<'_> {
         &self,
         depth: &DepthTarget,
         face: Face,
-        quads: &[Quad],
+        quads: &Quads<'_>,
         (bytes, index): (&mut [Vec<u8>], usize),
         z: &[f32; 32],
     ) -> Option<Verdict> {
@@ -308,7 +308,7 @@ impl PixelOf<'_> {
         let held = self.values(&sample(bytes, [index, count]), 1);
         let mut all = self.rows(bytes);
         let mut rows: Vec<_> = all.iter_mut().map(|rows| rows.sample(index, count)).collect();
-        if depth.test(&mut rows, &Quads::new(quads), face, z, 1 << self.lane()) != 0 {
+        if depth.test(&mut rows, quads, face, z, 1 << self.lane()) != 0 {
             return None;
         }
         let stencil = depth.state.stencil.map(|faces| faces[face as usize]);
@@ -383,7 +383,7 @@ impl PixelOf<'_> {
         })
     }
 
-    fn write(&self, worker: &Worker<'_>, quads: &[Quad], bytes: &mut [Vec<u8>], covered: Coverage<u32>) {
+    fn write(&self, worker: &Worker<'_>, quads: &Quads<'_>, bytes: &mut [Vec<u8>], covered: Coverage<u32>) {
         let targets = &self.draw.state.targets;
         let (mut widened, mut widened_dual) = Default::default();
         let dual = colors(&worker.warp, &targets.outputs[1], &mut widened_dual);
@@ -393,7 +393,7 @@ impl PixelOf<'_> {
             let src = colors(&worker.warp, &target.output, &mut widened);
             for (sample, mask) in covered[..count].iter().enumerate() {
                 let mut surface = rows[target.surface].sample(sample, count);
-                target.write(&mut surface, &Quads::new(quads), mask & 1 << self.lane(), &src, &dual);
+                target.write(&mut surface, quads, mask & 1 << self.lane(), &src, &dual);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The pixels on the edge of what a primitive covers, for whoever shows its wires.
 
-use crate::draw::gras::raster::{BLOCK, Rect, Shape, signs};
+use crate::draw::gras::raster::{BLOCK, Rect, Shape};
 
 /// Calls `found` with each pixel of `area` that `shape` covers and beside which (left, right, above, below) it covers
 /// none. A side of the view volume or of `area` that cuts a polygon is no edge of it.
@@ -35,7 +35,7 @@ impl Covered {
             uncut.bounds = around;
         }
         let mut covered = Self { around, pixels: vec![false; around.area() as usize] };
-        uncut.cover(around, signs, |x, y, mask| {
+        uncut.cover(around, |x, y, mask| {
             for bit in (0..64).filter(|bit| mask >> bit & 1 != 0) {
                 let index = covered.index([x + bit % BLOCK, y + bit / BLOCK]);
                 covered.pixels[index] = true;

@@ -92,12 +92,12 @@ fn parallelogram(first: End, last: End, width: f32, x_major: bool) -> Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::gras::raster::{Rect, signs};
+    use crate::draw::gras::raster::Rect;
 
     fn pixels(from: [f32; 2], to: [f32; 2], width: f32) -> Vec<(i32, i32)> {
         let mut out = Vec::new();
         let Some(shape) = line(from, to, width) else { return out };
-        shape.cover(Rect { x0: 0, y0: 0, x1: 64, y1: 64 }, signs, |x, y, mask| {
+        shape.cover(Rect { x0: 0, y0: 0, x1: 64, y1: 64 }, |x, y, mask| {
             out.extend((0..64).filter(|b| mask & (1u64 << b) != 0).map(|b| (x + b % 8, y + b / 8)));
         });
         out.sort_unstable();

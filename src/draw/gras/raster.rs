@@ -274,7 +274,13 @@ impl Shape {
     /// Calls `emit` with the first pixel and the coverage of every block of `clip` that
     /// has covered pixels, row by row. Bit `8 * y + x` of the mask is pixel (x, y).
     #[inline(always)]
-    pub fn cover(&self, clip: Rect, signs: impl Signs, mut emit: impl FnMut(i32, i32, u64)) {
+    pub fn cover(&self, clip: Rect, emit: impl FnMut(i32, i32, u64)) {
+        self.cover_by(signs, clip, emit);
+    }
+
+    /// The same where this computer may have something quicker than [`signs`].
+    #[inline(always)]
+    pub fn cover_by(&self, signs: impl Signs, clip: Rect, mut emit: impl FnMut(i32, i32, u64)) {
         let area = self.bounds.intersect(clip);
         if area.is_empty() {
             return;
@@ -355,7 +361,7 @@ mod tests {
     /// Covered pixels, slowly, for comparison.
     fn pixels(shape: &Shape, clip: Rect) -> Vec<(i32, i32)> {
         let mut out = Vec::new();
-        shape.cover(clip, signs, |x, y, mask| {
+        shape.cover(clip, |x, y, mask| {
             for bit in 0..64 {
                 if mask & (1u64 << bit) != 0 {
                     out.push((x + bit % 8, y + bit / 8));

@@ -96,7 +96,7 @@ impl<'a> WarpQuads<'a> {
 
     /// The primitives that they are of; at most eight.
     #[inline(always)]
-    pub(super) fn runs(&self) -> impl Iterator<Item = Run<'a>> + Clone {
+    pub(super) fn runs(&self) -> impl Iterator<Item = Run<'a>> {
         let mut rest = self.starts;
         std::iter::from_fn(move || {
             let first = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
