@@ -34,7 +34,7 @@ use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 use crate::pass::Pass;
 
-use ahead::{Ahead, KNOWN_PER_NEW, catch_up, make_room, offer};
+use ahead::{Ahead, KNOWN_PER_NEW, catch_up, finish_ahead, make_room, offer};
 use guesses::record_guesses;
 use late::{Resolves, settle_stages, settle_state};
 use look::{Watch, watched};
@@ -191,12 +191,12 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
 /// Draws the fragments that wait. Whoever looks at tile memory or counters, or writes memory that
 /// shaders may read, asks for it first.
 pub fn flush(gpu: &mut Gpu) {
-    catch_up(gpu);
+    finish_ahead(gpu);
     if gpu.pipeline.batch.is_empty() {
         return;
     }
     let start = Stopwatch::of(gpu);
-    let batch = take_batch(gpu);
+    let batch = take_batch(gpu).sorted();
     let mut lent = batch.copies().lend(&mut gpu.mem);
     let finished = batch.shade(&mut gpu.gmem, &gpu.mem, &mut lent, &mut gpu.budget);
     lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));

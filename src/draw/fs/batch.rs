@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use super::bands::{BAND_ROWS, Band, SMALL_DRAW, Visible, cut};
+use super::bands::{BAND_ROWS, Band, Each, Lists, SMALL_DRAW, Visible, each_touching};
 use super::copies::{Copies, Copy, Strip};
 use super::reasons::Reasons;
 use super::{DrawState, FragmentDraw, Plan};
@@ -36,6 +36,9 @@ const COPIED_PER_SHADED: u64 = 16;
 
 /// Bytes of primitives from which on no draw waits any more.
 const MAX_BYTES: usize = 64 << 20;
+
+/// Bytes of primitives that are worth finding out whether another draw has them already.
+const HEAVY: usize = 64 << 10;
 
 /// A draw that waits.
 pub struct Waiting {
@@ -80,9 +83,20 @@ pub struct Batch {
     cost: u64,
     /// Bytes of what they draw.
     bytes: usize,
+    /// Where what is [`HEAVY`] of that lies, each once: all tiles draw the same.
+    heavy: Vec<usize>,
     /// Targets of the last draw.
     last: Option<Last>,
 }
+
+/// A batch in which it is known what touches each band.
+pub struct Sorted {
+    batch: Batch,
+    lists: Lists<Entry>,
+}
+
+/// The number of a step, and which primitive of it.
+type Entry = (u32, u32);
 
 /// Targets of a draw that waits.
 struct Last {
@@ -177,9 +191,21 @@ impl Batch {
         };
         self.extend(draw.area.seen_from(last.anchor));
         self.cost += draw.plan.cost(visible);
-        self.bytes += draw.made.bytes();
+        self.weigh(&draw.made);
         self.steps.push(Step::Draw(draw, last.surfaces.clone(), last.anchor));
         self.last = Some(last);
+    }
+
+    /// Counts the bytes of what another draws, if no other has it.
+    fn weigh(&mut self, made: &Arc<Primitives>) {
+        let (bytes, place) = (made.bytes(), Arc::as_ptr(made).addr());
+        if bytes >= HEAVY {
+            if self.heavy.contains(&place) {
+                return;
+            }
+            self.heavy.push(place);
+        }
+        self.bytes += bytes;
     }
 
     /// Adds the copy of `area` that `state` says, if it can wait: no draw that waits reads where it goes.
@@ -211,6 +237,31 @@ impl Batch {
         self.area = Some(self.area.map_or(area, |all| all.union(area)));
     }
 
+    /// They are complete: what touches each band is found out.
+    pub fn sorted(self) -> Sorted {
+        let mut lists = Lists::new(self.area.unwrap_or(Rect::NOTHING));
+        for (number, step) in (0..).zip(&self.steps) {
+            match step {
+                Step::Draw(draw, _, anchor) => {
+                    let each = draw.plan.each();
+                    let bounds = &draw.made.bounds[..draw.count];
+                    each_touching(bounds, draw.area, |primitive, touched| {
+                        lists.add(touched.seen_from(*anchor), (number, primitive), each);
+                    });
+                }
+                Step::Copy(copy) => lists.add(copy.area.seen_from(copy.anchor), (number, 0), Each::Filled),
+            }
+        }
+        Sorted { batch: self, lists }
+    }
+}
+
+impl Sorted {
+    /// Where copies go.
+    pub fn copies(&self) -> &Copies {
+        &self.batch.copies
+    }
+
     /// Draws the fragments of all, and copies to `lent`, which is what the copies [lend](Copies::lend).
     pub fn shade(
         &self,
@@ -221,8 +272,8 @@ impl Batch {
     ) -> Vec<Finished> {
         let nothing = |draw: &Waiting| Finished { at: draw.at, samples: 0, log: ShaderLog::default() };
         let mut finished: Vec<Option<Finished>> =
-            self.steps.iter().map(|step| step.draw().map(nothing)).collect();
-        self.run(gmem, memory, budget, self.copies.strips(lent), &mut finished);
+            self.batch.steps.iter().map(|step| step.draw().map(nothing)).collect();
+        self.run(gmem, memory, budget, self.batch.copies.strips(lent), &mut finished);
         finished.into_iter().flatten().collect()
     }
 
@@ -234,38 +285,34 @@ impl Batch {
         strips: Vec<Strip<'_>>,
         finished: &mut [Option<Finished>],
     ) {
-        let banks: Vec<Option<BoundBank<'_>>> = self.steps.iter().map(|step| step.bind(memory)).collect();
-        let threads = if self.is_large() { Threads::All } else { Threads::This };
+        let Batch { steps, .. } = &self.batch;
+        let banks: Vec<Option<BoundBank<'_>>> = steps.iter().map(|step| step.bind(memory)).collect();
+        let threads = if self.batch.is_large() { Threads::All } else { Threads::This };
         let ends = budget.ends();
-        let work = |job: Job<'_>, share| self.band(job, (share, &ends), memory, &banks);
-        in_waves(budget, threads, self.jobs(gmem, strips).into_iter(), work, |done, budget| {
-            for (number, samples, log, exhausted) in done {
-                log.work.settle(budget);
-                exhausted.into_iter().for_each(|work| budget.exhaust(work));
-                let finished = finished[number as usize].as_mut().expect("a draw");
-                finished.samples += samples;
-                finished.log.append(log);
-            }
-        });
+        let work = |job: Job<'_, '_>, share| self.band(job, (share, &ends), memory, &banks);
+        in_waves(
+            budget,
+            threads,
+            self.jobs(gmem, strips).into_iter(),
+            |job| job.band.list.cost,
+            work,
+            |done, budget| {
+                for (number, samples, log, exhausted) in done {
+                    log.work.settle(budget);
+                    exhausted.into_iter().for_each(|work| budget.exhaust(work));
+                    let finished = finished[number as usize].as_mut().expect("a draw");
+                    finished.samples += samples;
+                    finished.log.append(log);
+                }
+            },
+        );
     }
 
-    /// The bands, each with the numbers of the steps that touch it, draws with each of their primitives.
-    fn jobs<'p>(&self, gmem: &'p mut [u8], strips: Vec<Strip<'p>>) -> Vec<Job<'p>> {
-        let Some(area) = self.area else { return Vec::new() };
-        let mut entries = Vec::new();
-        for (number, step) in (0..).zip(&self.steps) {
-            match step {
-                Step::Draw(draw, _, anchor) => {
-                    let bounds = (0..).zip(&draw.made.bounds[..draw.count]);
-                    entries.extend(bounds.map(|(primitive, bounds)| {
-                        (bounds.intersect(draw.area).seen_from(*anchor), (number, primitive))
-                    }));
-                }
-                Step::Copy(copy) => entries.push((copy.area.seen_from(copy.anchor), (number, 0))),
-            }
-        }
-        let bands = cut(area, rows_in_place(&self.surfaces, area, gmem), entries.into_iter());
-        let mut jobs: Vec<Job<'p>> = bands.into_iter().map(|band| Job { band, strips: Vec::new() }).collect();
+    /// The bands, with what is written of each.
+    fn jobs<'p>(&self, gmem: &'p mut [u8], strips: Vec<Strip<'p>>) -> Vec<Job<'p, '_>> {
+        let Some(area) = self.batch.area else { return Vec::new() };
+        let bands = self.lists.cut(rows_in_place(&self.batch.surfaces, area, gmem));
+        let mut jobs: Vec<Job<'p, '_>> = bands.map(|band| Job { band, strips: Vec::new() }).collect();
         let first = area.y0.div_euclid(BAND_ROWS);
         for strip in strips {
             let job = usize::try_from(strip.band - first).ok().and_then(|index| jobs.get_mut(index));
@@ -277,7 +324,7 @@ impl Batch {
     /// One band, with so many units of work for all of its draws, and what ends them from outside.
     fn band<'m>(
         &'m self,
-        Job { mut band, mut strips }: Job<'_>,
+        Job { mut band, mut strips }: Job<'_, '_>,
         (share, ends): (u64, &Option<Ends>),
         memory: &'m Memory,
         banks: &'m [Option<BoundBank<'m>>],
@@ -285,16 +332,16 @@ impl Batch {
         let mut left = share;
         let mut done = Vec::new();
         let mut last: Option<Worker<'m>> = None;
-        for entries in band.entries.chunk_by(|a, b| a.0 == b.0) {
+        for entries in band.list.entries.chunk_by(|a, b| a.0 == b.0) {
             let number = entries[0].0;
-            let (draw, surfaces, anchor, bank) = match (&self.steps[number as usize], &banks[number as usize])
-            {
-                (Step::Copy(copy), _) => {
-                    copy.rows(band.area, &mut band.surfaces[copy.surface], &mut strips);
-                    continue;
-                }
-                (Step::Draw(draw, surfaces, anchor), bank) => (draw, surfaces, *anchor, bank),
-            };
+            let (draw, surfaces, anchor, bank) =
+                match (&self.batch.steps[number as usize], &banks[number as usize]) {
+                    (Step::Copy(copy), _) => {
+                        copy.rows(band.area, &mut band.surfaces[copy.surface], &mut strips);
+                        continue;
+                    }
+                    (Step::Draw(draw, surfaces, anchor), bank) => (draw, surfaces, *anchor, bank),
+                };
             let stage = &*draw.state.fragment.stage;
             let mut worker = match last.take() {
                 Some(worker) if std::ptr::eq(worker.stage, stage) => worker,
@@ -324,8 +371,8 @@ impl Batch {
 }
 
 /// A band with the rows in memory that are copied to.
-struct Job<'p> {
-    band: Band<'p, (u32, u32)>,
+struct Job<'p, 'l> {
+    band: Band<'p, 'l, Entry>,
     strips: Vec<Strip<'p>>,
 }
 

@@ -9,14 +9,14 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::Yield;
 
 use crate::budget::Budget;
-use crate::draw::fs::batch::{Batch, Finished};
+use crate::draw::fs::batch::{Finished, Sorted};
 use crate::gpu::Gpu;
 use crate::memory::{Lent, Memory};
 
@@ -33,7 +33,11 @@ pub(super) const KNOWN_PER_NEW: u64 = 6;
 /// Batches that are ahead at most.
 const MOST: usize = 4;
 
-/// How long somebody waits who finds nothing to help with, before he looks again.
+/// How long somebody who finds nothing to help with stays awake, for what is about to begin: to wake him takes as long
+/// as to draw a band.
+const AWAKE: Duration = Duration::from_micros(200);
+
+/// How long he sleeps then, before he looks again.
 const NAP: Duration = Duration::from_micros(50);
 
 /// Batches that others draw, one after the other.
@@ -64,7 +68,7 @@ struct Bench {
 
 /// A batch to be drawn.
 struct Task {
-    batch: Batch,
+    batch: Sorted,
     memory: Memory,
     /// Buffers that are lent from now on.
     lent: Vec<Lent>,
@@ -146,6 +150,24 @@ pub(super) fn offer(gpu: &mut Gpu) {
     }
 }
 
+/// A tile is complete: if it is the first, others begin with it while the command processor finds what is in the next
+/// ones, which are drawn in one go.
+pub(super) fn offer_tile(gpu: &mut Gpu) {
+    let is_first = gpu.pipeline.resolves == Resolves::Late && gpu.pipeline.ahead.is_empty();
+    match is_first && gpu.pipeline.batch.is_large() {
+        true => hand_over(gpu),
+        false => offer(gpu),
+    }
+}
+
+/// Whatever is ahead is done; what waits goes behind it, if it is much, so that nobody has to wait in between.
+pub(super) fn finish_ahead(gpu: &mut Gpu) {
+    if !gpu.pipeline.ahead.is_empty() && gpu.pipeline.batch.is_large() {
+        hand_over(gpu);
+    }
+    catch_up(gpu);
+}
+
 /// What comes next cannot wait with the rest: others begin with that, or it is done at once, if it is little or
 /// somebody may look at memory in between.
 pub(super) fn make_room(gpu: &mut Gpu) {
@@ -169,7 +191,7 @@ fn hand_over(gpu: &mut Gpu) {
         let bench = Bench { gmem, lent: Vec::new(), budget: gpu.budget.beside() };
         locked(&gpu.pipeline.ahead.line).bench = Some(bench);
     }
-    let batch = take_batch(gpu);
+    let batch = take_batch(gpu).sorted();
     let lent = batch.copies().lend(&mut gpu.mem);
     gpu.pipeline.ahead.writes.extend(batch.copies().buffers());
     let (sender, done) = sync_channel(1);
@@ -211,12 +233,17 @@ fn wait_for_first(gpu: &mut Gpu) {
 
 /// What comes, or nothing if nobody can send it any more.
 fn wait(done: &Receiver<Done>) -> Option<Done> {
+    let mut idle_since = None;
     loop {
+        match done.try_recv() {
+            Ok(done) => return Some(done),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => {}
+        }
         match rayon::yield_now() {
-            Some(Yield::Executed) => {
-                if let Ok(done) = done.try_recv() {
-                    return Some(done);
-                }
+            Some(Yield::Executed) => idle_since = None,
+            Some(Yield::Idle) if idle_since.get_or_insert_with(Instant::now).elapsed() < AWAKE => {
+                std::thread::yield_now();
             }
             Some(Yield::Idle) => match done.recv_timeout(NAP) {
                 Ok(done) => return Some(done),

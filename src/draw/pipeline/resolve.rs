@@ -11,7 +11,7 @@ use crate::draw::stop::{Stop, charge};
 use crate::gpu::Gpu;
 use crate::shader::Reach;
 
-use super::ahead::offer;
+use super::ahead::offer_tile;
 use super::late::{Resolves, settle_state, settle_vertices};
 use super::record::record_unsupported;
 use super::{Stopwatch, flush, guesses, vertex_state, vertices};
@@ -32,7 +32,7 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
     if gpu.pipeline.batch.take_copy(&copy, area, &mut gpu.mem) {
-        offer(gpu);
+        offer_tile(gpu);
         return Ok(());
     }
     flush(gpu);

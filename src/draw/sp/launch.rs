@@ -7,6 +7,8 @@
 //! order of the jobs. So the cut is the same for any number of threads: neither the size of jobs
 //! nor that of waves depends on it.
 
+use std::cmp::Reverse;
+
 use rayon::prelude::*;
 
 use super::environment::StageEnvironment;
@@ -299,11 +301,13 @@ pub fn launch<J: Send, R: Send>(
 }
 
 /// Has `work` done for `jobs` wave after wave, each job with its share of the budget, and `settle` called
-/// with the results in the order of the jobs, until the budget is used up.
+/// with the results in the order of the jobs, until the budget is used up. How much there is to do for a job, `cost`
+/// says, of which only the order counts.
 pub fn in_waves<J: Send, R: Send>(
     budget: &mut Budget,
     threads: Threads,
     mut jobs: impl Iterator<Item = J>,
+    cost: impl Fn(&J) -> u64,
     work: impl Fn(J, u64) -> R + Sync,
     mut settle: impl FnMut(R, &mut Budget),
 ) {
@@ -315,17 +319,23 @@ pub fn in_waves<J: Send, R: Send>(
         let share = budget.share(Work::Copy16, wave.len());
         let done: Vec<R> = match threads {
             Threads::This => wave.into_iter().map(|job| work(job, share)).collect(),
-            Threads::All => one_by_one(wave, |job| work(job, share)),
+            Threads::All => one_by_one(wave, &cost, |job| work(job, share)),
         };
         done.into_iter().for_each(|done| settle(done, budget));
     }
 }
 
-/// Has `work` done for `jobs`, of which each thread takes the first that is left: they may cost very different amounts.
-/// Gives the results in the order of the jobs.
-fn one_by_one<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync) -> Vec<R> {
-    let numbered = jobs.into_iter().enumerate().par_bridge();
-    let mut done: Vec<(usize, R)> = numbered.map(|(number, job)| (number, work(job))).collect();
+/// Has `work` done for `jobs`, of which each thread takes the one that costs most of those that are left: so all have
+/// something to do until the end, however different they are. Gives the results in the order of the jobs.
+fn one_by_one<J: Send, R: Send>(
+    jobs: Vec<J>,
+    cost: impl Fn(&J) -> u64,
+    work: impl Fn(J) -> R + Sync,
+) -> Vec<R> {
+    let mut numbered: Vec<(usize, J)> = jobs.into_iter().enumerate().collect();
+    numbered.sort_by_cached_key(|(_, job)| Reverse(cost(job)));
+    let each = numbered.into_iter().par_bridge();
+    let mut done: Vec<(usize, R)> = each.map(|(number, job)| (number, work(job))).collect();
     done.sort_unstable_by_key(|(number, _)| *number);
     done.into_iter().map(|(_, result)| result).collect()
 }

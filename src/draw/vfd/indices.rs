@@ -47,6 +47,13 @@ pub fn fetch_indices(
     }
 }
 
+/// What to shade of a draw of one instance that has no list of its own, and the drawing order: all, one after the
+/// other.
+pub fn in_order(count: u32) -> (Vec<VertexJob>, Vec<u32>) {
+    let job = |index| VertexJob { index, instance: 0, number: index };
+    ((0..count).map(job).collect(), (0..count).collect())
+}
+
 /// Vertices that the reuse buffer keeps. Guess `vertex-reuse` (docs/hardware/board-a420.md, B1): the board's failures show
 /// that it keeps some, not how many; a shader that does not count them cannot see it.
 const REUSED: u32 = 16;

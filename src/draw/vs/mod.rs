@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::budget::{Budget, Work};
+use crate::draw::call::IndexSource;
 use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
@@ -10,7 +11,7 @@ use crate::draw::sp::state::StageState;
 use crate::draw::stop::{Stop, charge, must_fit};
 use crate::draw::vertices::{RESTART, Vertices};
 use crate::draw::vfd::fetch::fetch;
-use crate::draw::vfd::indices::{VertexJob, fetch_indices, jobs};
+use crate::draw::vfd::indices::{VertexJob, fetch_indices, in_order, jobs};
 use crate::draw::vfd::parts::Part;
 use crate::draw::vfd::state::FetchState;
 use crate::draw::vpc::state::VertexOutputs;
@@ -97,8 +98,13 @@ impl VertexState {
         let entries = ENTRY.saturating_mul(total);
         must_fit(entries.saturating_add(INDEX * u64::from(count)), format_args!("draw of {total} vertices"))?;
         charge(budget, Work::Vertex, total)?;
-        let indices = fetch_indices(&self.fetch, 0..count, memory, missing);
-        let (jobs, list) = jobs(&self.fetch, &indices, 0..instances);
+        let (jobs, list) = match (&self.fetch.indices, instances) {
+            (IndexSource::Auto, 1) => in_order(count),
+            _ => {
+                let indices = fetch_indices(&self.fetch, 0..count, memory, missing);
+                jobs(&self.fetch, &indices, 0..instances)
+            }
+        };
         let components = self.outputs.components;
         let rows = Vertices::bytes_of(components, jobs.len());
         must_fit(entries + rows, format_args!("draw of {total} vertices with {components} varyings"))?;
