@@ -1,4 +1,5 @@
 //! The state of 32 lanes.
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::alu::Row;
@@ -110,8 +111,18 @@ impl Warp {
     /// touches zero in effect. `live` lanes count; `helpers` run as well, for
     /// derivatives, but store nothing.
     pub fn restart(&mut self, program: &Program, live: Mask, helpers: Mask) {
+        self.restart_but(0..0, program, live, helpers);
+    }
+
+    /// The same where full registers `given` keep what they hold, because all of their lanes are written before the
+    /// first instruction.
+    #[inline]
+    pub fn restart_but(&mut self, given: Range<u32>, program: &Program, live: Mask, helpers: Mask) {
         for &row in &program.zeroed {
-            self.rows[row as usize] = Lanes::ZERO;
+            let id = row.wrapping_sub(FULL);
+            if id >= REGISTERS || !given.contains(&id.into()) {
+                self.rows[row as usize] = Lanes::ZERO;
+            }
         }
         self.flow.restart(live | helpers);
         self.live = live;

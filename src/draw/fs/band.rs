@@ -235,7 +235,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                     Some(registers) => pieces.perspective(registers),
                     None => enter_ij(id, warp, &pieces.weights().perspective),
                 };
-                (self.worker.run(lanes, Some(pieces), enter), None)
+                (self.worker.run_given(id..id + 2, lanes, Some(pieces), enter), None)
             }
             None => {
                 let weights = pieces.weights();

@@ -8,6 +8,7 @@
 //! nor that of waves depends on it.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -99,7 +100,18 @@ impl<'a> Worker<'a> {
         quads: Option<&WarpQuads<'_>>,
         enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
     ) -> bool {
-        self.start(lanes, enter);
+        self.run_given(0..0, lanes, quads, enter)
+    }
+
+    /// The same where `enter` writes all lanes of full registers `given`, which then need not be cleared.
+    pub fn run_given(
+        &mut self,
+        given: Range<u32>,
+        lanes: WarpLanes,
+        quads: Option<&WarpQuads<'_>>,
+        enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
+    ) -> bool {
+        self.start_given(given, lanes, enter);
         loop {
             match self.resume(quads) {
                 Some(Outcome::Ended) => return true,
@@ -140,12 +152,21 @@ impl<'a> Worker<'a> {
 
     /// A warp before its first instruction.
     pub fn start(&mut self, lanes: WarpLanes, enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>)) {
+        self.start_given(0..0, lanes, enter);
+    }
+
+    fn start_given(
+        &mut self,
+        given: Range<u32>,
+        lanes: WarpLanes,
+        enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
+    ) {
         self.memory.spend(Work::Warp, 1, |work| &mut work.warps);
         if self.warp.limit == 0 {
             // The first: draws that only fill pixels need none.
             self.warp = self.stage.warp();
         }
-        self.warp.restart(&self.stage.program, lanes.live, lanes.helpers);
+        self.warp.restart_but(given, &self.stage.program, lanes.live, lanes.helpers);
         enter(&mut self.warp, &mut self.memory);
         if let Some(catch) = &self.stage.catch {
             catch.offer(&self.warp, &self.memory);
