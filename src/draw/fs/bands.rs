@@ -175,7 +175,7 @@ pub(super) struct List<T> {
     pub cost: u64,
 }
 
-/// Pixels to a pixel that is shaded, of what somebody does with them.
+/// What is done with pixels: so many take as long as one that is shaded.
 #[derive(Clone, Copy)]
 pub(super) enum Each {
     Shaded = 1,
@@ -217,5 +217,84 @@ impl<T: Copy> Lists<T> {
             let area = Rect { y0: self.area.y0.max(end - BAND_ROWS), y1: self.area.y1.min(end), ..self.area };
             Band { area, surfaces, list }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AREA: Rect = Rect { x0: -16, y0: -40, x1: 100, y1: 90 };
+
+    /// Rectangles in and around the area, some of them empty.
+    fn rectangles(count: usize) -> Vec<Rect> {
+        let mut seed = 7u32;
+        let mut number = |from: i32, to: i32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            from + ((seed >> 8) % (to - from) as u32) as i32
+        };
+        let mut rectangle = |_| {
+            let (x0, y0) = (number(-60, 140), number(-80, 130));
+            Rect { x0, y0, x1: x0 + number(-3, 50), y1: y0 + number(-3, 90) }
+        };
+        let mut all: Vec<Rect> = (0..count).map(&mut rectangle).collect();
+        all[0] = Rect::NOTHING;
+        all
+    }
+
+    /// Those that have pixels of the area, with these.
+    fn seen(all: &[Rect]) -> Vec<(u32, Rect)> {
+        let inside = (0..).zip(all).map(|(number, bounds)| (number, bounds.intersect(AREA)));
+        inside.filter(|(_, inside)| !inside.is_empty()).collect()
+    }
+
+    #[test]
+    fn what_is_visible_is_what_touches_the_area() {
+        for count in [1, 63, 64, 65, 300] {
+            let all = rectangles(count);
+            let want = seen(&all);
+            let mut got = Vec::new();
+            each_touching(&all, AREA, |number, inside| got.push((number, inside)));
+            assert_eq!(got, want, "{count}");
+            let Some(visible) = Visible::of(&all, AREA) else {
+                assert!(want.is_empty(), "{count}");
+                continue;
+            };
+            assert_eq!(visible.primitives, want.len() as u64);
+            assert_eq!(visible.pixels, want.iter().map(|(_, inside)| inside.area()).sum::<u64>());
+            let union = want.iter().fold(Rect::NOTHING, |all, (_, inside)| all.union(*inside));
+            assert_eq!(visible.area, union);
+        }
+        assert!(Visible::of(&[Rect::NOTHING, AREA], Rect::NOTHING).is_none());
+    }
+
+    #[test]
+    fn bands_list_what_touches_them_in_its_order() {
+        let all = seen(&rectangles(300));
+        let mut lists = Lists::new(AREA);
+        all.iter().for_each(|(number, inside)| lists.add(*inside, *number, Each::Shaded));
+        lists.add(Rect::NOTHING, 1000, Each::Shaded);
+        let bands: Vec<Band<'_, '_, u32>> = lists.cut(Vec::new()).collect();
+        let rows: Vec<[i32; 2]> = bands.iter().map(|band| [band.area.y0, band.area.y1]).collect();
+        assert_eq!(rows, [[-40, -32], [-32, 0], [0, 32], [32, 64], [64, 90]]);
+        for band in bands {
+            let touching = all.iter().filter(|(_, inside)| !inside.intersect(band.area).is_empty());
+            let want: Vec<u32> = touching.map(|(number, _)| *number).collect();
+            assert_eq!(band.list.entries, want);
+        }
+    }
+
+    #[test]
+    fn a_band_costs_what_is_drawn_in_it() {
+        let cost = |bounds: Rect, each: Each| {
+            let mut lists = Lists::new(Rect { x0: 0, y0: 0, x1: 64, y1: 96 });
+            lists.add(bounds, (), each);
+            lists.cut(Vec::new()).map(|band| band.list.cost).collect::<Vec<u64>>()
+        };
+        let of_two = Rect { x0: 0, y0: 0, x1: 64, y1: 64 };
+        let [begun, pixels] = [SHADED_PER_PRIMITIVE, 64 * BAND_ROWS as u64];
+        assert_eq!(cost(of_two, Each::Shaded), [begun + pixels, begun + pixels, 0]);
+        let filled = begun + pixels / FILLED_PER_SHADED;
+        assert_eq!(cost(of_two, Each::Filled), [filled, filled, 0]);
     }
 }

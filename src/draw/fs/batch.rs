@@ -239,7 +239,8 @@ impl Batch {
 
     /// They are complete: what touches each band is found out.
     pub fn sorted(self) -> Sorted {
-        let mut lists = Lists::new(self.area.unwrap_or(Rect::NOTHING));
+        const NOTHING: Rect = Rect { x0: 0, y0: 0, x1: 0, y1: 0 };
+        let mut lists = Lists::new(self.area.unwrap_or(NOTHING));
         for (number, step) in (0..).zip(&self.steps) {
             match step {
                 Step::Draw(draw, _, anchor) => {
@@ -434,5 +435,24 @@ impl Waiting {
             plan: &self.plan,
             reasons: self.reasons.as_deref(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::vertices::Vertices;
+
+    #[test]
+    fn what_all_tiles_draw_weighs_once() {
+        let made = |vertices| Arc::new(Primitives::new(Vertices::new(4, vertices), Vec::new(), Vec::new()));
+        let (light, heavy) = (made(1), made(HEAVY));
+        let mut batch = Batch::default();
+        for made in [&heavy, &light, &heavy, &light, &heavy] {
+            batch.weigh(made);
+        }
+        assert_eq!(batch.bytes, heavy.bytes() + 2 * light.bytes());
+        batch.weigh(&made(HEAVY));
+        assert_eq!(batch.bytes, 2 * (heavy.bytes() + light.bytes()));
     }
 }

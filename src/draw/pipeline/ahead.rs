@@ -150,8 +150,8 @@ pub(super) fn offer(gpu: &mut Gpu) {
     }
 }
 
-/// A tile is complete: if it is the first, others begin with it while the command processor finds what is in the next
-/// ones, which are drawn in one go.
+/// A tile is complete: if it is the first, others begin with it while the command processor finds what is in those
+/// behind it, which are drawn in one go.
 pub(super) fn offer_tile(gpu: &mut Gpu) {
     let is_first = gpu.pipeline.resolves == Resolves::Late && gpu.pipeline.ahead.is_empty();
     match is_first && gpu.pipeline.batch.is_large() {

@@ -434,6 +434,8 @@ fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::super::log::ShaderWork;
     use super::*;
     use crate::shader::Summary;
@@ -503,6 +505,21 @@ mod tests {
         let (ran, work, cut) = run(&stage("loop:\njump #loop\nend\n", true), &[1, 1], units, 1);
         assert_eq!((ran, cut), (vec![0], Some(Work::WarpInstruction)));
         assert!(work.instructions <= 5001, "{}", work.instructions);
+    }
+
+    #[test]
+    fn the_dearest_job_comes_first_and_results_in_their_order() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        let costs = [3, 9, 1, 9, 4];
+        let (begun, mut settled) = (Mutex::new(Vec::new()), Vec::new());
+        pool.install(|| {
+            let work = |job: usize, _| begun.lock().expect("nobody panics").push(job);
+            let work = |job, share| (work(job, share), job).1;
+            let settle = |job, _: &mut Budget| settled.push(job);
+            in_waves(&mut Budget::new(1000), Threads::All, 0..costs.len(), |job| costs[*job], work, settle);
+        });
+        assert_eq!(begun.into_inner().expect("nobody panics"), [1, 3, 4, 0, 2]);
+        assert_eq!(settled, [0, 1, 2, 3, 4]);
     }
 
     #[test]

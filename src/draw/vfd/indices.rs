@@ -192,6 +192,16 @@ mod tests {
     }
 
     #[test]
+    fn a_draw_without_a_list_shades_what_its_indices_say() {
+        for count in [0, 1, 33] {
+            let state = FetchState { indices: IndexSource::Auto, ..FetchState::default() };
+            let mut missing = Missing::default();
+            let indices = fetch_indices(&state, 0..count, &Memory::new(), &mut missing);
+            assert_eq!(in_order(count), jobs(&state, &indices, 0..1), "{count}");
+        }
+    }
+
+    #[test]
     fn a_list_of_nothing_but_restarts_shades_nothing() {
         let indices = IndexSource::Immediate(vec![7, 7]);
         let state = FetchState { count: 2, instances: 2, indices, restart: Some(7), ..FetchState::default() };

@@ -80,6 +80,22 @@ fn killed_lanes_go_on_as_helpers() {
 }
 
 #[test]
+fn what_is_given_keeps_its_value_when_the_rest_is_cleared() {
+    let program = program("add.u r1.x, r0.x, r0.y\nadd.u r1.y, r0.z, r0.x\nadd.u r1.z, hr0.x, hr0.x\nend");
+    let mut warp = Warp::new(&program, &[]);
+    for given in [0..0, 1..3, 0..u32::MAX] {
+        (0..3).for_each(|id| *warp.full_mut(id) = integers(|_| 7));
+        *warp.half_mut(0) = integers(|_| 7);
+        warp.restart_but(given.clone(), &program, ALL, 0);
+        for id in 0..3 {
+            let kept = if given.contains(&id) { 7 } else { 0 };
+            assert_eq!(*warp.full(id), integers(|_| kept), "{id} of {given:?}");
+        }
+        assert_eq!(*warp.half(0), integers(|_| 0), "{given:?} are full registers");
+    }
+}
+
+#[test]
 fn a_warp_whose_lanes_are_all_killed_is_over() {
     let program = program("cmps.u.lt p0.x, r0.x, 100\nkill p0.x\nloop:\njump #loop\nend");
     let mut warp = Warp::new(&program, &[]);
