@@ -266,6 +266,10 @@ mod tests {
             assert_eq!(visible.area, union);
         }
         assert!(Visible::of(&[Rect::NOTHING, AREA], Rect::NOTHING).is_none());
+        // Of those that are in its columns or rows alone there is nothing.
+        let seen = Rect { x0: 10, y0: 10, x1: 12, y1: 12 };
+        let (below, beside) = (Rect { y0: 200, y1: 210, ..AREA }, Rect { x0: 200, x1: 210, ..AREA });
+        assert_eq!(Visible::of(&[below, seen, beside], AREA).map(|visible| visible.area), Some(seen));
     }
 
     #[test]
