@@ -19,7 +19,7 @@ pub(super) const BAND_ROWS: i32 = 32;
 /// Pixels to shade below which a draw is not worth waking other threads.
 pub(super) const SMALL_DRAW: u64 = 1 << 13;
 
-/// Pixels to fill that take as long as one to shade.
+/// Pixels to fill, or to copy, that take as long as one to shade.
 const FILLED_PER_SHADED: u64 = 16;
 
 /// Pixels to shade that take as long as it takes to begin with a primitive.
@@ -104,20 +104,15 @@ impl Visible {
 /// A loop without branches, because it sees all primitives of a draw for each tile.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn visible(bounds: &[Rect], inside: Rect) -> Visible {
-    let Rect { mut x0, mut y0, mut x1, mut y1 } = Rect::NOTHING;
-    let (mut primitives, mut pixels) = (0u32, 0);
+    let (mut area, mut primitives, mut pixels) = (Rect::NOTHING, 0, 0);
     for bounds in bounds {
         let touched = bounds.intersect(inside);
-        let is_seen = (touched.x0 < touched.x1) & (touched.y0 < touched.y1);
-        let of = |from: i32, to: i32| if is_seen { to.wrapping_sub(from) as u32 } else { 0 };
-        x0 = x0.min(if is_seen { touched.x0 } else { Rect::NOTHING.x0 });
-        y0 = y0.min(if is_seen { touched.y0 } else { Rect::NOTHING.y0 });
-        x1 = x1.max(if is_seen { touched.x1 } else { Rect::NOTHING.x1 });
-        y1 = y1.max(if is_seen { touched.y1 } else { Rect::NOTHING.y1 });
-        primitives += u32::from(is_seen);
-        pixels += u64::from(of(touched.x0, touched.x1)) * u64::from(of(touched.y0, touched.y1));
+        let is_seen = !touched.is_empty();
+        area = area.union(if is_seen { touched } else { Rect::NOTHING });
+        primitives += u64::from(is_seen);
+        pixels += touched.area();
     }
-    Visible { area: Rect { x0, y0, x1, y1 }, primitives: primitives.into(), pixels }
+    Visible { area, primitives, pixels }
 }
 
 /// Calls `f` with the number of each of `bounds` that has pixels of `area`, and with these.
@@ -162,9 +157,9 @@ impl Plan {
 
 /// What touches each band of an area, in its order, and how much there is to do.
 pub(super) struct Lists<T> {
-    area: Rect,
+    pub area: Rect,
     /// Number of the first band.
-    first: i32,
+    pub first: i32,
     bands: Vec<List<T>>,
 }
 
@@ -179,6 +174,7 @@ pub(super) struct List<T> {
 #[derive(Clone, Copy)]
 pub(super) enum Each {
     Shaded = 1,
+    /// Or copied.
     Filled = FILLED_PER_SHADED as isize,
 }
 

@@ -31,9 +31,6 @@ use crate::memory::{Lent, Memory};
 /// Draws and copies that wait at most.
 const MAX_STEPS: usize = 2048;
 
-/// Pixels to copy that take as long as one to shade.
-const COPIED_PER_SHADED: u64 = 16;
-
 /// Bytes of primitives from which on no draw waits any more.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -220,7 +217,7 @@ impl Batch {
         let Some(destination) = self.copies.take(state, area, anchor, memory) else { return false };
         let surface = self.place(&from, anchor);
         self.extend(area.seen_from(anchor));
-        self.cost += area.area() / COPIED_PER_SHADED;
+        self.cost += area.area() / Each::Filled as u64;
         self.steps.push(Step::Copy(Copy { state: *state, area, surface, anchor, destination }));
         true
     }
@@ -311,12 +308,11 @@ impl Sorted {
 
     /// The bands, with what is written of each.
     fn jobs<'p>(&self, gmem: &'p mut [u8], strips: Vec<Strip<'p>>) -> Vec<Job<'p, '_>> {
-        let Some(area) = self.batch.area else { return Vec::new() };
-        let bands = self.lists.cut(rows_in_place(&self.batch.surfaces, area, gmem));
+        let bands = self.lists.cut(rows_in_place(&self.batch.surfaces, self.lists.area, gmem));
         let mut jobs: Vec<Job<'p, '_>> = bands.map(|band| Job { band, strips: Vec::new() }).collect();
-        let first = area.y0.div_euclid(BAND_ROWS);
         for strip in strips {
-            let job = usize::try_from(strip.band - first).ok().and_then(|index| jobs.get_mut(index));
+            let job =
+                usize::try_from(strip.band - self.lists.first).ok().and_then(|index| jobs.get_mut(index));
             job.expect("copies lie in the area of all").strips.push(strip);
         }
         jobs

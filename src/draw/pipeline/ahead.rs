@@ -9,7 +9,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -245,11 +245,11 @@ fn wait(done: &Receiver<Done>) -> Option<Done> {
             Some(Yield::Idle) if idle_since.get_or_insert_with(Instant::now).elapsed() < AWAKE => {
                 std::thread::yield_now();
             }
-            Some(Yield::Idle) => match done.recv_timeout(NAP) {
-                Ok(done) => return Some(done),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return None,
-            },
+            Some(Yield::Idle) => {
+                if let Ok(done) = done.recv_timeout(NAP) {
+                    return Some(done);
+                }
+            }
             // This thread is none of those that draw.
             None => return done.recv().ok(),
         }
