@@ -145,16 +145,19 @@ impl Damage {
 
 type Parsed<'a, T> = IResult<Dwords<'a>, T, Damage>;
 
+#[inline]
 fn dword(input: Dwords<'_>) -> Parsed<'_, u32> {
     take(1usize).map(|taken: Dwords<'_>| taken.0[0]).parse(input)
 }
 
+#[inline]
 fn payload(input: Dwords<'_>, header: u32, needed: usize) -> Parsed<'_, &[u32]> {
     let short = Damage::PastEnd { header, needed, have: input.0.len() };
     let taken: Parsed<'_, Dwords<'_>> = take(needed)(input);
     taken.map(|(rest, taken)| (rest, taken.0)).map_err(|_| nom::Err::Failure(short))
 }
 
+#[inline]
 fn packet(input: Dwords<'_>) -> Parsed<'_, Packet<'_>> {
     let (rest, header) = dword(input)?;
     match PKT0(header).TYPE() {
@@ -166,11 +169,13 @@ fn packet(input: Dwords<'_>) -> Parsed<'_, Packet<'_>> {
     }
 }
 
+#[inline]
 fn type0(input: Dwords<'_>, header: PKT0) -> Parsed<'_, Packet<'_>> {
     let (rest, values) = payload(input, header.0, header.COUNT() as usize + 1)?;
     Ok((rest, Packet::Type0 { reg: header.REG(), one_reg: header.ONE_REG(), values }))
 }
 
+#[inline]
 fn type1(input: Dwords<'_>, header: PKT1) -> Parsed<'_, Packet<'_>> {
     if header.RESERVED() != 0 {
         let later = is_packet4(PKT4(header.0)) || is_packet7(PKT7(header.0));
@@ -181,6 +186,7 @@ fn type1(input: Dwords<'_>, header: PKT1) -> Parsed<'_, Packet<'_>> {
     Ok((rest, Packet::Type1 { regs: [header.REG0(), header.REG1()], values }))
 }
 
+#[inline]
 fn type3(input: Dwords<'_>, header: PKT3) -> Parsed<'_, Packet<'_>> {
     if header.RESERVED() != 0 || header.RESERVED2() {
         return Err(nom::Err::Failure(Damage::Header(header.0)));
@@ -246,6 +252,8 @@ impl<'a> Packets<'a> {
 impl<'a> Iterator for Packets<'a> {
     type Item = Result<Packet<'a>, PacketError>;
 
+    // Taken apart where it is called: put together first, a packet is waited for.
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.0.is_empty() {
             return None;

@@ -55,6 +55,12 @@ pub(super) fn effect(offset: u32) -> Option<Effect> {
     BY_OFFSET[offset as usize]
 }
 
+/// Whether one of `count` registers from `first` on has an effect, or does not exist.
+pub(super) fn have_effects(first: u32, count: usize) -> bool {
+    let first = first as usize;
+    BY_OFFSET.get(first..first + count).is_none_or(|run| run.iter().any(Option::is_some))
+}
+
 impl Cp<'_> {
     /// Does what the write of `value` to a register sets off.
     pub(super) fn set_off(&mut self, effect: Effect, value: u32) {

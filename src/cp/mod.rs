@@ -98,6 +98,8 @@ pub struct Cp<'a> {
     gpu: &'a mut Gpu,
     engine: &'a mut dyn Engine,
     observer: &'a mut dyn Observer,
+    /// Whether the observer is to see packets and registers.
+    shows: bool,
     /// Addresses of the buffers being run, outermost first.
     open: Vec<u32>,
     /// Buffers that have been run, by address and length.
@@ -109,7 +111,8 @@ pub struct Cp<'a> {
 impl<'a> Cp<'a> {
     /// For `gpu`, whose draws `engine` runs, watched by `observer`.
     pub fn new(gpu: &'a mut Gpu, engine: &'a mut dyn Engine, observer: &'a mut dyn Observer) -> Self {
-        Self { gpu, engine, observer, open: Vec::new(), seen: HashSet::new(), flow: Flow::Continue }
+        let shows = !observer.is_blind();
+        Self { gpu, engine, observer, shows, open: Vec::new(), seen: HashSet::new(), flow: Flow::Continue }
     }
 
     /// Records that something is wrong, here.

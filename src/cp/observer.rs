@@ -107,6 +107,11 @@ pub struct Announced {
 
 /// Sees execution as it happens. `gpu.at` says where it is.
 pub trait Observer {
+    /// Whether it looks at neither packets nor registers: they need not be shown to it then.
+    fn is_blind(&self) -> bool {
+        false
+    }
+
     /// The capture names the chip.
     fn chip(&mut self, gpu: &Gpu) {
         let _ = gpu;
@@ -169,4 +174,8 @@ pub trait Observer {
 /// Watches nothing.
 pub struct Silent;
 
-impl Observer for Silent {}
+impl Observer for Silent {
+    fn is_blind(&self) -> bool {
+        true
+    }
+}

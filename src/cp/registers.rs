@@ -9,7 +9,7 @@ use a4emu_decoder::regs::enums::CpPerfcounterSelect;
 use a4emu_decoder::regs::rbbm_perfctr::RBBM_PERFCTR_CP_LO;
 
 use super::Cp;
-use super::effects::effect;
+use super::effects::{effect, have_effects};
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::Client;
@@ -24,7 +24,9 @@ impl Cp<'_> {
             Ok(old) => old,
             Err(fault) => return self.trouble(fault),
         };
-        self.observer.register(self.gpu, offset, old);
+        if self.shows {
+            self.observer.register(self.gpu, offset, old);
+        }
         if let Some(effect) = effect(offset) {
             self.set_off(effect, value);
         }
@@ -32,6 +34,9 @@ impl Cp<'_> {
 
     /// Writes `values` to registers from `first` on.
     pub(super) fn write_regs(&mut self, first: u32, values: &[u32]) {
+        if !self.shows && !have_effects(first, values.len()) && self.gpu.regs.write_run(first, values) {
+            return;
+        }
         for (offset, value) in (first..).zip(values) {
             self.write_reg(offset, *value);
         }
@@ -151,4 +156,65 @@ impl Cp<'_> {
 /// Two dwords as one number, low first.
 pub(super) fn wide(low: u32, high: u32) -> u64 {
     u64::from(high) * (1 << 32) + u64::from(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::asm::pack;
+    use a4emu_decoder::regs::cp::{CP_ME_NRT_ADDR, CP_ME_NRT_DATA};
+    use a4emu_decoder::regs::sp::{SP_FS_OBJ_START, SP_VS_OBJ_START};
+    use a4emu_decoder::regs::vpc::{VPC_SO_CNTL, VPC_SO_PROG};
+
+    use super::*;
+    use crate::cp::{Observer, Renderer, Silent};
+    use crate::gpu::{Chip, Gpu, Stage};
+    use crate::regfile::COUNT;
+
+    const STREAM: u32 = 0x1000;
+    const STORED: u32 = 0x8000;
+
+    /// Sees packets and registers.
+    struct Watching;
+
+    impl Observer for Watching {}
+
+    /// What is left of `words`: registers, where programs are, the stream-out program, a part of memory, troubles.
+    fn left(words: &[u32], observer: &mut dyn Observer) -> impl PartialEq + std::fmt::Debug + use<> {
+        let mut gpu = Gpu::new(Chip::default());
+        gpu.mem.announce(STREAM, 4 * words.len() as u32, Some(bytemuck::cast_slice(words)));
+        gpu.mem.announce(STORED, 0x1000, Some(&[0; 0x1000]));
+        // The store counts until a packet says otherwise.
+        for stage in [Stage::VS, Stage::FS] {
+            gpu.loaded.load(a4emu_decoder::load_state::StateKind::Instructions(stage), 0, &[1, 2]);
+        }
+        Cp::new(&mut gpu, &mut Renderer, observer).submit(STREAM, words.len() as u32);
+        let sources = [Stage::VS, Stage::FS].map(|stage| gpu.loaded.stage(stage).source);
+        let troubles: Vec<String> = gpu.report.troubles.iter().map(|(it, ..)| it.to_string()).collect();
+        let stored = gpu.mem.slice(STORED, 0x1000).map(<[u8]>::to_vec);
+        (gpu.regs.iter().collect::<Vec<_>>(), sources, gpu.stream_out, stored, troubles)
+    }
+
+    #[test]
+    fn runs_of_registers_leave_the_same_whether_somebody_looks_or_not() {
+        let effects = [
+            SP_VS_OBJ_START::ROW.offset,
+            SP_FS_OBJ_START::ROW.offset,
+            VPC_SO_CNTL::ROW.offset,
+            VPC_SO_PROG::ROW.offset,
+            CP_ME_NRT_DATA::ROW.offset,
+        ];
+        let mut words = vec![pack::type0(CP_ME_NRT_ADDR::ROW.offset, 1), STORED];
+        for (number, effect) in effects.into_iter().enumerate() {
+            // Up to, from and over it; in the middle of a page and over its end.
+            for (before, count) in [(1, 1), (0, 1), (3, 4), (40, 41), (1, 3), (70, 90)] {
+                words.push(pack::type0(effect - before, count));
+                words.extend((0..count).map(|i| 0x100 * (number as u32 + 1) + i));
+            }
+        }
+        for (first, count) in [(0x2100, 1), (0x2100, 40), (0x20fe, 4), (COUNT as u32 - 2, 4)] {
+            words.push(pack::type0(first, count));
+            words.extend((0..count).map(|i| i % 3));
+        }
+        assert_eq!(left(&words, &mut Silent), left(&words, &mut Watching));
+    }
 }

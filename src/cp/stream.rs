@@ -123,8 +123,14 @@ impl Cp<'_> {
         if !self.charge(Work::Packet, 1) {
             return Step::Stop;
         }
-        self.observer.packet(self.gpu, packet);
+        if self.shows {
+            self.observer.packet(self.gpu, packet);
+        }
         match *packet {
+            Packet::Type0 { reg, one_reg: false, values } => {
+                self.write_regs(reg, values);
+                Step::Next
+            }
             Packet::Type0 { .. } | Packet::Type1 { .. } => {
                 packet.writes().for_each(|(reg, value)| self.write_reg(reg, value));
                 Step::Next
