@@ -20,10 +20,15 @@ pub type PixelRows = [f32; 4];
 /// The planes that primitives of a draw are clipped against.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClipVolume {
-    planes: Vec<PixelRows>,
+    planes: [PixelRows; MOST_PLANES],
+    /// How many there are.
+    count: usize,
     /// Of those, the first ones that triangles are clipped against: all but the sides.
     solid: usize,
 }
+
+/// In front of the eye, near, far, the guard band, and the sides.
+const MOST_PLANES: usize = 11;
 
 /// What the sides of the view volume cut of points and lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,35 +63,41 @@ pub struct Viewport {
 impl ClipVolume {
     /// The volume for a draw.
     pub fn new(depth: DepthClip, viewport: &Viewport) -> Self {
-        let mut planes = vec![[0.0, 0.0, 0.0, 1.0]];
+        let mut volume = Self { planes: [[0.0; 4]; MOST_PLANES], count: 0, solid: 0 };
+        volume.add([0.0, 0.0, 0.0, 1.0]);
         if depth.near {
-            planes.push([0.0, 0.0, 1.0, if depth.zero_to_one { 0.0 } else { 1.0 }]);
+            volume.add([0.0, 0.0, 1.0, if depth.zero_to_one { 0.0 } else { 1.0 }]);
         }
         if depth.far {
-            planes.push([0.0, 0.0, -1.0, 1.0]);
+            volume.add([0.0, 0.0, -1.0, 1.0]);
         }
         for axis in 0..2 {
             for sign in [1.0, -1.0] {
                 let mut plane = [0.0; 4];
                 plane[axis] = sign * viewport.scale[axis];
                 plane[3] = GUARD_BAND + sign * viewport.offset[axis];
-                planes.push(plane);
+                volume.add(plane);
             }
         }
-        let solid = planes.len();
+        volume.solid = volume.count;
         for axis in 0..2 {
             for sign in [1.0, -1.0] {
                 let mut plane = [0.0, 0.0, 0.0, 1.0];
                 plane[axis] = sign;
-                planes.push(plane);
+                volume.add(plane);
             }
         }
-        Self { planes, solid }
+        volume
+    }
+
+    fn add(&mut self, plane: PixelRows) {
+        self.planes[self.count] = plane;
+        self.count += 1;
     }
 
     /// Whether a position is between the sides.
     pub fn is_between_sides(&self, position: [f32; 4]) -> bool {
-        (self.solid..self.planes.len()).all(|side| self.distance(side, position) >= 0.0)
+        (self.solid..self.count).all(|side| self.distance(side, position) >= 0.0)
     }
 
     /// Of each of `N` positions, given by component; bit i: it is outside plane i.
@@ -153,8 +164,12 @@ impl ClipVolume {
 
     /// The part of a line that is inside, as far as `sides` cut it.
     pub fn line(&self, vertices: &mut Vertices, line: [u32; 2], sides: Sides) -> Option<[u32; 2]> {
+        let planes = if sides == Sides::Axes { self.count } else { self.solid };
+        let ends = line.map(|v| vertices.position(v));
+        if (0..planes).all(|plane| ends.iter().all(|end| self.distance(plane, *end) >= 0.0)) {
+            return Some(line);
+        }
         let [mut a, mut b] = line;
-        let planes = if sides == Sides::Axes { self.planes.len() } else { self.solid };
         for plane in 0..planes {
             let inside = |v| self.distance(plane, vertices.position(v)) >= 0.0;
             match (inside(a), inside(b)) {
@@ -185,6 +200,19 @@ mod tests {
             all.push(&row);
         }
         all
+    }
+
+    /// Whichever end is outside.
+    #[test]
+    fn a_line_is_cut_where_it_leaves() {
+        let mut v = vertices(&[[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, -3.0, 1.0], [0.5, 0.0, 0.0, 1.0]]);
+        let mut line =
+            |ends| volume(false).line(&mut v, ends, Sides::Pixels).expect("a part of it is inside");
+        assert_eq!(line([0, 2]), [0, 2], "all of it is inside");
+        let [from, to] = line([0, 1]);
+        assert!(from == 0 && to >= 3, "{from} {to}");
+        let [from, to] = line([1, 0]);
+        assert!(from >= 3 && to == 0, "{from} {to}");
     }
 
     #[test]

@@ -75,9 +75,9 @@ pub fn jobs(
         };
         return (indices.iter().zip(&list).map(job).collect(), list);
     }
-    let mut jobs = Vec::with_capacity(indices.len() / 4);
-    let mut list = Vec::with_capacity(indices.len() * instances.len());
     let mut slots = Slots::new(indices);
+    let mut jobs = Vec::with_capacity(slots.most().min(indices.len()));
+    let mut list = Vec::with_capacity(indices.len() * instances.len());
     let mut listed = 0;
     for instance in instances.clone() {
         let first = jobs.len() as u32;
@@ -128,6 +128,14 @@ impl Slots {
             Self::Table { least, slots: vec![u32::MAX; range as usize] }
         } else {
             Self::Map(hashbrown::HashMap::new())
+        }
+    }
+
+    /// How many there can be at most, as far as that is easily said.
+    fn most(&self) -> usize {
+        match self {
+            Self::Table { slots, .. } => slots.len(),
+            Self::Map(_) => usize::MAX,
         }
     }
 
