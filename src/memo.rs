@@ -88,10 +88,15 @@ impl<T> BySlot<T> {
 
     /// `slot` has this from now on.
     pub fn put(&mut self, slot: usize, value: T) {
+        *self.slot(slot) = Some(value);
+    }
+
+    /// What `slot` has, if it has anything.
+    fn slot(&mut self, slot: usize) -> &mut Option<T> {
         if self.0.len() <= slot {
             self.0.resize_with(slot + 1, || None);
         }
-        self.0[slot] = Some(value);
+        &mut self.0[slot]
     }
 
     /// `slot` has nothing any more.
@@ -126,26 +131,38 @@ impl<K, T> Default for Memo<K, T> {
     }
 }
 
-impl<K: PartialEq, T: Clone> Memo<K, T> {
+impl<K: PartialEq, T> Memo<K, T> {
     /// What `make` makes of `key` and registers alone, for `slot`.
-    pub fn get(&mut self, slot: usize, regs: &RegFile, key: K, make: impl FnOnce(&RegFile) -> T) -> T {
+    pub fn get(&mut self, slot: usize, regs: &RegFile, key: K, make: impl FnOnce(&RegFile) -> T) -> &T {
+        &self.kept(slot, regs, key, make).value
+    }
+
+    fn kept(
+        &mut self,
+        slot: usize,
+        regs: &RegFile,
+        key: K,
+        make: impl FnOnce(&RegFile) -> T,
+    ) -> &mut Kept<K, T> {
         // What was given last is tried first, if it is quick, and again when the slot has nothing.
-        for (slot, is_quick) in [(self.last, true), (slot, false), (self.last, false)] {
-            if let Some(kept) = self.kept.get_mut(slot)
-                && kept.key == key
-                && match is_quick {
-                    true => regs.is_untouched(&kept.registers),
-                    false => regs.is_unchanged(&mut kept.registers),
-                }
-            {
-                self.last = slot;
-                return kept.value.clone();
-            }
+        let known =
+            [(self.last, true), (slot, false), (self.last, false)].into_iter().find(|(slot, is_quick)| {
+                self.kept.get_mut(*slot).is_some_and(|kept| {
+                    kept.key == key
+                        && match is_quick {
+                            true => regs.is_untouched(&kept.registers),
+                            false => regs.is_unchanged(&mut kept.registers),
+                        }
+                })
+            });
+        if known.is_none() {
+            self.kept.remove(slot);
         }
-        let (value, registers) = regs.watch(make);
-        self.kept.put(slot, Kept { key, registers, memory: Vec::new(), time: 0, value: value.clone() });
-        self.last = slot;
-        value
+        self.last = known.map_or(slot, |(slot, _)| slot);
+        self.kept.slot(self.last).get_or_insert_with(|| {
+            let (value, registers) = regs.watch(make);
+            Kept { key, registers, memory: Vec::new(), time: 0, value }
+        })
     }
 
     /// The same of memory as well: `make` says which (address and bytes).
@@ -156,7 +173,7 @@ impl<K: PartialEq, T: Clone> Memo<K, T> {
         memory: &Memory,
         key: K,
         make: impl FnOnce(&RegFile) -> (T, Vec<(u32, u32)>),
-    ) -> T {
+    ) -> &T {
         for slot in [self.last, slot] {
             if let Some(kept) = self.kept.get(slot)
                 && kept.memory.iter().any(|(at, len)| !memory.is_unchanged(*at, *len, kept.time))
@@ -165,15 +182,15 @@ impl<K: PartialEq, T: Clone> Memo<K, T> {
             }
         }
         let mut ranges = Vec::new();
-        let value = self.get(slot, regs, key, |regs| {
+        let kept = self.kept(slot, regs, key, |regs| {
             let (value, read) = make(regs);
             ranges = read;
             value
         });
-        if let Some(kept) = self.kept.get_mut(slot).filter(|_| !ranges.is_empty()) {
+        if !ranges.is_empty() {
             (kept.memory, kept.time) = (ranges, memory.now());
         }
-        value
+        &kept.value
     }
 }
 
@@ -195,7 +212,7 @@ mod tests {
                 made += 1;
                 (regs.read(REGISTER), vec![(0x2000, 8)])
             });
-            (made, value)
+            (made, *value)
         };
         assert_eq!(get(&regs, &memory, 7), (1, 0));
         assert_eq!(get(&regs, &memory, 7), (1, 0));
@@ -224,7 +241,7 @@ mod tests {
                     made += 1;
                     regs.read(REGISTER)
                 });
-                assert_eq!(given, value);
+                assert_eq!(*given, value);
             }
         }
         assert_eq!(made, 2, "each was made once");

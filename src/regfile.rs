@@ -20,6 +20,22 @@ const PAGE_WORDS: usize = COUNT / PAGE / 64;
 /// The registers of a page, a bit each.
 type PageBits = u32;
 
+/// Registers that most values are made of no more than.
+const TYPICAL_READ: usize = 32;
+
+/// The numbers of the bits that are set in `words`, ascending.
+fn set_bits(words: impl IntoIterator<Item = u64>) -> impl Iterator<Item = usize> {
+    words.into_iter().enumerate().flat_map(|(index, mut word)| {
+        std::iter::from_fn(move || {
+            let bit = word.trailing_zeros() as usize;
+            (word != 0).then(|| {
+                word &= word - 1;
+                index * 64 + bit
+            })
+        })
+    })
+}
+
 /// A set of register offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegSet(Box<[u64; WORDS]>);
@@ -46,9 +62,7 @@ impl RegSet {
 
     /// The offsets, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
-        self.0.iter().enumerate().flat_map(|(index, word)| {
-            (0..64).filter(move |bit| word & (1 << bit) != 0).map(move |bit| index as u32 * 64 + bit)
-        })
+        set_bits(self.0.iter().copied()).map(|offset| offset as u32)
     }
 }
 
@@ -64,12 +78,13 @@ pub struct RegFile {
     clock: u64,
     /// When each page changed last.
     changed: Box<[u64; COUNT / PAGE]>,
-    /// Registers that were read since [`RegFile::watch`] began.
+    /// Registers that were read since [`RegFile::watch`] began, and the pages that have such.
     read: Box<[Cell<PageBits>; COUNT / PAGE]>,
+    pages_read: [Cell<u64>; PAGE_WORDS],
 }
 
 /// Which registers something was made of, with their values, and when.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Seen {
     pages: [u64; PAGE_WORDS],
     time: u64,
@@ -84,6 +99,7 @@ impl Default for RegFile {
             clock: 0,
             changed: Box::new([0; COUNT / PAGE]),
             read: Box::new([const { Cell::new(0) }; COUNT / PAGE]),
+            pages_read: [const { Cell::new(0) }; PAGE_WORDS],
         }
     }
 }
@@ -94,45 +110,53 @@ impl RegFile {
     /// # Errors
     /// When there is no such register.
     pub fn write(&mut self, offset: u32, value: u32) -> Result<Option<u32>, Fault> {
-        let Some(word) = self.words.get_mut(offset as usize) else { return Err(Fault::NoRegister(offset)) };
-        let old = std::mem::replace(word, value);
+        if offset as usize >= COUNT {
+            return Err(Fault::NoRegister(offset));
+        }
+        let old = self.set(offset as usize, value);
+        Ok((!self.written.insert(offset)).then_some(old))
+    }
+
+    /// Stores `values` from `first` on; false, and nothing done, when there are no such registers.
+    #[must_use]
+    pub fn write_run(&mut self, first: u32, values: &[u32]) -> bool {
+        if first as usize + values.len() > COUNT {
+            return false;
+        }
+        for (offset, value) in (first..).zip(values) {
+            self.set(offset as usize, *value);
+            self.written.insert(offset);
+        }
+        true
+    }
+
+    /// Changes a register that there is, and gives what it held.
+    fn set(&mut self, offset: usize, value: u32) -> u32 {
+        let old = std::mem::replace(&mut self.words[offset], value);
         if old != value {
             self.clock += 1;
-            self.changed[offset as usize / PAGE] = self.clock;
+            self.changed[offset / PAGE] = self.clock;
         }
-        Ok((!self.written.insert(offset)).then_some(old))
+        old
     }
 
     /// What `make` makes, and which registers it has read for that. Not within another `watch`.
     pub fn watch<T>(&self, make: impl FnOnce(&Self) -> T) -> (T, Seen) {
-        self.read.iter().for_each(|page| page.set(0));
+        self.pages_read.iter().for_each(|pages| pages.set(0));
         let made = make(self);
-        let mut seen = Seen { time: self.clock, ..Seen::default() };
-        for (page, read) in self.read.iter().enumerate() {
-            let mut bits = read.get();
-            seen.pages[page / 64] |= u64::from(bits != 0) << (page % 64);
-            while bits != 0 {
-                let offset = page * PAGE + bits.trailing_zeros() as usize;
-                seen.values.push((offset as u16, self.words[offset]));
-                bits &= bits - 1;
-            }
+        let pages = self.pages_read.each_ref().map(Cell::get);
+        let mut values = Vec::with_capacity(TYPICAL_READ);
+        for page in set_bits(pages) {
+            let read = set_bits([self.read[page].get().into()]).map(|bit| page * PAGE + bit);
+            values.extend(read.map(|offset| (offset as u16, self.words[offset])));
         }
-        (made, seen)
+        (made, Seen { pages, time: self.clock, values })
     }
 
     /// Whether nobody changed the registers of `seen` since, as far as that is told apart: if not, they may have the
     /// values that they had then all the same.
     pub fn is_untouched(&self, seen: &Seen) -> bool {
-        let (words, _) = self.changed.as_chunks::<64>();
-        words.iter().zip(seen.pages).all(|(changed, mut pages)| {
-            while pages != 0 {
-                if changed[pages.trailing_zeros() as usize] > seen.time {
-                    return false;
-                }
-                pages &= pages - 1;
-            }
-            true
-        })
+        set_bits(seen.pages).all(|page| self.changed[page] <= seen.time)
     }
 
     /// Whether the registers of `seen` have the values that they had then. It is quicker the next time.
@@ -148,10 +172,13 @@ impl RegFile {
     }
 
     fn note_read(&self, offset: u32) {
-        let offset = offset as usize;
-        if let Some(page) = self.read.get(offset / PAGE) {
-            page.set(page.get() | 1 << (offset % PAGE));
-        }
+        let page = offset as usize / PAGE;
+        let Some(read) = self.read.get(page) else { return };
+        let (pages, bit) = (&self.pages_read[page / 64], 1 << (page % 64));
+        // What an earlier watch has left there does not count.
+        let before = if pages.get() & bit == 0 { 0 } else { read.get() };
+        pages.set(pages.get() | bit);
+        read.set(before | 1 << (offset as usize % PAGE));
     }
 
     /// The value at `offset`; zero where nobody wrote and past the end.
@@ -200,5 +227,36 @@ mod tests {
         assert!(!regs.is_unchanged(&mut seen));
         regs.write(0x2100, 5).expect("a register");
         assert!(regs.is_unchanged(&mut seen));
+    }
+
+    /// What was read before, of the same page or of another, is no part of it.
+    #[test]
+    fn a_watch_sees_what_is_read_meanwhile() {
+        let mut regs = RegFile::default();
+        regs.write(0x2105, 7).expect("a register");
+        let read = |regs: &RegFile, offsets: &[u32]| {
+            let (sum, seen) = regs.watch(|regs| offsets.iter().map(|offset| regs.read(*offset)).sum::<u32>());
+            (sum, seen.values)
+        };
+        assert_eq!(read(&regs, &[0x2100, 0x2102, 0x3fff]), (0, vec![(0x2100, 0), (0x2102, 0), (0x3fff, 0)]));
+        assert_eq!(read(&regs, &[0x2105, 0x4000]), (7, vec![(0x2105, 7)]));
+        regs.read(0x2110);
+        assert_eq!(read(&regs, &[]), (0, vec![]));
+    }
+
+    #[test]
+    fn a_run_is_written_as_one_after_the_other_or_not_at_all() {
+        let (mut run, mut single) = (RegFile::default(), RegFile::default());
+        let (_, seen) = run.watch(|regs| (regs.read(0x2120), regs.read(0x2200)));
+        let values: Vec<u32> = (0..40).map(|i| i % 2).collect();
+        assert!(run.write_run(0x2100, &values));
+        for (offset, value) in (0x2100..).zip(&values) {
+            single.write(offset, *value).expect("a register");
+        }
+        assert_eq!(run.iter().collect::<Vec<_>>(), single.iter().collect::<Vec<_>>());
+        assert_eq!((run.clock, &run.changed), (single.clock, &single.changed));
+        assert!(!run.is_untouched(&seen), "its second page has changed");
+        assert!(!run.write_run(COUNT as u32 - 1, &[5, 6]));
+        assert_eq!(run.written(COUNT as u32 - 1), None, "nothing is done");
     }
 }

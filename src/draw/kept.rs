@@ -14,7 +14,7 @@ use super::vpc::state::VertexOutputs;
 use crate::memo::{Memo, Slots};
 
 /// What registers say, with what of it is not supported.
-pub(super) type Said<T> = (T, Arc<[String]>);
+pub(super) type Said<T> = (T, Vec<String>);
 
 /// What the registers and loaded state of draws were made into.
 #[derive(Default)]

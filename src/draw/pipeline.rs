@@ -167,7 +167,7 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
 fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let start = Stopwatch::of(gpu);
     gpu.pipeline.found += 1;
-    settle_state(gpu);
+    settle_state(gpu, call);
     let stages = vertex_stages(gpu, call)?;
     let state = draw_state(gpu, &stages)?;
     settle_stages(gpu, &stages, Some(&state.fragment.stage));
@@ -223,7 +223,7 @@ fn record_finished(gpu: &mut Gpu, finished: Vec<Finished>) {
 
 /// Rasteriser discard: what the stages before it store is all that is left.
 fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
-    settle_state(gpu);
+    settle_state(gpu, call);
     let stages = vertex_stages(gpu, call)?;
     settle_stages(gpu, &stages, None);
     vertex_stream(gpu, &stages)?;
@@ -511,16 +511,18 @@ fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
     let slot = kept.slots.of(gpu.at.address);
     let (attributes, unsupported) =
         kept.attributes.get(slot, regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
-    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes, gpu.model);
+    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes.clone(), gpu.model);
     let outputs = kept.outputs.get(slot, regs, (), |regs| Arc::new(VertexOutputs::snapshot(regs, Stage::VS)));
-    record_unsupported(gpu, unsupported.iter().cloned());
-    Ok(VertexState { fetch, stage, outputs })
+    let vertex = VertexState { fetch, stage, outputs: outputs.clone() };
+    let unsupported = unsupported.clone();
+    record_unsupported(gpu, unsupported);
+    Ok(vertex)
 }
 
 /// What `make` makes, and what it says is not supported.
 fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> Said<T> {
     let mut unsupported = Vec::new();
-    (make(&mut unsupported), unsupported.into())
+    (make(&mut unsupported), unsupported)
 }
 
 fn vertex_stages(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexStages, Fault> {
@@ -561,7 +563,9 @@ fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> 
         Arc::new(PrimitiveState::snapshot(regs, topology, viewports, model))
     });
     let inputs = kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs)));
-    record_unsupported(gpu, unsupported.iter().cloned());
+    let (primitive, inputs, targets) = (primitive.clone(), inputs.clone(), targets.clone());
+    let unsupported = unsupported.clone();
+    record_unsupported(gpu, unsupported);
     let stage = stage(gpu, Stage::FS)?;
     Ok(DrawState { primitive, fragment: FragmentState { stage, inputs }, targets })
 }

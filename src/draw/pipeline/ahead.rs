@@ -193,7 +193,13 @@ fn hand_over(gpu: &mut Gpu) {
     }
     let batch = take_batch(gpu).sorted();
     let lent = batch.copies().lend(&mut gpu.mem);
-    gpu.pipeline.ahead.writes.extend(batch.copies().buffers());
+    let writes = &mut gpu.pipeline.ahead.writes;
+    for buffer in batch.copies().buffers() {
+        // Tile after tile goes to the same, and every draw asks.
+        if !writes.contains(&buffer) {
+            writes.push(buffer);
+        }
+    }
     let (sender, done) = sync_channel(1);
     let task = Task { batch, memory: gpu.mem.view(), lent, sender };
     gpu.pipeline.ahead.add(task, done);

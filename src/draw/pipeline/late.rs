@@ -1,5 +1,6 @@
 //! Copies that wait: who must not read memory before they are done.
 
+use crate::draw::call::DrawCall;
 use crate::draw::fs::batch::reads;
 use crate::draw::primitive_cache::ranges;
 use crate::draw::sp::state::{CodePlace, StageState};
@@ -29,18 +30,19 @@ pub fn settle(gpu: &mut Gpu, address: u32, len: u64) {
     settle_if(gpu, |buffer| overlap(buffer, (address, len)));
 }
 
-/// The same of the programs and border colours of all stages.
-pub(super) fn settle_state(gpu: &mut Gpu) {
+/// The same of the programs and border colours of the stages of a draw.
+pub(super) fn settle_state(gpu: &mut Gpu, call: &DrawCall) {
     if gpu.pipeline.batch.copies().is_empty() && gpu.pipeline.ahead.is_empty() {
         return;
     }
-    let places: [[(u32, u64); 2]; 6] = STAGES.map(|stage| {
+    let mut places = [[(0, 0); 2]; STAGES.len()];
+    for (places, stage) in places.iter_mut().zip(call.pass.stages(&gpu.regs, Some(call.initiator))) {
         let code = match CodePlace::of(gpu, stage) {
             CodePlace::Memory(start, instructions) => (start, u64::from(instructions) * 8),
             CodePlace::Store(..) => (0, 0),
         };
-        [border_place(&gpu.regs, stage), code]
-    });
+        *places = [border_place(&gpu.regs, stage), code];
+    }
     settle_if(gpu, |buffer| places.as_flattened().iter().any(|place| overlap(buffer, *place)));
 }
 

@@ -21,7 +21,7 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     if gpu.pipeline.resolves == Resolves::AtOnce {
         flush(gpu);
     }
-    settle_state(gpu);
+    settle_state(gpu, call);
     let area = resolved_area(gpu, call);
     let start = Stopwatch::of(gpu);
     let mut unsupported = Vec::new();

@@ -13,6 +13,7 @@ use crate::draw::tpl1::state::textures;
 use crate::fault::{Fault, Miss};
 use crate::gpu::{CONSTANTS, Gpu, Stage};
 use crate::memo::{BySlot, Memo};
+use crate::memory::Memory;
 use crate::shader::{Counting, Program};
 
 /// Places of programs that are remembered.
@@ -68,103 +69,132 @@ impl KeptStage {
         slot: usize,
     ) -> Result<Arc<StageState>, NoStage> {
         let place = CodePlace::of(gpu, stage);
-        let (loaded, time) = self.program(gpu, programs, stage, place, slot)?;
-        loaded.program.prepare(programs.jit);
+        // Draws that wait share all of this, with other threads: nothing is shared once more for looking at it.
+        let read;
+        let (program, summary, time) = match Known::find(&self.states, [self.last, slot], place, &gpu.mem) {
+            Some(known) => (&known.state.program, known.state.summary, known.time),
+            None => {
+                read = program(&mut self.programs, gpu, programs, stage, place)?;
+                (&read.0.program, read.0.summary, read.1)
+            }
+        };
+        program.prepare(programs.jit);
         let (regs, state, ssbo) = (&gpu.regs, gpu.loaded.stage(stage), gpu.loaded.ssbo(stage));
-        let textures = match loaded.summary.samples {
+        let textures = match summary.samples {
             true => self.textures.get_with_memory(slot, regs, &gpu.mem, state.changes.textures, |_| {
                 let textures = textures(gpu, stage);
                 let borders = textures.border_places().to_vec();
                 (Arc::new(textures), borders)
             }),
-            false => self.no_textures.clone(),
+            false => &self.no_textures,
         };
-        let wanted = constants_wanted(gpu, stage, &loaded.program);
         let buffers = self
             .buffers
             .get(slot, regs, ssbo.changes, |_| ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect());
         let counting = gpu.pipeline.costs.as_ref().map_or(Counting::Off, |costs| costs.counting);
-        let changes = [state.changes.constants, ssbo.changes];
-        for slot in [self.last, slot] {
-            let Some(known) = self.states.get_mut(slot) else { continue };
-            let state = &known.state;
-            if Arc::ptr_eq(&state.program, &loaded.program)
-                && state.counting == counting
-                && Arc::ptr_eq(&state.textures, &textures)
-                && Arc::ptr_eq(&state.buffers, &buffers)
-                && state.constants.len() >= wanted.unwrap_or(4 * CONSTANTS)
-                && (known.changes == changes || wanted.is_some() && has_constants(state, gpu))
-            {
-                self.last = slot;
-                (known.changes, known.place, known.time) = (changes, place, time);
-                return Ok(known.state.clone());
-            }
-        }
-        let Loaded { program, summary } = loaded;
-        let spare = self.spare(&program);
-        let state = Arc::new(StageState {
-            stage,
-            program,
-            summary,
-            textures,
-            constants: constants(gpu, stage, wanted),
-            buffers,
-            spare,
-            catch: None,
-            counting,
+        let (wanted, changes) =
+            (constants_wanted(gpu, stage, program), [state.changes.constants, ssbo.changes]);
+        let parts = Parts { program, textures, buffers, counting, wanted, changes };
+        let same = [self.last, slot]
+            .into_iter()
+            .find(|slot| self.states.get(*slot).is_some_and(|known| parts.are_of(known, gpu)));
+        let known = same.and_then(|slot| self.states.get(slot)).map(|known| known.state.clone());
+        let state = known.unwrap_or_else(|| {
+            Arc::new(StageState {
+                stage,
+                program: program.clone(),
+                summary,
+                textures: textures.clone(),
+                constants: constants(gpu, stage, wanted),
+                buffers: buffers.clone(),
+                spare: spare(&mut self.spares, program),
+                catch: None,
+                counting,
+            })
         });
-        self.states.put(slot, Known { state: state.clone(), changes, place, time });
-        self.last = slot;
+        self.last = same.unwrap_or(slot);
+        match self.states.get_mut(self.last).filter(|_| same.is_some()) {
+            Some(known) => (known.changes, known.place, known.time) = (changes, place, time),
+            None => self.states.put(slot, Known { state: state.clone(), changes, place, time }),
+        }
         Ok(state)
     }
+}
 
-    /// The warps that draws with `program` have left.
-    fn spare(&mut self, program: &Arc<Program>) -> SpareWarps {
-        let known = self.spares.iter().position(|(known, _)| Arc::ptr_eq(known, program));
-        let at = known.unwrap_or_else(|| {
-            if self.spares.len() == MAX_SPARES {
-                self.spares.remove(0);
-            }
-            self.spares.push((program.clone(), SpareWarps::default()));
-            self.spares.len() - 1
-        });
-        self.spares[at].1.clone()
+/// What a state is to be made of.
+struct Parts<'k> {
+    program: &'k Arc<Program>,
+    textures: &'k Arc<TextureBank>,
+    buffers: &'k Arc<[Buffer]>,
+    counting: Counting,
+    /// Scalars of the constant file; `None` for all.
+    wanted: Option<usize>,
+    /// How often constants and buffers had changed.
+    changes: [u64; 2],
+}
+
+impl Parts<'_> {
+    /// Whether a state that was given is made of the same.
+    fn are_of(&self, known: &Known, gpu: &Gpu) -> bool {
+        let state = &known.state;
+        Arc::ptr_eq(&state.program, self.program)
+            && state.counting == self.counting
+            && Arc::ptr_eq(&state.textures, self.textures)
+            && Arc::ptr_eq(&state.buffers, self.buffers)
+            && state.constants.len() >= self.wanted.unwrap_or(4 * CONSTANTS)
+            && (known.changes == self.changes || self.wanted.is_some() && has_constants(state, gpu))
     }
+}
 
-    /// The program at `place`, and when it was read.
-    fn program(
-        &mut self,
-        gpu: &Gpu,
-        programs: &mut Programs,
-        stage: Stage,
+impl Known {
+    /// The first of `slots` whose program is the one at `place`.
+    fn find<'k>(
+        states: &'k BySlot<Self>,
+        slots: [usize; 2],
         place: CodePlace,
-        slot: usize,
-    ) -> Result<(Loaded, u64), NoStage> {
-        for slot in [self.last, slot] {
-            if let Some(known) = self.states.get(slot)
-                && known.place == place
-                && place.is_unchanged(&gpu.mem, known.time)
-            {
-                let StageState { program, summary, .. } = &*known.state;
-                return Ok((Loaded { program: program.clone(), summary: *summary }, known.time));
-            }
-        }
-        if let Some((loaded, time)) = self.programs.get(&place)
-            && place.is_unchanged(&gpu.mem, *time)
-        {
-            return Ok((loaded.clone(), *time));
-        }
-        let words = code(gpu, stage).map_err(NoStage::Missing)?;
-        let loaded = programs.get(stage, &words).map_err(NoStage::Fault)?;
-        let now = gpu.mem.now();
-        if place.is_known(&gpu.mem) {
-            if self.programs.len() >= MAX_PLACES {
-                self.programs.clear();
-            }
-            self.programs.insert(place, (loaded.clone(), now));
-        }
-        Ok((loaded, now))
+        memory: &Memory,
+    ) -> Option<&'k Self> {
+        let mut known = slots.into_iter().filter_map(|slot| states.get(slot));
+        known.find(|known| known.place == place && place.is_unchanged(memory, known.time))
     }
+}
+
+/// The warps that draws with `program` have left.
+fn spare(spares: &mut Vec<(Arc<Program>, SpareWarps)>, program: &Arc<Program>) -> SpareWarps {
+    let known = spares.iter().position(|(known, _)| Arc::ptr_eq(known, program));
+    let at = known.unwrap_or_else(|| {
+        if spares.len() == MAX_SPARES {
+            spares.remove(0);
+        }
+        spares.push((program.clone(), SpareWarps::default()));
+        spares.len() - 1
+    });
+    spares[at].1.clone()
+}
+
+/// The program at `place`, and when it was read.
+fn program(
+    known: &mut HashMap<CodePlace, (Loaded, u64)>,
+    gpu: &Gpu,
+    programs: &mut Programs,
+    stage: Stage,
+    place: CodePlace,
+) -> Result<(Loaded, u64), NoStage> {
+    if let Some((loaded, time)) = known.get(&place)
+        && place.is_unchanged(&gpu.mem, *time)
+    {
+        return Ok((loaded.clone(), *time));
+    }
+    let words = code(gpu, stage).map_err(NoStage::Missing)?;
+    let loaded = programs.get(stage, &words).map_err(NoStage::Fault)?;
+    let now = gpu.mem.now();
+    if place.is_known(&gpu.mem) {
+        if known.len() >= MAX_PLACES {
+            known.clear();
+        }
+        known.insert(place, (loaded.clone(), now));
+    }
+    Ok((loaded, now))
 }
 
 /// How many scalars of the constant file are kept for `program`; `None` for all.
@@ -189,12 +219,14 @@ mod tests {
             (0..=MAX_SPARES).map(|_| StageState::of("end").program.clone()).collect();
         let mut kept = KeptStage::default();
         for program in &programs[..MAX_SPARES] {
-            kept.spare(program).leave(Warp::new(program, &[]));
+            spare(&mut kept.spares, program).leave(Warp::new(program, &[]));
         }
-        assert!(programs[..MAX_SPARES].iter().all(|program| kept.spare(program).take().is_some()));
-        kept.spare(&programs[1]).leave(Warp::new(&programs[1], &[]));
-        assert!(kept.spare(&programs[MAX_SPARES]).take().is_none(), "a warp is of one program");
-        assert!(kept.spare(&programs[1]).take().is_some());
+        assert!(
+            programs[..MAX_SPARES].iter().all(|program| spare(&mut kept.spares, program).take().is_some())
+        );
+        spare(&mut kept.spares, &programs[1]).leave(Warp::new(&programs[1], &[]));
+        assert!(spare(&mut kept.spares, &programs[MAX_SPARES]).take().is_none(), "a warp is of one program");
+        assert!(spare(&mut kept.spares, &programs[1]).take().is_some());
         assert_eq!(kept.spares.len(), MAX_SPARES, "the oldest program is forgotten");
     }
 }

@@ -60,7 +60,7 @@ pub struct Worker<'a> {
     /// The registers of the warp that runs. (A stage whose warps wait for each other has more.)
     pub warp: Warp,
     /// The warp of which those of a work group are copies.
-    fresh: Warp,
+    fresh: Option<Box<Warp>>,
     /// Warps that have ended.
     ended: Vec<Warp>,
     /// What it sees.
@@ -129,7 +129,9 @@ impl<'a> Worker<'a> {
         enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
     ) -> Warp {
         self.warp = self.ended.pop().unwrap_or_default();
-        self.warp.copy_from(&self.fresh);
+        if let Some(fresh) = &self.fresh {
+            self.warp.copy_from(fresh);
+        }
         self.memory.spend_clearing((LANES * self.stage.program.rows()) as u64 / 4);
         self.start(lanes, enter);
         std::mem::take(&mut self.warp)
@@ -138,10 +140,8 @@ impl<'a> Worker<'a> {
     /// A work group begins, whose constants `change` makes of the stage's.
     pub fn begin_group(&mut self, change: impl FnOnce(&mut [u32])) {
         let program = &self.stage.program;
-        if self.fresh.limit == 0 {
-            self.fresh = Warp::with_constants(program, self.stage.constants.clone());
-        }
-        self.fresh.change_constants(program, change);
+        let fresh = || Box::new(Warp::with_constants(program, self.stage.constants.clone()));
+        self.fresh.get_or_insert_with(fresh).change_constants(program, change);
         self.memory.spend_clearing(self.stage.constants.len() as u64 / 4);
     }
 
