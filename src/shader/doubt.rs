@@ -217,7 +217,7 @@ impl Warp {
             When::Outside { file, offset } => {
                 let address = self.row(ADDRESS);
                 let len = match file {
-                    File::Constants => self.constants.len(),
+                    File::Constants => self.constants().len(),
                     File::Registers(_) => usize::from(REGISTERS),
                 };
                 let is_outside = |lane: usize| {

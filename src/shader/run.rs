@@ -240,7 +240,7 @@ impl Warp {
         let value = std::array::from_fn(|lane| {
             let index = (address[lane] as i32).wrapping_add(gather.offset);
             match gather.file {
-                File::Constants => usize::try_from(index).ok().and_then(|i| self.constants.get(i).copied()),
+                File::Constants => usize::try_from(index).ok().and_then(|i| self.constants().get(i).copied()),
                 File::Registers(base) => indexed(base, index).map(|row| self.row(row)[lane]),
             }
             .unwrap_or(0)

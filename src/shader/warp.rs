@@ -21,7 +21,8 @@ pub struct Warp {
     /// Those of the program, and behind them [`ANSWER`] for what the environment answers, which nobody
     /// has to clear.
     pub(super) rows: Vec<Lanes>,
-    pub(super) constants: Arc<[u32]>,
+    /// A warp that is not used yet has none: even an empty one would be shared with all threads.
+    constants: Option<Arc<[u32]>>,
     /// What compiled code reads of the environment.
     pub(super) frame: Vec<Lanes>,
     pub(super) flow: Flow,
@@ -62,7 +63,7 @@ impl Warp {
     pub fn with_constants(program: &Program, constants: Arc<[u32]>) -> Self {
         let mut warp = Self {
             rows: vec![Lanes::ZERO; program.rows() + ANSWER],
-            constants,
+            constants: Some(constants),
             frame: Vec::new(),
             flow: Flow::default(),
             live: 0,
@@ -80,21 +81,22 @@ impl Warp {
 
     /// Puts the constants that the program names into rows, the same in all lanes.
     fn spread(&mut self, program: &Program) {
+        let constants = self.constants.as_deref().unwrap_or_default();
         let uniforms = self.rows.iter_mut().rev().skip(ANSWER).zip(program.uniforms.iter().rev());
-        uniforms.for_each(|(row, uniform)| *row = Lanes::splat(uniform.resolve(&self.constants)));
+        uniforms.for_each(|(row, uniform)| *row = Lanes::splat(uniform.resolve(constants)));
     }
 
     /// Goes on with the constant file `constants`, before the first instruction of `program`.
     pub fn set_constants(&mut self, program: &Program, constants: &Arc<[u32]>) {
-        if !Arc::ptr_eq(&self.constants, constants) {
-            self.constants = constants.clone();
+        if !self.constants.as_ref().is_some_and(|held| Arc::ptr_eq(held, constants)) {
+            self.constants = Some(constants.clone());
             self.spread(program);
         }
     }
 
     /// Has `change` change the constants, before the first instruction of `program`.
     pub fn change_constants(&mut self, program: &Program, change: impl FnOnce(&mut [u32])) {
-        change(Arc::make_mut(&mut self.constants));
+        change(Arc::make_mut(self.constants.get_or_insert_default()));
         self.spread(program);
     }
 
@@ -188,7 +190,7 @@ impl Warp {
 
     /// The constant file: what is beyond it reads 0.
     pub fn constants(&self) -> &[u32] {
-        &self.constants
+        self.constants.as_deref().unwrap_or_default()
     }
 
     /// Lanes that the launch started: those that count, and helpers.
