@@ -207,6 +207,12 @@ fn compare_lanes(pass: [u32; 3], a: &Words, b: &Words) -> u32 {
     passed
 }
 
+/// All ones, or nothing.
+#[inline(always)]
+fn all_if(holds: bool) -> u32 {
+    0u32.wrapping_sub(holds.into())
+}
+
 /// All ones if the outcome of comparing `a` with `b` is one that passes.
 #[inline(always)]
 fn holds([less, equal, greater]: [u32; 3], a: u32, b: u32) -> u32 {
@@ -265,26 +271,38 @@ impl PackedTest {
     /// Tests the pixels of `mask`, each at the window z that `z` gives, and stores; those that pass.
     #[inline(always)]
     fn pixels(&self, signs: impl Signs, z: impl Fn(usize) -> f32, words: &mut Words, mask: u32) -> u32 {
-        let mut all_passed = 0;
-        for (half, words) in words.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-            let mut passes = [0; 16];
-            for l in 0..16 {
-                let i = 16 * half + l;
-                let covered = 0u32.wrapping_sub((mask >> i) & 1);
-                let (word, passed) = self.pixel(z(i), words[l], covered);
-                (words[l], passes[l]) = (word, passed as i32);
-            }
-            all_passed |= u32::from(signs(&passes)) << (16 * half);
+        // What nearly all draws ask is one comparison.
+        match self.pass {
+            [u32::MAX, 0, 0] => self.pixels_by(|a, b| all_if(a < b), signs, z, words, mask),
+            [u32::MAX, u32::MAX, 0] => self.pixels_by(|a, b| all_if(a <= b), signs, z, words, mask),
+            pass => self.pixels_by(|a, b| holds(pass, a as u32, b as u32), signs, z, words, mask),
         }
-        all_passed
     }
 
-    /// What a pixel that holds `word` becomes if `covered` is all ones, and all ones if it passes.
+    /// The same, where `passes` says if a depth passes beside a stored one: all ones, or nothing. Both are below 2^31,
+    /// so that they may be signed: comparing those is one instruction everywhere.
     #[inline(always)]
-    fn pixel(&self, z: f32, word: u32, covered: u32) -> (u32, u32) {
-        let z = quantised(z, self.limits, DEPTH24 as f32);
-        let passed = holds(self.pass, z, word & DEPTH24) & covered;
-        (word ^ ((word ^ z) & (self.written & passed)), passed)
+    fn pixels_by(
+        &self,
+        passes: impl Fn(i32, i32) -> u32,
+        signs: impl Signs,
+        z: impl Fn(usize) -> f32,
+        words: &mut Words,
+        mask: u32,
+    ) -> u32 {
+        let mut all_passed = 0;
+        for (half, words) in words.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+            let mut passed = [0; 16];
+            for l in 0..16 {
+                let i = 16 * half + l;
+                let (word, z) = (words[l], quantised(z(i), self.limits, DEPTH24 as f32));
+                let covered = 0u32.wrapping_sub((mask >> i) & 1);
+                let passes = passes(z as i32, (word & DEPTH24) as i32) & covered;
+                (words[l], passed[l]) = (word ^ ((word ^ z) & (self.written & passes)), passes as i32);
+            }
+            all_passed |= u32::from(signs(&passed)) << (16 * half);
+        }
+        all_passed
     }
 }
 
@@ -321,10 +339,11 @@ fn quantise(z: &[f32; 32], limits: [f32; 2], scale: f32) -> Words {
 /// `z` within `limits` as an unsigned integer of `scale` (below 2^24), nearest (ties to
 /// even). Adding 2^23 rounds and leaves the integer in the low bits (a sum of 2^24 carries
 /// into the exponent, which is right too); from 2^23 on the value is an integer already.
-/// That is faster than a conversion that saturates.
+/// That is faster than a conversion that saturates. NaN is the lower limit; neither of them is NaN.
 #[inline(always)]
-fn quantised(z: f32, limits: [f32; 2], scale: f32) -> u32 {
-    let scaled = z.max(limits[0]).min(limits[1]) * scale;
+fn quantised(z: f32, [low, high]: [f32; 2], scale: f32) -> u32 {
+    let raised = if z > low { z } else { low };
+    let scaled = if raised < high { raised } else { high } * scale;
     let large = scaled >= INTEGERS;
     let aligned = if large { scaled } else { scaled + INTEGERS };
     let above = if large { 0x80_0000 } else { 0 };
@@ -342,6 +361,41 @@ mod tests {
 
     fn stored(depth: u32, stencil: u32) -> Stored {
         Stored { depth: [depth; 32], stencil: [stencil; 32] }
+    }
+
+    #[test]
+    fn the_short_form_of_the_test_does_what_the_long_one_does() {
+        let functions = [
+            CompareFunc::FUNC_NEVER,
+            CompareFunc::FUNC_LESS,
+            CompareFunc::FUNC_EQUAL,
+            CompareFunc::FUNC_LEQUAL,
+            CompareFunc::FUNC_GREATER,
+            CompareFunc::FUNC_NOTEQUAL,
+            CompareFunc::FUNC_GEQUAL,
+            CompareFunc::FUNC_ALWAYS,
+        ];
+        let z = [f32::NAN, -1.0, -0.0, 0.25, 0.5, 1.0, 2.0, f32::INFINITY];
+        let held = [0, 0x3f_ffff, 0x40_0000, 0x7f_ffff, 0x80_0000, 0x80_0001, 0xff_fffe, DEPTH24];
+        // Limits may lie beyond 1, and the wrong way round.
+        let limits = [[0.0, 1.0], [0.25, 0.5], [0.5, 0.25], [0.0, 255.0]];
+        for (func, limits) in functions.into_iter().flat_map(|func| limits.map(|limits| (func, limits))) {
+            for (write, shift) in [DepthWrite::Store, DepthWrite::Keep].into_iter().zip([0, 4]) {
+                let test = DepthStencil { limits, ..depth(func, write) };
+                let z = std::array::from_fn(|i| z[i % 8]);
+                let mut words = std::array::from_fn(|i| 0xab00_0000 | held[(i + i / 8 + shift) % 8]);
+                let mut long = Stored { depth: words.map(|word| word & DEPTH24), stencil: [0; 32] };
+                let mask = 0xffff_fff7;
+                let passed = test.test(Face::Front, &test.quantise(&z), &mut long, mask);
+                let short = test.packed().expect("neither stencil nor another format");
+                assert_eq!(short.test(&z, &mut words, mask), passed, "{func:?} {limits:?}");
+                assert_eq!(
+                    words,
+                    long.depth.map(|depth| 0xab00_0000 | depth & DEPTH24),
+                    "{func:?} {limits:?}"
+                );
+            }
+        }
     }
 
     #[test]
