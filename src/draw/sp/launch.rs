@@ -8,6 +8,7 @@
 //! nor that of waves depends on it.
 
 use std::cmp::Reverse;
+use std::iter;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -387,29 +388,40 @@ fn side_by_side<'a, J: Send, R: Send>(
     gpu: impl Fn() -> GpuMemory<'a> + Sync,
     budget: &mut Budget,
     threads: Threads,
-    mut jobs: impl Iterator<Item = J>,
+    jobs: impl Iterator<Item = J>,
     work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
     launched: &mut Launched<R>,
 ) -> u128 {
+    let mut jobs = jobs.peekable();
     let mut mine: Option<Worker<'a>> = None;
     let mut used = 0;
     let ends = budget.ends();
     let worker = || Worker::new(stage, gpu()).until(&ends);
+    let job = |worker: &mut Worker<'a>, job: J, share: u64| {
+        worker.memory.used_textures = 0;
+        (worker.job(job, share, &work), worker.memory.used_textures)
+    };
     while !launched.is_over(budget) {
-        let wave: Vec<J> = jobs.by_ref().take(WAVE).collect();
-        let share = budget.share(Work::Copy16, wave.len());
-        let job = |worker: &mut Worker<'a>, job: J| {
-            worker.memory.used_textures = 0;
-            (worker.job(job, share, &work), worker.memory.used_textures)
-        };
-        if wave.is_empty() {
+        let Some(next) = jobs.next() else { break };
+        if jobs.peek().is_none() {
+            // Most draws have one job, which needs no lists.
+            let share = budget.share(Work::Copy16, 1);
+            let (done, textures) = job(mine.get_or_insert_with(worker), next, share);
+            used |= textures;
+            launched.add(done, budget);
             break;
         }
-        let done: Vec<_> = if wave.len() == 1 || threads == Threads::This {
-            let mine = mine.get_or_insert_with(worker);
-            wave.into_iter().map(|next| job(mine, next)).collect()
-        } else {
-            wave.into_par_iter().map_init(|| Hand(worker()), |hand, next| job(&mut hand.0, next)).collect()
+        let wave: Vec<J> = iter::once(next).chain(jobs.by_ref()).take(WAVE).collect();
+        let share = budget.share(Work::Copy16, wave.len());
+        let done: Vec<_> = match threads {
+            Threads::This => {
+                let mine = mine.get_or_insert_with(worker);
+                wave.into_iter().map(|next| job(mine, next, share)).collect()
+            }
+            Threads::All => {
+                let each = wave.into_par_iter();
+                each.map_init(|| Hand(worker()), |hand, next| job(&mut hand.0, next, share)).collect()
+            }
         };
         for (done, textures) in done {
             used |= textures;
@@ -470,10 +482,11 @@ mod tests {
 
     #[test]
     fn all_runs_when_the_budget_is_large_enough() {
-        for stores in [false, true] {
-            let wanted = [3; 70];
-            let (ran, work, cut) = run(&stage("end\n", stores), &wanted, 64 * 210 * WARP, 2);
-            assert_eq!((ran.as_slice(), work.warps, cut), (&wanted[..], 210, None), "{stores}");
+        // One, one that is left of a wave, and more.
+        for (jobs, stores) in [1, WAVE + 1, 70].into_iter().flat_map(|jobs| [(jobs, false), (jobs, true)]) {
+            let (wanted, warps) = (vec![3; jobs], 3 * jobs as u64);
+            let (ran, work, cut) = run(&stage("end\n", stores), &wanted, 64 * warps * WARP, 2);
+            assert_eq!((ran, work.warps, cut), (wanted, warps, None), "{stores}");
         }
     }
 

@@ -37,12 +37,20 @@ pub fn fetch_indices(
             let start = (u64::from(*first) + u64::from(range.start)) * u64::from(*width);
             let wanted = range.len() as u64 * u64::from(*width);
             let readable = u64::from(*size).saturating_sub(start).min(wanted);
-            let mut bytes = vec![0; wanted as usize];
             let address = base.wrapping_add(start as u32);
+            let list = |bytes: &[u8]| {
+                bytes.chunks_exact((*width).max(1) as usize).map(|b| keep(little_endian(b))).collect()
+            };
+            if readable == wanted
+                && let Some(bytes) = memory.slice(address, wanted as usize)
+            {
+                return list(bytes);
+            }
+            let mut bytes = vec![0; wanted as usize];
             if !memory.read(address, &mut bytes[..readable as usize]) {
                 missing.note(Miss { client: Client::Index, address, len: readable as u32 });
             }
-            bytes.chunks_exact((*width).max(1) as usize).map(|b| keep(little_endian(b))).collect()
+            list(&bytes)
         }
     }
 }
@@ -206,6 +214,20 @@ mod tests {
             let mut missing = Missing::default();
             let indices = fetch_indices(&state, 0..count, &Memory::new(), &mut missing);
             assert_eq!(in_order(count), jobs(&state, &indices, 0..1), "{count}");
+        }
+    }
+
+    #[test]
+    fn indices_beyond_the_buffer_are_0() {
+        let mut memory = Memory::new();
+        memory.announce(0x1000, 8, Some(&[1, 0, 2, 0, 3, 0, 4, 0]));
+        for (size, last) in [(8, Some(4)), (6, Some(0))] {
+            let indices = IndexSource::Memory { base: 0x1000, size, width: 2, first: 1 };
+            let state = FetchState { indices, ..FetchState::default() };
+            let mut missing = Missing::default();
+            let got = fetch_indices(&state, 0..3, &memory, &mut missing);
+            assert_eq!(got, [Some(2), Some(3), last]);
+            assert_eq!(missing, Missing::default());
         }
     }
 
