@@ -24,12 +24,15 @@ pub enum Primitive {
 /// do not fill a primitive are dropped. Adjacent vertices are left out: only a geometry
 /// shader sees them. `None` for a type that needs tessellation or does not exist.
 pub fn primitives(topology: PrimType, provoking: Provoking, list: &[u32]) -> Option<Vec<Primitive>> {
-    let vertices = match topology {
-        PrimType::DI_PT_TRILIST | PrimType::DI_PT_RECTLIST => 3,
-        PrimType::DI_PT_LINELIST => 2,
+    // Entries that each primitive has for itself.
+    let own = match topology {
+        PrimType::DI_PT_LINELIST | PrimType::DI_PT_RECTLIST => 2,
+        PrimType::DI_PT_TRILIST => 3,
+        PrimType::DI_PT_LINE_ADJ => 4,
+        PrimType::DI_PT_TRI_ADJ => 6,
         _ => 1,
     };
-    let mut out = Vec::with_capacity(list.len() / vertices + 1);
+    let mut out = Vec::with_capacity(list.len() / own + 1);
     for run in list.split(|v| *v == RESTART) {
         match topology {
             PrimType::DI_PT_RECTLIST => rectangles(run, &mut out),

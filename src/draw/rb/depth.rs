@@ -187,7 +187,7 @@ pub(super) fn outcomes(func: CompareFunc) -> [u32; 3] {
         CompareFunc::FUNC_GEQUAL => [false, true, true],
         CompareFunc::FUNC_ALWAYS => [true, true, true],
     };
-    bits.map(|b| if b { u32::MAX } else { 0 })
+    bits.map(all_if)
 }
 
 /// The lanes where `a func b` holds.
@@ -363,23 +363,26 @@ mod tests {
         Stored { depth: [depth; 32], stencil: [stencil; 32] }
     }
 
+    /// The functions, and which of less, equal, greater pass.
+    const FUNCTIONS: [(CompareFunc, [bool; 3]); 8] = [
+        (CompareFunc::FUNC_NEVER, [false, false, false]),
+        (CompareFunc::FUNC_LESS, [true, false, false]),
+        (CompareFunc::FUNC_EQUAL, [false, true, false]),
+        (CompareFunc::FUNC_LEQUAL, [true, true, false]),
+        (CompareFunc::FUNC_GREATER, [false, false, true]),
+        (CompareFunc::FUNC_NOTEQUAL, [true, false, true]),
+        (CompareFunc::FUNC_GEQUAL, [false, true, true]),
+        (CompareFunc::FUNC_ALWAYS, [true, true, true]),
+    ];
+
     #[test]
     fn the_short_form_of_the_test_does_what_the_long_one_does() {
-        let functions = [
-            CompareFunc::FUNC_NEVER,
-            CompareFunc::FUNC_LESS,
-            CompareFunc::FUNC_EQUAL,
-            CompareFunc::FUNC_LEQUAL,
-            CompareFunc::FUNC_GREATER,
-            CompareFunc::FUNC_NOTEQUAL,
-            CompareFunc::FUNC_GEQUAL,
-            CompareFunc::FUNC_ALWAYS,
-        ];
         let z = [f32::NAN, -1.0, -0.0, 0.25, 0.5, 1.0, 2.0, f32::INFINITY];
         let held = [0, 0x3f_ffff, 0x40_0000, 0x7f_ffff, 0x80_0000, 0x80_0001, 0xff_fffe, DEPTH24];
         // Limits may lie beyond 1, and the wrong way round.
         let limits = [[0.0, 1.0], [0.25, 0.5], [0.5, 0.25], [0.0, 255.0]];
-        for (func, limits) in functions.into_iter().flat_map(|func| limits.map(|limits| (func, limits))) {
+        for (func, limits) in FUNCTIONS.into_iter().flat_map(|(func, _)| limits.map(|limits| (func, limits)))
+        {
             for (write, shift) in [DepthWrite::Store, DepthWrite::Keep].into_iter().zip([0, 4]) {
                 let test = DepthStencil { limits, ..depth(func, write) };
                 let z = std::array::from_fn(|i| z[i % 8]);
@@ -400,17 +403,7 @@ mod tests {
 
     #[test]
     fn every_function_agrees_with_its_name() {
-        let cases = [
-            (CompareFunc::FUNC_NEVER, [false, false, false]),
-            (CompareFunc::FUNC_LESS, [true, false, false]),
-            (CompareFunc::FUNC_EQUAL, [false, true, false]),
-            (CompareFunc::FUNC_LEQUAL, [true, true, false]),
-            (CompareFunc::FUNC_GREATER, [false, false, true]),
-            (CompareFunc::FUNC_NOTEQUAL, [true, false, true]),
-            (CompareFunc::FUNC_GEQUAL, [false, true, true]),
-            (CompareFunc::FUNC_ALWAYS, [true, true, true]),
-        ];
-        for (func, want) in cases {
+        for (func, want) in FUNCTIONS {
             for (z, want) in [4, 5, 6].into_iter().zip(want) {
                 let got =
                     depth(func, DepthWrite::Keep).test(Face::Front, &[z; 32], &mut stored(5, 0), 0xffff);
