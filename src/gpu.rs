@@ -1,5 +1,6 @@
 //! The chip: one value that owns all state. No globals, no sharing, no lifetimes.
 
+mod gmem;
 mod loaded;
 mod model;
 
@@ -7,6 +8,7 @@ use a4emu_decoder::guesses::Guess;
 pub use a4emu_decoder::load_state::Stage;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
+pub use gmem::Gmem;
 pub use loaded::{
     CONSTANTS, CodeSource, INSTRUCTIONS, LoadedState, SSBOS, ShaderState, SsboState, StateChanges, TEXTURES,
 };
@@ -89,7 +91,7 @@ pub struct Gpu {
     /// The address space.
     pub mem: Memory,
     /// Tile memory, [`Chip::gmem_bytes`] long.
-    pub gmem: Vec<u8>,
+    pub gmem: Gmem,
     /// Shader code, constants and descriptors.
     pub loaded: LoadedState,
     /// The command processor's own state.
@@ -125,7 +127,7 @@ impl Gpu {
             model: Model::default(),
             regs: RegFile::default(),
             mem: Memory::new(),
-            gmem: vec![0; chip.gmem_bytes()],
+            gmem: Gmem::new(chip.gmem_bytes()),
             loaded: LoadedState::default(),
             cp: CpState::default(),
             counters: Counters::default(),

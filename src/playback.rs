@@ -101,7 +101,7 @@ impl Playback {
         self.chip_known = true;
         let chip = Chip { id };
         self.gpu.chip = chip;
-        self.gpu.gmem.resize(chip.gmem_bytes(), 0);
+        self.gpu.gmem.resize(chip.gmem_bytes());
         observer.chip(&self.gpu);
         if !chip.is_a4xx() {
             let what = format!("gpu {id} is not an A4xx and is taken for one; another generation");

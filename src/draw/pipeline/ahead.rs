@@ -17,7 +17,7 @@ use rayon::Yield;
 
 use crate::budget::Budget;
 use crate::draw::fs::batch::{Finished, Sorted};
-use crate::gpu::Gpu;
+use crate::gpu::{Gmem, Gpu};
 use crate::memory::{Lent, Memory};
 
 use super::late::Resolves;
@@ -60,7 +60,7 @@ struct Line {
 
 /// What goes from one batch to the next.
 struct Bench {
-    gmem: Vec<u8>,
+    gmem: Gmem,
     lent: Vec<Lent>,
     /// What is left for them, who work beside the command processor.
     budget: Budget,
@@ -225,7 +225,7 @@ fn wait_for_first(gpu: &mut Gpu) {
                 lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));
             }
             // They never ran: the threads have come to an end.
-            None => gpu.gmem.resize(gpu.chip.gmem_bytes(), 0),
+            None => gpu.gmem.resize(gpu.chip.gmem_bytes()),
         }
     }
     let Some(Done { budget, finished, milliseconds }) = done else { return };

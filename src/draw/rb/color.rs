@@ -4,7 +4,7 @@ use a4emu_decoder::regs::enums::RopCode;
 use multiversion::multiversion;
 
 use crate::format::{Codec, Type, unorm_step};
-use crate::shader::Number;
+use crate::shader::{Lanes, Number};
 
 use crate::draw::gras::quad::Quads;
 use crate::draw::rb::blend::{Blend, ByAlpha, Colors, limit, rop};
@@ -111,13 +111,13 @@ impl ColorTarget {
             return pixels.store(surface, mask, &blended);
         }
         let writable = self.writable as u32;
-        let new: Words = std::array::from_fn(|i| {
+        let new = Lanes(std::array::from_fn(|i| {
             let result = match self.rop {
                 Some(code) => rop(code, u128::from(blended[i]), u128::from(old[i])) as u32,
                 None => blended[i],
             };
             (result & writable) | (old[i] & !writable)
-        });
+        }));
         pixels.store(surface, mask, &new);
     }
 
@@ -198,10 +198,11 @@ impl ColorTarget {
         }
     }
 
-    fn encode(&self, colors: &Four<'_>) -> Words {
+    /// In memory where lines of the caches begin, as everything that is passed on.
+    fn encode(&self, colors: &Four<'_>) -> Lanes {
         match self.unorm8 {
             Some(order) => encode_unorm8(order, colors),
-            None => self.codec.encode_words(&colors.map(|c| *c)),
+            None => Lanes(self.codec.encode_words(&colors.map(|c| *c))),
         }
     }
 }
@@ -209,7 +210,7 @@ impl ColorTarget {
 /// What pixels become that hold `old`: read, blended and written in one piece, so that all of it is
 /// compiled for the widest vectors.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn blended_words(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &Words) -> Words {
+fn blended_words(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &Words) -> Lanes {
     blended_all(target, blend, src, old)
 }
 
@@ -222,7 +223,7 @@ fn blend_block(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], rows: &
 }
 
 #[inline(always)]
-fn blended_all(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &Words) -> Words {
+fn blended_all(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &Words) -> Lanes {
     match target.unorm8 {
         Some(order) => match blend.by_alpha().filter(|_| target.codec.has(3)) {
             Some([by_src, by_dst]) => unorm8_by_alpha(order, src[0], old, by_src, by_dst),
@@ -231,7 +232,9 @@ fn blended_all(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &W
                 to_unorm8(order, &colors.each_ref())
             }
         },
-        None => target.codec.encode_words(&target.blended(blend, src, &target.codec.decode_words(old))),
+        None => {
+            Lanes(target.codec.encode_words(&target.blended(blend, src, &target.codec.decode_words(old))))
+        }
     }
 }
 
@@ -246,19 +249,18 @@ fn store_unorm8(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>) 
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn encode_unorm8(order: [usize; 4], colors: &Four<'_>) -> Words {
+fn encode_unorm8(order: [usize; 4], colors: &Four<'_>) -> Lanes {
     to_unorm8(order, colors)
 }
 
 /// Bytes in the given order, nearest, ties to even: the rule of `format/convert.rs`.
 #[inline(always)]
-fn to_unorm8(order: [usize; 4], colors: &Four<'_>) -> Words {
-    let mut out = [0; 32];
-    for (byte, c) in order.into_iter().enumerate() {
-        let channel = colors[c];
-        for i in 0..32 {
-            out[i] |= unorm8(limited(channel[i])) << (8 * byte);
-        }
+fn to_unorm8(order: [usize; 4], colors: &Four<'_>) -> Lanes {
+    let [a, b, c, d] = order.map(|c| colors[c]);
+    let mut out = Lanes::ZERO;
+    for i in 0..32 {
+        let [a, b, c, d] = [a[i], b[i], c[i], d[i]].map(|channel| unorm8(limited(channel)));
+        out.0[i] = a | b << 8 | c << 16 | d << 24;
     }
     out
 }
@@ -291,15 +293,15 @@ fn unorm8_by_alpha(
     old: &Words,
     by_src: ByAlpha,
     by_dst: ByAlpha,
-) -> Words {
-    let alpha = src[3];
-    let mut out = [0; 32];
-    for (byte, c) in order.into_iter().enumerate() {
-        let channel = src[c];
-        for i in 0..32 {
-            let a = limited(alpha[i]);
-            let v = limited(channel[i]) * by_src.at(a) + from_unorm8(old[i], byte) * by_dst.at(a);
-            out[i] |= unorm8(v.min(1.0)) << (8 * byte);
+) -> Lanes {
+    let (channels, alpha) = (order.map(|c| src[c]), src[3]);
+    let mut out = Lanes::ZERO;
+    for i in 0..32 {
+        let a = limited(alpha[i]);
+        let (of_src, of_dst) = (by_src.at(a), by_dst.at(a));
+        for (byte, channel) in channels.into_iter().enumerate() {
+            let v = limited(channel[i]) * of_src + from_unorm8(old[i], byte) * of_dst;
+            out.0[i] |= unorm8(v.min(1.0)) << (8 * byte);
         }
     }
     out

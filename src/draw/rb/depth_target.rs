@@ -73,7 +73,7 @@ impl DepthTarget {
             }
             DepthLayout::Separate { depth, stencil } => {
                 let mut values = |surface: Option<usize>| {
-                    surface.map_or([0; 32], |surface| pixels.load(&mut surfaces[surface], mask))
+                    surface.map_or([0; 32], |surface| pixels.load(&mut surfaces[surface], mask).0)
                 };
                 let mut stored = Stored { depth: values(depth), stencil: values(stencil) };
                 let passed = self.state.test(face, &self.state.quantise(z), &mut stored, mask);

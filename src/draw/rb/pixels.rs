@@ -3,12 +3,13 @@
 use crate::draw::gras::quad::Quads;
 use crate::draw::rb::depth::Words;
 use crate::draw::rb::surface::{Dwords, PixelRows};
+use crate::shader::Lanes;
 
 /// 32 pixels, in an order of their own. A mask has a bit for each.
 pub trait Pixels {
     /// Their words, of at most four bytes; those outside `mask` do not matter, and those
     /// outside the surface are zero.
-    fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Words;
+    fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Lanes;
 
     /// Stores the words of `mask`. The others may be stored as well if [`Pixels::load`]
     /// gave them, which changes nothing.
@@ -20,8 +21,8 @@ pub trait Pixels {
 pub struct Rows(pub [i32; 2]);
 
 impl Pixels for Rows {
-    fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Words {
-        let mut out = [0; 32];
+    fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Lanes {
+        let mut out = Lanes::ZERO;
         if let Some(mut rows) = surface.dwords::<8, 4>(self.0[0], self.0[1]) {
             rows.load(&mut out);
             return out;
@@ -75,8 +76,8 @@ impl Rows {
 }
 
 impl Pixels for Quads<'_> {
-    fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Words {
-        let mut out = [0; 32];
+    fn load(&self, surface: &mut PixelRows<'_>, mask: u32) -> Lanes {
+        let mut out = Lanes::ZERO;
         if surface.cpp() != 4 {
             self.each_pixel(mask, |lane, x, y| out[lane] = load_pixel(surface, x, y));
             return out;
@@ -84,7 +85,7 @@ impl Pixels for Quads<'_> {
         if mask == u32::MAX
             && let Some(at) = self.block()
         {
-            return in_quads(&Rows(at).load(surface, u32::MAX));
+            return Lanes(in_quads(&Rows(at).load(surface, u32::MAX)));
         }
         self.each_quad(mask, |q, quad, bits| {
             let words: &mut [u32; 4] = &mut out.as_chunks_mut().0[q];
