@@ -5,6 +5,7 @@
 //!
 //! - `ahead`: fragments that others draw while the command processor goes on.
 //! - `guesses`: which ones a draw rests on.
+//! - `helper`: a thread that is woken before there is something for it to do.
 //! - [`late`]: copies that wait, and who must not read memory before they are done.
 //! - [`look`]: what a draw is made of, for whoever looks at it.
 //! - `parts`: draws whose vertices are too many to be held at once.
@@ -14,6 +15,7 @@
 
 mod ahead;
 mod guesses;
+mod helper;
 pub mod late;
 pub mod look;
 mod parts;
@@ -89,6 +91,8 @@ pub struct Pipeline {
     batch: Batch,
     /// Those before them, which others draw.
     ahead: Ahead,
+    /// Whether somebody is woken early.
+    expected: helper::Expected,
     /// What it has taken to find what waits, in draws of known primitives.
     found: u64,
     /// When tile memory is copied to memory.
@@ -259,6 +263,7 @@ fn vertex_stream(gpu: &mut Gpu, stages: &VertexStages) -> Result<Option<VertexSt
 /// Vertex fetch and vertex shader.
 fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
     let start = Stopwatch::of(gpu);
+    helper::shades(gpu, u64::from(state.fetch.count) * u64::from(state.fetch.instances));
     let shaded = state.shade(&mut gpu.mem, &mut gpu.budget)?;
     Ok(record_vertices(gpu, shaded, start))
 }
@@ -387,7 +392,11 @@ fn draw_first_layer(
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let count = affordable(gpu, &made.bounds, visible);
     let reasons = gpu.pipeline.reasons.clone();
+    let was_large = gpu.pipeline.batch.is_large();
     gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area, reasons }, &visible);
+    if !was_large && gpu.pipeline.batch.is_large() && gpu.pipeline.ahead.is_empty() {
+        helper::begins(gpu);
+    }
     offer(gpu);
     Ok(())
 }

@@ -20,6 +20,7 @@ use crate::draw::fs::batch::{Finished, Sorted};
 use crate::gpu::{Gmem, Gpu};
 use crate::memory::{Lent, Memory};
 
+use super::helper::AWAKE;
 use super::late::Resolves;
 use super::{flush, record_finished, take_batch};
 
@@ -32,10 +33,6 @@ pub(super) const KNOWN_PER_NEW: u64 = 6;
 
 /// Batches that are ahead at most.
 const MOST: usize = 4;
-
-/// How long somebody who finds nothing to help with stays awake, for what is about to begin: to wake him takes as long
-/// as to draw a band.
-const AWAKE: Duration = Duration::from_micros(200);
 
 /// How long he sleeps then, before he looks again.
 const NAP: Duration = Duration::from_micros(50);
