@@ -34,6 +34,12 @@ pub trait Environment {
         false
     }
 
+    /// Whether [`Environment::planes`] has all of `locations`.
+    fn has_planes(&mut self, locations: &[u16]) -> bool {
+        let _ = locations;
+        false
+    }
+
     /// The warp waits at a barrier: those that share it come as far. Alone there is nobody.
     fn barrier(&mut self) {}
 
@@ -64,6 +70,10 @@ impl<E: Environment + ?Sized> Environment for &mut E {
 
     fn planes(&mut self, locations: &[u16], frame: &mut [Lanes]) -> bool {
         (**self).planes(locations, frame)
+    }
+
+    fn has_planes(&mut self, locations: &[u16]) -> bool {
+        (**self).has_planes(locations)
     }
 
     fn barrier(&mut self) {

@@ -120,12 +120,7 @@ impl Warp {
     /// first instruction.
     #[inline]
     pub fn restart_but(&mut self, given: Range<u32>, program: &Program, live: Mask, helpers: Mask) {
-        for &row in &program.zeroed {
-            let id = row.wrapping_sub(FULL);
-            if id >= REGISTERS || !given.contains(&id.into()) {
-                self.rows[row as usize] = Lanes::ZERO;
-            }
-        }
+        self.clear(given, program);
         self.flow.restart(live | helpers);
         self.live = live;
         self.idle = !(live | helpers);
@@ -133,6 +128,25 @@ impl Warp {
         self.executed = 0;
         self.compiled = 0;
         self.lane_instructions = 0;
+    }
+
+    /// Back to the first instruction of a program that runs side by side: as [`Warp::restart_but`] for all lanes, each of
+    /// which will have run so many `instructions`.
+    #[inline]
+    pub fn begin_together(&mut self, given: Range<u32>, program: &Program, instructions: u64) {
+        self.clear(given, program);
+        (self.live, self.idle, self.killed) = (ALL, 0, 0);
+        self.executed = instructions;
+    }
+
+    #[inline]
+    fn clear(&mut self, given: Range<u32>, program: &Program) {
+        for &row in &program.zeroed {
+            let id = row.wrapping_sub(FULL);
+            if id >= REGISTERS || !given.contains(&id.into()) {
+                self.rows[row as usize] = Lanes::ZERO;
+            }
+        }
     }
 
     /// Lets `lanes` end before the first instruction: their registers stay as
@@ -160,6 +174,11 @@ impl Warp {
             Some([x, y, z, w, ..]) => [x, y, z, w],
             _ => [self.full(id), self.full(id + 1), self.full(id + 2), self.full(id + 3)],
         }
+    }
+
+    /// Whether there are full registers `id` and `id + 1`.
+    pub fn has_pair(id: u32) -> bool {
+        id.checked_add(1).is_some_and(|next| register(FULL, next).is_some())
     }
 
     /// Full registers `id` and `id + 1`, to write inputs after a restart; `None` if one of them does not exist.

@@ -15,8 +15,9 @@ use crate::draw::rb::fill::{Fill, fill_rectangle, fill_rows};
 use crate::draw::rb::state::TestOrder;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{WarpLanes, Worker};
-use crate::draw::vpc::interpolate::{Floats, Source, WarpQuads, Weights};
+use crate::draw::vpc::interpolate::{Floats, Source, WarpQuads, Weights, perspective_of_blocks};
 use crate::draw::vpc::planes::FrameState;
+use crate::shader::jit::{TOGETHER, Toll};
 use crate::shader::{LANES, Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
@@ -34,8 +35,9 @@ pub struct BandRun<'p, 'b, 'w> {
     early: Option<(usize, PackedTest)>,
     /// The register of i and j, if fragments start with nothing else.
     perspective_alone: Option<u32>,
-    /// Of the warp that runs.
-    frame: &'p FrameState,
+    /// What a warp costs where several can run side by side, with that register.
+    together: Option<(Toll, u32)>,
+    frames: &'p Frames,
     /// Those of less than a warp, and room for more.
     queue: [Quad; 2 * QUADS],
     queued: usize,
@@ -44,23 +46,27 @@ pub struct BandRun<'p, 'b, 'w> {
 }
 
 impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
-    /// Nothing drawn yet; of the frame nothing is known.
+    /// Nothing drawn yet; of the frames nothing is known.
     pub fn new(
         draw: &'p FragmentDraw<'p>,
         source: &'p Source<'p>,
         surfaces: &'p mut [PixelRows<'b>],
         worker: &'p mut Worker<'w>,
-        frame: &'p FrameState,
+        frames: &'p Frames,
     ) -> Self {
         let depth = draw.state.targets.depth.filter(|_| draw.plan.order == TestOrder::Early);
+        let perspective_alone = draw.state.fragment.inputs.perspective_alone();
         Self {
             draw,
             source,
             surfaces,
-            worker,
             early: depth.and_then(|depth| depth.packed()),
-            perspective_alone: draw.state.fragment.inputs.perspective_alone(),
-            frame,
+            perspective_alone,
+            together: perspective_alone
+                .filter(|id| Warp::has_pair(*id))
+                .and_then(|id| Some((worker.toll()?, id))),
+            worker,
+            frames,
             queue: [Quad::default(); 2 * QUADS],
             queued: 0,
             occupied: Occupied::default(),
@@ -138,7 +144,9 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             }
         }
         self.samples += samples;
-        for &(at, mask) in &halves.all[..left] {
+        let mut whole = 0;
+        for k in 0..left {
+            let (at, mask) = halves.all[k];
             if self.draw.plan.color != Coloring::Shaded {
                 self.note(|reasons| reasons.half_block(at, mask, WRITTEN));
             }
@@ -149,8 +157,16 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                         fill_rows(&mut self.surfaces[target.surface], at, mask, *word);
                     }
                 }
-                Coloring::Shaded => self.enqueue(index, at, quad_order(mask)),
+                Coloring::Shaded if mask == u32::MAX && !self.worker.stage.stores() => {
+                    self.make_way(index, at, mask, mask);
+                    halves.all[whole].0 = at;
+                    whole += 1;
+                }
+                Coloring::Shaded => self.enqueue(index, at, mask),
             }
+        }
+        if whole > 0 {
+            self.whole_blocks(index, &halves.all[..whole]);
         }
     }
 
@@ -168,18 +184,22 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
+    /// Shades what is in the queue if a quad of another primitive has one of these pixels, row by row and four to a
+    /// quad.
+    #[inline(always)]
+    fn make_way(&mut self, primitive: u32, at: [i32; 2], rows: u32, mask: u32) {
+        if self.occupied.may_have(at, rows) && self.shares_pixels(primitive, at, mask) {
+            self.flush();
+        }
+    }
+
     /// Queues quads of 8x4 pixels. Two quads of a warp must not share a pixel, or their
     /// order would be lost.
     #[inline(always)]
-    fn enqueue(&mut self, primitive: u32, at: [i32; 2], mask: u32) {
-        if self.occupied.may_have(at, mask) && self.shares_pixels(primitive, at, mask) {
-            self.flush();
-        }
-        // A whole block is a warp of its own, whose pixels lie row by row; whoever stores sees the order.
-        if mask == u32::MAX && !self.worker.stage.stores() {
-            return self.whole_block(primitive, at);
-        }
-        self.occupied.add(at, mask);
+    fn enqueue(&mut self, primitive: u32, at: [i32; 2], rows: u32) {
+        let mask = quad_order(rows);
+        self.make_way(primitive, at, rows, mask);
+        self.occupied.add(at, rows);
         // Those without pixels are overwritten: that is cheaper than to find out how many there are.
         let mut queued = self.queued;
         for quad in &quads(primitive, at, mask) {
@@ -189,7 +209,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         self.queued = queued;
         if self.queued >= QUADS {
             self.flush();
-            self.occupied.add(at, mask);
+            self.occupied.add(at, rows);
         }
     }
 
@@ -200,13 +220,45 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         queue.iter().any(|quad| quad.primitive != primitive && quad.touches(at, mask))
     }
 
+    /// Shades some times 8x4 pixels, each a warp of its own whose pixels lie row by row. They share none, so that they
+    /// may come behind what else there is of their primitive.
+    #[inline(never)]
+    fn whole_blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
+        for blocks in blocks.chunks(TOGETHER) {
+            if blocks.len() == 1 || !self.blocks_together(primitive, blocks) {
+                blocks.iter().for_each(|(at, _)| self.whole_block(primitive, *at));
+            }
+        }
+    }
+
+    /// The same side by side, if that can be.
+    fn blocks_together(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) -> bool {
+        let Some((toll, id)) = self.together.filter(|_| !self.worker.is_stopped()) else { return false };
+        let first = quads(primitive, blocks[0].0, u32::MAX);
+        let mut pieces = WarpQuads::of_block(&first, blocks[0].0, self.source);
+        pieces.set_frame(&self.frames.beside);
+        let enter = |warps: &mut [Warp]| {
+            let pairs = warps.iter_mut().map(|warp| warp.full_pair_mut(id).expect("two registers"));
+            perspective_of_blocks(&self.draw.primitives[primitive as usize], blocks, pairs);
+        };
+        if !self.worker.run_together(toll, blocks.len(), &pieces, id..id + 2, enter) {
+            return false;
+        }
+        for (number, (at, _)) in blocks.iter().enumerate() {
+            let quads = quads(primitive, *at, u32::MAX);
+            let pieces = WarpQuads::of_block(&quads, *at, self.source);
+            self.merge(Ran::Beside(number), &pieces, None, u32::MAX);
+        }
+        true
+    }
+
     /// Shades 8x4 pixels.
     #[inline(never)]
     fn whole_block(&mut self, primitive: u32, at: [i32; 2]) {
         if !self.worker.is_stopped() {
             let quads = quads(primitive, at, u32::MAX);
             let mut pieces = WarpQuads::of_block(&quads, at, self.source);
-            pieces.set_frame(self.frame);
+            pieces.set_frame(&self.frames.alone);
             self.warp(&pieces, WarpLanes::first(LANES));
         }
     }
@@ -222,7 +274,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         if count > 0 && !self.worker.is_stopped() {
             let quads = &quads[..count];
             let mut pieces = WarpQuads::new(quads, self.source);
-            pieces.set_frame(self.frame);
+            pieces.set_frame(&self.frames.alone);
             self.warp(&pieces, lanes_of_quads(quads));
         }
     }
@@ -243,26 +295,33 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                 (self.worker.run(lanes, Some(pieces), enter), Some(weights))
             }
         };
-        self.note(|reasons| reasons.spent(&pieces.quads, lanes.live, self.worker.warp.executed()));
-        if ended {
-            let covered = self.worker.warp.covered();
-            self.note(|reasons| reasons.quads(&pieces.quads, lanes.live & !covered, KILLED));
-            self.merge(pieces, weights.as_ref(), covered);
+        match ended {
+            true => self.merge(Ran::Alone, pieces, weights.as_ref(), lanes.live),
+            false => {
+                self.note(|reasons| reasons.spent(&pieces.quads, lanes.live, self.worker.warp.executed()));
+            }
         }
     }
 
-    /// What comes after the shader: alpha test, late tests, colours.
-    fn merge(&mut self, pieces: &WarpQuads<'_>, weights: Option<&Weights>, mut covered: u32) {
+    /// What comes after the shader, of which these lanes were live: alpha test, late tests, colours.
+    #[inline(always)]
+    fn merge(&mut self, ran: Ran, pieces: &WarpQuads<'_>, weights: Option<&Weights>, live: u32) {
         let targets = &self.draw.state.targets;
+        let warp = ran.warp(self.worker);
+        let mut covered = warp.covered();
+        self.note(|reasons| {
+            reasons.spent(&pieces.quads, live, warp.executed());
+            reasons.quads(&pieces.quads, live & !covered, KILLED);
+        });
         if let Some(test) = targets.alpha_test {
             let mut widened = None;
-            let alpha = colors(&self.worker.warp, &targets.outputs[0], &mut widened)[3];
+            let alpha = colors(warp, &targets.outputs[0], &mut widened)[3];
             let passed = covered & test.passes(alpha);
             self.note(|reasons| reasons.quads(&pieces.quads, covered & !passed, KILLED));
             covered = passed;
         }
         if self.draw.plan.order == TestOrder::Late {
-            let passed = self.late_test(pieces, weights, covered);
+            let passed = self.late_test(ran, pieces, weights, covered);
             self.note(|reasons| reasons.quads(&pieces.quads, covered & !passed, FAILED));
             covered = passed;
             self.samples += u64::from(covered.count_ones());
@@ -273,23 +332,57 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         self.note(|reasons| reasons.quads(&pieces.quads, covered, WRITTEN));
         let (mut widened, mut widened_dual) = (None, None);
         for target in &targets.color {
-            let src = colors(&self.worker.warp, &target.output, &mut widened);
+            let warp = ran.warp(self.worker);
+            let src = colors(warp, &target.output, &mut widened);
             let blends = target.blend.is_some();
-            let second = blends.then(|| colors(&self.worker.warp, &targets.outputs[1], &mut widened_dual));
+            let second = blends.then(|| colors(warp, &targets.outputs[1], &mut widened_dual));
             let dual = second.as_ref().unwrap_or(&src);
             target.write(&mut self.surfaces[target.surface], &pieces.quads, covered, &src, dual);
         }
     }
 
-    fn late_test(&mut self, pieces: &WarpQuads<'_>, weights: Option<&Weights>, covered: u32) -> u32 {
+    fn late_test(
+        &mut self,
+        ran: Ran,
+        pieces: &WarpQuads<'_>,
+        weights: Option<&Weights>,
+        covered: u32,
+    ) -> u32 {
         let targets = &self.draw.state.targets;
         let Some(depth) = &targets.depth else { return covered };
         let z = match (targets.depth_output, weights) {
-            (Some(id), _) => self.worker.warp.full(id).floats(),
+            (Some(id), _) => ran.warp(self.worker).full(id).floats(),
             (None, Some(weights)) => weights.z,
             (None, None) => pieces.weights().z,
         };
         test_quads(depth, self.surfaces, pieces, &z, covered)
+    }
+}
+
+/// What is known of the frames of a worker's warps, of whatever runs one after the other.
+#[derive(Debug, Default)]
+pub struct Frames {
+    /// Of the warp that runs alone.
+    alone: FrameState,
+    /// Of those that run side by side.
+    beside: FrameState,
+}
+
+/// Which of a worker's warps.
+#[derive(Clone, Copy)]
+enum Ran {
+    /// The one that runs alone.
+    Alone,
+    /// The one with this number, of those side by side.
+    Beside(usize),
+}
+
+impl Ran {
+    fn warp<'w>(self, worker: &'w Worker<'_>) -> &'w Warp {
+        match self {
+            Self::Alone => &worker.warp,
+            Self::Beside(number) => &worker.beside[number],
+        }
     }
 }
 

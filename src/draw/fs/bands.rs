@@ -6,10 +6,9 @@ use crate::budget::Budget;
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{Launched, Threads, Worker, launch};
-use crate::draw::vpc::planes::FrameState;
 use crate::memory::Memory;
 
-use super::band::BandRun;
+use super::band::{BandRun, Frames};
 use super::sampled::SampledRun;
 use super::{Coloring, FragmentDraw, Plan};
 
@@ -68,8 +67,8 @@ impl FragmentDraw<'_> {
     ) -> u64 {
         match self.state.targets.samples.count() {
             1 => {
-                let (source, frame) = (self.source(), FrameState::default());
-                BandRun::new(self, &source, surfaces, worker, &frame).run(area, order)
+                let (source, frames) = (self.source(), Frames::default());
+                BandRun::new(self, &source, surfaces, worker, &frames).run(area, order)
             }
             _ => SampledRun::new(self, surfaces, worker).run(area, order),
         }

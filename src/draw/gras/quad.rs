@@ -107,27 +107,37 @@ pub fn covered_quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> impl Iterat
     })
 }
 
-/// Which pixels the quads of a queue have: all of them, and perhaps others. All parts of the screen of 16x16 pixels
-/// share one place, of eight times 8x4 pixels.
+/// Which pixels the quads of a queue have: all of them, and perhaps others. All parts of the screen of 32x16 pixels
+/// share one place, with a bit for each pixel.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Occupied([u32; 8]);
+pub struct Occupied([u32; 16]);
 
 impl Occupied {
-    /// Whether one of these pixels of the 8x4 at `at` (four to a quad) may be among them.
+    /// Whether one of these pixels of the 8x4 at `at` (row by row) may be among them.
     #[inline(always)]
     pub fn may_have(&self, at: [i32; 2], mask: u32) -> bool {
-        self.0[Self::place(at)] & mask != 0
+        let mut common = 0;
+        for row in 0..4 {
+            let (place, bits) = Self::row(at, mask, row);
+            common |= self.0[place] & bits;
+        }
+        common != 0
     }
 
     /// These are among them.
     #[inline(always)]
     pub fn add(&mut self, at: [i32; 2], mask: u32) {
-        self.0[Self::place(at)] |= mask;
+        for row in 0..4 {
+            let (place, bits) = Self::row(at, mask, row);
+            self.0[place] |= bits;
+        }
     }
 
+    /// Where a row of 8x4 pixels has its place, and its bits there.
     #[inline(always)]
-    fn place([x, y]: [i32; 2]) -> usize {
-        (x >> 3 & 1 | y >> 1 & 6) as usize
+    fn row([x, y]: [i32; 2], mask: u32, row: u32) -> (usize, u32) {
+        let bits = mask >> (8 * row) & 0xff;
+        ((y as u32).wrapping_add(row) as usize % 16, bits.rotate_left(x as u32 % 32))
     }
 }
 
@@ -185,13 +195,14 @@ mod tests {
             let mut queue = Vec::new();
             let mut occupied = Occupied::default();
             for _ in 0..4 {
-                let at = [8 * random(4) as i32 - 16, 4 * random(8) as i32 - 16];
-                let mask = (random(1 << 16) << 16 | random(1 << 16)) & (random(1 << 16) * 0x1_0001);
+                let at = [2 * random(16) as i32 - 16, 2 * random(16) as i32 - 16];
+                let rows = (random(1 << 16) << 16 | random(1 << 16)) & (random(1 << 16) * 0x1_0001);
+                let mask = quad_order(rows);
                 let touches = queue.iter().any(|quad: &Quad| quad.touches(at, mask));
-                assert!(occupied.may_have(at, mask) || !touches);
+                assert!(occupied.may_have(at, rows) || !touches);
                 touched += u32::from(touches);
-                free += u32::from(!occupied.may_have(at, mask));
-                occupied.add(at, mask);
+                free += u32::from(!occupied.may_have(at, rows));
+                occupied.add(at, rows);
                 queue.extend(covered_quads(0, at, mask));
             }
         }

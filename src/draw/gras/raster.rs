@@ -271,8 +271,8 @@ impl Shape {
         self
     }
 
-    /// Calls `emit` with the first pixel and the coverage of every block of `clip` that
-    /// has covered pixels, row by row. Bit `8 * y + x` of the mask is pixel (x, y).
+    /// Calls `emit` with the first pixel and the coverage of blocks of `clip`, all that
+    /// have covered pixels, row by row. Bit `8 * y + x` of the mask is pixel (x, y).
     #[inline(always)]
     pub fn cover(&self, clip: Rect, emit: impl FnMut(i32, i32, u64)) {
         self.cover_by(signs, clip, emit);
@@ -285,11 +285,11 @@ impl Shape {
         if area.is_empty() {
             return;
         }
-        let first = |from: i32| from & -BLOCK;
-        let mut row = Walk::new(&self.edges, first(area.x0), first(area.y0));
-        for y in (first(area.y0)..area.y1).step_by(BLOCK as usize) {
+        let [left, top] = first_block(area, clip);
+        let mut row = Walk::new(&self.edges, left, top);
+        for y in (top..area.y1).step_by(BLOCK as usize) {
             let mut walk = row;
-            for x in (first(area.x0)..area.x1).step_by(BLOCK as usize) {
+            for x in (left..area.x1).step_by(BLOCK as usize) {
                 let mask = walk.covered(signs) & rect_mask(area, x, y);
                 if mask != 0 {
                     emit(x, y, mask);
@@ -309,6 +309,23 @@ impl Shape {
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn block(edges: &[Edge; EDGES], x: i32, y: i32) -> u64 {
     Walk::new(edges, x, y).covered(signs)
+}
+
+/// Pixels along a side of an area that is small: few blocks hold it, if they begin where it does.
+const SMALL: i32 = 2 * BLOCK;
+
+/// Where the blocks of `area`, a part of `clip`, begin. Those of a large one have their place on the screen. Those of a
+/// small one begin with it, at a quad, or so that they do not go beyond `clip` if that can be.
+#[inline(always)]
+fn first_block(area: Rect, clip: Rect) -> [i32; 2] {
+    let first = |from: i32, to: i32, least: i32, end: i32| {
+        let blocks = (to - (from & -2) + BLOCK - 1) & -BLOCK;
+        (from & -2).min((end.saturating_add(1) & -2) - blocks).max((least & -2).min(from & -2))
+    };
+    if area.x1 - area.x0 > SMALL || area.y1 - area.y0 > SMALL {
+        return [area.x0 & -BLOCK, area.y0 & -BLOCK];
+    }
+    [first(area.x0, area.x1, clip.x0, clip.x1), first(area.y0, area.y1, clip.y0, clip.y1)]
 }
 
 /// Pixels of the block at (x, y) that lie in `rect`.
@@ -406,6 +423,51 @@ mod tests {
             }
         }
         assert_eq!(got, want);
+    }
+
+    /// Triangles of all sizes, whole and cut: pixel by pixel what the block of each pixel says.
+    #[test]
+    fn small_areas_are_covered_like_large_ones_and_in_few_blocks() {
+        let mut seed = 5u32;
+        let mut random = |below: i32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((seed >> 8) % below as u32) as i32
+        };
+        let (mut covered, mut small) = (0, 0);
+        for size in [3, 7, 15, 16, 17, 40] {
+            for _ in 0..200 {
+                let corner = [random(70) - 8, random(70) - 8];
+                let mut point = || [0, 1].map(|axis| 256 * corner[axis] + random(256 * size));
+                let mut corners = [point(), point(), point()];
+                if signed_area(corners) < 0 {
+                    corners.swap(0, 1);
+                }
+                let shape = Shape::polygon(&corners);
+                let clip = Rect { x0: random(9), y0: 2 * random(5), x1: 40 + random(9), y1: 48 };
+                let area = shape.bounds.intersect(clip);
+                let mut want = Vec::new();
+                for (x, y) in (clip.y0..clip.y1).flat_map(|y| (clip.x0..clip.x1).map(move |x| (x, y))) {
+                    let (left, top) = (x & -BLOCK, y & -BLOCK);
+                    let bit = 8 * (y - top) + x - left;
+                    want.extend((shape.block(clip, left, top) >> bit & 1 != 0).then_some((x, y)));
+                }
+                want.sort_unstable();
+                assert_eq!(pixels(&shape, clip), want, "{corners:?} {clip:?}");
+                covered += want.len();
+                let is_small = area.x1 - area.x0 <= SMALL && area.y1 - area.y0 <= SMALL;
+                let mut blocks = 0;
+                shape.cover(clip, |x, y, _| {
+                    blocks += 1;
+                    assert!(x % 2 == 0 && y % 2 == 0, "quads are where they are");
+                    let is_inside = y >= clip.y0 && y + BLOCK <= clip.y1 && x + BLOCK <= clip.x1 + 1;
+                    assert!(!is_small || is_inside, "({x}, {y}) in {clip:?}");
+                });
+                let fits = area.x1 - (area.x0 & -2) <= BLOCK && area.y1 - (area.y0 & -2) <= BLOCK;
+                small += usize::from(fits && blocks == 1);
+                assert!(!fits || blocks <= 1, "{area:?}");
+            }
+        }
+        assert!(covered > 9_000 && small > 150, "{covered} {small}");
     }
 
     /// Half of all that can be drawn on: nowhere along its long side do the values of the others fit 32 bits.

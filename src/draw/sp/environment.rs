@@ -51,6 +51,10 @@ impl Environment for StageEnvironment<'_, '_, '_> {
         self.quads.is_some_and(|quads| quads.planes(locations, frame))
     }
 
+    fn has_planes(&mut self, locations: &[u16]) -> bool {
+        self.quads.is_some_and(|quads| quads.has_planes(locations))
+    }
+
     fn rests_on(&mut self, guess: Guess, reach: Reach) {
         self.memory.log.rests.get_or_insert_default().add(guess, reach);
     }

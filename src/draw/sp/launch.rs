@@ -15,12 +15,13 @@ use rayon::prelude::*;
 
 use super::environment::StageEnvironment;
 use super::log::ShaderLog;
-use super::memory::{GpuMemory, ShaderMemory, Stores};
+use super::memory::{GpuMemory, ShaderMemory, Stores, TEXELS_PER_LANE};
 use super::state::StageState;
 use crate::budget::{Budget, Ends, Work};
 use crate::draw::tpl1::BoundBank;
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
+use crate::shader::jit::{self, Toll};
 use crate::shader::{
     Counting, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, ShaderFault, Warp, run, run_counting,
 };
@@ -60,6 +61,8 @@ pub struct Worker<'a> {
     pub stage: &'a StageState,
     /// The registers of the warp that runs. (A stage whose warps wait for each other has more.)
     pub warp: Warp,
+    /// Those that run side by side, as many as there ever were.
+    pub beside: Vec<Warp>,
     /// The warp of which those of a work group are copies.
     fresh: Option<Box<Warp>>,
     /// Warps that have ended.
@@ -77,9 +80,9 @@ pub struct Worker<'a> {
 impl<'a> Worker<'a> {
     /// A worker with nothing done, and no limit but that of a single warp.
     pub fn new(stage: &'a StageState, gpu: GpuMemory<'a>) -> Self {
-        let (warp, fresh, ended, counts) = Default::default();
+        let (warp, beside, fresh, ended, counts) = Default::default();
         let memory = ShaderMemory::new(gpu, stage);
-        Self { stage, warp, fresh, ended, memory, exhausted: None, ends: None, counts }
+        Self { stage, warp, beside, fresh, ended, memory, exhausted: None, ends: None, counts }
     }
 
     /// The same, whose jobs are over as soon as the run ends from outside.
@@ -120,6 +123,48 @@ impl<'a> Worker<'a> {
                 Some(Outcome::Fault(_)) | None => return false,
             }
         }
+    }
+
+    /// What a warp costs where several can run side by side: nobody looks at single ones.
+    pub fn toll(&self) -> Option<Toll> {
+        let looks = self.stage.catch.is_some() || self.stage.counting != Counting::Off;
+        self.stage.program.routine().filter(|_| !looks)?.toll()
+    }
+
+    /// Runs `count` warps of all lanes side by side, in [`Worker::beside`]: they have a `toll`, and the primitive of
+    /// `quads`. `enter` writes all lanes of full registers `given`, which are in the rows of each. What they do and cost is
+    /// what it is one after the other. False, and nothing done, where it might not be.
+    pub fn run_together(
+        &mut self,
+        toll: Toll,
+        count: usize,
+        quads: &WarpQuads<'_>,
+        given: Range<u32>,
+        enter: impl FnOnce(&mut [Warp]),
+    ) -> bool {
+        if self.memory.left() <= count as u64 * price(toll)
+            || self.ends.as_ref().is_some_and(Ends::are_reached)
+        {
+            return false;
+        }
+        while self.beside.len() < count {
+            self.beside.push(self.stage.warp());
+        }
+        let warps = &mut self.beside[..count];
+        let program = &self.stage.program;
+        for warp in &mut *warps {
+            warp.begin_together(given.clone(), program, toll.instructions);
+        }
+        enter(warps);
+        let mut environment = StageEnvironment { memory: &mut self.memory, quads: Some(quads) };
+        if !jit::run_together(program, warps, &mut environment) {
+            return false;
+        }
+        self.memory.spend(Work::Warp, count as u64, |work| &mut work.warps);
+        let instructions = count as u64 * toll.instructions;
+        self.memory.spend(Work::WarpInstruction, instructions, |work| &mut work.instructions);
+        self.memory.work.compiled += count as u64 * toll.compiled;
+        true
     }
 
     /// A warp of the group that [`Worker::begin_group`] began, before its first instruction, in the
@@ -244,6 +289,9 @@ impl<'a> Worker<'a> {
         if self.warp.limit != 0 {
             self.stage.spare.leave(std::mem::take(&mut self.warp));
         }
+        if !self.beside.is_empty() {
+            self.stage.spare.leave_all(self.beside.drain(..));
+        }
     }
 
     /// Does a job that may cost `share` units.
@@ -256,6 +304,12 @@ impl<'a> Worker<'a> {
         log.counts = std::mem::take(&mut self.counts);
         Done { result, log, exhausted: self.exhausted.take() }
     }
+}
+
+/// Units that a warp of this toll costs.
+fn price(Toll { instructions, requests, .. }: Toll) -> u64 {
+    let texels = requests.saturating_mul(LANES as u64 * TEXELS_PER_LANE * Work::Texel.price());
+    Work::Warp.price().saturating_add(instructions * Work::WarpInstruction.price()).saturating_add(texels)
 }
 
 /// One of several workers: whenever it goes, it leaves its warp to the next.
@@ -448,9 +502,18 @@ fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut
 mod tests {
     use std::sync::Mutex;
 
+    use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
+
     use super::super::log::ShaderWork;
     use super::*;
-    use crate::shader::Summary;
+    use crate::draw::gras::quad::quads;
+    use crate::draw::vertices::Vertices;
+    use crate::draw::vpc::interpolate::Source;
+    use crate::draw::vpc::interpolate::tests::primitive;
+    use crate::draw::vpc::planes::Interpolated;
+    use crate::draw::vpc::state::MAX_VARYINGS;
+    use crate::shader::jit::Routine;
+    use crate::shader::{Jit, Lanes, Summary};
 
     fn stage(text: &str, stores: bool) -> StageState {
         StageState { summary: Summary { stores, ..Summary::default() }, ..StageState::of(text) }
@@ -518,6 +581,63 @@ mod tests {
         let (ran, work, cut) = run(&stage("loop:\njump #loop\nend\n", true), &[1, 1], units, 1);
         assert_eq!((ran, cut), (vec![0], Some(Work::WarpInstruction)));
         assert!(work.instructions <= 5001, "{}", work.instructions);
+    }
+
+    /// What a job costs, and whether its warps ran side by side, that has so many units for four warps.
+    fn side_by_side_for(stage: &StageState, units: u64) -> (ShaderWork, bool, Vec<Lanes>) {
+        let (primitives, vertices) = ([primitive()], Vertices::new(0, 3));
+        let (interpolation, replacement) =
+            ([IntpMode::SMOOTH; MAX_VARYINGS], [ReplMode::Other(0); MAX_VARYINGS]);
+        let interpolated = Interpolated::ALL;
+        let source = Source {
+            primitives: &primitives,
+            vertices: &vertices,
+            interpolation: &interpolation,
+            replacement: &replacement,
+            interpolated,
+        };
+        let quads = quads(0, [0, 0], u32::MAX);
+        let quads = WarpQuads::new(&quads, &source);
+        let mut memory = Memory::new();
+        let mut worker = Worker::new(stage, GpuMemory::ReadWrite(&mut memory));
+        let enter = |warp: &mut Warp, n: usize| {
+            (0..2).for_each(|id| *warp.full_mut(id) = Lanes([(n as f32 + 1.5).to_bits(); LANES]));
+        };
+        let ((ran, found), log, _) = worker.one_job(units, |worker| {
+            let toll = worker.toll().expect("it goes straight on");
+            let ran = worker.run_together(toll, 4, &quads, 0..2, |warps| {
+                warps.iter_mut().enumerate().for_each(|(n, warp)| enter(warp, n));
+            });
+            let mut found: Vec<Lanes> = worker.beside.iter().map(|warp| *warp.full(6)).collect();
+            if !ran {
+                found = (0..4)
+                    .map(|n| {
+                        worker.run(WarpLanes::first(LANES), Some(&quads), |warp, _| enter(warp, n));
+                        *worker.warp.full(6)
+                    })
+                    .collect();
+            }
+            (ran, found)
+        });
+        (log.work, ran, found)
+    }
+
+    #[test]
+    fn warps_run_side_by_side_where_all_of_them_are_paid_for() {
+        let stage =
+            stage("add.f r1.x, r0.x, c0.x\nmul.f r1.y, r1.x, r0.y\nadd.f r1.z, r1.x, r1.y\nend\n", false);
+        stage.program.prepare(Jit::On);
+        if stage.program.routine().is_none() {
+            return;
+        }
+        let toll = stage.program.routine().and_then(Routine::toll).expect("it goes straight on");
+        assert_eq!(toll.requests, 0);
+        let cost = 4 * price(toll);
+        let (work, ran, found) = side_by_side_for(&stage, cost + 1);
+        assert!(ran && work.warps == 4 && work.units() == cost);
+        let (alone, ran, found_alone) = side_by_side_for(&stage, cost);
+        assert!(!ran, "the last would use up what there is");
+        assert_eq!((alone, found_alone), (work, found));
     }
 
     #[test]

@@ -20,7 +20,7 @@ const PRIVATE_BYTES: usize = 16 << 10;
 /// Accesses that one which finds nothing is charged for besides: it has to be noted.
 const MISS: u64 = 16;
 /// Texels that a texture request is charged for, a lane: those of a bilinear filter.
-const TEXELS_PER_LANE: u64 = 4;
+pub(super) const TEXELS_PER_LANE: u64 = 4;
 
 /// GPU memory, as a worker may use it.
 pub enum GpuMemory<'a> {

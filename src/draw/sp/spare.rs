@@ -8,8 +8,8 @@ use crate::shader::Warp;
 #[derive(Clone, Default)]
 pub struct SpareWarps(Arc<Mutex<Vec<Warp>>>);
 
-/// Warps that are kept: one for each thread of a large machine.
-const MAX_SPARE: usize = 64;
+/// Warps that are kept: some for each thread of a large machine.
+const MAX_SPARE: usize = 256;
 
 impl SpareWarps {
     /// One of them.
@@ -19,9 +19,13 @@ impl SpareWarps {
 
     /// Leaves `warp`.
     pub fn leave(&self, warp: Warp) {
-        let mut warps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if warps.len() < MAX_SPARE {
-            warps.push(warp);
-        }
+        self.leave_all([warp]);
+    }
+
+    /// Leaves all of `warps`.
+    pub fn leave_all(&self, warps: impl IntoIterator<Item = Warp>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = MAX_SPARE.saturating_sub(kept.len());
+        kept.extend(warps.into_iter().take(room));
     }
 }

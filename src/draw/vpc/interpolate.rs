@@ -186,10 +186,7 @@ fn weights(pieces: &WarpQuads<'_>) -> Weights {
 fn perspective(pieces: &WarpQuads<'_>, out: &mut [Lanes; 2]) {
     let position = |(x, y): &(Floats, Floats), l: usize| [x[l], y[l]];
     match (pieces.quads.block(), pieces.only()) {
-        (Some([x, y]), Some(primitive)) => {
-            let (planes, first) = (WeightPlanes::of(primitive), [x as f32 + 0.5, y as f32 + 0.5]);
-            perspective_by(|l| [first[0] + OF_BLOCK[0][l], first[1] + OF_BLOCK[1][l]], |_| planes, out);
-        }
+        (Some(at), Some(primitive)) => of_blocks(primitive, std::iter::once((at, out))),
         (None, Some(primitive)) => {
             let (planes, centres) = (WeightPlanes::of(primitive), centres(&pieces.quads));
             perspective_by(|l| position(&centres, l), |_| planes, out);
@@ -206,6 +203,30 @@ fn perspective(pieces: &WarpQuads<'_>, out: &mut [Lanes; 2]) {
     }
 }
 
+/// i and j with perspective of some times 8x4 pixels of a primitive, each with its first pixel; `out` has room for each.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn perspective_of_blocks<'o>(
+    primitive: &ScreenPrimitive,
+    blocks: &[([i32; 2], u32)],
+    out: impl Iterator<Item = &'o mut [Lanes; 2]>,
+) {
+    of_blocks(primitive, blocks.iter().map(|(at, _)| *at).zip(out));
+}
+
+#[inline(always)]
+fn of_blocks<'o>(primitive: &ScreenPrimitive, blocks: impl Iterator<Item = ([i32; 2], &'o mut [Lanes; 2])>) {
+    let planes = WeightPlanes::of(primitive);
+    let upright = planes.upright();
+    for ([x, y], out) in blocks {
+        let first = [x as f32 + 0.5, y as f32 + 0.5];
+        let position = |l: usize| [first[0] + OF_BLOCK[0][l], first[1] + OF_BLOCK[1][l]];
+        match upright {
+            Some(upright) => upright_by(position, upright, out),
+            None => perspective_by(position, |_| planes, out),
+        }
+    }
+}
+
 #[inline(always)]
 fn perspective_by(
     position: impl Fn(usize) -> [f32; 2],
@@ -215,6 +236,16 @@ fn perspective_by(
     for l in 0..LANES {
         let [x, y] = position(l);
         let [at_i, at_j] = planes(l).at(x, y).perspective;
+        (i.0[l], j.0[l]) = (at_i.to_bits(), at_j.to_bits());
+    }
+}
+
+/// The same of a primitive all of which is as far away.
+#[inline(always)]
+fn upright_by(position: impl Fn(usize) -> [f32; 2], planes: Upright, [i, j]: &mut [Lanes; 2]) {
+    for l in 0..LANES {
+        let [x, y] = position(l);
+        let [at_i, at_j] = planes.at(x, y);
         (i.0[l], j.0[l]) = (at_i.to_bits(), at_j.to_bits());
     }
 }
@@ -312,6 +343,26 @@ struct WeightPlanes {
     inv_w: [f32; 3],
 }
 
+/// The same where 1/w is the same at all vertices, and so everywhere.
+#[derive(Clone, Copy)]
+struct Upright {
+    base: [f32; 2],
+    i: Affine,
+    j: Affine,
+    inv_w: f32,
+    /// 1 / `inv_w`.
+    w: f32,
+}
+
+impl Upright {
+    /// What [`WeightPlanes::at`] says, with perspective.
+    #[inline(always)]
+    fn at(&self, x: f32, y: f32) -> [f32; 2] {
+        let from = [x - self.base[0], y - self.base[1]];
+        [&self.i, &self.j].map(|plane| on_plane(plane, from) * self.inv_w * self.w)
+    }
+}
+
 /// The same with its depth.
 #[derive(Clone, Copy)]
 struct Planes {
@@ -345,6 +396,19 @@ impl WeightPlanes {
         let w = w0 + i * (w1 - w0) + j * (w2 - w0);
         let inv = 1.0 / w;
         AtPosition { inv_w: w, perspective: [i * w1 * inv, j * w2 * inv], linear: [i, j] }
+    }
+
+    /// The short form, if it gives the same bits: where i and j are finite, what they are multiplied with 0 is a zero,
+    /// which changes no other number.
+    #[inline(always)]
+    fn upright(&self) -> Option<Upright> {
+        // Far from all that overflows: positions are below 2^16.
+        const LARGE: f32 = 1e30;
+        let Self { base, i, j, inv_w: [w0, w1, w2] } = *self;
+        let numbers = [i.at, i.dx, i.dy, j.at, j.dx, j.dy, base[0], base[1]];
+        let are_small = numbers.iter().all(|number| number.abs() < LARGE);
+        let is_upright = w0 == w1 && w0 == w2 && w0 != 0.0 && w0.is_finite();
+        (is_upright && are_small).then(|| Upright { base, i, j, inv_w: w0, w: 1.0 / w0 })
     }
 
     #[inline(always)]
@@ -440,7 +504,7 @@ pub(super) fn to_lanes<T: Copy + Default>(of_quads: [T; QUADS]) -> [T; LANES] {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::draw) mod tests {
     use super::*;
     use crate::draw::gras::quad::quads;
     use crate::draw::gras::raster::{Rect, Shape};
@@ -465,9 +529,23 @@ pub(super) mod tests {
         }
     }
 
+    /// Aslant, and all of it as far away, near or beyond what the short form is for.
     #[test]
     fn a_block_has_the_weights_of_its_quads() {
-        let (primitives, vertices) = ([primitive()], Vertices::new(0, 3));
+        has_the_weights_of_its_quads(primitive());
+        let far = Affine { at: 1e38, dx: 1e37, dy: -3e36 };
+        for inv_w in [0.7, -2.0, 1.0, 1e-30, 0.0, -0.0, f32::INFINITY, f32::NAN] {
+            let upright = ScreenPrimitive { inv_w: [inv_w; 3], ..primitive() };
+            has_the_weights_of_its_quads(ScreenPrimitive { i: far, ..upright.clone() });
+            has_the_weights_of_its_quads(ScreenPrimitive { j: far, ..upright.clone() });
+            let is_short = inv_w.is_finite() && inv_w != 0.0;
+            assert_eq!(WeightPlanes::of(&upright).upright().is_some(), is_short, "{inv_w}");
+            has_the_weights_of_its_quads(upright);
+        }
+    }
+
+    fn has_the_weights_of_its_quads(primitive: ScreenPrimitive) {
+        let (primitives, vertices) = ([primitive], Vertices::new(0, 3));
         let (interpolation, replacement) =
             ([IntpMode::SMOOTH; MAX_VARYINGS], [ReplMode::Other(0); MAX_VARYINGS]);
         let source = Source {
@@ -481,8 +559,14 @@ pub(super) mod tests {
         let [mut by_quads, mut by_block] = [[Lanes::ZERO; 2]; 2];
         WarpQuads::new(&quads, &source).perspective(&mut by_quads);
         WarpQuads::of_block(&quads, [40, 20], &source).perspective(&mut by_block);
-        assert_eq!(by_block, by_quads);
         let weights = WarpQuads::new(&quads, &source).weights().perspective;
-        assert_eq!(by_block.map(|lanes| lanes.floats()), weights);
+        // Any NaN may be any other: programs see the canonical one.
+        let plain = |bits: u32| if f32::from_bits(bits).is_nan() { f32::NAN.to_bits() } else { bits };
+        let of_weights = weights.map(|floats| Lanes::from(floats).map(plain));
+        assert_eq!(by_block.map(|lanes| lanes.map(plain)), of_weights);
+        let mut of_two = [[Lanes::ZERO; 2]; 2];
+        let blocks = [([40, 20], 0), ([48, 20], 0)];
+        perspective_of_blocks(&primitives[0], &blocks, of_two.iter_mut());
+        assert_eq!(of_two[0], by_block);
     }
 }

@@ -70,8 +70,7 @@ impl WarpQuads<'_> {
         {
             return true;
         }
-        let has_sprites = || self.runs().any(|run| run.primitive.sprite.is_some());
-        if !self.source.interpolated.has_all(locations, has_sprites) {
+        if !self.has_planes(locations) {
             return false;
         }
         spread(self, locations, frame);
@@ -79,6 +78,12 @@ impl WarpQuads<'_> {
             state.0.set(alone.map(|primitive| (primitive, locations.as_ptr())));
         }
         true
+    }
+
+    /// Whether all of `locations` are interpolated.
+    pub fn has_planes(&self, locations: &[u16]) -> bool {
+        let has_sprites = || self.runs().any(|run| run.primitive.sprite.is_some());
+        self.source.interpolated.has_all(locations, has_sprites)
     }
 }
 

@@ -12,6 +12,30 @@ impl Routine {
     pub fn new(_: &Program) -> Option<Self> {
         None
     }
+
+    /// Never called.
+    pub fn toll(&self) -> Option<Toll> {
+        match *self {}
+    }
+}
+
+/// Warps that run side by side at most.
+pub const TOGETHER: usize = 1;
+
+/// What a warp of those costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Toll {
+    /// Its instructions.
+    pub instructions: u64,
+    /// Those of them that are machine code.
+    pub compiled: u64,
+    /// Its requests for texels.
+    pub requests: u64,
+}
+
+/// None do.
+pub fn run_together(_: &Program, _: &mut [Warp], _: &mut impl Environment) -> bool {
+    false
 }
 
 /// There is no machine that code is made for.

@@ -3,19 +3,40 @@
 use super::super::alu::{self, Row};
 use super::super::effect::Effect;
 use super::super::environment::{Environment, Refused};
-use super::super::lanes::ALL;
+use super::super::lanes::{ALL, Lanes};
 use super::super::ops::{Op, Plain};
 use super::super::program::Program;
 use super::super::run::{Outcome, apply};
 use super::super::warp::{Killed, Warp};
 use super::Routine;
-use super::segment::Segment;
+use super::emit::SPILLS;
+use super::segment::{Part, Segment};
+
+/// Warps that run side by side at most: with more of them their registers leave the first cache.
+pub const TOGETHER: usize = 4;
 
 /// The way through a program that has only one.
 pub struct Line {
     stretches: Vec<Stretch>,
     /// Instructions on it.
     instructions: u64,
+    /// Those of them that are machine code.
+    compiled: u64,
+    /// Requests for texels on it; `None` if there is something else that a warp alone has to do.
+    requests: Option<u64>,
+    /// Locations of varyings that are interpolated on it.
+    locations: Vec<u16>,
+}
+
+/// What a warp costs on its way through a line, by which nothing else is done than to compute, and to ask for texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Toll {
+    /// Its instructions.
+    pub instructions: u64,
+    /// Those of them that are machine code.
+    pub compiled: u64,
+    /// Its requests for texels.
+    pub requests: u64,
 }
 
 /// Steps up to one that has an effect.
@@ -29,14 +50,24 @@ struct Stretch {
 impl Line {
     /// The way through `program`, cut into `segments`; `None` if it has several, or none to its end.
     pub fn new(program: &Program, segments: &[Option<Segment>]) -> Option<Self> {
-        let mut line = Self { stretches: Vec::new(), instructions: 0 };
+        let (stretches, locations) = Default::default();
+        let mut line = Self { stretches, instructions: 0, compiled: 0, requests: Some(0), locations };
         let mut first = 0;
         loop {
             let segment = segments.get(first as usize)?.as_ref();
             let last = segment.map_or(first, |segment| segment.last);
             let step = &program.steps[last as usize];
             line.instructions += segment.map_or(u64::from(step.instructions), |segment| segment.instructions);
+            if let Some(segment) = segment {
+                line.compiled += segment.compiled;
+                line.locations.extend(&segment.locations);
+            }
             line.stretches.push(Stretch { first, last, plain: plain(&step.effect) });
+            line.requests = match &step.effect {
+                Effect::Op(Op::Sample(_), _) => line.requests.map(|requests| requests + 1),
+                Effect::Continue | Effect::End => line.requests,
+                _ => None,
+            };
             match step.effect {
                 Effect::End => return Some(line),
                 Effect::Continue
@@ -45,6 +76,82 @@ impl Line {
                 | Effect::Derivative { .. }
                 | Effect::Op(..) => first = last + 1,
                 _ => return None,
+            }
+        }
+    }
+}
+
+impl Line {
+    /// What a warp costs on it, if it does nothing that others would have to wait for.
+    pub fn toll(&self) -> Option<Toll> {
+        let Self { instructions, compiled, requests, .. } = *self;
+        Some(Toll { instructions, compiled, requests: requests? })
+    }
+
+    /// Runs all lanes of `warps` side by side along the whole of it, which has a [`Line::toll`]: all of them along a
+    /// stretch before the next. They have the same primitive, and so one frame, of which the first has the memory.
+    /// False, and nothing done, if that cannot be had.
+    pub(super) fn take_together(
+        &self,
+        program: &Program,
+        routine: &Routine,
+        warps: &mut [Warp],
+        environment: &mut impl Environment,
+    ) -> bool {
+        if !environment.has_planes(&self.locations) {
+            return false;
+        }
+        let Some((first, _)) = warps.split_first_mut() else { return true };
+        let mut frame = std::mem::take(&mut first.frame);
+        for Stretch { first, last, plain } in &self.stretches {
+            match &routine.segments[*first as usize] {
+                Some(segment) => segment.run_together(program, warps, &mut frame, environment),
+                None => {
+                    let step = &program.steps[*first as usize];
+                    let alus = &program.alus[step.first as usize..step.end as usize];
+                    warps.iter_mut().for_each(|warp| alu::run(alus, &mut warp.rows, ALL));
+                }
+            }
+            let Effect::Op(op, destination) = &program.steps[*last as usize].effect else { continue };
+            for warp in &mut *warps {
+                let filtered =
+                    plain.as_ref().is_some_and(|plain| warp.filter(plain, *destination, ALL, environment));
+                if !filtered {
+                    // It has texels for whoever asks.
+                    let _ = warp.ask(op, *destination, ALL, environment);
+                }
+            }
+        }
+        warps[0].frame = frame;
+        true
+    }
+}
+
+impl Segment {
+    /// Runs its operations in all lanes of `warps`.
+    fn run_together(
+        &self,
+        program: &Program,
+        warps: &mut [Warp],
+        frame: &mut Vec<Lanes>,
+        environment: &mut impl Environment,
+    ) {
+        if frame.len() < self.frame {
+            frame.resize(self.frame, Lanes::ZERO);
+        }
+        if !self.locations.is_empty() {
+            environment.planes(&self.locations, &mut frame[SPILLS..][..3 * self.locations.len()]);
+        }
+        for part in &self.parts {
+            match part {
+                Part::Native(native) => {
+                    let code = native.code(program, &self.locations, ALL).expect("all lanes have code");
+                    warps.iter_mut().for_each(|warp| code.call(&mut warp.rows, frame, ALL));
+                }
+                Part::Loops(range) => {
+                    let alus = &program.alus[range.start as usize..range.end as usize];
+                    warps.iter_mut().for_each(|warp| alu::run(alus, &mut warp.rows, ALL));
+                }
             }
         }
     }

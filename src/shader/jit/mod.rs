@@ -34,6 +34,7 @@ pub fn target() -> Option<&'static str> {
     Machine::here().map(Machine::name)
 }
 
+pub use line::{TOGETHER, Toll};
 pub use listing::listing;
 pub use segment::refusal;
 
@@ -49,6 +50,21 @@ impl Routine {
     /// The code of `program`; `None` when there is none for it, or for this computer.
     pub fn new(program: &Program) -> Option<Self> {
         Self::for_machine(program, Machine::here()?)
+    }
+
+    /// What a warp costs, where several can run side by side.
+    pub fn toll(&self) -> Option<Toll> {
+        self.line.as_ref()?.toll()
+    }
+
+    fn run_together(
+        &self,
+        program: &Program,
+        warps: &mut [Warp],
+        environment: &mut impl Environment,
+    ) -> bool {
+        let line = self.line.as_ref().filter(|line| line.toll().is_some());
+        line.is_some_and(|line| line.take_together(program, self, warps, environment))
     }
 
     fn for_machine(program: &Program, machine: Machine) -> Option<Self> {
@@ -85,6 +101,12 @@ pub fn run(
             return outcome;
         }
     }
+}
+
+/// Runs all lanes of `warps`, which have begun with [`Warp::begin_together`], side by side to the end that each would
+/// come to alone; what is interpolated is the same primitive for all. False, and nothing of that done, if it cannot be.
+pub fn run_together(program: &Program, warps: &mut [Warp], environment: &mut impl Environment) -> bool {
+    program.routine().is_some_and(|routine| routine.run_together(program, warps, environment))
 }
 
 impl Warp {

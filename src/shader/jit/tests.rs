@@ -7,7 +7,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use super::machine::Machine;
 use super::segment::{Part, Segment};
-use super::{Routine, run, select};
+use super::{Routine, TOGETHER, run, select};
 use crate::shader::alu::Alu;
 use crate::shader::effect::Effect;
 use crate::shader::extra::Extra;
@@ -233,6 +233,10 @@ impl Environment for Numbers {
         s[first] % 4 != 0
     }
 
+    fn has_planes(&mut self, _: &[u16]) -> bool {
+        true
+    }
+
     fn planes(&mut self, locations: &[u16], frame: &mut [Lanes]) -> bool {
         for (location, rows) in locations.iter().zip(frame.chunks_exact_mut(3)) {
             for (n, row) in rows.iter_mut().enumerate() {
@@ -294,6 +298,36 @@ fn same(words: &[u64], values: &[u32], live: Mask, helpers: Mask, on_kill: Kille
             for lane in (0..LANES).filter(|lane| started >> lane & 1 != 0) {
                 assert_eq!(expected[lane], found[lane], "{machine:?}: row {row} lane {lane}");
             }
+        }
+        same_together(&program, &routine, values);
+    }
+}
+
+/// Warps of all lanes, each with these `values` turned by other lanes, side by side and one after the other.
+fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
+    let Some(toll) = routine.toll() else { return };
+    let constants: Vec<u32> = (0..64).map(|n| (n as f32 * 0.75).to_bits()).collect();
+    let enter = |warp: &mut Warp, turn: usize| {
+        for id in 0..16 {
+            let value = |lane| values[id as usize * LANES + (lane + 4 * turn) % LANES];
+            *warp.full_mut(id) = Lanes(std::array::from_fn(value));
+        }
+    };
+    for count in [1, TOGETHER] {
+        let mut warps = vec![Warp::new(program, &constants); count];
+        for (turn, warp) in warps.iter_mut().enumerate() {
+            warp.begin_together(0..0, program, toll.instructions);
+            enter(warp, turn);
+        }
+        assert!(routine.run_together(program, &mut warps, &mut Numbers));
+        for (turn, found) in warps.iter().enumerate() {
+            let mut warp = Warp::new(program, &constants);
+            warp.restart(program, ALL, 0);
+            enter(&mut warp, turn);
+            assert_eq!(run(program, routine, &mut warp, &mut Numbers), Outcome::Ended);
+            assert_eq!(found.covered(), warp.covered());
+            assert_eq!((toll.instructions, toll.compiled), (warp.executed, warp.compiled));
+            assert!(found.rows[..384] == warp.rows[..384], "warp {turn} of {count}");
         }
     }
 }
