@@ -307,6 +307,12 @@ fn same(words: &[u64], values: &[u32], live: Mask, helpers: Mask, on_kill: Kille
 fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
     let Some(toll) = routine.toll() else { return };
     let constants: Vec<u32> = (0..64).map(|n| (n as f32 * 0.75).to_bits()).collect();
+    // Registers hold what the warp before left.
+    let used = || {
+        let mut warp = Warp::new(program, &constants);
+        (0..64).for_each(|id| *warp.full_mut(id) = Lanes::splat(0x4049_0fdb));
+        warp
+    };
     let enter = |warp: &mut Warp, turn: usize| {
         for id in 0..16 {
             let value = |lane| values[id as usize * LANES + (lane + 4 * turn) % LANES];
@@ -314,14 +320,14 @@ fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
         }
     };
     for count in [1, TOGETHER] {
-        let mut warps = vec![Warp::new(program, &constants); count];
+        let mut warps = vec![used(); count];
         for (turn, warp) in warps.iter_mut().enumerate() {
             warp.begin_together(0..0, program, toll.instructions);
             enter(warp, turn);
         }
         assert!(routine.run_together(program, &mut warps, &mut Numbers));
         for (turn, found) in warps.iter().enumerate() {
-            let mut warp = Warp::new(program, &constants);
+            let mut warp = used();
             warp.restart(program, ALL, 0);
             enter(&mut warp, turn);
             assert_eq!(run(program, routine, &mut warp, &mut Numbers), Outcome::Ended);
@@ -439,6 +445,25 @@ fn a_neighbour_reads_what_a_lane_left_that_is_elsewhere() {
                 add.f r2.y, r2.y, r2.x\ncmps.f.lt p0.x, r3.x, r0.y\nbr p0.x, #again\nmov.f32f32 r1.y, c0.x\n\
                 mov.f32f32 r1.x, c0.x\nmov.f32f32 r2.x, c0.x\nend\n";
     same_text(text, Killed::Help);
+}
+
+#[test]
+fn warps_run_side_by_side_where_nothing_but_texels_is_asked_for() {
+    let compute = "add.f r1.x, r0.x, c0.x\nmul.f r1.y, r1.x, r0.y\nadd.f r1.z, r1.x, r1.y\n";
+    let toll = |text: &str| {
+        let program = Program::new(&assemble(&format!("{compute}{text}end\n")).unwrap()).unwrap();
+        let machine = Machine::here()?;
+        Routine::for_machine(&program, machine).expect("code").toll()
+    };
+    let requests = |text: &str| toll(text).map(|toll| toll.requests);
+    let is_there = Machine::here().map(|_| 0);
+    assert_eq!(requests(""), is_there);
+    assert_eq!(requests("sam (f32)(xyzw)r4.x, r1.x, s#0, t#0\n"), is_there.map(|none| none + 1));
+    for other in
+        ["ldg.u32 r4.x, g[r1.x], 1\n", "mova a0.x, hr1.x\nmov.f32f32 r4.x, r<a0.x + 2>\n", "kill p0.x\n"]
+    {
+        assert_eq!(requests(other), None, "{other}");
+    }
 }
 
 #[test]
