@@ -467,6 +467,12 @@ fn warps_run_side_by_side_where_nothing_but_texels_is_asked_for() {
 }
 
 #[test]
+fn what_is_read_before_it_is_written_is_zero() {
+    let text = "add.f r1.x, r0.x, r5.x\nmul.f r1.y, r1.x, r0.y\nadd.f r1.z, r1.x, r1.y\nadd.f r5.x, r1.x, r1.y\nend\n";
+    same_text(text, Killed::Help);
+}
+
+#[test]
 fn varyings_and_derivatives_are_in_the_code() {
     let text = "bary.f r1.x, 0, r0.x\nbary.f r1.y, 1, r0.x\nbary.f (ei)r1.z, 5, r0.x\n\
                 dsx (f32)(x)r2.x, r1.x\ndsy (f32)(x)r2.y, r1.y\nmad.f32 r2.z, r1.x, r1.y, r2.x\nend\n";
