@@ -358,9 +358,9 @@ guesses! {
         counts: "an ASTC texture was read"
     }
     LevelOfDetail "level-of-detail" Guess {
-        says: "the level of detail is the logarithm of the largest single derivative, along each pixel's own row and column in its quad",
-        because: "softpipe and llvmpipe have the largest; with one pair of derivatives a quad, tests fail that pass on a board (docs/hardware/board-a420.md, D9), but not if it were the length of the gradient",
-        settles: "levels in different colours, on a chip",
+        says: "the level of detail is the logarithm of the largest single derivative, along each pixel's own row and column in its quad, to the nearest 1/256 (--model strict-gl: all of it)",
+        because: "softpipe and llvmpipe have the largest; with one pair of derivatives a quad, tests fail that pass on a board (docs/hardware/board-a420.md, D9), but not if it were the length of the gradient; its limits, its bias and what getlod answers have 8 fraction bits",
+        settles: "levels in different colours, on a chip, and how many shades there are between two of them",
         counts: "a texture with several levels was sampled"
     }
     AnisotropyLinear "anisotropy-linear" Guess {

@@ -34,13 +34,39 @@ pub struct UnormField {
 }
 
 impl UnormField {
-    /// Its value.
+    /// The number of its byte, if it is one.
+    pub fn byte(self) -> Option<u32> {
+        (self.mask == 0xff && self.shift.is_multiple_of(8)).then_some(self.shift / 8)
+    }
+
+    /// Whether it has more than 16 bits, which [`UnormField::decode_wide`] is for.
+    #[inline(always)]
+    pub fn is_wide(self) -> bool {
+        self.mask > 0xffff
+    }
+
+    /// Its value, if it has up to 16 bits.
     #[inline(always)]
     pub fn decode(self, word: u32) -> f32 {
-        // At most 16 bits: the signed conversion is the same, and has an instruction.
-        ((word >> (self.shift % 32)) & self.mask) as i32 as f32 * self.step
+        self.number(word) * self.step
+    }
+
+    /// Its value, if it has more. It has at most 24, so that binary32 holds the number and the greatest one: what they
+    /// are divided to there is rounded as it is in [`convert`].
+    #[inline(always)]
+    pub fn decode_wide(self, word: u32) -> f32 {
+        self.number(word) / self.mask as i32 as f32
+    }
+
+    /// The signed conversion is the same for so few bits, and has an instruction.
+    #[inline(always)]
+    fn number(self, word: u32) -> f32 {
+        ((word >> (self.shift % 32)) & self.mask) as i32 as f32
     }
 }
+
+/// Bits of a component that [`UnormField`] takes at most.
+const UNORM_FIELD: u32 = 24;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
@@ -146,10 +172,15 @@ impl Codec {
     /// Where the components of a texel of at most a dword are that it has, if all of them are normalised and as they
     /// stand; `None` if not.
     pub fn unorm_fields(&self) -> Option<[Option<UnormField>; 4]> {
-        let known = |c| matches!(self.kernel(c), Kernel::Absent | Kernel::Unorm);
+        let known = |c: usize| match self.kernel(c) {
+            Kernel::Absent | Kernel::Unorm => true,
+            Kernel::WideUnorm => self.fields[c].width <= UNORM_FIELD,
+            _ => false,
+        };
         let field = |c: usize| {
             let Field { shift, width } = self.fields[c];
-            (width > 0).then(|| UnormField { shift, mask: mask(width), step: convert::unorm_step(width) })
+            let step = convert::unorm_step(width.min(16));
+            (width > 0).then(|| UnormField { shift, mask: mask(width), step })
         };
         (matches!(self.bytes, 1 | 2 | 4) && (0..4).all(known)).then(|| std::array::from_fn(field))
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use a4emu_decoder::regs::enums::{ColorSwap, MsaaSamples, TexFmt, TexSwiz, TexType};
 use a4emu_decoder::regs::tex::*;
 
-use super::layout::{Level, Shape, Slices};
+use super::layout::{Pyramid, Shape, Slices};
 use super::wrap::Precision;
 use crate::fault::{Client, Miss};
 use crate::format::arrangement::{Arrangement, Tiling};
@@ -17,12 +17,10 @@ use crate::memory::Memory;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
     pub(super) kind: TextureKind,
-    /// At least one.
-    pub(super) levels: Vec<Level>,
+    pub(super) levels: Pyramid,
     pub(super) texels: Texels,
-    /// Of planar textures whose texels lie row by row, with components that are normalised and in a dword: what x, y, z and w are made of once they are
-    /// swizzled, and the bytes of a texel.
-    pub(super) unorm: Option<([Component; 4], u32)>,
+    /// Of planar textures whose texels lie row by row, with components that are normalised and in a dword.
+    pub(super) unorm: Option<Unorm>,
     /// Samples and order of texels.
     pub(super) arrangement: Arrangement,
     pub(super) swizzle: [TexSwiz; 4],
@@ -50,6 +48,17 @@ pub(super) enum TextureKind {
     Volume,
     /// Elements one after the other, `levels[0].width` of them.
     Buffer,
+}
+
+/// Texels whose components are normalised and in a dword.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Unorm {
+    /// What x, y, z and w are made of once they are swizzled.
+    pub components: [Component; 4],
+    /// Bytes of a texel.
+    pub texel: u32,
+    /// Whether each component is a byte of a dword, in levels of few of these.
+    pub of_bytes: bool,
 }
 
 /// What a component of an answer is made of.
@@ -119,7 +128,7 @@ impl Texture {
         let planar = kind == TextureKind::Planar && shape.arrangement == Arrangement::PLAIN;
         Ok(Self {
             kind,
-            unorm: texels.codec().filter(|_| planar).and_then(|codec| components(codec, swizzle)),
+            unorm: texels.codec().filter(|_| planar).and_then(|codec| unorm(codec, swizzle, &levels)),
             extent: shape.extent(&levels),
             levels,
             arrangement: shape.arrangement,
@@ -161,15 +170,21 @@ impl Texture {
     }
 }
 
-/// The components of normalised texels of at most a dword, behind the swizzle, and the bytes of one.
-fn components(codec: &Codec, swizzle: [TexSwiz; 4]) -> Option<([Component; 4], u32)> {
+/// What there is to know of normalised texels of at most a dword.
+fn unorm(codec: &Codec, swizzle: [TexSwiz; 4], levels: &Pyramid) -> Option<Unorm> {
     let fields = codec.unorm_fields()?;
     let components = swizzle.map(|from| match (source(from), from) {
         (Some(c), _) => fields[c].map_or(Component::Constant(codec.absent(c)), Component::Texels),
         (None, TexSwiz::A4XX_TEX_ONE) => Component::Constant(1f32.to_bits()),
         (None, _) => Component::Constant(0),
     });
-    Some((components, codec.bytes()))
+    let is_byte = |component: &Component| match component {
+        Component::Texels(field) => field.byte().is_some(),
+        Component::Constant(_) => true,
+    };
+    let texel = codec.bytes();
+    let of_bytes = texel == 4 && components.iter().all(is_byte) && levels.are_of_few_dwords();
+    Some(Unorm { components, texel, of_bytes })
 }
 
 /// Component that a swizzle takes, if it takes one.

@@ -1,6 +1,8 @@
 //! Where the levels, layers and texels of a texture lie.
 //!
 //! Source: docs/hardware/textures-and-memory.md, section 3 (freedreno_layout, fd4_resource).
+use std::ops::Deref;
+
 use crate::format::Block;
 use crate::format::arrangement::Arrangement;
 use crate::gpu::Model;
@@ -21,6 +23,51 @@ pub(super) struct Level {
     pub pitch: u32,
     /// Bytes from one slice, layer or face to the next.
     pub slice: u32,
+}
+
+/// Levels that a descriptor can name.
+pub(super) const MAX_LEVELS: usize = 16;
+
+/// The levels of a texture, at least one.
+#[derive(Clone, Debug)]
+pub(super) struct Pyramid {
+    all: Vec<Level>,
+    /// The same field by field, of textures with several: width, height, depth, offset, pitch and slice.
+    pub table: [[u32; MAX_LEVELS]; 6],
+}
+
+impl Pyramid {
+    fn new(all: Vec<Level>) -> Self {
+        let mut table = [[0; MAX_LEVELS]; 6];
+        if all.len() > 1 {
+            for (number, level) in all.iter().enumerate() {
+                let Level { width, height, depth, offset, pitch, slice } = *level;
+                let fields = [width, height, depth, offset, pitch, slice];
+                fields.into_iter().zip(&mut table).for_each(|(field, row)| row[number] = field);
+            }
+        }
+        Self { all, table }
+    }
+
+    /// Whether numbers of rows, and of dwords from one to the next, fit 15 bits. (Every pitch is a multiple of 32 bytes.)
+    pub fn are_of_few_dwords(&self) -> bool {
+        let fits = |number: u32| number <= i16::MAX as u32;
+        self.all.iter().all(|level| fits(level.pitch / 4) && fits(level.height))
+    }
+}
+
+impl Deref for Pyramid {
+    type Target = [Level];
+
+    fn deref(&self) -> &[Level] {
+        &self.all
+    }
+}
+
+impl PartialEq for Pyramid {
+    fn eq(&self, other: &Self) -> bool {
+        self.all == other.all
+    }
 }
 
 /// What a descriptor says about the levels.
@@ -89,18 +136,18 @@ impl Shape {
 
     /// Levels of a 2D, cube or array texture: each layer holds all of them.
     /// Hostile sizes saturate; whoever reads checks bounds.
-    pub fn layer_first(&self) -> Vec<Level> {
+    pub fn layer_first(&self) -> Pyramid {
         let mut offset = 0u32;
         let place = |level| {
             let at = self.level(level, self.depth, offset, self.layer_size);
             offset = offset.saturating_add(self.rows(level).saturating_mul(at.pitch));
             at
         };
-        (0..self.levels).map(place).collect()
+        Pyramid::new((0..self.levels).map(place).collect())
     }
 
     /// Levels of a 3D texture: each level holds all of its slices.
-    pub fn level_first(&self) -> Vec<Level> {
+    pub fn level_first(&self) -> Pyramid {
         let mut offset = 0u32;
         let place = |level| {
             let depth = minify(self.depth, level);
@@ -108,7 +155,7 @@ impl Shape {
             offset = offset.saturating_add(depth.saturating_mul(at.slice));
             at
         };
-        (0..self.levels).map(place).collect()
+        Pyramid::new((0..self.levels).map(place).collect())
     }
 
     fn slice_3d(&self, level: u32) -> u32 {

@@ -2,9 +2,12 @@
 //!
 //! Isotropic, as softpipe and llvmpipe have it: the logarithm of the largest
 //! single derivative in texels, not of the length of the gradient. Each pixel has its own
-//! row's and column's derivative (guess `level-of-detail`; docs/hardware/board-a420.md, D9).
+//! row's and column's derivative (guess `level-of-detail`; docs/hardware/board-a420.md, D9). It has 8 fraction bits, as
+//! the sampler's limits and bias have, and what getlod answers.
+use multiversion::target::match_target;
+
 use super::sampler::{Filter, Sampler};
-use super::wrap::whole;
+use super::wrap::{Precision, whole};
 use super::{Floats, Ints, simd};
 use crate::shader::{LANES, Lanes};
 
@@ -42,18 +45,49 @@ simd! {
     }
 }
 
-/// [`lambda`] of two coordinates, from what they differ by within each quad.
+simd! {
+    /// How much `value` grows along each lane's row, and down its column, within its quad.
+    pub(super) fn differences(value: &Floats) -> [Floats; 2] {
+        match_target! {
+            "x86_64+avx512f" => within_quads_at_once(value),
+            _ => within_quads(value),
+        }
+    }
+}
+
+/// [`differences`], for whoever is compiled for the widest vectors anyhow.
 #[inline(always)]
-fn of_quads(coords: [&Floats; 2], size: [f32; 2]) -> Floats {
+fn within_quads(value: &Floats) -> [Floats; 2] {
+    let (mut rows, mut columns) = ([0.0; LANES], [0.0; LANES]);
+    let out = rows.as_chunks_mut::<4>().0.iter_mut().zip(columns.as_chunks_mut::<4>().0);
+    for ([a, b, c, d], (row, column)) in value.as_chunks::<4>().0.iter().zip(out) {
+        *row = [b - a, b - a, d - c, d - c];
+        *column = [c - a, d - b, c - a, d - b];
+    }
+    [rows, columns]
+}
+
+/// The same within registers: a loop of it reads memory at odd places, which has just been written.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn within_quads_at_once(value: &Floats) -> [Floats; 2] {
+    use std::arch::x86_64::*;
+    let [first, second]: [__m512; 2] = bytemuck::cast(*value);
+    let rows = |v: __m512| _mm512_sub_ps(_mm512_movehdup_ps(v), _mm512_moveldup_ps(v));
+    let columns = |v: __m512| {
+        let [lower, upper] = [_mm512_permute_ps::<0b11_10_11_10>(v), _mm512_permute_ps::<0b01_00_01_00>(v)];
+        _mm512_sub_ps(lower, upper)
+    };
+    [bytemuck::cast([rows(first), rows(second)]), bytemuck::cast([columns(first), columns(second)])]
+}
+
+/// The footprint in texels, from what two coordinates differ by within each quad.
+#[inline(always)]
+fn of_quads(coords: [&Floats; 2], size: [f32; 2], differences: impl Fn(&Floats) -> [Floats; 2]) -> Floats {
     let mut rho = [0.0f32; LANES];
     for axis in 0..2 {
-        let (mut rows, mut columns) = ([0.0f32; LANES], [0.0f32; LANES]);
-        let quads = coords[axis].as_chunks::<4>().0.iter();
-        let out = rows.as_chunks_mut::<4>().0.iter_mut().zip(columns.as_chunks_mut::<4>().0);
-        for ([a, b, c, d], (row, column)) in quads.zip(out) {
-            *row = [b - a, b - a, d - c, d - c];
-            *column = [c - a, d - b, c - a, d - b];
-        }
+        let [rows, columns] = differences(coords[axis]);
         for i in 0..LANES {
             let (dx, dy) = (rows[i].abs() * size[axis], columns[i].abs() * size[axis]);
             // Comparisons with NaN are false: NaN does not count.
@@ -61,10 +95,11 @@ fn of_quads(coords: [&Floats; 2], size: [f32; 2]) -> Floats {
             rho[i] = if dy > rho[i] { dy } else { rho[i] };
         }
     }
-    log2(&rho)
+    rho
 }
 
 /// What the levels of detail of a warp come to.
+#[derive(Default)]
 pub(super) struct Detail {
     /// The level of detail of each lane, within the limits.
     pub lod: Floats,
@@ -82,31 +117,61 @@ pub(super) struct Detail {
 
 simd! {
     /// That of a request of two coordinates at the level that its quads want.
-    pub(super) fn implicit(coords: [&Floats; 2], size: [f32; 2], sampler: &Sampler, count: usize) -> Detail {
-        let mut lambda = of_quads(coords, size);
+    pub(super) fn implicit(
+        coords: [&Floats; 2],
+        size: [f32; 2],
+        (sampler, precision): (&Sampler, Precision),
+        count: usize,
+    ) -> Detail {
+        let rho = match_target! {
+            "x86_64+avx512f" => of_quads(coords, size, |value| within_quads_at_once(value)),
+            _ => of_quads(coords, size, within_quads),
+        };
+        if sampler.bias == 0.0 && sampler.min_lod <= 0.0 && is_magnified(&rho, precision) {
+            return Detail { lod: [0.0; LANES], magnified: [true; 2], ..Detail::default() };
+        }
+        let mut lambda = log2(&rho);
         for i in 0..LANES {
             lambda[i] += sampler.bias;
         }
-        detail(clamp(&lambda, sampler), sampler.mip, count)
+        detail(clamp(&lambda, sampler, precision), sampler.mip, count)
     }
 }
 
 simd! {
     /// The same at the level that each lane names.
-    pub(super) fn explicit(level: &Lanes, sampler: &Sampler, count: usize) -> Detail {
+    pub(super) fn explicit(
+        level: &Lanes,
+        (sampler, precision): (&Sampler, Precision),
+        count: usize,
+    ) -> Detail {
         let mut lambda = [0.0; LANES];
         for i in 0..LANES {
             lambda[i] = f32::from_bits(level.0[i]) + sampler.bias;
         }
-        detail(clamp(&lambda, sampler), sampler.mip, count)
+        detail(clamp(&lambda, sampler, precision), sampler.mip, count)
     }
 }
 
 simd! {
     /// The same of level 0.
-    pub(super) fn zero(sampler: &Sampler, count: usize) -> Detail {
-        detail(clamp(&[0.0; LANES], sampler), sampler.mip, count)
+    pub(super) fn zero((sampler, precision): (&Sampler, Precision), count: usize) -> Detail {
+        detail(clamp(&[0.0; LANES], sampler, precision), sampler.mip, count)
     }
+}
+
+/// Footprints up to this many texels have a level of detail below 1/512, which is 0 in steps of 1/256.
+const HARDLY_MINIFIED: f32 = 1.001;
+
+/// Whether the levels of detail of all these footprints come to 0 or less, which can be said without knowing them.
+#[inline(always)]
+fn is_magnified(rho: &Floats, precision: Precision) -> bool {
+    let most = match precision {
+        Precision::Cut => HARDLY_MINIFIED,
+        Precision::Exact => 1.0,
+    };
+    // None is negative or NaN, so that they are in the order of their bits.
+    rho.iter().fold(0, |all, rho| all.max(rho.to_bits())) <= most.to_bits()
 }
 
 #[inline(always)]
@@ -151,16 +216,24 @@ fn log2(values: &Floats) -> Floats {
     out
 }
 
-/// `lod` within the sampler's limits; NaN gives the lower one.
+/// `lod` as finely as it counts, within the sampler's limits; NaN gives the lower one.
 #[inline(always)]
-pub(super) fn clamp(lod: &Floats, sampler: &Sampler) -> Floats {
-    let mut out = [0.0; LANES];
+pub(super) fn clamp(lod: &Floats, sampler: &Sampler, precision: Precision) -> Floats {
+    let mut out = *lod;
+    if precision == Precision::Cut {
+        for i in 0..LANES {
+            out[i] = (out[i] * STEPS).round_ties_even() * (1.0 / STEPS);
+        }
+    }
     for i in 0..LANES {
-        let raised = if lod[i] > sampler.min_lod { lod[i] } else { sampler.min_lod };
+        let raised = if out[i] > sampler.min_lod { out[i] } else { sampler.min_lod };
         out[i] = if raised < sampler.max_lod { raised } else { sampler.max_lod };
     }
     out
 }
+
+/// Levels of detail from one level to the next.
+pub(super) const STEPS: f32 = 256.0;
 
 impl Detail {
     /// Whether the magnification filter applies in `lane`.
@@ -292,6 +365,33 @@ mod tests {
         }
         assert_eq!(log2(&[0.0; LANES])[0], -127.0);
         assert!(log2(&[f32::INFINITY; LANES])[0] > 100.0);
+    }
+
+    /// What is said without the logarithm is what it says.
+    #[test]
+    fn what_is_hardly_minified_has_no_level_of_detail() {
+        let sampler = Sampler::default();
+        let sampler = Sampler { max_lod: 14.0, ..sampler };
+        for bits in 1f32.to_bits()..=HARDLY_MINIFIED.to_bits() {
+            let rho = [f32::from_bits(bits); LANES];
+            assert!(is_magnified(&rho, Precision::Cut));
+            assert_eq!(clamp(&log2(&rho), &sampler, Precision::Cut)[0], 0.0, "{}", rho[0]);
+            assert_eq!(is_magnified(&rho, Precision::Exact), rho[0] == 1.0);
+        }
+        for rho in [0.0, 1e-30, 0.7, 1.0] {
+            assert!(clamp(&log2(&[rho; LANES]), &sampler, Precision::Exact)[0] <= 0.0);
+        }
+        let mut one_more = [0.5; LANES];
+        one_more[31] = 1.01;
+        assert!(!is_magnified(&one_more, Precision::Cut));
+    }
+
+    #[test]
+    fn differences_are_the_same_at_once() {
+        let value: Floats = std::array::from_fn(|i| ((i * 37) % 61) as f32 * 0.37 - 7.0);
+        let [rows, columns] = within_quads(&value);
+        assert_eq!((rows[5], columns[5]), (value[5] - value[4], value[7] - value[5]));
+        assert_eq!(differences(&value), [rows, columns]);
     }
 
     #[test]

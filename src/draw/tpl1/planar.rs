@@ -5,13 +5,18 @@
 //! them before the next, and what all lanes have in common (the level, most of the time) is a number of its own, so
 //! that what lies between stays in registers. Components are answered in the order of the swizzle, nothing is moved
 //! afterwards.
-use super::descriptor::{Component, Texture};
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use multiversion::target::match_target;
+
+use super::descriptor::{Component, Texture, Unorm};
 use super::fetch::{Images, gather_texels, mix, mix_all};
 use super::layout::Level;
 use super::lod::{self, Detail, Which};
 use super::sampler::{Edge, Filter, Sampler};
 use super::wrap::{Precision, clamp, cut_one, period, whole};
-use super::{Floats, simd};
+use super::{Floats, Ints, simd};
 use crate::format::UnormField;
 use crate::shader::{LANES, Lanes, Plain, PlainLevel};
 
@@ -31,12 +36,10 @@ pub(super) struct Planar<'a> {
 /// The components of an answer.
 #[derive(Clone, Copy)]
 struct Made<'a> {
-    /// What each comes from.
-    of: &'a [Component; 4],
+    /// What the texels are.
+    unorm: &'a Unorm,
     /// Those that are wanted: bit 0 is x.
     wanted: u8,
-    /// Bytes of a texel.
-    texel: u32,
 }
 
 /// The level that a lane reads.
@@ -57,8 +60,8 @@ impl<'a> Planar<'a> {
         bytes: &'a [u8],
         request: &'a Plain<&'a Lanes>,
     ) -> Option<Self> {
-        let ((of, texel), edges) = (texture.unorm.as_ref()?, sampler.edges?);
-        let made = Made { of, wanted: request.components, texel: *texel };
+        let (unorm, edges) = (texture.unorm.as_ref()?, sampler.edges?);
+        let made = Made { unorm, wanted: request.components };
         let is_whole = texture.bytes_spanned() <= bytes.len() as u64;
         Some(Self { texture, sampler, bytes, request, edges, is_whole, made })
     }
@@ -87,10 +90,11 @@ impl<'a> Planar<'a> {
     fn at_levels(&self, out: &mut [Lanes; 4]) {
         let (sampler, levels) = (self.sampler, &self.texture.levels);
         let size = [levels[0].width as f32, levels[0].height as f32];
+        let of = (sampler, self.texture.precision);
         let detail = match self.request.level {
-            PlainLevel::Implicit => lod::implicit(self.coords(), size, sampler, levels.len()),
-            PlainLevel::Explicit(level) => lod::explicit(level, sampler, levels.len()),
-            PlainLevel::Zero => lod::zero(sampler, levels.len()),
+            PlainLevel::Implicit => lod::implicit(self.coords(), size, of, levels.len()),
+            PlainLevel::Explicit(level) => lod::explicit(level, of, levels.len()),
+            PlainLevel::Zero => lod::zero(of, levels.len()),
         };
         self.of_levels(&detail, out);
     }
@@ -129,7 +133,7 @@ impl<'a> Planar<'a> {
             true => self.of_one(filter, &levels[low as usize], out),
             false => {
                 let numbers = lod::numbers(detail, which, self.sampler.mip);
-                of_each(self, filter, &Images::of(levels, &numbers, [low, high]), out);
+                of_each(self, filter, &numbers, out);
             }
         }
     }
@@ -185,7 +189,7 @@ impl<'a> Planar<'a> {
         image: impl Fn(usize) -> Extent,
         words: &mut [u32; LANES],
     ) {
-        let texel = self.made.texel;
+        let texel = self.made.unorm.texel;
         let at = |i: usize| {
             let Extent { width, height, offset, pitch } = image(i);
             let x = S::high(whole(S::position(s[i], width).floor()), width) as u32;
@@ -233,7 +237,7 @@ impl<'a> Planar<'a> {
         image: impl Fn(usize) -> Extent,
         taps: &mut Taps,
     ) {
-        let texel = self.made.texel;
+        let texel = self.made.unorm.texel;
         let tap = |i: usize| {
             let Extent { width, height, offset, pitch } = image(i);
             let (x, y) = (precise(S::position(s[i], width)) - 0.5, precise(T::position(t[i], height)) - 0.5);
@@ -271,7 +275,7 @@ impl Made<'_> {
     /// The part of the texels that component `c` is made of, if it is wanted and made of any. A constant is made here.
     #[inline(always)]
     fn part(&self, c: usize, out: &mut Lanes) -> Option<UnormField> {
-        match self.of[c] {
+        match self.unorm.components[c] {
             _ if self.wanted >> c & 1 == 0 => return None,
             Component::Constant(bits) => *out = Lanes::splat(bits),
             Component::Texels(field) => return Some(field),
@@ -331,13 +335,26 @@ impl Wrapped for Clamped {
 
 simd! {
     fn of_one(planar: &Planar<'_>, filter: Filter, extent: Extent, out: &mut [Lanes; 4]) {
+        match_target! {
+            "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => if avx512::of_one(planar, filter, extent, out) {
+                return;
+            },
+            _ => (),
+        }
         planar.filtered(filter, |_| extent, out);
     }
 }
 
 simd! {
-    fn of_each(planar: &Planar<'_>, filter: Filter, images: &Images, out: &mut [Lanes; 4]) {
-        planar.filtered(filter, |lane| of_lane(images, lane), out);
+    fn of_each(planar: &Planar<'_>, filter: Filter, numbers: &Ints, out: &mut [Lanes; 4]) {
+        match_target! {
+            "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => if avx512::of_each(planar, filter, numbers, out) {
+                return;
+            },
+            _ => (),
+        }
+        let images = Images::of(&planar.texture.levels, numbers);
+        planar.filtered(filter, |lane| of_lane(&images, lane), out);
     }
 }
 
@@ -448,24 +465,40 @@ simd! {
 #[inline(always)]
 fn decoded(words: &[u32; LANES], made: &Made<'_>, out: &mut [Lanes; 4]) {
     for (c, out) in out.iter_mut().enumerate() {
-        let Some(field) = made.part(c, out) else { continue };
-        for i in 0..LANES {
-            out.0[i] = field.decode(words[i]).to_bits();
+        match made.part(c, out) {
+            Some(field) if field.is_wide() => decoded_by(|word| field.decode_wide(word), words, out),
+            Some(field) => decoded_by(|word| field.decode(word), words, out),
+            None => {}
         }
+    }
+}
+
+#[inline(always)]
+fn decoded_by(decode: impl Fn(u32) -> f32, words: &[u32; LANES], out: &mut Lanes) {
+    for i in 0..LANES {
+        out.0[i] = decode(words[i]).to_bits();
     }
 }
 
 /// The components of four texels, mixed.
 #[inline(always)]
 fn mixed(taps: &Taps, made: &Made<'_>, out: &mut [Lanes; 4]) {
-    let Taps { words, x, y } = taps;
     for (c, out) in out.iter_mut().enumerate() {
-        let Some(field) = made.part(c, out) else { continue };
-        for i in 0..LANES {
-            let [a, b, c, d] = [words[0][i], words[1][i], words[2][i], words[3][i]];
-            let top = mix(field.decode(a), field.decode(b), x[i]);
-            let bottom = mix(field.decode(c), field.decode(d), x[i]);
-            out.0[i] = mix(top, bottom, y[i]).to_bits();
+        match made.part(c, out) {
+            Some(field) if field.is_wide() => mixed_by(|word| field.decode_wide(word), taps, out),
+            Some(field) => mixed_by(|word| field.decode(word), taps, out),
+            None => {}
         }
+    }
+}
+
+#[inline(always)]
+fn mixed_by(decode: impl Fn(u32) -> f32, taps: &Taps, out: &mut Lanes) {
+    let Taps { words, x, y } = taps;
+    for i in 0..LANES {
+        let [a, b, c, d] = [words[0][i], words[1][i], words[2][i], words[3][i]];
+        let top = mix(decode(a), decode(b), x[i]);
+        let bottom = mix(decode(c), decode(d), x[i]);
+        out.0[i] = mix(top, bottom, y[i]).to_bits();
     }
 }

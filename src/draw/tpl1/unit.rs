@@ -8,7 +8,7 @@ use super::filter::{Footprint, blend};
 use super::lod::{self, Gradients, Levels};
 use super::planar::Planar;
 use super::sampler::{Filter, Sampler, Wrap};
-use super::{Color, Floats, Ints, simd};
+use super::{Color, Floats, Ints};
 use crate::format::Type;
 use crate::shader::{ALL, LANES, Lanes, Lod, Number, Sample, SampleKind};
 
@@ -118,7 +118,7 @@ impl Unit<'_> {
     }
 
     fn images(&self, index: &Ints) -> Images {
-        Images::new(&self.texture.levels, index)
+        Images::of(&self.texture.levels, index)
     }
 
     fn gather(&self, component: u8, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
@@ -172,9 +172,10 @@ impl Unit<'_> {
     fn query_lod(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
         let lambda = self.lambda(request, &self.place(request, self.project(request).as_deref()));
         let last = (self.texture.levels.len() - 1) as f32;
-        let clamped = lod::clamp(&lambda, self.sampler).map(|lod| lod.max(0.0).min(last));
+        let clamped =
+            lod::clamp(&lambda, self.sampler, self.texture.precision).map(|lod| lod.max(0.0).min(last));
         for (out, lod) in out.iter_mut().zip([clamped, lambda]) {
-            *out = Lanes(lod.map(|lod| (lod * 256.0).round_ties_even() as i32 as u32));
+            *out = Lanes(lod.map(|lod| (lod * lod::STEPS).round_ties_even() as i32 as u32));
         }
     }
 
@@ -185,7 +186,7 @@ impl Unit<'_> {
         if indifferent {
             return None;
         }
-        let lambda = lod::clamp(&self.lambda(request, place), self.sampler);
+        let lambda = lod::clamp(&self.lambda(request, place), self.sampler, self.texture.precision);
         Some(lod::select(&lambda, self.sampler.mip, count))
     }
 
@@ -209,7 +210,7 @@ impl Unit<'_> {
 
     fn implicit(&self, place: &Place<'_>) -> Floats {
         let coords = place.cube.map_or(place.coords, |(_, direction)| direction.each_ref());
-        let axes = coords.map(differences);
+        let axes = coords.map(lod::differences);
         self.lambda_of(place, axes.each_ref().map(|[x, _]| x), axes.each_ref().map(|[_, y]| y))
     }
 
@@ -391,21 +392,5 @@ fn limit(ty: Type, color: [f32; 4]) -> [f32; 4] {
 fn divide(coord: &mut Floats, by: &Floats) {
     for i in 0..LANES {
         coord[i] /= by[i];
-    }
-}
-
-simd! {
-    /// How much `value` grows along each lane's row, and down its column, within its quad.
-    fn differences(value: &Floats) -> [Floats; 2] {
-        let mut out = [[0.0; LANES]; 2];
-        for q in 0..LANES / 4 {
-            let [left, right, low_left, low_right] = std::array::from_fn(|lane| value[4 * q + lane]);
-            let (rows, columns) = ([right - left, low_right - low_left], [low_left - left, low_right - right]);
-            for lane in 0..4 {
-                out[0][4 * q + lane] = rows[lane / 2];
-                out[1][4 * q + lane] = columns[lane % 2];
-            }
-        }
-        out
     }
 }

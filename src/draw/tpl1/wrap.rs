@@ -15,12 +15,12 @@ pub(super) struct Pair {
     pub weight: Floats,
 }
 
-/// How finely the place between two texels counts.
+/// How finely the place between two texels counts, and that between two levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Precision {
-    /// Coordinates in texels are cut to 1/256.
+    /// Coordinates in texels are cut to 1/256, levels of detail rounded to that.
     Cut,
-    /// As finely as the coordinate.
+    /// As finely as the coordinates.
     Exact,
 }
 

@@ -78,6 +78,36 @@ fn unorm_batches_round_as_single_texels_do() {
     }
 }
 
+/// Those of a dword at most, one by one, are what all of a texel is.
+#[test]
+fn unorm_fields_decode_as_texels_do() {
+    let (mut narrow, mut wide) = (0, 0);
+    for codec in codecs() {
+        let Some(fields) = codec.unorm_fields() else { continue };
+        let mask = (codec.all_bits() as u32).max(1);
+        let words =
+            (0..2000u32).map(|i| i.wrapping_mul(0x9e37_79b9).rotate_left(i)).chain([0, mask, u32::MAX]);
+        for word in words {
+            let want = codec.decode(u128::from(word));
+            for (field, want) in fields.iter().zip(want) {
+                let Some(field) = field else { continue };
+                let got = match field.is_wide() {
+                    true => field.decode_wide(word),
+                    false => field.decode(word),
+                };
+                (narrow, wide) = (narrow + u32::from(!field.is_wide()), wide + u32::from(field.is_wide()));
+                assert_eq!(got.to_bits(), want, "{codec:?} {word:#x}");
+            }
+        }
+    }
+    assert!(narrow > 100_000 && wide > 1000, "{narrow} {wide}");
+    let depth = texture(TexFmt::TFMT4_X8Z24_UNORM, ColorSwap::WZYX).unorm_fields().unwrap()[0].unwrap();
+    for number in (0..1 << 24).step_by(7) {
+        let want = (f64::from(number) / f64::from((1 << 24) - 1)) as f32;
+        assert_eq!(depth.decode_wide(number).to_bits(), want.to_bits(), "{number}");
+    }
+}
+
 #[test]
 fn swap_names_the_memory_order() {
     let bytes = [0, 51, 102, 153];

@@ -37,6 +37,9 @@ pub fn target() -> Option<&'static str> {
 pub use line::{TOGETHER, Toll};
 pub use listing::listing;
 pub use segment::refusal;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use wall::Dwords;
+pub(crate) use wall::prefetch;
 
 /// A compiled program.
 pub struct Routine {

@@ -1,5 +1,5 @@
-//! The wall: memory that is written, then executed, and the call into it. The only unsafe code of the emulator
-//! outside the device.
+//! The wall: memory that is written, then executed, and the call into it; and reads at many places at once. The only
+//! unsafe code of the emulator outside the device.
 //!
 //! What the rest relies on, and what is checked where:
 //!
@@ -10,7 +10,13 @@
 //! - Emitted code is a leaf: it neither calls nor touches the stack, it writes nothing but rows and frame and
 //!   reads nothing but those and the pool, within the [`Extent`] that the emitter measured: [`Code::call`] refuses
 //!   slices that are shorter. It uses registers alone that a caller of its ABI expects to lose.
+//! - [`prefetch`] hints at memory that is there.
+//! - [`Dwords`] reads at 16 places at once, each of which is lowered to the last one that is in the slice.
 #![allow(unsafe_code, reason = "the wall: see its documentation")]
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{
+    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_i32gather_epi32, _mm512_min_epu32, _mm512_set1_epi32,
+};
 use std::ffi::c_void;
 use std::io;
 use std::ptr::{NonNull, null_mut};
@@ -20,8 +26,61 @@ use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, m
 
 use super::super::lanes::{Lanes, Mask};
 
+/// Bytes that the processor fetches at once.
+#[cfg(target_arch = "x86_64")]
+const CACHE_LINE: usize = 64;
+
 /// A page, and what code is rounded up to.
 const PAGE: usize = 4096;
+
+/// Memory of which dwords are read at 16 places at once.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub struct Dwords<'a> {
+    bytes: &'a [u8],
+    /// The number of the last dword. There is one before it.
+    last: u32,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<'a> Dwords<'a> {
+    /// Of `bytes`, if there are two dwords in them, and not more than the instruction can count.
+    pub fn new(bytes: &'a [u8]) -> Option<Self> {
+        let last = (bytes.len() / 4).checked_sub(1)?;
+        (1..=i32::MAX as usize / 4).contains(&last).then_some(Self { bytes, last: last as u32 })
+    }
+
+    /// The dwords with these numbers, or the last for those beyond it.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub fn at(&self, numbers: __m512i) -> __m512i {
+        let numbers = _mm512_min_epu32(numbers, _mm512_set1_epi32(self.last as i32));
+        // SAFETY: the 4 bytes from 4 * number on are in `bytes` for all numbers up to `last`, and none is higher. None is
+        // negative for the instruction, which has signed ones.
+        unsafe { _mm512_i32gather_epi32::<4>(numbers, self.bytes.as_ptr().cast()) }
+    }
+
+    /// Those behind the dwords with these numbers, or the last.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub fn behind(&self, numbers: __m512i) -> __m512i {
+        let numbers = _mm512_min_epu32(numbers, _mm512_set1_epi32(self.last as i32 - 1));
+        // SAFETY: as above; the base is one dword on, and so no number is higher than that of the last but one.
+        unsafe { _mm512_i32gather_epi32::<4>(numbers, self.bytes.as_ptr().add(4).cast()) }
+    }
+}
+
+/// Has the processor fetch `items`, which will be read soon.
+#[inline]
+pub fn prefetch<T>(items: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..size_of_val(items)).step_by(CACHE_LINE) {
+        // SAFETY: a hint, which does nothing but to the caches; the place is in `items`.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(items.as_ptr().cast::<i8>().add(line)) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = items;
+}
 
 /// How much of each slice emitted code touches, in rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,5 +156,33 @@ impl Drop for Code {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, whole, and nobody can call into it any more. A failure leaves it mapped.
         let _ = unsafe { munmap(self.pages.as_ptr(), self.len + PAGE) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn dwords_are_read_within_their_bytes() {
+        if !is_x86_feature_detected!("avx512f") {
+            return;
+        }
+        #[target_feature(enable = "avx512f")]
+        fn both(dwords: Dwords<'_>, numbers: [u32; 16]) -> [[u32; 16]; 2] {
+            let numbers = bytemuck::cast(numbers);
+            [bytemuck::cast(dwords.at(numbers)), bytemuck::cast(dwords.behind(numbers))]
+        }
+        // A page of its own, with bytes at its end that make no dword.
+        let words: Vec<u32> = (0..40).map(|number| 100 + number).collect();
+        let bytes = &bytemuck::cast_slice::<u32, u8>(&words)[..4 * 30 + 3];
+        let dwords = Dwords::new(bytes).expect("two of them");
+        let numbers = [0, 1, 17, 28, 29, 30, 31, 1000, 1 << 29, 1 << 30, 1 << 31, u32::MAX, 2, 3, 4, 5];
+        // SAFETY: the processor has AVX-512.
+        let [at, behind] = unsafe { both(dwords, numbers) };
+        assert_eq!(at, numbers.map(|number| 100 + number.min(29)));
+        assert_eq!(behind, numbers.map(|number| 101 + number.min(28)));
+        assert!(Dwords::new(&bytes[..7]).is_none() && Dwords::new(&[]).is_none());
     }
 }

@@ -71,6 +71,32 @@ fn explicit_level_bias_and_limits() {
     assert_eq!(explicit(&scene, f32::NAN), 10.0);
 }
 
+/// Guess `level-of-detail`: to the nearest 1/256, as getlod answers it; strict GL has all of it.
+#[test]
+fn levels_of_detail_count_in_steps() {
+    let scene = pyramid().sampler(&[("MIPFILTER_LINEAR_NEAR", 1)], &[]);
+    let strict = Scene { model: Model::StrictGl, ..scene.clone() };
+    let step = 10.0 / 256.0;
+    for (lod, steps) in [(0.0019, 0.0), (0.002, 1.0), (0.0058, 1.0), (0.0059, 2.0), (0.9979, 255.0)] {
+        assert_eq!(explicit(&scene, lod), 10.0 + steps * step, "{lod}");
+        assert!((explicit(&strict, lod) - (10.0 + 10.0 * lod)).abs() < step / 8.0, "{lod}");
+    }
+    // Hardly minified is magnified: the filter is the other one.
+    let scene = pyramid().sampler(&[("XY_MAG", 1)], &[]);
+    let magnified = |texels: f32, model: Model| {
+        let [s, t] = ramp(texels).map(Lanes::from);
+        let scene = Scene { model, sampler0: [("XY_MAG", 1)].into(), ..scene.clone() };
+        // A checkerboard, whose filtered texels are none of its own.
+        let bytes = (0..512).map(|at| if (at / 32 + at) % 2 == 0 { 0 } else { 200 }).collect();
+        let out = Scene { bytes, ..scene }.ask(&request(&[&s, &t]));
+        ![0.0, 200.0].contains(&steps(by_lane(&out)[1][0]))
+    };
+    for (texels, board, strict) in [(1.0, true, true), (1.0005, true, false), (1.002, false, false)] {
+        assert_eq!(magnified(texels, Model::Board), board, "{texels}");
+        assert_eq!(magnified(texels, Model::StrictGl), strict, "{texels}");
+    }
+}
+
 #[test]
 fn bias_adds_to_the_implicit_level() {
     let bias = Lanes::from([1.0; LANES]);

@@ -5,15 +5,18 @@ use super::*;
 use crate::draw::tpl1::planar::Planar;
 use crate::draw::tpl1::{Border, Sampler, Texture};
 
-/// Formats that are common, with the bytes of a texel.
-const FORMATS: [(TexFmt, u32); 7] = [
+/// Formats that are common, with the bytes of a texel; the most common more often.
+const FORMATS: [(TexFmt, u32); 10] = [
     (TexFmt::TFMT4_8_UNORM, 1),
     (TexFmt::TFMT4_8_8_UNORM, 2),
     (TexFmt::TFMT4_5_6_5_UNORM, 2),
     (TexFmt::TFMT4_5_5_5_1_UNORM, 2),
     (TexFmt::TFMT4_4_4_4_4_UNORM, 2),
     (TexFmt::TFMT4_8_8_8_8_UNORM, 4),
+    (TexFmt::TFMT4_8_8_8_8_UNORM, 4),
+    (TexFmt::TFMT4_8_8_8_8_UNORM, 4),
     (TexFmt::TFMT4_10_10_10_2_UNORM, 4),
+    (TexFmt::TFMT4_X8Z24_UNORM, 4),
 ];
 
 const WRAPS: [TexClamp; 2] = [TexClamp::A4XX_TEX_REPEAT, TexClamp::A4XX_TEX_CLAMP_TO_EDGE];
@@ -28,8 +31,9 @@ fn coords() -> impl Strategy<Value = Lanes> {
         5 => Just(None),
         1 => prop_oneof![Just(f32::NAN), Just(f32::INFINITY), Just(-0.0), Just(1.0), Just(1e9), -2.0f32..2.0].prop_map(Some),
     ];
-    let slope = (-2.0f32..3.0, -0.6f32..0.6, -0.6f32..0.6);
-    (slope, prop::collection::vec(odd, LANES)).prop_map(|((at, right, down), odd)| {
+    let odd = prop_oneof![Just(vec![None; LANES]), prop::collection::vec(odd, LANES)];
+    let step = || prop_oneof![-0.6f32..0.6, -0.1f32..0.1];
+    ((-2.0f32..3.0, step(), step()), odd).prop_map(|((at, right, down), odd)| {
         let slope = |i: usize| at + right * (i % 2) as f32 / 8.0 + down * (i / 2 % 16) as f32 / 16.0;
         Lanes(std::array::from_fn(|i| odd[i].unwrap_or(slope(i)).to_bits()))
     })
@@ -37,7 +41,9 @@ fn coords() -> impl Strategy<Value = Lanes> {
 
 /// Textures and samplers whose requests are common, the bytes of some cut off.
 fn scene() -> impl Strategy<Value = Scene> {
-    let texture = (0..FORMATS.len(), 1u32..40, 1u32..40, 1u32..5, any::<bool>(), any::<u32>());
+    // Rows of some are far apart.
+    let more = prop_oneof![7 => Just(0u32), 1 => Just(4 << 15)];
+    let texture = (0..FORMATS.len(), 1u32..40, 1u32..40, 1u32..5, any::<bool>(), any::<u32>(), more);
     let sampler = (
         prop::array::uniform2(0..WRAPS.len()),
         prop::array::uniform3(0u32..2),
@@ -46,9 +52,10 @@ fn scene() -> impl Strategy<Value = Scene> {
         any::<bool>(),
     );
     (texture, sampler).prop_map(
-        |((format, width, height, levels, short, seed), (wraps, filters, bias, limits, strict))| {
+        |((format, width, height, levels, short, seed, more), (wraps, filters, bias, limits, strict))| {
             let (fmt, texel) = FORMATS[format];
-            let len = if short { 300 } else { 1 << 14 };
+            let (height, levels) = if more > 0 { (height.min(3), 1) } else { (height, levels) };
+            let len = if short { 300 } else { (1 << 14) + 3 * more };
             let bytes = (0..len).map(|i: u32| (i.wrapping_mul(seed | 1) >> 7) as u8).collect();
             let plain = Scene::new(fmt, width, height, texel, bytes);
             let [s, t] = wraps.map(|wrap| WRAPS[wrap].to_bits());
@@ -65,7 +72,7 @@ fn scene() -> impl Strategy<Value = Scene> {
             let model = if strict { Model::StrictGl } else { Model::Board };
             Scene {
                 levels,
-                pitch: (width * texel).next_multiple_of(32),
+                pitch: (width * texel).next_multiple_of(32) + more,
                 swizzle: [2, 1, 0, 5],
                 // In place of one without a limit.
                 sampler1: vec![],
