@@ -1,5 +1,7 @@
 //! The fragments of one band of rows, on one thread.
 
+use std::slice;
+
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
@@ -17,7 +19,7 @@ use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::vpc::interpolate::{Floats, Source, WarpQuads, Weights, perspective_of_blocks};
 use crate::draw::vpc::planes::FrameState;
-use crate::shader::jit::{TOGETHER, Toll};
+use crate::shader::jit::{TOGETHER, Toll, prefetch};
 use crate::shader::{LANES, Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
@@ -41,6 +43,8 @@ pub struct BandRun<'p, 'b, 'w> {
     /// Those of less than a warp, and room for more.
     queue: [Quad; 2 * QUADS],
     queued: usize,
+    /// The primitive of the last of them.
+    last: u32,
     occupied: Occupied,
     samples: u64,
 }
@@ -69,16 +73,21 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             frames,
             queue: [Quad::default(); 2 * QUADS],
             queued: 0,
+            last: u32::MAX,
             occupied: Occupied::default(),
             samples: 0,
         }
     }
 
     /// Draws the primitives `order` (indices, ascending) within `area`. Gives the samples that passed.
-    pub fn run(mut self, area: Rect, order: impl IntoIterator<Item = u32>) -> u64 {
+    pub fn run(mut self, area: Rect, order: impl Iterator<Item = u32> + Clone) -> u64 {
+        let mut coming = order.clone().skip(AHEAD);
         for index in order {
             if self.worker.is_stopped() {
                 break;
+            }
+            if let Some(next) = coming.next() {
+                prefetch(slice::from_ref(&self.draw.primitives[next as usize]));
             }
             self.primitive(index, area);
         }
@@ -199,6 +208,11 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     fn enqueue(&mut self, primitive: u32, at: [i32; 2], rows: u32) {
         let mask = quad_order(rows);
         self.make_way(primitive, at, rows, mask);
+        if self.last != primitive {
+            self.last = primitive;
+            let vertices = self.draw.primitives[primitive as usize].vertices;
+            vertices.into_iter().for_each(|v| prefetch(self.source.vertices.varyings(v)));
+        }
         self.occupied.add(at, rows);
         // Those without pixels are overwritten: that is cheaper than to find out how many there are.
         let mut queued = self.queued;
@@ -393,6 +407,9 @@ struct Halves {
     all: [([i32; 2], u32); HALVES],
     count: usize,
 }
+
+/// How many primitives before one is drawn it is fetched.
+const AHEAD: usize = 3;
 
 /// Times 8x4 pixels that are handled together.
 const HALVES: usize = 16;

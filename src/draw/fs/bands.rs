@@ -63,7 +63,7 @@ impl FragmentDraw<'_> {
         surfaces: &mut [PixelRows<'_>],
         worker: &mut Worker<'_>,
         area: Rect,
-        order: impl IntoIterator<Item = u32>,
+        order: impl Iterator<Item = u32> + Clone,
     ) -> u64 {
         match self.state.targets.samples.count() {
             1 => {
