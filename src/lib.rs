@@ -114,6 +114,7 @@ mod reduce;
 mod replay;
 mod serve;
 mod show;
+mod spare;
 mod trace;
 
 #[doc(hidden)]

@@ -6,6 +6,7 @@ use crate::draw::pc::state::PatchState;
 use crate::draw::pc::tessellator::{Connection, Domain, Factors, Spacing, Tessellation};
 use crate::draw::sp::state::StageState;
 use crate::draw::stop::{MAX_HELD, Stop, charge, must_fit};
+use crate::draw::vertices::Vertices;
 use crate::draw::vfd::state::FetchState;
 use crate::draw::vpc::state::VertexOutputs;
 use crate::draw::vs::VertexState;
@@ -53,6 +54,25 @@ fn no_draw_makes_more_of_its_vertices_than_fits() {
     assert!(is_too_large(vertices(100, 1 << 22).shade(&mut Memory::new(), &mut budget)));
     assert_eq!(budget.spent(), 100 * Work::Vertex.price(), "they were looked up");
     assert!(vertices(100, 1).shade(&mut Memory::new(), &mut budget).is_ok());
+}
+
+/// Rows are those of earlier vertices; what nobody writes in them is zero, also where the run is cut before they are shaded.
+#[test]
+fn rows_of_vertices_hold_nothing_of_others() {
+    const COUNT: u32 = 20_000;
+    let state = vertices(COUNT, 3);
+    let leave = || {
+        let mut others = Vertices::unwritten(3, COUNT as usize, &state.stage.lists);
+        others.rows_mut().fill(7);
+    };
+    for work in [u64::MAX, Work::Vertex.price() * u64::from(COUNT) + Work::Warp.price() * 100] {
+        leave();
+        let mut budget = Budget::new(work);
+        let mut shaded = state.shade(&mut Memory::new(), &mut budget).unwrap_or_else(|_| panic!("it fits"));
+        assert_eq!(budget.cut().is_some(), work != u64::MAX);
+        assert_eq!(shaded.vertices.len(), COUNT as usize);
+        assert!(shaded.vertices.rows_mut().iter().all(|word| *word == 0));
+    }
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Shaded vertices: what travels from the last vertex stage to the rasteriser.
 
+use std::fmt;
+use std::sync::Arc;
+
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+
+use crate::spare::Spare;
 
 /// Words in front of the varyings: position x, y, z, w and point size.
 pub const HEADER: usize = 5;
@@ -21,17 +26,88 @@ pub struct VertexStream {
 
 /// Vertices as rows of equal length: clip-space position, point size, then the
 /// varying components by VPC location (as bits: flat ones may be integers).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Vertices {
     stride: usize,
     words: Vec<u32>,
+    /// Who has their memory next, if anybody waits for it.
+    spare: Option<SpareLists>,
+}
+
+/// A vertex after the viewport transform.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ScreenVertex {
+    /// Position in pixels.
+    pub xy: [f32; 2],
+    /// Depth.
+    pub z: f32,
+    /// 1 / w.
+    pub inv_w: f32,
+    /// Position in sub-pixels.
+    pub snapped: [i32; 2],
+    /// Bit i: outside plane i of the clip volume.
+    pub outcode: u32,
+}
+
+/// What draws have left for the next ones, who share it.
+#[derive(Clone, Default)]
+pub struct SpareLists(Arc<Lists>);
+
+#[derive(Default)]
+struct Lists {
+    rows: Spare<u32>,
+    screen: Spare<ScreenVertex>,
+}
+
+impl SpareLists {
+    /// Rows of vertices.
+    pub fn rows(&self) -> &Spare<u32> {
+        &self.0.rows
+    }
+
+    /// Vertices on the screen.
+    pub fn screen(&self) -> &Spare<ScreenVertex> {
+        &self.0.screen
+    }
+}
+
+impl fmt::Debug for SpareLists {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SpareLists")
+    }
+}
+
+impl Drop for Vertices {
+    fn drop(&mut self) {
+        if let Some(spare) = &self.spare {
+            spare.rows().leave(std::mem::take(&mut self.words));
+        }
+    }
+}
+
+impl PartialEq for Vertices {
+    fn eq(&self, other: &Self) -> bool {
+        (self.stride, &self.words) == (other.stride, &other.words)
+    }
 }
 
 impl Vertices {
+    /// `count` vertices with `varyings` components each, in memory that others have left, in which anything may be:
+    /// whoever shades them writes all of it.
+    pub fn unwritten(varyings: usize, count: usize, spare: &SpareLists) -> Self {
+        let stride = HEADER + varyings;
+        Self { stride, words: spare.rows().take(stride * count, 0), spare: Some(spare.clone()) }
+    }
+
+    /// What others have left, if anybody shares it.
+    pub fn spare(&self) -> Option<&SpareLists> {
+        self.spare.as_ref()
+    }
+
     /// `count` zero vertices with `varyings` components each.
     pub fn new(varyings: usize, count: usize) -> Self {
         let stride = HEADER + varyings;
-        Self { stride, words: vec![0; stride * count] }
+        Self { stride, words: vec![0; stride * count], spare: None }
     }
 
     /// Words of a vertex.

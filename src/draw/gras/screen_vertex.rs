@@ -4,23 +4,8 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 
 use crate::draw::gras::clip::{ClipVolume, GUARD_BAND, Viewport};
-use crate::draw::gras::raster::{Snapped, snap};
-use crate::draw::vertices::Vertices;
-
-/// A vertex after the viewport transform.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ScreenVertex {
-    /// Position in pixels.
-    pub xy: [f32; 2],
-    /// Depth.
-    pub z: f32,
-    /// 1 / w.
-    pub inv_w: f32,
-    /// Position in sub-pixels.
-    pub snapped: Snapped,
-    /// Bit i: outside plane i of the clip volume.
-    pub outcode: u32,
-}
+use crate::draw::gras::raster::snap;
+use crate::draw::vertices::{ScreenVertex, Vertices};
 
 impl ScreenVertex {
     /// Whether planes through it keep their digits: neither at the eye nor far out. It may
@@ -44,7 +29,10 @@ pub fn transform(
     screen: &mut Vec<ScreenVertex>,
 ) {
     let first = screen.len();
-    screen.resize(vertices.len(), ScreenVertex::default());
+    match vertices.spare().filter(|_| first == 0) {
+        Some(spare) => *screen = spare.screen().take(vertices.len(), ScreenVertex::default()),
+        None => screen.resize(vertices.len(), ScreenVertex::default()),
+    }
     let new = &mut screen[first..];
     if new.len() < 2 * CHUNK {
         return transform_from(first, viewport, volume, vertices, new);

@@ -12,12 +12,11 @@ use crate::draw::gras::lines;
 use crate::draw::gras::polygon_offset::PolygonOffset;
 use crate::draw::gras::raster::{Rect, Shape, signed_area, snap};
 use crate::draw::gras::samples::Samples;
-use crate::draw::gras::screen_vertex::ScreenVertex;
 use crate::draw::gras::viewport::ViewportVertices;
 use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::{Primitive, primitives};
 use crate::draw::stop::MAX_HELD;
-use crate::draw::vertices::{HEADER, Vertices};
+use crate::draw::vertices::{HEADER, ScreenVertex, Vertices};
 
 /// Which side of a triangle is seen. Everything but triangles shows its front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,6 +236,9 @@ fn assemble_with(
     let fits = |setup: &Setup<'_>, more: u64| lists + setup.held() + more <= limit;
     let in_chunks = each.is_none() && fits(&setup, 2 * MADE * count as u64);
     let alone = if in_chunks { setup.alone(&primitives) } else { Vec::new() };
+    if !alone.is_empty() && setup.add_all(&alone) {
+        return Some(Assembled { primitives: setup.out, left_out: 0 });
+    }
     let mut alone = alone.into_iter();
     let mut index = 0;
     for chunk in primitives.chunks(alone::CHUNK) {

@@ -10,6 +10,7 @@ use super::spare::SpareWarps;
 use super::state::{CodePlace, StageState, code, constants, has_constants};
 use crate::draw::tpl1::TextureBank;
 use crate::draw::tpl1::state::textures;
+use crate::draw::vertices::SpareLists;
 use crate::fault::{Fault, Miss};
 use crate::gpu::{CONSTANTS, Gpu, Stage};
 use crate::memo::{BySlot, Memo};
@@ -36,6 +37,8 @@ pub struct KeptStage {
     last: usize,
     /// What draws with the latest programs have left, in no order.
     spares: Vec<(Arc<Program>, SpareWarps)>,
+    /// What draws with any program have left.
+    lists: SpareLists,
 }
 
 /// A state that was given.
@@ -108,6 +111,7 @@ impl KeptStage {
                 constants: constants(gpu, stage, wanted),
                 buffers: buffers.clone(),
                 spare: spare(&mut self.spares, program),
+                lists: self.lists.clone(),
                 catch: None,
                 counting,
             })

@@ -15,6 +15,7 @@ use super::buffer::Buffer;
 use super::catch::Catch;
 use super::spare::SpareWarps;
 use crate::draw::tpl1::TextureBank;
+use crate::draw::vertices::SpareLists;
 
 /// First vec4 of the constant file that mirrors SSBO descriptors.
 const SSBO_MIRROR: usize = 448;
@@ -39,6 +40,8 @@ pub struct StageState {
     pub(super) buffers: Arc<[Buffer]>,
     /// Warps that draws with this program have left.
     pub(super) spare: SpareWarps,
+    /// Lists that draws have left.
+    pub lists: SpareLists,
     /// Who waits for one of its warps.
     pub(super) catch: Option<Arc<Catch>>,
     /// Whether its instructions are counted.
@@ -212,6 +215,7 @@ impl StageState {
             buffers: Arc::default(),
             counting: Counting::Off,
             spare: SpareWarps::default(),
+            lists: SpareLists::default(),
             catch: None,
         }
     }

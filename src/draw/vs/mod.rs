@@ -77,11 +77,20 @@ impl VertexState {
         memory: &mut Memory,
         budget: &mut Budget,
     ) -> Shaded {
-        let mut vertices = Vertices::new(self.outputs.components, jobs.len());
+        let mut vertices = Vertices::unwritten(self.outputs.components, jobs.len(), &self.stage.lists);
         let stride = vertices.stride();
-        let chunks = jobs.chunks(CHUNK).zip(vertices.rows_mut().chunks_mut(CHUNK * stride));
-        let shade = |worker: &mut Worker<'_>, (jobs, rows)| self.shade_job(worker, jobs, rows, stride);
+        let mut written = vec![false; jobs.len().div_ceil(CHUNK)];
+        let rows = vertices.rows_mut().chunks_mut(CHUNK * stride).zip(&mut written);
+        let shade = |worker: &mut Worker<'_>,
+                     (jobs, (rows, written)): (&[VertexJob], (&mut [u32], &mut bool))| {
+            rows.fill(0);
+            *written = true;
+            self.shade_job(worker, jobs, rows, stride);
+        };
+        let chunks = jobs.chunks(CHUNK).zip(rows);
         let mut log = launch(&self.stage, memory, budget, Threads::All, chunks, shade).log;
+        let rows = vertices.rows_mut().chunks_mut(CHUNK * stride).zip(&written);
+        rows.filter(|(_, written)| !**written).for_each(|(rows, _)| rows.fill(0));
         log.missing.extend(missing.iter());
         Shaded { vertices, list, log }
     }

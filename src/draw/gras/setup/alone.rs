@@ -3,9 +3,8 @@
 use rayon::prelude::*;
 
 use super::{MADE, PolygonMode, ScreenPrimitive, Setup};
-use crate::draw::gras::screen_vertex::ScreenVertex;
 use crate::draw::pc::topology::Primitive;
-use crate::draw::vertices::Vertices;
+use crate::draw::vertices::{ScreenVertex, Vertices};
 
 /// Primitives that one thread sets up in a row.
 pub const CHUNK: usize = 512;
@@ -21,6 +20,11 @@ pub struct Alone {
 }
 
 impl Alone {
+    /// All that it is, if nothing of it is clipped.
+    fn unclipped(&self) -> Option<&[ScreenPrimitive]> {
+        self.clipped.is_empty().then_some(&self.made)
+    }
+
     /// Bytes that it takes at most, when it is added to what `vertices` are made into.
     pub fn bytes(&self, vertices: &Vertices) -> u64 {
         let vertex = (4 * vertices.stride() + size_of::<ScreenVertex>()) as u64;
@@ -38,6 +42,22 @@ impl Setup<'_> {
             return Vec::new();
         }
         list.par_chunks(CHUNK).with_max_len(1).map(|chunk| self.chunk_alone(chunk)).collect()
+    }
+
+    /// Adds all that `alone` is, if none of it is clipped or left out. False, and nothing done, if some is.
+    pub fn add_all(&mut self, alone: &[Option<Alone>]) -> bool {
+        let made = alone.iter().map(|alone| alone.as_ref().and_then(Alone::unclipped));
+        let Some(made) = made.collect::<Option<Vec<&[ScreenPrimitive]>>>() else { return false };
+        // Where each begins: what is made of primitive n of all is found in the last that does not begin behind it.
+        let begins = made.iter().scan(0, |next, made| Some(std::mem::replace(next, *next + made.len())));
+        let begins: Vec<usize> = begins.collect();
+        let count = made.iter().map(|made| made.len()).sum();
+        let primitive = |number: usize| {
+            let chunk = begins.partition_point(|begin| *begin <= number) - 1;
+            made[chunk][number - begins[chunk]].clone()
+        };
+        (0..count).into_par_iter().with_min_len(CHUNK).map(primitive).collect_into_vec(&mut self.out);
+        true
     }
 
     /// Adds a chunk, and what clipping makes of the others in it.

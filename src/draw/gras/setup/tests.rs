@@ -344,6 +344,7 @@ fn chunks_of_a_list_are_set_up_as_one_after_the_other_is() {
         long_list(|index| index % 700 == 699),
         long_list(|index| index % 7 == 3),
         long_list(|index| index < TRIANGLES / 5 * 4),
+        long_list(|_| false),
     ];
     for (state, (before, list)) in states.iter().flat_map(|state| lists.iter().map(move |list| (state, list)))
     {
