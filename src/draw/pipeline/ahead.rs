@@ -26,13 +26,13 @@ use super::{flush, record_finished, take_batch};
 
 /// Draws of known primitives after which the command processor may have had as much to do as whoever draws what waits.
 /// (glmark2's ideas has 400 in a tile; those with a few are quicker with all tiles in one go, band by band.)
-const MANY_DRAWS: u64 = 128;
+const MANY_DRAWS: u64 = 512;
 
 /// So many of them take it as long as one whose primitives it makes.
 pub(super) const KNOWN_PER_NEW: u64 = 6;
 
 /// Batches that are ahead at most.
-const MOST: usize = 4;
+const MOST: usize = 16;
 
 /// How long he sleeps then, before he looks again.
 const NAP: Duration = Duration::from_micros(50);
