@@ -1,4 +1,7 @@
 //! Where there is no compiler: every program is interpreted.
+#[cfg(target_arch = "x86_64")]
+use std::{arch::x86_64::__m512i, convert::Infallible, marker::PhantomData};
+
 use super::environment::Environment;
 use super::program::Program;
 use super::run::Outcome;
@@ -56,4 +59,30 @@ pub fn listing(_: &Program, _: &dyn Fn(u32) -> String) -> String {
 /// Never called.
 pub fn run(_: &Program, routine: &Routine, _: &mut Warp, _: &mut impl Environment) -> Outcome {
     match *routine {}
+}
+
+/// Does nothing: it would be a hint.
+pub(crate) fn prefetch<T>(_: &[T]) {}
+
+/// Memory of which dwords are read at 16 places at once, of which there is none.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct Dwords<'a>(Infallible, PhantomData<&'a [u8]>);
+
+#[cfg(target_arch = "x86_64")]
+impl<'a> Dwords<'a> {
+    /// None.
+    pub fn new(_: &'a [u8]) -> Option<Self> {
+        None
+    }
+
+    /// Never called.
+    pub fn at(&self, _: __m512i) -> __m512i {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub fn behind(&self, _: __m512i) -> __m512i {
+        match self.0 {}
+    }
 }

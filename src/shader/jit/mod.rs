@@ -37,9 +37,7 @@ pub fn target() -> Option<&'static str> {
 pub use line::{TOGETHER, Toll};
 pub use listing::listing;
 pub use segment::refusal;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use wall::Dwords;
-pub(crate) use wall::prefetch;
+pub(crate) use wall::{Dwords, prefetch};
 
 /// A compiled program.
 pub struct Routine {

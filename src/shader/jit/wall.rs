@@ -13,7 +13,6 @@
 //! - [`prefetch`] hints at memory that is there.
 //! - [`Dwords`] reads at 16 places at once, each of which is lowered to the last one that is in the slice.
 #![allow(unsafe_code, reason = "the wall: see its documentation")]
-#[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
     __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_i32gather_epi32, _mm512_min_epu32, _mm512_set1_epi32,
 };
@@ -27,14 +26,12 @@ use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, m
 use super::super::lanes::{Lanes, Mask};
 
 /// Bytes that the processor fetches at once.
-#[cfg(target_arch = "x86_64")]
 const CACHE_LINE: usize = 64;
 
 /// A page, and what code is rounded up to.
 const PAGE: usize = 4096;
 
 /// Memory of which dwords are read at 16 places at once.
-#[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub struct Dwords<'a> {
     bytes: &'a [u8],
@@ -42,7 +39,6 @@ pub struct Dwords<'a> {
     last: u32,
 }
 
-#[cfg(target_arch = "x86_64")]
 impl<'a> Dwords<'a> {
     /// Of `bytes`, if there are two dwords in them, and not more than the instruction can count.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
@@ -73,13 +69,10 @@ impl<'a> Dwords<'a> {
 /// Has the processor fetch `items`, which will be read soon.
 #[inline]
 pub fn prefetch<T>(items: &[T]) {
-    #[cfg(target_arch = "x86_64")]
     for line in (0..size_of_val(items)).step_by(CACHE_LINE) {
         // SAFETY: a hint, which does nothing but to the caches; the place is in `items`.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(items.as_ptr().cast::<i8>().add(line)) };
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = items;
 }
 
 /// How much of each slice emitted code touches, in rows.
@@ -164,7 +157,6 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn dwords_are_read_within_their_bytes() {
         if !is_x86_feature_detected!("avx512f") {
             return;
@@ -174,7 +166,7 @@ mod tests {
             let numbers = bytemuck::cast(numbers);
             [bytemuck::cast(dwords.at(numbers)), bytemuck::cast(dwords.behind(numbers))]
         }
-        // A page of its own, with bytes at its end that make no dword.
+        // With bytes at its end that make no dword, and words behind it that are none of its own.
         let words: Vec<u32> = (0..40).map(|number| 100 + number).collect();
         let bytes = &bytemuck::cast_slice::<u32, u8>(&words)[..4 * 30 + 3];
         let dwords = Dwords::new(bytes).expect("two of them");
