@@ -179,8 +179,7 @@ impl Codec {
         };
         let field = |c: usize| {
             let Field { shift, width } = self.fields[c];
-            let step = convert::unorm_step(width.min(16));
-            (width > 0).then(|| UnormField { shift, mask: mask(width), step })
+            (width > 0).then(|| UnormField { shift, mask: mask(width), step: convert::unorm_step(width) })
         };
         (matches!(self.bytes, 1 | 2 | 4) && (0..4).all(known)).then(|| std::array::from_fn(field))
     }

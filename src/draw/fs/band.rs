@@ -43,8 +43,6 @@ pub struct BandRun<'p, 'b, 'w> {
     /// Those of less than a warp, and room for more.
     queue: [Quad; 2 * QUADS],
     queued: usize,
-    /// The primitive of the last of them.
-    last: u32,
     occupied: Occupied,
     samples: u64,
 }
@@ -73,7 +71,6 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             frames,
             queue: [Quad::default(); 2 * QUADS],
             queued: 0,
-            last: u32::MAX,
             occupied: Occupied::default(),
             samples: 0,
         }
@@ -208,8 +205,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     fn enqueue(&mut self, primitive: u32, at: [i32; 2], rows: u32) {
         let mask = quad_order(rows);
         self.make_way(primitive, at, rows, mask);
-        if self.last != primitive {
-            self.last = primitive;
+        if self.queue[..self.queued].last().is_none_or(|quad| quad.primitive != primitive) {
             let vertices = self.draw.primitives[primitive as usize].vertices;
             vertices.into_iter().for_each(|v| prefetch(self.source.vertices.varyings(v)));
         }

@@ -32,11 +32,7 @@ pub(super) struct Texel<'a> {
 impl Images {
     /// Level `index[lane]` for each lane. A level that does not exist is anything: whoever cares looks at `index`.
     pub fn of(levels: &Pyramid, index: &Ints) -> Self {
-        let mut images = Self::uniform(&levels[0]);
-        if levels.len() > 1 {
-            pick(&levels.table, index, &mut images);
-        }
-        images
+        if levels.len() > 1 { pick(&levels.table, index) } else { Self::uniform(&levels[0]) }
     }
 
     /// The same level for all lanes.
@@ -152,15 +148,15 @@ impl<'a> Fetcher<'a> {
 }
 
 simd! {
-    /// Puts the level of each lane into `images`: number `index[lane]` of those in `table`.
-    fn pick(table: &[[u32; MAX_LEVELS]; 6], index: &Ints, images: &mut Images) {
+    /// The level of each lane: number `index[lane]` of those in `table`.
+    fn pick(table: &[[u32; MAX_LEVELS]; 6], index: &Ints) -> Images {
         let pick = |field: usize| match_target! {
             "x86_64+avx512f" => pick_at_once(&table[field], index),
             _ => pick_each(&table[field], index),
         };
         let [width, height, depth, offset, pitch, slice] = std::array::from_fn(pick);
         let ints = |field: [u32; LANES]| bytemuck::cast(field);
-        *images = Images { width: ints(width), height: ints(height), depth: ints(depth), offset, pitch, slice };
+        Images { width: ints(width), height: ints(height), depth: ints(depth), offset, pitch, slice }
     }
 }
 

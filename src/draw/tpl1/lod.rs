@@ -128,7 +128,7 @@ simd! {
             _ => of_quads(coords, size, within_quads),
         };
         if sampler.bias == 0.0 && sampler.min_lod <= 0.0 && is_magnified(&rho, precision) {
-            return Detail { lod: [0.0; LANES], magnified: [true; 2], ..Detail::default() };
+            return Detail { magnified: [true; 2], ..Detail::default() };
         }
         let mut lambda = log2(&rho);
         for i in 0..LANES {
