@@ -194,7 +194,15 @@ impl<T: Copy> Lists<T> {
         }
         let number = |y: i32| (y.div_euclid(BAND_ROWS) - self.first) as usize;
         let touched = number(bounds.y0)..=number(bounds.y1 - 1);
-        let of_each = bounds.area() / each as u64 / (touched.end() - touched.start() + 1) as u64;
+        let shaded = match each {
+            Each::Shaded => bounds.area(),
+            Each::Filled => bounds.area() / FILLED_PER_SHADED,
+        };
+        // Most are in one band: a division takes longer than the rest.
+        let of_each = match (touched.end() - touched.start() + 1) as u64 {
+            1 => shaded,
+            bands => shaded / bands,
+        };
         for band in &mut self.bands[touched] {
             band.entries.push(entry);
             band.cost += of_each + SHADED_PER_PRIMITIVE;
@@ -293,6 +301,8 @@ mod tests {
         let of_two = Rect { x0: 0, y0: 0, x1: 64, y1: 64 };
         let [begun, pixels] = [SHADED_PER_PRIMITIVE, 64 * BAND_ROWS as u64];
         assert_eq!(cost(of_two, Each::Shaded), [begun + pixels, begun + pixels, 0]);
+        let of_one = Rect { y0: 40, y1: 50, ..of_two };
+        assert_eq!(cost(of_one, Each::Shaded), [0, begun + 640, 0]);
         let filled = begun + pixels / FILLED_PER_SHADED;
         assert_eq!(cost(of_two, Each::Filled), [filled, filled, 0]);
     }
