@@ -1,9 +1,8 @@
 //! One buffer: contiguous bytes, stored only where there is something to store.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-
-use hashbrown::HashMap;
 
 use super::changes::Changes;
 use super::{PAGE, Provenance, SharedPages};
@@ -59,7 +58,7 @@ pub(super) struct Block {
     pub(super) group: u32,
     pub(super) backing: Backing,
     /// Pages (by index in the block) that the GPU wrote, as their last snapshot had them.
-    before: HashMap<u32, Box<[u8]>>,
+    before: BTreeMap<u32, Box<[u8]>>,
     /// When its bytes changed.
     pub(super) changes: Changes,
 }
@@ -80,7 +79,7 @@ impl Block {
     }
 
     fn new(base: u32, len: u32, group: u32, backing: Backing) -> Self {
-        Self { base, len, group, backing, before: HashMap::new(), changes: Changes::default() }
+        Self { base, len, group, backing, before: BTreeMap::new(), changes: Changes::default() }
     }
 
     /// Whether somebody besides the GPU may write it at any time.

@@ -122,7 +122,7 @@ impl Task {
         bench.budget = bench.budget.beside();
         let shade = || batch.shade(&mut bench.gmem, &memory, &mut bench.lent, &mut bench.budget);
         let finished = catch_unwind(AssertUnwindSafe(shade));
-        drop((batch, memory));
+        drop(memory);
         let budget = bench.budget.clone();
         let mut here = locked(line);
         match here.waiting.pop_front() {
@@ -133,6 +133,8 @@ impl Task {
         let milliseconds = start.elapsed().as_secs_f64() * 1e3;
         // Who does not wait for it any more is gone with the chip.
         let _ = sender.send(Done { budget, finished, milliseconds });
+        // Nobody has to wait for that.
+        drop(batch);
     }
 }
 

@@ -21,7 +21,7 @@ use crate::ffi::process::keep_memory;
 use crate::share::Order;
 
 /// How long the GPU's thread looks out for the next submit before it sleeps: to be woken takes a good part of that.
-const LOOKOUT: Duration = Duration::from_micros(100);
+const LOOKOUT: Duration = Duration::from_micros(300);
 
 /// Submits that wait, and what became of others.
 #[derive(Default)]
