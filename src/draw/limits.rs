@@ -2,6 +2,9 @@
 
 use crate::budget::{Budget, Work};
 use crate::draw::ds;
+use crate::draw::gras::clip::{DepthClip, Viewport};
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::viewport::{Projection, ViewportVertices};
 use crate::draw::pc::state::PatchState;
 use crate::draw::pc::tessellator::{Connection, Domain, Factors, Spacing, Tessellation};
 use crate::draw::sp::state::StageState;
@@ -72,6 +75,37 @@ fn rows_of_vertices_hold_nothing_of_others() {
         assert_eq!(budget.cut().is_some(), work != u64::MAX);
         assert_eq!(shaded.vertices.len(), COUNT as usize);
         assert!(shaded.vertices.rows_mut().iter().all(|word| *word == 0));
+    }
+}
+
+/// Many vertices are on the screen as soon as they are shaded, where set-up would put them; not where the run is cut.
+#[test]
+fn vertices_are_placed_where_set_up_places_them() {
+    let viewport = Viewport { scale: [320.0, -240.0, 0.5], offset: [320.0, 240.0, 0.5] };
+    let depth = Some(DepthClip { near: true, far: true, zero_to_one: false });
+    let stage = "cov.u32f32 r1.x, r0.x\n(rpt5)nop\nmul.f r1.y, r1.x, r1.x\nadd.f r1.w, r1.x, r1.x\nend\n";
+    let state = |count: u32| VertexState {
+        fetch: FetchState { count, instances: 1, vertex_id: Some(0), ..FetchState::default() },
+        stage: StageState::of(stage).into(),
+        outputs: VertexOutputs { position: 4, point_size: None, varyings: Vec::new(), components: 2 }.into(),
+    };
+    let shaded = |count: u32, projection: Option<Projection>, work: u64| {
+        let done = state(count).shade_for(projection, &mut Memory::new(), &mut Budget::new(work));
+        done.unwrap_or_else(|_| panic!("it fits")).vertices
+    };
+    let projection = || Some(Projection::new(depth, viewport));
+    const MANY: u32 = 20_000;
+    let mut vertices = shaded(MANY, projection(), u64::MAX);
+    let mut of_set_up = ViewportVertices::new(depth, viewport, Rect::ALL);
+    let places = vertices.take_places();
+    of_set_up.transform(&vertices);
+    assert_eq!(format!("{places:?}"), format!("{:?}", of_set_up.screen));
+    assert_eq!((places.len(), places[100].inv_w), (MANY as usize, 1.0 / 200.0));
+    let cut = Work::Vertex.price() * u64::from(MANY) + Work::Warp.price() * 20;
+    for (count, projection, work) in
+        [(MANY, None, u64::MAX), (MANY, projection(), cut), (10, projection(), u64::MAX)]
+    {
+        assert!(shaded(count, projection, work).take_places().is_empty(), "{count} {work}");
     }
 }
 

@@ -38,7 +38,7 @@ use crate::pass::Pass;
 
 use ahead::{Ahead, KNOWN_PER_NEW, catch_up, finish_ahead, make_room, offer};
 use guesses::record_guesses;
-use late::{Resolves, settle_stages, settle_state};
+use late::{Resolves, settle_stages, settle_state, settle_vertices};
 use look::{Watch, watched};
 use record::{record_cost, record_end, record_fragments, record_log, record_outside, record_unsupported};
 use whole::{feed_back, whole_primitives};
@@ -55,6 +55,7 @@ use super::gras::layers::{self, Grouping, Layer};
 use super::gras::primitives::Primitives;
 use super::gras::raster::Rect;
 use super::gras::setup::{self, Assembled, PrimitiveState};
+use super::gras::viewport::Projection;
 use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::Setting;
 use super::gs::state::{GeometryState, Layers};
@@ -173,14 +174,26 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     gpu.pipeline.found += 1;
     settle_state(gpu, call);
     let stages = vertex_stages(gpu, call)?;
-    let state = draw_state(gpu, &stages)?;
+    let (primitive, targets) = set_up_state(gpu, &stages);
+    settle_vertices(gpu, &stages.vertex);
+    let known = known_primitives(gpu, &stages, &primitive)?;
+    if let Some(known) = &known
+        && gpu.fidelity.is_none()
+        && is_out_of_sight(known, &targets)
+    {
+        // Most draws are in most tiles, which is to be found out first.
+        note_written(gpu, call, &targets, &targets.surfaces);
+        return Ok(());
+    }
+    let state = DrawState { primitive, fragment: fragment_state(gpu)?, targets };
     settle_stages(gpu, &stages, Some(&state.fragment.stage));
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
     gpu.pipeline.stats.ms.snapshot += start.milliseconds();
-    let primitives = match gpu.pipeline.watch.is_some() {
-        true => watched(gpu, call, stages, &state)?,
-        false => primitives(gpu, call, stages, &state, rests.as_deref())?,
+    let primitives = match known {
+        Some(known) => Some(known),
+        None if gpu.pipeline.watch.is_some() => watched(gpu, call, stages, &state)?,
+        None => primitives(gpu, call, stages, &state, rests.as_deref())?,
     };
     let Some(primitives) = primitives else { return Ok(()) };
     if let Some(rests) = rests {
@@ -229,8 +242,9 @@ fn record_finished(gpu: &mut Gpu, finished: Vec<Finished>) {
 fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     settle_state(gpu, call);
     let stages = vertex_stages(gpu, call)?;
+    settle_vertices(gpu, &stages.vertex);
     settle_stages(gpu, &stages, None);
-    vertex_stream(gpu, &stages)?;
+    vertex_stream(gpu, &stages, None)?;
     Ok(())
 }
 
@@ -243,13 +257,18 @@ fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Vertices, shaded by all stages that there are in front of set-up. `None` when the primitive type
-/// is not supported.
-fn vertex_stream(gpu: &mut Gpu, stages: &VertexStages) -> Result<Option<VertexStream>, Stop> {
+/// Vertices, shaded by all stages that there are in front of set-up, which has this `state`. `None` when the primitive
+/// type is not supported.
+fn vertex_stream(
+    gpu: &mut Gpu,
+    stages: &VertexStages,
+    state: Option<&PrimitiveState>,
+) -> Result<Option<VertexStream>, Stop> {
     if stages.store() {
         flush(gpu);
     }
-    let shaded = vertices(gpu, &stages.vertex)?;
+    let projection = state.filter(|_| stages.is_plain()).and_then(PrimitiveState::projection);
+    let shaded = vertices(gpu, &stages.vertex, projection)?;
     let stream = match stages.is_plain() {
         true => Some(VertexStream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() }),
         false => whole_primitives(gpu, stages, shaded)?,
@@ -261,10 +280,10 @@ fn vertex_stream(gpu: &mut Gpu, stages: &VertexStages) -> Result<Option<VertexSt
 }
 
 /// Vertex fetch and vertex shader.
-fn vertices(gpu: &mut Gpu, state: &VertexState) -> Result<Shaded, Stop> {
+fn vertices(gpu: &mut Gpu, state: &VertexState, projection: Option<Projection>) -> Result<Shaded, Stop> {
     let start = Stopwatch::of(gpu);
     helper::shades(gpu, u64::from(state.fetch.count) * u64::from(state.fetch.instances));
-    let shaded = state.shade(&mut gpu.mem, &mut gpu.budget)?;
+    let shaded = state.shade_for(projection, &mut gpu.mem, &mut gpu.budget)?;
     Ok(record_vertices(gpu, shaded, start))
 }
 
@@ -277,8 +296,27 @@ fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Stopwatch) -> Shade
     shaded
 }
 
-/// What reaches the rasteriser, unless the previous tile left it. `None` when the primitive type is not
-/// supported. `rests` are the guesses that the draw rests on, if those are noted.
+/// What the previous tile left of what reaches the rasteriser.
+fn known_primitives(
+    gpu: &mut Gpu,
+    stages: &VertexStages,
+    state: &Arc<PrimitiveState>,
+) -> Result<Option<Arc<Primitives>>, Stop> {
+    if !stages.is_reusable() || gpu.pipeline.watch.is_some() {
+        return Ok(None);
+    }
+    charge(&mut gpu.budget, Work::Copy16, looked_through(&stages.vertex) / 16)?;
+    let slot = gpu.pipeline.kept.slots.of(gpu.at.address);
+    Ok(gpu.pipeline.primitives.find(slot, &stages.vertex, state, &gpu.mem))
+}
+
+/// Whether nothing of `made` is within the scissor.
+fn is_out_of_sight(made: &Primitives, targets: &Targets) -> bool {
+    made.extent.intersect(targets.scissor).is_empty()
+}
+
+/// What reaches the rasteriser. `None` when the primitive type is not supported. `rests` are the guesses that the draw
+/// rests on, if those are noted.
 fn primitives(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -286,18 +324,10 @@ fn primitives(
     state: &DrawState,
     rests: Option<&[Guess]>,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
-    if stages.is_reusable() {
-        charge(&mut gpu.budget, Work::Copy16, looked_through(&stages.vertex) / 16)?;
-        let slot = gpu.pipeline.kept.slots.of(gpu.at.address);
-        let cache = &gpu.pipeline.primitives;
-        if let Some(known) = cache.find(slot, &stages.vertex, &state.primitive, &gpu.mem) {
-            return Ok(Some(known));
-        }
-    }
     if parts::are_needed(&stages) {
         return parts::primitives(gpu, call, stages, state, rests);
     }
-    let Some(stream) = vertex_stream(gpu, &stages)? else { return Ok(None) };
+    let Some(stream) = vertex_stream(gpu, &stages, Some(&state.primitive))? else { return Ok(None) };
     assembled(gpu, call, stages, state, stream)
 }
 
@@ -376,7 +406,7 @@ fn draw_first_layer(
 ) -> Result<(), Stop> {
     let surfaces = &state.targets.surfaces;
     let Some(visible) = visible(gpu, &state, surfaces, &made) else {
-        note_written(gpu, call, &state, surfaces);
+        note_written(gpu, call, &state.targets, surfaces);
         return Ok(());
     };
     let area = visible.area;
@@ -426,13 +456,13 @@ fn draw_layer(
         state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
     let result = fragments(gpu, state, &surfaces, made);
     gpu.pipeline.stats.ms.fragment += start.milliseconds();
-    note_written(gpu, call, state, &surfaces);
+    note_written(gpu, call, &state.targets, &surfaces);
     result
 }
 
 /// Notes which surfaces in memory a draw was for, whether any of its pixels could be seen or not.
-fn note_written(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, surfaces: &[Surface]) {
-    let written = state.targets.written(surfaces, call.submit, call.number);
+fn note_written(gpu: &mut Gpu, call: &DrawCall, targets: &Targets, surfaces: &[Surface]) {
+    let written = targets.written(surfaces, call.submit, call.number);
     written.into_iter().for_each(|written| gpu.pipeline.surfaces.note(written));
 }
 
@@ -471,8 +501,7 @@ fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
 
 /// What a draw of `made` to `surfaces` can change; `None` when there is nothing.
 fn visible(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Option<Visible> {
-    // Most draws are out of sight in most tiles, which is to be found out first.
-    if made.extent.intersect(state.targets.scissor).is_empty() {
+    if is_out_of_sight(made, &state.targets) {
         return None;
     }
     Visible::of(&made.bounds, drawable(gpu, state, surfaces))
@@ -561,7 +590,14 @@ fn tessellation(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Tessellation>, 
     Ok(Some(Tessellation { hull, patches, domain: DomainState::snapshot(&gpu.regs, domain) }))
 }
 
+/// All that a draw needs behind its vertex stages.
 fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> {
+    let (primitive, targets) = set_up_state(gpu, stages);
+    Ok(DrawState { primitive, fragment: fragment_state(gpu)?, targets })
+}
+
+/// What set-up and the render backend need.
+fn set_up_state(gpu: &mut Gpu, stages: &VertexStages) -> (Arc<PrimitiveState>, Arc<Targets>) {
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
     let slot = kept.slots.of(gpu.at.address);
     let (targets, unsupported) = kept
@@ -571,10 +607,16 @@ fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> 
     let primitive = kept.primitive.get(slot, regs, (topology, viewports), |regs| {
         Arc::new(PrimitiveState::snapshot(regs, topology, viewports, model))
     });
-    let inputs = kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs)));
-    let (primitive, inputs, targets) = (primitive.clone(), inputs.clone(), targets.clone());
+    let (primitive, targets) = (primitive.clone(), targets.clone());
     let unsupported = unsupported.clone();
     record_unsupported(gpu, unsupported);
+    (primitive, targets)
+}
+
+fn fragment_state(gpu: &mut Gpu) -> Result<FragmentState, Fault> {
+    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
+    let slot = kept.slots.of(gpu.at.address);
+    let inputs = kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs))).clone();
     let stage = stage(gpu, Stage::FS)?;
-    Ok(DrawState { primitive, fragment: FragmentState { stage, inputs }, targets })
+    Ok(FragmentState { stage, inputs })
 }

@@ -30,6 +30,9 @@ pub struct VertexStream {
 pub struct Vertices {
     stride: usize,
     words: Vec<u32>,
+    /// Where the first of them are on the screen, through the first viewport of the draw, if whoever shaded them has
+    /// found that out.
+    screen: Vec<ScreenVertex>,
     /// Who has their memory next, if anybody waits for it.
     spare: Option<SpareLists>,
 }
@@ -96,7 +99,8 @@ impl Vertices {
     /// whoever shades them writes all of it.
     pub fn unwritten(varyings: usize, count: usize, spare: &SpareLists) -> Self {
         let stride = HEADER + varyings;
-        Self { stride, words: spare.rows().take(stride * count, 0), spare: Some(spare.clone()) }
+        let words = spare.rows().take(stride * count, 0);
+        Self { stride, words, screen: Vec::new(), spare: Some(spare.clone()) }
     }
 
     /// What others have left, if anybody shares it.
@@ -107,7 +111,7 @@ impl Vertices {
     /// `count` zero vertices with `varyings` components each.
     pub fn new(varyings: usize, count: usize) -> Self {
         let stride = HEADER + varyings;
-        Self { stride, words: vec![0; stride * count], spare: None }
+        Self { stride, words: vec![0; stride * count], screen: Vec::new(), spare: None }
     }
 
     /// Words of a vertex.
@@ -138,6 +142,21 @@ impl Vertices {
     /// All rows, for a stage to fill in.
     pub fn rows_mut(&mut self) -> &mut [u32] {
         &mut self.words
+    }
+
+    /// The rows from vertex `first` on.
+    pub fn rows_from(&self, first: usize) -> &[u32] {
+        &self.words[first * self.stride..]
+    }
+
+    /// Says where they are on the screen.
+    pub fn place(&mut self, screen: Vec<ScreenVertex>) {
+        self.screen = screen;
+    }
+
+    /// Where the first of them are on the screen, as far as that has been [found out](Vertices::place).
+    pub fn take_places(&mut self) -> Vec<ScreenVertex> {
+        std::mem::take(&mut self.screen)
     }
 
     /// The row of vertex `v`.

@@ -2,9 +2,14 @@
 
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
+use rayon::prelude::*;
+
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::ScreenPrimitive;
 use crate::draw::vertices::Vertices;
+
+/// Primitives of which one thread should not have to see all.
+const MANY: usize = 4096;
 
 /// What reaches the rasteriser of a draw.
 #[derive(Clone)]
@@ -24,7 +29,11 @@ pub struct Primitives {
 impl Primitives {
     /// With the bounds of `primitives`.
     pub fn new(vertices: Vertices, primitives: Vec<ScreenPrimitive>, words: Vec<PRIMITIVE_WORD>) -> Self {
-        let bounds: Vec<Rect> = primitives.iter().map(|primitive| primitive.shape.bounds).collect();
+        let bounds = |primitive: &ScreenPrimitive| primitive.shape.bounds;
+        let bounds: Vec<Rect> = match primitives.len() {
+            0..MANY => primitives.iter().map(bounds).collect(),
+            _ => primitives.par_iter().with_min_len(MANY / 2).map(bounds).collect(),
+        };
         let extent = extent(&bounds);
         Self { vertices, primitives, words, bounds, extent }
     }

@@ -34,29 +34,29 @@ pub fn transform(
         None => screen.resize(vertices.len(), ScreenVertex::default()),
     }
     let new = &mut screen[first..];
+    let (rows, stride) = (vertices.rows_from(first), vertices.stride());
     if new.len() < 2 * CHUNK {
-        return transform_from(first, viewport, volume, vertices, new);
+        return transform_rows(viewport, volume, rows, stride, new);
     }
-    new.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, new)| {
-        transform_from(first + chunk * CHUNK, viewport, volume, vertices, new);
-    });
+    let chunks = new.par_chunks_mut(CHUNK).zip(rows.par_chunks(CHUNK * stride));
+    chunks.for_each(|(new, rows)| transform_rows(viewport, volume, rows, stride, new));
 }
 
-/// The vertices from `first` on.
+/// Puts the vertices of some rows on the screen.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn transform_from(
-    first: usize,
+pub fn transform_rows(
     viewport: &Viewport,
     volume: &ClipVolume,
-    vertices: &Vertices,
+    rows: &[u32],
+    stride: usize,
     screen: &mut [ScreenVertex],
 ) {
-    for (group, out) in screen.chunks_mut(GROUP).enumerate() {
+    for (rows, out) in rows.chunks(GROUP * stride).zip(screen.chunks_mut(GROUP)) {
         let mut position = [[0.0; GROUP]; 4];
-        for (l, v) in (first + GROUP * group..).take(out.len()).enumerate() {
-            let [x, y, z, w] = vertices.position(v as u32);
-            (position[0][l], position[1][l]) = (x, y);
-            (position[2][l], position[3][l]) = (z, w);
+        for (l, row) in rows.chunks_exact(stride).enumerate() {
+            for (position, word) in position.iter_mut().zip(row) {
+                position[l] = f32::from_bits(*word);
+            }
         }
         screen_vertices(viewport, volume, &position, out);
     }

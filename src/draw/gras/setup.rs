@@ -12,7 +12,7 @@ use crate::draw::gras::lines;
 use crate::draw::gras::polygon_offset::PolygonOffset;
 use crate::draw::gras::raster::{Rect, Shape, signed_area, snap};
 use crate::draw::gras::samples::Samples;
-use crate::draw::gras::viewport::ViewportVertices;
+use crate::draw::gras::viewport::{Projection, ViewportVertices};
 use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::{Primitive, primitives};
 use crate::draw::stop::MAX_HELD;
@@ -90,6 +90,13 @@ pub struct PrimitiveState {
     pub cut: Sides,
     /// The same of viewports 1 and on, if a geometry shader chooses.
     pub others: Vec<(Viewport, Rect)>,
+}
+
+impl PrimitiveState {
+    /// The way of vertices to the screen, if that is the same for all.
+    pub fn projection(&self) -> Option<Projection> {
+        self.others.is_empty().then(|| Projection::new(self.depth_clip, self.viewport))
+    }
 }
 
 /// The winding on the screen (y down) of front faces.
@@ -229,20 +236,37 @@ fn assemble_with(
     if held > limit {
         return Some(Assembled { primitives: Vec::new(), left_out: list.len() });
     }
+    let lists = |count: usize| 4 * list.len() as u64 + LISTED * count as u64;
+    let fits = |setup: &Setup<'_>, count: usize, more: u64| lists(count) + setup.held() + more <= limit;
+    let mut setup = Setup::new(state, vertices, words);
+    let in_chunks = |setup: &Setup<'_>, count: usize| {
+        each.is_none() && setup.can_be_alone(count) && fits(setup, count, 2 * MADE * count as u64)
+    };
+    let done = |setup: Setup<'_>| Some(Assembled { primitives: setup.out, left_out: 0 });
+    let mut alone = Vec::new();
+    let triangles = alone::listed(state.topology, state.provoking, list);
+    if let Some(triangles) = triangles.filter(|_| in_chunks(&setup, list.len() / 3)) {
+        match setup.add_all(list.len() / 3, triangles) {
+            Ok(()) => return done(setup),
+            // Without restarts the primitives of the list are just those.
+            Err(chunks) if chunks.iter().all(Option::is_some) => alone = chunks,
+            Err(_) => {}
+        }
+    }
     let primitives = primitives(state.topology, state.provoking, list)?;
     let count = primitives.len();
-    let lists = 4 * list.len() as u64 + LISTED * count as u64;
-    let mut setup = Setup::new(state, vertices, words, count);
-    let fits = |setup: &Setup<'_>, more: u64| lists + setup.held() + more <= limit;
-    let in_chunks = each.is_none() && fits(&setup, 2 * MADE * count as u64);
-    let alone = if in_chunks { setup.alone(&primitives) } else { Vec::new() };
-    if !alone.is_empty() && setup.add_all(&alone) {
-        return Some(Assembled { primitives: setup.out, left_out: 0 });
+    if alone.is_empty() && in_chunks(&setup, count) {
+        match setup.add_all(count, alone::of_primitives(&primitives)) {
+            Ok(()) => return done(setup),
+            Err(chunks) => alone = chunks,
+        }
     }
+    setup.out.reserve(count);
     let mut alone = alone.into_iter();
     let mut index = 0;
     for chunk in primitives.chunks(alone::CHUNK) {
-        if let Some(alone) = alone.next().flatten().filter(|it| fits(&setup, it.bytes(setup.vertices))) {
+        if let Some(alone) = alone.next().flatten().filter(|it| fits(&setup, count, it.bytes(setup.vertices)))
+        {
             setup.add_alone(alone);
             index += chunk.len();
             continue;
@@ -253,12 +277,12 @@ fn assemble_with(
                 each(setup.out.len(), index);
             }
             index += 1;
-            if !fits(&setup, 0) {
+            if !fits(&setup, count, 0) {
                 return Some(Assembled { primitives: setup.out, left_out: count - index });
             }
         }
     }
-    Some(Assembled { primitives: setup.out, left_out: 0 })
+    done(setup)
 }
 
 struct Setup<'a> {
@@ -272,18 +296,14 @@ struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    fn new(
-        state: &'a PrimitiveState,
-        vertices: &'a mut Vertices,
-        words: &'a [PRIMITIVE_WORD],
-        count: usize,
-    ) -> Self {
+    fn new(state: &'a PrimitiveState, vertices: &'a mut Vertices, words: &'a [PRIMITIVE_WORD]) -> Self {
         let first = (state.viewport, state.sides);
         let viewports = [first].into_iter().chain(state.others.iter().copied());
         let viewports = viewports
             .map(|(viewport, sides)| ViewportVertices::new(state.depth_clip, viewport, sides))
             .collect();
-        let mut setup = Self { state, vertices, words, viewports, at: 0, out: Vec::with_capacity(count) };
+        let mut setup = Self { state, vertices, words, viewports, at: 0, out: Vec::new() };
+        setup.viewports[0].take_places(setup.vertices);
         setup.transform_new();
         setup
     }
@@ -425,15 +445,31 @@ impl<'a> Setup<'a> {
         face: Face,
     ) -> Option<ScreenPrimitive> {
         let area = self.area(piece);
-        if area == 0 {
-            return None;
-        }
-        let [a, b, c] = self.on_screen(piece);
-        let [a, b, c] = [a.snapped, b.snapped, c.snapped];
+        let is_seen = area != 0 && self.has_pixels(piece);
+        is_seen.then(|| self.triangle_between(piece, area, whole, provoking, face))
+    }
+
+    /// Whether there can be pixels in a triangle.
+    #[inline(always)]
+    fn has_pixels(&self, v: [u32; 3]) -> bool {
+        let bounds = Shape::between(&self.on_screen(v).map(|v| v.snapped));
+        !self.state.samples.polygon(bounds).cut(self.viewport().sides).bounds.is_empty()
+    }
+
+    /// `piece`, with twice this area, a part of triangle `whole`.
+    #[inline(always)]
+    fn triangle_between(
+        &self,
+        piece: [u32; 3],
+        area: i64,
+        whole: [u32; 3],
+        provoking: u32,
+        face: Face,
+    ) -> ScreenPrimitive {
+        let [a, b, c] = self.on_screen(piece).map(|v| v.snapped);
         let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
         let shape = self.state.samples.polygon(shape);
-        let primitive = self.planar(shape, self.basis(piece, whole), provoking, face);
-        (!primitive.shape.bounds.is_empty()).then_some(primitive)
+        self.planar(shape, self.basis(piece, whole), provoking, face)
     }
 
     /// A shape whose values come from the plane through three vertices. They count from

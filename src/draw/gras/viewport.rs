@@ -2,7 +2,7 @@
 
 use crate::draw::gras::clip::{ClipVolume, DepthClip, Viewport};
 use crate::draw::gras::raster::Rect;
-use crate::draw::gras::screen_vertex::transform;
+use crate::draw::gras::screen_vertex::{transform, transform_rows};
 use crate::draw::vertices::{ScreenVertex, SpareLists, Vertices};
 
 /// A viewport and the vertices that went through it so far.
@@ -26,11 +26,39 @@ impl Drop for ViewportVertices {
     }
 }
 
+/// What primitives are clipped against. Without `depth` that is nothing but what is behind the eye.
+fn clip_volume(depth: Option<DepthClip>, viewport: &Viewport) -> ClipVolume {
+    ClipVolume::new(depth.unwrap_or(DepthClip { near: false, far: false, zero_to_one: false }), viewport)
+}
+
+/// The way of vertices to the screen, for whoever shades them.
+pub struct Projection {
+    viewport: Viewport,
+    volume: ClipVolume,
+}
+
+impl Projection {
+    /// Through this viewport.
+    pub fn new(depth: Option<DepthClip>, viewport: Viewport) -> Self {
+        Self { viewport, volume: clip_volume(depth, &viewport) }
+    }
+
+    /// Puts the vertices of some rows on the screen.
+    pub fn place(&self, rows: &[u32], stride: usize, screen: &mut [ScreenVertex]) {
+        transform_rows(&self.viewport, &self.volume, rows, stride, screen);
+    }
+}
+
 impl ViewportVertices {
     /// Nothing transformed yet. Without `depth` nothing is clipped but what is behind the eye.
     pub fn new(depth: Option<DepthClip>, viewport: Viewport, sides: Rect) -> Self {
-        let depth = depth.unwrap_or(DepthClip { near: false, far: false, zero_to_one: false });
-        Self { viewport, sides, volume: ClipVolume::new(depth, &viewport), screen: Vec::new(), spare: None }
+        let volume = clip_volume(depth, &viewport);
+        Self { viewport, sides, volume, screen: Vec::new(), spare: None }
+    }
+
+    /// Has those that are on the screen already.
+    pub fn take_places(&mut self, vertices: &mut Vertices) {
+        self.screen = vertices.take_places();
     }
 
     /// Transforms those of `vertices` that came since.

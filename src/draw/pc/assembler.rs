@@ -18,7 +18,7 @@ pub enum Provoking {
 
 impl Provoking {
     /// Which of `corners` corners it is in the order in which a list names them.
-    fn corner(self, corners: usize) -> usize {
+    pub fn corner(self, corners: usize) -> usize {
         match self {
             Self::First => 0,
             Self::Last => corners - 1,

@@ -53,9 +53,8 @@ pub(super) fn settle_vertices(gpu: &mut Gpu, vertex: &VertexState) {
     });
 }
 
-/// The same of what all stages of a draw read.
+/// The same of what the stages behind that read.
 pub(super) fn settle_stages(gpu: &mut Gpu, stages: &VertexStages, fragment: Option<&StageState>) {
-    settle_vertices(gpu, &stages.vertex);
     let hull = stages.tessellation.iter().flat_map(|it| [&it.hull, &it.domain.stage]);
     let behind = hull.chain(stages.geometry.iter().map(|it| &it.stage)).map(|stage| &**stage).chain(fragment);
     settle_if(gpu, |buffer| behind.clone().any(|stage| reads(stage, buffer)));

@@ -52,7 +52,7 @@ pub(super) fn watched(
     state: &DrawState,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
     flush(gpu);
-    let Some(stream) = vertex_stream(gpu, &stages)? else { return Ok(None) };
+    let Some(stream) = vertex_stream(gpu, &stages, None)? else { return Ok(None) };
     if let Some(mut watch) = gpu.pipeline.watch.take() {
         let seen = histories(gpu, state, &stream, &mut watch);
         gpu.pipeline.watch = Some(watch);
@@ -133,7 +133,7 @@ pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop>
         attributes: stages.vertex.fetch.attributes.clone(),
         fetched,
         topology: stages.topology,
-        stream: vertex_stream(gpu, &stages)?,
+        stream: vertex_stream(gpu, &stages, None)?,
         out_topology: stages.topology(),
         is_plain: stages.is_plain(),
     })
@@ -162,7 +162,7 @@ pub fn inspect_vertices(
     let watched = Arc::new(state.with_program(program.clone()).caught_by(catch.clone()));
     *state = watched.clone();
     let budget = gpu.budget.clone();
-    let ran = vertex_stream(gpu, &stages);
+    let ran = vertex_stream(gpu, &stages, None);
     if catch.get().is_ok() {
         // What ended the launch was the catch, and not that the run may do no more.
         gpu.budget = budget;
@@ -205,7 +205,7 @@ pub fn inspect_fragments(
         return Ok(Looked::NotHere);
     }
     state.fragment.stage = Arc::new(state.fragment.stage.with_program(program.clone()));
-    let Some(stream) = vertex_stream(gpu, &stages)? else { return Ok(Looked::NotHere) };
+    let Some(stream) = vertex_stream(gpu, &stages, None)? else { return Ok(Looked::NotHere) };
     let Some(Numbered { made, numbers, left_out }) = numbered(gpu, &state.primitive, stream)? else {
         unknown_type(gpu, call, stages.topology());
         return Ok(Looked::NotHere);

@@ -6,11 +6,12 @@ use crate::draw::call::IndexSource;
 use crate::draw::vertices::RESTART;
 use crate::fault::{Client, Miss, Missing};
 use crate::memory::{Memory, little_endian};
+use crate::shader::LANES;
 
 use super::state::{Counting, FetchState};
 
 /// One vertex to shade.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VertexJob {
     /// Index as fetched.
     pub index: u32,
@@ -55,11 +56,51 @@ pub fn fetch_indices(
     }
 }
 
+/// The vertices to shade of a draw.
+pub enum VertexJobs {
+    /// So many of one instance, one after the other.
+    InOrder(u32),
+    /// These.
+    Listed(Vec<VertexJob>),
+}
+
+impl VertexJobs {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::InOrder(count) => *count as usize,
+            Self::Listed(jobs) => jobs.len(),
+        }
+    }
+
+    /// Those with these numbers, of which a warp has room; `room` is to put them in.
+    pub fn warp<'a>(&'a self, range: Range<usize>, room: &'a mut [VertexJob; LANES]) -> &'a [VertexJob] {
+        match self {
+            Self::Listed(jobs) => &jobs[range],
+            Self::InOrder(_) => {
+                let room = &mut room[..range.len()];
+                for (job, index) in room.iter_mut().zip(range.start as u32..) {
+                    *job = VertexJob { index, instance: 0, number: index };
+                }
+                room
+            }
+        }
+    }
+
+    /// All of them.
+    pub fn all(self) -> Vec<VertexJob> {
+        let job = |index| VertexJob { index, instance: 0, number: index };
+        match self {
+            Self::InOrder(count) => (0..count).map(job).collect(),
+            Self::Listed(jobs) => jobs,
+        }
+    }
+}
+
 /// What to shade of a draw of one instance that has no list of its own, and the drawing order: all, one after the
 /// other.
-pub fn in_order(count: u32) -> (Vec<VertexJob>, Vec<u32>) {
-    let job = |index| VertexJob { index, instance: 0, number: index };
-    ((0..count).map(job).collect(), (0..count).collect())
+pub fn in_order(count: u32) -> (VertexJobs, Vec<u32>) {
+    (VertexJobs::InOrder(count), (0..count).collect())
 }
 
 /// Vertices that the reuse buffer keeps. Guess `vertex-reuse` (docs/hardware/board-a420.md, B1): the board's failures show
@@ -213,7 +254,12 @@ mod tests {
             let state = FetchState { indices: IndexSource::Auto, ..FetchState::default() };
             let mut missing = Missing::default();
             let indices = fetch_indices(&state, 0..count, &Memory::new(), &mut missing);
-            assert_eq!(in_order(count), jobs(&state, &indices, 0..1), "{count}");
+            let ((all, list), listed) = (in_order(count), jobs(&state, &indices, 0..1));
+            let mut room = [VertexJob::default(); LANES];
+            let warps = (0..all.count()).step_by(LANES).map(|first| first..all.count().min(first + LANES));
+            let warps: Vec<VertexJob> = warps.flat_map(|range| all.warp(range, &mut room).to_vec()).collect();
+            assert_eq!((warps, list), listed, "{count}");
+            assert_eq!(all.all(), listed.0, "{count}");
         }
     }
 

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use crate::budget::{Budget, Work};
 use crate::draw::call::IndexSource;
+use crate::draw::gras::viewport::Projection;
 use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
 use crate::draw::sp::state::StageState;
 use crate::draw::stop::{Stop, charge, must_fit};
-use crate::draw::vertices::{RESTART, Vertices};
+use crate::draw::vertices::{RESTART, ScreenVertex, Vertices};
 use crate::draw::vfd::fetch::fetch;
-use crate::draw::vfd::indices::{VertexJob, fetch_indices, in_order, jobs};
+use crate::draw::vfd::indices::{VertexJob, VertexJobs, fetch_indices, in_order, jobs};
 use crate::draw::vfd::parts::Part;
 use crate::draw::vfd::state::FetchState;
 use crate::draw::vpc::state::VertexOutputs;
@@ -48,9 +49,24 @@ impl VertexState {
     /// # Errors
     /// The draw is larger than we can hold, or than the run may have.
     pub fn shade(&self, memory: &mut Memory, budget: &mut Budget) -> Result<Shaded, Stop> {
+        self.shade_for(None, memory, budget)
+    }
+
+    /// The same, and has them on the screen, if it is known how they come there and they are many: while they are at
+    /// hand that is quicker than later.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn shade_for(
+        &self,
+        projection: Option<Projection>,
+        memory: &mut Memory,
+        budget: &mut Budget,
+    ) -> Result<Shaded, Stop> {
         let mut missing = Missing::default();
         let (jobs, list) = self.jobs(memory, budget, &mut missing)?;
-        Ok(self.shade_jobs(&jobs, list, &missing, memory, budget))
+        let projection = projection.filter(|_| jobs.count() > CHUNK);
+        Ok(self.shade_jobs(&jobs, list, projection, &missing, memory, budget))
     }
 
     /// The same of a part of the draw, in whose indices something was `missing`.
@@ -66,31 +82,45 @@ impl VertexState {
     ) -> Result<Shaded, Stop> {
         charge(budget, Work::Vertex, (part.indices.len() * part.instances.len()) as u64)?;
         let (jobs, list) = jobs(&self.fetch, &part.indices, part.instances.clone());
-        Ok(self.shade_jobs(&jobs, list, missing, memory, budget))
+        let jobs = VertexJobs::Listed(jobs);
+        Ok(self.shade_jobs(&jobs, list, None, missing, memory, budget))
     }
 
     fn shade_jobs(
         &self,
-        jobs: &[VertexJob],
+        jobs: &VertexJobs,
         list: Vec<u32>,
+        projection: Option<Projection>,
         missing: &Missing,
         memory: &mut Memory,
         budget: &mut Budget,
     ) -> Shaded {
-        let mut vertices = Vertices::unwritten(self.outputs.components, jobs.len(), &self.stage.lists);
+        let mut vertices = Vertices::unwritten(self.outputs.components, jobs.count(), &self.stage.lists);
         let stride = vertices.stride();
-        let mut written = vec![false; jobs.len().div_ceil(CHUNK)];
-        let rows = vertices.rows_mut().chunks_mut(CHUNK * stride).zip(&mut written);
-        let shade = |worker: &mut Worker<'_>,
-                     (jobs, (rows, written)): (&[VertexJob], (&mut [u32], &mut bool))| {
+        let mut written = vec![false; jobs.count().div_ceil(CHUNK)];
+        let placed = if projection.is_some() { jobs.count() } else { 0 };
+        let mut screen = self.stage.lists.screen().take(placed, ScreenVertex::default());
+        let mut rest = screen.as_mut_slice();
+        let places = std::iter::repeat_with(|| {
+            let count = CHUNK.min(rest.len());
+            let (places, behind) = std::mem::take(&mut rest).split_at_mut(count);
+            rest = behind;
+            places
+        });
+        let rows = vertices.rows_mut().chunks_mut(CHUNK * stride).zip(places).zip(&mut written);
+        let shade = |worker: &mut Worker<'_>, (first, ((rows, places), written)): Job<'_>| {
             rows.fill(0);
             *written = true;
-            self.shade_job(worker, jobs, rows, stride);
+            self.shade_job(worker, jobs, first, rows, stride);
+            projection.iter().for_each(|projection| projection.place(rows, stride, places));
         };
-        let chunks = jobs.chunks(CHUNK).zip(rows);
+        let chunks = (0..).step_by(CHUNK).zip(rows);
         let mut log = launch(&self.stage, memory, budget, Threads::All, chunks, shade).log;
         let rows = vertices.rows_mut().chunks_mut(CHUNK * stride).zip(&written);
         rows.filter(|(_, written)| !**written).for_each(|(rows, _)| rows.fill(0));
+        if written.iter().all(|written| *written) {
+            vertices.place(screen);
+        }
         log.missing.extend(missing.iter());
         Shaded { vertices, list, log }
     }
@@ -101,7 +131,7 @@ impl VertexState {
         memory: &Memory,
         budget: &mut Budget,
         missing: &mut Missing,
-    ) -> Result<(Vec<VertexJob>, Vec<u32>), Stop> {
+    ) -> Result<(VertexJobs, Vec<u32>), Stop> {
         let FetchState { count, instances, .. } = self.fetch;
         let total = u64::from(count) * u64::from(instances);
         let entries = ENTRY.saturating_mul(total);
@@ -111,18 +141,28 @@ impl VertexState {
             (IndexSource::Auto, 1) => in_order(count),
             _ => {
                 let indices = fetch_indices(&self.fetch, 0..count, memory, missing);
-                jobs(&self.fetch, &indices, 0..instances)
+                let (jobs, list) = jobs(&self.fetch, &indices, 0..instances);
+                (VertexJobs::Listed(jobs), list)
             }
         };
         let components = self.outputs.components;
-        let rows = Vertices::bytes_of(components, jobs.len());
+        let rows = Vertices::bytes_of(components, jobs.count());
         must_fit(entries + rows, format_args!("draw of {total} vertices with {components} varyings"))?;
         Ok((jobs, list))
     }
 
-    /// Warp after warp.
-    fn shade_job(&self, worker: &mut Worker<'_>, jobs: &[VertexJob], rows: &mut [u32], stride: usize) {
-        for (jobs, rows) in jobs.chunks(LANES).zip(rows.chunks_mut(LANES * stride)) {
+    /// Warp after warp, from vertex `first` on, as many as there are rows.
+    fn shade_job(
+        &self,
+        worker: &mut Worker<'_>,
+        jobs: &VertexJobs,
+        first: usize,
+        rows: &mut [u32],
+        stride: usize,
+    ) {
+        let mut room = [VertexJob::default(); LANES];
+        for (first, rows) in (first..).step_by(LANES).zip(rows.chunks_mut(LANES * stride)) {
+            let jobs = jobs.warp(first..first + rows.len() / stride, &mut room);
             let lanes = WarpLanes::first(jobs.len());
             let ended = worker.run(lanes, None, |warp, memory| self.enter(jobs, warp, memory));
             self.outputs.export(&worker.warp, rows, stride);
@@ -155,6 +195,7 @@ impl VertexState {
     /// The draw is larger than we can hold, or than the run may have.
     pub fn fetched(&self, memory: &mut Memory, budget: &mut Budget) -> Result<Fetched, Stop> {
         let (jobs, list) = self.jobs(memory, budget, &mut Missing::default())?;
+        let jobs = jobs.all();
         let stride = 4 * self.fetch.attributes.len();
         // They are held as a table, too, and so is what becomes of them.
         must_fit(16 * (stride * jobs.len()) as u64, format_args!("inputs of {} vertices", jobs.len()))?;
@@ -186,6 +227,9 @@ impl VertexState {
         }
     }
 }
+
+/// The first of the vertices to shade; their rows, where they are on the screen, and whether they have been written.
+type Job<'a> = (usize, ((&'a mut [u32], &'a mut [ScreenVertex]), &'a mut bool));
 
 /// What the vertices of a draw fetch.
 pub struct Fetched {

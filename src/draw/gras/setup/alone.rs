@@ -1,10 +1,14 @@
 //! Triangles that take nothing but their vertices, set up on all cores.
 
+use std::ops::Range;
+
+use a4emu_decoder::regs::enums::PrimType;
 use rayon::prelude::*;
 
-use super::{MADE, PolygonMode, ScreenPrimitive, Setup};
+use super::{Face, MADE, PolygonMode, ScreenPrimitive, Setup};
+use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::Primitive;
-use crate::draw::vertices::{ScreenVertex, Vertices};
+use crate::draw::vertices::{RESTART, ScreenVertex, Vertices};
 
 /// Primitives that one thread sets up in a row.
 pub const CHUNK: usize = 512;
@@ -12,19 +16,17 @@ pub const CHUNK: usize = 512;
 /// Vertices and primitives that clipping makes of a triangle: more than seven planes can.
 const PIECES: u64 = 32;
 
+/// Three vertices in winding order, and the provoking one.
+type Triangle = ([u32; 3], u32);
+
 /// What a chunk becomes as far as it takes nothing but its vertices.
 pub struct Alone {
     made: Vec<ScreenPrimitive>,
     /// The triangles that are clipped, which adds vertices, and how many primitives come before each.
-    clipped: Vec<(usize, Primitive)>,
+    clipped: Vec<(usize, Triangle)>,
 }
 
 impl Alone {
-    /// All that it is, if nothing of it is clipped.
-    fn unclipped(&self) -> Option<&[ScreenPrimitive]> {
-        self.clipped.is_empty().then_some(&self.made)
-    }
-
     /// Bytes that it takes at most, when it is added to what `vertices` are made into.
     pub fn bytes(&self, vertices: &Vertices) -> u64 {
         let vertex = (4 * vertices.stride() + size_of::<ScreenVertex>()) as u64;
@@ -32,63 +34,106 @@ impl Alone {
     }
 }
 
+/// What there is to see of a chunk.
+struct Seen {
+    /// Triangles of which there are pixels, and nothing is clipped.
+    whole: Vec<(Triangle, Face)>,
+    /// Those that are clipped, and how many come before each.
+    clipped: Vec<(usize, Triangle)>,
+}
+
+/// The triangles of a list of nothing else, from the vertices that it names one after the other.
+pub fn listed(
+    topology: PrimType,
+    provoking: Provoking,
+    list: &[u32],
+) -> Option<impl Fn(usize) -> Option<Triangle> + Sync> {
+    let corner = provoking.corner(3);
+    let triangle = move |number: usize| {
+        let v: [u32; 3] = *list.get(3 * number..)?.first_chunk()?;
+        (!v.contains(&RESTART)).then_some((v, v[corner]))
+    };
+    (topology == PrimType::DI_PT_TRILIST).then_some(triangle)
+}
+
+/// The triangles of a list of primitives.
+pub fn of_primitives(list: &[Primitive]) -> impl Fn(usize) -> Option<Triangle> + Sync {
+    |number| match list[number] {
+        Primitive::Triangle(v, provoking) => Some((v, provoking)),
+        _ => None,
+    }
+}
+
 impl Setup<'_> {
-    /// What each [`CHUNK`] of `list` becomes; `None` where one of it is not a triangle. Nothing for lists that are
-    /// too short for more than one thread, and where triangles are not just filled.
-    pub fn alone(&self, list: &[Primitive]) -> Vec<Option<Alone>> {
-        let state = self.state;
-        let plain = state.polygon_mode == [PolygonMode::Fill; 2] && state.offset.is_none();
-        if list.len() < 2 * CHUNK || !plain || self.viewports.len() > 1 {
-            return Vec::new();
-        }
-        list.par_chunks(CHUNK).with_max_len(1).map(|chunk| self.chunk_alone(chunk)).collect()
+    /// Whether so many primitives are enough for more than one thread, and triangles are just filled.
+    pub fn can_be_alone(&self, count: usize) -> bool {
+        let plain = self.state.polygon_mode == [PolygonMode::Fill; 2] && self.state.offset.is_none();
+        count >= 2 * CHUNK && plain && self.viewports.len() == 1
     }
 
-    /// Adds all that `alone` is, if none of it is clipped or left out. False, and nothing done, if some is.
-    pub fn add_all(&mut self, alone: &[Option<Alone>]) -> bool {
-        let made = alone.iter().map(|alone| alone.as_ref().and_then(Alone::unclipped));
-        let Some(made) = made.collect::<Option<Vec<&[ScreenPrimitive]>>>() else { return false };
-        // Where each begins: what is made of primitive n of all is found in the last that does not begin behind it.
-        let begins = made.iter().scan(0, |next, made| Some(std::mem::replace(next, *next + made.len())));
-        let begins: Vec<usize> = begins.collect();
-        let count = made.iter().map(|made| made.len()).sum();
-        let primitive = |number: usize| {
-            let chunk = begins.partition_point(|begin| *begin <= number) - 1;
-            made[chunk][number - begins[chunk]].clone()
-        };
-        (0..count).into_par_iter().with_min_len(CHUNK).map(primitive).collect_into_vec(&mut self.out);
-        true
+    /// Adds all of `count` triangles, if none of them is clipped, and none is anything else. Nothing has been done
+    /// otherwise, but that it is known what each [`CHUNK`] becomes.
+    pub fn add_all(
+        &mut self,
+        count: usize,
+        triangle: impl Fn(usize) -> Option<Triangle> + Sync,
+    ) -> Result<(), Vec<Option<Alone>>> {
+        let chunks: Vec<Range<usize>> =
+            (0..count).step_by(CHUNK).map(|first| first..count.min(first + CHUNK)).collect();
+        let seen: Vec<Option<Seen>> =
+            chunks.into_par_iter().with_max_len(1).map(|chunk| self.seen(chunk, &triangle)).collect();
+        if !seen.iter().all(|seen| seen.as_ref().is_some_and(|seen| seen.clipped.is_empty())) {
+            let alone = |seen: Option<Seen>| Some(self.alone(seen?));
+            return Err(seen.into_par_iter().with_max_len(1).map(alone).collect());
+        }
+        let whole: Vec<Vec<(Triangle, Face)>> = seen.into_iter().flatten().map(|seen| seen.whole).collect();
+        let whole = whole.concat();
+        let mut out = std::mem::take(&mut self.out);
+        whole.par_iter().with_min_len(CHUNK / 2).map(|whole| self.whole(whole)).collect_into_vec(&mut out);
+        self.out = out;
+        Ok(())
     }
 
     /// Adds a chunk, and what clipping makes of the others in it.
     pub fn add_alone(&mut self, Alone { made, clipped }: Alone) {
         let mut made = made.into_iter();
         let mut added = 0;
-        for (before, primitive) in clipped {
+        for (before, (v, provoking)) in clipped {
             self.out.extend(made.by_ref().take(before - added));
             added = before;
-            self.add(primitive);
+            self.add(Primitive::Triangle(v, provoking));
         }
         self.out.extend(made);
     }
 
-    fn chunk_alone(&self, chunk: &[Primitive]) -> Option<Alone> {
-        let mut made = Vec::with_capacity(chunk.len());
+    /// What there is to see of a chunk; `None` where one of it is not a triangle.
+    fn seen(&self, chunk: Range<usize>, triangle: impl Fn(usize) -> Option<Triangle>) -> Option<Seen> {
+        let mut whole = Vec::with_capacity(chunk.len());
         let mut clipped = Vec::new();
-        for primitive in chunk {
-            let Primitive::Triangle(v, provoking) = *primitive else { return None };
+        for number in chunk {
+            let (v, provoking) = triangle(number)?;
             match self.is_clipped(v) {
                 None => continue,
                 Some(true) => {
-                    clipped.push((made.len(), *primitive));
+                    clipped.push((whole.len(), (v, provoking)));
                     continue;
                 }
                 Some(false) => {}
             }
-            if let Some(face) = self.face(self.area(v)) {
-                made.extend(self.filled(v, v, provoking, face));
+            if let Some(face) = self.face(self.area(v))
+                && self.has_pixels(v)
+            {
+                whole.push(((v, provoking), face));
             }
         }
-        Some(Alone { made, clipped })
+        Some(Seen { whole, clipped })
+    }
+
+    fn alone(&self, Seen { whole, clipped }: Seen) -> Alone {
+        Alone { made: whole.iter().map(|whole| self.whole(whole)).collect(), clipped }
+    }
+
+    fn whole(&self, &((v, provoking), face): &(Triangle, Face)) -> ScreenPrimitive {
+        self.triangle_between(v, self.area(v), v, provoking, face)
     }
 }

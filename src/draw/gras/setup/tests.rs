@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::draw::gras::primitives::Primitives;
+use crate::draw::vertices::RESTART;
 
 fn state(topology: PrimType) -> PrimitiveState {
     PrimitiveState {
@@ -360,6 +361,64 @@ fn chunks_of_a_list_are_set_up_as_one_after_the_other_is() {
             assert_eq!(numbers.len(), single.primitives.len());
         }
     }
+}
+
+/// Lists of other kinds of triangles, with indices, and with restarts.
+#[test]
+fn any_list_of_triangles_is_set_up_as_one_after_the_other_is() {
+    let (before, list) = long_list(|index| index % 900 == 899);
+    let (unclipped, _) = long_list(|_| false);
+    let backwards: Vec<u32> = list.iter().rev().copied().collect();
+    let with = |at: &[usize]| {
+        let mut list = backwards.clone();
+        at.iter().for_each(|at| list[*at] = RESTART);
+        list
+    };
+    let lists = [backwards.clone(), with(&[5000]), with(&[1, 4004]), with(&[list.len() - 1])];
+    for topology in [PrimType::DI_PT_TRILIST, PrimType::DI_PT_TRISTRIP, PrimType::DI_PT_TRIFAN] {
+        for (provoking, vertices, list) in [Provoking::First, Provoking::Last]
+            .into_iter()
+            .flat_map(|provoking| [&before, &unclipped].map(|vertices| (provoking, vertices)))
+            .flat_map(|(provoking, vertices)| lists.iter().map(move |list| (provoking, vertices, list)))
+        {
+            let state = PrimitiveState { provoking, ..state(topology) };
+            let (mut a, mut b) = (vertices.clone(), vertices.clone());
+            let chunks = assemble(&state, &mut a, list).expect("triangles");
+            let (single, _) = assemble_numbered(&state, &mut b, list, &[], MAX_HELD).expect("triangles");
+            assert_eq!((chunks.left_out, single.left_out, a.len()), (0, 0, b.len()));
+            assert!(chunks.primitives.len() > 1000 && chunks.primitives == single.primitives, "{topology:?}");
+        }
+    }
+}
+
+#[test]
+fn bounds_of_many_primitives_are_those_of_each() {
+    let (mut vertices, list) = long_list(|_| false);
+    let few = made(&state(PrimType::DI_PT_TRILIST), &mut vertices, &list).expect("triangles");
+    let many: Vec<ScreenPrimitive> = few.iter().cycle().take(10_000).cloned().collect();
+    let all = Primitives::new(vertices, many, Vec::new());
+    assert_eq!(all.bounds.len(), 10_000);
+    assert!(all.bounds.iter().zip(&all.primitives).all(|(bounds, it)| *bounds == it.shape.bounds));
+}
+
+/// Whoever has put vertices on the screen already saves set-up that.
+#[test]
+fn vertices_that_have_their_place_keep_it() {
+    let state = state(PrimType::DI_PT_TRILIST);
+    let mut v = vertices(&TRIANGLE);
+    let want = made(&state, &mut v.clone(), &[0, 1, 2]).expect("a triangle");
+    let mut moved = v.clone();
+    let projection = state.projection().expect("one for all");
+    let mut screen = vec![ScreenVertex::default(); 3];
+    projection.place(v.rows_from(0), v.stride(), &mut screen);
+    v.place(screen.clone());
+    assert_eq!(made(&state, &mut v, &[0, 1, 2]).expect("a triangle"), want);
+    screen.iter_mut().for_each(|vertex| vertex.snapped[0] += 8 * 256);
+    moved.place(screen);
+    let got = made(&state, &mut moved, &[0, 1, 2]).expect("a triangle");
+    assert_eq!(got[0].shape.bounds.x0, want[0].shape.bounds.x0 + 8);
+    let others = vec![(state.viewport, state.sides)];
+    assert!(PrimitiveState { others, ..state }.projection().is_none(), "each chooses");
 }
 
 /// Two parts of a draw, each with vertices that no primitive has: all is as in the parts, and those are gone.
