@@ -90,13 +90,13 @@ fn vertices_are_placed_where_set_up_places_them() {
         outputs: VertexOutputs { position: 4, point_size: None, varyings: Vec::new(), components: 2 }.into(),
     };
     let shaded = |count: u32, projection: Option<Projection>, work: u64| {
-        let done = state(count).shade_for(projection, &mut Memory::new(), &mut Budget::new(work));
+        let done = state(count).shade_for(|| projection, &mut Memory::new(), &mut Budget::new(work));
         done.unwrap_or_else(|_| panic!("it fits")).vertices
     };
     let projection = || Some(Projection::new(depth, viewport));
     const MANY: u32 = 20_000;
     let mut vertices = shaded(MANY, projection(), u64::MAX);
-    let mut of_set_up = ViewportVertices::new(depth, viewport, Rect::ALL);
+    let mut of_set_up = ViewportVertices::new(Projection::new(depth, viewport), Rect::ALL);
     let places = vertices.take_places();
     of_set_up.transform(&vertices);
     assert_eq!(format!("{places:?}"), format!("{:?}", of_set_up.screen));

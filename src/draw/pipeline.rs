@@ -267,7 +267,7 @@ fn vertex_stream(
     if stages.store() {
         flush(gpu);
     }
-    let projection = state.filter(|_| stages.is_plain()).and_then(PrimitiveState::projection);
+    let projection = || state.filter(|_| stages.is_plain()).and_then(PrimitiveState::projection);
     let shaded = vertices(gpu, &stages.vertex, projection)?;
     let stream = match stages.is_plain() {
         true => Some(VertexStream { vertices: shaded.vertices, list: shaded.list, words: Vec::new() }),
@@ -280,7 +280,11 @@ fn vertex_stream(
 }
 
 /// Vertex fetch and vertex shader.
-fn vertices(gpu: &mut Gpu, state: &VertexState, projection: Option<Projection>) -> Result<Shaded, Stop> {
+fn vertices(
+    gpu: &mut Gpu,
+    state: &VertexState,
+    projection: impl FnOnce() -> Option<Projection>,
+) -> Result<Shaded, Stop> {
     let start = Stopwatch::of(gpu);
     helper::shades(gpu, u64::from(state.fetch.count) * u64::from(state.fetch.instances));
     let shaded = state.shade_for(projection, &mut gpu.mem, &mut gpu.budget)?;

@@ -10,7 +10,7 @@ use crate::draw::gras::affine::{Affine, along, barycentrics, depth_slope};
 use crate::draw::gras::clip::{DepthClip, Sides, Viewport};
 use crate::draw::gras::lines;
 use crate::draw::gras::polygon_offset::PolygonOffset;
-use crate::draw::gras::raster::{Rect, Shape, signed_area, snap};
+use crate::draw::gras::raster::{Rect, Shape, Snapped, signed_area, snap};
 use crate::draw::gras::samples::Samples;
 use crate::draw::gras::viewport::{Projection, ViewportVertices};
 use crate::draw::pc::assembler::Provoking;
@@ -300,7 +300,9 @@ impl<'a> Setup<'a> {
         let first = (state.viewport, state.sides);
         let viewports = [first].into_iter().chain(state.others.iter().copied());
         let viewports = viewports
-            .map(|(viewport, sides)| ViewportVertices::new(state.depth_clip, viewport, sides))
+            .map(|(viewport, sides)| {
+                ViewportVertices::new(Projection::new(state.depth_clip, viewport), sides)
+            })
             .collect();
         let mut setup = Self { state, vertices, words, viewports, at: 0, out: Vec::new() };
         setup.viewports[0].take_places(setup.vertices);
@@ -358,6 +360,12 @@ impl<'a> Setup<'a> {
         [&screen[a as usize], &screen[b as usize], &screen[c as usize]]
     }
 
+    /// Their places in sub-pixels.
+    #[inline(always)]
+    fn snapped(&self, v: [u32; 3]) -> [Snapped; 3] {
+        self.on_screen(v).map(|v| v.snapped)
+    }
+
     /// Whether a part of the triangle is outside the view volume; `None` if one plane has all of it outside.
     fn is_clipped(&self, v: [u32; 3]) -> Option<bool> {
         let [a, b, c] = self.on_screen(v);
@@ -371,7 +379,7 @@ impl<'a> Setup<'a> {
             Some(false) => return self.polygon(&v, v, provoking),
             Some(true) => {}
         }
-        let polygon = self.viewports[self.at].volume.polygon(self.vertices, &v);
+        let polygon = self.viewports[self.at].projection.volume.polygon(self.vertices, &v);
         self.transform_new();
         self.polygon(&polygon, v, provoking);
     }
@@ -416,8 +424,7 @@ impl<'a> Setup<'a> {
 
     /// Twice the area of a triangle; positive when clockwise on the screen.
     fn area(&self, v: [u32; 3]) -> i64 {
-        let [a, b, c] = self.on_screen(v);
-        signed_area([a.snapped, b.snapped, c.snapped])
+        signed_area(self.snapped(v))
     }
 
     /// The vertices between which the values of `piece`, a part of `whole`, are found.
@@ -452,7 +459,7 @@ impl<'a> Setup<'a> {
     /// Whether there can be pixels in a triangle.
     #[inline(always)]
     fn has_pixels(&self, v: [u32; 3]) -> bool {
-        let bounds = Shape::between(&self.on_screen(v).map(|v| v.snapped));
+        let bounds = Shape::between(&self.snapped(v));
         !self.state.samples.polygon(bounds).cut(self.viewport().sides).bounds.is_empty()
     }
 
@@ -466,7 +473,7 @@ impl<'a> Setup<'a> {
         provoking: u32,
         face: Face,
     ) -> ScreenPrimitive {
-        let [a, b, c] = self.on_screen(piece).map(|v| v.snapped);
+        let [a, b, c] = self.snapped(piece);
         let shape = Shape::polygon(&if area > 0 { [a, b, c] } else { [a, c, b] });
         let shape = self.state.samples.polygon(shape);
         self.planar(shape, self.basis(piece, whole), provoking, face)
@@ -518,7 +525,9 @@ impl<'a> Setup<'a> {
 
     fn line(&mut self, whole: [u32; 2], provoking: u32, face: Face) {
         let sides = self.cut_sides();
-        let Some(piece) = self.viewports[self.at].volume.line(self.vertices, whole, sides) else { return };
+        let Some(piece) = self.viewports[self.at].projection.volume.line(self.vertices, whole, sides) else {
+            return;
+        };
         self.transform_new();
         let [a, b] = piece.map(|v| self.viewport().screen[v as usize].xy);
         let Some(shape) = lines::line(a, b, self.state.line_width) else { return };
@@ -567,7 +576,7 @@ impl<'a> Setup<'a> {
     /// Points are dropped with their centre outside near, far or the guard band, and perhaps the sides.
     fn point(&mut self, v: u32, provoking: u32, face: Face) {
         let w = self.viewport().screen[v as usize];
-        let beyond = || !self.viewport().volume.is_between_sides(self.vertices.position(v));
+        let beyond = || !self.viewport().projection.volume.is_between_sides(self.vertices.position(v));
         if w.outcode != 0 || (self.cut_sides() == Sides::Axes && beyond()) {
             return;
         }
@@ -623,8 +632,7 @@ impl<'a> Setup<'a> {
 
     /// A rectangle with three of its corners given; the plane through them goes on.
     fn rectangle(&mut self, v: [u32; 3]) {
-        let corners = v.map(|v| self.viewport().screen[v as usize].snapped);
-        let shape = self.state.samples.rectangle(&corners);
+        let shape = self.state.samples.rectangle(&self.snapped(v));
         self.push(self.planar(shape, v, v[2], Face::Front));
     }
 }

@@ -7,11 +7,10 @@ use crate::draw::vertices::{ScreenVertex, SpareLists, Vertices};
 
 /// A viewport and the vertices that went through it so far.
 pub struct ViewportVertices {
-    viewport: Viewport,
+    /// The way through it.
+    pub projection: Projection,
     /// The inside of the view volume's sides.
     pub sides: Rect,
-    /// What primitives are clipped against.
-    pub volume: ClipVolume,
     /// The vertices on the screen.
     pub screen: Vec<ScreenVertex>,
     /// Who has the memory of these next, if anybody waits for it.
@@ -26,21 +25,18 @@ impl Drop for ViewportVertices {
     }
 }
 
-/// What primitives are clipped against. Without `depth` that is nothing but what is behind the eye.
-fn clip_volume(depth: Option<DepthClip>, viewport: &Viewport) -> ClipVolume {
-    ClipVolume::new(depth.unwrap_or(DepthClip { near: false, far: false, zero_to_one: false }), viewport)
-}
-
-/// The way of vertices to the screen, for whoever shades them.
+/// The way of vertices to the screen.
 pub struct Projection {
     viewport: Viewport,
-    volume: ClipVolume,
+    /// What primitives are clipped against.
+    pub volume: ClipVolume,
 }
 
 impl Projection {
-    /// Through this viewport.
+    /// Through this viewport. Without `depth` nothing is clipped but what is behind the eye.
     pub fn new(depth: Option<DepthClip>, viewport: Viewport) -> Self {
-        Self { viewport, volume: clip_volume(depth, &viewport) }
+        let depth = depth.unwrap_or(DepthClip { near: false, far: false, zero_to_one: false });
+        Self { viewport, volume: ClipVolume::new(depth, &viewport) }
     }
 
     /// Puts the vertices of some rows on the screen.
@@ -50,10 +46,9 @@ impl Projection {
 }
 
 impl ViewportVertices {
-    /// Nothing transformed yet. Without `depth` nothing is clipped but what is behind the eye.
-    pub fn new(depth: Option<DepthClip>, viewport: Viewport, sides: Rect) -> Self {
-        let volume = clip_volume(depth, &viewport);
-        Self { viewport, sides, volume, screen: Vec::new(), spare: None }
+    /// Nothing transformed yet.
+    pub fn new(projection: Projection, sides: Rect) -> Self {
+        Self { projection, sides, screen: Vec::new(), spare: None }
     }
 
     /// Has those that are on the screen already.
@@ -66,6 +61,7 @@ impl ViewportVertices {
         if self.spare.is_none() {
             self.spare = vertices.spare().cloned();
         }
-        transform(&self.viewport, &self.volume, vertices, &mut self.screen);
+        let Projection { viewport, volume } = &self.projection;
+        transform(viewport, volume, vertices, &mut self.screen);
     }
 }

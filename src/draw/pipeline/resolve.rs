@@ -48,7 +48,7 @@ fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
     let state = PrimitiveState::snapshot(&gpu.regs, call.initiator.PRIM_TYPE(), Viewports::First, gpu.model);
     let Ok(vertex) = vertex_state(gpu, call) else { return bounds };
     settle_vertices(gpu, &vertex);
-    let Ok(mut shaded) = vertices(gpu, &vertex, None) else { return bounds };
+    let Ok(mut shaded) = vertices(gpu, &vertex, || None) else { return bounds };
     setup::assemble(&state, &mut shaded.vertices, &shaded.list)
         .unwrap_or_default()
         .primitives

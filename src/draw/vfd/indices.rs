@@ -21,6 +21,13 @@ pub struct VertexJob {
     pub number: u32,
 }
 
+impl VertexJob {
+    /// A vertex of a draw of one instance that has no list of its own.
+    fn alone(index: u32) -> Self {
+        Self { index, instance: 0, number: index }
+    }
+}
+
 /// These of the indices of one instance; [`None`] where the list restarts.
 pub fn fetch_indices(
     state: &FetchState,
@@ -79,9 +86,9 @@ impl VertexJobs {
             Self::Listed(jobs) => &jobs[range],
             Self::InOrder(_) => {
                 let room = &mut room[..range.len()];
-                for (job, index) in room.iter_mut().zip(range.start as u32..) {
-                    *job = VertexJob { index, instance: 0, number: index };
-                }
+                room.iter_mut()
+                    .zip(range.start as u32..)
+                    .for_each(|(job, index)| *job = VertexJob::alone(index));
                 room
             }
         }
@@ -89,9 +96,8 @@ impl VertexJobs {
 
     /// All of them.
     pub fn all(self) -> Vec<VertexJob> {
-        let job = |index| VertexJob { index, instance: 0, number: index };
         match self {
-            Self::InOrder(count) => (0..count).map(job).collect(),
+            Self::InOrder(count) => (0..count).map(VertexJob::alone).collect(),
             Self::Listed(jobs) => jobs,
         }
     }

@@ -49,23 +49,23 @@ impl VertexState {
     /// # Errors
     /// The draw is larger than we can hold, or than the run may have.
     pub fn shade(&self, memory: &mut Memory, budget: &mut Budget) -> Result<Shaded, Stop> {
-        self.shade_for(None, memory, budget)
+        self.shade_for(|| None, memory, budget)
     }
 
-    /// The same, and has them on the screen, if it is known how they come there and they are many: while they are at
+    /// The same, and has them on the screen, if they are many and it can be said how they come there: while they are at
     /// hand that is quicker than later.
     ///
     /// # Errors
     /// The same.
     pub fn shade_for(
         &self,
-        projection: Option<Projection>,
+        projection: impl FnOnce() -> Option<Projection>,
         memory: &mut Memory,
         budget: &mut Budget,
     ) -> Result<Shaded, Stop> {
         let mut missing = Missing::default();
         let (jobs, list) = self.jobs(memory, budget, &mut missing)?;
-        let projection = projection.filter(|_| jobs.count() > CHUNK);
+        let projection = if jobs.count() > CHUNK { projection() } else { None };
         Ok(self.shade_jobs(&jobs, list, projection, &missing, memory, budget))
     }
 
@@ -100,13 +100,7 @@ impl VertexState {
         let mut written = vec![false; jobs.count().div_ceil(CHUNK)];
         let placed = if projection.is_some() { jobs.count() } else { 0 };
         let mut screen = self.stage.lists.screen().take(placed, ScreenVertex::default());
-        let mut rest = screen.as_mut_slice();
-        let places = std::iter::repeat_with(|| {
-            let count = CHUNK.min(rest.len());
-            let (places, behind) = std::mem::take(&mut rest).split_at_mut(count);
-            rest = behind;
-            places
-        });
+        let places = screen.chunks_mut(CHUNK).chain(std::iter::repeat_with(Default::default));
         let rows = vertices.rows_mut().chunks_mut(CHUNK * stride).zip(places).zip(&mut written);
         let shade = |worker: &mut Worker<'_>, (first, ((rows, places), written)): Job<'_>| {
             rows.fill(0);
