@@ -96,6 +96,7 @@ pub struct Edge {
 
 impl Edge {
     /// The edge of a polygon that runs clockwise on the screen (y down).
+    #[inline(always)]
     fn new(from: Snapped, to: Snapped) -> Self {
         let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
         let centre = SUBPIXELS / 2;
@@ -237,7 +238,6 @@ impl Shape {
     }
 
     /// The polygon with these corners, clockwise on the screen.
-    #[inline]
     pub fn polygon(corners: &[Snapped]) -> Self {
         let mut shape = Self::rectangle(bounds_of(corners));
         let next = corners.iter().cycle().skip(1);
@@ -248,7 +248,16 @@ impl Shape {
         shape
     }
 
+    /// The same of three: most shapes are triangles.
+    #[inline(always)]
+    pub fn triangle(corners: [Snapped; 3]) -> Self {
+        let [a, b, c] = corners;
+        let edges = [Edge::new(a, b), Edge::new(b, c), Edge::new(c, a), Edge::default()];
+        Self { edges, count: 3, bounds: bounds_of(&corners) }
+    }
+
     /// The pixels of the axis-aligned rectangle that holds `corners`.
+    #[inline]
     pub fn between(corners: &[Snapped]) -> Self {
         Self::rectangle(bounds_of(corners))
     }
@@ -348,13 +357,14 @@ fn span(from: i32, to: i32) -> u64 {
 
 /// The pixels whose centres can be inside the corners' bounding box: half open, so a
 /// centre on the right or lower side is out.
+#[inline(always)]
 fn bounds_of(corners: &[Snapped]) -> Rect {
     let [x0, y0, x1, y1] = extremes(corners).map(|v| (v + 127).div_euclid(256));
     Rect { x0, y0, x1, y1 }
 }
 
 /// Least x and y, greatest x and y.
-#[inline]
+#[inline(always)]
 pub fn extremes(corners: &[Snapped]) -> [i32; 4] {
     let [x, y] = corners.first().copied().unwrap_or_default();
     corners
@@ -405,6 +415,14 @@ mod tests {
         assert_eq!(count, 17 * 28, "top and left edges are in, right and bottom are out");
         assert_eq!(all.first(), Some(&(3, 2)));
         assert_eq!(all.last(), Some(&(19, 29)));
+    }
+
+    #[test]
+    fn a_triangle_is_the_polygon_of_its_corners() {
+        let corners = [[-700, 300], [5_000, 301], [256, 9_000], [256, 300]];
+        for [a, b, c] in [[0, 1, 2], [2, 1, 0], [1, 3, 2], [3, 0, 1]].map(|order| order.map(|i| corners[i])) {
+            assert_eq!(Shape::triangle([a, b, c]), Shape::polygon(&[a, b, c]));
+        }
     }
 
     #[test]

@@ -55,6 +55,7 @@ impl Samples {
     }
 
     /// `shape`, a polygon, with all pixels of which a sample may be inside.
+    #[inline]
     pub fn polygon(&self, mut shape: Shape) -> Shape {
         if !self.whole() {
             let Rect { x0, y0, x1, y1 } = shape.bounds;
