@@ -479,20 +479,23 @@ impl Memory {
             let left = count - words.len();
             let steps =
                 [left, left.min(self.room(at) as usize / 4), left.min((PAGE - at % PAGE) as usize / 4), 1];
-            let found = steps.into_iter().filter(|step| *step > 0).find_map(|step| self.read_run(at, step));
-            let Some(found) = found else { break };
-            words.extend(found);
+            if !steps.into_iter().any(|step| step > 0 && self.read_run(at, step, &mut words)) {
+                break;
+            }
         }
         words
     }
 
-    /// `count` dwords out of one buffer; a single one may stand across two.
-    fn read_run(&self, addr: u32, count: usize) -> Option<Vec<u32>> {
-        match self.slice(addr, count * 4) {
-            Some(bytes) => Some(bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()),
-            None if count == 1 => self.read_u32(addr).map(|word| vec![word]),
-            None => None,
+    /// Appends `count` dwords out of one buffer, of which a single one may stand across two. False, and nothing done,
+    /// where they are not all known.
+    fn read_run(&self, addr: u32, count: usize, words: &mut Vec<u32>) -> bool {
+        if let Some(bytes) = self.slice(addr, count * 4) {
+            words.extend(bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)));
+            return true;
         }
+        let single = (count == 1).then(|| self.read_u32(addr)).flatten();
+        words.extend(single);
+        single.is_some()
     }
 
     /// Stores `bytes` at `addr`; false if some of it is in no buffer (the rest is stored).

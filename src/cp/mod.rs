@@ -30,13 +30,14 @@ mod tee;
 
 pub use engine::{Engine, Renderer, Skip};
 pub use frame_draws::FrameDraws;
-use hashbrown::HashSet;
 pub use observer::{Call, Flow, Observer, Silent};
 pub use tee::Tee;
 
 use crate::budget::Work;
 use crate::fault::Trouble;
 use crate::gpu::Gpu;
+
+use stream::Streams;
 
 /// Draw-state groups that packets can name.
 pub const GROUPS: usize = 32;
@@ -102,8 +103,8 @@ pub struct Cp<'a> {
     shows: bool,
     /// Addresses of the buffers being run, outermost first.
     open: Vec<u32>,
-    /// Buffers that have been run, by address and length.
-    seen: HashSet<(u32, u32)>,
+    /// Buffers that have been run.
+    seen: Streams,
     /// The observer or the engine has ended the run.
     flow: Flow,
 }
@@ -112,7 +113,15 @@ impl<'a> Cp<'a> {
     /// For `gpu`, whose draws `engine` runs, watched by `observer`.
     pub fn new(gpu: &'a mut Gpu, engine: &'a mut dyn Engine, observer: &'a mut dyn Observer) -> Self {
         let shows = !observer.is_blind();
-        Self { gpu, engine, observer, shows, open: Vec::new(), seen: HashSet::new(), flow: Flow::Continue }
+        Self {
+            gpu,
+            engine,
+            observer,
+            shows,
+            open: Vec::new(),
+            seen: Streams::default(),
+            flow: Flow::Continue,
+        }
     }
 
     /// Records that something is wrong, here.

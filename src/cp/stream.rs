@@ -1,17 +1,58 @@
 //! Walking command buffers: packets in order, calls, limits.
 
+use std::rc::Rc;
+
 use a4emu_decoder::error::PacketError;
 use a4emu_decoder::packet::{Packet, Packets};
+use hashbrown::HashMap;
 
 use super::{Cp, Flow};
 use crate::budget::Work;
 use crate::draw;
 use crate::fault::{Client, Fault, Trouble};
+use crate::memory::Memory;
 
 /// Calls that may be open at once. The chip has two levels below the ring and state groups
 /// one deeper (docs/hardware/command-processor.md, sections 5 and 6); streams of other tools
 /// may nest deeper.
 pub const MAX_DEPTH: u32 = 8;
+
+/// Dwords of buffers that are kept.
+const MAX_KEPT: usize = 1 << 21;
+
+/// Buffers that have been run, by address and length: those of draws run again for each tile.
+#[derive(Default)]
+pub(super) struct Streams {
+    seen: HashMap<(u32, u32), Option<Stream>>,
+    /// Dwords that are kept.
+    kept: usize,
+}
+
+/// What a buffer held, and when, as [`Memory::now`] counts.
+struct Stream {
+    words: Rc<Vec<u32>>,
+    time: u64,
+}
+
+impl Streams {
+    /// What has been run from there, if nothing has changed it since.
+    fn find(&self, address: u32, dwords: u32, memory: &Memory) -> Option<Rc<Vec<u32>>> {
+        let stream = self.seen.get(&(address, dwords))?.as_ref()?;
+        memory.is_unchanged(address, dwords.saturating_mul(4), stream.time).then(|| stream.words.clone())
+    }
+
+    /// These are run now. Whether it is the first time that anything from there is.
+    fn add(&mut self, address: u32, dwords: u32, words: &Rc<Vec<u32>>, memory: &Memory) -> bool {
+        let before = self.seen.remove(&(address, dwords));
+        self.kept -= before.iter().flatten().map(|stream| stream.words.len()).sum::<usize>();
+        // What is missing is said each time.
+        let is_kept = words.len() == dwords as usize && self.kept + words.len() <= MAX_KEPT;
+        self.kept += if is_kept { words.len() } else { 0 };
+        let stream = is_kept.then(|| Stream { words: words.clone(), time: memory.now() });
+        self.seen.insert((address, dwords), stream);
+        before.is_none()
+    }
+}
 
 /// What follows a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,13 +98,13 @@ impl Cp<'_> {
             return Step::Next;
         }
         self.depends_on_draws("a command buffer", address);
-        let words = self.fetch_stream(address, dwords, client);
+        let (words, is_new) = self.fetch_stream(address, dwords, client);
         if !self.charge(Work::Dword, words.len() as u64) {
             return Step::Stop;
         }
         let outside = self.gpu.at;
         self.gpu.at.depth = self.open.len() as u32;
-        self.gpu.at.repeated |= !self.seen.insert((address, dwords));
+        self.gpu.at.repeated |= !is_new;
         self.open.push(address);
         let step = self.run(address, &words);
         self.open.pop();
@@ -81,11 +122,14 @@ impl Cp<'_> {
         too_deep.then_some(Fault::TooDeep { address, limit: MAX_DEPTH })
     }
 
-    /// The dwords of a buffer, as far as they are known. A copy: packets may store
+    /// The dwords of a buffer, as far as they are known, and whether this is the first time. A copy: packets may store
     /// into the buffer that they stand in.
-    fn fetch_stream(&mut self, address: u32, dwords: u32, client: Client) -> Vec<u32> {
+    fn fetch_stream(&mut self, address: u32, dwords: u32, client: Client) -> (Rc<Vec<u32>>, bool) {
         draw::settle(self.gpu, address, u64::from(dwords) * 4);
-        let words = self.gpu.mem.known_dwords(address, dwords as usize);
+        if let Some(words) = self.seen.find(address, dwords, &self.gpu.mem) {
+            return (words, false);
+        }
+        let words = Rc::new(self.gpu.mem.known_dwords(address, dwords as usize));
         let held = words.len() as u32;
         if held < dwords {
             let missing = (dwords - held).saturating_mul(4);
@@ -95,7 +139,8 @@ impl Cp<'_> {
                 held => Fault::CutBuffer { address, dwords, held },
             });
         }
-        words
+        let is_new = self.seen.add(address, dwords, &words, &self.gpu.mem);
+        (words, is_new)
     }
 
     /// Executes the packets of one buffer in order.
@@ -150,5 +195,55 @@ fn damage(buffer: u32, error: &PacketError) -> Trouble {
             Trouble::Unsupported(format!("a stream of another generation ({what})"))
         }
         _ => Fault::Stream(what).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::asm::pack;
+    use a4emu_decoder::pm4::PACKETS;
+
+    use super::*;
+    use crate::cp::{Renderer, Silent};
+    use crate::gpu::{Chip, Gpu};
+
+    const STREAM: u32 = 0x1000;
+    const CALLED: u32 = 0x8000;
+    const REGISTERS: u32 = 0x2100;
+
+    fn packet(name: &str, payload: &[u32]) -> Vec<u32> {
+        let row = PACKETS.iter().find(|row| row.name == name).expect("a packet");
+        let mut words = vec![pack::type3(row.opcode, false, payload.len() as u32)];
+        words.extend(payload);
+        words
+    }
+
+    #[test]
+    fn a_buffer_that_a_packet_has_changed_runs_as_it_is_then() {
+        let call = packet("CP_INDIRECT_BUFFER", &[CALLED, 4]);
+        let store = packet("CP_MEM_WRITE", &[CALLED + 12, 9]);
+        let stream = [call.clone(), call.clone(), store, call].concat();
+        let called = [pack::type0(REGISTERS, 1), 5, pack::type0(REGISTERS + 1, 1), 7];
+        let mut gpu = Gpu::new(Chip::default());
+        gpu.mem.announce(STREAM, 4 * stream.len() as u32, Some(bytemuck::cast_slice(&stream)));
+        gpu.mem.announce(CALLED, 16, Some(bytemuck::cast_slice(&called)));
+        Cp::new(&mut gpu, &mut Renderer, &mut Silent).submit(STREAM, stream.len() as u32);
+        assert_eq!([0, 1].map(|register| gpu.regs.read(REGISTERS + register)), [5, 9]);
+    }
+
+    #[test]
+    fn no_more_is_kept_of_buffers_than_fits() {
+        let (mut memory, mut streams) = (Memory::new(), Streams::default());
+        let dwords = MAX_KEPT as u32 / 2 + 1;
+        let words = Rc::new(vec![1; dwords as usize]);
+        memory.announce(0x1000_0000, 4 * dwords, Some(bytemuck::cast_slice(&words)));
+        memory.announce(0x2000_0000, 4 * dwords, Some(bytemuck::cast_slice(&words)));
+        assert!(streams.add(0x1000_0000, dwords, &words, &memory));
+        assert!(streams.add(0x2000_0000, dwords, &words, &memory));
+        let found = [0x1000_0000, 0x2000_0000].map(|at| streams.find(at, dwords, &memory).is_some());
+        assert_eq!(found, [true, false]);
+        assert!(!streams.add(0x1000_0000, dwords, &words, &memory), "it has been run");
+        assert!(streams.find(0x1000_0000, dwords, &memory).is_some(), "what is replaced does not count");
+        assert!(streams.find(0x1000_0000, dwords - 1, &memory).is_none());
     }
 }

@@ -8,6 +8,18 @@ fn bytes_are_little_endian_numbers_of_any_width() {
 }
 
 #[test]
+fn dwords_are_read_over_the_ends_of_buffers_as_far_as_they_are_known() {
+    let mut memory = Memory::new();
+    let bytes: Vec<u8> = (0..24).collect();
+    memory.announce(0x1000, 6, Some(&bytes[..6]));
+    memory.announce(0x1006, 18, Some(&bytes[6..]));
+    let want: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    assert_eq!(memory.known_dwords(0x1000, 9), want);
+    assert_eq!(memory.read_dwords(0x1000, 6), Some(want));
+    assert_eq!(memory.read_dwords(0x1000, 7), None);
+}
+
+#[test]
 fn zeros_take_no_memory() {
     let mut memory = Memory { limit: 0, ..Memory::new() };
     let zeros = vec![0; 1 << 24];
