@@ -91,7 +91,7 @@ def test_another_thread_counts_meanwhile(work, capture):
     sys.setswitchinterval(1000)  # Nobody is asked for the lock: it has to be given away.
     try:
         during = []
-        for _ in range(3):
+        for _ in range(5):
             before = counted[0]
             doing()
             during.append(counted[0] - before)
@@ -99,7 +99,8 @@ def test_another_thread_counts_meanwhile(work, capture):
         sys.setswitchinterval(0.005)
         done.set()
         counter.join()
-    assert min(during) > 0, during
+    # A thread may get no core for as long as one of them takes; who keeps the lock lets nobody count at all.
+    assert sum(during) > 0, during
 
 
 @pytest.mark.skipif(not TASKS.exists(), reason="SKIPPED: no /proc")
