@@ -119,6 +119,7 @@ impl Device {
         let start = Instant::now();
         while self.asked.load(Ordering::Acquire) == asked && start.elapsed() < time {
             (0..64).for_each(|_| std::hint::spin_loop());
+            // The program that is to ask may have no other core.
             thread::yield_now();
         }
     }
