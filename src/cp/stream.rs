@@ -44,11 +44,15 @@ impl Streams {
     /// These are run now. Whether it is the first time that anything from there is.
     fn add(&mut self, address: u32, dwords: u32, words: &Rc<Vec<u32>>, memory: &Memory) -> bool {
         let before = self.seen.remove(&(address, dwords));
-        self.kept -= before.iter().flatten().map(|stream| stream.words.len()).sum::<usize>();
+        if let Some(Some(stream)) = &before {
+            self.kept -= stream.words.len();
+        }
         // What is missing is said each time.
         let is_kept = words.len() == dwords as usize && self.kept + words.len() <= MAX_KEPT;
-        self.kept += if is_kept { words.len() } else { 0 };
-        let stream = is_kept.then(|| Stream { words: words.clone(), time: memory.now() });
+        let stream = is_kept.then(|| {
+            self.kept += words.len();
+            Stream { words: words.clone(), time: memory.now() }
+        });
         self.seen.insert((address, dwords), stream);
         before.is_none()
     }

@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_triangle_has_three_edges_wherever_blocks_end() {
-        let triangle = Shape::polygon(&[[1280, 1280], [2816, 1280], [1280, 2816]]);
+        let triangle = Shape::polygon([[1280, 1280], [2816, 1280], [1280, 2816]]);
         let area = Rect { x0: 4, y0: 4, x1: 12, y1: 11 };
         let expected = "........\n.#####..\n.#..#...\n.#.#....\n.##.....\n.#......\n........\n";
         assert_eq!(drawn(&triangle, area), expected);
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn where_a_polygon_is_cut_there_is_no_edge() {
-        let large = Shape::polygon(&[[-5120, 256], [5120, 256], [-5120, 10240]]);
+        let large = Shape::polygon([[-5120, 256], [5120, 256], [-5120, 10240]]);
         assert_eq!(
             drawn(&large.cut(SCREEN), SCREEN),
             format!("........\n########\n{}", "........\n".repeat(4))

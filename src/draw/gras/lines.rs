@@ -86,7 +86,7 @@ fn parallelogram(first: End, last: End, width: f32, x_major: bool) -> Shape {
     };
     let (a, b) = (corner(first, -half), corner(last, -half));
     let (c, d) = (corner(last, half), corner(first, half));
-    if x_major { Shape::polygon(&[a, b, c, d]) } else { Shape::polygon(&[a, d, c, b]) }
+    Shape::polygon(if x_major { [a, b, c, d] } else { [a, d, c, b] })
 }
 
 #[cfg(test)]

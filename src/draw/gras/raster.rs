@@ -237,23 +237,15 @@ impl Shape {
         self.count == 0
     }
 
-    /// The polygon with these corners, clockwise on the screen.
-    pub fn polygon(corners: &[Snapped]) -> Self {
-        let mut shape = Self::rectangle(bounds_of(corners));
-        let next = corners.iter().cycle().skip(1);
-        for ((edge, from), to) in shape.edges.iter_mut().zip(corners).zip(next) {
-            *edge = Edge::new(*from, *to);
-            shape.count += 1;
-        }
-        shape
-    }
-
-    /// The same of three: most shapes are triangles.
+    /// The polygon with these corners, no more than [`EDGES`], clockwise on the screen. How many is known beforehand, so
+    /// that nothing goes round a list: all triangles are made here.
     #[inline(always)]
-    pub fn triangle(corners: [Snapped; 3]) -> Self {
-        let [a, b, c] = corners;
-        let edges = [Edge::new(a, b), Edge::new(b, c), Edge::new(c, a), Edge::default()];
-        Self { edges, count: 3, bounds: bounds_of(&corners) }
+    pub fn polygon<const N: usize>(corners: [Snapped; N]) -> Self {
+        let mut edges = [Edge::default(); EDGES];
+        for (number, from) in corners.into_iter().enumerate() {
+            edges[number] = Edge::new(from, corners[(number + 1) % N]);
+        }
+        Self { edges, count: N, bounds: bounds_of(&corners) }
     }
 
     /// The pixels of the axis-aligned rectangle that holds `corners`.
@@ -265,7 +257,7 @@ impl Shape {
     /// The axis-aligned rectangle that holds `corners`, as a polygon: it may end within a pixel.
     pub fn upright(corners: &[Snapped]) -> Self {
         let [x0, y0, x1, y1] = extremes(corners);
-        Self::polygon(&[[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+        Self::polygon([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
     }
 
     /// The shape that has at a pixel's centre what this one has at the point `by` sub-pixels from it.
@@ -400,7 +392,7 @@ mod tests {
     }
 
     fn triangle(p: [[f32; 2]; 3]) -> Shape {
-        Shape::polygon(&p.map(|p| p.map(snap)))
+        Shape::polygon(p.map(|p| p.map(snap)))
     }
 
     #[test]
@@ -418,19 +410,11 @@ mod tests {
     }
 
     #[test]
-    fn a_triangle_is_the_polygon_of_its_corners() {
-        let corners = [[-700, 300], [5_000, 301], [256, 9_000], [256, 300]];
-        for [a, b, c] in [[0, 1, 2], [2, 1, 0], [1, 3, 2], [3, 0, 1]].map(|order| order.map(|i| corners[i])) {
-            assert_eq!(Shape::triangle([a, b, c]), Shape::polygon(&[a, b, c]));
-        }
-    }
-
-    #[test]
     fn coverage_is_that_of_the_exact_edge_function() {
         let p = [[1.3, 0.2], [40.9, 17.7], [9.1, 50.6]];
         let clip = Rect { x0: 2, y0: 3, x1: 35, y1: 49 };
         let s = p.map(|p| p.map(snap));
-        let got = pixels(&Shape::polygon(&s), clip);
+        let got = pixels(&Shape::polygon(s), clip);
         let mut want = Vec::new();
         for x in clip.x0..clip.x1 {
             for y in clip.y0..clip.y1 {
@@ -460,7 +444,7 @@ mod tests {
                 if signed_area(corners) < 0 {
                     corners.swap(0, 1);
                 }
-                let shape = Shape::polygon(&corners);
+                let shape = Shape::polygon(corners);
                 let clip = Rect { x0: random(9), y0: 2 * random(5), x1: 40 + random(9), y1: 48 };
                 let area = shape.bounds.intersect(clip);
                 let mut want = Vec::new();
@@ -503,7 +487,7 @@ mod tests {
                         want.push((x, y));
                     }
                 }
-                assert!(pixels(&Shape::polygon(&s), clip) == want, "{clip:?}");
+                assert!(pixels(&Shape::polygon(s), clip) == want, "{clip:?}");
                 (covered, looked_at) = (covered + want.len(), looked_at + 24 * 24);
             }
         }

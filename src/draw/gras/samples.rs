@@ -130,7 +130,7 @@ mod tests {
         let corners = [[3.3, 0.2], [25.9, 9.7], [9.1, 21.6]].map(|p| p.map(snap));
         for held in 0..3 {
             let samples = Samples::of([held, held]);
-            let shape = samples.polygon(Shape::polygon(&corners));
+            let shape = samples.polygon(Shape::polygon(corners));
             let mut want = Vec::new();
             for (x, y) in (CLIP.x0..CLIP.x1).flat_map(|x| (CLIP.y0..CLIP.y1).map(move |y| (x, y))) {
                 for (s, [right, down]) in samples.places().iter().enumerate() {

@@ -474,7 +474,7 @@ impl<'a> Setup<'a> {
         face: Face,
     ) -> ScreenPrimitive {
         let [a, b, c] = self.snapped(piece);
-        let shape = Shape::triangle(if area > 0 { [a, b, c] } else { [a, c, b] });
+        let shape = Shape::polygon(if area > 0 { [a, b, c] } else { [a, c, b] });
         let shape = self.state.samples.polygon(shape);
         self.planar(shape, self.basis(piece, whole), provoking, face)
     }

@@ -1,6 +1,5 @@
 //! Tile memory to memory: a sibling of a draw, made by the copy hardware of the RB.
 
-use multiversion::multiversion;
 use rayon::prelude::*;
 
 use super::dither::Dither;
@@ -61,14 +60,11 @@ const STRETCH: usize = 256;
 
 /// Copies `from` to `to`, as long, but for what is the same: of a frame much is as it was in the one before, and lines
 /// of memory that nobody writes need not be written back.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn copy_changed(from: &[u8], to: &mut [u8]) {
     let (stretches, rest) = from.as_chunks::<STRETCH>();
     let (to, to_rest) = to.as_chunks_mut::<STRETCH>();
     for (from, to) in stretches.iter().zip(to) {
-        let word =
-            |bytes: &[u8; STRETCH], i: usize| u64::from_ne_bytes(*bytes[8 * i..].first_chunk().unwrap());
-        if (0..STRETCH / 8).fold(0, |all, i| all | word(from, i) ^ word(to, i)) != 0 {
+        if from != to {
             *to = *from;
         }
     }
