@@ -19,6 +19,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashbrown::HashMap;
 
@@ -35,6 +36,21 @@ const PIECE: u32 = 64 << 20;
 /// Memory that somebody else also sees, such as a file mapped by another process.
 pub trait SharedPages: AsRef<[u8]> + AsMut<[u8]> + Send + Sync {}
 impl<T: AsRef<[u8]> + AsMut<[u8]> + Send + Sync> SharedPages for T {}
+
+/// Whether somebody besides the GPU has been able to see pages so far, and so to write them.
+#[derive(Clone, Default)]
+pub struct Seen(Arc<AtomicBool>);
+
+impl Seen {
+    /// From now on he is.
+    pub fn note(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn is_noted(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
 
 /// Where the bytes of a page come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,12 +182,13 @@ impl Memory {
         self.reserve(u64::from(base) + held as u64, u64::from(base) + u64::from(len));
     }
 
-    /// Maps pages that are shared with somebody else at `base`, in place of what was there.
-    pub fn map_shared(&mut self, base: u32, pages: Arc<dyn SharedPages>) {
+    /// Maps pages that are shared with somebody else at `base`, in place of what was there. Before they are `seen`,
+    /// nobody but the GPU changes them.
+    pub fn map_shared(&mut self, base: u32, pages: Arc<dyn SharedPages>, seen: Seen) {
         let room = (1 << 32) - u64::from(base);
         let len = ((*pages).as_ref().len() as u64).min(room) as u32;
         self.unmap(u64::from(base), u64::from(base) + u64::from(len));
-        self.insert(Block::shared(base, len, pages, self.group));
+        self.insert(Block::shared(base, len, pages, seen, self.group));
     }
 
     /// Removes every buffer that overlaps `start..end`.
@@ -352,7 +369,7 @@ impl Memory {
         let Some(last) = first.checked_add(len.max(1) - 1).filter(|last| *last < block.len) else {
             return false;
         };
-        let others_may_have_written = block.is_shared() && self.shared_change > time;
+        let others_may_have_written = block.seen.is_noted() && self.shared_change > time;
         !others_may_have_written && !block.changes.any_after(first / PAGE..=last / PAGE, time)
     }
 }

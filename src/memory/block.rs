@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::changes::Changes;
-use super::{PAGE, Provenance, SharedPages};
+use super::{PAGE, Provenance, Seen, SharedPages};
 
 /// What known zeros read as: one run of them serves every buffer that holds nothing else.
 static ZEROS: [u8; 1 << 24] = [0; 1 << 24];
@@ -61,6 +61,8 @@ pub(super) struct Block {
     before: BTreeMap<u32, Box<[u8]>>,
     /// When its bytes changed.
     pub(super) changes: Changes,
+    /// Whether somebody besides the GPU may have written it.
+    pub(super) seen: Seen,
 }
 
 impl Block {
@@ -68,8 +70,8 @@ impl Block {
         Self::new(base, len, group, Backing::Blank { bytes: Arc::default(), present: Arc::default() })
     }
 
-    pub(super) fn shared(base: u32, len: u32, pages: Arc<dyn SharedPages>, group: u32) -> Self {
-        Self::new(base, len, group, Backing::Shared(pages))
+    pub(super) fn shared(base: u32, len: u32, pages: Arc<dyn SharedPages>, seen: Seen, group: u32) -> Self {
+        Self { seen, ..Self::new(base, len, group, Backing::Shared(pages)) }
     }
 
     pub(super) fn captured(base: u32, bytes: &[u8], group: u32) -> Self {
@@ -79,12 +81,8 @@ impl Block {
     }
 
     fn new(base: u32, len: u32, group: u32, backing: Backing) -> Self {
-        Self { base, len, group, backing, before: BTreeMap::new(), changes: Changes::default() }
-    }
-
-    /// Whether somebody besides the GPU may write it at any time.
-    pub(super) fn is_shared(&self) -> bool {
-        matches!(self.backing, Backing::Shared(_))
+        let (before, changes, seen) = Default::default();
+        Self { base, len, group, backing, before, changes, seen }
     }
 
     /// Whether it is a buffer whose contents the capture holds.

@@ -162,11 +162,17 @@ fn a_buffer_in_the_place_of_another_is_a_change() {
 #[test]
 fn shared_pages_may_change_where_others_say_so() {
     let mut memory = Memory::new();
-    memory.map_shared(0x1000, Arc::new(vec![0; 0x3000]));
+    let seen = Seen::default();
+    memory.map_shared(0x1000, Arc::new(vec![0; 0x3000]), seen.clone());
     let before = memory.now();
     assert_eq!(unchanged(&memory, before), [true, true]);
     memory.others_wrote();
+    assert_eq!(unchanged(&memory, before), [true, true], "nobody has seen them");
+    seen.note();
     assert_eq!(unchanged(&memory, before), [false, false]);
+    let lent = memory.lend_buffer(0x1000).expect("it is there");
+    assert_eq!(unchanged(&memory, before), [false, false], "nor if somebody has them");
+    memory.give_back(lent);
     assert_eq!(unchanged(&memory, memory.now()), [true, true]);
 }
 
@@ -193,7 +199,7 @@ fn what_is_lent_comes_back_as_it_was_left() {
 fn a_view_keeps_what_was_there() {
     let mut memory = Memory::new();
     memory.announce(0x1000, 0x2000, Some(&[1; 0x2000]));
-    memory.map_shared(0x8000, Arc::new(vec![5; 0x1000]));
+    memory.map_shared(0x8000, Arc::new(vec![5; 0x1000]), Seen::default());
     let view = memory.view();
     assert!(memory.write(0x1004, &[9]));
     assert_eq!((view.slice(0x1004, 1), memory.slice(0x1004, 1)), (Some(&[1][..]), Some(&[9][..])));

@@ -148,7 +148,11 @@ fn announced_lengths_cost_nothing() {
 fn shared_pages_are_seen_at_their_address() {
     let mut mem = Memory::new();
     mem.announce(BASE, 2 * PAGE, Some(&[1; 2 * PAGE as usize]));
-    mem.map_shared(BASE + PAGE, std::sync::Arc::new(vec![4u8; PAGE as usize]));
+    mem.map_shared(
+        BASE + PAGE,
+        std::sync::Arc::new(vec![4u8; PAGE as usize]),
+        a4emu::memory::Seen::default(),
+    );
     assert_eq!(mem.read_u32(BASE), None, "the buffer that it overlaps is gone");
     assert_eq!(mem.read_u32(BASE + PAGE), Some(0x0404_0404));
     assert!(mem.write_u32(BASE + PAGE, 9));

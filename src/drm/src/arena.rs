@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use a4emu::memory::Seen;
 use rustix::io::Errno;
 
 use crate::ffi::Inode;
@@ -36,6 +37,13 @@ pub struct Changes {
     pub unshared: Vec<u32>,
 }
 
+/// A buffer's part of the memory.
+struct Live {
+    bytes: u64,
+    /// Whether the program, or another, has had it mapped.
+    seen: Seen,
+}
+
 /// The file that is a buffer's memory.
 #[derive(Clone)]
 pub struct Backing {
@@ -49,8 +57,8 @@ pub struct Backing {
 pub struct Arena {
     region: &'static Region,
     free: Gaps,
-    /// Buffers: address -> bytes.
-    live: BTreeMap<u32, u64>,
+    /// Buffers by address.
+    live: BTreeMap<u32, Live>,
     /// Of those, the ones whose memory is a file.
     shared: BTreeMap<u32, Backing>,
     changes: Changes,
@@ -88,8 +96,9 @@ impl Arena {
         self.have_own_gaps()?;
         let start = self.free.take(size).ok_or(Errno::NOMEM)?;
         let address = start as u32;
-        self.live.insert(address, size);
-        self.changes.born.insert(address, self.region.pages(start..start + size));
+        let seen = Seen::default();
+        self.changes.born.insert(address, self.region.pages(start..start + size, seen.clone()));
+        self.live.insert(address, Live { bytes: size, seen });
         Ok((address, self.generation))
     }
 
@@ -122,16 +131,26 @@ impl Arena {
     /// # Errors
     /// What the system says to mapping it.
     pub fn share(&mut self, address: u32, fd: &OwnedFd, backing: Backing) -> Result<(), Errno> {
-        let size = *self.live.get(&address).ok_or(Errno::INVAL)?;
-        self.region.back(u64::from(address)..u64::from(address) + size, fd)?;
+        let live = self.live.get(&address).ok_or(Errno::INVAL)?;
+        live.seen.note();
+        self.region.back(u64::from(address)..u64::from(address) + live.bytes, fd)?;
         self.shared.insert(address, backing);
         Ok(())
     }
 
+    /// Somebody besides the GPU may see the buffer at `address` from now on.
+    pub fn show(&self, address: u32) {
+        self.live.get(&address).into_iter().for_each(|live| live.seen.note());
+    }
+
+    /// Another process has all buffers from now on, too.
+    pub fn show_all(&self) {
+        self.live.values().for_each(|live| live.seen.note());
+    }
+
     /// The bytes of the buffer at `address`.
     pub fn contents(&self, address: u32) -> Option<Pages> {
-        let size = self.live.get(&address)?;
-        Some(self.region.pages(u64::from(address)..u64::from(address) + size))
+        Some(pages(self.region, address, self.live.get(&address)?))
     }
 
     /// The file that is the memory of the buffer at `address`, if it is one.
@@ -149,9 +168,7 @@ impl Arena {
     pub fn part_from_parent(&mut self) {
         self.generation += 1;
         self.shares_gaps = true;
-        let pages = |(address, size): (&u32, &u64)| {
-            (*address, self.region.pages(u64::from(*address)..u64::from(*address) + size))
-        };
+        let pages = |(address, live): (&u32, &Live)| (*address, pages(self.region, *address, live));
         self.changes = Changes { born: self.live.iter().map(pages).collect(), ..Changes::default() };
     }
 
@@ -168,8 +185,16 @@ impl Arena {
     }
 }
 
+fn pages(region: &Region, address: u32, live: &Live) -> Pages {
+    region.pages(u64::from(address)..u64::from(address) + live.bytes, live.seen.clone())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use a4emu::memory::Memory;
+
     use super::*;
 
     fn arena() -> Arena {
@@ -206,5 +231,41 @@ mod tests {
         arena.release(inherited, PAGE, generation);
         let (again, new) = arena.allocate(PAGE).unwrap();
         assert_eq!((again, new, pages.as_ref()[0]), (inherited, generation + 1, 0));
+    }
+
+    /// Whether the emulator takes the buffer at `address` for one that nobody else can have written.
+    fn is_private(memory: &mut Memory, address: u32) -> bool {
+        let before = memory.now();
+        memory.others_wrote();
+        memory.is_unchanged(address, PAGE as u32, before)
+    }
+
+    #[test]
+    fn a_buffer_is_private_until_somebody_may_see_it() {
+        let mut arena = arena();
+        let mut memory = Memory::new();
+        let addresses: Vec<u32> = (0..4).map(|_| arena.allocate(PAGE).unwrap().0).collect();
+        for (address, pages) in arena.take_changes().born {
+            let seen = pages.seen.clone();
+            memory.map_shared(address, Arc::new(pages), seen);
+        }
+        let private =
+            |memory: &mut Memory| addresses.iter().map(|at| is_private(memory, *at)).collect::<Vec<_>>();
+        assert_eq!(private(&mut memory), [true; 4]);
+        arena.show(addresses[1]);
+        assert_eq!(private(&mut memory), [true, false, true, true]);
+        let fd = rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        rustix::fs::ftruncate(&fd, PAGE).unwrap();
+        let backing = Backing { inode: Inode::of_owned(&fd).unwrap(), path: String::new() };
+        arena.share(addresses[2], &fd, backing).unwrap();
+        assert_eq!(private(&mut memory), [true, false, false, true]);
+        arena.show_all();
+        assert_eq!(private(&mut memory), [false; 4]);
+        arena.part_from_parent();
+        assert!(arena.take_changes().born.values().all(|pages| {
+            let (mut memory, seen) = (Memory::new(), pages.seen.clone());
+            memory.map_shared(0x1000, Arc::new(vec![0; PAGE as usize]), seen);
+            !is_private(&mut memory, 0x1000)
+        }));
     }
 }

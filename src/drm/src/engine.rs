@@ -240,7 +240,8 @@ impl Engine {
             self.gpu.mem.unmap(gone.start, gone.end);
         }
         for (address, pages) in changes.born {
-            self.gpu.mem.map_shared(address, Arc::new(pages));
+            let seen = pages.seen.clone();
+            self.gpu.mem.map_shared(address, Arc::new(pages), seen);
         }
     }
 

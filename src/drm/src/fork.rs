@@ -33,6 +33,7 @@ pub fn hold(device: &'static Device) -> Held {
     let summary = device.summary();
     let mapped = mappings::lock();
     let arena = arena::lock(&device.arena);
+    arena.show_all();
     Held { arena, mapped, summary, state, signals }
 }
 

@@ -68,6 +68,11 @@ impl Bo {
         }
     }
 
+    /// The program may see its bytes from now on.
+    pub fn show(&self) {
+        arena::lock(&self.arena).show(self.address);
+    }
+
     /// It may be presented.
     pub fn note_presentable(&self) {
         self.can_present.store(true, Ordering::Relaxed);

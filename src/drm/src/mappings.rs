@@ -101,6 +101,7 @@ pub fn add(
         return Err(Errno::INVAL);
     }
     let place = inside().start + bytes.start as usize;
+    part.bo.show();
     let mut mapped = lock();
     if wish.is_none() && overlapping(&mapped.inside, &(place..place + len)).is_empty() {
         mapped.inside.insert(place, (place + len, part.bo));
@@ -181,7 +182,10 @@ fn cut<T: Clone>(mapped: &mut BTreeMap<usize, (usize, T)>, hole: Range<usize>) -
 
 #[cfg(test)]
 mod tests {
+    use a4emu::memory::Memory;
+
     use super::*;
+    use crate::arena::{self, Arena, PAGE};
 
     #[test]
     fn a_hole_leaves_both_sides() {
@@ -191,5 +195,25 @@ mod tests {
         assert_eq!(cut(&mut mapped, 14..16), ['b']);
         assert_eq!(mapped.len(), 4);
         assert_eq!(cut(&mut mapped, 20..30), [] as [char; 0]);
+    }
+
+    #[test]
+    fn what_is_mapped_is_seen() {
+        let arena = Arc::new(Mutex::new(Arena::new(region().unwrap())));
+        let bo = Arc::new(Bo::new(&arena, PAGE).unwrap());
+        let pages = arena::lock(&arena).take_changes().born.remove(&bo.address).unwrap();
+        let (mut memory, seen) = (Memory::new(), pages.seen.clone());
+        memory.map_shared(bo.address, Arc::new(pages), seen);
+        let mut is_private = |address| {
+            let now = memory.now();
+            memory.others_wrote();
+            memory.is_unchanged(address, PAGE as u32, now)
+        };
+        assert!(is_private(bo.address));
+        let part = Part { bo: bo.clone(), bytes: 0..PAGE };
+        let at = add(part, None, |_, _| unreachable!("nobody has it mapped")).unwrap();
+        assert!(!is_private(bo.address));
+        remove(at, PAGE as usize);
+        assert!(!is_private(bo.address), "it may be written already");
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::ptr::{self, NonNull};
 
+use a4emu::memory::Seen;
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
@@ -26,6 +27,8 @@ unsafe impl Sync for Region {}
 pub struct Pages {
     base: NonNull<u8>,
     len: usize,
+    /// Whether the program has seen it.
+    pub seen: Seen,
 }
 
 // SAFETY: memory of the process, valid in all threads.
@@ -57,10 +60,10 @@ impl Region {
         (base, (range.end - range.start) as usize)
     }
 
-    /// The bytes `range`.
-    pub fn pages(&self, range: Range<u64>) -> Pages {
+    /// The bytes `range`, which somebody may have `seen`.
+    pub fn pages(&self, range: Range<u64>, seen: Seen) -> Pages {
         let (base, len) = self.at(&range);
-        Pages { base, len }
+        Pages { base, len, seen }
     }
 
     /// Makes the bytes `range` zero and gives their memory to the system.
@@ -69,7 +72,7 @@ impl Region {
         // SAFETY: takes the contents of pages that are ours; they stay mapped.
         let removed = unsafe { rustix::mm::madvise(base.as_ptr().cast(), len, Advice::LinuxRemove) };
         if removed.is_err() {
-            self.pages(range).as_mut().fill(0);
+            self.pages(range, Seen::default()).as_mut().fill(0);
         }
     }
 
