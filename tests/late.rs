@@ -246,6 +246,32 @@ buffer main {
 submit main
 ";
 
+/// What is there already is cleared and copied again, and somebody writes it in between.
+const AGAIN: &str = r"buffer again size PITCH * HEIGHT
+buffer main {
+    use frame(again, WIDTH, HEIGHT)
+    use tile(0, 0)
+    use fill(0, 31, 255.0, 0.0, 0.0, 255.0)
+    use leave(again)
+    use tile(0, 0)
+    use fill(0, 31, 255.0, 0.0, 0.0, 255.0)
+    use leave(again)
+    CP_MEM_WRITE(again + 8, 0x12345678)
+    use tile(0, 0)
+    use fill(0, 31, 255.0, 0.0, 0.0, 255.0)
+    use leave(again)
+    // What is drawn between two clears to the same.
+    use tile(0, 0)
+    use fill(3, 5, 0.0, 0.0, 255.0, 255.0)
+    use leave(again)
+    CP_MEM_TO_REG({ REG = 0x578 }, again + 12)
+    use tile(0, 0)
+    use fill(0, 31, 255.0, 0.0, 0.0, 255.0)
+    use leave(again)
+}
+submit main
+";
+
 /// CP_SCRATCH\[0\].
 const SCRATCH: u32 = 0x578;
 
@@ -288,4 +314,14 @@ fn whoever_reads_what_waits_finds_it_done() {
         [0xffff_0000, 0xffff_ffff, 0xffff_0000, 0xffff_0000],
         "vertices, constants, texels twice"
     );
+}
+
+#[test]
+fn what_is_there_already_is_there_again() {
+    let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
+    let late = every_way(&format!("{macros}{AGAIN}"));
+    let address = late.pipeline.surfaces.iter().next().unwrap().address;
+    let row = late.mem.slice(address, 32 * 4).unwrap();
+    assert!(row.as_chunks().0.iter().all(|pixel| *pixel == [255, 0, 0, 255]), "{row:x?}");
+    assert_eq!(late.regs.read(SCRATCH), 0xffff_0000, "what was drawn in between");
 }

@@ -48,6 +48,7 @@ use super::cs::state::DispatchState;
 use super::ds::state::DomainState;
 use super::fs::bands::Visible;
 use super::fs::batch::{Batch, Finished, Waiting};
+use super::fs::copies::Left;
 use super::fs::reasons::Reasons;
 use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::{DrawState, FragmentDraw, Plan};
@@ -90,6 +91,8 @@ pub struct Pipeline {
     pub primitives: PrimitiveCache,
     /// Draws that wait for their fragments.
     batch: Batch,
+    /// What the copies of tile memory before have left in memory.
+    left: Left,
     /// Those before them, which others draw.
     ahead: Ahead,
     /// Whether somebody is woken early.

@@ -1,5 +1,6 @@
 //! The fragments of one band of rows, on one thread.
 
+use std::ops::Range;
 use std::slice;
 
 use multiversion::multiversion;
@@ -45,7 +46,12 @@ pub struct BandRun<'p, 'b, 'w> {
     queued: usize,
     occupied: Occupied,
     samples: u64,
+    /// What holds the columns of all pixels that may have been written and were not yet said to be.
+    touched: Range<i32>,
 }
+
+/// No columns; with others they are those.
+const NO_COLUMNS: Range<i32> = Range { start: i32::MAX, end: i32::MIN };
 
 impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// Nothing drawn yet; of the frames nothing is known.
@@ -73,6 +79,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             queued: 0,
             occupied: Occupied::default(),
             samples: 0,
+            touched: NO_COLUMNS,
         }
     }
 
@@ -89,7 +96,18 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             self.primitive(index, area);
         }
         self.flush();
+        self.forget_touched();
         self.samples
+    }
+
+    /// Of what has been drawn to nothing is known any more.
+    fn forget_touched(&mut self) {
+        let touched = std::mem::replace(&mut self.touched, NO_COLUMNS);
+        let targets = &self.draw.state.targets;
+        let depth = targets.depth.iter().flat_map(DepthTarget::written);
+        for (surface, bits) in targets.color.iter().map(|target| (target.surface, u32::MAX)).chain(depth) {
+            self.surfaces[surface].forget(touched.clone(), bits);
+        }
     }
 
     fn primitive(&mut self, index: u32, area: Rect) {
@@ -123,6 +141,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
 
     /// Fills `area` with what its pixels get.
     fn fill(&mut self, area: Rect, depth: [Option<Fill>; 2]) {
+        self.forget_touched();
         self.samples += area.area();
         self.note(|reasons| reasons.rectangle(area, COVERED | WRITTEN));
         depth.into_iter().flatten().for_each(|fill| fill_rectangle(self.surfaces, area, fill));
@@ -138,8 +157,10 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     fn halves(&mut self, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves, signs: impl Signs) {
         let early = self.draw.plan.order == TestOrder::Early;
         let (mut left, mut samples) = (0, 0);
+        let mut touched = self.touched.clone();
         for k in 0..std::mem::take(&mut halves.count) {
             let (at, mask) = halves.all[k];
+            touched = touched.start.min(at[0])..touched.end.max(at[0] + 8);
             self.note(|reasons| reasons.half_block(at, mask, COVERED));
             let passed = if early { self.test_early(signs, primitive, at, mask) } else { mask };
             halves.all[left] = (at, passed);
@@ -149,7 +170,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                 samples += u64::from(passed.count_ones());
             }
         }
-        self.samples += samples;
+        (self.samples, self.touched) = (self.samples + samples, touched);
         let mut whole = 0;
         for k in 0..left {
             let (at, mask) = halves.all[k];

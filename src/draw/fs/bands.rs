@@ -4,6 +4,7 @@ use multiversion::multiversion;
 
 use crate::budget::Budget;
 use crate::draw::gras::raster::Rect;
+use crate::draw::rb::cells::CELL;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{Launched, Threads, Worker, launch};
 use crate::memory::Memory;
@@ -12,8 +13,8 @@ use super::band::{BandRun, Frames};
 use super::sampled::SampledRun;
 use super::{Coloring, FragmentDraw, Plan};
 
-/// Rows of a band, which is a job. Fixed, so that nothing depends on the number of threads.
-pub(super) const BAND_ROWS: i32 = 32;
+/// Rows of a band, which is a job and a row of cells. Fixed, so that nothing depends on the number of threads.
+pub(super) const BAND_ROWS: i32 = CELL;
 
 /// Pixels to shade below which a draw is not worth waking other threads.
 pub(super) const SMALL_DRAW: u64 = 1 << 13;

@@ -12,12 +12,13 @@
 use std::sync::Arc;
 
 use super::bands::{BAND_ROWS, Band, Each, Lists, SMALL_DRAW, Visible, each_touching};
-use super::copies::{Copies, Copy, Strip};
+use super::copies::{Copies, Copy, Left, Strip};
 use super::reasons::Reasons;
 use super::{DrawState, FragmentDraw, Plan};
 use crate::budget::{Budget, Ends};
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::raster::Rect;
+use crate::draw::rb::cells::KnownCells;
 use crate::draw::rb::state::{ResolveState, Targets};
 use crate::draw::rb::surface::{PixelRows, Surface, in_place, rows_in_place};
 use crate::draw::sp::launch::{Threads, Worker, in_waves};
@@ -26,6 +27,7 @@ use crate::draw::sp::memory::GpuMemory;
 use crate::draw::sp::state::StageState;
 use crate::draw::tpl1::BoundBank;
 use crate::fault::Place;
+use crate::gpu::Gmem;
 use crate::memory::{Lent, Memory};
 
 /// Draws and copies that wait at most.
@@ -205,8 +207,15 @@ impl Batch {
         self.bytes += bytes;
     }
 
-    /// Adds the copy of `area` that `state` says, if it can wait: no draw that waits reads where it goes.
-    pub fn take_copy(&mut self, state: &ResolveState, area: Rect, memory: &mut Memory) -> bool {
+    /// Adds the copy of `area` that `state` says, if it can wait: no draw that waits reads where it goes. There may be
+    /// what copies before it have `left`.
+    pub fn take_copy(
+        &mut self,
+        state: &ResolveState,
+        area: Rect,
+        memory: &mut Memory,
+        left: &mut Left,
+    ) -> bool {
         let from = state.from();
         let Some(anchor) = anchor(&[from]) else { return false };
         let Some(buffer) = memory.buffer_at(state.base) else { return false };
@@ -214,11 +223,13 @@ impl Batch {
         if self.is_full() || !self.has_room(&[from], area) || self.steps.iter().any(is_read) {
             return false;
         }
+        left.look(state, memory);
         let Some(destination) = self.copies.take(state, area, anchor, memory) else { return false };
+        let left = left.take(state, area, anchor, memory.now());
         let surface = self.place(&from, anchor);
         self.extend(area.seen_from(anchor));
         self.cost += area.area() / Each::Filled as u64;
-        self.steps.push(Step::Copy(Copy { state: *state, area, surface, anchor, destination }));
+        self.steps.push(Step::Copy(Copy { state: *state, area, surface, anchor, destination, left }));
         true
     }
 
@@ -263,7 +274,7 @@ impl Sorted {
     /// Draws the fragments of all, and copies to `lent`, which is what the copies [lend](Copies::lend).
     pub fn shade(
         &self,
-        gmem: &mut [u8],
+        gmem: &mut Gmem,
         memory: &Memory,
         lent: &mut [Lent],
         budget: &mut Budget,
@@ -271,16 +282,20 @@ impl Sorted {
         let nothing = |draw: &Waiting| Finished { at: draw.at, samples: 0, log: ShaderLog::default() };
         let mut finished: Vec<Option<Finished>> =
             self.batch.steps.iter().map(|step| step.draw().map(nothing)).collect();
-        self.run(gmem, memory, budget, self.batch.copies.strips(lent), &mut finished);
+        gmem.write_known(|bytes, cells| {
+            let mut cells = cells.of(&self.batch.surfaces, self.lists.area);
+            let jobs = self.jobs(bytes, &mut cells, self.batch.copies.strips(lent));
+            self.run(jobs, memory, budget, &mut finished);
+            (cells, ())
+        });
         finished.into_iter().flatten().collect()
     }
 
     fn run(
         &self,
-        gmem: &mut [u8],
+        jobs: Vec<Job<'_, '_>>,
         memory: &Memory,
         budget: &mut Budget,
-        strips: Vec<Strip<'_>>,
         finished: &mut [Option<Finished>],
     ) {
         let Batch { steps, .. } = &self.batch;
@@ -291,7 +306,7 @@ impl Sorted {
         in_waves(
             budget,
             threads,
-            self.jobs(gmem, strips).into_iter(),
+            jobs.into_iter(),
             |job| job.band.list.cost,
             work,
             |done, budget| {
@@ -307,9 +322,17 @@ impl Sorted {
     }
 
     /// The bands, with what is written of each.
-    fn jobs<'p>(&self, gmem: &'p mut [u8], strips: Vec<Strip<'p>>) -> Vec<Job<'p, '_>> {
+    fn jobs<'p>(
+        &self,
+        gmem: &'p mut [u8],
+        cells: &'p mut KnownCells,
+        strips: Vec<Strip<'p>>,
+    ) -> Vec<Job<'p, '_>> {
         let bands = self.lists.cut(rows_in_place(&self.batch.surfaces, self.lists.area, gmem));
         let mut jobs: Vec<Job<'p, '_>> = bands.map(|band| Job { band, strips: Vec::new() }).collect();
+        for (job, cells) in jobs.iter_mut().zip(cells.rows()) {
+            job.band.surfaces.iter_mut().zip(cells).for_each(|(rows, cells)| rows.cells = cells);
+        }
         for strip in strips {
             let job =
                 usize::try_from(strip.band - self.lists.first).ok().and_then(|index| jobs.get_mut(index));

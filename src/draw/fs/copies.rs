@@ -2,8 +2,15 @@
 //!
 //! What a copy writes is shared out by rows, as bands share out tile memory: each [`Strip`] belongs to the band whose
 //! rows go there. Tiles beside each other go to the same rows, out of the same band.
+//!
+//! Frame after frame is copied to the same place. What a copy has [left](Left) there is known for cells all of whose
+//! pixels are the same, and need not be written again as long as nobody else writes there.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::draw::gras::raster::Rect;
+use crate::draw::rb::cells::{CELL, numbers};
 use crate::draw::rb::state::ResolveState;
 use crate::draw::rb::surface::PixelRows;
 use crate::format::arrangement::Tiling;
@@ -23,6 +30,8 @@ pub struct Copy {
     pub anchor: [i32; 2],
     /// Index of where it goes.
     pub destination: usize,
+    /// What is there.
+    pub left: Arc<LeftCells>,
 }
 
 /// Rows in memory of one band.
@@ -174,6 +183,133 @@ impl Copies {
     }
 }
 
+/// What copies have left in memory, as far as it is still there.
+#[derive(Default)]
+pub struct Left(Vec<LeftSurface>);
+
+/// Surfaces at most of which that is known.
+const MOST_SURFACES: usize = 16;
+
+/// Copies to a surface at most, of which that is known.
+const MOST_COPIES: usize = 256;
+
+/// A surface in memory that copies went to.
+struct LeftSurface {
+    base: u32,
+    pitch: u32,
+    cpp: u32,
+    /// What holds the areas of all copies.
+    area: Rect,
+    /// When memory was last made ready for one.
+    time: u64,
+    /// None of which overlap.
+    copies: Vec<LeftCopy>,
+}
+
+struct LeftCopy {
+    area: Rect,
+    /// Where its tile begins.
+    anchor: [i32; 2],
+    cells: Arc<LeftCells>,
+}
+
+/// What a copy has left of each cell of the tile that it copies. Only copies change it, one after the other.
+#[derive(Default)]
+pub struct LeftCells {
+    /// Numbers of the first cell, from the left and from the top.
+    first: [i32; 2],
+    columns: i32,
+    /// Row by row: a dword, or [`NOT_KNOWN`].
+    cells: Vec<AtomicU64>,
+}
+
+const NOT_KNOWN: u64 = u64::MAX;
+
+impl Left {
+    /// Looks whether somebody else has written to where `state` copies to: then nothing is known of it any more.
+    pub fn look(&mut self, state: &ResolveState, memory: &Memory) {
+        self.0.retain(|surface| !surface.is_of(state) || surface.is_unchanged(memory));
+    }
+
+    /// A copy is to be done that memory was made ready for at `time`. Gives what the last copy of the same has left.
+    pub fn take(&mut self, state: &ResolveState, area: Rect, anchor: [i32; 2], time: u64) -> Arc<LeftCells> {
+        let known = self.0.iter().position(|surface| surface.is_of(state));
+        let mut surface = match known {
+            Some(index) => self.0.remove(index),
+            None => LeftSurface::new(state, area),
+        };
+        if self.0.len() >= MOST_SURFACES {
+            self.0.remove(0);
+        }
+        surface.time = time;
+        surface.area = surface.area.union(area);
+        let cells = surface.copy(state, area, anchor);
+        self.0.push(surface);
+        cells
+    }
+}
+
+impl LeftSurface {
+    fn new(state: &ResolveState, area: Rect) -> Self {
+        let ResolveState { base, pitch, cpp, .. } = *state;
+        Self { base, pitch, cpp, area, time: 0, copies: Vec::new() }
+    }
+
+    fn is_of(&self, state: &ResolveState) -> bool {
+        (self.base, self.pitch, self.cpp) == (state.base, state.pitch, state.cpp)
+    }
+
+    fn is_unchanged(&self, memory: &Memory) -> bool {
+        let offset = |x: i32, y: i32| u64::from(self.pitch) * y as u64 + u64::from(self.cpp) * x as u64;
+        let (first, end) = (offset(self.area.x0, self.area.y0), offset(self.area.x1, self.area.y1 - 1));
+        let start = u32::try_from(u64::from(self.base) + first);
+        let len = u32::try_from(end - first);
+        matches!((start, len), (Ok(start), Ok(len)) if memory.is_unchanged(start, len, self.time))
+    }
+
+    /// What the last copy of the same has left.
+    fn copy(&mut self, state: &ResolveState, area: Rect, anchor: [i32; 2]) -> Arc<LeftCells> {
+        let cells = || LeftCells::of(if state.samples == 1 { area.seen_from(anchor) } else { Rect::NOTHING });
+        if let Some(same) = self.copies.iter().find(|copy| (copy.area, copy.anchor) == (area, anchor)) {
+            return same.cells.clone();
+        }
+        self.copies.retain(|copy| copy.area.intersect(area).is_empty());
+        if self.copies.len() >= MOST_COPIES {
+            self.copies.clear();
+        }
+        let cells = Arc::new(cells());
+        self.copies.push(LeftCopy { area, anchor, cells: cells.clone() });
+        cells
+    }
+}
+
+impl LeftCells {
+    /// Of nothing in `area`, as its tile sees it, is known what is there.
+    fn of(area: Rect) -> Self {
+        let (x, y) = (numbers(area.x0..area.x1), numbers(area.y0..area.y1));
+        let cells = (0..x.len() * y.len()).map(|_| AtomicU64::new(NOT_KNOWN));
+        Self { first: [x.start, y.start], columns: x.len() as i32, cells: cells.collect() }
+    }
+
+    fn cell(&self, [column, row]: [i32; 2]) -> Option<&AtomicU64> {
+        let (column, row) = (column - self.first[0], row - self.first[1]);
+        (0..self.columns).contains(&column).then(|| self.cells.get((row * self.columns + column) as usize))?
+    }
+
+    /// Whether a cell is there as it is now.
+    fn has(&self, cell: [i32; 2], now: Option<u32>) -> bool {
+        let there = self.cell(cell).map(|there| there.load(Ordering::Relaxed));
+        now.is_some_and(|now| there == Some(now.into()))
+    }
+
+    /// It is there as it is now.
+    fn note(&self, cell: [i32; 2], now: Option<u32>) {
+        self.cell(cell).into_iter().for_each(|there| {
+            there.store(now.map_or(NOT_KNOWN, u64::from), Ordering::Relaxed);
+        });
+    }
+}
+
 /// For every [`BAND_ROWS`] rows of `area`, by number: the band of the tile that begins at `anchor`.
 fn bands(area: Rect, anchor: [i32; 2]) -> Vec<(i32, i32)> {
     let first = anchor[1].div_euclid(BAND_ROWS);
@@ -182,21 +318,168 @@ fn bands(area: Rect, anchor: [i32; 2]) -> Vec<(i32, i32)> {
 }
 
 impl Copy {
-    /// Copies the rows of a band, whose area this is, to those of `strips` that are its own.
+    /// Copies the rows of a band, whose area this is, to those of `strips` that are its own; but for cells that are
+    /// there as they are.
     pub fn rows(&self, band: Rect, from: &mut PixelRows<'_>, strips: &mut [Strip<'_>]) {
         let area = band.seen_from(self.anchor.map(|at| -at)).intersect(self.area);
-        let (cpp, pitch) = (self.state.cpp as usize, self.state.pitch as usize);
-        let width = (area.x1 - area.x0).max(0) as usize;
+        let [left, row] = [self.anchor[0], band.y0.div_euclid(CELL)];
+        let cells = numbers(area.x0 - left..area.x1 - left);
         let mut from = from.moved(self.anchor);
         for strip in strips.iter_mut().filter(|strip| strip.destination == self.destination) {
-            let copier = self.state.copier();
-            for y in area.y0.max(strip.y)..area.y1 {
-                let at = (y - strip.y) as usize * pitch + (area.x0 - strip.x) as usize * cpp;
-                let to = strip.bytes.get_mut(at..at + width * cpp);
-                if let (Some(from), Some(to)) = (from.pixels(area.x0, y, width), to) {
-                    copier.row([area.x0, y], from, to);
+            let area = Rect { y0: area.y0.max(strip.y), ..area };
+            let (mut x, mut are_there) = (area.x0, true);
+            for number in cells.clone() {
+                if self.left.has([number, row], from.known(number)) {
+                    let cell = left + number * CELL;
+                    are_there &= self.pixels(Rect { x0: x, x1: cell, ..area }, &mut from, strip);
+                    x = cell + CELL;
                 }
             }
+            are_there &= self.pixels(Rect { x0: x, ..area }, &mut from, strip);
+            for number in cells.clone() {
+                self.left.note([number, row], from.known(number).filter(|_| are_there));
+            }
         }
+    }
+
+    /// Copies the pixels of `area`; whether there is room for all of them.
+    fn pixels(&self, area: Rect, from: &mut PixelRows<'_>, strip: &mut Strip<'_>) -> bool {
+        let (cpp, pitch) = (self.state.cpp as usize, self.state.pitch as usize);
+        let Ok(width @ 1..) = usize::try_from(area.x1 - area.x0) else { return true };
+        let copier = self.state.copier();
+        let mut are_there = true;
+        for y in area.y0..area.y1 {
+            let at = (y - strip.y) as usize * pitch + (area.x0 - strip.x) as usize * cpp;
+            match (from.pixels(area.x0, y, width), strip.bytes.get_mut(at..at + width * cpp)) {
+                (Some(from), Some(to)) => copier.row([area.x0, y], from, to),
+                _ => are_there = false,
+            }
+        }
+        are_there
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
+
+    use super::*;
+    use crate::draw::rb::cells::{Cells, Common};
+    use crate::draw::rb::rendered::Content;
+    use crate::format::arrangement::Arrangement;
+
+    /// Pixels of four bytes, to rows of 512 bytes.
+    fn state(samples: u32) -> ResolveState {
+        ResolveState {
+            origin: [0, 0],
+            gmem_base: 0,
+            gmem_pitch: 256,
+            base: 0x1000,
+            pitch: 512,
+            cpp: 4,
+            samples,
+            format: ColorFmt::RB4_R8G8B8A8_UINT,
+            swap: ColorSwap::WZYX,
+            arrangement: Arrangement::PLAIN,
+            dither: None,
+            content: Content::Color,
+            size: [128, 64],
+        }
+    }
+
+    /// The tile on the right, of two times two cells that are narrower at the right end.
+    const AREA: Rect = Rect { x0: 64, y0: 0, x1: 120, y1: 40 };
+    const ANCHOR: [i32; 2] = [64, 0];
+
+    /// Memory with room for all, and what was taken of it for a copy.
+    fn taken(left: &mut Left, memory: &mut Memory, samples: u32) -> (Copy, Copies) {
+        let (state, mut copies) = (state(samples), Copies::default());
+        left.look(&state, memory);
+        let destination = copies.take(&state, AREA, ANCHOR, memory).expect("it can wait");
+        let left = left.take(&state, AREA, ANCHOR, memory.now());
+        (Copy { state, area: AREA, surface: 0, anchor: ANCHOR, destination, left }, copies)
+    }
+
+    /// Copies a tile whose pixels all are `pixel`, of which these cells are known to be, row by row. Gives the cells
+    /// that were written, each by its first pixel; memory does not hear of anything.
+    fn written(
+        left: &mut Left,
+        memory: &mut Memory,
+        pixel: u32,
+        known: [[bool; 2]; 2],
+        samples: u32,
+    ) -> Vec<[u32; 2]> {
+        const NOTHING: u32 = 0x7777_7777;
+        let (copy, copies) = taken(left, memory, samples);
+        let mut lent = copies.lend(memory);
+        lent[0].bytes_at(0x1000, 512 * 64).as_chunks_mut().0.fill(NOTHING.to_le_bytes());
+        let mut strips = copies.strips(&mut lent);
+        assert_eq!(strips.len(), 2);
+        for (band, known) in [(0, known[0]), (1, known[1])] {
+            let mut bytes: Vec<u8> = pixel.to_le_bytes().repeat(64 * 32 * samples as usize);
+            let mut common = known.map(|is| Common { bits: if is { u32::MAX } else { 0 }, value: pixel });
+            let mut rows = PixelRows::new(&mut bytes, 256 * samples, 4 * samples, [0, band * CELL]);
+            rows.cells = Cells { known: &mut common, columns: 0..56, rows: 32 };
+            copy.rows(
+                Rect { x0: 0, y0: band * CELL, x1: 56, y1: 40.min((band + 1) * CELL) },
+                &mut rows,
+                &mut strips[band as usize..][..1],
+            );
+        }
+        drop(strips);
+        lent.into_iter().for_each(|lent| memory.give_back(lent));
+        let at = |[x, y]: [u32; 2]| memory.slice(0x1000 + 512 * y + 4 * x, 4).map(|bytes| bytes.to_vec());
+        let cells = [[64, 0], [96, 0], [64, 32], [96, 32]].into_iter();
+        cells.filter(|cell| at(*cell).is_some_and(|bytes| bytes == pixel.to_le_bytes())).collect()
+    }
+
+    #[test]
+    fn what_is_there_is_not_copied_again() {
+        let (mut left, mut memory) = (Left::default(), Memory::new());
+        memory.announce(0x1000, 512 * 64, Some(&[1; 512 * 64]));
+        let all = vec![[64, 0], [96, 0], [64, 32], [96, 32]];
+        let known = [[true, true], [false, true]];
+        assert_eq!(written(&mut left, &mut memory, 5, known, 1), all, "nobody knows what is there");
+        assert_eq!(written(&mut left, &mut memory, 5, known, 1), [[64, 32]]);
+        // Others than those.
+        assert_eq!(written(&mut left, &mut memory, 6, known, 1), all);
+        assert_eq!(written(&mut left, &mut memory, 6, [[false; 2]; 2], 1), all);
+        assert_eq!(
+            written(&mut left, &mut memory, 6, known, 1),
+            all,
+            "what is not known now is not known then"
+        );
+        assert_eq!(written(&mut left, &mut memory, 6, known, 1), [[64, 32]]);
+        // Somebody writes a byte far from them, in the rows of the tile.
+        assert!(memory.write(0x1000 + 512 * 39 + 4 * 70, &[1]));
+        assert_eq!(written(&mut left, &mut memory, 6, known, 1), all);
+        // Another copy goes to some of it.
+        let other = Rect { x0: 100, x1: 128, ..AREA };
+        left.take(&state(1), other, ANCHOR, memory.now());
+        assert_eq!(written(&mut left, &mut memory, 6, known, 1), all);
+    }
+
+    #[test]
+    fn pixels_of_several_samples_are_copied_every_time() {
+        let (mut left, mut memory) = (Left::default(), Memory::new());
+        memory.announce(0x1000, 512 * 64, Some(&[1; 512 * 64]));
+        for _ in 0..2 {
+            assert_eq!(written(&mut left, &mut memory, 5, [[true; 2]; 2], 2).len(), 4);
+        }
+    }
+
+    #[test]
+    fn no_more_is_known_than_there_is_room_for() {
+        let mut left = Left::default();
+        for base in 0..100 {
+            left.take(&ResolveState { base: base << 16, ..state(1) }, AREA, ANCHOR, 0);
+        }
+        assert_eq!(left.0.len(), MOST_SURFACES);
+        for y in 0..1000 {
+            left.take(&state(1), Rect { y0: y, y1: y + 1, ..AREA }, ANCHOR, 0);
+        }
+        assert_eq!(left.0.len(), MOST_SURFACES);
+        assert!(left.0.iter().all(|surface| surface.copies.len() <= MOST_COPIES));
+        assert!(left.0[MOST_SURFACES - 1].copies.len() > 1);
     }
 }

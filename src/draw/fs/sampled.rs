@@ -64,6 +64,7 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
             });
         }
         self.flush();
+        self.surfaces.iter_mut().for_each(|rows| rows.forget(area.x0..area.x1, u32::MAX));
         self.passed
     }
 

@@ -14,7 +14,7 @@ use crate::shader::Reach;
 use super::ahead::offer_tile;
 use super::late::{Resolves, settle_state, settle_vertices};
 use super::record::record_unsupported;
-use super::{Stopwatch, flush, guesses, vertex_state, vertices};
+use super::{Pipeline, Stopwatch, flush, guesses, vertex_state, vertices};
 
 /// A draw of the resolve pass: its rectangle says what is copied.
 pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
@@ -31,7 +31,8 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     guesses::of_copy(&copy).into_iter().for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
     charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
-    if gpu.pipeline.batch.take_copy(&copy, area, &mut gpu.mem) {
+    let Pipeline { batch, left, .. } = &mut gpu.pipeline;
+    if batch.take_copy(&copy, area, &mut gpu.mem, left) {
         offer_tile(gpu);
         return Ok(());
     }

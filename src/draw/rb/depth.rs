@@ -79,6 +79,15 @@ impl DepthStencil {
         }
     }
 
+    /// The bits of depth and of stencil that may change.
+    pub fn written(&self) -> [u32; 2] {
+        let depth = match self.depth {
+            Some((_, DepthWrite::Store)) => u32::MAX,
+            Some((_, DepthWrite::Keep)) | None => 0,
+        };
+        [depth, self.stencil.map_or(0, |faces| faces[0].write_mask | faces[1].write_mask)]
+    }
+
     /// Tests the pixels of `mask`; returns those that pass. `stored` becomes what the
     /// buffer holds afterwards.
     pub fn test(&self, face: Face, z: &Words, stored: &mut Stored, mask: u32) -> u32 {

@@ -33,6 +33,20 @@ pub struct DepthTarget {
 }
 
 impl DepthTarget {
+    /// The surfaces that may change, each with the bits that do.
+    pub fn written(&self) -> impl Iterator<Item = (usize, u32)> {
+        let [depth_bits, stencil_bits] = self.state.written();
+        let surfaces = match self.layout {
+            DepthLayout::Packed(surface) => {
+                [Some((surface, depth_bits & DEPTH24 | stencil_bits << 24)), None]
+            }
+            DepthLayout::Separate { depth, stencil } => {
+                [depth.map(|depth| (depth, depth_bits)), stencil.map(|stencil| (stencil, stencil_bits))]
+            }
+        };
+        surfaces.into_iter().flatten()
+    }
+
     /// The surface that the short form of the test is of, if there is one.
     pub fn packed(&self) -> Option<(usize, PackedTest)> {
         match self.layout {

@@ -3,8 +3,10 @@
 use multiversion::multiversion;
 
 use crate::draw::gras::raster::Rect;
+use crate::draw::rb::cells::Common;
 use crate::draw::rb::pixels::store_pixel;
 use crate::draw::rb::surface::PixelRows;
+use crate::memory::little_endian;
 
 /// What pixels of a surface become whatever they hold: `value` in the bits of `mask`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +19,79 @@ pub struct Fill {
     pub mask: u32,
 }
 
-/// Fills all pixels of `area`.
+impl Fill {
+    /// Whether pixels that have this in common stay as they are.
+    fn is_in(self, Common { bits, value }: Common) -> bool {
+        bits & self.mask == self.mask && (value ^ self.value) & self.mask == 0
+    }
+}
+
+/// Fills all pixels of `area`, but for cells that are known to hold that.
 pub fn fill_rectangle(surfaces: &mut [PixelRows<'_>], area: Rect, fill: Fill) {
     let surface = &mut surfaces[fill.surface];
+    let cells = surface.cells_at(area.x0..area.x1);
+    let mut left = area.x0;
+    for number in cells.clone() {
+        if fill.is_in(surface.cells.known[number]) {
+            let cell = surface.cell(number);
+            fill_pixels(surface, Rect { x0: left, x1: cell.x0, ..area }, fill);
+            left = cell.x1;
+        }
+    }
+    fill_pixels(surface, Rect { x0: left, ..area }, fill);
+    cells.for_each(|number| note_filled(surface, number, area, fill));
+}
+
+/// What is known of a cell behind a fill of `area`.
+fn note_filled(surface: &mut PixelRows<'_>, number: usize, area: Rect, fill: Fill) {
+    let (cell, before) = (surface.cell(number), surface.cells.known[number]);
+    if fill.is_in(before) {
+        return;
+    }
+    let mut known = Common { bits: before.bits & !fill.mask, ..before };
+    if area.intersect(cell) == cell && matches!(surface.cpp(), 1 | 2 | 4) {
+        known = Common {
+            bits: known.bits | fill.mask,
+            value: before.value & !fill.mask | fill.value & fill.mask,
+        };
+        if known.pixel().is_none() {
+            known = all_of(surface, cell).map_or(known, |value| Common { bits: u32::MAX, value });
+        }
+    }
+    surface.cells.known[number] = known;
+}
+
+/// What all pixels of `area` are, of at most four bytes each.
+fn all_of(surface: &mut PixelRows<'_>, area: Rect) -> Option<u32> {
+    let (cpp, width) = (surface.cpp(), (area.x1 - area.x0) as usize);
+    let first = little_endian(surface.pixels(area.x0, area.y0, 1)?);
+    let are_all = (area.y0..area.y1)
+        .all(|y| surface.pixels(area.x0, y, width).is_some_and(|row| is_all(row, cpp, first)));
+    are_all.then_some(first)
+}
+
+/// Whether all pixels of `row` are `pixel`.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn is_all(row: &[u8], cpp: usize, pixel: u32) -> bool {
+    let differs = match cpp {
+        4 => row.as_chunks().0.iter().fold(0, |all, bytes| all | (u32::from_le_bytes(*bytes) ^ pixel)),
+        2 => row
+            .as_chunks()
+            .0
+            .iter()
+            .fold(0, |all, bytes| all | (u16::from_le_bytes(*bytes) ^ pixel as u16))
+            .into(),
+        _ => row.iter().fold(0, |all, byte| all | (byte ^ pixel as u8)).into(),
+    };
+    differs == 0
+}
+
+fn fill_pixels(surface: &mut PixelRows<'_>, area: Rect, fill: Fill) {
     let cpp = surface.cpp();
     let width = (area.x1 - area.x0).max(0) as usize;
+    if width == 0 {
+        return;
+    }
     for y in area.y0..area.y1 {
         match surface.pixels(area.x0, y, width) {
             Some(row) => fill_row(row, cpp, fill),
@@ -76,6 +146,7 @@ pub fn fill_rows(surface: &mut PixelRows<'_>, [x, y]: [i32; 2], mask: u32, word:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::rb::cells::Cells;
 
     #[test]
     fn a_fill_leaves_its_surroundings() {
@@ -119,5 +190,95 @@ mod tests {
             Fill { surface: 0, value: 1, mask: u32::MAX },
         );
         assert_eq!(bytes[20], 1, "column 1 does");
+    }
+
+    /// Pixels of a row of cells, of which the last is not whole.
+    const KNOWN: Rect = Rect { x0: 5, y0: 0, x1: 97, y1: 20 };
+
+    fn with_cells<'a>(bytes: &'a mut [u8], cpp: usize, known: &'a mut [Common]) -> PixelRows<'a> {
+        let mut rows = PixelRows::new(bytes, 100 * cpp as u32, cpp as u32, [0, 0]);
+        rows.cells = Cells { known, columns: KNOWN.x0..KNOWN.x1, rows: KNOWN.y1 };
+        rows
+    }
+
+    /// Fills of all sorts and pixels that are drawn, with cells and without.
+    #[test]
+    fn what_is_known_of_cells_is_so() {
+        let mut seed = 1u32;
+        let mut random = |below: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 8) % below
+        };
+        for cpp in [1, 2, 4, 8] {
+            let [mut bytes, mut plain] = [(); 2].map(|()| vec![0x11; 100 * 20 * cpp]);
+            let mut known = [Common::default(); 4];
+            let mut times = 0;
+            for _ in 0..3000 {
+                let mask = [u32::MAX, u32::MAX, 0x00ff_ffff, 0xff00_0f0f][random(4) as usize];
+                let value = [0x1111_1111, 0x3322_1100, 0xffff_ffff][random(3) as usize] & mask;
+                let [x, y] = [KNOWN.x0 + random(92) as i32, random(20) as i32];
+                let area = match random(3) {
+                    0 => Rect { x1: x + 1 + random((KNOWN.x1 - x) as u32) as i32, x0: x, ..KNOWN },
+                    1 => Rect { y0: y, ..KNOWN },
+                    _ => KNOWN,
+                };
+                let is_fill = random(3) > 0;
+                let mut rows = with_cells(&mut bytes, cpp, &mut known);
+                let mut reference = PixelRows::new(&mut plain, 100 * cpp as u32, cpp as u32, [0, 0]);
+                let fill = Fill { surface: 0, value, mask };
+                if is_fill {
+                    fill_rectangle(std::slice::from_mut(&mut rows), area, fill);
+                    fill_rectangle(std::slice::from_mut(&mut reference), area, fill);
+                } else {
+                    for surface in [&mut rows, &mut reference] {
+                        fill_row(surface.pixels(x, y, 1).expect("it is there"), cpp, fill);
+                    }
+                    rows.forget(x..x + 1, mask);
+                }
+                assert_eq!(bytes, plain, "{cpp} bytes");
+                let mut rows = with_cells(&mut bytes, cpp, &mut known);
+                for number in 0..4 {
+                    let Some(pixel) = rows.known(number) else { continue };
+                    times += 1;
+                    let cell = rows.cell(number as usize);
+                    let width = (cell.x1 - cell.x0) as usize;
+                    for y in cell.y0..cell.y1 {
+                        let row = rows.pixels(cell.x0, y, width).expect("it is there");
+                        assert!(
+                            row.chunks(cpp).all(|bytes| bytes == &pixel.to_le_bytes()[..cpp]),
+                            "{cell:?}"
+                        );
+                    }
+                }
+            }
+            assert_eq!(times > 1000, cpp <= 4, "{times} of {cpp} bytes");
+        }
+    }
+
+    #[test]
+    fn what_is_known_to_be_there_is_not_filled_again() {
+        let (mut bytes, mut known) = (vec![0; 100 * 20 * 4], [Common::default(); 4]);
+        let fill = Fill { surface: 0, value: 0x0012_3456, mask: 0x00ff_ffff };
+        fill_rectangle(&mut [with_cells(&mut bytes, 4, &mut known)], KNOWN, fill);
+        assert_eq!(
+            known,
+            [Common { bits: u32::MAX, value: 0x0012_3456 }; 4],
+            "zeros in the other bits were found"
+        );
+        // Something that nobody says.
+        bytes.fill(7);
+        fill_rectangle(&mut [with_cells(&mut bytes, 4, &mut known)], KNOWN, fill);
+        assert!(bytes.iter().all(|byte| *byte == 7));
+        let mut rows = with_cells(&mut bytes, 4, &mut known);
+        rows.forget(32..33, u32::MAX);
+        rows.forget(64..65, 1);
+        fill_rectangle(&mut [rows], KNOWN, fill);
+        let filled: Vec<usize> = (0..100).filter(|x| bytes[4 * x] == 0x56).collect();
+        assert_eq!(filled, (32..96).collect::<Vec<_>>());
+        assert_eq!(
+            [known[1].value, known[2].value],
+            [0x0712_3456, 0x0012_3456],
+            "what is not known is looked at"
+        );
     }
 }

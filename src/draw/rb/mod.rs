@@ -1,6 +1,7 @@
 //! RB, the render backend: depth, stencil, colours, surfaces.
 pub mod alpha_test;
 pub mod blend;
+pub mod cells;
 pub mod color;
 pub mod coverage;
 pub mod depth;

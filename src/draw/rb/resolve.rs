@@ -35,7 +35,7 @@ impl Copier {
     /// Samples of a row of pixels, the first of which is at (x, y), to pixels.
     pub fn row(&self, [x, y]: [i32; 2], from: &[u8], to: &mut [u8]) {
         if self.samples == 1 {
-            return copy_changed(from, to);
+            return to.copy_from_slice(from);
         }
         let pixels = from.chunks_exact(self.cpp * self.samples).zip(to.chunks_exact_mut(self.cpp));
         pixels.zip(x..).for_each(|((samples, pixel), x)| self.merge.pixel([x, y], samples, pixel));
@@ -53,22 +53,6 @@ impl Merge {
             Self::First => pixel.copy_from_slice(&samples[..pixel.len()]),
         }
     }
-}
-
-/// Bytes that are looked at together.
-const STRETCH: usize = 256;
-
-/// Copies `from` to `to`, as long, but for what is the same: of a frame much is as it was in the one before, and lines
-/// of memory that nobody writes need not be written back.
-fn copy_changed(from: &[u8], to: &mut [u8]) {
-    let (stretches, rest) = from.as_chunks::<STRETCH>();
-    let (to, to_rest) = to.as_chunks_mut::<STRETCH>();
-    for (from, to) in stretches.iter().zip(to) {
-        if from != to {
-            *to = *from;
-        }
-    }
-    to_rest.copy_from_slice(rest);
 }
 
 /// That nobody has memory at `address`.
@@ -187,25 +171,6 @@ impl ResolveState {
             swap: self.swap,
             arrangement: self.arrangement,
             content: self.content,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Rows of any length, of which one byte differs, or none.
-    #[test]
-    fn a_copy_has_what_it_is_of() {
-        for len in [0, 7, STRETCH - 1, STRETCH, 3 * STRETCH + 5] {
-            let from: Vec<u8> = (0..len).map(|i| i as u8).collect();
-            for at in (0..len).step_by(3) {
-                let mut to = from.clone();
-                to[at] ^= 0x80;
-                copy_changed(&from, &mut to);
-                assert_eq!(to, from, "{at} of {len}");
-            }
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Surfaces that a draw reads and writes: rows of pixels in tile memory or memory.
 
+use std::ops::Range;
+
 use crate::format::arrangement::Tiling;
 use crate::memory::{Lent, Memory};
 
 use crate::draw::gras::raster::Rect;
+use crate::draw::rb::cells::Cells;
 use crate::draw::rb::tiled;
 
 /// Where a surface lives.
@@ -108,6 +111,9 @@ pub struct PixelRows<'a> {
     step: usize,
     x0: i32,
     y0: i32,
+    /// What is known of its cells; without one, nothing. Whoever writes pixels and does not say that these are all the
+    /// same has them [forgotten](PixelRows::forget).
+    pub cells: Cells<'a>,
 }
 
 /// Rows of `C` pixels of four bytes.
@@ -152,7 +158,8 @@ impl<'a> PixelRows<'a> {
     /// behind the end.
     pub fn new(bytes: &'a mut [u8], pitch: u32, cpp: u32, first: [i32; 2]) -> Self {
         let (pitch, cpp) = (if pitch == 0 { bytes.len() } else { pitch as usize }, cpp as usize);
-        Self { bytes, pitch, cpp, step: cpp, x0: first[0], y0: first[1] }
+        let [x0, y0] = first;
+        Self { bytes, pitch, cpp, step: cpp, x0, y0, cells: Cells::default() }
     }
 
     /// Bytes of a pixel.
@@ -193,14 +200,36 @@ impl<'a> PixelRows<'a> {
 
     /// The same rows for a while, so much further to the right and down on the screen.
     pub fn moved(&mut self, [x, y]: [i32; 2]) -> PixelRows<'_> {
-        PixelRows { bytes: self.bytes, x0: self.x0 + x, y0: self.y0 + y, ..*self }
+        let (x0, y0) = (self.x0 + x, self.y0 + y);
+        PixelRows { bytes: self.bytes, x0, y0, cells: self.cells.lent(), ..*self }
+    }
+
+    /// The cells that have pixels in these columns of the screen.
+    pub fn cells_at(&self, columns: Range<i32>) -> Range<usize> {
+        self.cells.touching(columns.start - self.x0..columns.end - self.x0)
+    }
+
+    /// What all pixels of cell `number` from the left are, if that is known.
+    pub fn known(&self, number: i32) -> Option<u32> {
+        self.cells.known.get(usize::try_from(number).ok()?)?.pixel()
+    }
+
+    /// The pixels of cell `number`, on the screen.
+    pub fn cell(&self, number: usize) -> Rect {
+        let Range { start, end } = self.cells.columns_of(number);
+        Rect { x0: self.x0 + start, y0: self.y0, x1: self.x0 + end, y1: self.y0 + self.cells.rows }
+    }
+
+    /// These bits of pixels in these columns of the screen may be anything from now on.
+    pub fn forget(&mut self, columns: Range<i32>, bits: u32) {
+        self.cells.forget(columns.start.saturating_sub(self.x0)..columns.end.saturating_sub(self.x0), bits);
     }
 
     /// Sample `index` of `count` of every pixel.
     pub fn sample(&mut self, index: usize, count: usize) -> PixelRows<'_> {
         let cpp = self.cpp / count;
         let from = (index * cpp).min(self.bytes.len());
-        PixelRows { bytes: &mut self.bytes[from..], cpp, ..*self }
+        PixelRows { bytes: &mut self.bytes[from..], cpp, cells: Cells::default(), ..*self }
     }
 
     /// Splits off the rows above screen row `y`.
@@ -208,13 +237,14 @@ impl<'a> PixelRows<'a> {
         let rows = usize::try_from(y - self.y0).unwrap_or(0);
         let at = (rows * self.pitch).min(self.bytes.len());
         let (above, below) = self.bytes.split_at_mut(at);
-        let below = Self { bytes: below, y0: self.y0 + rows as i32, ..self };
-        (Self { bytes: above, ..self }, below)
+        let (pitch, cpp, step, x0) = (self.pitch, self.cpp, self.step, self.x0);
+        let part = |bytes, y0| Self { bytes, pitch, cpp, step, x0, y0, cells: Cells::default() };
+        (part(above, self.y0), part(below, self.y0 + rows as i32))
     }
 }
 
 /// Bytes of a surface that hold the rows of `area`, from the surface's start.
-pub fn extent(surface: &Surface, area: Rect) -> std::ops::Range<u64> {
+pub fn extent(surface: &Surface, area: Rect) -> Range<u64> {
     let row = |y: i32| u64::try_from(y - surface.origin[1]).unwrap_or(0) * u64::from(surface.pitch);
     let used = u64::try_from(area.x1 - surface.origin[0]).unwrap_or(0) * u64::from(surface.cpp);
     row(area.y0)..(row(area.y1 - 1) + used.max(1))
