@@ -110,6 +110,7 @@ mod companion;
 mod explain;
 mod info;
 mod memo;
+mod parallel;
 mod reduce;
 mod replay;
 mod serve;

@@ -39,5 +39,6 @@ pub mod vpc;
 pub mod vs;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
+pub use pipeline::helper::begin_submit;
 pub use pipeline::late::{Resolves, settle};
 pub use pipeline::{Pipeline, dispatch, flush, run};

@@ -15,7 +15,7 @@
 
 mod ahead;
 mod guesses;
-mod helper;
+pub mod helper;
 pub mod late;
 pub mod look;
 mod parts;
@@ -429,11 +429,7 @@ fn draw_first_layer(
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let count = affordable(gpu, &made.bounds, visible);
     let reasons = gpu.pipeline.reasons.clone();
-    let was_large = gpu.pipeline.batch.is_large();
     gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area, reasons }, &visible);
-    if !was_large && gpu.pipeline.batch.is_large() && gpu.pipeline.ahead.is_empty() {
-        helper::begins(gpu);
-    }
     offer(gpu);
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Vertices on the screen: from clip space to the window.
 
 use multiversion::multiversion;
-use rayon::prelude::*;
 
 use crate::draw::gras::clip::{ClipVolume, GUARD_BAND, Viewport};
 use crate::draw::gras::raster::snap;
 use crate::draw::vertices::{ScreenVertex, Vertices};
+use crate::parallel::{self, Helpers};
 
 impl ScreenVertex {
     /// Whether planes through it keep their digits: neither at the eye nor far out. It may
@@ -38,8 +38,10 @@ pub fn transform(
     if new.len() < 2 * CHUNK {
         return transform_rows(viewport, volume, rows, stride, new);
     }
-    let chunks = new.par_chunks_mut(CHUNK).zip(rows.par_chunks(CHUNK * stride));
-    chunks.for_each(|(new, rows)| transform_rows(viewport, volume, rows, stride, new));
+    let chunks = new.chunks_mut(CHUNK).zip(rows.chunks(CHUNK * stride)).collect();
+    parallel::each(chunks, Helpers::TakeLast, |(new, rows)| {
+        transform_rows(viewport, volume, rows, stride, new)
+    });
 }
 
 /// Puts the vertices of some rows on the screen.

@@ -13,16 +13,14 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rayon::Yield;
-
 use crate::budget::Budget;
 use crate::draw::fs::batch::{Finished, Sorted};
 use crate::gpu::{Gmem, Gpu};
 use crate::memory::{Lent, Memory};
+use crate::parallel::{help_until, stay_awake};
 
-use super::helper::AWAKE;
 use super::late::Resolves;
-use super::{flush, record_finished, take_batch};
+use super::{flush, helper, record_finished, take_batch};
 
 /// Draws of known primitives after which the command processor may have had as much to do as whoever draws what waits.
 /// (glmark2's ideas has 400 in a tile and is as quick with 384 as with 1024; those with a few are quicker with all tiles
@@ -54,6 +52,8 @@ struct Line {
     waiting: VecDeque<Task>,
     /// What they work with, while nobody does.
     bench: Option<Bench>,
+    /// Nothing is added before all are done.
+    is_closed: bool,
 }
 
 /// What goes from one batch to the next.
@@ -71,6 +71,8 @@ struct Task {
     /// Buffers that are lent from now on.
     lent: Vec<Lent>,
     sender: SyncSender<Done>,
+    /// The thread that finds what there is to draw.
+    finder: Option<usize>,
 }
 
 /// What became of it.
@@ -117,7 +119,7 @@ impl Task {
     /// Draws the batch; then the next one begins.
     fn run(self, line: &Arc<Mutex<Line>>, mut bench: Bench) {
         let start = Instant::now();
-        let Self { batch, memory, lent, sender } = self;
+        let Self { batch, memory, lent, sender, finder } = self;
         bench.lent.extend(lent);
         bench.budget = bench.budget.beside();
         let shade = || batch.shade(&mut bench.gmem, &memory, &mut bench.lent, &mut bench.budget);
@@ -129,12 +131,16 @@ impl Task {
             Some(next) => next.begin(line.clone(), bench),
             None => here.bench = Some(bench),
         }
+        let is_closed = here.is_closed;
         drop(here);
         let milliseconds = start.elapsed().as_secs_f64() * 1e3;
         // Who does not wait for it any more is gone with the chip.
         let _ = sender.send(Done { budget, finished, milliseconds });
         // Nobody has to wait for that.
         drop(batch);
+        if !is_closed {
+            stay_awake(finder);
+        }
     }
 }
 
@@ -201,12 +207,17 @@ fn hand_over(gpu: &mut Gpu) {
         }
     }
     let (sender, done) = sync_channel(1);
-    let task = Task { batch, memory: gpu.mem.view(), lent, sender };
+    let finder = rayon::current_thread_index();
+    let task = Task { batch, memory: gpu.mem.view(), lent, sender, finder };
+    helper::is_needed(gpu);
     gpu.pipeline.ahead.add(task, done);
 }
 
 /// Waits for all batches that are ahead, and helps with them.
 pub(super) fn catch_up(gpu: &mut Gpu) {
+    if !gpu.pipeline.ahead.is_empty() {
+        locked(&gpu.pipeline.ahead.line).is_closed = true;
+    }
     while !gpu.pipeline.ahead.is_empty() {
         wait_for_first(gpu);
     }
@@ -239,25 +250,24 @@ fn wait_for_first(gpu: &mut Gpu) {
 
 /// What comes, or nothing if nobody can send it any more.
 fn wait(done: &Receiver<Done>) -> Option<Done> {
-    let mut idle_since = None;
     loop {
-        match done.try_recv() {
+        let mut come = done.try_recv();
+        help_until(|| {
+            if let Err(TryRecvError::Empty) = come {
+                come = done.try_recv();
+            }
+            !matches!(come, Err(TryRecvError::Empty))
+        });
+        match come {
             Ok(done) => return Some(done),
             Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) => {}
-        }
-        match rayon::yield_now() {
-            Some(Yield::Executed) => idle_since = None,
-            Some(Yield::Idle) if idle_since.get_or_insert_with(Instant::now).elapsed() < AWAKE => {
-                std::thread::yield_now();
-            }
-            Some(Yield::Idle) => {
+            // This thread is none of those that draw.
+            Err(TryRecvError::Empty) if rayon::current_thread_index().is_none() => return done.recv().ok(),
+            Err(TryRecvError::Empty) => {
                 if let Ok(done) = done.recv_timeout(NAP) {
                     return Some(done);
                 }
             }
-            // This thread is none of those that draw.
-            None => return done.recv().ok(),
         }
     }
 }

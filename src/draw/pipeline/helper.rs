@@ -2,37 +2,21 @@
 //!
 //! It changes nothing but when things are done.
 
-use std::time::{Duration, Instant};
-
-use rayon::Yield;
-
 use crate::gpu::Gpu;
-
-/// How long somebody who finds nothing to help with stays awake, for what is about to begin.
-pub(super) const AWAKE: Duration = Duration::from_micros(200);
+use crate::parallel::stay_awake;
 
 /// Vertices of a draw from which on they are much to shade.
 const MANY_VERTICES: u64 = 2048;
 
-/// Times that tile memory is drawn to anew until a draw of many vertices is not expected any more.
-const MEMORY: u32 = 16;
+/// Submits until nobody expects any more that there is something to help with.
+const MEMORY: u32 = 4;
 
-/// Whether a draw of many vertices is expected: most frames are like the one before.
+/// Whether there will be something to help with: most frames are like the one before.
 #[derive(Default)]
 pub(super) struct Expected(u32);
 
-/// So many vertices are about to be shaded: if that is much, somebody is woken to help, who does no harm if there is
-/// nothing for him.
-pub(super) fn shades(gpu: &mut Gpu, vertices: u64) {
-    if vertices >= MANY_VERTICES {
-        gpu.pipeline.expected.0 = MEMORY;
-        rouse();
-    }
-}
-
-/// There is enough to draw for more than one thread, and nobody does it yet: where many vertices are expected, somebody
-/// is woken now.
-pub(super) fn begins(gpu: &mut Gpu) {
+/// A submit begins: where there was much to do in those before it, somebody is woken who will be there by then.
+pub fn begin_submit(gpu: &mut Gpu) {
     let Expected(left) = &mut gpu.pipeline.expected;
     if *left > 0 {
         *left -= 1;
@@ -40,26 +24,24 @@ pub(super) fn begins(gpu: &mut Gpu) {
     }
 }
 
-/// Wakes a thread that does nothing.
-fn rouse() {
-    let mine = rayon::current_thread_index();
-    if mine.is_some() && rayon::current_num_threads() > 1 {
-        rayon::spawn(move || {
-            // Whoever has work of his own is awake.
-            if rayon::current_thread_index() != mine {
-                stay_awake();
-            }
-        });
+/// There is something to help with.
+pub(super) fn is_needed(gpu: &mut Gpu) {
+    gpu.pipeline.expected.0 = MEMORY;
+}
+
+/// So many vertices are about to be shaded: if that is much, somebody is woken to help, who does no harm if there is
+/// nothing for him.
+pub(super) fn shades(gpu: &mut Gpu, vertices: u64) {
+    if vertices >= MANY_VERTICES {
+        is_needed(gpu);
+        rouse();
     }
 }
 
-/// Helps with what there is, until there has been nothing for a while.
-fn stay_awake() {
-    let mut idle_since = Instant::now();
-    while idle_since.elapsed() < AWAKE {
-        match rayon::yield_now() {
-            Some(Yield::Executed) => idle_since = Instant::now(),
-            _ => std::thread::yield_now(),
-        }
+/// Wakes a thread that does nothing: it helps with what there is, until there has been nothing for a while.
+fn rouse() {
+    let mine = rayon::current_thread_index();
+    if mine.is_some() && rayon::current_num_threads() > 1 {
+        rayon::spawn(move || stay_awake(mine));
     }
 }

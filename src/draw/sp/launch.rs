@@ -11,8 +11,6 @@ use std::cmp::Reverse;
 use std::iter;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::environment::StageEnvironment;
 use super::log::ShaderLog;
 use super::memory::{GpuMemory, ShaderMemory, Stores, TEXELS_PER_LANE};
@@ -21,6 +19,7 @@ use crate::budget::{Budget, Ends, Work};
 use crate::draw::tpl1::BoundBank;
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
+use crate::parallel::{self, Helpers};
 use crate::shader::jit::{self, Toll};
 use crate::shader::{
     Counting, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, ShaderFault, Warp, run, run_counting,
@@ -410,8 +409,7 @@ fn one_by_one<J: Send, R: Send>(
 ) -> Vec<R> {
     let mut numbered: Vec<(usize, J)> = jobs.into_iter().enumerate().collect();
     numbered.sort_by_cached_key(|(_, job)| Reverse(cost(job)));
-    let each = numbered.into_iter().par_bridge();
-    let mut done: Vec<(usize, R)> = each.map(|(number, job)| (number, work(job))).collect();
+    let mut done = parallel::each(numbered, Helpers::TakeFirst, |(number, job)| (number, work(job)));
     done.sort_unstable_by_key(|(number, _)| *number);
     done.into_iter().map(|(_, result)| result).collect()
 }
@@ -472,10 +470,12 @@ fn side_by_side<'a, J: Send, R: Send>(
                 let mine = mine.get_or_insert_with(worker);
                 wave.into_iter().map(|next| job(mine, next, share)).collect()
             }
-            Threads::All => {
-                let each = wave.into_par_iter();
-                each.map_init(|| Hand(worker()), |hand, next| job(&mut hand.0, next, share)).collect()
-            }
+            Threads::All => parallel::each_with(
+                wave,
+                Helpers::TakeLast,
+                || Hand(worker()),
+                |hand, next| job(&mut hand.0, next, share),
+            ),
         };
         for (done, textures) in done {
             used |= textures;

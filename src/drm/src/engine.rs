@@ -207,6 +207,7 @@ impl Engine {
         let same_file = *last == Some(job.file);
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));
         let run = || {
+            draw::begin_submit(gpu);
             let mut counts = Counts::default();
             let mut both;
             let observer: &mut dyn Observer = match watch {

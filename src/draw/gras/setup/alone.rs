@@ -9,6 +9,7 @@ use super::{Face, MADE, PolygonMode, ScreenPrimitive, Setup};
 use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::Primitive;
 use crate::draw::vertices::{RESTART, ScreenVertex, Vertices};
+use crate::parallel::{self, Helpers};
 
 /// Primitives that one thread sets up in a row.
 pub const CHUNK: usize = 512;
@@ -81,10 +82,10 @@ impl Setup<'_> {
         let chunks: Vec<Range<usize>> =
             (0..count).step_by(CHUNK).map(|first| first..count.min(first + CHUNK)).collect();
         let seen: Vec<Option<Seen>> =
-            chunks.into_par_iter().with_max_len(1).map(|chunk| self.seen(chunk, &triangle)).collect();
+            parallel::each(chunks, Helpers::TakeLast, |chunk| self.seen(chunk, &triangle));
         if !seen.iter().all(|seen| seen.as_ref().is_some_and(|seen| seen.clipped.is_empty())) {
             let alone = |seen: Option<Seen>| Some(self.alone(seen?));
-            return Err(seen.into_par_iter().with_max_len(1).map(alone).collect());
+            return Err(parallel::each(seen, Helpers::TakeLast, alone));
         }
         let whole: Vec<Vec<(Triangle, Face)>> = seen.into_iter().flatten().map(|seen| seen.whole).collect();
         let whole = whole.concat();
