@@ -248,6 +248,7 @@ submit main
 
 /// What is there already is cleared and copied again, and somebody writes it in between.
 const AGAIN: &str = r"buffer again size PITCH * HEIGHT
+buffer triangle { f32 -1.0, -1.0, 3.0, -1.0, -1.0, 3.0 }
 buffer main {
     use frame(again, WIDTH, HEIGHT)
     use tile(0, 0)
@@ -265,6 +266,18 @@ buffer main {
     use fill(3, 5, 0.0, 0.0, 255.0, 255.0)
     use leave(again)
     CP_MEM_TO_REG({ REG = 0x578 }, again + 12)
+    use tile(0, 0)
+    use fill(0, 31, 255.0, 0.0, 0.0, 255.0)
+    use leave(again)
+    // The same by something that is no rectangle, behind the clear.
+    use tile(0, 0)
+    use fill(0, 31, 255.0, 0.0, 0.0, 255.0)
+    use columns(7, 9, 0)
+    use attribute(0, triangle, 24, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    load FS.constants { f32 0.0, 1.0, 0.0, 1.0 }
+    use draw(DI_PT_TRILIST, 3)
+    use leave(again)
+    CP_MEM_TO_REG({ REG = 0x579 }, again + 32)
     use tile(0, 0)
     use fill(0, 31, 255.0, 0.0, 0.0, 255.0)
     use leave(again)
@@ -323,5 +336,6 @@ fn what_is_there_already_is_there_again() {
     let address = late.pipeline.surfaces.iter().next().unwrap().address;
     let row = late.mem.slice(address, 32 * 4).unwrap();
     assert!(row.as_chunks().0.iter().all(|pixel| *pixel == [255, 0, 0, 255]), "{row:x?}");
-    assert_eq!(late.regs.read(SCRATCH), 0xffff_0000, "what was drawn in between");
+    let between = [SCRATCH, SCRATCH + 1].map(|register| late.regs.read(register));
+    assert_eq!(between, [0xffff_0000, 0xff00_ff00], "what was drawn in between");
 }

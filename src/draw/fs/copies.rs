@@ -243,7 +243,7 @@ impl Left {
         }
         surface.time = time;
         surface.area = surface.area.union(area);
-        let cells = surface.copy(state, area, anchor);
+        let cells = surface.copy(area, anchor);
         self.0.push(surface);
         cells
     }
@@ -268,8 +268,7 @@ impl LeftSurface {
     }
 
     /// What the last copy of the same has left.
-    fn copy(&mut self, state: &ResolveState, area: Rect, anchor: [i32; 2]) -> Arc<LeftCells> {
-        let cells = || LeftCells::of(if state.samples == 1 { area.seen_from(anchor) } else { Rect::NOTHING });
+    fn copy(&mut self, area: Rect, anchor: [i32; 2]) -> Arc<LeftCells> {
         if let Some(same) = self.copies.iter().find(|copy| (copy.area, copy.anchor) == (area, anchor)) {
             return same.cells.clone();
         }
@@ -277,7 +276,7 @@ impl LeftSurface {
         if self.copies.len() >= MOST_COPIES {
             self.copies.clear();
         }
-        let cells = Arc::new(cells());
+        let cells = Arc::new(LeftCells::of(area.seen_from(anchor)));
         self.copies.push(LeftCopy { area, anchor, cells: cells.clone() });
         cells
     }
@@ -324,12 +323,14 @@ impl Copy {
         let area = band.seen_from(self.anchor.map(|at| -at)).intersect(self.area);
         let [left, row] = [self.anchor[0], band.y0.div_euclid(CELL)];
         let cells = numbers(area.x0 - left..area.x1 - left);
+        // What several samples become is nobody's to know.
+        let known = |from: &PixelRows<'_>, number| from.known(number).filter(|_| self.state.samples == 1);
         let mut from = from.moved(self.anchor);
         for strip in strips.iter_mut().filter(|strip| strip.destination == self.destination) {
             let area = Rect { y0: area.y0.max(strip.y), ..area };
             let (mut x, mut are_there) = (area.x0, true);
             for number in cells.clone() {
-                if self.left.has([number, row], from.known(number)) {
+                if self.left.has([number, row], known(&from, number)) {
                     let cell = left + number * CELL;
                     are_there &= self.pixels(Rect { x0: x, x1: cell, ..area }, &mut from, strip);
                     x = cell + CELL;
@@ -337,7 +338,7 @@ impl Copy {
             }
             are_there &= self.pixels(Rect { x0: x, ..area }, &mut from, strip);
             for number in cells.clone() {
-                self.left.note([number, row], from.known(number).filter(|_| are_there));
+                self.left.note([number, row], known(&from, number).filter(|_| are_there));
             }
         }
     }
@@ -443,6 +444,8 @@ mod tests {
         assert_eq!(written(&mut left, &mut memory, 5, known, 1), [[64, 32]]);
         // Others than those.
         assert_eq!(written(&mut left, &mut memory, 6, known, 1), all);
+        assert_eq!(written(&mut left, &mut memory, 6, [[false; 2]; 2], 1), all);
+        assert_eq!(written(&mut left, &mut memory, 0, [[true; 2]; 2], 1), all);
         assert_eq!(written(&mut left, &mut memory, 6, [[false; 2]; 2], 1), all);
         assert_eq!(
             written(&mut left, &mut memory, 6, known, 1),
