@@ -239,4 +239,17 @@ mod tests {
         assert!(counting.fill(Face::Front, 0.5).is_some());
         assert_eq!(counting.fill(Face::Back, 0.5), None);
     }
+
+    #[test]
+    fn bits_that_no_test_writes_are_not_among_those_written() {
+        let written = |target: DepthTarget| target.written().collect::<Vec<_>>();
+        let always = CompareFunc::FUNC_ALWAYS;
+        assert_eq!(written(packed(always, DepthWrite::Store, None)), [(0, DEPTH24)]);
+        assert_eq!(written(packed(always, DepthWrite::Keep, None)), [(0, 0)]);
+        let other = StencilFace { write_mask: 0x80, ..STENCIL };
+        assert_eq!(written(packed(always, DepthWrite::Keep, Some([STENCIL, other]))), [(0, 0xbf00_0000)]);
+        let both = packed(always, DepthWrite::Store, Some([STENCIL; 2]));
+        let layout = DepthLayout::Separate { depth: Some(2), stencil: Some(1) };
+        assert_eq!(written(DepthTarget { layout, ..both }), [(2, u32::MAX), (1, 0x3f)]);
+    }
 }
