@@ -46,11 +46,36 @@ pub struct Strip<'p> {
     x: i32,
 }
 
-/// A surface in memory that copies go to.
-struct Destination {
+/// How a surface lies in memory, row by row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Layout {
     base: u32,
     pitch: u32,
     cpp: u32,
+}
+
+impl Layout {
+    /// Of the surface that `state` copies to.
+    fn of(state: &ResolveState) -> Self {
+        let ResolveState { base, pitch, cpp, .. } = *state;
+        Self { base, pitch, cpp }
+    }
+
+    /// Address of a pixel.
+    fn address(&self, x: i32, y: i32) -> u32 {
+        self.base.wrapping_add((u64::from(self.pitch) * y as u64 + u64::from(self.cpp) * x as u64) as u32)
+    }
+
+    /// Address of the first pixel of `area`, and bytes from there to behind the last.
+    fn place(&self, area: Rect) -> (u32, usize) {
+        let rows = (area.y1 - area.y0 - 1) as usize * self.pitch as usize;
+        (self.address(area.x0, area.y0), rows + (area.x1 - area.x0) as usize * self.cpp as usize)
+    }
+}
+
+/// A surface in memory that copies go to.
+struct Destination {
+    layout: Layout,
     /// First address and length of its buffer.
     buffer: (u32, u32),
     /// What holds the areas of all copies to it.
@@ -60,27 +85,10 @@ struct Destination {
 }
 
 impl Destination {
-    /// Address of a pixel.
-    fn address(&self, x: i32, y: i32) -> u32 {
-        self.base.wrapping_add((u64::from(self.pitch) * y as u64 + u64::from(self.cpp) * x as u64) as u32)
-    }
-
-    /// Bytes from the first pixel of `area` to behind the last.
-    fn len(&self, area: Rect) -> usize {
-        let rows = (area.y1 - area.y0 - 1) as usize * self.pitch as usize;
-        rows + (area.x1 - area.x0) as usize * self.cpp as usize
-    }
-
-    /// Address and length of what its area takes.
-    fn place(&self) -> (u32, usize) {
-        (self.address(self.area.x0, self.area.y0), self.len(self.area))
-    }
-
     /// Whether it is the same surface as `new`, and no row comes from two bands.
     fn goes_with(&self, new: &Self) -> bool {
-        let same = (self.base, self.pitch, self.cpp) == (new.base, new.pitch, new.cpp);
         let is_other = |(rows, band): &(i32, i32)| self.bands.iter().any(|(r, b)| r == rows && b != band);
-        same && !new.bands.iter().any(is_other)
+        self.layout == new.layout && !new.bands.iter().any(is_other)
     }
 
     /// The rows of its bands; `bytes` begin with the first pixel of its area.
@@ -90,7 +98,7 @@ impl Destination {
         while y < y1 {
             let rows = y.div_euclid(BAND_ROWS);
             let end = ((rows + 1) * BAND_ROWS).min(y1);
-            let len = ((end - y) as usize * self.pitch as usize).min(rest.len());
+            let len = ((end - y) as usize * self.layout.pitch as usize).min(rest.len());
             let (bytes, below) = rest.split_at_mut(len);
             if let Some((_, band)) = self.bands.iter().find(|(r, _)| *r == rows) {
                 strips.push(Strip { band: *band, destination, y, bytes, x });
@@ -126,25 +134,20 @@ impl Copies {
         anchor: [i32; 2],
         memory: &mut Memory,
     ) -> Option<usize> {
-        let (base, pitch, cpp) = (state.base, state.pitch, state.cpp);
+        let layout = Layout::of(state);
+        let Layout { base, pitch, cpp } = layout;
         let on_screen = !area.is_empty() && area.x0 >= 0 && area.y0 >= 0;
         let rows_are_apart = area.x1.unsigned_abs().checked_mul(cpp).is_some_and(|bytes| bytes <= pitch);
         if state.arrangement.tiling != Tiling::Linear || !on_screen || !rows_are_apart {
             return None;
         }
-        let mut new = Destination {
-            base,
-            pitch,
-            cpp,
-            buffer: memory.buffer_at(base)?,
-            area,
-            bands: bands(area, anchor),
-        };
+        let mut new =
+            Destination { layout, buffer: memory.buffer_at(base)?, area, bands: bands(area, anchor) };
         let known = self.destinations.iter().position(|known| known.buffer == new.buffer);
         if known.is_some_and(|index| !self.destinations[index].goes_with(&new)) {
             return None;
         }
-        let (address, len) = new.place();
+        let (address, len) = layout.place(area);
         if address < base || memory.buffer_at(address) != Some(new.buffer) {
             return None;
         }
@@ -164,7 +167,7 @@ impl Copies {
     /// The buffers of all destinations, which nobody else sees until they are given back; but for those that somebody
     /// has already.
     pub fn lend(&self, memory: &mut Memory) -> Vec<Lent> {
-        self.destinations.iter().filter_map(|to| memory.lend_buffer(to.base)).collect()
+        self.destinations.iter().filter_map(|to| memory.lend_buffer(to.layout.base)).collect()
     }
 
     /// What each band writes of what was lent.
@@ -175,7 +178,7 @@ impl Copies {
             if let Some(index) = self.destinations.iter().position(is_it) {
                 let to = &self.destinations[index];
                 // The last rows may be narrower than others, and the buffer end with them.
-                let (address, len) = to.place();
+                let (address, len) = to.layout.place(to.area);
                 to.strips(index, lent.bytes_at(address, len), &mut strips);
             }
         }
@@ -195,9 +198,7 @@ const MOST_COPIES: usize = 256;
 
 /// A surface in memory that copies went to.
 struct LeftSurface {
-    base: u32,
-    pitch: u32,
-    cpp: u32,
+    layout: Layout,
     /// What holds the areas of all copies.
     area: Rect,
     /// When memory was last made ready for one.
@@ -214,7 +215,6 @@ struct LeftCopy {
 }
 
 /// What a copy has left of each cell of the tile that it copies. Only copies change it, one after the other.
-#[derive(Default)]
 pub struct LeftCells {
     /// Numbers of the first cell, from the left and from the top.
     first: [i32; 2],
@@ -228,15 +228,16 @@ const NOT_KNOWN: u64 = u64::MAX;
 impl Left {
     /// Looks whether somebody else has written to where `state` copies to: then nothing is known of it any more.
     pub fn look(&mut self, state: &ResolveState, memory: &Memory) {
-        self.0.retain(|surface| !surface.is_of(state) || surface.is_unchanged(memory));
+        let layout = Layout::of(state);
+        self.0.retain(|surface| surface.layout != layout || surface.is_unchanged(memory));
     }
 
     /// A copy is to be done that memory was made ready for at `time`. Gives what the last copy of the same has left.
     pub fn take(&mut self, state: &ResolveState, area: Rect, anchor: [i32; 2], time: u64) -> Arc<LeftCells> {
-        let known = self.0.iter().position(|surface| surface.is_of(state));
-        let mut surface = match known {
+        let layout = Layout::of(state);
+        let mut surface = match self.0.iter().position(|surface| surface.layout == layout) {
             Some(index) => self.0.remove(index),
-            None => LeftSurface::new(state, area),
+            None => LeftSurface { layout, area, time, copies: Vec::new() },
         };
         if self.0.len() >= MOST_SURFACES {
             self.0.remove(0);
@@ -250,21 +251,9 @@ impl Left {
 }
 
 impl LeftSurface {
-    fn new(state: &ResolveState, area: Rect) -> Self {
-        let ResolveState { base, pitch, cpp, .. } = *state;
-        Self { base, pitch, cpp, area, time: 0, copies: Vec::new() }
-    }
-
-    fn is_of(&self, state: &ResolveState) -> bool {
-        (self.base, self.pitch, self.cpp) == (state.base, state.pitch, state.cpp)
-    }
-
     fn is_unchanged(&self, memory: &Memory) -> bool {
-        let offset = |x: i32, y: i32| u64::from(self.pitch) * y as u64 + u64::from(self.cpp) * x as u64;
-        let (first, end) = (offset(self.area.x0, self.area.y0), offset(self.area.x1, self.area.y1 - 1));
-        let start = u32::try_from(u64::from(self.base) + first);
-        let len = u32::try_from(end - first);
-        matches!((start, len), (Ok(start), Ok(len)) if memory.is_unchanged(start, len, self.time))
+        let (address, len) = self.layout.place(self.area);
+        u32::try_from(len).is_ok_and(|len| memory.is_unchanged(address, len, self.time))
     }
 
     /// What the last copy of the same has left.
