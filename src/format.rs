@@ -7,6 +7,8 @@
 //! register would hold: binary32 bits, or an integer for the integer types.
 //! Rounding is decided in `format/convert.rs`.
 pub mod arrangement;
+#[cfg(target_arch = "x86_64")]
+pub mod avx512;
 mod block;
 mod codec;
 mod convert;

@@ -11,15 +11,18 @@
 //!   reads nothing but those and the pool, within the [`Extent`] that the emitter measured: [`Code::call`] refuses
 //!   slices that are shorter. It uses registers alone that a caller of its ABI expects to lose.
 //! - [`prefetch`] hints at memory that is there.
-//! - [`Dwords`] reads at 16 places at once, each of which is lowered to the last one that is in the slice.
+//! - [`Dwords`] reads at 8 or 16 places at once, each of which is lowered to the last one that is in the slice.
 #![allow(unsafe_code, reason = "the wall: see its documentation")]
 use std::arch::x86_64::{
-    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_i32gather_epi32, _mm512_min_epu32, _mm512_set1_epi32,
+    __cpuid, __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_castsi512_si256, _mm512_extracti64x4_epi64,
+    _mm512_i32gather_epi32, _mm512_i32gather_epi64, _mm512_min_epu32, _mm512_permutex2var_epi32,
+    _mm512_set1_epi32, _mm512_setr_epi32,
 };
 use std::ffi::c_void;
 use std::io;
 use std::ptr::{NonNull, null_mut};
 use std::slice;
+use std::sync::LazyLock;
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
@@ -37,13 +40,23 @@ pub struct Dwords<'a> {
     bytes: &'a [u8],
     /// The number of the last dword. There is one before it.
     last: u32,
+    /// Whether two dwords are read at once where both are wanted.
+    by_pairs: bool,
 }
+
+/// Whether the processor is AMD's: those read what is gathered one after the other, however wide it is (Zen 5: 16 pairs
+/// take 3.7 ns, twice 16 dwords 6.4). On Intel's (Sapphire Rapids) pairs took longer.
+static GATHERS_ONE_BY_ONE: LazyLock<bool> = LazyLock::new(|| {
+    let vendor = __cpuid(0);
+    [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD"
+});
 
 impl<'a> Dwords<'a> {
     /// Of `bytes`, if there are two dwords in them, and not more than the instruction can count.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         let last = (bytes.len() / 4).checked_sub(1)?;
-        (1..=i32::MAX as usize / 4).contains(&last).then_some(Self { bytes, last: last as u32 })
+        let by_pairs = *GATHERS_ONE_BY_ONE;
+        (1..=i32::MAX as usize / 4).contains(&last).then_some(Self { bytes, last: last as u32, by_pairs })
     }
 
     /// The dwords with these numbers, or the last for those beyond it.
@@ -59,10 +72,28 @@ impl<'a> Dwords<'a> {
     /// Those behind the dwords with these numbers, or the last.
     #[target_feature(enable = "avx512f")]
     #[inline]
-    pub fn behind(&self, numbers: __m512i) -> __m512i {
+    fn behind(&self, numbers: __m512i) -> __m512i {
         let numbers = _mm512_min_epu32(numbers, _mm512_set1_epi32(self.last as i32 - 1));
         // SAFETY: as above; the base is one dword on, and so no number is higher than that of the last but one.
         unsafe { _mm512_i32gather_epi32::<4>(numbers, self.bytes.as_ptr().add(4).cast()) }
+    }
+
+    /// The dwords with these numbers, of which none is the last, and those behind them.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub fn pairs(&self, numbers: __m512i) -> [__m512i; 2] {
+        if !self.by_pairs {
+            return [self.at(numbers), self.behind(numbers)];
+        }
+        let numbers = _mm512_min_epu32(numbers, _mm512_set1_epi32(self.last as i32 - 1));
+        let [low, high] = [_mm512_castsi512_si256(numbers), _mm512_extracti64x4_epi64::<1>(numbers)];
+        let first = self.bytes.as_ptr().cast();
+        // SAFETY: as above; the 8 bytes from 4 * number on end where the next dword does, which there is.
+        let [low, high] =
+            unsafe { [_mm512_i32gather_epi64::<4>(low, first), _mm512_i32gather_epi64::<4>(high, first)] };
+        let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+        [_mm512_permutex2var_epi32(low, even, high), _mm512_permutex2var_epi32(low, odd, high)]
     }
 }
 
@@ -162,19 +193,25 @@ mod tests {
             return;
         }
         #[target_feature(enable = "avx512f")]
-        fn both(dwords: Dwords<'_>, numbers: [u32; 16]) -> [[u32; 16]; 2] {
+        fn all(dwords: Dwords<'_>, numbers: [u32; 16]) -> [[u32; 16]; 4] {
             let numbers = bytemuck::cast(numbers);
-            [bytemuck::cast(dwords.at(numbers)), bytemuck::cast(dwords.behind(numbers))]
+            let [first, second] = dwords.pairs(numbers);
+            [dwords.at(numbers), dwords.behind(numbers), first, second].map(bytemuck::cast)
         }
         // With bytes at its end that make no dword, and words behind it that are none of its own.
         let words: Vec<u32> = (0..40).map(|number| 100 + number).collect();
         let bytes = &bytemuck::cast_slice::<u32, u8>(&words)[..4 * 30 + 3];
         let dwords = Dwords::new(bytes).expect("two of them");
         let numbers = [0, 1, 17, 28, 29, 30, 31, 1000, 1 << 29, 1 << 30, 1 << 31, u32::MAX, 2, 3, 4, 5];
-        // SAFETY: the processor has AVX-512.
-        let [at, behind] = unsafe { both(dwords, numbers) };
-        assert_eq!(at, numbers.map(|number| 100 + number.min(29)));
-        assert_eq!(behind, numbers.map(|number| 101 + number.min(28)));
+        for by_pairs in [false, true] {
+            // SAFETY: the processor has AVX-512.
+            let [at, behind, first, second] = unsafe { all(Dwords { by_pairs, ..dwords }, numbers) };
+            assert_eq!(at, numbers.map(|number| 100 + number.min(29)));
+            assert_eq!(behind, numbers.map(|number| 101 + number.min(28)));
+            let beyond = if by_pairs { 28 } else { 29 };
+            assert_eq!(first, numbers.map(|number| 100 + number.min(beyond)));
+            assert_eq!(second, behind);
+        }
         assert!(Dwords::new(&bytes[..7]).is_none() && Dwords::new(&[]).is_none());
     }
 }

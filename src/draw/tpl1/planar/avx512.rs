@@ -12,6 +12,7 @@ use std::arch::x86_64::*;
 use super::{Component, Edge, Extent, Filter, Ints, Lanes, Made, Planar};
 use crate::draw::tpl1::layout::MAX_LEVELS;
 use crate::draw::tpl1::wrap::Precision;
+use crate::format::avx512::unorm8;
 use crate::shader::jit::Dwords;
 
 /// The level that each lane reads, places in it in dwords.
@@ -101,7 +102,7 @@ fn filtered_by<const S: bool, const T: bool>(
         match filter {
             Filter::Nearest => {
                 let texels = nearest::<S, T>(dwords, image, at);
-                components(&planar.made, half, out, |byte| decoded(texels, byte));
+                components(&planar.made, half, out, |byte| unorm8(texels, byte));
             }
             Filter::Linear => {
                 let taps = linear::<S, T>(dwords, image, at);
@@ -214,7 +215,8 @@ fn linear<const S: bool, const T: bool>(dwords: Dwords<'_>, image: &Image, [s, t
     let texels = match are_side_by_side {
         true => {
             let [upper, lower] = [_mm512_add_epi32(upper, column), _mm512_add_epi32(lower, column)];
-            [dwords.at(upper), dwords.behind(upper), dwords.at(lower), dwords.behind(lower)]
+            let [[a, b], [c, d]] = [dwords.pairs(upper), dwords.pairs(lower)];
+            [a, b, c, d]
         }
         false => {
             let right = high::<S>(_mm512_add_epi32(column, one), width);
@@ -232,8 +234,8 @@ impl Taps {
     #[inline]
     fn mixed(&self, byte: u32) -> __m512 {
         let [a, b, c, d] = self.texels;
-        let top = mix(decoded(a, byte), decoded(b, byte), self.x);
-        let bottom = mix(decoded(c, byte), decoded(d, byte), self.x);
+        let top = mix(unorm8(a, byte), unorm8(b, byte), self.x);
+        let bottom = mix(unorm8(c, byte), unorm8(d, byte), self.x);
         mix(top, bottom, self.y)
     }
 }
@@ -243,20 +245,4 @@ impl Taps {
 #[inline]
 fn mix(a: __m512, b: __m512, weight: __m512) -> __m512 {
     _mm512_add_ps(a, _mm512_mul_ps(weight, _mm512_sub_ps(b, a)))
-}
-
-/// This byte of each texel, as a part of 255.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
-#[inline]
-fn decoded(texels: __m512i, byte: u32) -> __m512 {
-    const STEP: f32 = crate::format::unorm_step(8);
-    /// Its last mantissa bit is worth 1.
-    const ABOVE: f32 = (1 << 23) as f32;
-    const LOWEST_BYTES: __mmask64 = 0x1111_1111_1111_1111;
-    // Each dword's first byte becomes the one wanted, of the four dwords of a quarter.
-    let from = _mm512_set1_epi32(byte as i32);
-    let from = _mm512_add_epi32(_mm512_broadcast_i32x4(_mm_setr_epi32(0, 4, 8, 12)), from);
-    let above = _mm512_set1_epi32(ABOVE.to_bits() as i32);
-    let sum = _mm512_castsi512_ps(_mm512_mask_shuffle_epi8(above, LOWEST_BYTES, texels, from));
-    _mm512_fmsub_ps(sum, _mm512_set1_ps(STEP), _mm512_set1_ps(ABOVE * STEP))
 }
