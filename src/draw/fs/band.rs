@@ -6,7 +6,9 @@ use std::slice;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
-use crate::draw::gras::quad::{Occupied, QUADS, Quad, quad_order, quads};
+#[cfg(target_arch = "x86_64")]
+use crate::draw::gras::quad::quads_at_once;
+use crate::draw::gras::quad::{Occupied, Pack, QUADS, Quad, pack_quads, quad_order, quads};
 #[cfg(target_arch = "x86_64")]
 use crate::draw::gras::raster::signs_at_once;
 use crate::draw::gras::raster::{Rect, Signs, signs};
@@ -21,7 +23,7 @@ use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::vpc::interpolate::{Floats, Source, WarpQuads, Weights, perspective_of_blocks};
 use crate::draw::vpc::planes::FrameState;
 use crate::shader::jit::{TOGETHER, Toll, prefetch};
-use crate::shader::{LANES, Lanes, Number, Warp};
+use crate::shader::{Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs};
@@ -85,13 +87,18 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
 
     /// Draws the primitives `order` (indices, ascending) within `area`. Gives the samples that passed.
     pub fn run(mut self, area: Rect, order: impl Iterator<Item = u32> + Clone) -> u64 {
-        let mut coming = order.clone().skip(AHEAD);
+        let is_shaded = self.draw.plan.color == Coloring::Shaded;
+        let (mut coming, mut next) = (order.clone().skip(AHEAD), order.clone().skip(1));
         for index in order {
             if self.worker.is_stopped() {
                 break;
             }
-            if let Some(next) = coming.next() {
-                prefetch(slice::from_ref(&self.draw.primitives[next as usize]));
+            if let Some(coming) = coming.next() {
+                prefetch(slice::from_ref(&self.draw.primitives[coming as usize]));
+            }
+            if let Some(next) = next.next().filter(|_| is_shaded) {
+                let vertices = self.draw.primitives[next as usize].vertices;
+                vertices.into_iter().for_each(|v| prefetch(self.source.vertices.varyings(v)));
             }
             self.primitive(index, area);
         }
@@ -154,7 +161,13 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
 
     /// Draws what is covered of some times 8x4 pixels, and takes them out of the list.
     #[inline(always)]
-    fn halves(&mut self, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves, signs: impl Signs) {
+    fn halves(
+        &mut self,
+        index: u32,
+        primitive: &ScreenPrimitive,
+        halves: &mut Halves,
+        (signs, pack): (impl Signs, impl Pack),
+    ) {
         let early = self.draw.plan.order == TestOrder::Early;
         let (mut left, mut samples) = (0, 0);
         let mut touched = self.touched.clone();
@@ -171,7 +184,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             }
         }
         (self.samples, self.touched) = (self.samples + samples, touched);
-        let mut whole = 0;
+        let mut blocks = 0;
         for k in 0..left {
             let (at, mask) = halves.all[k];
             if self.draw.plan.color != Coloring::Shaded {
@@ -184,16 +197,20 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                         fill_rows(&mut self.surfaces[target.surface], at, mask, *word);
                     }
                 }
-                Coloring::Shaded if mask == u32::MAX && !self.worker.stage.stores() => {
-                    self.make_way(index, at, mask, mask);
-                    halves.all[whole].0 = at;
-                    whole += 1;
+                Coloring::Shaded => {
+                    let lanes = quad_order(mask);
+                    self.make_way(index, at, mask, lanes);
+                    if quads_of(lanes) >= BLOCK && !self.worker.stage.stores() {
+                        halves.all[blocks] = (at, lanes);
+                        blocks += 1;
+                    } else {
+                        self.enqueue(index, at, mask, lanes, pack);
+                    }
                 }
-                Coloring::Shaded => self.enqueue(index, at, mask),
             }
         }
-        if whole > 0 {
-            self.whole_blocks(index, &halves.all[..whole]);
+        if blocks > 0 {
+            self.blocks(index, &halves.all[..blocks]);
         }
     }
 
@@ -220,24 +237,13 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// Queues quads of 8x4 pixels. Two quads of a warp must not share a pixel, or their
-    /// order would be lost.
+    /// Queues quads of 8x4 pixels, of which no quad of another primitive in the queue has one: two quads of a warp must
+    /// not share a pixel, or their order would be lost. The pixels are given row by row and four to a quad.
     #[inline(always)]
-    fn enqueue(&mut self, primitive: u32, at: [i32; 2], rows: u32) {
-        let mask = quad_order(rows);
-        self.make_way(primitive, at, rows, mask);
-        if self.queue[..self.queued].last().is_none_or(|quad| quad.primitive != primitive) {
-            let vertices = self.draw.primitives[primitive as usize].vertices;
-            vertices.into_iter().for_each(|v| prefetch(self.source.vertices.varyings(v)));
-        }
+    fn enqueue(&mut self, primitive: u32, at: [i32; 2], rows: u32, mask: u32, pack: impl Pack) {
         self.occupied.add(at, rows);
-        // Those without pixels are overwritten: that is cheaper than to find out how many there are.
-        let mut queued = self.queued;
-        for quad in &quads(primitive, at, mask) {
-            self.queue[queued] = *quad;
-            queued += usize::from(quad.mask != 0);
-        }
-        self.queued = queued;
+        let room = self.queue[self.queued..].first_chunk_mut().expect("it is emptied when it has as many");
+        self.queued += pack(primitive, at, mask, room);
         if self.queued >= QUADS {
             self.flush();
             self.occupied.add(at, rows);
@@ -251,13 +257,13 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         queue.iter().any(|quad| quad.primitive != primitive && quad.touches(at, mask))
     }
 
-    /// Shades some times 8x4 pixels, each a warp of its own whose pixels lie row by row. They share none, so that they
-    /// may come behind what else there is of their primitive.
+    /// Shades some times 8x4 pixels (four to a quad), each a warp of its own. They share none, so that they may come
+    /// behind what else there is of their primitive.
     #[inline(never)]
-    fn whole_blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
+    fn blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
         for blocks in blocks.chunks(TOGETHER) {
             if blocks.len() == 1 || !self.blocks_together(primitive, blocks) {
-                blocks.iter().for_each(|(at, _)| self.whole_block(primitive, *at));
+                blocks.iter().for_each(|(at, mask)| self.block(primitive, *at, *mask));
             }
         }
     }
@@ -265,32 +271,33 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     /// The same side by side, if that can be.
     fn blocks_together(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) -> bool {
         let Some((toll, id)) = self.together.filter(|_| !self.worker.is_stopped()) else { return false };
-        let first = quads(primitive, blocks[0].0, u32::MAX);
+        let first = quads(primitive, blocks[0].0, blocks[0].1);
         let mut pieces = WarpQuads::of_block(&first, blocks[0].0, self.source);
         pieces.set_frame(&self.frames.beside);
         let enter = |warps: &mut [Warp]| {
             let pairs = warps.iter_mut().map(|warp| warp.full_pair_mut(id).expect("two registers"));
             perspective_of_blocks(&self.draw.primitives[primitive as usize], blocks, pairs);
         };
-        if !self.worker.run_together(toll, blocks.len(), &pieces, id..id + 2, enter) {
+        let lanes = blocks.iter().map(|(_, mask)| lanes_of_block(*mask));
+        if !self.worker.run_together(toll, lanes, &pieces, id..id + 2, enter) {
             return false;
         }
-        for (number, (at, _)) in blocks.iter().enumerate() {
-            let quads = quads(primitive, *at, u32::MAX);
+        for (number, (at, mask)) in blocks.iter().enumerate() {
+            let quads = quads(primitive, *at, *mask);
             let pieces = WarpQuads::of_block(&quads, *at, self.source);
-            self.merge(Ran::Beside(number), &pieces, None, u32::MAX);
+            self.merge(Ran::Beside(number), &pieces, None, *mask);
         }
         true
     }
 
     /// Shades 8x4 pixels.
     #[inline(never)]
-    fn whole_block(&mut self, primitive: u32, at: [i32; 2]) {
+    fn block(&mut self, primitive: u32, at: [i32; 2], mask: u32) {
         if !self.worker.is_stopped() {
-            let quads = quads(primitive, at, u32::MAX);
+            let quads = quads(primitive, at, mask);
             let mut pieces = WarpQuads::of_block(&quads, at, self.source);
             pieces.set_frame(&self.frames.alone);
-            self.warp(&pieces, WarpLanes::first(LANES));
+            self.warp(&pieces, lanes_of_block(mask));
         }
     }
 
@@ -362,13 +369,16 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
         self.note(|reasons| reasons.quads(&pieces.quads, covered, WRITTEN));
         let (mut widened, mut widened_dual) = (None, None);
+        let warp = ran.warp(self.worker);
         for target in &targets.color {
-            let warp = ran.warp(self.worker);
+            let surface = &mut self.surfaces[target.surface];
             let src = colors(warp, &target.output, &mut widened);
-            let blends = target.blend.is_some();
-            let second = blends.then(|| colors(warp, &targets.outputs[1], &mut widened_dual));
-            let dual = second.as_ref().unwrap_or(&src);
-            target.write(&mut self.surfaces[target.surface], &pieces.quads, covered, &src, dual);
+            if target.blend.is_some_and(|blend| blend.is_dual()) {
+                let second = colors(warp, &targets.outputs[1], &mut widened_dual);
+                target.write(surface, &pieces.quads, covered, &src, &second);
+            } else {
+                target.write(surface, &pieces.quads, covered, &src, &src);
+            }
         }
     }
 
@@ -425,6 +435,9 @@ struct Halves {
     count: usize,
 }
 
+/// How many quads of 8x4 pixels have to have some, so that they are shaded by themselves and not queued.
+const BLOCK: u32 = 7;
+
 /// How many primitives before one is drawn it is fetched.
 const AHEAD: usize = 3;
 
@@ -462,8 +475,16 @@ fn cover(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive,
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+popcnt", "x86_64+avx2+popcnt"))]
 fn draw_halves(run: &mut BandRun<'_, '_, '_>, index: u32, primitive: &ScreenPrimitive, halves: &mut Halves) {
     match_target! {
-        "x86_64+avx512f+avx512dq" => run.halves(index, primitive, halves, |numbers: &[i32; 16]| signs_at_once(numbers)),
-        _ => run.halves(index, primitive, halves, signs),
+        "x86_64+avx512f+avx512dq" => run.halves(
+            index,
+            primitive,
+            halves,
+            (
+                |numbers: &[i32; 16]| signs_at_once(numbers),
+                |primitive, at, mask, out: &mut _| quads_at_once(primitive, at, mask, out),
+            ),
+        ),
+        _ => run.halves(index, primitive, halves, (signs, pack_quads)),
     }
 }
 
@@ -486,6 +507,22 @@ pub fn test_quads(
         }
     }
     passed
+}
+
+/// How many quads have pixels of `mask`, four to a quad.
+fn quads_of(mask: u32) -> u32 {
+    occupied(mask).count_ones()
+}
+
+/// The first lane of each quad that has pixels of `mask`.
+fn occupied(mask: u32) -> u32 {
+    let pairs = mask | mask >> 1;
+    (pairs | pairs >> 2) & 0x1111_1111
+}
+
+/// The lanes of a warp of 8x4 pixels: those outside the primitive help where their quad has one inside.
+fn lanes_of_block(mask: u32) -> WarpLanes {
+    WarpLanes { live: mask, helpers: 15 * occupied(mask) & !mask }
 }
 
 /// The lanes of a warp of these quads: those outside the primitive help.
@@ -533,20 +570,29 @@ fn enter_ij(id: u32, warp: &mut Warp, [i, j]: &[Floats; 2]) {
 }
 
 /// Four registers as 32-bit colours; those of the half file are `widened` first.
+#[inline(always)]
 pub fn colors<'a>(
     warp: &'a Warp,
     output: &ColorOutput,
     widened: &'a mut Option<[Words; 4]>,
 ) -> [&'a Words; 4] {
+    match output.precision {
+        Precision::Full => warp.four(output.regid).map(|lanes| &lanes.0),
+        Precision::Half => half_colors(warp, output, widened),
+    }
+}
+
+#[inline(never)]
+fn half_colors<'a>(
+    warp: &'a Warp,
+    output: &ColorOutput,
+    widened: &'a mut Option<[Words; 4]>,
+) -> [&'a Words; 4] {
     let half = |c: usize| &warp.half(output.regid + c as u32).0;
-    let widen: fn(u32) -> u32 = match (output.precision, output.number) {
-        (Precision::Full, _) => {
-            let [x, y, z, w] = warp.four(output.regid);
-            return [&x.0, &y.0, &z.0, &w.0];
-        }
-        (Precision::Half, Number::Uint) => return std::array::from_fn(half),
-        (Precision::Half, Number::Float) => |h| half::f16::from_bits(h as u16).to_f32().to_bits(),
-        (Precision::Half, Number::Sint) => |h| h as u16 as i16 as u32,
+    let widen: fn(u32) -> u32 = match output.number {
+        Number::Uint => return std::array::from_fn(half),
+        Number::Float => |h| half::f16::from_bits(h as u16).to_f32().to_bits(),
+        Number::Sint => |h| h as u16 as i16 as u32,
     };
     widened.insert(std::array::from_fn(|c| half(c).map(widen))).each_ref()
 }

@@ -2,12 +2,15 @@
 
 use std::ops::Deref;
 
+use bytemuck::{Pod, Zeroable};
+
 /// Quads in a warp.
 pub const QUADS: usize = 8;
 
 /// 2x2 pixels of one primitive. Bit 0 of the mask is the upper left pixel, bit 1 the upper
 /// right, bits 2 and 3 the ones below.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
 pub struct Quad {
     /// Screen column of the left pixels.
     pub x: i32,
@@ -95,6 +98,48 @@ pub fn quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> [Quad; QUADS] {
     out
 }
 
+/// A way to put those quads of 8x4 pixels that have covered ones (of a primitive, at (x, y), the mask) into a list. Gives
+/// how many they are; what is behind them in the list may be anything.
+pub trait Pack: Fn(u32, [i32; 2], u32, &mut [Quad; QUADS]) -> usize + Copy {}
+
+impl<F: Fn(u32, [i32; 2], u32, &mut [Quad; QUADS]) -> usize + Copy> Pack for F {}
+
+/// [`Pack`], one quad after the other.
+#[inline(always)]
+pub fn pack_quads(primitive: u32, at: [i32; 2], mask: u32, out: &mut [Quad; QUADS]) -> usize {
+    // Those without pixels are overwritten: that is cheaper than to find out how many there are.
+    let mut count = 0;
+    for quad in &quads(primitive, at, mask) {
+        out[count] = *quad;
+        count += usize::from(quad.mask != 0);
+    }
+    count
+}
+
+/// The same, four quads at once.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+pub fn quads_at_once(primitive: u32, [x, y]: [i32; 2], mask: u32, out: &mut [Quad; QUADS]) -> usize {
+    use std::arch::x86_64::*;
+    let four = |y: i32, masks: u32| {
+        let all = _mm512_broadcast_i32x4(_mm_setr_epi32(x, y, masks as i32, primitive as i32));
+        let shifts = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 12, 0);
+        let bits = _mm512_setr_epi32(-1, -1, 15, -1, -1, -1, 15, -1, -1, -1, 15, -1, -1, -1, 15, -1);
+        let beside = _mm512_setr_epi32(0, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 6, 0, 0, 0);
+        let quads = _mm512_add_epi32(_mm512_and_si512(_mm512_srlv_epi32(all, shifts), bits), beside);
+        let masks = _mm512_maskz_mov_epi32(0b0100_0100_0100_0100, quads);
+        // Whole quads stay, of which the third number is not zero.
+        let kept = _mm512_test_epi32_mask(masks, masks) >> 2;
+        let packed: [Quad; 4] = bytemuck::cast(_mm512_maskz_compress_epi32(15 * kept, quads));
+        (packed, kept.count_ones() as usize)
+    };
+    let [(upper, count), (lower, more)] = [four(y, mask), four(y + 2, mask >> 16)];
+    *out.first_chunk_mut().expect("eight") = upper;
+    *out[count..].first_chunk_mut().expect("at most four are before it") = lower;
+    count + more
+}
+
 /// Those that have covered pixels.
 #[inline(always)]
 pub fn covered_quads(primitive: u32, [x, y]: [i32; 2], mask: u32) -> impl Iterator<Item = Quad> {
@@ -163,6 +208,9 @@ pub fn halves([x, y]: [i32; 2], mask: u64) -> impl Iterator<Item = ([i32; 2], u3
 
 #[cfg(test)]
 mod tests {
+    use multiversion::multiversion;
+    use multiversion::target::match_target;
+
     use super::*;
 
     #[test]
@@ -207,6 +255,31 @@ mod tests {
             }
         }
         assert!(touched > 100 && free > 2000, "{touched} {free}");
+    }
+
+    #[multiversion(targets("x86_64+avx512f+popcnt"))]
+    fn pack_here(primitive: u32, at: [i32; 2], mask: u32, out: &mut [Quad; QUADS]) -> usize {
+        match_target! {
+            "x86_64+avx512f+popcnt" => quads_at_once(primitive, at, mask, out),
+            _ => pack_quads(primitive, at, mask, out),
+        }
+    }
+
+    #[test]
+    fn quads_with_pixels_are_packed() {
+        let mut seed = 1u32;
+        for number in 0..2000 {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let mask = if number < 3 { [0, u32::MAX, 1 << 31][number] } else { seed & seed.rotate_left(7) };
+            let at = [seed as i32 >> 20, -3];
+            let want: Vec<Quad> = covered_quads(7, at, mask).collect();
+            let mut out = [Quad::default(); QUADS];
+            let count = pack_quads(7, at, mask, &mut out);
+            assert_eq!(out[..count], want);
+            out = [Quad::default(); QUADS];
+            let count = pack_here(7, at, mask, &mut out);
+            assert_eq!(out[..count], want);
+        }
     }
 
     #[test]

@@ -26,8 +26,8 @@ pub struct Equation {
 /// factor of its own would not round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByAlpha {
-    one: f32,
-    alpha: f32,
+    pub(super) one: f32,
+    pub(super) alpha: f32,
 }
 
 impl ByAlpha {

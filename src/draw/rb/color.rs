@@ -1,7 +1,11 @@
 //! The last stage: colours into their targets, eight quads at a time.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use a4emu_decoder::regs::enums::RopCode;
 use multiversion::multiversion;
+use multiversion::target::match_target;
 
 use crate::format::{Codec, Type, unorm_step};
 use crate::shader::{Lanes, Number};
@@ -91,12 +95,12 @@ impl ColorTarget {
             return self.write_wide(surface, pixels, mask, colors, src1);
         }
         if self.is_whole()
-            && let (u32::MAX, Some([x, y]), Some(order)) = (mask, pixels.block(), self.unorm8)
+            && let (Some([x, y]), Some(order)) = (pixels.block(), self.unorm8)
             && let Some(mut rows) = surface.dwords::<8, 4>(x, y)
         {
             return match &self.blend {
-                Some(blend) => blend_block(self, blend, [colors, src1], &mut rows),
-                None => store_unorm8(order, colors, &mut rows),
+                Some(blend) => blend_block(self, blend, [colors, src1], &mut rows, mask),
+                None => store_unorm8(order, colors, &mut rows, mask),
             };
         }
         if !self.reads_target() {
@@ -181,6 +185,13 @@ impl ColorTarget {
         bytemuck::cast(blend.apply(&src0, &src1, &dst))
     }
 
+    /// The order of bytes and the factors of the common blending, if this is it.
+    #[inline(always)]
+    fn unorm8_by_alpha(&self, blend: &Blend) -> Option<([usize; 4], [ByAlpha; 2])> {
+        let order = self.unorm8.filter(|_| self.codec.has(3))?;
+        Some((order, blend.by_alpha()?))
+    }
+
     /// Limits the constant of blending to the range of a normalised format, as GL says. The
     /// driver gives it as a float, a unorm and a snorm for the chip to choose from.
     pub fn limit_constant(&mut self) {
@@ -214,24 +225,39 @@ fn blended_words(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: 
     blended_all(target, blend, src, old)
 }
 
-/// The same of 8x4 pixels, quad by quad, in place.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn blend_block(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], rows: &mut Dwords<'_, 8>) {
+/// The same of those of 8x4 pixels that are in `mask`, quad by quad, in place.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma", "x86_64+avx2"))]
+fn blend_block(
+    target: &ColorTarget,
+    blend: &Blend,
+    src: [&Four<'_>; 2],
+    rows: &mut Dwords<'_, 8>,
+    mask: u32,
+) {
+    match_target! {
+        "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => {
+            if let Some((order, by)) = target.unorm8_by_alpha(blend) {
+                return avx512::blend(order, src[0], by, rows, mask);
+            }
+        }
+        _ => (),
+    }
     let mut old = [0; 32];
     rows.load(&mut old);
-    rows.store(&in_rows(&blended_all(target, blend, src, &in_quads(&old))));
+    let old = in_quads(&old);
+    rows.store(&in_rows(&chosen(mask, &blended_all(target, blend, src, &old), &old)));
 }
 
 #[inline(always)]
 fn blended_all(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &Words) -> Lanes {
+    if let Some((order, by)) = target.unorm8_by_alpha(blend) {
+        return unorm8_by_alpha(order, src[0], old, by);
+    }
     match target.unorm8 {
-        Some(order) => match blend.by_alpha().filter(|_| target.codec.has(3)) {
-            Some([by_src, by_dst]) => unorm8_by_alpha(order, src[0], old, by_src, by_dst),
-            None => {
-                let colors = target.blended(blend, src, &decode_unorm8(order, old));
-                to_unorm8(order, &colors.each_ref())
-            }
-        },
+        Some(order) => {
+            let colors = target.blended(blend, src, &decode_unorm8(order, old));
+            to_unorm8(order, &colors.each_ref())
+        }
         None => {
             Lanes(target.codec.encode_words(&target.blended(blend, src, &target.codec.decode_words(old))))
         }
@@ -242,10 +268,35 @@ fn blended_all(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &W
 /// low bits, which is faster than a conversion that saturates.
 const NEAREST: f32 = 8_388_608.0;
 
-/// Encodes the colours of 8x4 pixels, quad by quad, and stores them.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn store_unorm8(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>) {
-    rows.store(&in_rows(&to_unorm8(order, colors)));
+/// Encodes the colours of 8x4 pixels, quad by quad, and stores those in `mask`.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma", "x86_64+avx2"))]
+fn store_unorm8(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>, mask: u32) {
+    match_target! {
+        "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => avx512::store(order, colors, rows, mask),
+        _ => store_unorm8_by_loops(order, colors, rows, mask),
+    }
+}
+
+#[inline(always)]
+fn store_unorm8_by_loops(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>, mask: u32) {
+    let new = to_unorm8(order, colors);
+    if mask == u32::MAX {
+        return rows.store(&in_rows(&new));
+    }
+    let mut old = [0; 32];
+    rows.load(&mut old);
+    rows.store(&in_rows(&chosen(mask, &new, &in_quads(&old))));
+}
+
+/// `new` in the lanes of `mask`, `old` in the others.
+#[inline(always)]
+fn chosen(mask: u32, new: &Words, old: &Words) -> Words {
+    let mut out = [0; 32];
+    for i in 0..32 {
+        let lane = 0u32.wrapping_sub((mask >> i) & 1);
+        out[i] = new[i] & lane | old[i] & !lane;
+    }
+    out
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
@@ -287,13 +338,7 @@ fn from_unorm8(word: u32, byte: usize) -> f32 {
 
 /// The common blending, of each pixel in one go.
 #[inline(always)]
-fn unorm8_by_alpha(
-    order: [usize; 4],
-    src: &Four<'_>,
-    old: &Words,
-    by_src: ByAlpha,
-    by_dst: ByAlpha,
-) -> Lanes {
+fn unorm8_by_alpha(order: [usize; 4], src: &Four<'_>, old: &Words, [by_src, by_dst]: [ByAlpha; 2]) -> Lanes {
     let (channels, alpha) = (order.map(|c| src[c]), src[3]);
     let mut out = Lanes::ZERO;
     for i in 0..32 {
@@ -354,7 +399,8 @@ mod tests {
         }
     }
 
-    /// 8x4 pixels written in one go, and quad by quad through the codec, with each of the factors in question.
+    /// 8x4 pixels, or some of them, written in one go, and quad by quad through the codec, with each of the factors in
+    /// question.
     #[test]
     fn the_common_blending_agrees_with_the_general_one() {
         use BlendFactor::*;
@@ -371,19 +417,22 @@ mod tests {
             let wholes = [None, blended].map(|blend| (blend, 0b1111, None));
             let in_part = [(blended, 0b0101, None), (blended, 0b1111, Some(RopCode::ROP_XOR))];
             for (blend, components, rop) in wholes.into_iter().chain(in_part) {
-                let written = |unorm8, pixels: Quads<'_>| {
+                let written = |unorm8, pixels: Quads<'_>, mask| {
                     let mut bytes = first.clone();
                     let mut rows = PixelRows::new(&mut bytes, 64, 4, [0, 0]);
                     let target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WXYZ, unorm8);
                     let writable = target.codec.bits(components);
                     let target = ColorTarget { blend, writable, rop, ..target };
-                    target.write(&mut rows, &pixels, u32::MAX, &c.each_ref(), &c.each_ref());
+                    target.write(&mut rows, &pixels, mask, &c.each_ref(), &c.each_ref());
                     bytes
                 };
-                let fast = written(Some([2, 1, 0, 3]), Quads::of_block(&quads, [8, 4]));
-                assert!(fast == written(None, Quads::new(&quads)), "{blend:?} {components:#b} {rop:?}");
-                let leaves_all = (src, dst) == (FACTOR_ZERO, FACTOR_ONE) && blend.is_some();
-                assert!(rop.is_some() || (fast == first) == leaves_all);
+                for mask in [u32::MAX, 0x7fff_fffe, 0x0f31_c8a5] {
+                    let fast = written(Some([2, 1, 0, 3]), Quads::of_block(&quads, [8, 4]), mask);
+                    let general = written(None, Quads::new(&quads), mask);
+                    assert!(fast == general, "{blend:?} {components:#b} {rop:?} {mask:#x}");
+                    let leaves_all = (src, dst) == (FACTOR_ZERO, FACTOR_ONE) && blend.is_some();
+                    assert!(rop.is_some() || (fast == first) == leaves_all);
+                }
             }
         }
     }

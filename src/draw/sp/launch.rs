@@ -130,17 +130,18 @@ impl<'a> Worker<'a> {
         self.stage.program.routine().filter(|_| !looks)?.toll()
     }
 
-    /// Runs `count` warps of all lanes side by side, in [`Worker::beside`]: they have a `toll`, and the primitive of
+    /// Runs a warp for each of `lanes` side by side, in [`Worker::beside`]: they have a `toll`, and the primitive of
     /// `quads`. `enter` writes all lanes of full registers `given`, which are in the rows of each. What they do and cost is
     /// what it is one after the other. False, and nothing done, where it might not be.
     pub fn run_together(
         &mut self,
         toll: Toll,
-        count: usize,
+        lanes: impl ExactSizeIterator<Item = WarpLanes>,
         quads: &WarpQuads<'_>,
         given: Range<u32>,
         enter: impl FnOnce(&mut [Warp]),
     ) -> bool {
+        let count = lanes.len();
         if self.memory.left() <= count as u64 * price(toll)
             || self.ends.as_ref().is_some_and(Ends::are_reached)
         {
@@ -151,8 +152,8 @@ impl<'a> Worker<'a> {
         }
         let warps = &mut self.beside[..count];
         let program = &self.stage.program;
-        for warp in &mut *warps {
-            warp.begin_together(given.clone(), program, toll.instructions);
+        for (warp, WarpLanes { live, helpers }) in warps.iter_mut().zip(lanes) {
+            warp.begin_together(given.clone(), program, [live, helpers], toll.instructions);
         }
         enter(warps);
         let mut environment = StageEnvironment { memory: &mut self.memory, quads: Some(quads) };
@@ -361,17 +362,29 @@ pub fn launch<J: Send, R: Send>(
     jobs: impl Iterator<Item = J>,
     work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
 ) -> Launched<R> {
-    let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
-    if stage.stores() || stage.catch.is_some() {
+    if !stage.only_reads() {
+        let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
         let used = in_order(stage, memory, budget, jobs, work, &mut launched);
         note_textures(&stage.textures.bind(memory), used, stage, &mut launched.log);
-    } else {
-        let memory = &*memory;
-        let bank = stage.textures.bind(memory);
-        let gpu = || GpuMemory::ReadOnly(memory, &bank);
-        let used = side_by_side(stage, gpu, budget, threads, jobs, work, &mut launched);
-        note_textures(&bank, used, stage, &mut launched.log);
+        return launched;
     }
+    launch_reading(stage, memory, budget, threads, jobs, work)
+}
+
+/// The same of a shader that [only reads](StageState::only_reads).
+pub fn launch_reading<J: Send, R: Send>(
+    stage: &StageState,
+    memory: &Memory,
+    budget: &mut Budget,
+    threads: Threads,
+    jobs: impl Iterator<Item = J>,
+    work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
+) -> Launched<R> {
+    let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
+    let bank = stage.textures.bind(memory);
+    let gpu = || GpuMemory::ReadOnly(memory, &bank);
+    let used = side_by_side(stage, gpu, budget, threads, jobs, work, &mut launched);
+    note_textures(&bank, used, stage, &mut launched.log);
     launched
 }
 
@@ -605,9 +618,10 @@ mod tests {
         };
         let ((ran, found), log, _) = worker.one_job(units, |worker| {
             let toll = worker.toll().expect("it goes straight on");
-            let ran = worker.run_together(toll, 4, &quads, 0..2, |warps| {
-                warps.iter_mut().enumerate().for_each(|(n, warp)| enter(warp, n));
-            });
+            let ran =
+                worker.run_together(toll, [WarpLanes::first(LANES); 4].into_iter(), &quads, 0..2, |warps| {
+                    warps.iter_mut().enumerate().for_each(|(n, warp)| enter(warp, n));
+                });
             let mut found: Vec<Lanes> = worker.beside.iter().map(|warp| *warp.full(6)).collect();
             if !ran {
                 found = (0..4)

@@ -84,6 +84,11 @@ impl StageState {
         }
     }
 
+    /// Whether its warps need no memory of their own to work on, and so can run beside others.
+    pub fn only_reads(&self) -> bool {
+        !self.stores() && self.catch.is_none()
+    }
+
     /// Whether it writes memory, so that warps must run in order.
     pub fn stores(&self) -> bool {
         self.summary.stores

@@ -36,27 +36,29 @@ impl Interpolated {
         }
         locations
     }
+}
 
-    /// Whether `locations` are among them, where there are sprites if `has_sprites` says so.
-    fn has_all(&self, locations: &[u16], has_sprites: impl FnOnce() -> bool) -> bool {
-        let are_in = |set: u128| {
-            let is_in = |location: &u16| set.checked_shr((*location).into()).unwrap_or(0) & 1 == 1;
-            locations.iter().all(is_in)
-        };
-        are_in(self.always) || are_in(self.without_sprites) && !has_sprites()
-    }
+/// Whether all of `locations` are in `set`.
+fn are_in(set: u128, locations: &[u16]) -> bool {
+    locations.iter().all(|location| set.checked_shr((*location).into()).unwrap_or(0) & 1 == 1)
 }
 
 /// What the frame of a warp was last filled with, for whoever runs one warp after the other of the same draw in the
 /// same frame: where it is the same again, nothing has to be done.
+///
+/// Lists of locations belong to a program that runs: they are told apart by where they lie.
 #[derive(Debug, Default)]
-pub struct FrameState(Cell<Option<(u32, *const u16)>>);
+pub struct FrameState {
+    /// The primitive and the locations whose planes it holds.
+    held: Cell<Option<(u32, *const u16)>>,
+    /// Locations all of which are interpolated, whatever is drawn.
+    interpolated: Cell<Option<*const u16>>,
+}
 
 impl FrameState {
-    /// Whether it holds the planes of this primitive at `locations`. Lists of locations belong to a program that
-    /// runs: they are told apart by where they lie.
+    /// Whether it holds the planes of this primitive at `locations`.
     fn holds(&self, primitive: u32, locations: &[u16]) -> bool {
-        self.0.get() == Some((primitive, locations.as_ptr()))
+        self.held.get() == Some((primitive, locations.as_ptr()))
     }
 }
 
@@ -75,15 +77,23 @@ impl WarpQuads<'_> {
         }
         spread(self, locations, frame);
         if let Some(state) = self.frame {
-            state.0.set(alone.map(|primitive| (primitive, locations.as_ptr())));
+            state.held.set(alone.map(|primitive| (primitive, locations.as_ptr())));
         }
         true
     }
 
     /// Whether all of `locations` are interpolated.
     pub fn has_planes(&self, locations: &[u16]) -> bool {
+        let (interpolated, list) = (self.source.interpolated, Some(locations.as_ptr()));
+        if self.frame.is_some_and(|state| state.interpolated.get() == list) {
+            return true;
+        }
+        if are_in(interpolated.always, locations) {
+            self.frame.inspect(|state| state.interpolated.set(list));
+            return true;
+        }
         let has_sprites = || self.runs().any(|run| run.primitive.sprite.is_some());
-        self.source.interpolated.has_all(locations, has_sprites)
+        are_in(interpolated.without_sprites, locations) && !has_sprites()
     }
 }
 
