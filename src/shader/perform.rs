@@ -1,4 +1,6 @@
 //! Operations of the environment: from rows to lanes and back.
+use multiversion::multiversion;
+
 use super::alu::Row;
 use super::environment::{Environment, Refused};
 use super::extra;
@@ -81,7 +83,7 @@ impl Warp {
         let plain = plain.map(|row| match usize::from(row) {
             row if place.contains(&row) => {
                 copies += 1;
-                rows[spare + copies - 1] = rows[row];
+                copy(rows, row, spare + copies - 1);
                 spare + copies - 1
             }
             row => row,
@@ -107,4 +109,10 @@ impl Warp {
             take(&mut rows[row as usize], value, mask, *idle);
         }
     }
+}
+
+/// Copies a row as widely as it will be read: what narrow stores have just written, a wide load waits for.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+fn copy(rows: &mut [Lanes], from: usize, to: usize) {
+    rows[to] = rows[from];
 }
