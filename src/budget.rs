@@ -246,6 +246,11 @@ impl Budget {
         Self { spent: 0, ..self.clone() }
     }
 
+    /// The same of one `count`-th of it.
+    pub fn part_beside(&self, count: u64) -> Self {
+        Self { left: self.left / count.max(1), ..self.beside() }
+    }
+
     /// Charges what was done [beside](Budget::beside). If that was cut off, so is the rest, for the same reason.
     pub fn rejoin(&mut self, beside: &Self) {
         self.left = self.left.saturating_sub(beside.spent);

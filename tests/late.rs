@@ -5,22 +5,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use a4emu::check::open;
-use a4emu::cp::{Renderer, Silent};
+use a4emu::cp::{Observer, Renderer, Silent};
 use a4emu::draw::Resolves;
+use a4emu::draw::stats::Stats;
 use a4emu::folders::Folders;
 use a4emu::gpu::Gpu;
 use a4emu::memory::little_endian;
 use a4emu::playback::Playback;
+use a4emu_decoder::packet::Packet;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn played(capture: &Path, resolves: Resolves) -> Gpu {
+    observed(capture, resolves, &mut Silent)
+}
+
+fn observed(capture: &Path, resolves: Resolves, observer: &mut dyn Observer) -> Gpu {
     let folders = Folders::around(capture, &[root().join("captures")]);
     let mut playback = Playback::default();
     playback.gpu.pipeline.resolves = resolves;
-    playback.run(open(capture, &folders).unwrap(), &mut Renderer, &mut Silent);
+    playback.run(open(capture, &folders).unwrap(), &mut Renderer, observer);
     playback.gpu
 }
 
@@ -288,11 +294,16 @@ submit main
 /// CP_SCRATCH\[0\].
 const SCRATCH: u32 = 0x578;
 
+fn written(source: &str, folder: &Path) -> PathBuf {
+    let path = folder.join("late.a4");
+    fs::write(&path, source.replace("CAPTURES", root().join("captures").to_str().unwrap())).unwrap();
+    path
+}
+
 /// What `source` plays to every way, which has to be the same, without complaints.
 fn every_way(source: &str) -> Gpu {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("late.a4");
-    fs::write(&path, source.replace("CAPTURES", root().join("captures").to_str().unwrap())).unwrap();
+    let path = written(source, folder.path());
     let [at_once, late, ahead] =
         [Resolves::AtOnce, Resolves::Late, Resolves::Ahead].map(|resolves| played(&path, resolves));
     assert_eq!((difference(&at_once, &late), difference(&at_once, &ahead)), (None, None));
@@ -327,6 +338,92 @@ fn whoever_reads_what_waits_finds_it_done() {
         [0xffff_0000, 0xffff_ffff, 0xffff_0000, 0xffff_0000],
         "vertices, constants, texels twice"
     );
+}
+
+/// Draws of [`small_draws`].
+const SMALL: u32 = 300;
+
+/// A tile of small draws, each of which covers what the one before it has drawn but for a column. What one of them reads is
+/// written right before it, and after it.
+fn small_draws() -> String {
+    let triangle = "-1.0, -1.0, 3.0, -1.0, -1.0, 3.0";
+    let draws: String = (0..SMALL)
+        .map(|draw| {
+            let (column, [low, high, ..]) = (draw % 32, draw.to_le_bytes());
+            let at = format!("triangles + {}", 24 * draw);
+            let write = |x: f32| format!("CP_MEM_WRITE({at}, {:#x})\n", x.to_bits());
+            let [before, after] =
+                if draw == WRITTEN { [write(-1.0), write(9.0)] } else { Default::default() };
+            format!(
+                "{before}use columns({column}, 31, 0)
+                use attribute(0, {at}, 24, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+                load FS.constants {{ f32 {low} / 255.0, {high} / 255.0, 0.0, 1.0 }}
+                use draw(DI_PT_TRILIST, 3)
+                {after}"
+            )
+        })
+        .collect();
+    let first =
+        |draw| if draw == WRITTEN { triangle.replacen("-1.0", "9.0", 1) } else { triangle.to_owned() };
+    let triangles: Vec<String> = (0..SMALL).map(first).collect();
+    format!(
+        "buffer small size PITCH * HEIGHT
+        buffer triangles {{ f32 {} }}
+        buffer draws {{ {draws} }}
+        buffer main {{
+            use frame(small, WIDTH, HEIGHT)
+            use tile(0, 0)
+            use sampled(vs, fs, r0.x, r0.x, 0)
+            use attributes(1, 2)
+            call draws
+            call draws
+            use leave(small)
+        }}
+        submit main",
+        triangles.join(", ")
+    )
+}
+
+/// The draw whose vertices are written.
+const WRITTEN: u32 = 295;
+
+#[test]
+fn small_draws_that_wait_for_their_primitives_come_out_in_their_order() {
+    let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
+    let late = every_way(&format!("{macros}{}", small_draws()));
+    let address = late.pipeline.surfaces.iter().next().unwrap().address;
+    let row = late.mem.slice(address + 5 * 256, 32 * 4).unwrap();
+    for (column, pixel) in (0..32).zip(row.as_chunks::<4>().0) {
+        let last = (0..SMALL).rev().find(|draw| draw % 32 <= column).unwrap();
+        let [low, high, ..] = last.to_le_bytes();
+        assert_eq!(*pixel, [low, high, 0, 255], "column {column}");
+    }
+}
+
+/// How many vertices there have been less than three a draw, the first time that it runs.
+#[derive(Default)]
+struct Behind(u64);
+
+impl Observer for Behind {
+    fn packet(&mut self, gpu: &Gpu, _: &Packet<'_>) {
+        let Stats { draws, vertices, .. } = gpu.pipeline.stats;
+        if draws <= u64::from(SMALL) {
+            self.0 = self.0.max((3 * draws).saturating_sub(vertices));
+        }
+    }
+}
+
+#[test]
+fn many_small_draws_wait_for_their_primitives() {
+    let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&format!("{macros}{}", small_draws()), folder.path());
+    let [at_once, late] = [Resolves::AtOnce, Resolves::Late].map(|resolves| {
+        let mut behind = Behind::default();
+        observed(&path, resolves, &mut behind);
+        behind.0 / 3
+    });
+    assert_eq!((at_once, late), (0, 255));
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! - `parts`: draws whose vertices are too many to be held at once.
 //! - `record`: what is recorded of draws.
 //! - `resolve`: draws of the resolve pass.
+//! - `unmade`: small draws whose primitives others make.
 //! - `whole`: the stages that take whole primitives.
 
 mod ahead;
@@ -21,6 +22,7 @@ pub mod look;
 mod parts;
 mod record;
 mod resolve;
+mod unmade;
 mod whole;
 
 use std::sync::Arc;
@@ -28,6 +30,7 @@ use std::time::Instant;
 
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
 use crate::budget::Work;
 use crate::fault::{Fault, Miss};
@@ -41,6 +44,7 @@ use guesses::record_guesses;
 use late::{Resolves, settle_stages, settle_state, settle_vertices};
 use look::{Watch, watched};
 use record::{record_cost, record_end, record_fragments, record_log, record_outside, record_unsupported};
+use unmade::Unmade;
 use whole::{feed_back, whole_primitives};
 
 use super::call::{DispatchCall, DrawCall};
@@ -72,7 +76,7 @@ use super::sp::state::StageState;
 use super::stats::{CostList, Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
-use super::vertices::VertexStream;
+use super::vertices::{VertexStream, Vertices};
 use super::vfd::state::{FetchState, attributes};
 use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
@@ -89,6 +93,8 @@ pub struct Pipeline {
     pub surfaces: Surfaces,
     /// Primitives of draws that run again for the next tile.
     pub primitives: PrimitiveCache,
+    /// Draws that wait for their primitives.
+    unmade: Unmade,
     /// Draws that wait for their fragments.
     batch: Batch,
     /// What the copies of tile memory before have left in memory.
@@ -134,7 +140,11 @@ struct Stopwatch(Option<Instant>);
 impl Stopwatch {
     /// Starts, if somebody asks for times.
     fn of(gpu: &Gpu) -> Self {
-        Self((!gpu.pipeline.untimed).then(Instant::now))
+        Self::if_asked(!gpu.pipeline.untimed)
+    }
+
+    fn if_asked(is_asked: bool) -> Self {
+        Self(is_asked.then(Instant::now))
     }
 
     fn milliseconds(self) -> f64 {
@@ -151,7 +161,10 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     let result = match call.pass {
         // The result would be the visibility stream, which nobody reads.
         Pass::Binning => Ok(()),
-        Pass::Resolve => resolve::resolve(gpu, call),
+        Pass::Resolve => {
+            unmade::finish(gpu);
+            resolve::resolve(gpu, call)
+        }
         Pass::Gmem | Pass::Bypass | Pass::Restore if discards(&gpu.regs) => vertices_only(gpu, call),
         Pass::Gmem | Pass::Bypass | Pass::Restore => render(gpu, call),
     };
@@ -179,13 +192,16 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let stages = vertex_stages(gpu, call)?;
     let (primitive, targets) = set_up_state(gpu, &stages);
     settle_vertices(gpu, &stages.vertex);
+    if gpu.pipeline.unmade.has(gpu.at.address) {
+        unmade::finish(gpu);
+    }
     let known = known_primitives(gpu, &stages, &primitive)?;
     if let Some(known) = &known
         && gpu.fidelity.is_none()
         && is_out_of_sight(known, &targets)
     {
         // Most draws are in most tiles, which is to be found out first.
-        note_written(gpu, call, &targets, &targets.surfaces);
+        unmade::out_of_sight(gpu, call, targets);
         return Ok(());
     }
     let state = DrawState { primitive, fragment: fragment_state(gpu)?, targets };
@@ -193,6 +209,8 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
     gpu.pipeline.stats.ms.snapshot += start.milliseconds();
+    let Some(stages) = unmade::put_off(gpu, call, stages, &state, known.as_ref()) else { return Ok(()) };
+    unmade::finish(gpu);
     let primitives = match known {
         Some(known) => Some(known),
         None if gpu.pipeline.watch.is_some() => watched(gpu, call, stages, &state)?,
@@ -211,6 +229,7 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
 /// Draws the fragments that wait. Whoever looks at tile memory or counters, or writes memory that
 /// shaders may read, asks for it first.
 pub fn flush(gpu: &mut Gpu) {
+    unmade::finish(gpu);
     finish_ahead(gpu);
     if gpu.pipeline.batch.is_empty() {
         return;
@@ -227,6 +246,7 @@ pub fn flush(gpu: &mut Gpu) {
 /// All that waits. What comes next waits anew.
 fn take_batch(gpu: &mut Gpu) -> Batch {
     gpu.pipeline.found = 0;
+    gpu.pipeline.unmade.begin();
     std::mem::take(&mut gpu.pipeline.batch)
 }
 
@@ -243,6 +263,7 @@ fn record_finished(gpu: &mut Gpu, finished: Vec<Finished>) {
 
 /// Rasteriser discard: what the stages before it store is all that is left.
 fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
+    unmade::finish(gpu);
     settle_state(gpu, call);
     let stages = vertex_stages(gpu, call)?;
     settle_vertices(gpu, &stages.vertex);
@@ -383,12 +404,22 @@ fn set_up(
 ) -> Option<Primitives> {
     let start = Stopwatch::of(gpu);
     let VertexStream { mut vertices, list, words } = stream;
-    let Assembled { primitives, left_out } =
-        setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
+    let assembled = setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
     gpu.pipeline.stats.ms.primitive += start.milliseconds();
+    Some(record_primitives(gpu, call, assembled, vertices, words))
+}
+
+/// Records what set-up has made of `vertices`.
+fn record_primitives(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    Assembled { primitives, left_out }: Assembled,
+    vertices: Vertices,
+    words: Vec<PRIMITIVE_WORD>,
+) -> Primitives {
     gpu.pipeline.stats.primitives += primitives.len() as u64;
     no_room(gpu, call, left_out);
-    Some(Primitives::new(vertices, primitives, words))
+    Primitives::new(vertices, primitives, words)
 }
 
 /// Records that set-up does not know a type of primitive.

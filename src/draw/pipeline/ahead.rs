@@ -28,7 +28,7 @@ use super::{flush, helper, record_finished, take_batch};
 const MANY_DRAWS: u64 = 512;
 
 /// So many of them take it as long as one whose primitives it makes.
-pub(super) const KNOWN_PER_NEW: u64 = 6;
+pub(super) const KNOWN_PER_NEW: u64 = 3;
 
 /// Batches that are ahead at most.
 const MOST: usize = 16;

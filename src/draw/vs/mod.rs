@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::budget::{Budget, Work};
 use crate::draw::call::IndexSource;
 use crate::draw::gras::viewport::Projection;
-use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
+use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch, launch_reading};
 use crate::draw::sp::log::ShaderLog;
 use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
 use crate::draw::sp::state::StageState;
@@ -27,6 +27,12 @@ const CHUNK: usize = 16 * LANES;
 const INDEX: u64 = 8 + 4 * 4;
 /// For an index of an instance: what to shade, and an entry of the list.
 const ENTRY: u64 = size_of::<VertexJob>() as u64 + 4;
+
+/// What memory is to its shader.
+enum Access<'m> {
+    ReadWrite(&'m mut Memory),
+    ReadOnly(&'m Memory),
+}
 
 /// Vertex fetch and vertex shader of a draw.
 pub struct VertexState {
@@ -66,7 +72,23 @@ impl VertexState {
         let mut missing = Missing::default();
         let (jobs, list) = self.jobs(memory, budget, &mut missing)?;
         let projection = if jobs.count() > CHUNK { projection() } else { None };
-        Ok(self.shade_jobs(&jobs, list, projection, &missing, memory, budget))
+        Ok(self.shade_jobs(&jobs, list, projection, &missing, Access::ReadWrite(memory), budget))
+    }
+
+    /// Whether one warp after the other shades them, and touches nothing that anybody else has.
+    pub fn is_small(&self) -> bool {
+        let FetchState { count, instances, .. } = self.fetch;
+        self.stage.only_reads() && u64::from(count) * u64::from(instances) <= CHUNK as u64
+    }
+
+    /// [`VertexState::shade`] of what [is small](VertexState::is_small).
+    ///
+    /// # Errors
+    /// The same.
+    pub fn shade_small(&self, memory: &Memory, budget: &mut Budget) -> Result<Shaded, Stop> {
+        let mut missing = Missing::default();
+        let (jobs, list) = self.jobs(memory, budget, &mut missing)?;
+        Ok(self.shade_jobs(&jobs, list, None, &missing, Access::ReadOnly(memory), budget))
     }
 
     /// The same of a part of the draw, in whose indices something was `missing`.
@@ -83,7 +105,7 @@ impl VertexState {
         charge(budget, Work::Vertex, (part.indices.len() * part.instances.len()) as u64)?;
         let (jobs, list) = jobs(&self.fetch, &part.indices, part.instances.clone());
         let jobs = VertexJobs::Listed(jobs);
-        Ok(self.shade_jobs(&jobs, list, None, missing, memory, budget))
+        Ok(self.shade_jobs(&jobs, list, None, missing, Access::ReadWrite(memory), budget))
     }
 
     fn shade_jobs(
@@ -92,7 +114,7 @@ impl VertexState {
         list: Vec<u32>,
         projection: Option<Projection>,
         missing: &Missing,
-        memory: &mut Memory,
+        memory: Access<'_>,
         budget: &mut Budget,
     ) -> Shaded {
         let mut vertices = Vertices::unwritten(self.outputs.components, jobs.count(), &self.stage.lists);
@@ -109,7 +131,13 @@ impl VertexState {
             projection.iter().for_each(|projection| projection.place(rows, stride, places));
         };
         let chunks = (0..).step_by(CHUNK).zip(rows);
-        let mut log = launch(&self.stage, memory, budget, Threads::All, chunks, shade).log;
+        let launched = match memory {
+            Access::ReadWrite(memory) => launch(&self.stage, memory, budget, Threads::All, chunks, shade),
+            Access::ReadOnly(memory) => {
+                launch_reading(&self.stage, memory, budget, Threads::This, chunks, shade)
+            }
+        };
+        let mut log = launched.log;
         let rows = vertices.rows_mut().chunks_mut(CHUNK * stride).zip(&written);
         rows.filter(|(_, written)| !**written).for_each(|(rows, _)| rows.fill(0));
         if written.iter().all(|written| *written) {

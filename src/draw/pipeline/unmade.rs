@@ -1,0 +1,333 @@
+//! Small draws whose primitives others make while the command processor goes on with what follows.
+//!
+//! A frame of hundreds of small draws that have changed gives nobody but the command processor something to do until its
+//! first tile is complete. So it only takes down the state of such a draw; whoever is free fetches and shades its
+//! vertices and sets up its primitives, of memory as it was then, which nobody writes before that. Afterwards the draws
+//! go on in their order as if they had been made at once. When that is depends on the stream alone, and so does what they
+//! may cost.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::budget::Budget;
+use crate::draw::call::DrawCall;
+use crate::draw::fs::DrawState;
+use crate::draw::gras::primitives::Primitives;
+use crate::draw::gras::setup::{self, Assembled, PrimitiveState};
+use crate::draw::rb::state::Targets;
+use crate::draw::stop::{MAX_HELD, Stop};
+use crate::draw::vertex_stages::VertexStages;
+use crate::draw::vs::Shaded;
+use crate::fault::Place;
+use crate::gpu::Gpu;
+use crate::memory::Memory;
+use crate::pass::Pass;
+
+use super::ahead::KNOWN_PER_NEW;
+use super::late::Resolves;
+use super::record::record_end;
+use super::{
+    Stopwatch, draw_first_layer, helper, keep, note_written, primitives, record_primitives, record_vertices,
+    unknown_type,
+};
+
+/// Draws that are made at once in a batch, before others wait: who has a few does not gain by it.
+const AT_ONCE: u32 = 16;
+
+/// Draws that wait at most.
+const MOST: usize = 256;
+
+/// How long who makes them looks out for more.
+const AWAKE: Duration = Duration::from_micros(200);
+
+/// Draws that wait for their primitives, and known ones behind them.
+#[derive(Default)]
+pub(super) struct Unmade {
+    draws: Vec<Waiting>,
+    /// Where those are made that have to be, if there are any.
+    shop: Option<Arc<Shop>>,
+    /// New ones that have been made at once since the last batch was taken.
+    at_once: u32,
+}
+
+/// A draw that waits.
+struct Waiting {
+    at: Place,
+    call: DrawCall,
+    what: What,
+}
+
+/// What is to be done with a draw.
+enum What {
+    /// It is drawn when its primitives are made.
+    Made(DrawState),
+    /// These are drawn.
+    Known(DrawState, Arc<Primitives>),
+    /// It is noted that it was for these targets, of which it reaches nothing.
+    OutOfSight(Arc<Targets>),
+}
+
+/// Where primitives are made.
+struct Shop {
+    orders: Mutex<VecDeque<Order>>,
+    made: Mutex<Vec<Made>>,
+    /// Memory as the draws see it, until all are made.
+    memory: RwLock<Option<Memory>>,
+    /// Nothing is added any more.
+    is_closed: AtomicBool,
+}
+
+/// What is to be made.
+struct Order {
+    /// Which of the draws that wait it is.
+    number: usize,
+    stages: VertexStages,
+    primitive: Arc<PrimitiveState>,
+    /// What it may cost.
+    budget: Budget,
+    /// Whether somebody asks for times.
+    is_timed: bool,
+}
+
+/// What became of an order.
+struct Made {
+    order: Order,
+    /// The vertices, and what set-up has made of them, or the panic that ended that.
+    result: Result<Result<Parts, Stop>, Box<dyn Any + Send>>,
+}
+
+/// What a draw has afterwards.
+struct Parts {
+    shaded: Shaded,
+    assembled: Option<Assembled>,
+    /// What vertices and primitives took.
+    milliseconds: [f64; 2],
+}
+
+impl Unmade {
+    /// A batch has been taken: what comes next is new.
+    pub(super) fn begin(&mut self) {
+        self.at_once = 0;
+    }
+
+    /// Whether the draw of the packet at `address` is among them.
+    pub(super) fn has(&self, address: u32) -> bool {
+        self.draws.iter().any(|draw| draw.at.address == address)
+    }
+
+    /// Whether none waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.draws.is_empty()
+    }
+}
+
+/// Lets a draw wait, if that is worth it and nobody can see it; or gives back its stages. Its primitives may be known.
+pub(super) fn put_off(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stages: VertexStages,
+    state: &DrawState,
+    known: Option<&Arc<Primitives>>,
+) -> Option<VertexStages> {
+    let may_wait = gpu.pipeline.resolves != Resolves::AtOnce
+        && call.pass == Pass::Gmem
+        && gpu.fidelity.is_none()
+        && gpu.pipeline.watch.is_none()
+        && stages.is_reusable()
+        && state.fragment.stage.only_reads();
+    let what = match known {
+        _ if !may_wait => return Some(stages),
+        Some(_) if gpu.pipeline.unmade.is_empty() => return Some(stages),
+        Some(known) => What::Known(state.clone(), known.clone()),
+        None if !stages.vertex.is_small() || is_one_of_few(gpu) => return Some(stages),
+        None => {
+            order(gpu, stages, state);
+            What::Made(state.clone())
+        }
+    };
+    wait(gpu, call, what);
+    None
+}
+
+/// A draw to `targets` reaches nothing of them.
+pub(super) fn out_of_sight(gpu: &mut Gpu, call: &DrawCall, targets: Arc<Targets>) {
+    match gpu.pipeline.unmade.is_empty() {
+        true => note_written(gpu, call, &targets, &targets.surfaces),
+        false => wait(gpu, call, What::OutOfSight(targets)),
+    }
+}
+
+/// Whether a draw that is to be made is one of the first since the last batch.
+fn is_one_of_few(gpu: &mut Gpu) -> bool {
+    let at_once = &mut gpu.pipeline.unmade.at_once;
+    *at_once += 1;
+    *at_once <= AT_ONCE && gpu.pipeline.resolves == Resolves::Late
+}
+
+/// Has the primitives of a draw made.
+fn order(gpu: &mut Gpu, stages: VertexStages, state: &DrawState) {
+    let order = Order {
+        number: gpu.pipeline.unmade.draws.len(),
+        stages,
+        primitive: state.primitive.clone(),
+        budget: gpu.budget.part_beside(MOST as u64),
+        is_timed: !gpu.pipeline.untimed,
+    };
+    if gpu.pipeline.unmade.shop.is_none() {
+        helper::is_needed(gpu);
+    }
+    let shop = gpu.pipeline.unmade.shop.get_or_insert_with(|| Shop::open(gpu.mem.view()));
+    locked(&shop.orders).push_back(order);
+}
+
+fn wait(gpu: &mut Gpu, call: &DrawCall, what: What) {
+    gpu.pipeline.unmade.draws.push(Waiting { at: gpu.at, call: call.clone(), what });
+    if gpu.pipeline.unmade.draws.len() >= MOST {
+        finish(gpu);
+    }
+}
+
+/// Makes what is left to be made, and has all that waits go on in its order.
+pub(super) fn finish(gpu: &mut Gpu) {
+    if gpu.pipeline.unmade.is_empty() {
+        return;
+    }
+    let draws = std::mem::take(&mut gpu.pipeline.unmade.draws);
+    let Some(shop) = gpu.pipeline.unmade.shop.take() else { return };
+    let mut made = shop.close().into_iter();
+    let here = gpu.at;
+    for Waiting { at, call, what } in draws {
+        gpu.at = at;
+        let result = match what {
+            _ if gpu.budget.cut().is_some() => break,
+            What::Made(state) => go_on(gpu, &call, state, made.next().expect("it was ordered")),
+            What::Known(state, known) => draw_first_layer(gpu, &call, state, known),
+            What::OutOfSight(targets) => {
+                note_written(gpu, &call, &targets, &targets.surfaces);
+                Ok(())
+            }
+        };
+        record_end(gpu, result);
+    }
+    gpu.at = here;
+}
+
+/// What a draw has been made of goes on.
+fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: Made) -> Result<(), Stop> {
+    let Made { order: Order { stages, budget, .. }, result } = made;
+    let parts = result.unwrap_or_else(|panic| resume_unwind(panic));
+    let primitives = match parts {
+        Ok(Parts { shaded, assembled, milliseconds: [of_vertices, of_primitives] })
+            if budget.cut().is_none() =>
+        {
+            gpu.budget.rejoin(&budget);
+            let Shaded { vertices, .. } = record_vertices(gpu, shaded, Stopwatch(None));
+            gpu.pipeline.stats.ms.vertex += of_vertices;
+            gpu.pipeline.stats.ms.primitive += of_primitives;
+            gpu.pipeline.found += KNOWN_PER_NEW - 1;
+            match assembled {
+                Some(assembled) => {
+                    let made = record_primitives(gpu, call, assembled, vertices, Vec::new());
+                    Some(keep(gpu, call, stages, &state, made))
+                }
+                None => {
+                    unknown_type(gpu, call, stages.topology());
+                    None
+                }
+            }
+        }
+        // A part of the budget was too small: with all of it.
+        _ => primitives(gpu, call, stages, &state, None)?,
+    };
+    match primitives {
+        Some(primitives) => draw_first_layer(gpu, call, state, primitives),
+        None => Ok(()),
+    }
+}
+
+impl Shop {
+    /// Somebody who has nothing else to do begins to work in it.
+    fn open(memory: Memory) -> Arc<Self> {
+        let shop = Arc::new(Self {
+            orders: Mutex::default(),
+            made: Mutex::default(),
+            memory: RwLock::new(Some(memory)),
+            is_closed: AtomicBool::new(false),
+        });
+        if rayon::current_num_threads() > 1 {
+            let theirs = shop.clone();
+            rayon::spawn(move || theirs.help());
+        }
+        shop
+    }
+
+    /// Makes what there is, and looks out for more.
+    fn help(&self) {
+        let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
+        let mut idle_since = None;
+        while let Some(memory) = &*memory {
+            if self.make_next(memory) {
+                idle_since = None;
+                continue;
+            }
+            let since = *idle_since.get_or_insert_with(Instant::now);
+            if self.is_closed.load(Ordering::Acquire) || since.elapsed() >= AWAKE {
+                return;
+            }
+            thread::yield_now();
+        }
+    }
+
+    /// Makes the next, if one is left.
+    fn make_next(&self, memory: &Memory) -> bool {
+        let Some(order) = locked(&self.orders).pop_front() else { return false };
+        let made = order.make(memory);
+        locked(&self.made).push(made);
+        true
+    }
+
+    /// Makes what is left. Gives all in their order; nobody has memory any more.
+    fn close(&self) -> Vec<Made> {
+        self.is_closed.store(true, Ordering::Release);
+        let memory: RwLockReadGuard<'_, _> = self.memory.read().unwrap_or_else(PoisonError::into_inner);
+        while memory.as_ref().is_some_and(|memory| self.make_next(memory)) {}
+        drop(memory);
+        // Who still makes one is done with it before he could be waited for asleep.
+        let mut memory = loop {
+            match self.memory.try_write() {
+                Ok(memory) => break memory,
+                Err(TryLockError::Poisoned(memory)) => break memory.into_inner(),
+                Err(TryLockError::WouldBlock) => thread::yield_now(),
+            }
+        };
+        *memory = None;
+        let mut made = std::mem::take(&mut *locked(&self.made));
+        made.sort_unstable_by_key(|made| made.order.number);
+        made
+    }
+}
+
+impl Order {
+    fn make(mut self, memory: &Memory) -> Made {
+        let make = || {
+            let start = Stopwatch::if_asked(self.is_timed);
+            let mut shaded = self.stages.vertex.shade_small(memory, &mut self.budget)?;
+            let of_vertices = start.milliseconds();
+            let list = std::mem::take(&mut shaded.list);
+            let assembled = setup::assemble_in(&self.primitive, &mut shaded.vertices, &list, &[], MAX_HELD);
+            let milliseconds = [of_vertices, start.milliseconds() - of_vertices];
+            Ok(Parts { shaded, assembled, milliseconds })
+        };
+        let result = catch_unwind(AssertUnwindSafe(make));
+        Made { order: self, result }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
