@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 /// leaves the byte's steps, rounded once, as the product of both alone would be.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
-pub fn unorm8(dwords: __m512i, byte: u32) -> __m512 {
+pub(crate) fn unorm8(dwords: __m512i, byte: u32) -> __m512 {
     const STEP: f32 = super::unorm_step(8);
     /// Its last mantissa bit is worth 1.
     const ABOVE: f32 = (1 << 23) as f32;

@@ -130,18 +130,12 @@ impl Warp {
         self.lane_instructions = 0;
     }
 
-    /// Back to the first instruction of a program that runs side by side, as [`Warp::restart_but`]; it will have run so
-    /// many `instructions`.
+    /// Back to the first instruction of a program that runs side by side: as [`Warp::restart_but`] where all lanes that are
+    /// not `live` help. It will have run so many `instructions`.
     #[inline]
-    pub fn begin_together(
-        &mut self,
-        given: Range<u32>,
-        program: &Program,
-        [live, helpers]: [Mask; 2],
-        instructions: u64,
-    ) {
+    pub fn begin_together(&mut self, given: Range<u32>, program: &Program, live: Mask, instructions: u64) {
         self.clear(given, program);
-        (self.live, self.idle, self.killed) = (live, !(live | helpers), 0);
+        (self.live, self.idle, self.killed) = (live, 0, 0);
         self.executed = instructions;
     }
 

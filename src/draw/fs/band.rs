@@ -200,7 +200,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                 Coloring::Shaded => {
                     let lanes = quad_order(mask);
                     self.make_way(index, at, mask, lanes);
-                    if quads_of(lanes) >= BLOCK && !self.worker.stage.stores() {
+                    if occupied(lanes) == EVERY_QUAD && !self.worker.stage.stores() {
                         halves.all[blocks] = (at, lanes);
                         blocks += 1;
                     } else {
@@ -257,8 +257,8 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         queue.iter().any(|quad| quad.primitive != primitive && quad.touches(at, mask))
     }
 
-    /// Shades some times 8x4 pixels (four to a quad), each a warp of its own. They share none, so that they may come
-    /// behind what else there is of their primitive.
+    /// Shades some times 8x4 pixels (four to a quad, and some in every quad), each a warp of its own. They share none, so
+    /// that they may come behind what else there is of their primitive.
     #[inline(never)]
     fn blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
         for blocks in blocks.chunks(TOGETHER) {
@@ -278,8 +278,8 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             let pairs = warps.iter_mut().map(|warp| warp.full_pair_mut(id).expect("two registers"));
             perspective_of_blocks(&self.draw.primitives[primitive as usize], blocks, pairs);
         };
-        let lanes = blocks.iter().map(|(_, mask)| lanes_of_block(*mask));
-        if !self.worker.run_together(toll, lanes, &pieces, id..id + 2, enter) {
+        let live = blocks.iter().map(|(_, mask)| *mask);
+        if !self.worker.run_together(toll, live, &pieces, id..id + 2, enter) {
             return false;
         }
         for (number, (at, mask)) in blocks.iter().enumerate() {
@@ -297,7 +297,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             let quads = quads(primitive, at, mask);
             let mut pieces = WarpQuads::of_block(&quads, at, self.source);
             pieces.set_frame(&self.frames.alone);
-            self.warp(&pieces, lanes_of_block(mask));
+            self.warp(&pieces, WarpLanes { live: mask, helpers: !mask });
         }
     }
 
@@ -435,9 +435,6 @@ struct Halves {
     count: usize,
 }
 
-/// How many quads of 8x4 pixels have to have some, so that they are shaded by themselves and not queued.
-const BLOCK: u32 = 7;
-
 /// How many primitives before one is drawn it is fetched.
 const AHEAD: usize = 3;
 
@@ -509,20 +506,13 @@ pub fn test_quads(
     passed
 }
 
-/// How many quads have pixels of `mask`, four to a quad.
-fn quads_of(mask: u32) -> u32 {
-    occupied(mask).count_ones()
-}
+/// The first lane of each quad.
+const EVERY_QUAD: u32 = 0x1111_1111;
 
-/// The first lane of each quad that has pixels of `mask`.
+/// The first lane of each quad that has pixels of `mask`, four to a quad.
 fn occupied(mask: u32) -> u32 {
     let pairs = mask | mask >> 1;
-    (pairs | pairs >> 2) & 0x1111_1111
-}
-
-/// The lanes of a warp of 8x4 pixels: those outside the primitive help where their quad has one inside.
-fn lanes_of_block(mask: u32) -> WarpLanes {
-    WarpLanes { live: mask, helpers: 15 * occupied(mask) & !mask }
+    (pairs | pairs >> 2) & EVERY_QUAD
 }
 
 /// The lanes of a warp of these quads: those outside the primitive help.

@@ -120,7 +120,12 @@ pub fn pack_quads(primitive: u32, at: [i32; 2], mask: u32, out: &mut [Quad; QUAD
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,popcnt")]
 #[inline]
-pub fn quads_at_once(primitive: u32, [x, y]: [i32; 2], mask: u32, out: &mut [Quad; QUADS]) -> usize {
+pub(in crate::draw) fn quads_at_once(
+    primitive: u32,
+    [x, y]: [i32; 2],
+    mask: u32,
+    out: &mut [Quad; QUADS],
+) -> usize {
     use std::arch::x86_64::*;
     let four = |y: i32, masks: u32| {
         let all = _mm512_broadcast_i32x4(_mm_setr_epi32(x, y, masks as i32, primitive as i32));

@@ -130,18 +130,18 @@ impl<'a> Worker<'a> {
         self.stage.program.routine().filter(|_| !looks)?.toll()
     }
 
-    /// Runs a warp for each of `lanes` side by side, in [`Worker::beside`]: they have a `toll`, and the primitive of
-    /// `quads`. `enter` writes all lanes of full registers `given`, which are in the rows of each. What they do and cost is
+    /// Runs a warp for each mask of `live` lanes side by side, in [`Worker::beside`], whose other lanes help: they have a
+    /// `toll`, and the primitive of `quads`. `enter` writes all lanes of full registers `given`, which are in the rows of each. What they do and cost is
     /// what it is one after the other. False, and nothing done, where it might not be.
     pub fn run_together(
         &mut self,
         toll: Toll,
-        lanes: impl ExactSizeIterator<Item = WarpLanes>,
+        live: impl ExactSizeIterator<Item = Mask>,
         quads: &WarpQuads<'_>,
         given: Range<u32>,
         enter: impl FnOnce(&mut [Warp]),
     ) -> bool {
-        let count = lanes.len();
+        let count = live.len();
         if self.memory.left() <= count as u64 * price(toll)
             || self.ends.as_ref().is_some_and(Ends::are_reached)
         {
@@ -152,8 +152,8 @@ impl<'a> Worker<'a> {
         }
         let warps = &mut self.beside[..count];
         let program = &self.stage.program;
-        for (warp, WarpLanes { live, helpers }) in warps.iter_mut().zip(lanes) {
-            warp.begin_together(given.clone(), program, [live, helpers], toll.instructions);
+        for (warp, live) in warps.iter_mut().zip(live) {
+            warp.begin_together(given.clone(), program, live, toll.instructions);
         }
         enter(warps);
         let mut environment = StageEnvironment { memory: &mut self.memory, quads: Some(quads) };
@@ -618,10 +618,9 @@ mod tests {
         };
         let ((ran, found), log, _) = worker.one_job(units, |worker| {
             let toll = worker.toll().expect("it goes straight on");
-            let ran =
-                worker.run_together(toll, [WarpLanes::first(LANES); 4].into_iter(), &quads, 0..2, |warps| {
-                    warps.iter_mut().enumerate().for_each(|(n, warp)| enter(warp, n));
-                });
+            let ran = worker.run_together(toll, [Mask::MAX; 4].into_iter(), &quads, 0..2, |warps| {
+                warps.iter_mut().enumerate().for_each(|(n, warp)| enter(warp, n));
+            });
             let mut found: Vec<Lanes> = worker.beside.iter().map(|warp| *warp.full(6)).collect();
             if !ran {
                 found = (0..4)

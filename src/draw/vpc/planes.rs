@@ -298,6 +298,19 @@ mod tests {
     }
 
     #[test]
+    fn that_a_list_is_interpolated_says_nothing_of_another() {
+        let (scene, state) = (Scene::new(), FrameState::default());
+        let [smooth, replaced]: [&[u16]; 2] = [&[0, 2], &[0, 1]];
+        let has_planes = |list: &[u16]| {
+            let (quads, source) = (scene.quads(POINT), scene.source());
+            let mut pieces = WarpQuads::new(&quads, &source);
+            pieces.set_frame(&state);
+            pieces.has_planes(list)
+        };
+        assert_eq!([smooth, replaced, smooth, smooth].map(has_planes), [true, false, true, true]);
+    }
+
+    #[test]
     fn what_a_frame_holds_is_not_made_again() {
         let scene = Scene::new();
         let (state, list) = (FrameState::default(), [0, 3]);

@@ -82,7 +82,7 @@ impl<'a> Dwords<'a> {
     }
 
     /// Never called.
-    pub fn behind(&self, _: __m512i) -> __m512i {
+    pub fn pairs(&self, _: __m512i) -> [__m512i; 2] {
         match self.0 {}
     }
 }

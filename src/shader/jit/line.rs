@@ -88,8 +88,8 @@ impl Line {
         Some(Toll { instructions, compiled, requests: requests? })
     }
 
-    /// Runs `warps` side by side along the whole of it, which has a [`Line::toll`]: all of them along a stretch before
-    /// the next. They have the same primitive, and so one frame, of which the first has the memory.
+    /// Runs all lanes of `warps` side by side along the whole of it, which has a [`Line::toll`]: all of them along a
+    /// stretch before the next. They have the same primitive, and so one frame, of which the first has the memory.
     /// False, and nothing done, if that cannot be had.
     pub(super) fn take_together(
         &self,
@@ -114,12 +114,11 @@ impl Line {
             }
             let Effect::Op(op, destination) = &program.steps[*last as usize].effect else { continue };
             for warp in &mut *warps {
-                let lanes = !warp.idle;
                 let filtered =
-                    plain.as_ref().is_some_and(|plain| warp.filter(plain, *destination, lanes, environment));
+                    plain.as_ref().is_some_and(|plain| warp.filter(plain, *destination, ALL, environment));
                 if !filtered {
                     // It has texels for whoever asks.
-                    let _ = warp.ask(op, *destination, lanes, environment);
+                    let _ = warp.ask(op, *destination, ALL, environment);
                 }
             }
         }
@@ -129,7 +128,7 @@ impl Line {
 }
 
 impl Segment {
-    /// Runs its operations in all lanes of `warps`: what idle ones compute nobody reads.
+    /// Runs its operations in all lanes of `warps`.
     fn run_together(
         &self,
         program: &Program,

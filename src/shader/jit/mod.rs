@@ -104,7 +104,7 @@ pub fn run(
     }
 }
 
-/// Runs `warps`, which have begun with [`Warp::begin_together`], side by side to the end that each would
+/// Runs all lanes of `warps`, which have begun with [`Warp::begin_together`], side by side to the end that each would
 /// come to alone; what is interpolated is the same primitive for all. False, and nothing of that done, if it cannot be.
 pub fn run_together(program: &Program, warps: &mut [Warp], environment: &mut impl Environment) -> bool {
     program.routine().is_some_and(|routine| routine.run_together(program, warps, environment))

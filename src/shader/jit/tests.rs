@@ -303,7 +303,7 @@ fn same(words: &[u64], values: &[u32], live: Mask, helpers: Mask, on_kill: Kille
     }
 }
 
-/// Warps of all lanes or some, each with these `values` turned by other lanes, side by side and one after the other.
+/// Warps of all lanes, live or helping, each with these `values` turned by other lanes, side by side and one after the other.
 fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
     let Some(toll) = routine.toll() else { return };
     let constants: Vec<u32> = (0..64).map(|n| (n as f32 * 0.75).to_bits()).collect();
@@ -319,17 +319,16 @@ fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
             *warp.full_mut(id) = Lanes(std::array::from_fn(value));
         }
     };
-    let all = [1, TOGETHER].map(|count| (count, [ALL, 0]));
-    for (count, [live, helpers]) in all.into_iter().chain([(TOGETHER, [0x0f20_3c81, 0x001d_030e])]) {
+    for (count, live) in [(1, ALL), (TOGETHER, ALL), (TOGETHER, 0x0f21_3c85)] {
         let mut warps = vec![used(); count];
         for (turn, warp) in warps.iter_mut().enumerate() {
-            warp.begin_together(0..0, program, [live, helpers], toll.instructions);
+            warp.begin_together(0..0, program, live, toll.instructions);
             enter(warp, turn);
         }
         assert!(routine.run_together(program, &mut warps, &mut Numbers));
         for (turn, found) in warps.iter().enumerate() {
             let mut warp = used();
-            warp.restart(program, live, helpers);
+            warp.restart(program, live, !live);
             enter(&mut warp, turn);
             assert_eq!(run(program, routine, &mut warp, &mut Numbers), Outcome::Ended);
             assert_eq!(found.covered(), warp.covered());
