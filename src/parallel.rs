@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ pub fn each_with<J: Send, S, R: Send>(
     let left = Mutex::new(jobs.into_iter().enumerate());
     let done = Mutex::new(Vec::new());
     let take = |from: Helpers| {
-        let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = locked(&left);
         match from {
             Helpers::TakeFirst => left.next(),
             Helpers::TakeLast => left.next_back(),
@@ -57,7 +57,7 @@ pub fn each_with<J: Send, S, R: Send>(
             mine.push((number, work(&mut own, job)));
             next = take(from);
         }
-        done.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
+        locked(&done).append(&mut mine);
     };
     let gone = AtomicUsize::new(0);
     rayon::scope(|scope| {
@@ -73,6 +73,11 @@ pub fn each_with<J: Send, S, R: Send>(
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|(number, _)| *number);
     done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// What is in `mutex`, whatever became of who had it before.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Counts a helper that goes, whatever makes him.
@@ -91,23 +96,29 @@ thread_local! {
 
 /// Helps with whatever there is for threads to do until `is_over`, as long as there is something now and then. False
 /// if there was nothing for a while, or this thread is none that helps.
-pub fn help_until(mut is_over: impl FnMut() -> bool) -> bool {
+pub fn help_until(is_over: impl FnMut() -> bool) -> bool {
     let before = HELPS.replace(true);
+    let is_over = work_until(is_over, rayon::yield_now);
+    HELPS.set(before);
+    is_over
+}
+
+/// Does `work`, which says whether there was any, until `is_over`, as long as there is some now and then. False if there
+/// was none for a while, or it says that there will be none.
+pub fn work_until(mut is_over: impl FnMut() -> bool, mut work: impl FnMut() -> Option<Yield>) -> bool {
     let mut idle_since = None;
-    let is_over = loop {
+    loop {
         if is_over() {
-            break true;
+            return true;
         }
-        match rayon::yield_now() {
+        match work() {
             Some(Yield::Executed) => idle_since = None,
             Some(Yield::Idle) if idle_since.get_or_insert_with(Instant::now).elapsed() < AWAKE => {
                 thread::yield_now();
             }
-            Some(Yield::Idle) | None => break false,
+            Some(Yield::Idle) | None => return false,
         }
-    };
-    HELPS.set(before);
-    is_over
+    }
 }
 
 /// Stays awake for what is about to begin, if this is not the thread `other`, and none that waits for something: whoever

@@ -29,8 +29,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use a4emu_decoder::guesses::Guess;
-use a4emu_decoder::regs::enums::PrimType;
-use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
 use crate::budget::Work;
 use crate::fault::{Fault, Miss};
@@ -43,7 +41,10 @@ use ahead::{Ahead, KNOWN_PER_NEW, catch_up, finish_ahead, make_room, offer};
 use guesses::record_guesses;
 use late::{Resolves, settle_stages, settle_state, settle_vertices};
 use look::{Watch, watched};
-use record::{record_cost, record_end, record_fragments, record_log, record_outside, record_unsupported};
+use record::{
+    record_cost, record_end, record_fragments, record_log, record_outside, record_primitives,
+    record_unsupported, record_vertices, unknown_type,
+};
 use unmade::Unmade;
 use whole::{feed_back, whole_primitives};
 
@@ -59,7 +60,7 @@ use super::fs::{DrawState, FragmentDraw, Plan};
 use super::gras::layers::{self, Grouping, Layer};
 use super::gras::primitives::Primitives;
 use super::gras::raster::Rect;
-use super::gras::setup::{self, Assembled, PrimitiveState};
+use super::gras::setup::{self, PrimitiveState};
 use super::gras::viewport::Projection;
 use super::gs::cost::DispatchCosts;
 use super::gs::dispatch::Setting;
@@ -76,7 +77,7 @@ use super::sp::state::StageState;
 use super::stats::{CostList, Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
-use super::vertices::{VertexStream, Vertices};
+use super::vertices::VertexStream;
 use super::vfd::state::{FetchState, attributes};
 use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
@@ -161,10 +162,7 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     let result = match call.pass {
         // The result would be the visibility stream, which nobody reads.
         Pass::Binning => Ok(()),
-        Pass::Resolve => {
-            unmade::finish(gpu);
-            resolve::resolve(gpu, call)
-        }
+        Pass::Resolve => resolve::resolve(gpu, call),
         Pass::Gmem | Pass::Bypass | Pass::Restore if discards(&gpu.regs) => vertices_only(gpu, call),
         Pass::Gmem | Pass::Bypass | Pass::Restore => render(gpu, call),
     };
@@ -315,15 +313,6 @@ fn vertices(
     Ok(record_vertices(gpu, shaded, start))
 }
 
-/// Records what the vertex shader did since `start`.
-fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Stopwatch) -> Shaded {
-    gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
-    record_cost(gpu, Stage::VS, &shaded.log, 0);
-    record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
-    gpu.pipeline.stats.ms.vertex += start.milliseconds();
-    shaded
-}
-
 /// What the previous tile left of what reaches the rasteriser.
 fn known_primitives(
     gpu: &mut Gpu,
@@ -367,14 +356,25 @@ fn assembled(
     state: &DrawState,
     stream: VertexStream,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
-    gpu.pipeline.found += KNOWN_PER_NEW - 1;
     let work = if stages.is_plain() { 0 } else { stream.list.len() as u64 };
     charge(&mut gpu.budget, Work::Vertex, work)?;
-    let Some(made) = set_up(gpu, call, &state.primitive, stream) else {
+    let made = set_up(gpu, call, &state.primitive, stream);
+    Ok(keep_if_known(gpu, call, stages, state, made))
+}
+
+/// What a draw has made, if set-up knows its primitive type; otherwise that is recorded.
+fn keep_if_known(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stages: VertexStages,
+    state: &DrawState,
+    made: Option<Primitives>,
+) -> Option<Arc<Primitives>> {
+    gpu.pipeline.found += KNOWN_PER_NEW - 1;
+    if made.is_none() {
         unknown_type(gpu, call, stages.topology());
-        return Ok(None);
-    };
-    Ok(Some(keep(gpu, call, stages, state, made)))
+    }
+    Some(keep(gpu, call, stages, state, made?))
 }
 
 /// What a draw has `made`: kept for the next tile, if that will have the same.
@@ -407,32 +407,6 @@ fn set_up(
     let assembled = setup::assemble_in(state, &mut vertices, &list, &words, MAX_HELD)?;
     gpu.pipeline.stats.ms.primitive += start.milliseconds();
     Some(record_primitives(gpu, call, assembled, vertices, words))
-}
-
-/// Records what set-up has made of `vertices`.
-fn record_primitives(
-    gpu: &mut Gpu,
-    call: &DrawCall,
-    Assembled { primitives, left_out }: Assembled,
-    vertices: Vertices,
-    words: Vec<PRIMITIVE_WORD>,
-) -> Primitives {
-    gpu.pipeline.stats.primitives += primitives.len() as u64;
-    no_room(gpu, call, left_out);
-    Primitives::new(vertices, primitives, words)
-}
-
-/// Records that set-up does not know a type of primitive.
-fn unknown_type(gpu: &mut Gpu, call: &DrawCall, topology: PrimType) {
-    gpu.report.unsupported(format!("draw {}: primitive type {topology:?}", call.number), gpu.at);
-}
-
-/// Records that there was no room for primitives at the end of a draw, if there are such.
-fn no_room(gpu: &mut Gpu, call: &DrawCall, left_out: usize) {
-    if left_out > 0 {
-        let what = format!("draw {}: there is no room for its last {left_out} primitives", call.number);
-        gpu.report.cut(what, gpu.at);
-    }
 }
 
 /// Draws all primitives to the first layer of the targets: later, if nobody can see that.

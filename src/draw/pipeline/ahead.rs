@@ -10,14 +10,14 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::budget::Budget;
 use crate::draw::fs::batch::{Finished, Sorted};
 use crate::gpu::{Gmem, Gpu};
 use crate::memory::{Lent, Memory};
-use crate::parallel::{help_until, stay_awake};
+use crate::parallel::{help_until, locked, stay_awake};
 
 use super::late::Resolves;
 use super::{flush, helper, record_finished, take_batch};
@@ -105,10 +105,6 @@ impl Ahead {
         drop(line);
         self.begun.push_back(done);
     }
-}
-
-fn locked(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
-    line.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Task {

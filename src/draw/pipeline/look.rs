@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use a4emu_decoder::regs::enums::PrimType;
 
+use super::record::{no_room, unknown_type};
 use super::{
-    affordable, assembled, draw_state, drawable, flush, missing_code, no_room, stage, unknown_type,
-    vertex_stages, vertex_stream,
+    affordable, assembled, draw_state, drawable, flush, missing_code, stage, vertex_stages, vertex_stream,
 };
 use crate::budget::Work;
 use crate::draw::call::{DispatchCall, DrawCall};

@@ -19,7 +19,8 @@ use crate::fault::Missing;
 use crate::gpu::Gpu;
 
 use super::guesses::record_guesses;
-use super::{Stopwatch, draw_first_layer, keep, record_vertices, set_up};
+use super::record::record_vertices;
+use super::{Stopwatch, draw_first_layer, keep, set_up};
 
 /// Bytes from which a draw goes in parts: clipping can make four times as many of them.
 const LARGE: u64 = MAX_HELD / 4;

@@ -1,14 +1,23 @@
 //! What is recorded of draws: how they ended, what they took, what went wrong.
 
 use a4emu_decoder::guesses::Guess;
+use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
+use crate::draw::call::DrawCall;
+use crate::draw::gras::primitives::Primitives;
+use crate::draw::gras::setup::Assembled;
 use crate::draw::rb::surface::{Location, Outside, Surface};
 use crate::draw::sp::log::ShaderLog;
 use crate::draw::stats::StageCost;
 use crate::draw::stop::Stop;
+use crate::draw::vertices::Vertices;
+use crate::draw::vs::Shaded;
 use crate::fault::{Client, Fault, Miss};
 use crate::gpu::{Gpu, Stage};
 use crate::shader::Reach;
+
+use super::Stopwatch;
 
 /// Records how a draw or dispatch ended.
 pub(super) fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
@@ -19,6 +28,41 @@ pub(super) fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
     }
     if let Some(news) = gpu.budget.news() {
         gpu.report.cut(news, gpu.at);
+    }
+}
+
+/// Records what the vertex shader did since `start`.
+pub(super) fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Stopwatch) -> Shaded {
+    gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
+    record_cost(gpu, Stage::VS, &shaded.log, 0);
+    record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
+    gpu.pipeline.stats.ms.vertex += start.milliseconds();
+    shaded
+}
+
+/// Records what set-up has made of `vertices`.
+pub(super) fn record_primitives(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    Assembled { primitives, left_out }: Assembled,
+    vertices: Vertices,
+    words: Vec<PRIMITIVE_WORD>,
+) -> Primitives {
+    gpu.pipeline.stats.primitives += primitives.len() as u64;
+    no_room(gpu, call, left_out);
+    Primitives::new(vertices, primitives, words)
+}
+
+/// Records that set-up does not know a type of primitive.
+pub(super) fn unknown_type(gpu: &mut Gpu, call: &DrawCall, topology: PrimType) {
+    gpu.report.unsupported(format!("draw {}: primitive type {topology:?}", call.number), gpu.at);
+}
+
+/// Records that there was no room for primitives at the end of a draw, if there are such.
+pub(super) fn no_room(gpu: &mut Gpu, call: &DrawCall, left_out: usize) {
+    if left_out > 0 {
+        let what = format!("draw {}: there is no room for its last {left_out} primitives", call.number);
+        gpu.report.cut(what, gpu.at);
     }
 }
 

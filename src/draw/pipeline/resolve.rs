@@ -14,10 +14,11 @@ use crate::shader::Reach;
 use super::ahead::offer_tile;
 use super::late::{Resolves, settle_state, settle_vertices};
 use super::record::record_unsupported;
-use super::{Pipeline, Stopwatch, flush, guesses, vertex_state, vertices};
+use super::{Pipeline, Stopwatch, flush, guesses, unmade, vertex_state, vertices};
 
 /// A draw of the resolve pass: its rectangle says what is copied.
 pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
+    unmade::finish(gpu);
     if gpu.pipeline.resolves == Resolves::AtOnce {
         flush(gpu);
     }

@@ -10,9 +10,10 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 use std::thread;
-use std::time::{Duration, Instant};
+
+use rayon::Yield;
 
 use crate::budget::Budget;
 use crate::draw::call::DrawCall;
@@ -26,24 +27,18 @@ use crate::draw::vs::Shaded;
 use crate::fault::Place;
 use crate::gpu::Gpu;
 use crate::memory::Memory;
+use crate::parallel::{locked, work_until};
 use crate::pass::Pass;
 
-use super::ahead::KNOWN_PER_NEW;
 use super::late::Resolves;
-use super::record::record_end;
-use super::{
-    Stopwatch, draw_first_layer, helper, keep, note_written, primitives, record_primitives, record_vertices,
-    unknown_type,
-};
+use super::record::{record_end, record_primitives, record_vertices};
+use super::{Stopwatch, draw_first_layer, helper, keep_if_known, note_written, primitives};
 
 /// Draws that are made at once in a batch, before others wait: who has a few does not gain by it.
 const AT_ONCE: u32 = 16;
 
 /// Draws that wait at most.
 const MOST: usize = 256;
-
-/// How long who makes them looks out for more.
-const AWAKE: Duration = Duration::from_micros(200);
 
 /// Draws that wait for their primitives, and known ones behind them.
 #[derive(Default)]
@@ -229,17 +224,9 @@ fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: Made) -> Result
             let Shaded { vertices, .. } = record_vertices(gpu, shaded, Stopwatch(None));
             gpu.pipeline.stats.ms.vertex += of_vertices;
             gpu.pipeline.stats.ms.primitive += of_primitives;
-            gpu.pipeline.found += KNOWN_PER_NEW - 1;
-            match assembled {
-                Some(assembled) => {
-                    let made = record_primitives(gpu, call, assembled, vertices, Vec::new());
-                    Some(keep(gpu, call, stages, &state, made))
-                }
-                None => {
-                    unknown_type(gpu, call, stages.topology());
-                    None
-                }
-            }
+            let made =
+                assembled.map(|assembled| record_primitives(gpu, call, assembled, vertices, Vec::new()));
+            keep_if_known(gpu, call, stages, &state, made)
         }
         // A part of the budget was too small: with all of it.
         _ => primitives(gpu, call, stages, &state, None)?,
@@ -269,18 +256,10 @@ impl Shop {
     /// Makes what there is, and looks out for more.
     fn help(&self) {
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
-        let mut idle_since = None;
-        while let Some(memory) = &*memory {
-            if self.make_next(memory) {
-                idle_since = None;
-                continue;
-            }
-            let since = *idle_since.get_or_insert_with(Instant::now);
-            if self.is_closed.load(Ordering::Acquire) || since.elapsed() >= AWAKE {
-                return;
-            }
-            thread::yield_now();
-        }
+        let Some(memory) = &*memory else { return };
+        let is_over = || self.is_closed.load(Ordering::Acquire) && locked(&self.orders).is_empty();
+        let next = || Some(if self.make_next(memory) { Yield::Executed } else { Yield::Idle });
+        work_until(is_over, next);
     }
 
     /// Makes the next, if one is left.
@@ -294,7 +273,7 @@ impl Shop {
     /// Makes what is left. Gives all in their order; nobody has memory any more.
     fn close(&self) -> Vec<Made> {
         self.is_closed.store(true, Ordering::Release);
-        let memory: RwLockReadGuard<'_, _> = self.memory.read().unwrap_or_else(PoisonError::into_inner);
+        let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
         while memory.as_ref().is_some_and(|memory| self.make_next(memory)) {}
         drop(memory);
         // Who still makes one is done with it before he could be waited for asleep.
@@ -326,8 +305,4 @@ impl Order {
         let result = catch_unwind(AssertUnwindSafe(make));
         Made { order: self, result }
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

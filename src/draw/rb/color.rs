@@ -12,7 +12,7 @@ use crate::shader::{Lanes, Number};
 
 use crate::draw::gras::quad::Quads;
 use crate::draw::rb::blend::{Blend, ByAlpha, Colors, limit, rop};
-use crate::draw::rb::depth::Words;
+use crate::draw::rb::depth::{Words, select};
 use crate::draw::rb::dither::Dither;
 use crate::draw::rb::pixels::{Pixels, in_quads, in_rows};
 use crate::draw::rb::surface::{Dwords, PixelRows};
@@ -244,8 +244,10 @@ fn blend_block(
     }
     let mut old = [0; 32];
     rows.load(&mut old);
-    let old = in_quads(&old);
-    rows.store(&in_rows(&chosen(mask, &blended_all(target, blend, src, &old), &old)));
+    let mut pixels = in_quads(&old);
+    let new = blended_all(target, blend, src, &pixels);
+    select(&mut pixels, &new, mask);
+    rows.store(&in_rows(&pixels));
 }
 
 #[inline(always)]
@@ -285,18 +287,9 @@ fn store_unorm8_by_loops(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords
     }
     let mut old = [0; 32];
     rows.load(&mut old);
-    rows.store(&in_rows(&chosen(mask, &new, &in_quads(&old))));
-}
-
-/// `new` in the lanes of `mask`, `old` in the others.
-#[inline(always)]
-fn chosen(mask: u32, new: &Words, old: &Words) -> Words {
-    let mut out = [0; 32];
-    for i in 0..32 {
-        let lane = 0u32.wrapping_sub((mask >> i) & 1);
-        out[i] = new[i] & lane | old[i] & !lane;
-    }
-    out
+    let mut pixels = in_quads(&old);
+    select(&mut pixels, &new, mask);
+    rows.store(&in_rows(&pixels));
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]

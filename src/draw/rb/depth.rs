@@ -322,7 +322,7 @@ fn test_packed(test: &PackedTest, z: &[f32; 32], words: &mut Words, mask: u32) -
 
 /// Takes `new` in the lanes of `mask`.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn select(old: &mut Words, new: &Words, mask: u32) {
+pub(super) fn select(old: &mut Words, new: &Words, mask: u32) {
     for i in 0..32 {
         let lane = 0u32.wrapping_sub((mask >> i) & 1);
         old[i] = (new[i] & lane) | (old[i] & !lane);
