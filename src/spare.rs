@@ -20,22 +20,37 @@ const MAX_BYTES: usize = 64 << 20;
 impl<T: Clone> Spare<T> {
     /// A list of `count` items, each of which is `fill` or anything that was in a list before.
     pub fn take(&self, count: usize, fill: T) -> Vec<T> {
-        if count * size_of::<T>() < LONG {
-            return vec![fill; count];
-        }
-        // Who cannot have them at once does without: after a fork nobody may be there to give them back.
-        let spare = self.0.try_lock().ok().and_then(|mut all| {
-            let fits = |list: &Vec<T>| list.capacity() >= count;
-            let index = all.iter().rposition(fits)?;
-            Some(all.remove(index))
-        });
-        match spare {
+        match self.find(count) {
             Some(mut list) => {
                 list.resize(count, fill);
                 list
             }
             None => vec![fill; count],
         }
+    }
+
+    /// An empty list with as much room as there is.
+    pub fn largest(&self) -> Vec<T> {
+        let all = self.0.try_lock().ok();
+        let largest = all.and_then(|mut all| {
+            let (index, _) = all.iter().enumerate().max_by_key(|(_, list)| list.capacity())?;
+            Some(all.swap_remove(index))
+        });
+        largest.map_or_else(Vec::new, |mut list: Vec<T>| {
+            list.clear();
+            list
+        })
+    }
+
+    /// A list with room for `count` items, which is long.
+    fn find(&self, count: usize) -> Option<Vec<T>> {
+        if count * size_of::<T>() < LONG {
+            return None;
+        }
+        // Who cannot have them at once does without: after a fork nobody may be there to give them back.
+        let mut all = self.0.try_lock().ok()?;
+        let index = all.iter().rposition(|list| list.capacity() >= count)?;
+        Some(all.remove(index))
     }
 
     /// Keeps a list that has done its work, if it is long and there is room.
@@ -71,6 +86,19 @@ mod tests {
         assert_eq!(again.as_ptr(), place);
         assert_eq!((&again[..count - 5], &again[count - 5..]), (&vec![7; count - 5][..], &[3; 5][..]));
         assert_eq!(spare.take(count, 4), vec![4; count], "it is gone");
+    }
+
+    #[test]
+    fn what_is_left_is_emptied_for_who_has_nothing_yet() {
+        let spare = Spare::default();
+        let lists: [Vec<u32>; 3] = [1, 3, 2].map(|times| vec![7; times * LONG / 4]);
+        let [one, three, two] = lists.each_ref().map(|list| (list.as_ptr(), list.capacity()));
+        lists.into_iter().for_each(|list| spare.leave(list));
+        for place in [three, two, one] {
+            let list = spare.largest();
+            assert_eq!((list.len(), list.as_ptr(), list.capacity()), (0, place.0, place.1));
+        }
+        assert_eq!(spare.largest().capacity(), 0, "nothing is left");
     }
 
     #[test]

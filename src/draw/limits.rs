@@ -63,17 +63,27 @@ fn no_draw_makes_more_of_its_vertices_than_fits() {
 #[test]
 fn rows_of_vertices_hold_nothing_of_others() {
     const COUNT: u32 = 20_000;
-    let state = vertices(COUNT, 3);
+    let with_gaps = vertices(COUNT, 3);
+    let varyings = (0..3).map(|location| (0, location)).collect();
+    let outputs = VertexOutputs { varyings, ..(*with_gaps.outputs).clone() };
+    let whole = VertexState { outputs: outputs.into(), ..vertices(COUNT, 3) };
+    assert!(whole.outputs.are_whole() && !with_gaps.outputs.are_whole());
+    for state in [with_gaps, whole] {
+        rows_hold_nothing_of_others(&state, COUNT);
+    }
+}
+
+fn rows_hold_nothing_of_others(state: &VertexState, count: u32) {
     let leave = || {
-        let mut others = Vertices::unwritten(3, COUNT as usize, &state.stage.lists);
+        let mut others = Vertices::unwritten(3, count as usize, &state.stage.lists);
         others.rows_mut().fill(7);
     };
-    for work in [u64::MAX, Work::Vertex.price() * u64::from(COUNT) + Work::Warp.price() * 100] {
+    for work in [u64::MAX, Work::Vertex.price() * u64::from(count) + Work::Warp.price() * 100] {
         leave();
         let mut budget = Budget::new(work);
         let mut shaded = state.shade(&mut Memory::new(), &mut budget).unwrap_or_else(|_| panic!("it fits"));
         assert_eq!(budget.cut().is_some(), work != u64::MAX);
-        assert_eq!(shaded.vertices.len(), COUNT as usize);
+        assert_eq!(shaded.vertices.len(), count as usize);
         assert!(shaded.vertices.rows_mut().iter().all(|word| *word == 0));
     }
 }

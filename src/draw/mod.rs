@@ -39,6 +39,5 @@ pub mod vpc;
 pub mod vs;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
-pub use pipeline::helper::begin_submit;
 pub use pipeline::late::{Resolves, settle};
-pub use pipeline::{Pipeline, dispatch, flush, run};
+pub use pipeline::{Pipeline, begin_submit, dispatch, flush, run};

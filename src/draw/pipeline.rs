@@ -16,7 +16,7 @@
 
 mod ahead;
 mod guesses;
-pub mod helper;
+mod helper;
 pub mod late;
 pub mod look;
 mod parts;
@@ -36,6 +36,7 @@ use crate::fidelity::Line;
 use crate::gpu::{Gpu, Stage};
 use crate::memory::Memory;
 use crate::pass::Pass;
+use crate::spare::Spare;
 
 use ahead::{Ahead, KNOWN_PER_NEW, catch_up, finish_ahead, make_room, offer};
 use guesses::record_guesses;
@@ -72,6 +73,7 @@ use super::rb::rendered::Surfaces;
 use super::rb::state::{Targets, discards};
 use super::rb::surface::{Reads, Surface, copied, reachable, with_rows};
 use super::sp::kept::NoStage;
+use super::sp::launch::Threads;
 use super::sp::programs::Programs;
 use super::sp::state::StageState;
 use super::stats::{CostList, Stats, StatsReport, TessellationCost};
@@ -102,6 +104,8 @@ pub struct Pipeline {
     left: Left,
     /// Those before them, which others draw.
     ahead: Ahead,
+    /// Copies of surfaces that were worked on.
+    rows: Spare<u8>,
     /// Whether somebody is woken early.
     expected: helper::Expected,
     /// What it has taken to find what waits, in draws of known primitives.
@@ -151,6 +155,12 @@ impl Stopwatch {
     fn milliseconds(self) -> f64 {
         self.0.map_or(0.0, |start| start.elapsed().as_secs_f64() * 1e3)
     }
+}
+
+/// A submit begins.
+pub fn begin_submit(gpu: &mut Gpu) {
+    gpu.pipeline.primitives.begin_submit();
+    helper::begin_submit(gpu);
 }
 
 /// Runs a draw.
@@ -233,7 +243,7 @@ pub fn flush(gpu: &mut Gpu) {
         return;
     }
     let start = Stopwatch::of(gpu);
-    let batch = take_batch(gpu).sorted();
+    let batch = take_batch(gpu).sorted(Threads::All);
     let mut lent = batch.copies().lend(&mut gpu.mem);
     let finished = batch.shade(&mut gpu.gmem, &gpu.mem, &mut lent, &mut gpu.budget);
     lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));
@@ -488,7 +498,7 @@ fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Prim
     let reasons = reasons.as_deref();
     let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan, reasons };
     let budget = &mut gpu.budget;
-    let reads = reads(&state.fragment.stage, surfaces, &gpu.mem);
+    let reads = (reads(&state.fragment.stage, surfaces, &gpu.mem), &gpu.pipeline.rows);
     let (shaded, outside) = with_rows(surfaces, area, &mut gpu.gmem, &mut gpu.mem, reads, |rows, mem| {
         draw.shade(area, rows, mem, budget)
     });

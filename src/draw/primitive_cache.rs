@@ -17,6 +17,12 @@ use crate::draw::vs::VertexState;
 /// Bytes kept before everything is forgotten.
 const MAX_BYTES: usize = 128 << 20;
 
+/// Bytes of an entry that are worth giving to the next draw as soon as nobody needs them any more.
+const HEAVY: usize = 1 << 20;
+
+/// Submits after which nobody does who has not asked for them.
+const PATIENCE: u64 = 4;
+
 struct Entry {
     vertex: VertexState,
     primitive: Arc<PrimitiveState>,
@@ -25,6 +31,9 @@ struct Entry {
     /// When they were read, as [`Memory::now`] counts.
     time: u64,
     made: Arc<Primitives>,
+    bytes: usize,
+    /// The submit that has used it last.
+    used: u64,
 }
 
 /// Primitives by the slots of the draws' packets ([`Slots`](crate::memo::Slots)).
@@ -32,27 +41,55 @@ struct Entry {
 pub struct PrimitiveCache {
     entries: BySlot<Entry>,
     bytes: usize,
+    /// How many submits there have been.
+    submits: u64,
+    /// Slots that may have entries that are [`HEAVY`].
+    heavy: Vec<usize>,
 }
 
 impl PrimitiveCache {
     /// Forgets everything.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self { submits: self.submits, ..Self::default() };
+    }
+
+    /// A submit begins: what is heavy and has not been used for some is forgotten. Frames seldom draw what those before
+    /// them have.
+    pub fn begin_submit(&mut self) {
+        self.submits += 1;
+        for slot in std::mem::take(&mut self.heavy) {
+            match self.entries.get(slot) {
+                Some(entry) if entry.bytes < HEAVY => {}
+                Some(entry) if entry.used + PATIENCE >= self.submits => self.heavy.push(slot),
+                _ => self.remove(slot),
+            }
+        }
+    }
+
+    fn remove(&mut self, slot: usize) {
+        self.bytes -= self.entries.get(slot).map_or(0, |entry| entry.bytes);
+        self.entries.remove(slot);
     }
 
     /// What the packet of `slot` drew before, if it would draw the same now.
     pub fn find(
-        &self,
+        &mut self,
         slot: usize,
         vertex: &VertexState,
         primitive: &Arc<PrimitiveState>,
         memory: &Memory,
     ) -> Option<Arc<Primitives>> {
-        let entry = self.entries.get(slot)?;
+        let entry = self.entries.get_mut(slot)?;
         let same = (Arc::ptr_eq(&entry.primitive, primitive) || entry.primitive == *primitive)
             && entry.vertex.is_same(vertex)
             && entry.sources.iter().all(|(at, len)| memory.is_unchanged(*at, *len, entry.time));
-        same.then(|| entry.made.clone())
+        if same {
+            entry.used = self.submits;
+            return Some(entry.made.clone());
+        }
+        // Its memory is for what is made instead.
+        self.remove(slot);
+        None
     }
 
     /// Keeps what the packet of `slot` drew, if it depends on nothing but state and
@@ -68,12 +105,16 @@ impl PrimitiveCache {
         let Some(sources) = known_sources(&vertex, memory) else { return };
         // Draws may share their constants; each is counted as if it had its own.
         let bytes = made.bytes() + size_of::<Entry>() + 4 * vertex.stage.constants.len();
+        self.remove(slot);
         if self.bytes + bytes > MAX_BYTES {
             self.clear();
         }
         self.bytes += bytes;
-        let entry = Entry { vertex, primitive, sources, time: memory.now(), made: made.clone() };
-        self.entries.put(slot, entry);
+        if bytes >= HEAVY && !self.heavy.contains(&slot) {
+            self.heavy.push(slot);
+        }
+        let (time, used, made) = (memory.now(), self.submits, made.clone());
+        self.entries.put(slot, Entry { vertex, primitive, sources, time, made, bytes, used });
     }
 }
 
@@ -107,4 +148,93 @@ fn known_sources(vertex: &VertexState, memory: &Memory) -> Option<Vec<(u32, u32)
     }
     let is_known = |(at, len): (u32, u32)| memory.slice(at, len as usize).is_some();
     sources(vertex).all(is_known).then(|| sources(vertex).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::regs::enums::PrimType;
+
+    use super::*;
+    use crate::draw::gras::state::Viewports;
+    use crate::draw::sp::state::StageState;
+    use crate::draw::vertices::Vertices;
+    use crate::draw::vfd::state::FetchState;
+    use crate::draw::vpc::state::VertexOutputs;
+    use crate::gpu::Model;
+
+    struct Scene {
+        cache: PrimitiveCache,
+        memory: Memory,
+        stage: Arc<StageState>,
+        primitive: Arc<PrimitiveState>,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let (regs, topology) = (Default::default(), PrimType::DI_PT_TRILIST);
+            let primitive = PrimitiveState::snapshot(&regs, topology, Viewports::First, Model::default());
+            Self {
+                cache: PrimitiveCache::default(),
+                memory: Memory::new(),
+                stage: StageState::of("end\n").into(),
+                primitive: primitive.into(),
+            }
+        }
+
+        fn vertex(&self, count: u32) -> VertexState {
+            let outputs =
+                VertexOutputs { position: 0, point_size: None, varyings: Vec::new(), components: 0 };
+            let fetch = FetchState { count, ..FetchState::default() };
+            VertexState { fetch, stage: self.stage.clone(), outputs: outputs.into() }
+        }
+
+        /// The draw of `slot` has so many vertices.
+        fn keep(&mut self, slot: usize, vertices: u32) {
+            let made = Primitives::new(Vertices::new(0, vertices as usize), Vec::new(), Vec::new());
+            let vertex = self.vertex(vertices);
+            self.cache.keep(slot, vertex, self.primitive.clone(), &self.memory, &Arc::new(made));
+        }
+
+        fn finds(&mut self, slot: usize, vertices: u32) -> bool {
+            let vertex = self.vertex(vertices);
+            self.cache.find(slot, &vertex, &self.primitive.clone(), &self.memory).is_some()
+        }
+    }
+
+    const MANY: u32 = (HEAVY / 20) as u32;
+
+    #[test]
+    fn what_is_heavy_is_kept_as_long_as_somebody_asks_for_it() {
+        let mut scene = Scene::new();
+        for (slot, vertices) in [(0, MANY), (1, MANY), (2, 3)] {
+            scene.keep(slot, vertices);
+        }
+        for _ in 0..=PATIENCE {
+            assert!(scene.finds(1, MANY));
+            scene.cache.begin_submit();
+        }
+        assert_eq!(
+            [(0, MANY), (1, MANY), (2, 3)].map(|(slot, count)| scene.finds(slot, count)),
+            [false, true, true]
+        );
+        assert!(scene.cache.bytes < 2 * HEAVY, "what is forgotten does not count");
+        (0..=PATIENCE).for_each(|_| scene.cache.begin_submit());
+        assert_eq!([(1, MANY), (2, 3)].map(|(slot, count)| scene.finds(slot, count)), [false, true]);
+        assert!(scene.cache.heavy.is_empty());
+    }
+
+    #[test]
+    fn what_is_replaced_does_not_count() {
+        let mut scene = Scene::new();
+        for count in [MANY, MANY + 1, 5] {
+            assert!(!scene.finds(0, count), "it was another");
+            assert_eq!(scene.cache.bytes, 0);
+            scene.keep(0, count);
+            scene.keep(0, count);
+            assert!(scene.finds(0, count));
+        }
+        assert!(scene.cache.bytes < HEAVY);
+        scene.cache.begin_submit();
+        assert!(scene.cache.heavy.is_empty() && scene.finds(0, 5));
+    }
 }

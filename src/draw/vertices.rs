@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::spare::Spare;
 
 /// Words in front of the varyings: position x, y, z, w and point size.
@@ -37,8 +39,9 @@ pub struct Vertices {
     spare: Option<SpareLists>,
 }
 
-/// A vertex after the viewport transform.
-#[derive(Clone, Copy, Debug, Default)]
+/// A vertex after the viewport transform. As long as a vector, so that none lies in two lines of a cache.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C, align(32))]
 pub struct ScreenVertex {
     /// Position in pixels.
     pub xy: [f32; 2],
@@ -50,6 +53,8 @@ pub struct ScreenVertex {
     pub snapped: [i32; 2],
     /// Bit i: outside plane i of the clip volume.
     pub outcode: u32,
+    /// Nothing.
+    pub unused: u32,
 }
 
 /// What draws have left for the next ones, who share it.
@@ -101,6 +106,12 @@ impl Vertices {
         let stride = HEADER + varyings;
         let words = spare.rows().take(stride * count, 0);
         Self { stride, words, screen: Vec::new(), spare: Some(spare.clone()) }
+    }
+
+    /// None yet, with `varyings` components each, in as much memory as others have left.
+    pub fn to_come(varyings: usize, spare: &SpareLists) -> Self {
+        let words = spare.rows().largest();
+        Self { stride: HEADER + varyings, words, screen: Vec::new(), spare: Some(spare.clone()) }
     }
 
     /// What others have left, if anybody shares it.

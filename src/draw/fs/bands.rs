@@ -210,6 +210,18 @@ impl<T: Copy> Lists<T> {
         }
     }
 
+    /// The same, and behind it what is in the bands of `more`, which are those of the same area.
+    pub fn followed_by(mut self, more: Self) -> Self {
+        for (band, mut more) in self.bands.iter_mut().zip(more.bands) {
+            band.cost += more.cost;
+            match band.entries.is_empty() {
+                true => band.entries = more.entries,
+                false => band.entries.append(&mut more.entries),
+            }
+        }
+        self
+    }
+
     /// The bands, each with its rows of every surface.
     pub fn cut<'p>(&self, surfaces: Vec<PixelRows<'p>>) -> impl Iterator<Item = Band<'p, '_, T>> {
         let mut rest = surfaces;

@@ -9,6 +9,7 @@
 //! A copy to memory ([`copies`](super::copies)) can wait as well, and then the next tile's draws behind it: all tiles
 //! that lie in the same place of tile memory are done in one go, band by band, while a band's rows are in the cache.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::bands::{BAND_ROWS, Band, Each, Lists, SMALL_DRAW, Visible, each_touching};
@@ -29,12 +30,16 @@ use crate::draw::tpl1::BoundBank;
 use crate::fault::Place;
 use crate::gpu::Gmem;
 use crate::memory::{Lent, Memory};
+use crate::parallel::{self, Helpers};
 
 /// Draws and copies that wait at most.
 const MAX_STEPS: usize = 2048;
 
 /// Bytes of primitives from which on no draw waits any more.
 const MAX_BYTES: usize = 64 << 20;
+
+/// Primitives that one thread sorts in a row.
+const SHARE: usize = 1 << 15;
 
 /// Bytes of primitives that are worth finding out whether another draw has them already.
 const HEAVY: usize = 64 << 10;
@@ -246,10 +251,42 @@ impl Batch {
     }
 
     /// They are complete: what touches each band is found out.
-    pub fn sorted(self) -> Sorted {
+    pub fn sorted(self, threads: Threads) -> Sorted {
         const NOTHING: Rect = Rect { x0: 0, y0: 0, x1: 0, y1: 0 };
-        let mut lists = Lists::new(self.area.unwrap_or(NOTHING));
-        for (number, step) in (0..).zip(&self.steps) {
+        let new = || Lists::new(self.area.unwrap_or(NOTHING));
+        let lists = match self.shares() {
+            shares if shares.len() > 1 && threads == Threads::All => {
+                let lists = |steps| self.sort(steps, new());
+                let parts = parallel::each(shares, Helpers::TakeLast, lists).into_iter();
+                parts.reduce(Lists::followed_by).unwrap_or_else(new)
+            }
+            _ => self.sort(0..self.steps.len(), new()),
+        };
+        Sorted { batch: self, lists }
+    }
+
+    /// Steps that one thread sorts in a row.
+    fn shares(&self) -> Vec<Range<usize>> {
+        let (mut shares, mut first, mut left) = (Vec::new(), 0, SHARE);
+        for (number, step) in self.steps.iter().enumerate() {
+            let primitives = step.draw().map_or(0, |draw| draw.count);
+            if primitives >= left {
+                shares.push(first..number + 1);
+                (first, left) = (number + 1, SHARE);
+            } else {
+                left -= primitives;
+            }
+        }
+        if first < self.steps.len() {
+            shares.push(first..self.steps.len());
+        }
+        shares
+    }
+
+    /// `lists` with what of these steps touches each band.
+    fn sort(&self, steps: Range<usize>, mut lists: Lists<Entry>) -> Lists<Entry> {
+        for number in steps {
+            let (step, number) = (&self.steps[number], number as u32);
             match step {
                 Step::Draw(draw, _, anchor) => {
                     let each = draw.plan.each();
@@ -261,7 +298,7 @@ impl Batch {
                 Step::Copy(copy) => lists.add(copy.area.seen_from(copy.anchor), (number, 0), Each::Filled),
             }
         }
-        Sorted { batch: self, lists }
+        lists
     }
 }
 
@@ -459,8 +496,68 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
+    use a4emu_decoder::regs::enums::PrimType;
+
     use super::*;
+    use crate::draw::fs::Coloring;
+    use crate::draw::fs::state::{FragmentInputs, FragmentState};
+    use crate::draw::gras::setup::PrimitiveState;
+    use crate::draw::gras::state::Viewports;
+    use crate::draw::rb::state::TestOrder;
     use crate::draw::vertices::Vertices;
+    use crate::gpu::Model;
+
+    /// A draw of so many primitives, each of some pixels further down.
+    fn waiting(count: usize) -> Waiting {
+        let targets = Targets::snapshot(&Default::default(), &mut Vec::new());
+        let primitive = PrimitiveState::snapshot(
+            &Default::default(),
+            PrimType::DI_PT_TRILIST,
+            Viewports::First,
+            Model::default(),
+        );
+        let fragment = FragmentState {
+            stage: StageState::of("end\n").into(),
+            inputs: FragmentInputs::snapshot(&Default::default()).into(),
+        };
+        let bounds = |i: usize| {
+            let y0 = (i * 7 % 90) as i32;
+            Rect { x0: 0, x1: 5, y0, y1: y0 + 9 }
+        };
+        let area = Rect { x0: 0, y0: 0, x1: 64, y1: 96 };
+        let mut made = Primitives::new(Vertices::default(), Vec::new(), Vec::new());
+        (made.bounds, made.extent) = ((0..count).map(bounds).collect(), area);
+        Waiting {
+            at: Place::default(),
+            state: DrawState { primitive: primitive.into(), fragment, targets: targets.into() },
+            made: made.into(),
+            count,
+            plan: Plan { order: TestOrder::Early, color: Coloring::Shaded },
+            area,
+            reasons: None,
+        }
+    }
+
+    #[test]
+    fn whoever_sorts_bands_have_the_same_lists() {
+        let sorted = |threads| {
+            let mut batch = Batch { area: Some(Rect { x0: 0, y0: 0, x1: 64, y1: 96 }), ..Batch::default() };
+            for count in [10, SHARE, 3, SHARE - 5, 1, 2, SHARE / 2, 4] {
+                batch.steps.push(Step::Draw(waiting(count), Arc::new([]), [0, 0]));
+            }
+            let shares = batch.shares();
+            assert_eq!(shares, [0..2, 2..6, 6..8]);
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
+            let sorted = pool.install(|| batch.sorted(threads));
+            let bands = sorted.lists.cut(Vec::new()).map(|band| (band.list.entries.clone(), band.list.cost));
+            bands.collect::<Vec<(Vec<Entry>, u64)>>()
+        };
+        let [all, alone] = [Threads::All, Threads::This].map(sorted);
+        assert_eq!(alone.len(), 3);
+        assert!(
+            all == alone && alone.iter().all(|(entries, _)| entries.is_sorted() && entries.len() > SHARE / 2)
+        );
+    }
 
     #[test]
     fn what_all_tiles_draw_weighs_once() {

@@ -7,6 +7,8 @@ pub mod polygon_offset;
 pub mod primitives;
 pub mod quad;
 pub mod raster;
+#[cfg(target_arch = "x86_64")]
+pub mod rows;
 pub mod samples;
 pub mod screen_vertex;
 pub mod setup;

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::ScreenPrimitive;
-use crate::draw::vertices::Vertices;
+use crate::draw::vertices::{SpareLists, Vertices};
 
 /// Primitives of which one thread should not have to see all.
 const MANY: usize = 4096;
@@ -38,9 +38,9 @@ impl Primitives {
         Self { vertices, primitives, words, bounds, extent }
     }
 
-    /// None, of vertices with so many components of varyings.
-    pub fn none(components: usize) -> Self {
-        Self::new(Vertices::new(components, 0), Vec::new(), Vec::new())
+    /// None yet, of vertices with so many components of varyings, in as much memory as others have left.
+    pub fn to_come(components: usize, spare: &SpareLists) -> Self {
+        Self::new(Vertices::to_come(components, spare), Vec::new(), Vec::new())
     }
 
     /// Adds `more` at the end, with those of their vertices that primitives have.

@@ -1,9 +1,12 @@
 //! Vertices on the screen: from clip space to the window.
 
 use multiversion::multiversion;
+use multiversion::target::match_target;
 
 use crate::draw::gras::clip::{ClipVolume, GUARD_BAND, Viewport};
 use crate::draw::gras::raster::snap;
+#[cfg(target_arch = "x86_64")]
+use crate::draw::gras::rows;
 use crate::draw::vertices::{ScreenVertex, Vertices};
 use crate::parallel::{self, Helpers};
 
@@ -54,24 +57,50 @@ pub fn transform_rows(
     screen: &mut [ScreenVertex],
 ) {
     for (rows, out) in rows.chunks(GROUP * stride).zip(screen.chunks_mut(GROUP)) {
-        let mut position = [[0.0; GROUP]; 4];
-        for (l, row) in rows.chunks_exact(stride).enumerate() {
-            for (position, word) in position.iter_mut().zip(row) {
-                position[l] = f32::from_bits(*word);
-            }
+        let position = match_target! {
+            "x86_64+avx512f" => match rows.len() == GROUP * stride {
+                true => rows::positions(rows, stride),
+                false => positions(rows, stride),
+            },
+            _ => positions(rows, stride),
+        };
+        let components = screen_vertices(viewport, volume, &position);
+        match_target! {
+            "x86_64+avx512f" => match out.as_mut_array() {
+                Some(out) => {
+                    let Components { xyz: [x, y, z], inv_w, snapped, outcodes } = components;
+                    rows::on_screen([x, y, z, inv_w], snapped, outcodes, out);
+                }
+                None => put(&components, out),
+            },
+            _ => put(&components, out),
         }
-        screen_vertices(viewport, volume, &position, out);
     }
 }
 
-/// Positions by component to the screen, as far as there are `out`.
+/// Positions by component, of no more rows than a group has.
 #[inline(always)]
-fn screen_vertices(
-    viewport: &Viewport,
-    volume: &ClipVolume,
-    p: &[[f32; GROUP]; 4],
-    out: &mut [ScreenVertex],
-) {
+fn positions(rows: &[u32], stride: usize) -> [[f32; GROUP]; 4] {
+    let mut position = [[0.0; GROUP]; 4];
+    for (l, row) in rows.chunks_exact(stride).enumerate() {
+        for (position, word) in position.iter_mut().zip(row) {
+            position[l] = f32::from_bits(*word);
+        }
+    }
+    position
+}
+
+/// Vertices on the screen by component.
+struct Components {
+    xyz: [[f32; GROUP]; 3],
+    inv_w: [f32; GROUP],
+    snapped: [[i32; GROUP]; 2],
+    outcodes: [u32; GROUP],
+}
+
+/// Positions by component to the screen.
+#[inline(always)]
+fn screen_vertices(viewport: &Viewport, volume: &ClipVolume, p: &[[f32; GROUP]; 4]) -> Components {
     let outcodes = volume.outcodes(p);
     let mut inv_w = [0.0; GROUP];
     let mut xyz = [[0.0; GROUP]; 3];
@@ -89,6 +118,12 @@ fn screen_vertices(
             snapped[i][l] = snap(xyz[i][l]);
         }
     }
+    Components { xyz, inv_w, snapped, outcodes }
+}
+
+/// The vertices, as far as there are `out`.
+#[inline(always)]
+fn put(Components { xyz, inv_w, snapped, outcodes }: &Components, out: &mut [ScreenVertex]) {
     for (l, out) in out.iter_mut().enumerate().take(GROUP) {
         *out = ScreenVertex {
             xy: [xyz[0][l], xyz[1][l]],
@@ -96,6 +131,7 @@ fn screen_vertices(
             inv_w: inv_w[l],
             snapped: [snapped[0][l], snapped[1][l]],
             outcode: outcodes[l],
+            unused: 0,
         };
     }
 }

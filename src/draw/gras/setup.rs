@@ -246,7 +246,8 @@ fn assemble_with(
     let mut alone = Vec::new();
     let triangles = alone::listed(state.topology, state.provoking, list);
     if let Some(triangles) = triangles.filter(|_| in_chunks(&setup, list.len() / 3)) {
-        match setup.add_all(list.len() / 3, triangles) {
+        let count = list.len() / 3;
+        match setup.add_all(count, triangles, |setup, more| fits(setup, count, more)) {
             Ok(()) => return done(setup),
             // Without restarts the primitives of the list are just those.
             Err(chunks) if chunks.iter().all(Option::is_some) => alone = chunks,
@@ -256,7 +257,8 @@ fn assemble_with(
     let primitives = primitives(state.topology, state.provoking, list)?;
     let count = primitives.len();
     if alone.is_empty() && in_chunks(&setup, count) {
-        match setup.add_all(count, alone::of_primitives(&primitives)) {
+        let of_primitives = alone::of_primitives(&primitives);
+        match setup.add_all(count, of_primitives, |setup, more| fits(setup, count, more)) {
             Ok(()) => return done(setup),
             Err(chunks) => alone = chunks,
         }

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use crate::budget::Budget;
 use crate::draw::fs::batch::{Finished, Sorted};
+use crate::draw::sp::launch::Threads;
 use crate::gpu::{Gmem, Gpu};
 use crate::memory::{Lent, Memory};
 use crate::parallel::{help_until, locked, stay_awake};
@@ -88,6 +89,11 @@ impl Ahead {
     /// Whether all have been waited for.
     pub(super) fn is_empty(&self) -> bool {
         self.begun.is_empty()
+    }
+
+    /// Whether nobody draws any of them now. What comes of anything does not depend on that.
+    fn is_at_rest(&self) -> bool {
+        self.is_empty() || locked(&self.line).bench.is_some()
     }
 
     /// Whether a buffer that they have is one of those.
@@ -193,7 +199,9 @@ fn hand_over(gpu: &mut Gpu) {
         let bench = Bench { gmem, lent: Vec::new(), budget: gpu.budget.beside() };
         locked(&gpu.pipeline.ahead.line).bench = Some(bench);
     }
-    let batch = take_batch(gpu).sorted();
+    // Whoever draws is not waited for.
+    let threads = if gpu.pipeline.ahead.is_at_rest() { Threads::All } else { Threads::This };
+    let batch = take_batch(gpu).sorted(threads);
     let lent = batch.copies().lend(&mut gpu.mem);
     let writes = &mut gpu.pipeline.ahead.writes;
     for buffer in batch.copies().buffers() {

@@ -16,7 +16,7 @@ const MEMORY: u32 = 4;
 pub(super) struct Expected(u32);
 
 /// A submit begins: where there was much to do in those before it, somebody is woken who will be there by then.
-pub fn begin_submit(gpu: &mut Gpu) {
+pub(super) fn begin_submit(gpu: &mut Gpu) {
     let Expected(left) = &mut gpu.pipeline.expected;
     if *left > 0 {
         *left -= 1;

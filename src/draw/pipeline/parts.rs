@@ -15,6 +15,7 @@ use crate::draw::stop::{MAX_HELD, Stop};
 use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vertices::VertexStream;
 use crate::draw::vfd::parts::Parts;
+use crate::draw::vs::VertexState;
 use crate::fault::Missing;
 use crate::gpu::Gpu;
 
@@ -47,7 +48,8 @@ pub(super) fn primitives(
     rests: Option<&[Guess]>,
 ) -> Result<Option<Arc<Primitives>>, Stop> {
     let Some(mut parts) = parts(&stages) else { return Ok(None) };
-    let nothing = || Primitives::none(stages.vertex.outputs.components);
+    let VertexState { outputs, stage, .. } = &stages.vertex;
+    let nothing = || Primitives::to_come(outputs.components, &stage.lists);
     let mut missing = Missing::default();
     let (mut made, mut is_all) = (nothing(), true);
     while let Some(part) = parts.next(&gpu.mem, &mut missing) {

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use crate::format::arrangement::Tiling;
 use crate::memory::{Lent, Memory};
+use crate::spare::Spare;
 
+use crate::draw::gras::quad::{QUADS, Quad};
 use crate::draw::gras::raster::Rect;
 use crate::draw::rb::cells::Cells;
 use crate::draw::rb::tiled;
@@ -153,6 +155,57 @@ impl<const C: usize> Dwords<'_, C> {
     }
 }
 
+/// Eight times 2x2 pixels of four bytes.
+pub struct DwordQuads<'a> {
+    plane: &'a mut [u8],
+    pitch: usize,
+    /// Where each begins.
+    at: [usize; QUADS],
+}
+
+impl DwordQuads<'_> {
+    /// The two pixels of each row of quad `q`, the left one in the lower half.
+    #[inline(always)]
+    pub fn pairs(&mut self, q: usize) -> [u64; 2] {
+        let rows = self.rows(q);
+        [rows.first_chunk(), rows.last_chunk()].map(|pair| u64::from_le_bytes(*pair.expect(LOOKED)))
+    }
+
+    /// What there is from the first pixel of quad `q` to the last.
+    #[inline(always)]
+    fn rows(&mut self, q: usize) -> &mut [u8] {
+        &mut self.plane[self.at[q]..][..self.pitch + 8]
+    }
+
+    /// The words of all pixels, four to a quad.
+    #[inline(always)]
+    pub fn load(&mut self) -> [u32; 4 * QUADS] {
+        bytemuck::cast(std::array::from_fn::<_, QUADS, _>(|q| self.pairs(q)))
+    }
+
+    /// Stores the words of the pixels in `mask`.
+    #[inline(always)]
+    pub fn store(&mut self, mask: u32, words: &[u32; 4 * QUADS]) {
+        // Those of which nothing is stored are not left out: nobody could foresee which.
+        for (q, quad) in words.as_chunks::<4>().0.iter().enumerate() {
+            let ([upper, lower], bits) = (bytemuck::cast(*quad), mask >> (4 * q));
+            let rows = self.rows(q);
+            store_pair(rows.first_chunk_mut().expect(LOOKED), upper, bits);
+            store_pair(rows.last_chunk_mut().expect(LOOKED), lower, bits >> 2);
+        }
+    }
+}
+
+const LOOKED: &str = "dword_quads() has looked";
+
+/// Stores those of two pixels that `bits` say. Another quad may have the other.
+#[inline(always)]
+fn store_pair(pair: &mut [u8; 8], new: u64, bits: u32) {
+    const MASKS: [u64; 4] = [0, 0xffff_ffff, 0xffff_ffff << 32, u64::MAX];
+    let (old, mask) = (u64::from_le_bytes(*pair), MASKS[bits as usize & 3]);
+    *pair = (old & !mask | new & mask).to_le_bytes();
+}
+
 impl<'a> PixelRows<'a> {
     /// `bytes` start with the pixel at screen position `first`. A pitch of 0 is that of a single row: the others are
     /// behind the end.
@@ -191,6 +244,24 @@ impl<'a> PixelRows<'a> {
         }
         let plane = self.bytes.get_mut(from..from + (R - 1) * self.pitch + 4 * C)?;
         Some(Dwords { plane, pitch: self.pitch })
+    }
+
+    /// Those of `quads` that have pixels of `mask` (four to a quad; there is one), if all are pixels of four bytes, side by
+    /// side in the plane. The others may be anywhere in it.
+    #[inline(always)]
+    pub fn dword_quads(&mut self, quads: &[Quad], mask: u32) -> Option<DwordQuads<'_>> {
+        if (self.step, self.cpp) != (4, 4) || self.pitch < 8 {
+            return None;
+        }
+        let (mut at, mut last) = ([0; QUADS], 0);
+        for (q, (at, quad)) in at.iter_mut().zip(quads).enumerate() {
+            if mask >> (4 * q) & 15 != 0 {
+                *at = self.place(quad.x, quad.y)?;
+                last = last.max(*at);
+            }
+        }
+        let are_inside = last.checked_add(self.pitch + 8)? <= self.bytes.len();
+        are_inside.then_some(DwordQuads { plane: self.bytes, pitch: self.pitch, at })
     }
 
     /// They are so much further to the right and down on the screen from now on.
@@ -306,13 +377,13 @@ pub enum Reads {
 
 /// Calls `work` with one plane per surface that holds the rows of `area`. Surfaces that overlap another in tile
 /// memory, or in memory lie in a buffer that the draw reads or that holds another of its surfaces, are worked on
-/// in a copy and stored afterwards in order of `surfaces`.
+/// in a copy, in `spare` lists, and stored afterwards in order of `surfaces`.
 pub fn with_rows<R>(
     surfaces: &[Surface],
     area: Rect,
     gmem: &mut [u8],
     mem: &mut Memory,
-    reads: Reads,
+    (reads, spare): (Reads, &Spare<u8>),
     work: impl FnOnce(Vec<PixelRows<'_>>, &mut Memory) -> R,
 ) -> (R, Vec<Outside>) {
     let mut outside = Vec::new();
@@ -320,7 +391,7 @@ pub fn with_rows<R>(
         Reads::Elsewhere => lend(surfaces, area, mem),
         Reads::Surfaces => surfaces.iter().map(|_| None).collect(),
     };
-    let mut copies = copy_in(surfaces, &lent, area, gmem, mem, &mut outside);
+    let mut copies = copy_in(surfaces, &lent, area, gmem, mem, spare, &mut outside);
     let result = {
         let in_place = split_gmem(surfaces, area, gmem);
         let planes = surfaces.iter().zip(in_place).zip(&mut copies).zip(&mut lent);
@@ -333,6 +404,7 @@ pub fn with_rows<R>(
     };
     lent.into_iter().flatten().for_each(|lent| mem.give_back(lent));
     copy_out(surfaces, area, &copies, gmem, mem);
+    copies.into_iter().for_each(|copy| spare.leave(copy));
     (result, outside)
 }
 
@@ -385,6 +457,7 @@ fn copy_in(
     area: Rect,
     gmem: &[u8],
     mem: &Memory,
+    spare: &Spare<u8>,
     outside: &mut Vec<Outside>,
 ) -> Vec<Vec<u8>> {
     let copy = |(index, surface): (usize, &Surface)| {
@@ -414,7 +487,7 @@ fn copy_in(
                     let len = u32::try_from(wanted).unwrap_or(u32::MAX);
                     outside.push(Outside { surface: index, address, len });
                 }
-                let mut bytes = vec![0; wanted.min(u64::from(room)) as usize];
+                let mut bytes = spare.take(wanted.min(u64::from(room)) as usize, 0);
                 let _known_or_zero = mem.read(address, &mut bytes);
                 bytes
             }
@@ -496,7 +569,7 @@ mod tests {
             planes[0].pixels(6, 4, 3).expect("in the row").fill(7);
             assert!(planes[0].pixels(6, 5, 1).is_none(), "no row is in the same place");
         };
-        with_rows(&[surface], area, &mut [], &mut mem, Reads::Elsewhere, fill);
+        with_rows(&[surface], area, &mut [], &mut mem, (Reads::Elsewhere, &Spare::default()), fill);
         assert_eq!(mem.slice(0x1006, 10), Some(&[1, 1, 7, 7, 7, 7, 7, 7, 1, 1][..]));
     }
 
@@ -508,7 +581,7 @@ mod tests {
             AREA,
             &mut gmem,
             &mut Memory::new(),
-            Reads::Elsewhere,
+            (Reads::Elsewhere, &Spare::default()),
             |planes, _| write_one(planes, 7),
         );
         assert!(outside.is_empty());
@@ -529,7 +602,8 @@ mod tests {
                 write_one(planes, 9);
                 seen
             };
-            let (seen, outside) = with_rows(&surfaces, AREA, &mut [], &mut mem, reads, look);
+            let (seen, outside) =
+                with_rows(&surfaces, AREA, &mut [], &mut mem, (reads, &Spare::default()), look);
             assert_eq!(seen, (reads == Reads::Surfaces).then(|| vec![1; 64]), "{reads:?}");
             assert!(outside.is_empty());
             let bytes = mem.slice(0x1000, 64).expect("announced");
@@ -544,12 +618,18 @@ mod tests {
         mem.announce(0x1000, 128, Some(&[1; 128]));
         mem.announce(0x2000, 32, Some(&[1; 32]));
         let surfaces = [0x1000, 0x1040, 0x2000].map(|base| surface(Location::Memory(base)));
-        let (held, outside) =
-            with_rows(&surfaces, AREA, &mut [], &mut mem, Reads::Elsewhere, |planes, mem| {
+        let (held, outside) = with_rows(
+            &surfaces,
+            AREA,
+            &mut [],
+            &mut mem,
+            (Reads::Elsewhere, &Spare::default()),
+            |planes, mem| {
                 let held = [0x1000, 0x1040, 0x2000].map(|base| mem.slice(base, 32).is_some());
                 planes.into_iter().take(2).for_each(|plane| write_one(vec![plane], 9));
                 held
-            });
+            },
+        );
         assert_eq!((held, outside.len()), ([true; 3], 1));
         let all = mem.slice(0x1000, 128).expect("announced");
         assert_eq!(all.iter().filter(|b| **b == 9).count(), 4);
@@ -560,14 +640,25 @@ mod tests {
         let mut gmem = vec![0; 64];
         let surfaces =
             [surface(Location::Gmem(0)), surface(Location::Gmem(4)), surface(Location::Gmem(0xffff_f000))];
-        let count =
-            with_rows(&surfaces, AREA, &mut gmem, &mut Memory::new(), Reads::Surfaces, |planes, _| {
-                planes.len()
-            })
-            .0;
+        let count = with_rows(
+            &surfaces,
+            AREA,
+            &mut gmem,
+            &mut Memory::new(),
+            (Reads::Surfaces, &Spare::default()),
+            |planes, _| planes.len(),
+        )
+        .0;
         assert_eq!(count, 3);
         let far = [surface(Location::Memory(0xdead_0000))];
-        let (_, outside) = with_rows(&far, AREA, &mut gmem, &mut Memory::new(), Reads::Elsewhere, |_, _| ());
+        let (_, outside) = with_rows(
+            &far,
+            AREA,
+            &mut gmem,
+            &mut Memory::new(),
+            (Reads::Elsewhere, &Spare::default()),
+            |_, _| (),
+        );
         assert_eq!(outside.len(), 1);
     }
 

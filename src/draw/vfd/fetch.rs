@@ -1,5 +1,10 @@
 //! Vertex attributes: memory to registers, 32 vertices at a time.
 
+use multiversion::multiversion;
+use multiversion::target::match_target;
+
+#[cfg(target_arch = "x86_64")]
+use crate::draw::gras::rows;
 use crate::fault::{Client, Miss, Missing};
 use crate::memory::Memory;
 use crate::shader::{LANES, Lanes, Warp};
@@ -55,6 +60,10 @@ fn dwords<const N: usize>(attribute: &Attribute, bytes: &[u8], offsets: &[u64]) 
         true => Lanes::ZERO,
         false => Lanes::splat(attribute.codec.absent(c)),
     });
+    if let Some(dwords) = sixteen_bytes(bytes, offsets) {
+        values[..N].copy_from_slice(&dwords[..N]);
+        return values;
+    }
     for (lane, &offset) in offsets.iter().enumerate() {
         let element = usize::try_from(offset).ok().and_then(|at| bytes.get(at..)?.get(..4 * N));
         let Some(element) = element else { continue };
@@ -63,6 +72,21 @@ fn dwords<const N: usize>(attribute: &Attribute, bytes: &[u8], offsets: &[u64]) 
         }
     }
     values
+}
+
+/// Four dwords of each vertex, if there are as many bytes at all of a whole warp's `offsets`, and that is quicker than one
+/// after the other.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn sixteen_bytes(bytes: &[u8], offsets: &[u64]) -> Option<[Lanes; 4]> {
+    let room = bytes.len().checked_sub(16)? as u64;
+    let offsets: &[u64; LANES] = offsets.try_into().ok()?;
+    if offsets.iter().any(|offset| *offset > room) {
+        return None;
+    }
+    match_target! {
+        "x86_64+avx512f" => Some(rows::dwords(bytes, offsets)),
+        _ => None,
+    }
 }
 
 /// Elements of any format; `load` gives the texel at an offset that lies inside.
@@ -136,6 +160,24 @@ mod tests {
     fn formats_that_are_converted_are_not_plain() {
         for format in [VtxFmt::VFMT4_8_8_8_8_UNORM, VtxFmt::VFMT4_32_FIXED, VtxFmt::VFMT4_16_16_FLOAT] {
             assert_eq!(attribute(format, 64).codec.plain_dwords(), None, "{format:?}");
+        }
+    }
+
+    /// A whole warp, with as many bytes as the longest element behind each, and without.
+    #[test]
+    fn elements_of_a_whole_warp_are_those_of_each_vertex() {
+        let bytes: Vec<u8> = (0..500u32).map(|i| (i * i % 251) as u8).collect();
+        let attribute = attribute(VtxFmt::VFMT4_32_32_32_FLOAT, 500);
+        for last in [484, 485, 488, 489, u64::MAX] {
+            let offsets: [u64; LANES] = std::array::from_fn(|lane| match lane {
+                21 => last,
+                _ => (lane as u64 * 37) % 480,
+            });
+            let all = dwords::<3>(&attribute, &bytes, &offsets);
+            for (lane, offset) in offsets.iter().enumerate() {
+                let one = dwords::<3>(&attribute, &bytes, &[*offset]);
+                assert_eq!(all.map(|row| row[lane]), one.map(|row| row[0]), "lane {lane}, {last}");
+            }
         }
     }
 }

@@ -124,8 +124,11 @@ impl VertexState {
         let mut screen = self.stage.lists.screen().take(placed, ScreenVertex::default());
         let places = screen.chunks_mut(CHUNK).chain(std::iter::repeat_with(Default::default));
         let rows = vertices.rows_mut().chunks_mut(CHUNK * stride).zip(places).zip(&mut written);
+        let are_whole = self.outputs.are_whole();
         let shade = |worker: &mut Worker<'_>, (first, ((rows, places), written)): Job<'_>| {
-            rows.fill(0);
+            if !are_whole {
+                rows.fill(0);
+            }
             *written = true;
             self.shade_job(worker, jobs, first, rows, stride);
             projection.iter().for_each(|projection| projection.place(rows, stride, places));
@@ -183,13 +186,14 @@ impl VertexState {
         stride: usize,
     ) {
         let mut room = [VertexJob::default(); LANES];
-        for (first, rows) in (first..).step_by(LANES).zip(rows.chunks_mut(LANES * stride)) {
+        let mut warps = (first..).step_by(LANES).zip(rows.chunks_mut(LANES * stride));
+        while let Some((first, rows)) = warps.next() {
             let jobs = jobs.warp(first..first + rows.len() / stride, &mut room);
             let lanes = WarpLanes::first(jobs.len());
             let ended = worker.run(lanes, None, |warp, memory| self.enter(jobs, warp, memory));
             self.outputs.export(&worker.warp, rows, stride);
             if !ended {
-                return;
+                return warps.for_each(|(_, rows)| rows.fill(0));
             }
         }
     }

@@ -30,17 +30,32 @@ pub struct Alone {
 impl Alone {
     /// Bytes that it takes at most, when it is added to what `vertices` are made into.
     pub fn bytes(&self, vertices: &Vertices) -> u64 {
-        let vertex = (4 * vertices.stride() + size_of::<ScreenVertex>()) as u64;
-        MADE * self.made.len() as u64 + PIECES * (vertex + MADE) * self.clipped.len() as u64
+        bytes(self.made.len(), self.clipped.len(), vertices)
     }
 }
 
 /// What there is to see of a chunk.
 struct Seen {
     /// Triangles of which there are pixels, and nothing is clipped.
-    whole: Vec<(Triangle, Face)>,
+    whole: Vec<Coming>,
     /// Those that are clipped, and how many come before each.
     clipped: Vec<(usize, Triangle)>,
+}
+
+/// What becomes a primitive.
+#[derive(Clone, Copy)]
+enum Coming {
+    /// A triangle as it is.
+    Whole(Triangle, Face),
+    /// What clipping has made, by its number.
+    Piece(u32),
+}
+
+/// Bytes that so many triangles take at most, and so many that are clipped, when they are added to what `vertices` are
+/// made into.
+fn bytes(whole: usize, clipped: usize, vertices: &Vertices) -> u64 {
+    let vertex = (4 * vertices.stride() + size_of::<ScreenVertex>()) as u64;
+    MADE * whole as u64 + PIECES * (vertex + MADE) * clipped as u64
 }
 
 /// The triangles of a list of nothing else, from the vertices that it names one after the other.
@@ -72,27 +87,50 @@ impl Setup<'_> {
         count >= 2 * CHUNK && plain && self.viewports.len() == 1
     }
 
-    /// Adds all of `count` triangles, if none of them is clipped, and none is anything else. Nothing has been done
-    /// otherwise, but that it is known what each [`CHUNK`] becomes.
+    /// Adds all of `count` triangles, if none of them is anything else, and there is room for so many more bytes.
+    /// Nothing has been done otherwise, but that it is known what each [`CHUNK`] becomes.
     pub fn add_all(
         &mut self,
         count: usize,
         triangle: impl Fn(usize) -> Option<Triangle> + Sync,
+        has_room: impl FnOnce(&Self, u64) -> bool,
     ) -> Result<(), Vec<Option<Alone>>> {
         let chunks: Vec<Range<usize>> =
             (0..count).step_by(CHUNK).map(|first| first..count.min(first + CHUNK)).collect();
         let seen: Vec<Option<Seen>> =
             parallel::each(chunks, Helpers::TakeLast, |chunk| self.seen(chunk, &triangle));
-        if !seen.iter().all(|seen| seen.as_ref().is_some_and(|seen| seen.clipped.is_empty())) {
+        let bytes = |seen: &Option<Seen>| {
+            seen.as_ref().map(|seen| bytes(seen.whole.len(), seen.clipped.len(), self.vertices))
+        };
+        let all = seen.iter().map(bytes).sum::<Option<u64>>();
+        if !all.is_some_and(|all| has_room(self, all)) {
             let alone = |seen: Option<Seen>| Some(self.alone(seen?));
             return Err(parallel::each(seen, Helpers::TakeLast, alone));
         }
-        let whole: Vec<Vec<(Triangle, Face)>> = seen.into_iter().flatten().map(|seen| seen.whole).collect();
-        let whole = whole.concat();
-        let mut out = std::mem::take(&mut self.out);
-        whole.par_iter().with_min_len(CHUNK / 2).map(|whole| self.whole(whole)).collect_into_vec(&mut out);
-        self.out = out;
+        self.add_seen(seen.into_iter().flatten().collect());
         Ok(())
+    }
+
+    /// Adds what there is to see of all chunks.
+    fn add_seen(&mut self, seen: Vec<Seen>) {
+        let mut all = Vec::with_capacity(seen.iter().map(|seen| seen.whole.len() + seen.clipped.len()).sum());
+        for Seen { whole, clipped } in seen {
+            let mut added = 0;
+            for (before, (v, provoking)) in clipped {
+                all.extend_from_slice(&whole[added..before]);
+                added = before;
+                let first = self.out.len();
+                self.add(Primitive::Triangle(v, provoking));
+                all.extend((first as u32..self.out.len() as u32).map(Coming::Piece));
+            }
+            all.extend_from_slice(&whole[added..]);
+        }
+        let pieces = std::mem::take(&mut self.out);
+        let made = |coming: &Coming| match *coming {
+            Coming::Whole(triangle, face) => self.whole(triangle, face),
+            Coming::Piece(number) => pieces[number as usize].clone(),
+        };
+        self.out = all.par_iter().with_min_len(CHUNK / 2).map(made).collect();
     }
 
     /// Adds a chunk, and what clipping makes of the others in it.
@@ -124,17 +162,21 @@ impl Setup<'_> {
             if let Some(face) = self.face(self.area(v))
                 && self.has_pixels(v)
             {
-                whole.push(((v, provoking), face));
+                whole.push(Coming::Whole((v, provoking), face));
             }
         }
         Some(Seen { whole, clipped })
     }
 
     fn alone(&self, Seen { whole, clipped }: Seen) -> Alone {
-        Alone { made: whole.iter().map(|whole| self.whole(whole)).collect(), clipped }
+        let made = whole.iter().filter_map(|coming| match *coming {
+            Coming::Whole(triangle, face) => Some(self.whole(triangle, face)),
+            Coming::Piece(_) => None,
+        });
+        Alone { made: made.collect(), clipped }
     }
 
-    fn whole(&self, &((v, provoking), face): &(Triangle, Face)) -> ScreenPrimitive {
+    fn whole(&self, (v, provoking): Triangle, face: Face) -> ScreenPrimitive {
         self.triangle_between(v, self.area(v), v, provoking, face)
     }
 }

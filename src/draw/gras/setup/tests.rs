@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::draw::gras::primitives::Primitives;
-use crate::draw::vertices::RESTART;
+use crate::draw::vertices::{RESTART, SpareLists};
 
 fn state(topology: PrimType) -> PrimitiveState {
     PrimitiveState {
@@ -433,7 +433,7 @@ fn primitives_that_are_appended_bring_their_vertices() {
         let primitives = made(&state, &mut vertices, &[4, 5, 6, 0, 1, 2]).expect("triangles");
         Primitives::new(vertices, primitives, Vec::new())
     });
-    let mut all = Primitives::none(2);
+    let mut all = Primitives::to_come(2, &SpareLists::default());
     parts.iter().for_each(|part| all.append(part.clone()));
     assert_eq!((all.vertices.len(), all.primitives.len()), (12, 4));
     assert_eq!(all.extent, all.bounds.iter().copied().reduce(Rect::union).expect("four"));
