@@ -15,7 +15,7 @@ use crate::draw::rb::blend::{Blend, ByAlpha, Colors, limit, rop};
 use crate::draw::rb::depth::{Words, select};
 use crate::draw::rb::dither::Dither;
 use crate::draw::rb::pixels::{Pixels, in_quads, in_rows};
-use crate::draw::rb::surface::{Dwords, PixelRows};
+use crate::draw::rb::surface::{DwordQuads, Dwords, PixelRows};
 
 /// The register that holds a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,13 +95,22 @@ impl ColorTarget {
             return self.write_wide(surface, pixels, mask, colors, src1);
         }
         if self.is_whole()
-            && let (Some([x, y]), Some(order)) = (pixels.block(), self.unorm8)
-            && let Some(mut rows) = surface.dwords::<8, 4>(x, y)
+            && let Some(order) = self.unorm8
         {
-            return match &self.blend {
-                Some(blend) => blend_block(self, blend, [colors, src1], &mut rows, mask),
-                None => store_unorm8(order, colors, &mut rows, mask),
-            };
+            if let Some([x, y]) = pixels.block()
+                && let Some(mut rows) = surface.dwords::<8, 4>(x, y)
+            {
+                return match &self.blend {
+                    Some(blend) => blend_block(self, blend, [colors, src1], &mut rows, mask),
+                    None => store_unorm8(order, colors, &mut rows, mask),
+                };
+            }
+            if let Some(mut quads) = surface.dword_quads(pixels, mask) {
+                return match &self.blend {
+                    Some(blend) => blend_quads(self, blend, [colors, src1], &mut quads, mask),
+                    None => store_quads(order, colors, &mut quads, mask),
+                };
+            }
         }
         if !self.reads_target() {
             return pixels.store(surface, mask, &self.encode(colors));
@@ -250,6 +259,27 @@ fn blend_block(
     rows.store(&in_rows(&pixels));
 }
 
+/// The same of those pixels of quads that are in `mask`.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma", "x86_64+avx2"))]
+fn blend_quads(
+    target: &ColorTarget,
+    blend: &Blend,
+    src: [&Four<'_>; 2],
+    quads: &mut DwordQuads<'_>,
+    mask: u32,
+) {
+    match_target! {
+        "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => {
+            if let Some((order, by)) = target.unorm8_by_alpha(blend) {
+                return avx512::blend_quads(order, src[0], by, quads, mask);
+            }
+        }
+        _ => (),
+    }
+    let new = blended_all(target, blend, src, &quads.load());
+    quads.store(mask, &new);
+}
+
 #[inline(always)]
 fn blended_all(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &Words) -> Lanes {
     if let Some((order, by)) = target.unorm8_by_alpha(blend) {
@@ -276,6 +306,15 @@ fn store_unorm8(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>, 
     match_target! {
         "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => avx512::store(order, colors, rows, mask),
         _ => store_unorm8_by_loops(order, colors, rows, mask),
+    }
+}
+
+/// The same of quads.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma", "x86_64+avx2"))]
+fn store_quads(order: [usize; 4], colors: &Four<'_>, quads: &mut DwordQuads<'_>, mask: u32) {
+    match_target! {
+        "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => avx512::store_quads(order, colors, quads, mask),
+        _ => quads.store(mask, &to_unorm8(order, colors)),
     }
 }
 
@@ -423,9 +462,54 @@ mod tests {
                     let fast = written(Some([2, 1, 0, 3]), Quads::of_block(&quads, [8, 4]), mask);
                     let general = written(None, Quads::new(&quads), mask);
                     assert!(fast == general, "{blend:?} {components:#b} {rop:?} {mask:#x}");
+                    let quad_by_quad = written(Some([2, 1, 0, 3]), Quads::new(&quads), mask);
+                    assert!(quad_by_quad == general, "{blend:?} {components:#b} {rop:?} {mask:#x}");
                     let leaves_all = (src, dst) == (FACTOR_ZERO, FACTOR_ONE) && blend.is_some();
                     assert!(rop.is_some() || (fast == first) == leaves_all);
                 }
+            }
+        }
+    }
+
+    /// Two primitives share a quad, and some quads are outside the plane.
+    #[test]
+    fn quads_that_are_anywhere_are_written_pixel_by_pixel() {
+        let c = color([0.25, 0.5, 0.75, 0.5]);
+        let equation = Equation {
+            op: BlendOpcode::BLEND_DST_PLUS_SRC,
+            src: BlendFactor::FACTOR_SRC_ALPHA,
+            dst: BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA,
+        };
+        let blended = Some(Blend { rgb: equation, alpha: equation, constant: [0.0; 4] });
+        let at = |x, y| Quad { x, y, mask: 15, primitive: 0 };
+        let inside = [at(2, 0), at(0, 2), at(2, 0), at(6, 6), at(0, 0)];
+        let beyond = [at(2, 0), at(0, 2), at(6, 8), at(-2, 0)];
+        let first: Vec<u8> = (0..8 * 8 * 4).map(|i| (i * 37 % 256) as u8).collect();
+        for (quads, mask) in [(&inside[..], 0xf_955a), (&inside[..2], 0x10), (&beyond[..], 0x33ff)] {
+            for blend in [None, blended] {
+                let mut bytes = [first.clone(), first.clone()];
+                for (bytes, unorm8) in bytes.iter_mut().zip([Some([0, 1, 2, 3]), None]) {
+                    let target = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WZYX, unorm8);
+                    let mut rows = PixelRows::new(bytes, 32, 4, [0, 0]);
+                    let target = ColorTarget { blend, ..target };
+                    if unorm8.is_some() {
+                        target.write(&mut rows, &Quads::new(quads), mask, &c.each_ref(), &c.each_ref());
+                        continue;
+                    }
+                    Quads::new(quads).each_quad(mask, |_, quad, bits| {
+                        quad.covered(bits, |corner, _, _| {
+                            let one = [*quad];
+                            target.write(
+                                &mut rows,
+                                &Quads::new(&one),
+                                1 << corner,
+                                &c.each_ref(),
+                                &c.each_ref(),
+                            );
+                        });
+                    });
+                }
+                assert!(bytes[0] == bytes[1] && bytes[0] != first, "{mask:#x} {blend:?}");
             }
         }
     }

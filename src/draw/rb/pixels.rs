@@ -2,7 +2,7 @@
 
 use crate::draw::gras::quad::Quads;
 use crate::draw::rb::depth::Words;
-use crate::draw::rb::surface::{Dwords, PixelRows};
+use crate::draw::rb::surface::PixelRows;
 use crate::shader::Lanes;
 
 /// 32 pixels, in an order of their own. A mask has a bit for each.
@@ -87,13 +87,12 @@ impl Pixels for Quads<'_> {
         {
             return Lanes(in_quads(&Rows(at).load(surface, u32::MAX)));
         }
-        self.each_quad(mask, |q, quad, bits| {
-            let words: &mut [u32; 4] = &mut out.as_chunks_mut().0[q];
-            match surface.dwords::<2, 2>(quad.x, quad.y) {
-                Some(rows) => each_of_quad(rows, |i, pixel| words[i] = u32::from_le_bytes(*pixel)),
-                None => quad.covered(bits, |i, x, y| words[i] = load_pixel(surface, x, y)),
-            }
-        });
+        if mask != 0
+            && let Some(mut quads) = surface.dword_quads(self, mask)
+        {
+            return Lanes(quads.load());
+        }
+        self.each_pixel(mask, |lane, x, y| out[lane] = load_pixel(surface, x, y));
         out
     }
 
@@ -106,35 +105,11 @@ impl Pixels for Quads<'_> {
         {
             return Rows(at).store(surface, mask, &in_rows(words));
         }
-        self.each_quad(mask, |q, quad, bits| {
-            let words: &[u32; 4] = &words.as_chunks().0[q];
-            match surface.dwords::<2, 2>(quad.x, quad.y) {
-                Some(mut rows) => {
-                    let (upper, lower) = words.split_at(2);
-                    store_pair(rows.row(0), upper, bits & 3);
-                    store_pair(rows.row(1), lower, bits >> 2);
-                }
-                None => quad.covered(bits, |i, x, y| store_pixel(surface, x, y, words[i])),
-            }
-        });
+        match surface.dword_quads(self, mask) {
+            Some(mut quads) => quads.store(mask, words),
+            None => self.each_pixel(mask, |lane, x, y| store_pixel(surface, x, y, words[lane])),
+        }
     }
-}
-
-/// Calls `f` with the four pixels of two rows of two.
-#[inline(always)]
-fn each_of_quad(mut rows: Dwords<'_, 2>, mut f: impl FnMut(usize, &mut [u8; 4])) {
-    for i in 0..4 {
-        f(i, &mut rows.row(i / 2)[i % 2]);
-    }
-}
-
-/// Stores those of two pixels side by side that `bits` say.
-#[inline(always)]
-fn store_pair(pair: &mut [[u8; 4]; 2], words: &[u32], bits: u32) {
-    const MASKS: [u64; 4] = [0, 0xffff_ffff, 0xffff_ffff << 32, u64::MAX];
-    let (mask, new) = (MASKS[bits as usize & 3], u64::from(words[0]) | u64::from(words[1]) << 32);
-    let old = u64::from_le_bytes(bytemuck::cast(*pair));
-    *pair = bytemuck::cast((old & !mask | new & mask).to_le_bytes());
 }
 
 /// Pixels of 8x4, row by row, quad by quad.

@@ -2,53 +2,108 @@
 //!
 //! What comes out is what the loops beside it make, bit for bit. Those leave to the compiler what it does through
 //! memory: the order of pixels, quad by quad in a warp and row by row on a surface, which is one permutation here.
+//!
+//! No closure goes to `map` and its like, which are compiled for any processor: what is made for more than that does not
+//! always become part of them, and a call costs more than what is called.
 use std::arch::x86_64::*;
 
 use super::{Four, NEAREST};
 use crate::draw::rb::blend::ByAlpha;
-use crate::draw::rb::surface::Dwords;
+use crate::draw::rb::surface::{DwordQuads, Dwords};
 use crate::format::avx512::unorm8;
 
 /// Encodes colours, quad by quad, and stores those in `mask`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 pub(super) fn store(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>, mask: u32) {
-    let channels = order.map(|c| colors[c]);
     for half in 0..2 {
-        let bytes = channels.map(|channel| nearest(limited(of_half(channel, half))));
-        let new = joined(bytes);
-        let pixels = mask_of_half(mask, half);
+        let (new, pixels) = (encoded(order, colors, half), mask_of_half(mask, half));
         let new = if pixels == __mmask16::MAX { new } else { chosen(pixels, new, load_half(rows, half)) };
         store_half(rows, half, new);
     }
 }
 
-/// Blends colours, quad by quad, with what is there in the pixels of `mask`: times what `by_src` and `by_dst` say of their alpha, and added.
+/// The same of quads that may be anywhere.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+#[inline]
+pub(super) fn store_quads(order: [usize; 4], colors: &Four<'_>, quads: &mut DwordQuads<'_>, mask: u32) {
+    let new = [encoded(order, colors, 0), encoded(order, colors, 1)];
+    quads.store(mask, &bytemuck::cast(new));
+}
+
+/// Blends colours, quad by quad, with what is there in the pixels of `mask`: times what `by` says of their alpha, and
+/// added.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 pub(super) fn blend(
     order: [usize; 4],
     colors: &Four<'_>,
-    [by_src, by_dst]: [ByAlpha; 2],
+    by: [ByAlpha; 2],
     rows: &mut Dwords<'_, 8>,
     mask: u32,
 ) {
-    let channels = order.map(|c| colors[c]);
     for half in 0..2 {
-        let alpha = limited(of_half(colors[3], half));
-        let factor = |by: ByAlpha| {
-            let [one, times] = [by.one, by.alpha].map(|number| _mm512_set1_ps(number));
-            _mm512_add_ps(one, _mm512_mul_ps(times, alpha))
-        };
-        let [of_src, of_dst] = [factor(by_src), factor(by_dst)];
         let old = load_half(rows, half);
-        let bytes = [0, 1, 2, 3].map(|byte| {
-            let src = _mm512_mul_ps(limited(of_half(channels[byte], half)), of_src);
-            let dst = _mm512_mul_ps(unorm8(old, byte as u32), of_dst);
-            nearest(_mm512_min_ps(_mm512_add_ps(src, dst), _mm512_set1_ps(1.0)))
-        });
-        store_half(rows, half, chosen(mask_of_half(mask, half), joined(bytes), old));
+        let new = blended(order, colors, by, old, half);
+        store_half(rows, half, chosen(mask_of_half(mask, half), new, old));
     }
+}
+
+/// The same of quads that may be anywhere.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+#[inline]
+pub(super) fn blend_quads(
+    order: [usize; 4],
+    colors: &Four<'_>,
+    by: [ByAlpha; 2],
+    quads: &mut DwordQuads<'_>,
+    mask: u32,
+) {
+    // All are loaded before the first is stored: no two have the same pixel.
+    let (upper, lower) = (load_quads(quads, 0), load_quads(quads, 1));
+    let new = [blended(order, colors, by, upper, 0), blended(order, colors, by, lower, 1)];
+    quads.store(mask, &bytemuck::cast(new));
+}
+
+/// What 16 colours become.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+#[inline]
+fn encoded(order: [usize; 4], colors: &Four<'_>, half: usize) -> __m512i {
+    let [a, b, c, d] = order;
+    joined([
+        nearest(limited(of_half(colors[a], half))),
+        nearest(limited(of_half(colors[b], half))),
+        nearest(limited(of_half(colors[c], half))),
+        nearest(limited(of_half(colors[d], half))),
+    ])
+}
+
+/// What pixels that are `old` become, times what `by_src` and `by_dst` say of the colours' alpha, and added.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+#[inline]
+fn blended(
+    order: [usize; 4],
+    colors: &Four<'_>,
+    [by_src, by_dst]: [ByAlpha; 2],
+    old: __m512i,
+    half: usize,
+) -> __m512i {
+    let alpha = limited(of_half(colors[3], half));
+    let (of_src, of_dst) = (factor(by_src, alpha), factor(by_dst, alpha));
+    let mut bytes = [_mm512_setzero_si512(); 4];
+    for byte in 0..4 {
+        let src = _mm512_mul_ps(limited(of_half(colors[order[byte]], half)), of_src);
+        let dst = _mm512_mul_ps(unorm8(old, byte as u32), of_dst);
+        bytes[byte] = nearest(_mm512_min_ps(_mm512_add_ps(src, dst), _mm512_set1_ps(1.0)));
+    }
+    joined(bytes)
+}
+
+/// What `by` says of these.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn factor(by: ByAlpha, alpha: __m512) -> __m512 {
+    _mm512_add_ps(_mm512_set1_ps(by.one), _mm512_mul_ps(_mm512_set1_ps(by.alpha), alpha))
 }
 
 /// The first or the second 16 of 32 bits.
@@ -107,6 +162,16 @@ fn load_half(rows: &mut Dwords<'_, 8>, half: usize) -> __m512i {
     let lower: __m256i = bytemuck::cast(*rows.row(2 * half + 1));
     let both = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(upper), lower);
     _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), both)
+}
+
+/// The first or the last four quads, put together in registers: what is written in parts and read as one waits.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load_quads(quads: &mut DwordQuads<'_>, half: usize) -> __m512i {
+    let first = 4 * half;
+    let ([a, b], [c, d]) = (quads.pairs(first), quads.pairs(first + 1));
+    let ([e, f], [g, h]) = (quads.pairs(first + 2), quads.pairs(first + 3));
+    _mm512_setr_epi64(a as i64, b as i64, c as i64, d as i64, e as i64, f as i64, g as i64, h as i64)
 }
 
 /// Makes those two rows of quads.
