@@ -72,7 +72,8 @@ unsafe impl GlobalAlloc for Measured {
     }
 }
 
-#[global_allocator]
+/// Without debug assertions the library brings its own, and nothing is noted.
+#[cfg_attr(debug_assertions, global_allocator)]
 static ALLOCATOR: Measured = Measured;
 
 /// The address of [`SCRATCH`] bytes with a page behind them that faults.
