@@ -254,13 +254,13 @@ impl Batch {
     pub fn sorted(self, threads: Threads) -> Sorted {
         const NOTHING: Rect = Rect { x0: 0, y0: 0, x1: 0, y1: 0 };
         let new = || Lists::new(self.area.unwrap_or(NOTHING));
-        let lists = match self.shares() {
-            shares if shares.len() > 1 && threads == Threads::All => {
-                let lists = |steps| self.sort(steps, new());
-                let parts = parallel::each(shares, Helpers::TakeLast, lists).into_iter();
-                parts.reduce(Lists::followed_by).unwrap_or_else(new)
+        let shares = if threads == Threads::All { self.shares() } else { Vec::new() };
+        let lists = match shares.len() {
+            0 | 1 => self.sort(0..self.steps.len(), new()),
+            _ => {
+                let parts = parallel::each(shares, Helpers::TakeLast, |steps| self.sort(steps, new()));
+                parts.into_iter().reduce(Lists::followed_by).unwrap_or_else(new)
             }
-            _ => self.sort(0..self.steps.len(), new()),
         };
         Sorted { batch: self, lists }
     }

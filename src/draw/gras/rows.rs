@@ -2,6 +2,7 @@
 //! these of the loops beside them through memory, number by number, and whoever reads those together waits.
 use std::arch::x86_64::*;
 
+use super::screen_vertex::Components;
 use crate::draw::vertices::ScreenVertex;
 use crate::shader::{LANES, Lanes};
 
@@ -12,72 +13,65 @@ const ROWS: usize = 16;
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(in crate::draw) fn positions(rows: &[u32], stride: usize) -> [[f32; ROWS]; 4] {
-    let (a, b) = (every_fourth(rows, stride, 0), every_fourth(rows, stride, 1));
-    let (c, d) = (every_fourth(rows, stride, 2), every_fourth(rows, stride, 3));
-    bytemuck::cast(transposed([a, b, c, d]))
+    let mut offsets = [0; ROWS];
+    for (row, offset) in offsets.iter_mut().enumerate() {
+        *offset = (size_of::<u32>() * stride * row) as u64;
+    }
+    bytemuck::cast(columns(bytemuck::cast_slice(rows), &offsets))
 }
 
-/// The first four words of rows `first`, 4 behind it, and so on.
+/// Four dwords of each vertex of a warp, which begin at these offsets; `None` when they are not all there.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn every_fourth(rows: &[u32], stride: usize, first: usize) -> __m512 {
-    let all = _mm512_castps128_ps512(four(rows, stride * first));
-    let all = _mm512_insertf32x4::<1>(all, four(rows, stride * (first + 4)));
-    let all = _mm512_insertf32x4::<2>(all, four(rows, stride * (first + 8)));
-    _mm512_insertf32x4::<3>(all, four(rows, stride * (first + 12)))
-}
-
-/// The words from one on.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn four(rows: &[u32], at: usize) -> __m128 {
-    let words: &[u32; 4] = rows[at..].first_chunk().expect("a position");
-    bytemuck::cast(*words)
-}
-
-/// Four dwords of each vertex of a warp, which begin at these offsets and are there.
-#[target_feature(enable = "avx512f")]
-#[inline]
-pub(in crate::draw) fn dwords(bytes: &[u8], offsets: &[u64; LANES]) -> [Lanes; 4] {
+pub(in crate::draw) fn dwords(bytes: &[u8], offsets: &[u64; LANES]) -> Option<[Lanes; 4]> {
+    let room = bytes.len().checked_sub(FOUR)? as u64;
+    if offsets.iter().any(|offset| *offset > room) {
+        return None;
+    }
     let mut all = [Lanes::ZERO; 4];
-    for half in 0..LANES / ROWS {
-        let offsets: &[u64; ROWS] = &offsets.as_chunks().0[half];
-        let (a, b) = (dwords_of(bytes, offsets, 0), dwords_of(bytes, offsets, 1));
-        let (c, d) = (dwords_of(bytes, offsets, 2), dwords_of(bytes, offsets, 3));
-        let columns: [[u32; ROWS]; 4] = bytemuck::cast(transposed([a, b, c, d]));
+    for (half, offsets) in offsets.as_chunks().0.iter().enumerate() {
+        let columns: [[u32; ROWS]; 4] = bytemuck::cast(columns(bytes, offsets));
         for (all, column) in all.iter_mut().zip(columns) {
             all.0.as_chunks_mut().0[half] = column;
         }
     }
-    all
+    Some(all)
 }
 
-/// Those of vertex `first`, 4 behind it, and so on.
+/// Bytes of four dwords.
+const FOUR: usize = 16;
+
+/// Four dwords from each offset on, which are there, by component.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn dwords_of(bytes: &[u8], offsets: &[u64; ROWS], first: usize) -> __m512 {
-    let all = _mm512_castps128_ps512(dwords_at(bytes, offsets[first]));
-    let all = _mm512_insertf32x4::<1>(all, dwords_at(bytes, offsets[first + 4]));
-    let all = _mm512_insertf32x4::<2>(all, dwords_at(bytes, offsets[first + 8]));
-    _mm512_insertf32x4::<3>(all, dwords_at(bytes, offsets[first + 12]))
+fn columns(bytes: &[u8], offsets: &[u64; ROWS]) -> [__m512; 4] {
+    let (a, b) = (every_fourth(bytes, offsets, 0), every_fourth(bytes, offsets, 1));
+    let (c, d) = (every_fourth(bytes, offsets, 2), every_fourth(bytes, offsets, 3));
+    transposed([a, b, c, d])
+}
+
+/// Those of row `first`, 4 behind it, and so on.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn every_fourth(bytes: &[u8], offsets: &[u64; ROWS], first: usize) -> __m512 {
+    let all = _mm512_castps128_ps512(four_at(bytes, offsets[first]));
+    let all = _mm512_insertf32x4::<1>(all, four_at(bytes, offsets[first + 4]));
+    let all = _mm512_insertf32x4::<2>(all, four_at(bytes, offsets[first + 8]));
+    _mm512_insertf32x4::<3>(all, four_at(bytes, offsets[first + 12]))
 }
 
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn dwords_at(bytes: &[u8], offset: u64) -> __m128 {
-    let four: &[u8; 16] = bytes[offset as usize..].first_chunk().expect("they are there");
+fn four_at(bytes: &[u8], offset: u64) -> __m128 {
+    let four: &[u8; FOUR] = bytes[offset as usize..].first_chunk().expect("they are there");
     bytemuck::cast(*four)
 }
 
 /// 16 vertices on the screen, of which these are the components.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(in crate::draw) fn on_screen(
-    [x, y, z, inv_w]: [[f32; ROWS]; 4],
-    [left, top]: [[i32; ROWS]; 2],
-    outcodes: [u32; ROWS],
-    out: &mut [ScreenVertex; ROWS],
-) {
+pub(super) fn on_screen(components: &Components, out: &mut [ScreenVertex; ROWS]) {
+    let Components { xyz: [x, y, z], inv_w, snapped: [left, top], outcodes } = *components;
     let upper = by_row(bytemuck::cast([x, y, z, inv_w]));
     let lower = by_row([bytemuck::cast(left), bytemuck::cast(top), outcodes, [0; ROWS]]);
     for (at, four) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
@@ -94,11 +88,11 @@ pub(in crate::draw) fn on_screen(
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(in crate::draw) fn put(components: [&Lanes; 4], rows: &mut [u32], stride: usize, at: usize) {
-    for (first, half) in [0, ROWS].into_iter().zip(0..LANES / ROWS) {
-        let [a, b, c, d] = components;
+    let [a, b, c, d] = components;
+    for half in 0..LANES / ROWS {
         let all = by_row([of_half(a, half), of_half(b, half), of_half(c, half), of_half(d, half)]);
         for row in 0..ROWS {
-            let Some(rest) = rows.get_mut((first + row) * stride + at..) else { return };
+            let Some(rest) = rows.get_mut((ROWS * half + row) * stride + at..) else { return };
             let Some(words) = rest.first_chunk_mut() else { return };
             *words = all[row % 4][row / 4];
         }

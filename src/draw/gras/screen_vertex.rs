@@ -67,10 +67,7 @@ pub fn transform_rows(
         let components = screen_vertices(viewport, volume, &position);
         match_target! {
             "x86_64+avx512f" => match out.as_mut_array() {
-                Some(out) => {
-                    let Components { xyz: [x, y, z], inv_w, snapped, outcodes } = components;
-                    rows::on_screen([x, y, z, inv_w], snapped, outcodes, out);
-                }
+                Some(out) => rows::on_screen(&components, out),
                 None => put(&components, out),
             },
             _ => put(&components, out),
@@ -91,11 +88,11 @@ fn positions(rows: &[u32], stride: usize) -> [[f32; GROUP]; 4] {
 }
 
 /// Vertices on the screen by component.
-struct Components {
-    xyz: [[f32; GROUP]; 3],
-    inv_w: [f32; GROUP],
-    snapped: [[i32; GROUP]; 2],
-    outcodes: [u32; GROUP],
+pub(super) struct Components {
+    pub xyz: [[f32; GROUP]; 3],
+    pub inv_w: [f32; GROUP],
+    pub snapped: [[i32; GROUP]; 2],
+    pub outcodes: [u32; GROUP],
 }
 
 /// Positions by component to the screen.

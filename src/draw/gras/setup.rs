@@ -236,40 +236,35 @@ fn assemble_with(
     if held > limit {
         return Some(Assembled { primitives: Vec::new(), left_out: list.len() });
     }
-    let lists = |count: usize| 4 * list.len() as u64 + LISTED * count as u64;
-    let fits = |setup: &Setup<'_>, count: usize, more: u64| lists(count) + setup.held() + more <= limit;
-    let mut setup = Setup::new(state, vertices, words);
+    let mut setup = Setup::new(state, vertices, words, limit - 4 * list.len() as u64);
     let in_chunks = |setup: &Setup<'_>, count: usize| {
-        each.is_none() && setup.can_be_alone(count) && fits(setup, count, 2 * MADE * count as u64)
+        each.is_none() && setup.can_be_alone(count) && setup.fits(count, 2 * MADE * count as u64)
     };
     let done = |setup: Setup<'_>| Some(Assembled { primitives: setup.out, left_out: 0 });
-    let mut alone = Vec::new();
+    let mut seen = Vec::new();
     let triangles = alone::listed(state.topology, state.provoking, list);
     if let Some(triangles) = triangles.filter(|_| in_chunks(&setup, list.len() / 3)) {
-        let count = list.len() / 3;
-        match setup.add_all(count, triangles, |setup, more| fits(setup, count, more)) {
+        match setup.add_all(list.len() / 3, triangles) {
             Ok(()) => return done(setup),
             // Without restarts the primitives of the list are just those.
-            Err(chunks) if chunks.iter().all(Option::is_some) => alone = chunks,
+            Err(chunks) if chunks.iter().all(Option::is_some) => seen = chunks,
             Err(_) => {}
         }
     }
     let primitives = primitives(state.topology, state.provoking, list)?;
     let count = primitives.len();
-    if alone.is_empty() && in_chunks(&setup, count) {
-        let of_primitives = alone::of_primitives(&primitives);
-        match setup.add_all(count, of_primitives, |setup, more| fits(setup, count, more)) {
+    if seen.is_empty() && in_chunks(&setup, count) {
+        match setup.add_all(count, alone::of_primitives(&primitives)) {
             Ok(()) => return done(setup),
-            Err(chunks) => alone = chunks,
+            Err(chunks) => seen = chunks,
         }
     }
     setup.out.reserve(count);
-    let mut alone = alone.into_iter();
+    let mut seen = seen.into_iter();
     let mut index = 0;
     for chunk in primitives.chunks(alone::CHUNK) {
-        if let Some(alone) = alone.next().flatten().filter(|it| fits(&setup, count, it.bytes(setup.vertices)))
-        {
-            setup.add_alone(alone);
+        if let Some(seen) = seen.next().flatten().filter(|it| setup.fits(count, it.bytes(setup.vertices))) {
+            setup.add_seen(vec![seen]);
             index += chunk.len();
             continue;
         }
@@ -279,7 +274,7 @@ fn assemble_with(
                 each(setup.out.len(), index);
             }
             index += 1;
-            if !fits(&setup, count, 0) {
+            if !setup.fits(count, 0) {
                 return Some(Assembled { primitives: setup.out, left_out: count - index });
             }
         }
@@ -291,6 +286,8 @@ struct Setup<'a> {
     state: &'a PrimitiveState,
     vertices: &'a mut Vertices,
     words: &'a [PRIMITIVE_WORD],
+    /// Bytes that may be held beside the list of vertices.
+    room: u64,
     /// The viewports, and which of them the primitive goes through.
     viewports: Vec<ViewportVertices>,
     at: usize,
@@ -298,7 +295,12 @@ struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    fn new(state: &'a PrimitiveState, vertices: &'a mut Vertices, words: &'a [PRIMITIVE_WORD]) -> Self {
+    fn new(
+        state: &'a PrimitiveState,
+        vertices: &'a mut Vertices,
+        words: &'a [PRIMITIVE_WORD],
+        room: u64,
+    ) -> Self {
         let first = (state.viewport, state.sides);
         let viewports = [first].into_iter().chain(state.others.iter().copied());
         let viewports = viewports
@@ -306,7 +308,7 @@ impl<'a> Setup<'a> {
                 ViewportVertices::new(Projection::new(state.depth_clip, viewport), sides)
             })
             .collect();
-        let mut setup = Self { state, vertices, words, viewports, at: 0, out: Vec::new() };
+        let mut setup = Self { state, vertices, words, room, viewports, at: 0, out: Vec::new() };
         setup.viewports[0].take_places(setup.vertices);
         setup.transform_new();
         setup
@@ -317,6 +319,11 @@ impl<'a> Setup<'a> {
         let screen: usize = self.viewports.iter().map(|viewport| viewport.screen.len()).sum();
         let screen = (size_of::<ScreenVertex>() * screen) as u64;
         self.vertices.bytes() + screen + MADE * self.out.len() as u64
+    }
+
+    /// Whether there is room for so many `more` bytes beside what is held, and a list of `count` primitives.
+    fn fits(&self, count: usize, more: u64) -> bool {
+        LISTED * count as u64 + self.held() + more <= self.room
     }
 
     /// Viewport transform of the vertices that have none yet.

@@ -87,9 +87,7 @@ impl Pixels for Quads<'_> {
         {
             return Lanes(in_quads(&Rows(at).load(surface, u32::MAX)));
         }
-        if mask != 0
-            && let Some(mut quads) = surface.dword_quads(self, mask)
-        {
+        if let Some(mut quads) = surface.dword_quads(self, mask) {
             return Lanes(quads.load());
         }
         self.each_pixel(mask, |lane, x, y| out[lane] = load_pixel(surface, x, y));

@@ -246,7 +246,7 @@ impl<'a> PixelRows<'a> {
         Some(Dwords { plane, pitch: self.pitch })
     }
 
-    /// Those of `quads` that have pixels of `mask` (four to a quad; there is one), if all are pixels of four bytes, side by
+    /// Those of `quads` that have pixels of `mask` (four to a quad), if all are pixels of four bytes, side by
     /// side in the plane. The others may be anywhere in it.
     #[inline(always)]
     pub fn dword_quads(&mut self, quads: &[Quad], mask: u32) -> Option<DwordQuads<'_>> {
