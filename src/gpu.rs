@@ -10,7 +10,8 @@ use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
 pub use gmem::Gmem;
 pub use loaded::{
-    CONSTANTS, CodeSource, INSTRUCTIONS, LoadedState, SSBOS, ShaderState, SsboState, StateChanges, TEXTURES,
+    CONSTANTS, CodeSource, Extent, INSTRUCTIONS, LoadedFootprint, LoadedState, SSBOS, ShaderState, SsboState,
+    StateChanges, TEXTURES,
 };
 pub use model::Model;
 

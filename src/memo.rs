@@ -159,10 +159,17 @@ impl<K: PartialEq, T> Memo<K, T> {
             self.kept.remove(slot);
         }
         self.last = known.map_or(slot, |(slot, _)| slot);
-        self.kept.slot(self.last).get_or_insert_with(|| {
+        let kept = self.kept.slot(self.last).get_or_insert_with(|| {
             let (value, registers) = regs.watch(make);
             Kept { key, registers, memory: Vec::new(), time: 0, value }
-        })
+        });
+        regs.note_seen(&kept.registers);
+        kept
+    }
+
+    /// The registers that what was given last was made of.
+    pub fn last_seen(&self) -> Option<&Seen> {
+        self.kept.get(self.last).map(|kept| &kept.registers)
     }
 
     /// The same of memory as well: `make` says which (address and bytes).

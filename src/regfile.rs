@@ -6,6 +6,12 @@ use a4emu_decoder::bits::Register;
 
 use crate::fault::Fault;
 
+mod footprint;
+
+pub use footprint::{Footprint, Remade, Sources};
+
+use footprint::Noting;
+
 /// Registers that packets can reach (dword offsets).
 pub const COUNT: usize = 0x4000;
 
@@ -81,6 +87,10 @@ pub struct RegFile {
     /// Registers that were read since [`RegFile::watch`] began, and the pages that have such.
     read: Box<[Cell<PageBits>; COUNT / PAGE]>,
     pages_read: [Cell<u64>; PAGE_WORDS],
+    /// The footprint that is noted.
+    noting: Option<Box<Noting>>,
+    /// How many have been begun.
+    footprints: u64,
 }
 
 /// Which registers something was made of, with their values, and when.
@@ -89,6 +99,8 @@ pub struct Seen {
     pages: [u64; PAGE_WORDS],
     time: u64,
     values: Vec<(u16, u32)>,
+    /// The footprint in which they have been noted last.
+    noted: Cell<u64>,
 }
 
 impl Default for RegFile {
@@ -100,6 +112,8 @@ impl Default for RegFile {
             changed: Box::new([0; COUNT / PAGE]),
             read: Box::new([const { Cell::new(0) }; COUNT / PAGE]),
             pages_read: [const { Cell::new(0) }; PAGE_WORDS],
+            noting: None,
+            footprints: 0,
         }
     }
 }
@@ -114,6 +128,9 @@ impl RegFile {
             return Err(Fault::NoRegister(offset));
         }
         let old = self.set(offset as usize, value);
+        if let Some(noting) = &mut self.noting {
+            noting.write(offset);
+        }
         Ok((!self.written.insert(offset)).then_some(old))
     }
 
@@ -126,6 +143,9 @@ impl RegFile {
         for (offset, value) in (first..).zip(values) {
             self.set(offset as usize, *value);
             self.written.insert(offset);
+        }
+        if let Some(noting) = &mut self.noting {
+            (first..).zip(values).for_each(|(offset, _)| noting.write(offset));
         }
         true
     }
@@ -150,7 +170,7 @@ impl RegFile {
             let read = set_bits([self.read[page].get().into()]).map(|bit| page * PAGE + bit);
             values.extend(read.map(|offset| (offset as u16, self.words[offset])));
         }
-        (made, Seen { pages, time: self.clock, values })
+        (made, Seen { pages, time: self.clock, values, noted: Cell::new(0) })
     }
 
     /// Whether nobody changed the registers of `seen` since, as far as that is told apart: if not, they may have the
@@ -174,6 +194,9 @@ impl RegFile {
     fn note_read(&self, offset: u32) {
         let page = offset as usize / PAGE;
         let Some(read) = self.read.get(page) else { return };
+        if let Some(noting) = &self.noting {
+            noting.read(offset, self.words[offset as usize]);
+        }
         let (pages, bit) = (&self.pages_read[page / 64], 1 << (page % 64));
         // What an earlier watch has left there does not count.
         let before = if pages.get() & bit == 0 { 0 } else { read.get() };

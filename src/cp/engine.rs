@@ -19,6 +19,11 @@ pub trait Engine {
     /// Runs `call`, or leaves it out.
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow;
 
+    /// Whether it runs each call and does nothing else: draws that are known may then be drawn without it.
+    fn only_renders(&self) -> bool {
+        false
+    }
+
     /// Whether a draw that was left out may have written to `address`.
     fn is_stale(&self, address: u32) -> bool {
         let _ = address;
@@ -44,6 +49,10 @@ impl Engine for Renderer {
             Call::Uncounted(call) => gpu.report.unsupported(call.packet, gpu.at),
         }
         Flow::Continue
+    }
+
+    fn only_renders(&self) -> bool {
+        true
     }
 }
 

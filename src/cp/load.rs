@@ -23,16 +23,30 @@ fn client(kind: StateKind) -> Client {
 impl Cp<'_> {
     /// CP_LOAD_STATE4.
     pub(super) fn load_state(&mut self, packet: &LoadState4<'_>) {
-        let (kind, first, announced) = (packet.kind(), packet.dst.DST_OFF(), packet.dwords());
+        if let StateSource::Memory { address } = packet.source() {
+            self.depends_on_draws("state that CP_LOAD_STATE4 loads", address);
+            let dwords = packet.dwords();
+            if !self.charge(Work::Copy16, u64::from(dwords).div_ceil(4)) {
+                return self.load(packet, address, &[]);
+            }
+            draw::settle(self.gpu, address, u64::from(dwords) * 4);
+            if self.notes {
+                draw::rerun::note_memory(self.gpu, address, dwords.saturating_mul(4));
+            }
+        }
+        self.load_paid(packet);
+    }
+
+    /// The same of state that is paid, and that nobody is about to write.
+    pub(super) fn load_paid(&mut self, packet: &LoadState4<'_>) {
         match packet.source() {
             StateSource::Inline(data) => {
                 let address = self.gpu.at.address.wrapping_add(INLINE_OFFSET);
-                self.load(Load { kind, first, address, announced, data });
+                self.load(packet, address, data);
             }
             StateSource::Memory { address } => {
-                self.depends_on_draws("state that CP_LOAD_STATE4 loads", address);
-                let data = self.fetch_state(client(kind), address, announced);
-                self.load(Load { kind, first, address, announced, data: &data });
+                let data = self.fetch_state(client(packet.kind()), address, packet.dwords());
+                self.load(packet, address, &data);
             }
         }
     }
@@ -40,10 +54,6 @@ impl Cp<'_> {
     /// The dwords that an indirect load names, up to the first that is missing: what is not
     /// there leaves the slots as they were.
     fn fetch_state(&mut self, client: Client, address: u32, dwords: u32) -> Vec<u32> {
-        if !self.charge(Work::Copy16, u64::from(dwords).div_ceil(4)) {
-            return Vec::new();
-        }
-        draw::settle(self.gpu, address, u64::from(dwords) * 4);
         let data = self.gpu.mem.known_dwords(address, dwords as usize);
         let known = data.len() as u32;
         if known < dwords {
@@ -52,10 +62,11 @@ impl Cp<'_> {
         data
     }
 
-    fn load(&mut self, load: Load<'_>) {
-        if !load.data.is_empty() {
-            self.gpu.loaded.load(load.kind, load.first, load.data);
+    fn load(&mut self, packet: &LoadState4<'_>, address: u32, data: &[u32]) {
+        let (kind, first, announced) = (packet.kind(), packet.dst.DST_OFF(), packet.dwords());
+        if !data.is_empty() {
+            self.gpu.loaded.load(kind, first, data);
         }
-        self.observer.load(self.gpu, load);
+        self.observer.load(self.gpu, Load { kind, first, address, announced, data });
     }
 }

@@ -13,6 +13,8 @@
 //! 4. Draws and dispatches end in [`draws`]: pending state groups run, parameters are read, the
 //!    [`Call`] gets its number, its frame draw and its pass, is shown, and goes to the [`Engine`]: the
 //!    [`Renderer`], or [`Skip`], which leaves it out.
+//!
+//! A buffer that runs again for the next tile need not take that path: [`rerun`].
 
 mod command;
 mod control;
@@ -25,6 +27,7 @@ mod load;
 mod memory;
 pub mod observer;
 mod registers;
+mod rerun;
 mod stream;
 mod tee;
 
@@ -34,6 +37,7 @@ pub use observer::{Call, Flow, Observer, Silent};
 pub use tee::Tee;
 
 use crate::budget::Work;
+use crate::draw;
 use crate::fault::Trouble;
 use crate::gpu::Gpu;
 
@@ -101,6 +105,10 @@ pub struct Cp<'a> {
     observer: &'a mut dyn Observer,
     /// Whether the observer is to see packets and registers.
     shows: bool,
+    /// Whether it is noted what packets do.
+    notes: bool,
+    /// Bytes that are kept of what buffers did.
+    kept: usize,
     /// Addresses of the buffers being run, outermost first.
     open: Vec<u32>,
     /// Buffers that have been run.
@@ -118,6 +126,8 @@ impl<'a> Cp<'a> {
             engine,
             observer,
             shows,
+            notes: false,
+            kept: 0,
             open: Vec::new(),
             seen: Streams::default(),
             flow: Flow::Continue,
@@ -143,6 +153,9 @@ impl<'a> Cp<'a> {
             return false;
         }
         let granted = self.gpu.budget.take(work, count);
+        if self.notes {
+            draw::rerun::pay(self.gpu, work, count);
+        }
         if !granted {
             self.say_cut();
         }

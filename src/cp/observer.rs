@@ -107,7 +107,8 @@ pub struct Announced {
 
 /// Sees execution as it happens. `gpu.at` says where it is.
 pub trait Observer {
-    /// Whether it looks at neither packets nor registers: they need not be shown to it then.
+    /// Whether it looks at neither packets nor registers, nor at what is loaded: they need not be shown to it then, and
+    /// calls that are like others before only be [counted](Observer::drawn_again).
     fn is_blind(&self) -> bool {
         false
     }
@@ -163,6 +164,12 @@ pub trait Observer {
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         let _ = (gpu, call);
         Flow::Continue
+    }
+
+    /// So many draws have run again, each as when it was shown as a [call](Observer::call) but for its tile: who is
+    /// [blind](Observer::is_blind) may be told this instead.
+    fn drawn_again(&mut self, draws: usize) {
+        let _ = draws;
     }
 
     /// Something is wrong with the capture or its stream; the run goes on.

@@ -6,6 +6,7 @@ use a4emu_decoder::error::PacketError;
 use a4emu_decoder::packet::{Packet, Packets};
 use hashbrown::HashMap;
 
+use super::rerun::Noted;
 use super::{Cp, Flow};
 use crate::budget::Work;
 use crate::draw;
@@ -32,6 +33,7 @@ pub(super) struct Streams {
 struct Stream {
     words: Rc<Vec<u32>>,
     time: u64,
+    noted: Noted,
 }
 
 impl Streams {
@@ -39,6 +41,12 @@ impl Streams {
     fn find(&self, address: u32, dwords: u32, memory: &Memory) -> Option<Rc<Vec<u32>>> {
         let stream = self.seen.get(&(address, dwords))?.as_ref()?;
         memory.is_unchanged(address, dwords.saturating_mul(4), stream.time).then(|| stream.words.clone())
+    }
+
+    /// What is noted of those from there.
+    fn noted(&mut self, address: u32, dwords: u32) -> Option<&mut Noted> {
+        let stream = self.seen.get_mut(&(address, dwords))?.as_mut()?;
+        Some(&mut stream.noted)
     }
 
     /// These are run now. Whether it is the first time that anything from there is.
@@ -51,7 +59,7 @@ impl Streams {
         let is_kept = words.len() == dwords as usize && self.kept + words.len() <= MAX_KEPT;
         let stream = is_kept.then(|| {
             self.kept += words.len();
-            Stream { words: words.clone(), time: memory.now() }
+            Stream { words: words.clone(), time: memory.now(), noted: Noted::Not }
         });
         self.seen.insert((address, dwords), stream);
         before.is_none()
@@ -110,7 +118,15 @@ impl Cp<'_> {
         self.gpu.at.depth = self.open.len() as u32;
         self.gpu.at.repeated |= !is_new;
         self.open.push(address);
-        let step = self.run(address, &words);
+        let before = self.gpu.at.draws;
+        let noted = self.seen.noted(address, dwords).map(std::mem::take).unwrap_or_default();
+        let (step, noted) = match is_new {
+            true => (self.run(address, &words, 0), Noted::Once(self.gpu.at.draws - before)),
+            false => self.run_again(address, &words, noted),
+        };
+        if let Some(kept) = self.seen.noted(address, dwords) {
+            *kept = noted;
+        }
         self.open.pop();
         let at = &mut self.gpu.at;
         (at.address, at.depth, at.repeated) = (outside.address, outside.depth, outside.repeated);
@@ -147,9 +163,10 @@ impl Cp<'_> {
         (words, is_new)
     }
 
-    /// Executes the packets of one buffer in order.
-    fn run(&mut self, base: u32, words: &[u32]) -> Step {
+    /// Executes the packets of one buffer in order, from the dword `first` on.
+    pub(super) fn run(&mut self, base: u32, words: &[u32], first: usize) -> Step {
         let mut packets = Packets::new(words);
+        Packets::skip(&mut packets, first);
         loop {
             self.gpu.at.address = base.wrapping_add(packets.offset() as u32 * 4);
             let step = match packets.next() {
@@ -174,6 +191,9 @@ impl Cp<'_> {
         }
         if self.shows {
             self.observer.packet(self.gpu, packet);
+        }
+        if self.notes {
+            self.note(packet);
         }
         match *packet {
             Packet::Type0 { reg, one_reg: false, values } => {

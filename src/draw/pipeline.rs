@@ -10,6 +10,7 @@
 //! - [`look`]: what a draw is made of, for whoever looks at it.
 //! - `parts`: draws whose vertices are too many to be held at once.
 //! - `record`: what is recorded of draws.
+//! - [`rerun`]: draws of a buffer that runs again for the next tile.
 //! - `resolve`: draws of the resolve pass.
 //! - `unmade`: small draws whose primitives others make.
 //! - `whole`: the stages that take whole primitives.
@@ -21,6 +22,7 @@ pub mod late;
 pub mod look;
 mod parts;
 mod record;
+pub mod rerun;
 mod resolve;
 mod unmade;
 mod whole;
@@ -96,6 +98,8 @@ pub struct Pipeline {
     pub surfaces: Surfaces,
     /// Primitives of draws that run again for the next tile.
     pub primitives: PrimitiveCache,
+    /// Draws that are noted for the next tile.
+    noting: Option<Box<rerun::Noting>>,
     /// Draws that wait for their primitives.
     unmade: Unmade,
     /// Draws that wait for their fragments.
@@ -166,6 +170,7 @@ pub fn begin_submit(gpu: &mut Gpu) {
 /// Runs a draw.
 pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     gpu.pipeline.stats.draws += 1;
+    rerun::note_call(gpu);
     if call.count == 0 || call.instances == 0 || gpu.budget.cut().is_some() {
         return;
     }
@@ -182,6 +187,7 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
 /// Runs a dispatch.
 pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     gpu.pipeline.stats.draws += 1;
+    rerun::note_call(gpu);
     if gpu.budget.cut().is_some() {
         return;
     }
@@ -209,10 +215,12 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
         && is_out_of_sight(known, &targets)
     {
         // Most draws are in most tiles, which is to be found out first.
+        rerun::note_hidden(gpu, call, &stages, known, (&primitive, &targets));
         unmade::out_of_sight(gpu, call, targets);
         return Ok(());
     }
     let state = DrawState { primitive, fragment: fragment_state(gpu)?, targets };
+    rerun::note(gpu, call, &stages, &state, known.as_ref());
     settle_stages(gpu, &stages, Some(&state.fragment.stage));
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
@@ -332,7 +340,9 @@ fn known_primitives(
     if !stages.is_reusable() || gpu.pipeline.watch.is_some() {
         return Ok(None);
     }
-    charge(&mut gpu.budget, Work::Copy16, looked_through(&stages.vertex) / 16)?;
+    let looked_through = looked_through(&stages.vertex) / 16;
+    charge(&mut gpu.budget, Work::Copy16, looked_through)?;
+    rerun::pay(gpu, Work::Copy16, looked_through);
     let slot = gpu.pipeline.kept.slots.of(gpu.at.address);
     Ok(gpu.pipeline.primitives.find(slot, &stages.vertex, state, &gpu.mem))
 }
@@ -541,18 +551,23 @@ fn affordable(gpu: &mut Gpu, bounds: &[Rect], Visible { area, pixels, .. }: Visi
 
 // Registers to state.
 
-/// The program, constants and descriptors of `stage`.
+/// The program, constants and descriptors of `stage`. That there is none is recorded.
 fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Fault> {
+    known_stage(gpu, stage).map_err(|why| match why {
+        NoStage::Missing(miss) => missing_code(gpu, stage, miss),
+        NoStage::Fault(fault) => fault,
+    })
+}
+
+/// The same, and nobody hears of it if there is none.
+fn known_stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, NoStage> {
     let mut programs = std::mem::take(&mut gpu.pipeline.programs);
     let mut kept = gpu.pipeline.kept.stages[stage as usize].take().unwrap_or_default();
     let slot = gpu.pipeline.kept.slots.of(gpu.at.address);
     let state = kept.get(gpu, &mut programs, stage, slot);
     gpu.pipeline.kept.stages[stage as usize] = Some(kept);
     gpu.pipeline.programs = programs;
-    state.map_err(|why| match why {
-        NoStage::Missing(miss) => missing_code(gpu, stage, miss),
-        NoStage::Fault(fault) => fault,
-    })
+    state
 }
 
 /// Records that the program of `stage` is not there.
@@ -618,9 +633,11 @@ fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> 
 fn set_up_state(gpu: &mut Gpu, stages: &VertexStages) -> (Arc<PrimitiveState>, Arc<Targets>) {
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
     let slot = kept.slots.of(gpu.at.address);
-    let (targets, unsupported) = kept
-        .targets
-        .get(slot, regs, (), |regs| with_unsupported(|list| Arc::new(Targets::snapshot(regs, list))));
+    // They are all that depends on where the tile is.
+    let (targets, unsupported) = regs.aside(|regs| {
+        let make = |list: &mut Vec<String>| Arc::new(Targets::snapshot(regs, list));
+        kept.targets.get(slot, regs, (), |_| with_unsupported(make))
+    });
     let (topology, viewports, model) = (stages.topology(), stages.viewports(), gpu.model);
     let primitive = kept.primitive.get(slot, regs, (topology, viewports), |regs| {
         Arc::new(PrimitiveState::snapshot(regs, topology, viewports, model))
@@ -632,9 +649,13 @@ fn set_up_state(gpu: &mut Gpu, stages: &VertexStages) -> (Arc<PrimitiveState>, A
 }
 
 fn fragment_state(gpu: &mut Gpu) -> Result<FragmentState, Fault> {
-    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
-    let slot = kept.slots.of(gpu.at.address);
-    let inputs = kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs))).clone();
+    let inputs = fragment_inputs(gpu);
     let stage = stage(gpu, Stage::FS)?;
     Ok(FragmentState { stage, inputs })
+}
+
+fn fragment_inputs(gpu: &mut Gpu) -> Arc<FragmentInputs> {
+    let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
+    let slot = kept.slots.of(gpu.at.address);
+    kept.inputs.get(slot, regs, (), |regs| Arc::new(FragmentInputs::snapshot(regs))).clone()
 }

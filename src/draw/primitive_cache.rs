@@ -134,7 +134,7 @@ pub fn ranges(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
 }
 
 /// The same with the textures that the shader may sample.
-fn sources(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
+pub fn sources(vertex: &VertexState) -> impl Iterator<Item = (u32, u32)> {
     let stage = &vertex.stage;
     let textures = stage.summary.samples.then(|| stage.textures.places()).into_iter().flatten();
     ranges(vertex).chain(textures.map(|(from, to)| (from as u32, (to - from).min(u32::MAX.into()) as u32)))

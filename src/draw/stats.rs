@@ -26,6 +26,9 @@ pub struct StatsReport {
 pub struct Stats {
     /// Draws and dispatches run.
     pub draws: u64,
+    /// Draws among them that ran again with all of their buffer. It is no result, and not put out.
+    #[serde(skip)]
+    pub reruns: u64,
     /// Vertices shaded.
     pub vertices: u64,
     /// Primitives that reached the rasteriser.

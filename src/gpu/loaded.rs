@@ -2,6 +2,12 @@
 
 use a4emu_decoder::load_state::{Pipe, Stage, StateKind};
 
+mod footprint;
+
+pub use footprint::{Extent, LoadedFootprint};
+
+use footprint::Noting;
+
 /// Vec4s in a stage's constant file.
 ///
 /// The chip has 512 for all stages together (docs/hardware/command-processor.md,
@@ -99,6 +105,8 @@ pub struct LoadedState {
     pub ssbo_3d: SsboState,
     /// Of compute (block 0xf).
     pub ssbo_compute: SsboState,
+    /// The footprint that is noted.
+    noting: Option<Box<Noting>>,
 }
 
 impl LoadedState {
@@ -113,6 +121,9 @@ impl LoadedState {
 
     /// Stores `data` where CP_LOAD_STATE4 puts state of `kind`, from unit `first` on.
     pub fn load(&mut self, kind: StateKind, first: u32, data: &[u32]) {
+        if let Some(noting) = &mut self.noting {
+            noting.load(extent(kind, first, data.len()));
+        }
         match kind {
             StateKind::Instructions(stage) => {
                 let state = self.stage_mut(stage);
@@ -159,9 +170,15 @@ impl LoadedState {
 
     /// The program of `stage` is in memory from now on.
     pub fn take_code_from_memory(&mut self, stage: Stage) {
-        let state = self.stage_mut(stage);
-        state.changes.code += u64::from(state.source != CodeSource::Memory);
+        let state = &mut self.stages[stage as usize];
+        if state.source == CodeSource::Memory {
+            return;
+        }
+        state.changes.code += 1;
         state.source = CodeSource::Memory;
+        if let Some(noting) = &mut self.noting {
+            noting.load(Some((stage, Extent::default())));
+        }
     }
 
     /// The SSBOs and images that `stage` sees.
@@ -171,6 +188,25 @@ impl LoadedState {
             _ => &self.ssbo_3d,
         }
     }
+}
+
+/// The stage whose state is loaded, and how far that goes: `dwords` of `kind`, from unit `first` on.
+fn extent(kind: StateKind, first: u32, dwords: usize) -> Option<(Stage, Extent)> {
+    let to = |unit: usize, dwords: usize, slots: usize| {
+        (first as usize).saturating_mul(unit).saturating_add(dwords).min(slots)
+    };
+    let nothing = Extent::default();
+    Some(match kind {
+        StateKind::Instructions(stage) => {
+            (stage, Extent { code: to(16, dwords / 2, INSTRUCTIONS), ..nothing })
+        }
+        StateKind::Constants(stage) => (stage, Extent { constants: to(1, dwords / 4, CONSTANTS), ..nothing }),
+        StateKind::Textures(stage) => (stage, Extent { textures: to(1, dwords / 8, TEXTURES), ..nothing }),
+        StateKind::Samplers(stage) => (stage, Extent { textures: to(1, dwords / 2, TEXTURES), ..nothing }),
+        StateKind::SsboDescriptors(_) | StateKind::SsboSizes(_) | StateKind::SsboAddresses(_) => return None,
+        StateKind::Ubos(stage) => (stage, nothing),
+        StateKind::Unknown => return None,
+    })
 }
 
 /// Copies `data` into `slots` from `first` on, `N` dwords each, and counts in `changes` if that makes

@@ -88,8 +88,10 @@ pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) ->
 /// Milliseconds that the submits took.
 fn one_run(gpu: &mut Gpu, submits: &[Submit]) -> f64 {
     let start = Instant::now();
+    let (mut renderer, mut silent) = (Renderer, Silent);
+    let mut cp = Cp::new(gpu, &mut renderer, &mut silent);
     for submit in submits {
-        Cp::new(gpu, &mut Renderer, &mut Silent).submit_part(submit.address, submit.dwords);
+        cp.submit_part(submit.address, submit.dwords);
     }
     draw::flush(gpu);
     start.elapsed().as_secs_f64() * 1e3

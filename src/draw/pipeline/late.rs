@@ -71,8 +71,13 @@ fn settle_if(gpu: &mut Gpu, is_read: impl Fn((u32, u32)) -> bool) {
     }
 }
 
+/// Whether what waits, or is ahead, writes a buffer that is one of those.
+pub(super) fn waits_for(gpu: &Gpu, is_read: impl Fn((u32, u32)) -> bool) -> bool {
+    gpu.pipeline.batch.copies().buffers().any(&is_read) || gpu.pipeline.ahead.writes(is_read)
+}
+
 /// Whether a buffer has bytes of this place and length.
-fn overlap((base, len): (u32, u32), (address, wanted): (u32, u64)) -> bool {
+pub(super) fn overlap((base, len): (u32, u32), (address, wanted): (u32, u64)) -> bool {
     let (base, address) = (u64::from(base), u64::from(address));
     base < address + wanted && address < base + u64::from(len)
 }

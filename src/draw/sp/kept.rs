@@ -60,6 +60,11 @@ pub enum NoStage {
 }
 
 impl KeptStage {
+    /// Where the program of the state is that was given last.
+    pub fn last_place(&self) -> Option<CodePlace> {
+        self.states.get(self.last).map(|known| known.place)
+    }
+
     /// The state of `stage` now, for `slot`.
     ///
     /// # Errors

@@ -112,6 +112,10 @@ impl Observer for Counts {
         }
         Flow::Continue
     }
+
+    fn drawn_again(&mut self, draws: usize) {
+        self.draws += draws as u64;
+    }
 }
 
 impl Engine {
@@ -217,9 +221,10 @@ impl Engine {
                 }
                 None => &mut counts,
             };
+            let mut renderer = Renderer;
+            let mut cp = Cp::new(gpu, &mut renderer, observer);
             for (span, _) in commands {
-                let dwords = (span.len / 4) as u32;
-                Cp::new(gpu, &mut Renderer, observer).submit_part(span.address, dwords);
+                cp.submit_part(span.address, (span.len / 4) as u32);
             }
             draw::flush(gpu);
             gpu.at.submit += 1;

@@ -1,7 +1,10 @@
 //! Copies of tile memory that wait ([`Resolves::Late`]), and draws that go on beside the command processor
 //! ([`Resolves::Ahead`]): nobody on the chip can tell.
 
+mod rerun;
+
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use a4emu::check::open;
@@ -12,10 +15,16 @@ use a4emu::folders::Folders;
 use a4emu::gpu::Gpu;
 use a4emu::memory::little_endian;
 use a4emu::playback::Playback;
+use a4emu_decoder::capture::Sections;
 use a4emu_decoder::packet::Packet;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn opened(capture: &Path) -> Sections<Box<dyn Read>> {
+    let folders = Folders::around(capture, &[root().join("captures")]);
+    open(capture, &folders).unwrap()
 }
 
 fn played(capture: &Path, resolves: Resolves) -> Gpu {
@@ -23,10 +32,9 @@ fn played(capture: &Path, resolves: Resolves) -> Gpu {
 }
 
 fn observed(capture: &Path, resolves: Resolves, observer: &mut dyn Observer) -> Gpu {
-    let folders = Folders::around(capture, &[root().join("captures")]);
     let mut playback = Playback::default();
     playback.gpu.pipeline.resolves = resolves;
-    playback.run(open(capture, &folders).unwrap(), &mut Renderer, observer);
+    playback.run(opened(capture), &mut Renderer, observer);
     playback.gpu
 }
 
@@ -77,16 +85,30 @@ fn captures_come_out_the_same() {
     let captures = captures();
     assert!(captures.len() >= 40, "{} captures", captures.len());
     for capture in captures {
-        let at_once = played(&capture, Resolves::AtOnce);
-        for resolves in [Resolves::Late, Resolves::Ahead] {
-            assert_eq!(
-                difference(&at_once, &played(&capture, resolves)),
-                None,
-                "{resolves:?} {}",
-                capture.display()
-            );
-        }
+        every_way_of(&capture);
     }
+}
+
+/// Frames with hundreds of draws in each of several tiles, most of which run again as a whole.
+#[test]
+fn frames_of_games_come_out_the_same() {
+    let Some(shared) = std::env::var_os("A4EMU_SHARED") else {
+        return eprintln!("SKIPPED: A4EMU_SHARED names no folder with captures of games");
+    };
+    let games = PathBuf::from(shared).join("captures/games");
+    let reruns = ["etr.rd.gz", "neverball.rd.gz"].map(|game| every_way_of(&games.join(game)));
+    assert!(reruns[0] > 5000 && reruns[1] > 1000, "{reruns:?}");
+}
+
+/// Draws of `capture` that run again as a whole; however it is played, it comes out the same.
+fn every_way_of(capture: &Path) -> u64 {
+    let at_once = played(capture, Resolves::AtOnce);
+    let reruns = [Resolves::Late, Resolves::Ahead].map(|resolves| {
+        let other = played(capture, resolves);
+        assert_eq!(difference(&at_once, &other), None, "{resolves:?} {}", capture.display());
+        other.pipeline.stats.reruns
+    });
+    reruns[0]
 }
 
 /// Tiles, each followed by something that reads what it left, in the same submit.

@@ -1,0 +1,182 @@
+//! Buffers of draws that run again for the next tile, done again without a look at each packet.
+//!
+//! What the packets of such a buffer take from the machine and leave in it is noted when they run for the second time.
+//! From then on, if all that they take is the same but for what says where the tile is, their draws are drawn, and the
+//! machine is left as they leave it. Packets that do more than that run each time.
+
+use a4emu_decoder::packet::{Packet, Packets};
+use a4emu_decoder::pm4::Pm4;
+use a4emu_decoder::regs::enums::VgtEventType;
+
+use super::Cp;
+use super::effects::{Effect, effect, have_effects};
+use super::stream::Step;
+use crate::draw::{self, Resolves};
+use crate::gpu::LoadedFootprint;
+use crate::regfile;
+
+/// Draws of a buffer from which on it is worth it.
+const MANY: u32 = 16;
+
+/// Bytes that are kept of what all buffers did.
+const MAX_BYTES: usize = 64 << 20;
+
+/// What a buffer did.
+pub(super) struct Rerun {
+    draws: draw::Rerun,
+    registers: regfile::Footprint,
+    loaded: LoadedFootprint,
+    /// What was OR-ed into draw initiators.
+    init_flags: u32,
+}
+
+/// What is known of a buffer that has been run.
+#[derive(Default)]
+pub(super) enum Noted {
+    /// It is to be run packet by packet.
+    #[default]
+    Not,
+    /// It has been run once, and had so many draws.
+    Once(u32),
+    /// It did this.
+    Known(Box<Rerun>),
+}
+
+/// Whether a packet has to do with nothing but registers, loaded state and draws. Of a command, that is to be seen.
+fn is_noted(packet: &Packet<'_>) -> bool {
+    match *packet {
+        Packet::Type0 { reg, one_reg: false, values } => {
+            let is_noted = |register| matches!(effect(register), None | Some(Effect::ProgramInMemory(_)));
+            !have_effects(reg, values.len()) || (reg..).take(values.len()).all(is_noted)
+        }
+        Packet::Type2 => true,
+        Packet::Type3 { predicated, .. } => !predicated,
+        Packet::Type0 { .. } | Packet::Type1 { .. } => false,
+    }
+}
+
+fn is_noted_command(packet: &Pm4<'_>) -> bool {
+    match packet {
+        Pm4::LoadState4(_) | Pm4::DrawIndxOffset(_) | Pm4::Nop(_) | Pm4::WaitForIdle(_) => true,
+        Pm4::EventWrite(packet) => {
+            let counts = matches!(packet.event.EVENT(), VgtEventType::ZPASS_DONE | VgtEventType::RST_PIX_CNT);
+            packet.ADDR.is_none() && !counts
+        }
+        _ => false,
+    }
+}
+
+impl Cp<'_> {
+    /// Runs a buffer that has been run before, of which this is known; and what is known afterwards.
+    pub(super) fn run_again(&mut self, base: u32, words: &[u32], noted: Noted) -> (Step, Noted) {
+        match noted {
+            Noted::Once(draws) if self.begins_noting(draws) => {
+                let step = self.run(base, words, 0);
+                let rerun = self.end_noting().filter(|_| step == Step::Next);
+                (step, rerun.map_or(Noted::Not, |rerun| Noted::Known(rerun.into())))
+            }
+            Noted::Known(mut rerun) => {
+                let step = match self.is_ready(&mut rerun) {
+                    true => self.rerun(base, words, &mut rerun),
+                    false => self.run(base, words, 0),
+                };
+                (step, Noted::Known(rerun))
+            }
+            noted => (self.run(base, words, 0), noted),
+        }
+    }
+
+    /// Begins to note what packets do, if nobody looks at each and it may be worth it.
+    fn begins_noting(&mut self, draws: u32) -> bool {
+        let many = if self.gpu.pipeline.resolves == Resolves::Ahead { 1 } else { MANY };
+        if draws < many || !self.is_plain() || !draw::rerun::begin(self.gpu, MAX_BYTES - self.kept) {
+            return false;
+        }
+        self.notes = true;
+        self.gpu.regs.begin_footprint();
+        self.gpu.loaded.begin_footprint();
+        true
+    }
+
+    /// Whether only the pipeline sees draws, and nothing has a say in them that is not noted.
+    fn is_plain(&self) -> bool {
+        let cp = &self.gpu.cp;
+        let is_armed = cp.groups.iter().any(Option::is_some);
+        !self.shows && self.engine.only_renders() && !is_armed && cp.draw_predicate.draws()
+    }
+
+    /// What was noted, if that is all there was, and worth it.
+    fn end_noting(&mut self) -> Option<Rerun> {
+        if !std::mem::take(&mut self.notes) {
+            return None;
+        }
+        let (draws, registers) = (draw::rerun::end(self.gpu), self.gpu.regs.end_footprint());
+        let extents = draws.as_ref().map(draw::Rerun::extents).unwrap_or_default();
+        let loaded = self.gpu.loaded.end_footprint(extents);
+        let (draws, init_flags) = (draws?, self.gpu.cp.init_flags);
+        self.kept += draws.bytes();
+        Some(Rerun { draws, registers: registers?, loaded: loaded?, init_flags })
+    }
+
+    /// A packet is about to run: if it does more than is noted, nothing is.
+    pub(super) fn note(&mut self, packet: &Packet<'_>) {
+        if !is_noted(packet) {
+            self.stop_noting();
+        }
+    }
+
+    /// The same of a command.
+    pub(super) fn note_command(&mut self, packet: &Pm4<'_>) {
+        if !is_noted_command(packet) {
+            self.stop_noting();
+        }
+    }
+
+    fn stop_noting(&mut self) {
+        self.notes = false;
+        draw::rerun::end(self.gpu);
+        self.gpu.regs.end_footprint();
+        self.gpu.loaded.end_footprint(Default::default());
+    }
+
+    /// Whether the buffer would do the same now, but for where the tile is.
+    fn is_ready(&mut self, rerun: &mut Rerun) -> bool {
+        self.is_plain()
+            && rerun.init_flags == self.gpu.cp.init_flags
+            && self.gpu.regs.is_input(&rerun.registers)
+            && self.gpu.loaded.is_input(&rerun.loaded)
+            && rerun.draws.make_ready(self.gpu)
+    }
+
+    /// Does what the buffer did. From where that cannot be paid it runs packet by packet.
+    fn rerun(&mut self, base: u32, words: &[u32], rerun: &mut Rerun) -> Step {
+        let draws = rerun.draws.run(self.gpu);
+        self.observer.drawn_again(draws);
+        if draws < rerun.draws.count() || !rerun.draws.pay_rest(self.gpu) {
+            return self.go_on_behind(base, words, draws);
+        }
+        self.gpu.regs.leave(&rerun.registers);
+        self.gpu.loaded.leave(&rerun.loaded);
+        Step::Next
+    }
+
+    /// Runs what is behind so many draws of a buffer, all of whose packets are noted. Those before are paid.
+    fn go_on_behind(&mut self, base: u32, words: &[u32], draws: usize) -> Step {
+        let mut packets = Packets::new(words);
+        let mut left = draws;
+        while left > 0
+            && let Some(Ok(packet)) = packets.next()
+        {
+            match packet {
+                Packet::Type0 { reg, values, .. } => self.write_regs(reg, values),
+                Packet::Type3 { opcode, payload, .. } => match Pm4::parse(opcode, payload) {
+                    Pm4::LoadState4(packet) => self.load_paid(&packet),
+                    Pm4::DrawIndxOffset(_) => left -= 1,
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+        self.run(base, words, packets.offset())
+    }
+}

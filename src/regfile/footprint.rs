@@ -1,0 +1,242 @@
+//! What some packets have to do with registers: what they take from them, and what they leave in them.
+
+use std::cell::{Cell, RefCell};
+
+use super::{RegFile, RegSet, Seen};
+
+/// A register and its value.
+type Value = (u16, u32);
+
+/// What packets that were run took from registers, and left in them. Where registers hold the same, the same packets do
+/// the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Registers that somebody has read before one of the packets wrote them.
+    inputs: Vec<Value>,
+    /// Registers that they have written, as they were left.
+    outputs: Vec<Value>,
+}
+
+/// Registers that something was made of while a footprint was noted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// All of them.
+    values: Vec<Value>,
+    /// Those that packets had written by then: they have the same value whenever those packets have run.
+    fixed: Vec<Value>,
+}
+
+/// A [`Footprint`] while it is noted.
+#[derive(Clone, Default)]
+pub(super) struct Noting {
+    /// Registers that packets have written.
+    written: RegSet,
+    /// Those that were read before.
+    read: RefCell<RegSet>,
+    inputs: RefCell<Vec<Value>>,
+    /// Whether what is read now does not count.
+    is_deaf: Cell<bool>,
+    /// Which footprint of the register file it is.
+    number: u64,
+    /// How many registers packets have written.
+    count: usize,
+}
+
+impl Noting {
+    /// The register at `offset`, which holds `value`, is read.
+    pub fn read(&self, offset: u32, value: u32) {
+        if !self.is_deaf.get() && !self.written.contains(offset) && self.read.borrow_mut().insert(offset) {
+            self.inputs.borrow_mut().push((offset as u16, value));
+        }
+    }
+
+    /// It is written.
+    pub fn write(&mut self, offset: u32) {
+        self.count += usize::from(self.written.insert(offset));
+    }
+}
+
+impl RegFile {
+    /// From now on it is noted what is taken from registers and left in them.
+    pub fn begin_footprint(&mut self) {
+        self.footprints += 1;
+        self.noting = Some(Box::new(Noting { number: self.footprints, ..Noting::default() }));
+    }
+
+    /// What was noted since then.
+    pub fn end_footprint(&mut self) -> Option<Footprint> {
+        let Noting { written, inputs, .. } = *self.noting.take()?;
+        let outputs = written.iter().map(|offset| (offset as u16, self.words[offset as usize])).collect();
+        Some(Footprint { inputs: inputs.into_inner(), outputs })
+    }
+
+    /// What `make` makes; the registers that it reads are no part of a footprint.
+    pub fn aside<T>(&self, make: impl FnOnce(&Self) -> T) -> T {
+        let be_deaf = |is_deaf| self.noting.iter().for_each(|noting| noting.is_deaf.set(is_deaf));
+        be_deaf(true);
+        let made = make(self);
+        be_deaf(false);
+        made
+    }
+
+    /// Something that was made of the registers of `seen` is used again: for a footprint, they are read.
+    pub fn note_seen(&self, seen: &Seen) {
+        // What has been noted once has nothing new: what was not read by then was written.
+        if let Some(noting) = &self.noting
+            && !noting.is_deaf.get()
+            && seen.noted.replace(noting.number) != noting.number
+        {
+            seen.values.iter().for_each(|(offset, value)| noting.read((*offset).into(), *value));
+        }
+    }
+
+    /// How many registers packets have written since [`RegFile::begin_footprint`].
+    pub fn written_since(&self) -> usize {
+        self.noting.as_ref().map_or(0, |noting| noting.count)
+    }
+
+    /// The registers of `seen`, told apart by the footprint that is noted.
+    pub fn sources(&self, seen: &Seen) -> Sources {
+        let is_written = |offset| self.noting.as_ref().is_some_and(|noting| noting.written.contains(offset));
+        let values = seen.values.clone();
+        let fixed = values.iter().copied().filter(|(offset, _)| is_written(u32::from(*offset))).collect();
+        Sources { values, fixed }
+    }
+
+    /// Whether the packets of `footprint` would find the same now.
+    pub fn is_input(&self, footprint: &Footprint) -> bool {
+        footprint.inputs.iter().all(|(offset, value)| self.words[*offset as usize] == *value)
+    }
+
+    /// Registers hold what the packets of `footprint` leave in them.
+    pub fn leave(&mut self, footprint: &Footprint) {
+        for (offset, value) in &footprint.outputs {
+            self.set((*offset).into(), *value);
+            self.written.insert((*offset).into());
+        }
+    }
+
+    /// What `make` makes of `sources` as they are once the packets have run that were noted with them: nothing if it is
+    /// what was made of them then, or not of them alone.
+    pub fn made_of<T>(&mut self, sources: &Sources, make: impl FnOnce(&Self) -> T) -> Remade<T> {
+        let held = |regs: &Self, (offset, _): &Value| (*offset, regs.words[*offset as usize]);
+        let now: Vec<Value> = sources.fixed.iter().map(|value| held(self, value)).collect();
+        self.hold(&sources.fixed);
+        let is_same = sources.values.iter().all(|value| held(self, value) == *value);
+        let remade = match is_same {
+            true => Remade::Same,
+            false => {
+                let (made, seen) = self.watch(make);
+                let offsets = |values: &[Value]| values.iter().map(|(offset, _)| *offset).collect::<Vec<_>>();
+                let is_whole = offsets(&seen.values) == offsets(&sources.values);
+                if is_whole { Remade::New(made) } else { Remade::OfOthers }
+            }
+        };
+        self.hold(&now);
+        remade
+    }
+
+    /// Registers hold these values, and nobody hears of it.
+    fn hold(&mut self, values: &[Value]) {
+        values.iter().for_each(|(offset, value)| self.words[*offset as usize] = *value);
+    }
+}
+
+/// What [`RegFile::made_of`] has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remade<T> {
+    /// It would be what it was.
+    Same,
+    /// This.
+    New(T),
+    /// It is made of other registers than before.
+    OfOthers,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: u32 = 0x2100;
+    const B: u32 = 0x2101;
+    const C: u32 = 0x3000;
+
+    fn write(regs: &mut RegFile, offset: u32, value: u32) {
+        regs.write(offset, value).expect("a register");
+    }
+
+    /// Registers of which A holds 1 and B 2, and a footprint of `packets`.
+    fn noted(packets: impl FnOnce(&mut RegFile)) -> (RegFile, Footprint) {
+        let mut regs = RegFile::default();
+        assert!(regs.write_run(A, &[1, 2]));
+        regs.begin_footprint();
+        packets(&mut regs);
+        let footprint = regs.end_footprint().expect("it was noted");
+        (regs, footprint)
+    }
+
+    #[test]
+    fn what_is_read_before_it_is_written_is_an_input() {
+        let (_, footprint) = noted(|regs| {
+            regs.read(A);
+            write(regs, A, 5);
+            write(regs, B, 6);
+            regs.read(A);
+            regs.read(B);
+            regs.aside(|regs| regs.read(C));
+            assert!(regs.write_run(B, &[7, 8]));
+        });
+        let inputs = vec![(A as u16, 1)];
+        let outputs = vec![(A as u16, 5), (B as u16, 7), (B as u16 + 1, 8)];
+        assert_eq!(footprint, Footprint { inputs, outputs });
+    }
+
+    /// Who keeps a value does not read again what it was made of.
+    #[test]
+    fn what_is_used_again_counts_as_read() {
+        let mut regs = RegFile::default();
+        let (_, seen) = regs.watch(|regs| (regs.read(A), regs.read(C)));
+        for _ in 0..2 {
+            regs.begin_footprint();
+            regs.aside(|regs| regs.note_seen(&seen));
+            write(&mut regs, C, 9);
+            regs.note_seen(&seen);
+            let footprint = regs.end_footprint().expect("it was noted");
+            assert_eq!(footprint.inputs, [(A as u16, 0)]);
+        }
+    }
+
+    #[test]
+    fn what_packets_leave_counts_as_written_by_them() {
+        let (_, footprint) = noted(|regs| {
+            regs.read(A);
+            write(regs, C, 3);
+        });
+        let mut regs = RegFile::default();
+        assert!(!regs.is_input(&footprint));
+        write(&mut regs, A, 1);
+        let (_, seen) = regs.watch(|regs| regs.read(C));
+        assert!(regs.is_input(&footprint));
+        regs.leave(&footprint);
+        assert_eq!((regs.written(A), regs.written(B), regs.written(C)), (Some(1), None, Some(3)));
+        assert!(!regs.is_untouched(&seen));
+    }
+
+    #[test]
+    fn what_depends_on_the_tile_is_made_of_what_packets_write_and_of_what_is_there() {
+        let sum = |regs: &RegFile| regs.read(A) + regs.read(C);
+        let mut regs = RegFile::default();
+        regs.begin_footprint();
+        write(&mut regs, A, 5);
+        let (_, seen) = regs.watch(sum);
+        let sources = regs.sources(&seen);
+        regs.end_footprint();
+        write(&mut regs, A, 1);
+        assert_eq!(regs.made_of(&sources, sum), Remade::Same, "packets will have written it");
+        write(&mut regs, C, 20);
+        assert_eq!(regs.made_of(&sources, sum), Remade::New(25));
+        assert_eq!(regs.read(A), 1, "as it was");
+        let other = |regs: &RegFile| if regs.read(C) == 20 { sum(regs) + regs.read(B) } else { sum(regs) };
+        assert_eq!(regs.made_of(&sources, other), Remade::OfOthers);
+    }
+}

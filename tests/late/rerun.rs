@@ -1,0 +1,324 @@
+//! Buffers of draws that run again for the next tile as a whole: nobody can tell, and what makes them others is seen.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use a4emu::budget::Budget;
+use a4emu::cp::{Observer, Renderer, Silent};
+use a4emu::draw::Resolves;
+use a4emu::fault::{Place, Trouble};
+use a4emu::gpu::Gpu;
+use a4emu::playback::Playback;
+
+use super::{difference, opened, root};
+
+/// Draws of the buffer.
+const DRAWS: u32 = 24;
+
+/// A frame of four tiles for which the buffer `draws` runs.
+#[derive(Clone, Copy, Default)]
+struct Frame {
+    /// Behind the state that a tile begins with, in the buffer.
+    first: &'static str,
+    /// Behind some of its draws.
+    amid: &'static str,
+    /// In front of the third tile.
+    between: &'static str,
+    /// In front of the fourth.
+    late: &'static str,
+    /// Behind the last.
+    after: &'static str,
+}
+
+impl Frame {
+    /// Its text. Each draw covers what the ones before it have drawn but for some columns.
+    fn source(&self) -> String {
+        let Self { first, amid, between, late, after } = self;
+        let draws: String = (0..DRAWS)
+            .map(|draw| {
+                let amid = if draw == DRAWS / 2 { amid } else { "" };
+                // The first has the colour that is there.
+                let colour = match draw {
+                    0 => String::new(),
+                    _ => format!("load FS.constants {{ f32 {draw} / 255.0, 0.25, 0.5, 0.75 }}"),
+                };
+                // Some are in the tiles on the left alone: the second has nothing of them.
+                let right = if draw % 3 == 1 { 31 } else { 63 };
+                format!(
+                    "GRAS_SC_WINDOW_SCISSOR_BR {{ X = {right} | Y = 63 }}
+                    + GRAS_SC_WINDOW_SCISSOR_TL {{ X = {} | Y = {draw} }}
+                    use attribute(0, triangles + {}, 24, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+                    {colour}
+                    use draw(DI_PT_TRILIST, 3)
+                    {amid}
+                    ",
+                    draw,
+                    24 * (draw % 2),
+                )
+            })
+            .collect();
+        let capture = |path: &str| root().join("captures").join(path).display().to_string();
+        format!(
+            r#"include "{samples}"
+
+gpu_id 420
+cmd "rerun/1: fence=1\0"
+
+const PITCH = 256
+buffer target size PITCH * 64
+buffer beside size PITCH * 64
+buffer words {{ f32 0.5, 0.5, 0.5, 0.5 }}
+buffer triangles {{ f32 -1.0, -1.0, 3.0, -1.0, -1.0, 3.0, -1.0, -1.0, 3.0, -1.0, -1.0, 3.0 }}
+
+macro tile(x, y) {{
+    use samples(0)
+    RB_MODE_CONTROL {{ WIDTH = 32 | HEIGHT = 32 | ENABLE_GMEM }}
+    RB_BIN_OFFSET {{ X = x | Y = y }}
+    GRAS_SC_SCREEN_SCISSOR_TL {{ X = x | Y = y }}
+    + GRAS_SC_SCREEN_SCISSOR_BR {{ X = x + 31 | Y = y + 31 }}
+    call draws
+    use leave(target)
+}}
+
+macro leave(at) {{
+    GRAS_SC_WINDOW_SCISSOR_BR {{ X = 63 | Y = 63 }}
+    + GRAS_SC_WINDOW_SCISSOR_TL {{ X = 0 | Y = 0 }}
+    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use resolve(at, PITCH, MSAA_ONE)
+}}
+
+// The fragment shader samples this.
+macro reads(texels) {{
+    load FS.samplers {{ TEX_SAMP_0 {{ 0 }} TEX_SAMP_1 {{ 0 }} }}
+    load FS.textures {{
+        TEX_CONST_0 {{ SWIZ_Y = A4XX_TEX_Y | SWIZ_Z = A4XX_TEX_Z | SWIZ_W = A4XX_TEX_W | FMT = TFMT4_8_8_8_8_UNORM | TYPE = A4XX_TEX_2D }}
+        TEX_CONST_1 {{ HEIGHT = 64 | WIDTH = 64 }}
+        TEX_CONST_2 {{ PITCHALIGN = 0 | PITCH = PITCH }}
+        TEX_CONST_3 {{ 0 }}
+        TEX_CONST_4 {{ BASE = texels }}
+        TEX_CONST_5 0
+        TEX_CONST_6 0
+        TEX_CONST_7 0
+    }}
+}}
+buffer fs_read size 128 {{ shader {{
+    mov.f32f32 r0.x, (0.0)
+    mov.f32f32 r0.y, (0.0)
+    (rpt5)nop
+    isam (f32)(xyzw)r1.x, r0.x, s#0, t#0
+    (sy)(rpt3)mov.f32f32 r0.x, (r)r1.x
+    end
+}} }}
+buffer fs_red size 128 {{ shader {{
+    mov.f32f32 r0.x, (1.0)
+    (rpt2)mov.f32f32 r0.y, (0.0)
+    end
+}} }}
+
+buffer nested {{ CP_NOP(0) }}
+buffer draws {{
+    use sampled(vs, fs, r0.x, r0.x, 0)
+    use attributes(1, 2)
+    {first}
+    {draws}
+}}
+buffer main {{
+    use frame(target, 64, 64)
+    load FS.constants {{ f32 0.125, 0.25, 0.5, 1.0 }}
+    use tile(0, 0)
+    use tile(32, 0)
+    {between}
+    use tile(0, 32)
+    {late}
+    use tile(32, 32)
+    {after}
+}}
+submit main
+"#,
+            samples = capture("samples/samples.a4i"),
+        )
+    }
+}
+
+/// Looks at packets, so that none is left out.
+struct Looking;
+
+impl Observer for Looking {}
+
+/// A way to play.
+#[derive(Clone, Copy)]
+struct Way {
+    resolves: Resolves,
+    /// Whether somebody looks at packets.
+    is_watched: bool,
+    budget: Option<u64>,
+}
+
+fn play(capture: &Path, way: Way) -> Gpu {
+    let mut playback = Playback::default();
+    playback.gpu.pipeline.resolves = way.resolves;
+    if let Some(units) = way.budget {
+        playback.gpu.budget = Budget::fixed(units);
+    }
+    let observer: &mut dyn Observer = if way.is_watched { &mut Looking } else { &mut Silent };
+    playback.run(opened(capture), &mut Renderer, observer);
+    playback.gpu
+}
+
+/// `frame` as a file.
+fn written(frame: &Frame, folder: &Path) -> PathBuf {
+    let path = folder.join("rerun.a4");
+    fs::write(&path, frame.source()).unwrap();
+    path
+}
+
+/// Everything that was said, with where.
+fn said(gpu: &Gpu) -> Vec<(Trouble, Place, u64)> {
+    gpu.report.troubles.iter().cloned().collect()
+}
+
+/// How many draws of `frame` run again as a whole; whether they do or not, all is the same.
+fn reruns(frame: &Frame) -> u64 {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(frame, folder.path());
+    let way = |resolves, is_watched| play(&path, Way { resolves, is_watched, budget: None });
+    let plain = way(Resolves::AtOnce, false);
+    assert_eq!(said(&plain), []);
+    assert_eq!(plain.pipeline.stats.reruns, 0);
+    let [late, ahead] = [Resolves::Late, Resolves::Ahead].map(|resolves| {
+        let (watched, alone) = (way(resolves, true), way(resolves, false));
+        assert_eq!((difference(&plain, &watched), difference(&plain, &alone)), (None, None), "{resolves:?}");
+        assert_eq!(watched.pipeline.stats.reruns, 0);
+        assert_eq!(watched.pipeline.stats.draws, alone.pipeline.stats.draws);
+        assert_eq!(watched.at.draws, alone.at.draws);
+        alone.pipeline.stats.reruns
+    });
+    assert_eq!(late, ahead);
+    late
+}
+
+/// Draws of two tiles.
+const BOTH: u64 = 2 * DRAWS as u64;
+
+#[test]
+fn draws_run_again_as_a_whole_if_nothing_but_the_tile_has_changed() {
+    let frame = Frame::default();
+    assert_eq!(reruns(&frame), BOTH);
+    let nops = "CP_NOP(0)\nCP_WAIT_FOR_IDLE\nCP_EVENT_WRITE({ EVENT = HLSQ_FLUSH })";
+    assert_eq!(reruns(&Frame { amid: nops, ..frame }), BOTH);
+    let back = "GRAS_CL_VPORT_XSCALE_0 = 16.0\nGRAS_CL_VPORT_XSCALE_0 = 32.0";
+    assert_eq!(reruns(&Frame { between: back, ..frame }), BOTH, "what is as it was");
+}
+
+/// What only says where pixels go is made anew.
+#[test]
+fn targets_follow_their_registers() {
+    let half = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0x5 }";
+    let whole = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0xf }";
+    let frame = Frame { between: half, late: whole, ..Frame::default() };
+    assert_eq!(reruns(&frame), BOTH);
+    // A register that the buffer writes behind the first half of its draws.
+    assert_eq!(reruns(&Frame { amid: half, ..frame }), BOTH);
+    assert_eq!(reruns(&Frame { first: half, ..frame }), BOTH);
+}
+
+#[test]
+fn what_draws_are_made_of_is_looked_at() {
+    let changes = [
+        ("a register", "", "GRAS_CL_VPORT_XSCALE_0 = 16.0"),
+        ("vertices", "", "CP_MEM_WRITE(triangles + 4, 0)"),
+        ("a program", "", "CP_MEM_WRITE(fs, 0, 0x03000000)"),
+        ("what is loaded", "load FS.constants from words units 1", "CP_MEM_WRITE(words, 0)"),
+        ("storage", "", "load SSBO.addresses { u32 1, 2 }"),
+        ("flags of draws", "", "CP_SET_DRAW_INIT_FLAGS(0x100)"),
+    ];
+    for (what, first, between) in changes {
+        let frame = Frame { first, between, ..Frame::default() };
+        assert_eq!(reruns(&Frame { between: "", ..frame }), BOTH, "{what}: nothing has changed");
+        assert_eq!(reruns(&frame), 0, "{what}");
+    }
+    // Behind the buffer they are what they were.
+    let between = "load FS.constants { f32 0.0, 1.0, 0.0, 1.0 }";
+    assert_eq!(reruns(&Frame { between, ..Frame::default() }), BOTH / 2, "constants");
+}
+
+#[test]
+fn what_only_its_packets_can_do_is_done_by_them() {
+    let packets = [
+        ("memory", "CP_MEM_WRITE(words, 0x3f800000)"),
+        ("a counter", "CP_EVENT_WRITE({ EVENT = RST_PIX_CNT })"),
+        ("a register of others", "CP_REG_TO_MEM({ REG = 0x578 | CNT = 1 }, words)"),
+        ("a call", "call nested"),
+        ("a draw of nothing", "use draw(DI_PT_TRILIST, 0)"),
+    ];
+    for (what, amid) in packets {
+        assert_eq!(reruns(&Frame { amid, ..Frame::default() }), 0, "{what}");
+    }
+}
+
+/// What the draws of the buffer read is written by a copy that waits.
+#[test]
+fn what_waits_is_done_before_draws_read_it() {
+    let amid = "use sampled(vs, fs_read, r0.x, r0.x, 0)\nuse attributes(1, 2)\nuse reads(beside)";
+    let frame = Frame { amid, ..Frame::default() };
+    assert_eq!(reruns(&frame), BOTH);
+    // No draw waits for it that reads what was there.
+    let between = "CP_MEM_TO_REG({ REG = 0x578 }, target)\nuse leave(beside)";
+    assert_eq!(reruns(&Frame { between, ..frame }), BOTH / 2);
+}
+
+#[test]
+fn a_predicate_has_a_say() {
+    let off = "CP_DRAW_PRED_ENABLE_GLOBAL({ ENABLE })\nCP_DRAW_PRED_SET({ SRC = PRED_SRC_MEM | TEST = EQ_0_PASS }, words)";
+    let on = "CP_DRAW_PRED_ENABLE_GLOBAL({ 0 })";
+    let frame = Frame { between: off, late: on, ..Frame::default() };
+    assert_eq!(reruns(&frame), BOTH / 2);
+}
+
+/// What comes behind the buffer has what it leaves: registers, constants, a program, textures.
+#[test]
+fn the_machine_is_left_as_packets_leave_it() {
+    let amid = "use sampled(vs, fs_red, r0.x, r0.x, 0)
+        use attributes(1, 2)
+        use reads(target)
+        CP_NOP(0)";
+    // Stages that are in the store, and what was loaded, are changed in between.
+    let between = "use sampled(vs, fs, r0.x, r0.x, 0)
+        load FS.constants at 3 { f32 1.0, 1.0, 1.0, 1.0 }
+        load FS.samplers { TEX_SAMP_0 { 0 } TEX_SAMP_1 { 0 } }";
+    let after = "use attribute(0, triangles, 24, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+        GRAS_SC_CONTROL { MSAA_DISABLE }
+        RB_FS_OUTPUT_REG { MRT = 1 }
+        SP_FS_OUTPUT_REG { MRT = 1 | DEPTH_REGID = r63.x }
+        GRAS_SC_WINDOW_SCISSOR_BR { X = 40 | Y = 40 }
+        use draw(DI_PT_TRILIST, 3)
+        use leave(beside)
+        use sampled(vs, fs, r0.x, r0.x, 0)
+        use attributes(1, 2)
+        use attribute(0, triangles, 24, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+        GRAS_SC_CONTROL { MSAA_DISABLE }
+        use draw(DI_PT_TRILIST, 3)
+        use leave(beside)";
+    assert_eq!(reruns(&Frame { after, ..Frame::default() }), BOTH);
+    assert_eq!(reruns(&Frame { amid, after, ..Frame::default() }), BOTH);
+    assert_eq!(reruns(&Frame { amid, between, after, ..Frame::default() }), BOTH / 2);
+}
+
+/// Where the budget ends, all that is behind it is left out, and what is said of that is the same.
+#[test]
+fn a_run_is_cut_off_where_its_packets_would_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&Frame { amid: "CP_NOP(0)", ..Frame::default() }, folder.path());
+    let way = |is_watched, budget| play(&path, Way { resolves: Resolves::Late, is_watched, budget });
+    let all = way(true, None).budget.spent();
+    let (mut cut, mut within) = (0, 0);
+    for budget in (0..all).step_by(all as usize / 400) {
+        let [watched, alone] = [true, false].map(|is_watched| way(is_watched, Some(budget)));
+        assert_eq!(difference(&watched, &alone), None, "{budget}");
+        assert_eq!((said(&watched), watched.at), (said(&alone), alone.at), "{budget}");
+        cut += u64::from(alone.budget.cut().is_some());
+        let reruns = alone.pipeline.stats.reruns;
+        within += u64::from(reruns % u64::from(DRAWS) != 0);
+    }
+    assert!(cut >= 399 && within > 10, "{cut} are cut off, {within} amid what runs again");
+}
