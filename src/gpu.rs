@@ -10,7 +10,7 @@ use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
 pub use gmem::Gmem;
 pub use loaded::{
-    CONSTANTS, CodeSource, Extent, INSTRUCTIONS, LoadedFootprint, LoadedState, SSBOS, ShaderState, SsboState,
+    CONSTANTS, CodeSource, INSTRUCTIONS, LoadedFootprint, LoadedState, SSBOS, ShaderState, SsboState,
     StateChanges, TEXTURES,
 };
 pub use model::Model;

@@ -107,8 +107,8 @@ pub struct Cp<'a> {
     shows: bool,
     /// Whether it is noted what packets do.
     notes: bool,
-    /// Bytes that are kept of what buffers did.
-    kept: usize,
+    /// Bytes that may still be kept of what buffers did.
+    room: usize,
     /// Addresses of the buffers being run, outermost first.
     open: Vec<u32>,
     /// Buffers that have been run.
@@ -127,7 +127,7 @@ impl<'a> Cp<'a> {
             observer,
             shows,
             notes: false,
-            kept: 0,
+            room: rerun::MAX_BYTES,
             open: Vec::new(),
             seen: Streams::default(),
             flow: Flow::Continue,

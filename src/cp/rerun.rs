@@ -1,8 +1,9 @@
 //! Buffers of draws that run again for the next tile, done again without a look at each packet.
 //!
-//! What the packets of such a buffer take from the machine and leave in it is noted when they run for the second time.
-//! From then on, if all that they take is the same but for what says where the tile is, their draws are drawn, and the
-//! machine is left as they leave it. Packets that do more than that run each time.
+//! What the packets of such a buffer take from the machine and leave in it is noted when they run for the second time, or
+//! for the first if buffers of the frame before have run again. From then on, if all that they take is the same but for
+//! what says where the tile is, their draws are drawn, and the machine is left as they leave it. Packets that do more
+//! than that run each time.
 
 use a4emu_decoder::packet::{Packet, Packets};
 use a4emu_decoder::pm4::Pm4;
@@ -13,13 +14,21 @@ use super::effects::{Effect, effect, have_effects};
 use super::stream::Step;
 use crate::draw::{self, Resolves};
 use crate::gpu::LoadedFootprint;
+use crate::pass::Pass;
 use crate::regfile;
 
 /// Draws of a buffer from which on it is worth it.
 const MANY: u32 = 16;
 
+/// Dwords of a buffer that may have so many.
+const LONG: usize = 256;
+
+/// Buffers that are noted when they first run, after one has run again, until nobody hopes any more that they will: most
+/// frames are like the one before.
+const HOPE: u32 = 64;
+
 /// Bytes that are kept of what all buffers did.
-const MAX_BYTES: usize = 64 << 20;
+pub(super) const MAX_BYTES: usize = 64 << 20;
 
 /// What a buffer did.
 pub(super) struct Rerun {
@@ -28,6 +37,8 @@ pub(super) struct Rerun {
     loaded: LoadedFootprint,
     /// What was OR-ed into draw initiators.
     init_flags: u32,
+    /// Whether that was the first time.
+    is_of_first: bool,
 }
 
 /// What is known of a buffer that has been run.
@@ -67,35 +78,60 @@ fn is_noted_command(packet: &Pm4<'_>) -> bool {
 }
 
 impl Cp<'_> {
+    /// Runs a buffer for the first time; and what is known of it then.
+    pub(super) fn run_first(&mut self, base: u32, words: &[u32]) -> (Step, Noted) {
+        let before = self.gpu.at.draws;
+        let may_note = match self.gpu.pipeline.resolves {
+            Resolves::Ahead => true,
+            _ => words.len() >= LONG && self.gpu.pipeline.hope > 0 && Pass::of(&self.gpu.regs) == Pass::Gmem,
+        };
+        if may_note && self.begins_noting() {
+            let hope = &mut self.gpu.pipeline.hope;
+            *hope = hope.saturating_sub(1);
+            return self.run_noting(base, words, true);
+        }
+        let step = self.run(base, words, 0);
+        (step, Noted::Once(self.gpu.at.draws - before))
+    }
+
     /// Runs a buffer that has been run before, of which this is known; and what is known afterwards.
     pub(super) fn run_again(&mut self, base: u32, words: &[u32], noted: Noted) -> (Step, Noted) {
+        let many = if self.gpu.pipeline.resolves == Resolves::Ahead { 1 } else { MANY };
         match noted {
-            Noted::Once(draws) if self.begins_noting(draws) => {
-                let step = self.run(base, words, 0);
-                let rerun = self.end_noting().filter(|_| step == Step::Next);
-                (step, rerun.map_or(Noted::Not, |rerun| Noted::Known(rerun.into())))
-            }
             Noted::Known(mut rerun) => {
-                let step = match self.is_ready(&mut rerun) {
-                    true => self.rerun(base, words, &mut rerun),
-                    false => self.run(base, words, 0),
-                };
-                (step, Noted::Known(rerun))
+                if self.is_ready(&mut rerun) {
+                    self.gpu.pipeline.hope = HOPE;
+                    return (self.rerun(base, words, &mut rerun), Noted::Known(rerun));
+                }
+                // For the first tile, what is left by the frame before may count.
+                match rerun.is_of_first && self.begins_noting() {
+                    true => self.run_noting(base, words, false),
+                    false => (self.run(base, words, 0), Noted::Known(rerun)),
+                }
+            }
+            Noted::Once(draws) if draws >= many && self.begins_noting() => {
+                self.run_noting(base, words, false)
             }
             noted => (self.run(base, words, 0), noted),
         }
     }
 
-    /// Begins to note what packets do, if nobody looks at each and it may be worth it.
-    fn begins_noting(&mut self, draws: u32) -> bool {
-        let many = if self.gpu.pipeline.resolves == Resolves::Ahead { 1 } else { MANY };
-        if draws < many || !self.is_plain() || !draw::rerun::begin(self.gpu, MAX_BYTES - self.kept) {
+    /// Begins to note what packets do, if nobody looks at each.
+    fn begins_noting(&mut self) -> bool {
+        if !self.is_plain() || !draw::rerun::begin(self.gpu, self.room) {
             return false;
         }
         self.notes = true;
         self.gpu.regs.begin_footprint();
         self.gpu.loaded.begin_footprint();
         true
+    }
+
+    /// Runs a buffer while it is noted what its packets do.
+    fn run_noting(&mut self, base: u32, words: &[u32], is_of_first: bool) -> (Step, Noted) {
+        let step = self.run(base, words, 0);
+        let rerun = self.end_noting(is_of_first).filter(|_| step == Step::Next);
+        (step, rerun.map_or(Noted::Not, |rerun| Noted::Known(rerun.into())))
     }
 
     /// Whether only the pipeline sees draws, and nothing has a say in them that is not noted.
@@ -105,17 +141,16 @@ impl Cp<'_> {
         !self.shows && self.engine.only_renders() && !is_armed && cp.draw_predicate.draws()
     }
 
-    /// What was noted, if that is all there was, and worth it.
-    fn end_noting(&mut self) -> Option<Rerun> {
+    /// What was noted, if that is all there was.
+    fn end_noting(&mut self, is_of_first: bool) -> Option<Rerun> {
         if !std::mem::take(&mut self.notes) {
             return None;
         }
         let (draws, registers) = (draw::rerun::end(self.gpu), self.gpu.regs.end_footprint());
-        let extents = draws.as_ref().map(draw::Rerun::extents).unwrap_or_default();
-        let loaded = self.gpu.loaded.end_footprint(extents);
-        let (draws, init_flags) = (draws?, self.gpu.cp.init_flags);
-        self.kept += draws.bytes();
-        Some(Rerun { draws, registers: registers?, loaded: loaded?, init_flags })
+        let (loaded, init_flags) = (self.gpu.loaded.end_footprint(), self.gpu.cp.init_flags);
+        let ((draws, room), registers, loaded) = (draws?, registers?, loaded?);
+        self.room = room;
+        Some(Rerun { draws, registers, loaded, init_flags, is_of_first })
     }
 
     /// A packet is about to run: if it does more than is noted, nothing is.
@@ -132,11 +167,12 @@ impl Cp<'_> {
         }
     }
 
-    fn stop_noting(&mut self) {
+    /// Nothing of this buffer is noted.
+    pub(super) fn stop_noting(&mut self) {
         self.notes = false;
         draw::rerun::end(self.gpu);
         self.gpu.regs.end_footprint();
-        self.gpu.loaded.end_footprint(Default::default());
+        self.gpu.loaded.end_footprint();
     }
 
     /// Whether the buffer would do the same now, but for where the tile is.
@@ -145,7 +181,7 @@ impl Cp<'_> {
             && rerun.init_flags == self.gpu.cp.init_flags
             && self.gpu.regs.is_input(&rerun.registers)
             && self.gpu.loaded.is_input(&rerun.loaded)
-            && rerun.draws.make_ready(self.gpu)
+            && rerun.draws.make_ready(self.gpu, &mut self.room)
     }
 
     /// Does what the buffer did. From where that cannot be paid it runs packet by packet.

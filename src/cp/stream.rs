@@ -118,10 +118,9 @@ impl Cp<'_> {
         self.gpu.at.depth = self.open.len() as u32;
         self.gpu.at.repeated |= !is_new;
         self.open.push(address);
-        let before = self.gpu.at.draws;
         let noted = self.seen.noted(address, dwords).map(std::mem::take).unwrap_or_default();
         let (step, noted) = match is_new {
-            true => (self.run(address, &words, 0), Noted::Once(self.gpu.at.draws - before)),
+            true => self.run_first(address, &words),
             false => self.run_again(address, &words, noted),
         };
         if let Some(kept) = self.seen.noted(address, dwords) {

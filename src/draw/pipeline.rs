@@ -100,6 +100,8 @@ pub struct Pipeline {
     pub primitives: PrimitiveCache,
     /// Draws that are noted for the next tile.
     noting: Option<Box<rerun::Noting>>,
+    /// How many more buffers of draws are noted when they first run, in the hope that they run again.
+    pub hope: u32,
     /// Draws that wait for their primitives.
     unmade: Unmade,
     /// Draws that wait for their fragments.
@@ -163,6 +165,8 @@ impl Stopwatch {
 
 /// A submit begins.
 pub fn begin_submit(gpu: &mut Gpu) {
+    // What broke the one before may have left something half noted.
+    gpu.pipeline.noting = None;
     gpu.pipeline.primitives.begin_submit();
     helper::begin_submit(gpu);
 }

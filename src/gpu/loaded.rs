@@ -4,7 +4,7 @@ use a4emu_decoder::load_state::{Pipe, Stage, StateKind};
 
 mod footprint;
 
-pub use footprint::{Extent, LoadedFootprint};
+pub use footprint::LoadedFootprint;
 
 use footprint::Noting;
 
@@ -122,7 +122,7 @@ impl LoadedState {
     /// Stores `data` where CP_LOAD_STATE4 puts state of `kind`, from unit `first` on.
     pub fn load(&mut self, kind: StateKind, first: u32, data: &[u32]) {
         if let Some(noting) = &mut self.noting {
-            noting.load(extent(kind, first, data.len()));
+            noting.load(kind, first, data.len());
         }
         match kind {
             StateKind::Instructions(stage) => {
@@ -170,14 +170,12 @@ impl LoadedState {
 
     /// The program of `stage` is in memory from now on.
     pub fn take_code_from_memory(&mut self, stage: Stage) {
-        let state = &mut self.stages[stage as usize];
-        if state.source == CodeSource::Memory {
-            return;
-        }
-        state.changes.code += 1;
+        let state = self.stage_mut(stage);
+        let is_new = state.source != CodeSource::Memory;
+        state.changes.code += u64::from(is_new);
         state.source = CodeSource::Memory;
         if let Some(noting) = &mut self.noting {
-            noting.load(Some((stage, Extent::default())));
+            noting.take_code_from_memory(stage, is_new);
         }
     }
 
@@ -188,25 +186,6 @@ impl LoadedState {
             _ => &self.ssbo_3d,
         }
     }
-}
-
-/// The stage whose state is loaded, and how far that goes: `dwords` of `kind`, from unit `first` on.
-fn extent(kind: StateKind, first: u32, dwords: usize) -> Option<(Stage, Extent)> {
-    let to = |unit: usize, dwords: usize, slots: usize| {
-        (first as usize).saturating_mul(unit).saturating_add(dwords).min(slots)
-    };
-    let nothing = Extent::default();
-    Some(match kind {
-        StateKind::Instructions(stage) => {
-            (stage, Extent { code: to(16, dwords / 2, INSTRUCTIONS), ..nothing })
-        }
-        StateKind::Constants(stage) => (stage, Extent { constants: to(1, dwords / 4, CONSTANTS), ..nothing }),
-        StateKind::Textures(stage) => (stage, Extent { textures: to(1, dwords / 8, TEXTURES), ..nothing }),
-        StateKind::Samplers(stage) => (stage, Extent { textures: to(1, dwords / 2, TEXTURES), ..nothing }),
-        StateKind::SsboDescriptors(_) | StateKind::SsboSizes(_) | StateKind::SsboAddresses(_) => return None,
-        StateKind::Ubos(stage) => (stage, nothing),
-        StateKind::Unknown => return None,
-    })
 }
 
 /// Copies `data` into `slots` from `first` on, `N` dwords each, and counts in `changes` if that makes

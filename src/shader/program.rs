@@ -207,14 +207,17 @@ impl Program {
         self.constants
     }
 
+    /// Which scalars of the constant file it reads. `None` when a0.x chooses them.
+    pub fn constants(&self) -> Option<impl Iterator<Item = usize> + use<'_>> {
+        self.constants.map(|_| self.uniforms.iter().filter_map(|uniform| uniform.constant()))
+    }
+
     /// Whether the program reads the same of two constant files: what others left behind its own
     /// constants does not matter.
     pub fn reads_alike(&self, a: &[u32], b: &[u32]) -> bool {
-        match self.constants {
+        match self.constants() {
             None => a == b,
-            Some(_) => {
-                self.uniforms.iter().filter_map(|uniform| uniform.constant()).all(|at| a.get(at) == b.get(at))
-            }
+            Some(mut read) => read.all(|at| a.get(at) == b.get(at)),
         }
     }
 

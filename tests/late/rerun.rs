@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use a4emu::budget::Budget;
-use a4emu::cp::{Observer, Renderer, Silent};
+use a4emu::cp::{Call, Flow, Observer, Renderer, Silent};
 use a4emu::draw::Resolves;
 use a4emu::fault::{Place, Trouble};
-use a4emu::gpu::Gpu;
+use a4emu::gpu::{Gpu, Stage};
 use a4emu::playback::Playback;
 
 use super::{difference, opened, root};
@@ -177,23 +177,29 @@ fn said(gpu: &Gpu) -> Vec<(Trouble, Place, u64)> {
     gpu.report.troubles.iter().cloned().collect()
 }
 
-/// How many draws of `frame` run again as a whole; whether they do or not, all is the same.
-fn reruns(frame: &Frame) -> u64 {
+/// How many draws of `frame` run again as a whole, and how many if each buffer is noted when it first runs; whether they
+/// do or not, all is the same.
+fn both_reruns(frame: &Frame) -> [u64; 2] {
     let folder = tempfile::tempdir().unwrap();
     let path = written(frame, folder.path());
     let way = |resolves, is_watched| play(&path, Way { resolves, is_watched, budget: None });
     let plain = way(Resolves::AtOnce, false);
     assert_eq!(said(&plain), []);
     assert_eq!(plain.pipeline.stats.reruns, 0);
-    let [late, ahead] = [Resolves::Late, Resolves::Ahead].map(|resolves| {
+    [Resolves::Late, Resolves::Ahead].map(|resolves| {
         let (watched, alone) = (way(resolves, true), way(resolves, false));
         assert_eq!((difference(&plain, &watched), difference(&plain, &alone)), (None, None), "{resolves:?}");
         assert_eq!(watched.pipeline.stats.reruns, 0);
         assert_eq!(watched.pipeline.stats.draws, alone.pipeline.stats.draws);
-        assert_eq!(watched.at.draws, alone.at.draws);
+        assert_eq!(watched.at, alone.at);
         alone.pipeline.stats.reruns
-    });
-    assert_eq!(late, ahead);
+    })
+}
+
+/// How many draws of `frame` run again as a whole.
+fn reruns(frame: &Frame) -> u64 {
+    let [late, ahead] = both_reruns(frame);
+    assert!(ahead >= late, "{ahead}, {late}");
     late
 }
 
@@ -210,6 +216,24 @@ fn draws_run_again_as_a_whole_if_nothing_but_the_tile_has_changed() {
     assert_eq!(reruns(&Frame { between: back, ..frame }), BOTH, "what is as it was");
 }
 
+/// What a buffer did for the first tile is enough if it takes nothing of what was there before.
+#[test]
+fn buffers_are_noted_when_they_first_run_if_others_have_run_again() {
+    assert_eq!(both_reruns(&Frame::default()), [BOTH, BOTH], "the first draw takes constants");
+    let frame = Frame { first: "load FS.constants from words units 1", ..Frame::default() };
+    assert_eq!(both_reruns(&frame), [BOTH, BOTH + BOTH / 2]);
+    let again = Frame { after: "}\nbuffer second {\nuse tile(0, 0)\nuse tile(32, 0)", ..frame };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("twice.a4");
+    let source = again.source();
+    for (submits, late) in [("submit main", BOTH), ("submit main\nsubmit second", BOTH + BOTH / 2)] {
+        fs::write(&path, source.replace("submit main", submits)).unwrap();
+        let way = |resolves| play(&path, Way { resolves, is_watched: false, budget: None });
+        let (plain, alone) = (way(Resolves::AtOnce), way(Resolves::Late));
+        assert_eq!((difference(&plain, &alone), alone.pipeline.stats.reruns), (None, late));
+    }
+}
+
 /// What only says where pixels go is made anew.
 #[test]
 fn targets_follow_their_registers() {
@@ -217,6 +241,9 @@ fn targets_follow_their_registers() {
     let whole = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0xf }";
     let frame = Frame { between: half, late: whole, ..Frame::default() };
     assert_eq!(reruns(&frame), BOTH);
+    // A tile that is like the one for which they were noted, behind one that is not.
+    let after = "use tile(32, 0)";
+    assert_eq!(reruns(&Frame { after, ..Frame::default() }), BOTH + BOTH / 2);
     // A register that the buffer writes behind the first half of its draws.
     assert_eq!(reruns(&Frame { amid: half, ..frame }), BOTH);
     assert_eq!(reruns(&Frame { first: half, ..frame }), BOTH);
@@ -254,6 +281,27 @@ fn what_only_its_packets_can_do_is_done_by_them() {
     for (what, amid) in packets {
         assert_eq!(reruns(&Frame { amid, ..Frame::default() }), 0, "{what}");
     }
+}
+
+/// Draws with more different targets than are looked for run each time.
+#[test]
+fn draws_are_noted_as_long_as_their_targets_are_few() {
+    let reruns = |others: u32| {
+        let draws: String = (0..others)
+            .map(|draw| {
+                let (x, y) = (draw % 32, draw / 32);
+                format!(
+                    "GRAS_SC_WINDOW_SCISSOR_TL {{ X = {x} | Y = {} }}\nuse draw(DI_PT_TRILIST, 3)\n",
+                    32 + y
+                )
+            })
+            .collect();
+        let late = reruns(&Frame { amid: draws.leak(), ..Frame::default() });
+        (late, 2 * u64::from(DRAWS + others))
+    };
+    let (late, all) = reruns(256 - DRAWS);
+    assert_eq!(late, all);
+    assert_eq!(reruns(257 - DRAWS).0, 0);
 }
 
 /// What the draws of the buffer read is written by a copy that waits.
@@ -301,7 +349,48 @@ fn the_machine_is_left_as_packets_leave_it() {
         use leave(beside)";
     assert_eq!(reruns(&Frame { after, ..Frame::default() }), BOTH);
     assert_eq!(reruns(&Frame { amid, after, ..Frame::default() }), BOTH);
-    assert_eq!(reruns(&Frame { amid, between, after, ..Frame::default() }), BOTH / 2);
+    assert_eq!(reruns(&Frame { amid, between, after, ..Frame::default() }), BOTH);
+}
+
+/// Counts draws, and looks at nothing else.
+#[derive(Default)]
+struct Counting(usize);
+
+impl Observer for Counting {
+    fn is_blind(&self) -> bool {
+        true
+    }
+
+    fn call(&mut self, _: &Gpu, _: &Call) -> Flow {
+        self.0 += 1;
+        Flow::Continue
+    }
+
+    fn drawn_again(&mut self, draws: usize) {
+        self.0 += draws;
+    }
+}
+
+#[test]
+fn who_counts_draws_is_told_of_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&Frame::default(), folder.path());
+    let counts = [Resolves::AtOnce, Resolves::Late].map(|resolves| {
+        let (mut playback, mut counting) = (Playback::default(), Counting::default());
+        playback.gpu.pipeline.resolves = resolves;
+        playback.run(opened(&path), &mut Renderer, &mut counting);
+        (counting.0, playback.gpu.at.draws as usize)
+    });
+    assert_eq!(counts, [(counts[0].1, counts[0].1); 2]);
+}
+
+/// What is loaded for the stages.
+fn loaded(gpu: &Gpu) -> impl PartialEq {
+    [Stage::VS, Stage::FS].map(|stage| {
+        let state = gpu.loaded.stage(stage);
+        let descriptors = (state.textures.clone(), state.samplers.clone());
+        (state.constants.clone(), descriptors, state.code.clone(), state.source)
+    })
 }
 
 /// Where the budget ends, all that is behind it is left out, and what is said of that is the same.
@@ -309,16 +398,18 @@ fn the_machine_is_left_as_packets_leave_it() {
 fn a_run_is_cut_off_where_its_packets_would_be() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&Frame { amid: "CP_NOP(0)", ..Frame::default() }, folder.path());
-    let way = |is_watched, budget| play(&path, Way { resolves: Resolves::Late, is_watched, budget });
-    let all = way(true, None).budget.spent();
-    let (mut cut, mut within) = (0, 0);
-    for budget in (0..all).step_by(all as usize / 400) {
-        let [watched, alone] = [true, false].map(|is_watched| way(is_watched, Some(budget)));
-        assert_eq!(difference(&watched, &alone), None, "{budget}");
-        assert_eq!((said(&watched), watched.at), (said(&alone), alone.at), "{budget}");
-        cut += u64::from(alone.budget.cut().is_some());
-        let reruns = alone.pipeline.stats.reruns;
-        within += u64::from(reruns % u64::from(DRAWS) != 0);
+    for resolves in [Resolves::Late, Resolves::Ahead] {
+        let way = |is_watched, budget| play(&path, Way { resolves, is_watched, budget });
+        let all = way(true, None).budget.spent();
+        let (mut cut, mut within) = (0, 0);
+        for budget in (0..all).step_by(all as usize / 400) {
+            let [watched, alone] = [true, false].map(|is_watched| way(is_watched, Some(budget)));
+            assert_eq!(difference(&watched, &alone), None, "{budget}");
+            assert!(loaded(&watched) == loaded(&alone), "{budget}");
+            assert_eq!((said(&watched), watched.at), (said(&alone), alone.at), "{budget}");
+            cut += u64::from(alone.budget.cut().is_some());
+            within += u64::from(alone.pipeline.stats.reruns % u64::from(DRAWS) != 0);
+        }
+        assert!(cut >= 399 && within > 10, "{cut} are cut off, {within} amid what runs again");
     }
-    assert!(cut >= 399 && within > 10, "{cut} are cut off, {within} amid what runs again");
 }

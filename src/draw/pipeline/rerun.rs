@@ -16,7 +16,8 @@ use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::PrimitiveState;
 use crate::draw::rb::state::Targets;
 use crate::draw::sp::state::StageState;
-use crate::gpu::{Extent, Gpu};
+use crate::draw::vs::VertexState;
+use crate::gpu::Gpu;
 use crate::regfile::{Remade, Sources};
 
 use super::draw_first_layer;
@@ -24,7 +25,7 @@ use super::late::{Resolves, overlap, waits_for};
 use super::record::record_end;
 
 pub(super) use noting::{Noting, note, note_call, note_hidden};
-pub use noting::{begin, end, note_memory, pay};
+pub use noting::{begin, end, has_all, note_memory, pay};
 
 /// Draws of a buffer that are known.
 #[derive(Default)]
@@ -38,8 +39,6 @@ pub struct Rerun {
     memory: Vec<(u32, u32)>,
     /// Their vertex and fragment stages.
     stages: Vec<Arc<StageState>>,
-    /// How much of the loaded state of both these is made of.
-    extents: [Extent; 2],
     /// When the first draw was noted, as [`Memory::now`](crate::memory::Memory::now) counts.
     time: u64,
 }
@@ -53,9 +52,17 @@ struct Draw {
     fragment: FragmentState,
     /// Which of the targets are its.
     targets: usize,
-    made: Arc<Primitives>,
+    made: Made,
     /// What it costs to come to it from the one before it, in units of the budget.
     units: u64,
+}
+
+/// Primitives of a draw.
+enum Made {
+    /// These.
+    Known(Arc<Primitives>),
+    /// What is kept in this slot for the draw of such vertices.
+    Kept(usize, Box<VertexState>),
 }
 
 /// Targets, and what they are made of.
@@ -68,25 +75,14 @@ struct DrawnTo {
 }
 
 impl Rerun {
-    /// How much of the loaded state of [`Stage::VS`](crate::gpu::Stage::VS) and [`Stage::FS`](crate::gpu::Stage::FS)
-    /// they are made of.
-    pub fn extents(&self) -> [Extent; 2] {
-        self.extents
-    }
-
     /// How many draws there are.
     pub fn count(&self) -> usize {
         self.draws.len()
     }
 
-    /// Bytes of all that is kept of them. Primitives that they share with others count as theirs.
-    pub fn bytes(&self) -> usize {
-        self.draws.iter().map(|draw| size_of::<Draw>() + draw.made.bytes()).sum()
-    }
-
-    /// Makes them ready for the tile that registers say. False if they may be others: it is for the caller to know that
-    /// registers and loaded state are the same but for the tile.
-    pub fn make_ready(&mut self, gpu: &mut Gpu) -> bool {
+    /// Makes them ready for the tile that registers say, with `room` for so many bytes of primitives. False if they may
+    /// be others: it is for the caller to know that registers and loaded state are the same but for the tile.
+    pub fn make_ready(&mut self, gpu: &mut Gpu, room: &mut usize) -> bool {
         let is_unchanged = |(address, len): &(u32, u32)| gpu.mem.is_unchanged(*address, *len, self.time);
         let is_ready = are_unseen(gpu)
             && gpu.pipeline.unmade.is_empty()
@@ -94,7 +90,9 @@ impl Rerun {
             && !waits_for(gpu, |buffer| self.reads(buffer));
         let jit = gpu.pipeline.programs.jit;
         self.stages.iter().for_each(|stage| stage.program.prepare(jit));
-        is_ready && self.targets.iter_mut().all(|targets| targets.follow(gpu))
+        is_ready
+            && self.draws.iter_mut().all(|draw| draw.find(gpu, room))
+            && self.targets.iter_mut().all(|targets| targets.follow(gpu))
     }
 
     /// Whether one of them may read this buffer.
@@ -137,8 +135,19 @@ fn pays(gpu: &mut Gpu, units: u64) -> bool {
 }
 
 impl Draw {
+    /// Finds its primitives, unless they are known; false if there are none, or no room for them.
+    fn find(&mut self, gpu: &mut Gpu, room: &mut usize) -> bool {
+        let Made::Kept(slot, vertex) = &self.made else { return true };
+        let found = gpu.pipeline.primitives.find(*slot, vertex, &self.primitive, &gpu.mem);
+        let Some(made) = found.filter(|made| made.bytes() <= *room) else { return false };
+        *room -= made.bytes();
+        self.made = Made::Known(made);
+        true
+    }
+
     /// Draws it; false, and nothing done, if what comes before it cannot be paid.
     fn run(&mut self, gpu: &mut Gpu, targets: &[DrawnTo]) -> bool {
+        let Made::Known(made) = &self.made else { return false };
         if !pays(gpu, self.units) {
             return false;
         }
@@ -151,7 +160,7 @@ impl Draw {
         gpu.pipeline.found += 1;
         let (primitive, fragment) = (self.primitive.clone(), self.fragment.clone());
         let state = DrawState { primitive, fragment, targets: targets[self.targets].now.clone() };
-        let result = draw_first_layer(gpu, &self.call, state, self.made.clone());
+        let result = draw_first_layer(gpu, &self.call, state, made.clone());
         record_end(gpu, result);
         gpu.at.draws += 1;
         true

@@ -6,7 +6,7 @@ use a4emu_decoder::regs::sp::*;
 use a4emu_decoder::regs::sp_geometry::*;
 
 use crate::fault::{Client, Miss};
-use crate::gpu::{CONSTANTS, CodeSource, Extent, Gpu, INSTRUCTIONS, Stage, TEXTURES};
+use crate::gpu::{CodeSource, Gpu, INSTRUCTIONS, Stage};
 use crate::memory::Memory;
 use crate::regfile::RegFile;
 use crate::shader::{Counting, Program, Summary, Warp};
@@ -87,17 +87,6 @@ impl StageState {
     /// Whether its warps need no memory of their own to work on, and so can run beside others.
     pub fn only_reads(&self) -> bool {
         !self.stores() && self.catch.is_none()
-    }
-
-    /// How much of the loaded state of its stage it is made of, with its program at `code`.
-    pub fn extent(&self, code: CodePlace) -> Extent {
-        let code = match code {
-            CodePlace::Memory(..) => 0,
-            CodePlace::Store(_, 0) => INSTRUCTIONS,
-            CodePlace::Store(_, instructions) => INSTRUCTIONS.min(instructions as usize),
-        };
-        let textures = if self.summary.samples { TEXTURES } else { 0 };
-        Extent { constants: CONSTANTS.min(self.constants.len().div_ceil(4)), textures, code }
     }
 
     /// Whether it writes memory, so that warps must run in order.

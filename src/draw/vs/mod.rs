@@ -35,6 +35,7 @@ enum Access<'m> {
 }
 
 /// Vertex fetch and vertex shader of a draw.
+#[derive(Clone)]
 pub struct VertexState {
     /// What is fetched.
     pub fetch: FetchState,

@@ -1,113 +1,159 @@
-//! What some packets have to do with loaded state: what draws among them may have taken from it, and what they leave in
-//! it.
+//! What some packets have to do with loaded state: what draws among them take from it, and what they leave in it.
 
-use super::{CONSTANTS, CodeSource, INSTRUCTIONS, LoadedState, ShaderState, TEXTURES, fill};
-use a4emu_decoder::load_state::Stage;
+use a4emu_decoder::load_state::{Stage, StateKind};
+
+use super::{CONSTANTS, CodeSource, INSTRUCTIONS, LoadedState, ShaderState, TEXTURES};
 
 /// Stages whose state is looked at: who has others runs its packets each time.
 const STAGES: [Stage; 2] = [Stage::VS, Stage::FS];
 
-/// How much of the state of a stage draws take, from the first slot on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Extent {
-    /// Vec4s of the constant file.
-    pub constants: usize,
-    /// Texture and sampler slots.
-    pub textures: usize,
-    /// Instructions in the store.
-    pub code: usize,
-}
-
-impl Extent {
-    const ALL: Self = Self { constants: CONSTANTS, textures: TEXTURES, code: INSTRUCTIONS };
-
-    /// What holds both.
-    #[must_use]
-    pub fn union(self, other: Self) -> Self {
-        Self {
-            constants: self.constants.max(other.constants),
-            textures: self.textures.max(other.textures),
-            code: self.code.max(other.code),
-        }
-    }
-}
-
-/// What loaded state was before and after some packets, as far as they or their draws may have had to do with it. Where
-/// it is the same as then, the same packets do the same.
-#[derive(Clone)]
+/// What packets that were run took from loaded state, and left in it. Where the state is the same, the same packets do
+/// the same.
+#[derive(Clone, Default)]
 pub struct LoadedFootprint {
-    before: [Part; 2],
-    after: [Part; 2],
+    /// Of each of the stages.
+    taken: [Part; 2],
+    left: [Part; 2],
     /// How often SSBO descriptors had changed.
     ssbo_changes: u64,
 }
 
-/// The first slots of a stage's state.
-#[derive(Clone, PartialEq, Eq)]
+/// Slots of a stage's state, by number.
+#[derive(Clone, Default)]
 struct Part {
-    constants: Vec<[u32; 4]>,
-    textures: Vec<[u32; 8]>,
-    samplers: Vec<[u32; 2]>,
-    code: Vec<u64>,
-    source: CodeSource,
+    constants: Vec<(usize, [u32; 4])>,
+    textures: Vec<(usize, [u32; 8])>,
+    samplers: Vec<(usize, [u32; 2])>,
+    code: Vec<(usize, u64)>,
+    source: Option<CodeSource>,
 }
 
 /// A [`LoadedFootprint`] while it is noted.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Noting {
-    before: [Part; 2],
-    ssbo_changes: u64,
-    /// What was loaded to each of the stages.
-    loaded: [Extent; 2],
+    footprint: LoadedFootprint,
+    stages: [Marks; 2],
     /// Something else has changed.
     is_lost: bool,
 }
 
-impl Part {
-    fn of(state: &ShaderState, extent: Extent) -> Self {
+/// Slots that need not be noted any more: packets have loaded them, or they are noted.
+#[derive(Clone)]
+struct Marks {
+    constants: [Mark; CONSTANTS],
+    textures: [Mark; TEXTURES],
+    samplers: [Mark; TEXTURES],
+    code: [Mark; INSTRUCTIONS],
+    source: Mark,
+}
+
+/// What is known of a slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Mark {
+    is_taken: bool,
+    is_loaded: bool,
+}
+
+impl Default for Marks {
+    fn default() -> Self {
         Self {
-            constants: state.constants[..extent.constants].to_vec(),
-            textures: state.textures[..extent.textures].to_vec(),
-            samplers: state.samplers[..extent.textures].to_vec(),
-            code: state.code[..extent.code].to_vec(),
-            source: state.source,
-        }
-    }
-
-    /// The same of fewer slots.
-    fn cut(&mut self, extent: Extent) {
-        self.constants.truncate(extent.constants);
-        self.textures.truncate(extent.textures);
-        self.samplers.truncate(extent.textures);
-        self.code.truncate(extent.code);
-    }
-
-    fn is_in(&self, state: &ShaderState) -> bool {
-        self.source == state.source
-            && state.constants.starts_with(&self.constants)
-            && state.textures.starts_with(&self.textures)
-            && state.samplers.starts_with(&self.samplers)
-            && state.code.starts_with(&self.code)
-    }
-
-    fn leave_in(&self, state: &mut ShaderState) {
-        fill(&mut state.constants, &mut state.changes.constants, 0, self.constants.as_flattened());
-        fill(&mut state.textures, &mut state.changes.textures, 0, self.textures.as_flattened());
-        fill(&mut state.samplers, &mut state.changes.textures, 0, self.samplers.as_flattened());
-        if state.source != self.source || !state.code.starts_with(&self.code) {
-            state.source = self.source;
-            state.code[..self.code.len()].copy_from_slice(&self.code);
-            state.changes.code += 1;
+            constants: [Mark::default(); CONSTANTS],
+            textures: [Mark::default(); TEXTURES],
+            samplers: [Mark::default(); TEXTURES],
+            code: [Mark::default(); INSTRUCTIONS],
+            source: Mark::default(),
         }
     }
 }
 
+/// `slots` are taken: what is new of them goes to `taken`.
+fn take<T: Copy>(
+    slots: impl IntoIterator<Item = usize>,
+    held: &[T],
+    marks: &mut [Mark],
+    taken: &mut Vec<(usize, T)>,
+) {
+    for slot in slots {
+        let (Some(mark), Some(value)) = (marks.get_mut(slot), held.get(slot)) else { continue };
+        if !mark.is_taken && !mark.is_loaded {
+            taken.push((slot, *value));
+        }
+        mark.is_taken = true;
+    }
+}
+
+/// `count` slots from `first` on are loaded.
+fn load(marks: &mut [Mark], first: usize, count: usize) {
+    marks.iter_mut().skip(first).take(count).for_each(|mark| mark.is_loaded = true);
+}
+
+/// What is in the slots that were loaded.
+fn left<T: Copy>(marks: &[Mark], held: &[T]) -> Vec<(usize, T)> {
+    let slots = marks.iter().zip(held).enumerate().filter(|(_, (mark, _))| mark.is_loaded);
+    slots.map(|(slot, (_, value))| (slot, *value)).collect()
+}
+
+/// Whether `held` has these values.
+fn are_in<T: PartialEq>(values: &[(usize, T)], held: &[T]) -> bool {
+    values.iter().all(|(slot, value)| held[*slot] == *value)
+}
+
+/// `held` has these values from now on; whether that is new.
+fn put<T: Copy + PartialEq>(values: &[(usize, T)], held: &mut [T]) -> bool {
+    let is_new = !are_in(values, held);
+    values.iter().for_each(|(slot, value)| held[*slot] = *value);
+    is_new
+}
+
+impl Part {
+    fn is_in(&self, state: &ShaderState) -> bool {
+        self.source.is_none_or(|source| source == state.source)
+            && are_in(&self.constants, &state.constants)
+            && are_in(&self.textures, &state.textures)
+            && are_in(&self.samplers, &state.samplers)
+            && are_in(&self.code, &state.code)
+    }
+
+    fn put_in(&self, state: &mut ShaderState) {
+        let source = self.source.unwrap_or(state.source);
+        let is_elsewhere = std::mem::replace(&mut state.source, source) != source;
+        let [textures, samplers] =
+            [put(&self.textures, &mut state.textures), put(&self.samplers, &mut state.samplers)];
+        let changes = &mut state.changes;
+        changes.constants += u64::from(put(&self.constants, &mut state.constants));
+        changes.textures += u64::from(textures || samplers);
+        changes.code += u64::from(put(&self.code, &mut state.code) || is_elsewhere);
+    }
+}
+
 impl Noting {
-    /// `extent` of the state of `stage` is loaded, or nothing that a footprint has.
-    pub fn load(&mut self, loaded: Option<(Stage, Extent)>) {
-        match loaded.and_then(|(stage, extent)| Some((number(stage)?, extent))) {
-            Some((stage, extent)) => self.loaded[stage] = self.loaded[stage].union(extent),
-            None => self.is_lost = true,
+    /// `dwords` of `kind` are loaded, from unit `first` on.
+    pub fn load(&mut self, kind: StateKind, first: u32, dwords: usize) {
+        use StateKind::*;
+        let (first, stage) = (first as usize, kind.stage().and_then(number));
+        let Some(marks) = stage.map(|stage| &mut self.stages[stage]) else {
+            self.is_lost = true;
+            return;
+        };
+        match kind {
+            Instructions(_) => {
+                marks.source.is_loaded = true;
+                load(&mut marks.code, first.saturating_mul(16), dwords / 2);
+            }
+            Constants(_) => load(&mut marks.constants, first, dwords / 4),
+            Textures(_) => load(&mut marks.textures, first, dwords / 8),
+            Samplers(_) => load(&mut marks.samplers, first, dwords / 2),
+            // Nobody reads them.
+            Ubos(_) => {}
+            SsboDescriptors(_) | SsboSizes(_) | SsboAddresses(_) | Unknown => self.is_lost = true,
+        }
+    }
+
+    /// The program of `stage` is in memory from now on; whether that is new.
+    pub fn take_code_from_memory(&mut self, stage: Stage, is_new: bool) {
+        match number(stage) {
+            Some(stage) => self.stages[stage].source.is_loaded = true,
+            None => self.is_lost |= is_new,
         }
     }
 }
@@ -120,52 +166,75 @@ fn number(stage: Stage) -> Option<usize> {
 impl LoadedState {
     /// From now on it is noted what packets have to do with this.
     pub fn begin_footprint(&mut self) {
-        self.noting = Some(Box::new(Noting {
-            before: STAGES.map(|stage| Part::of(self.stage(stage), Extent::ALL)),
-            ssbo_changes: self.ssbo_3d.changes,
-            loaded: [Extent::default(); 2],
-            is_lost: false,
-        }));
+        let ssbo_changes = self.ssbo_3d.changes;
+        let footprint = LoadedFootprint { ssbo_changes, ..LoadedFootprint::default() };
+        self.noting = Some(Box::new(Noting { footprint, ..Noting::default() }));
     }
 
-    /// What was noted since then, for draws that take `extents` of the state of [`Stage::VS`] and [`Stage::FS`]. `None`
-    /// if there was more.
-    pub fn end_footprint(&mut self, extents: [Extent; 2]) -> Option<LoadedFootprint> {
-        let Noting { mut before, ssbo_changes, loaded, is_lost } = *self.noting.take()?;
-        if is_lost || self.ssbo_3d.changes != ssbo_changes {
-            return None;
+    /// A draw takes these scalars of the constants of `stage`, texture and sampler slots, and instructions in the store.
+    pub fn note_taken(
+        &mut self,
+        stage: Stage,
+        scalars: impl IntoIterator<Item = usize>,
+        textures: usize,
+        instructions: usize,
+    ) {
+        let Some((noting, stage)) = self.noting.as_mut().zip(number(stage)) else { return };
+        let (state, marks) = (&self.stages[STAGES[stage] as usize], &mut noting.stages[stage]);
+        let taken = &mut noting.footprint.taken[stage];
+        let vectors = scalars.into_iter().map(|scalar| scalar / 4);
+        take(vectors, &state.constants, &mut marks.constants, &mut taken.constants);
+        take(0..textures, &state.textures, &mut marks.textures, &mut taken.textures);
+        take(0..textures, &state.samplers, &mut marks.samplers, &mut taken.samplers);
+        take(0..instructions, &state.code, &mut marks.code, &mut taken.code);
+        let mut source = Vec::new();
+        take([0], &[state.source], std::slice::from_mut(&mut marks.source), &mut source);
+        taken.source = taken.source.or(source.first().map(|(_, source)| *source));
+    }
+
+    /// What was noted since [`LoadedState::begin_footprint`]. `None` if there was more.
+    pub fn end_footprint(&mut self) -> Option<LoadedFootprint> {
+        let Noting { mut footprint, stages, is_lost } = *self.noting.take()?;
+        for ((stage, marks), part) in STAGES.into_iter().zip(&stages).zip(&mut footprint.left) {
+            let state = self.stage(stage);
+            *part = Part {
+                constants: left(&marks.constants, &state.constants),
+                textures: left(&marks.textures, &state.textures),
+                samplers: left(&marks.samplers, &state.samplers),
+                code: left(&marks.code, &state.code),
+                source: marks.source.is_loaded.then_some(state.source),
+            };
         }
-        let extents = [0, 1].map(|number| loaded[number].union(extents[number]));
-        before.iter_mut().zip(extents).for_each(|(part, extent)| part.cut(extent));
-        let after = [0, 1].map(|number| Part::of(self.stage(STAGES[number]), extents[number]));
-        Some(LoadedFootprint { before, after, ssbo_changes })
+        let is_all = !is_lost && self.ssbo_3d.changes == footprint.ssbo_changes;
+        is_all.then_some(footprint)
     }
 
     /// Whether the packets of `footprint` would find the same now.
     pub fn is_input(&self, footprint: &LoadedFootprint) -> bool {
         self.ssbo_3d.changes == footprint.ssbo_changes
-            && footprint.before.iter().zip(STAGES).all(|(part, stage)| part.is_in(self.stage(stage)))
+            && footprint.taken.iter().zip(STAGES).all(|(part, stage)| part.is_in(self.stage(stage)))
     }
 
     /// State is what the packets of `footprint` leave of it.
     pub fn leave(&mut self, footprint: &LoadedFootprint) {
-        for (part, stage) in footprint.after.iter().zip(STAGES) {
-            part.leave_in(self.stage_mut(stage));
+        for (part, stage) in footprint.left.iter().zip(STAGES) {
+            part.put_in(self.stage_mut(stage));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::load_state::{Pipe, StateKind};
+    use a4emu_decoder::load_state::Pipe;
 
+    use super::super::StateChanges;
     use super::*;
 
-    /// What is noted of `packets`, whose draws take two vec4s of the vertex stage's constants.
+    /// What is noted of `packets`.
     fn noted(state: &mut LoadedState, packets: impl FnOnce(&mut LoadedState)) -> Option<LoadedFootprint> {
         state.begin_footprint();
         packets(state);
-        state.end_footprint([Extent { constants: 2, ..Extent::default() }, Extent::default()])
+        state.end_footprint()
     }
 
     /// Loads one unit of this to all of its dwords.
@@ -173,27 +242,40 @@ mod tests {
         state.load(kind, first, &vec![value; kind.unit_dwords() as usize]);
     }
 
+    /// What draws take that nobody has loaded before has to be the same.
     #[test]
-    fn what_draws_may_have_taken_has_to_be_the_same() {
+    fn what_is_taken_before_it_is_loaded_is_an_input() {
         use StateKind::*;
         let mut state = LoadedState::default();
-        let load_all = |state: &mut LoadedState| {
+        let footprint = noted(&mut state, |state| {
+            load(state, Constants(Stage::VS), 1, 4);
             load(state, Textures(Stage::FS), 1, 4);
+            state.note_taken(Stage::VS, [3, 4, 8], 0, 17);
+            state.note_taken(Stage::FS, [], 3, 0);
+            load(state, Constants(Stage::VS), 2, 5);
             load(state, Instructions(Stage::VS), 0, 9);
-        };
-        let footprint = noted(&mut state, load_all).expect("it is known");
+            state.note_taken(Stage::VS, [3, 4, 8], 0, 17);
+            state.note_taken(Stage::GS, [0], 3, 3);
+        });
+        let footprint = footprint.expect("it is known");
         assert!(!state.is_input(&footprint), "it has been loaded");
         let before = LoadedState::default();
         assert!(before.is_input(&footprint));
         let others = [
-            (Constants(Stage::VS), 1, false),
-            (Constants(Stage::VS), 2, true),
+            (Constants(Stage::VS), 0, false),
+            (Constants(Stage::VS), 1, true),
+            (Constants(Stage::VS), 2, false),
+            (Constants(Stage::VS), 3, true),
+            (Constants(Stage::FS), 0, true),
             (Textures(Stage::FS), 0, false),
-            (Textures(Stage::FS), 1, false),
+            (Textures(Stage::FS), 1, true),
+            (Textures(Stage::FS), 3, true),
+            (Textures(Stage::VS), 0, true),
             (Samplers(Stage::FS), 1, false),
-            (Samplers(Stage::FS), 2, true),
+            (Samplers(Stage::FS), 3, true),
             (Instructions(Stage::VS), 0, false),
-            (Instructions(Stage::FS), 0, false),
+            (Instructions(Stage::VS), 2, false),
+            (Instructions(Stage::FS), 3, false),
             (Constants(Stage::HS), 0, true),
             (SsboSizes(Pipe::Graphics), 0, false),
             (SsboSizes(Pipe::Compute), 0, true),
@@ -206,12 +288,34 @@ mod tests {
     }
 
     #[test]
+    fn where_a_program_is_is_an_input_until_somebody_says_it() {
+        let loads = |state: &mut LoadedState| load(state, StateKind::Instructions(Stage::VS), 9, 1);
+        let mut state = LoadedState::default();
+        let takes = |state: &mut LoadedState| state.note_taken(Stage::VS, [], 0, 1);
+        let before = noted(&mut state, takes).expect("it is known");
+        let behind = noted(&mut state, |state| {
+            state.take_code_from_memory(Stage::VS);
+            takes(state);
+            loads(state);
+        });
+        let behind = behind.expect("it is known");
+        let mut other = LoadedState::default();
+        loads(&mut other);
+        assert_eq!([&before, &behind].map(|footprint| other.is_input(footprint)), [false, true]);
+        other.take_code_from_memory(Stage::VS);
+        assert_eq!([&before, &behind].map(|footprint| other.is_input(footprint)), [true, true]);
+        other.leave(&behind);
+        assert_eq!(other.stage(Stage::VS).source, CodeSource::Store);
+    }
+
+    #[test]
     fn state_is_left_as_packets_leave_it_and_counts_as_changed() {
         use StateKind::*;
         let mut state = LoadedState::default();
         let footprint = noted(&mut state, |state| {
             load(state, Constants(Stage::VS), 3, 1);
             load(state, Samplers(Stage::FS), 0, 2);
+            load(state, Textures(Stage::FS), 5, 2);
             load(state, Instructions(Stage::FS), 1, 3);
         });
         let footprint = footprint.expect("it is known");
@@ -219,19 +323,22 @@ mod tests {
         load(&mut other, Constants(Stage::VS), 4, 8);
         other.leave(&footprint);
         let (vertex, fragment) = (other.stage(Stage::VS), other.stage(Stage::FS));
-        assert_eq!(vertex.constants[2..5], [[0; 4], [1; 4], [8; 4]], "what is behind it stays");
-        assert_eq!(
-            (fragment.samplers[0], fragment.code[16], fragment.source),
-            ([2; 2], 0x3_0000_0003, CodeSource::Store)
-        );
-        let changes =
-            |state: &ShaderState| (state.changes.constants, state.changes.textures, state.changes.code);
-        assert_eq!((changes(vertex), changes(fragment)), ((2, 0, 0), (0, 1, 1)));
+        assert_eq!(vertex.constants[2..5], [[0; 4], [1; 4], [8; 4]], "what is beside it stays");
+        assert_eq!((fragment.samplers[0], fragment.textures[5]), ([2; 2], [2; 8]));
+        assert_eq!((fragment.code[15], fragment.code[16]), (0, 0x3_0000_0003));
+        assert_eq!(fragment.source, CodeSource::Store);
+        let changes = |state: &LoadedState| {
+            [Stage::VS, Stage::FS].map(|stage| {
+                let StateChanges { constants, textures, code } = state.stage(stage).changes;
+                [constants, textures, code]
+            })
+        };
+        assert_eq!(changes(&other), [[2, 0, 0], [0, 1, 1]]);
         other.leave(&footprint);
-        assert_eq!(
-            (changes(other.stage(Stage::VS)), changes(other.stage(Stage::FS))),
-            ((2, 0, 0), (0, 1, 1))
-        );
+        assert_eq!(changes(&other), [[2, 0, 0], [0, 1, 1]], "nothing is new");
+        load(&mut other, Samplers(Stage::FS), 0, 9);
+        other.leave(&footprint);
+        assert_eq!(changes(&other)[1], [0, 3, 1]);
     }
 
     #[test]
@@ -246,9 +353,6 @@ mod tests {
         load(&mut state, Instructions(Stage::DS), 0, 7);
         assert!(noted(&mut state, |_| ()).is_some());
         assert!(noted(&mut state, |state| state.take_code_from_memory(Stage::DS)).is_none());
-        assert!(
-            noted(&mut state, |state| state.take_code_from_memory(Stage::DS)).is_some(),
-            "it is there already"
-        );
+        assert!(noted(&mut state, |state| state.take_code_from_memory(Stage::DS)).is_some(), "it is there");
     }
 }

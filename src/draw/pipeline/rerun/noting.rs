@@ -14,11 +14,19 @@ use crate::draw::primitive_cache::sources;
 use crate::draw::rb::state::Targets;
 use crate::draw::sp::state::{CodePlace, StageState};
 use crate::draw::vertex_stages::VertexStages;
-use crate::gpu::{Gpu, Stage};
+use crate::draw::vs::VertexState;
+use crate::gpu::{CONSTANTS, Gpu, INSTRUCTIONS, Stage, TEXTURES};
 use crate::pass::Pass;
 
 use super::super::{fragment_inputs, known_stage};
-use super::{Draw, DrawnTo, Rerun, are_unseen};
+use super::{Draw, DrawnTo, Made, Rerun, are_unseen};
+
+/// Bytes that are noted of a draw beside its primitives and the state of its stages: who has more attributes than most
+/// shares them with others.
+const BESIDE: usize = 512;
+
+/// Different targets of the draws of a buffer. Each takes some 2 KB, and is looked for among the others.
+const MAX_TARGETS: usize = 256;
 
 /// A [`Rerun`] while it is noted.
 #[derive(Default)]
@@ -32,9 +40,11 @@ pub struct Noting {
     room: usize,
     /// How much had been said before.
     troubles: u64,
-    /// What is noted already: draw after draw has the same.
+    /// What is noted already, as draw after draw has the same: memory, where stages and programs are.
     memory: HashSet<(u32, u32)>,
-    stages: HashSet<(usize, CodePlace)>,
+    stages: HashSet<usize>,
+    /// With the stage that runs them, and whether they are in its instruction store.
+    programs: HashSet<(usize, usize, bool)>,
     /// The targets that were noted last, and how many registers had been written by then.
     last: Option<(Arc<Targets>, usize, usize)>,
 }
@@ -50,13 +60,19 @@ pub fn begin(gpu: &mut Gpu, room: usize) -> bool {
     true
 }
 
-/// What was noted. `None` if that is not all there was, or if something was said that is to be said each time.
-pub fn end(gpu: &mut Gpu) -> Option<Rerun> {
-    let Noting { mut rerun, calls, units, troubles, .. } = *gpu.pipeline.noting.take()?;
+/// What was noted, and how much room is left. `None` if that is not all there was, or if something was said that is to
+/// be said each time.
+pub fn end(gpu: &mut Gpu) -> Option<(Rerun, usize)> {
+    let Noting { mut rerun, calls, units, room, troubles, .. } = *gpu.pipeline.noting.take()?;
     rerun.rest = units;
     merge(&mut rerun.memory);
     let is_all = calls == rerun.draws.len() && troubles == gpu.report.troubles.total();
-    is_all.then_some(rerun)
+    is_all.then_some((rerun, room))
+}
+
+/// Whether all draws since [`begin`] are noted.
+pub fn has_all(gpu: &Gpu) -> bool {
+    gpu.pipeline.noting.as_ref().is_some_and(|noting| noting.calls == noting.rerun.draws.len())
 }
 
 /// The same places, those together that have bytes in common.
@@ -113,7 +129,7 @@ pub fn note_hidden(
     }
 }
 
-/// A draw is noted, if its primitives are known.
+/// A draw is noted, if its primitives are known, or may be by the next tile.
 pub fn note(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -121,10 +137,9 @@ pub fn note(
     state: &DrawState,
     known: Option<&Arc<Primitives>>,
 ) {
-    let waits = |stage: &StageState| stage.only_reads();
     let Some(mut noting) = gpu.pipeline.noting.take() else { return };
-    if let Some(known) = known.filter(|_| call.pass == Pass::Gmem && waits(&state.fragment.stage)) {
-        noting.add(gpu, call, stages, state, known);
+    if call.pass == Pass::Gmem && stages.is_reusable() && state.fragment.stage.only_reads() {
+        noting.add(gpu, call, &stages.vertex, state, known);
     }
     gpu.pipeline.noting = Some(noting);
 }
@@ -132,30 +147,31 @@ pub fn note(
 impl Noting {
     fn add(
         &mut self,
-        gpu: &Gpu,
+        gpu: &mut Gpu,
         call: &DrawCall,
-        stages: &VertexStages,
+        vertex: &VertexState,
         state: &DrawState,
-        made: &Arc<Primitives>,
+        known: Option<&Arc<Primitives>>,
     ) {
-        let Some(room) = self.room.checked_sub(size_of::<Draw>() + made.bytes()) else { return };
-        self.room = room;
-        let code = [Stage::VS, Stage::FS].map(|stage| {
-            let kept = gpu.pipeline.kept.stages[stage as usize].as_ref();
-            kept.and_then(|kept| kept.last_place())
-        });
-        let [Some(vertex), Some(fragment)] = code else { return };
+        let made = match known {
+            Some(known) => Made::Known(known.clone()),
+            None => Made::Kept(gpu.pipeline.kept.slots.of(gpu.at.address), vertex.clone().into()),
+        };
+        let bytes =
+            size_of::<Draw>() + BESIDE + known.map_or(size_of::<VertexState>(), |known| known.bytes());
+        let Some(room) = self.room.checked_sub(bytes) else { return };
         let Some(targets) = self.targets(gpu, &state.targets) else { return };
-        self.add_memory(sources(&stages.vertex));
-        self.add_stage(0, &stages.vertex.stage, vertex);
-        self.add_stage(1, &state.fragment.stage, fragment);
+        self.room = room;
+        self.add_memory(sources(vertex));
+        self.add_stage(gpu, &vertex.stage);
+        self.add_stage(gpu, &state.fragment.stage);
         self.rerun.draws.push(Draw {
             address: gpu.at.address,
             call: call.clone(),
             primitive: state.primitive.clone(),
             fragment: state.fragment.clone(),
             targets,
-            made: made.clone(),
+            made,
             units: std::mem::take(&mut self.units),
         });
     }
@@ -165,18 +181,32 @@ impl Noting {
         self.rerun.memory.extend(new);
     }
 
-    /// The state of the stage of this number is one of those, with its program at `code`.
-    fn add_stage(&mut self, number: usize, stage: &Arc<StageState>, code: CodePlace) {
-        if !self.stages.insert((Arc::as_ptr(stage).addr(), code)) {
-            return;
-        }
-        if let CodePlace::Memory(address, instructions) = code {
+    /// `state`, which was given last, is one of those.
+    fn add_stage(&mut self, gpu: &mut Gpu, state: &Arc<StageState>) {
+        let kept = &gpu.pipeline.kept.stages[state.stage as usize];
+        let code = kept.as_ref().and_then(|kept| kept.last_place());
+        if let Some(CodePlace::Memory(address, instructions)) = code {
             self.add_memory([(address, instructions * 8)]);
         }
-        self.add_memory(stage.textures.border_places().iter().copied());
-        let extent = &mut self.rerun.extents[number];
-        *extent = extent.union(stage.extent(code));
-        self.rerun.stages.push(stage.clone());
+        let instructions = match code {
+            Some(CodePlace::Memory(..)) => 0,
+            Some(CodePlace::Store(_, instructions)) if instructions > 0 => instructions as usize,
+            Some(CodePlace::Store(..)) | None => INSTRUCTIONS,
+        };
+        // What has been noted once has nothing new: what was not taken by then was loaded.
+        let program = (state.stage as usize, Arc::as_ptr(&state.program).addr(), instructions > 0);
+        if self.programs.insert(program) {
+            let textures = if state.summary.samples { TEXTURES } else { 0 };
+            match state.program.constants() {
+                Some(scalars) => gpu.loaded.note_taken(state.stage, scalars, textures, instructions),
+                None => gpu.loaded.note_taken(state.stage, 0..4 * CONSTANTS, textures, instructions),
+            }
+        }
+        if self.stages.insert(Arc::as_ptr(state).addr()) {
+            self.room = self.room.saturating_sub(size_of::<StageState>() + size_of_val(&*state.constants));
+            self.add_memory(state.textures.border_places().iter().copied());
+            self.rerun.stages.push(state.clone());
+        }
     }
 
     /// The number of the targets that were made last.
@@ -191,11 +221,35 @@ impl Noting {
         let sources = gpu.regs.sources(gpu.pipeline.kept.targets.last_seen()?);
         let is_same = |known: &DrawnTo| Arc::ptr_eq(&known.first, targets) && known.sources == sources;
         let all = &mut self.rerun.targets;
-        let number = all.iter().position(is_same).unwrap_or_else(|| {
-            all.push(DrawnTo { first: targets.clone(), sources, now: targets.clone() });
-            all.len() - 1
-        });
+        let number = match all.iter().position(is_same) {
+            Some(number) => number,
+            None if all.len() >= MAX_TARGETS => return None,
+            None => {
+                all.push(DrawnTo { first: targets.clone(), sources, now: targets.clone() });
+                all.len() - 1
+            }
+        };
         self.last = Some((targets.clone(), written, number));
         Some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_that_have_bytes_in_common_become_one() {
+        let mut places = vec![
+            (0x300, 0x10),
+            (0x100, 0x40),
+            (0x120, 8),
+            (0x140, 4),
+            (0x13f, 0x20),
+            (0x100, 2),
+            (u32::MAX, 9),
+        ];
+        merge(&mut places);
+        assert_eq!(places, [(0x100, 0x5f), (0x300, 0x10), (u32::MAX, 9)]);
     }
 }
