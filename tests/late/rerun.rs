@@ -244,6 +244,14 @@ fn targets_follow_their_registers() {
     // A tile that is like the one for which they were noted, behind one that is not.
     let after = "use tile(32, 0)";
     assert_eq!(reruns(&Frame { after, ..Frame::default() }), BOTH + BOTH / 2);
+    // Without a target fewer registers are read: that is for packets to find out.
+    let none = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0 }";
+    assert_eq!(reruns(&Frame { between: none, ..frame }), BOTH / 2);
+    // A draw behind a write of what is there has that, whatever the one before it has.
+    let again =
+        "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0xf }\nuse draw(DI_PT_TRILIST, 3)";
+    let late = "RB_MRT[0].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0x5 }";
+    assert_eq!(reruns(&Frame { amid: again, between: half, late, after: "", first: "" }), BOTH + 2);
     // A register that the buffer writes behind the first half of its draws.
     assert_eq!(reruns(&Frame { amid: half, ..frame }), BOTH);
     assert_eq!(reruns(&Frame { first: half, ..frame }), BOTH);
@@ -281,6 +289,22 @@ fn what_only_its_packets_can_do_is_done_by_them() {
     for (what, amid) in packets {
         assert_eq!(reruns(&Frame { amid, ..Frame::default() }), 0, "{what}");
     }
+}
+
+/// What is not supported is said of each draw for each tile.
+#[test]
+fn draws_of_which_something_is_said_run_each_time() {
+    let first = "RB_RENDER_COMPONENTS { RT0 = 0xf | RT1 = 0xf }
+        SP_FS_OUTPUT_REG { MRT = 2 | DEPTH_REGID = r63.x }
+        RB_MRT[1].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0xf }
+        + RB_MRT[1].BUF_INFO 0x3f";
+    let folder = tempfile::tempdir().unwrap();
+    let after = "use tile(32, 0)";
+    let path = written(&Frame { first, after, ..Frame::default() }, folder.path());
+    let way = |resolves| play(&path, Way { resolves, is_watched: false, budget: None });
+    let (plain, alone) = (way(Resolves::AtOnce), way(Resolves::Late));
+    assert_eq!((difference(&plain, &alone), alone.pipeline.stats.reruns), (None, 0));
+    assert!(plain.report.troubles.total() >= 5 * u64::from(DRAWS) && said(&plain) == said(&alone));
 }
 
 /// Draws with more different targets than are looked for run each time.
