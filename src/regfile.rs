@@ -26,6 +26,9 @@ const PAGE_WORDS: usize = COUNT / PAGE / 64;
 /// The registers of a page, a bit each.
 type PageBits = u32;
 
+/// A register and its value.
+type Value = (u16, u32);
+
 /// Registers that most values are made of no more than.
 const TYPICAL_READ: usize = 32;
 
@@ -98,7 +101,7 @@ pub struct RegFile {
 pub struct Seen {
     pages: [u64; PAGE_WORDS],
     time: u64,
-    values: Vec<(u16, u32)>,
+    values: Vec<Value>,
     /// The footprint in which they have been noted last.
     noted: Cell<u64>,
 }
@@ -128,10 +131,7 @@ impl RegFile {
             return Err(Fault::NoRegister(offset));
         }
         let old = self.set(offset as usize, value);
-        if let Some(noting) = &mut self.noting {
-            noting.write(offset);
-        }
-        Ok((!self.written.insert(offset)).then_some(old))
+        Ok((!self.note_write(offset)).then_some(old))
     }
 
     /// Stores `values` from `first` on; false, and nothing done, when there are no such registers.
@@ -142,12 +142,17 @@ impl RegFile {
         }
         for (offset, value) in (first..).zip(values) {
             self.set(offset as usize, *value);
-            self.written.insert(offset);
-        }
-        if let Some(noting) = &mut self.noting {
-            (first..).zip(values).for_each(|(offset, _)| noting.write(offset));
+            self.note_write(offset);
         }
         true
+    }
+
+    /// Somebody has written the register at `offset`; whether nobody had before.
+    fn note_write(&mut self, offset: u32) -> bool {
+        if let Some(noting) = &mut self.noting {
+            noting.write(offset);
+        }
+        self.written.insert(offset)
     }
 
     /// Changes a register that there is, and gives what it held.
@@ -184,11 +189,16 @@ impl RegFile {
         if self.is_untouched(seen) {
             return true;
         }
-        let same = seen.values.iter().all(|(offset, value)| self.words[*offset as usize] == *value);
+        let same = self.holds(&seen.values);
         if same {
             seen.time = self.clock;
         }
         same
+    }
+
+    /// Whether registers have these values.
+    fn holds(&self, values: &[Value]) -> bool {
+        values.iter().all(|(offset, value)| self.words[*offset as usize] == *value)
     }
 
     fn note_read(&self, offset: u32) {

@@ -11,7 +11,7 @@ use a4emu_decoder::regs::hlsq::{HLSQ_CL_KERNEL_GROUP_X, HLSQ_CL_KERNEL_GROUP_Y, 
 
 use super::stream::Step;
 use super::{Call, Cp, Flow, Group};
-use crate::draw::{self, DispatchCall, DrawCall, IndexSource, UncountedDraw};
+use crate::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 use crate::fault::Client;
 use crate::pass::Pass;
 use crate::shader::Reach;
@@ -228,9 +228,6 @@ impl Cp<'_> {
             return self.stop();
         }
         let flow = self.engine.run(self.gpu, &call);
-        if self.notes && !draw::rerun::has_all(self.gpu) {
-            self.stop_noting();
-        }
         for (offset, value) in std::mem::take(&mut self.gpu.written_back) {
             self.write_reg(offset, value);
         }

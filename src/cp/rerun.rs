@@ -168,7 +168,7 @@ impl Cp<'_> {
     }
 
     /// Nothing of this buffer is noted.
-    pub(super) fn stop_noting(&mut self) {
+    fn stop_noting(&mut self) {
         self.notes = false;
         draw::rerun::end(self.gpu);
         self.gpu.regs.end_footprint();

@@ -2,10 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::{RegFile, RegSet, Seen};
-
-/// A register and its value.
-type Value = (u16, u32);
+use super::{RegFile, RegSet, Seen, Value};
 
 /// What packets that were run took from registers, and left in them. Where registers hold the same, the same packets do
 /// the same.
@@ -105,30 +102,29 @@ impl RegFile {
 
     /// Whether the packets of `footprint` would find the same now.
     pub fn is_input(&self, footprint: &Footprint) -> bool {
-        footprint.inputs.iter().all(|(offset, value)| self.words[*offset as usize] == *value)
+        self.holds(&footprint.inputs)
     }
 
     /// Registers hold what the packets of `footprint` leave in them.
     pub fn leave(&mut self, footprint: &Footprint) {
         for (offset, value) in &footprint.outputs {
             self.set((*offset).into(), *value);
-            self.written.insert((*offset).into());
+            self.note_write((*offset).into());
         }
     }
 
     /// What `make` makes of `sources` as they are once the packets have run that were noted with them: nothing if it is
     /// what was made of them then, or not of them alone.
     pub fn made_of<T>(&mut self, sources: &Sources, make: impl FnOnce(&Self) -> T) -> Remade<T> {
-        let held = |regs: &Self, (offset, _): &Value| (*offset, regs.words[*offset as usize]);
-        let now: Vec<Value> = sources.fixed.iter().map(|value| held(self, value)).collect();
+        let offset = |(offset, _): &Value| *offset;
+        let held = |value: &Value| (offset(value), self.words[usize::from(offset(value))]);
+        let now: Vec<Value> = sources.fixed.iter().map(held).collect();
         self.hold(&sources.fixed);
-        let is_same = sources.values.iter().all(|value| held(self, value) == *value);
-        let remade = match is_same {
+        let remade = match self.holds(&sources.values) {
             true => Remade::Same,
             false => {
                 let (made, seen) = self.watch(make);
-                let offsets = |values: &[Value]| values.iter().map(|(offset, _)| *offset).collect::<Vec<_>>();
-                let is_whole = offsets(&seen.values) == offsets(&sources.values);
+                let is_whole = seen.values.iter().map(offset).eq(sources.values.iter().map(offset));
                 if is_whole { Remade::New(made) } else { Remade::OfOthers }
             }
         };

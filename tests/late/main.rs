@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use a4emu::budget::Budget;
 use a4emu::check::open;
 use a4emu::cp::{Observer, Renderer, Silent};
 use a4emu::draw::Resolves;
@@ -32,8 +33,14 @@ fn played(capture: &Path, resolves: Resolves) -> Gpu {
 }
 
 fn observed(capture: &Path, resolves: Resolves, observer: &mut dyn Observer) -> Gpu {
+    paid(capture, resolves, Budget::default(), observer)
+}
+
+/// What it plays to with a `budget` of its own.
+fn paid(capture: &Path, resolves: Resolves, budget: Budget, observer: &mut dyn Observer) -> Gpu {
     let mut playback = Playback::default();
     playback.gpu.pipeline.resolves = resolves;
+    playback.gpu.budget = budget;
     playback.run(opened(capture), &mut Renderer, observer);
     playback.gpu
 }

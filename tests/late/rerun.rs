@@ -4,13 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use a4emu::budget::Budget;
-use a4emu::cp::{Call, Flow, Observer, Renderer, Silent};
+use a4emu::cp::{Call, Flow, Observer, Silent};
 use a4emu::draw::Resolves;
 use a4emu::fault::{Place, Trouble};
 use a4emu::gpu::{Gpu, Stage};
-use a4emu::playback::Playback;
 
-use super::{difference, opened, root};
+use super::{difference, observed, paid, root};
 
 /// Draws of the buffer.
 const DRAWS: u32 = 24;
@@ -154,15 +153,10 @@ struct Way {
     budget: Option<u64>,
 }
 
-fn play(capture: &Path, way: Way) -> Gpu {
-    let mut playback = Playback::default();
-    playback.gpu.pipeline.resolves = way.resolves;
-    if let Some(units) = way.budget {
-        playback.gpu.budget = Budget::fixed(units);
-    }
-    let observer: &mut dyn Observer = if way.is_watched { &mut Looking } else { &mut Silent };
-    playback.run(opened(capture), &mut Renderer, observer);
-    playback.gpu
+fn play(capture: &Path, Way { resolves, is_watched, budget }: Way) -> Gpu {
+    let budget = budget.map_or_else(Budget::default, Budget::fixed);
+    let observer: &mut dyn Observer = if is_watched { &mut Looking } else { &mut Silent };
+    paid(capture, resolves, budget, observer)
 }
 
 /// `frame` as a file.
@@ -400,10 +394,9 @@ fn who_counts_draws_is_told_of_each() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&Frame::default(), folder.path());
     let counts = [Resolves::AtOnce, Resolves::Late].map(|resolves| {
-        let (mut playback, mut counting) = (Playback::default(), Counting::default());
-        playback.gpu.pipeline.resolves = resolves;
-        playback.run(opened(&path), &mut Renderer, &mut counting);
-        (counting.0, playback.gpu.at.draws as usize)
+        let mut counting = Counting::default();
+        let played = observed(&path, resolves, &mut counting);
+        (counting.0, played.at.draws as usize)
     });
     assert_eq!(counts, [(counts[0].1, counts[0].1); 2]);
 }

@@ -37,11 +37,8 @@ pub(super) fn settle_state(gpu: &mut Gpu, call: &DrawCall) {
     }
     let mut places = [[(0, 0); 2]; STAGES.len()];
     for (places, stage) in places.iter_mut().zip(call.pass.stages(&gpu.regs, Some(call.initiator))) {
-        let code = match CodePlace::of(gpu, stage) {
-            CodePlace::Memory(start, instructions) => (start, u64::from(instructions) * 8),
-            CodePlace::Store(..) => (0, 0),
-        };
-        *places = [border_place(&gpu.regs, stage), code];
+        let (start, bytes) = CodePlace::of(gpu, stage).in_memory().unwrap_or_default();
+        *places = [border_place(&gpu.regs, stage), (start, bytes.into())];
     }
     settle_if(gpu, |buffer| places.as_flattened().iter().any(|place| overlap(buffer, *place)));
 }

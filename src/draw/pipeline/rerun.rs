@@ -25,7 +25,7 @@ use super::late::{Resolves, overlap, waits_for};
 use super::record::record_end;
 
 pub(super) use noting::{Noting, note, note_call, note_hidden};
-pub use noting::{begin, end, has_all, note_memory, pay};
+pub use noting::{begin, end, note_memory, pay};
 
 /// Draws of a buffer that are known.
 #[derive(Default)]

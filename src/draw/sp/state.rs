@@ -146,20 +146,30 @@ impl CodePlace {
         }
     }
 
+    /// Address and bytes of what is in memory.
+    pub fn in_memory(self) -> Option<(u32, u32)> {
+        match self {
+            Self::Memory(start, length) => Some((start, length * 8)),
+            Self::Store(..) => None,
+        }
+    }
+
+    /// Instructions of what is in the store, from the first on.
+    pub fn in_store(self) -> usize {
+        match self {
+            Self::Memory(..) => 0,
+            Self::Store(_, length) => stored(length),
+        }
+    }
+
     /// Whether the program really is there.
     pub fn is_known(self, memory: &Memory) -> bool {
-        match self {
-            Self::Memory(start, length) => memory.slice(start, length as usize * 8).is_some(),
-            Self::Store(..) => true,
-        }
+        self.in_memory().is_none_or(|(start, bytes)| memory.slice(start, bytes as usize).is_some())
     }
 
     /// Whether it is still what it was at `time`.
     pub fn is_unchanged(self, memory: &Memory, time: u64) -> bool {
-        match self {
-            Self::Memory(start, length) => memory.is_unchanged(start, length * 8, time),
-            Self::Store(..) => true,
-        }
+        self.in_memory().is_none_or(|(start, bytes)| memory.is_unchanged(start, bytes, time))
     }
 }
 
@@ -184,6 +194,11 @@ pub fn place(regs: &RegFile, stage: Stage) -> (u32, u32) {
     (start, units.saturating_mul(LENGTH_UNIT).min(Program::MAX_INSTRUCTIONS as u32))
 }
 
+/// Instructions in the store of a program whose length register says so many: of none, all count.
+fn stored(length: u32) -> usize {
+    if length == 0 { INSTRUCTIONS } else { INSTRUCTIONS.min(length as usize) }
+}
+
 /// The instructions of `stage`, from memory or the instruction store, whichever was said
 /// last. When the memory is not in the capture, the store has to do.
 ///
@@ -197,8 +212,7 @@ pub fn code(gpu: &Gpu, stage: Stage) -> Result<Vec<u64>, Miss> {
     let words: Vec<u64> = if in_memory {
         bytes.chunks_exact(8).map(|b| u64::from_le_bytes(std::array::from_fn(|i| b[i]))).collect()
     } else {
-        let length = if length == 0 { INSTRUCTIONS } else { length as usize };
-        loaded.code[..length.min(loaded.code.len())].to_vec()
+        loaded.code[..stored(length)].to_vec()
     };
     match words.iter().all(|word| *word == 0) {
         true => Err(Miss { client: Client::ShaderCode, address: start, len: length * 8 }),

@@ -131,6 +131,7 @@ impl Noting {
     pub fn load(&mut self, kind: StateKind, first: u32, dwords: usize) {
         use StateKind::*;
         let (first, stage) = (first as usize, kind.stage().and_then(number));
+        let count = dwords / kind.unit_dwords() as usize;
         let Some(marks) = stage.map(|stage| &mut self.stages[stage]) else {
             self.is_lost = true;
             return;
@@ -140,9 +141,9 @@ impl Noting {
                 marks.source.is_loaded = true;
                 load(&mut marks.code, first.saturating_mul(16), dwords / 2);
             }
-            Constants(_) => load(&mut marks.constants, first, dwords / 4),
-            Textures(_) => load(&mut marks.textures, first, dwords / 8),
-            Samplers(_) => load(&mut marks.samplers, first, dwords / 2),
+            Constants(_) => load(&mut marks.constants, first, count),
+            Textures(_) => load(&mut marks.textures, first, count),
+            Samplers(_) => load(&mut marks.samplers, first, count),
             // Nobody reads them.
             Ubos(_) => {}
             SsboDescriptors(_) | SsboSizes(_) | SsboAddresses(_) | Unknown => self.is_lost = true,

@@ -70,11 +70,6 @@ pub fn end(gpu: &mut Gpu) -> Option<(Rerun, usize)> {
     is_all.then_some((rerun, room))
 }
 
-/// Whether all draws since [`begin`] are noted.
-pub fn has_all(gpu: &Gpu) -> bool {
-    gpu.pipeline.noting.as_ref().is_some_and(|noting| noting.calls == noting.rerun.draws.len())
-}
-
 /// The same places, those together that have bytes in common.
 fn merge(places: &mut Vec<(u32, u32)>) {
     places.sort_unstable();
@@ -185,14 +180,8 @@ impl Noting {
     fn add_stage(&mut self, gpu: &mut Gpu, state: &Arc<StageState>) {
         let kept = &gpu.pipeline.kept.stages[state.stage as usize];
         let code = kept.as_ref().and_then(|kept| kept.last_place());
-        if let Some(CodePlace::Memory(address, instructions)) = code {
-            self.add_memory([(address, instructions * 8)]);
-        }
-        let instructions = match code {
-            Some(CodePlace::Memory(..)) => 0,
-            Some(CodePlace::Store(_, instructions)) if instructions > 0 => instructions as usize,
-            Some(CodePlace::Store(..)) | None => INSTRUCTIONS,
-        };
+        self.add_memory(code.and_then(CodePlace::in_memory));
+        let instructions = code.map_or(INSTRUCTIONS, CodePlace::in_store);
         // What has been noted once has nothing new: what was not taken by then was loaded.
         let program = (state.stage as usize, Arc::as_ptr(&state.program).addr(), instructions > 0);
         if self.programs.insert(program) {
