@@ -9,7 +9,7 @@ use super::gras::setup::PrimitiveState;
 use super::gras::state::Viewports;
 use super::rb::state::Targets;
 use super::sp::kept::KeptStage;
-use super::vfd::state::Attribute;
+use super::vfd::state::Unplaced;
 use super::vpc::state::VertexOutputs;
 use crate::memo::{Memo, Slots};
 
@@ -23,7 +23,7 @@ pub(super) struct Kept {
     pub slots: Slots,
     /// In the order of [`crate::gpu::STAGES`]; each is taken out while its stage is looked at.
     pub stages: [Option<Box<KeptStage>>; 6],
-    pub attributes: Memo<(), Said<Arc<[Attribute]>>>,
+    pub attributes: Memo<(), Said<Box<[Unplaced]>>>,
     pub outputs: Memo<(), Arc<VertexOutputs>>,
     pub primitive: Memo<(PrimType, Viewports), Arc<PrimitiveState>>,
     pub inputs: Memo<(), Arc<FragmentInputs>>,

@@ -82,7 +82,7 @@ use super::stats::{CostList, Stats, StatsReport, TessellationCost};
 use super::stop::{MAX_HELD, Stop, charge};
 use super::vertex_stages::{Tessellation, VertexStages};
 use super::vertices::VertexStream;
-use super::vfd::state::{FetchState, attributes};
+use super::vfd::state::{FetchState, attributes, placed};
 use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
 use super::{ds, gs, hs, pc};
@@ -586,7 +586,8 @@ fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
     let slot = kept.slots.of(gpu.at.address);
     let (attributes, unsupported) =
         kept.attributes.get(slot, regs, (), |regs| with_unsupported(|list| attributes(regs, list)));
-    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes.clone(), gpu.model);
+    let attributes = placed(regs, attributes);
+    let fetch = FetchState::snapshot(regs, call, pc::state::restart(regs), attributes, gpu.model);
     let outputs = kept.outputs.get(slot, regs, (), |regs| Arc::new(VertexOutputs::snapshot(regs, Stage::VS)));
     let vertex = VertexState { fetch, stage, outputs: outputs.clone() };
     let unsupported = unsupported.clone();

@@ -46,9 +46,14 @@ const PAYS: u64 = 512;
 /// How far a program has come. A copy of it begins anew.
 #[derive(Default)]
 pub struct Tier {
-    warps: AtomicU64,
+    warps: Count,
     routine: OnceLock<Option<Routine>>,
 }
+
+/// A number that many threads change, in a line of the caches of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Count(AtomicU64);
 
 impl Clone for Tier {
     fn clone(&self) -> Self {
@@ -66,10 +71,14 @@ impl Program {
     /// Compiles it, if it is time. Who calls this between draws gets the same programs compiled in every run.
     pub fn prepare(&self, jit: Jit) {
         let tier = &self.tier;
+        // Between draws one thread asks what others count.
+        if tier.routine.get().is_some() {
+            return;
+        }
         let due = match jit {
             Jit::Off => false,
             Jit::On => true,
-            Jit::Auto => tier.warps.load(Ordering::Relaxed) >= PAYS,
+            Jit::Auto => tier.warps.0.load(Ordering::Relaxed) >= PAYS,
         };
         if due && !self.watched {
             tier.routine.get_or_init(|| Routine::new(self));
@@ -78,7 +87,7 @@ impl Program {
 
     /// So many warps of it have run.
     pub fn ran(&self, warps: u64) {
-        self.tier.warps.fetch_add(warps, Ordering::Relaxed);
+        self.tier.warps.0.fetch_add(warps, Ordering::Relaxed);
     }
 
     /// Its code, when it is compiled.

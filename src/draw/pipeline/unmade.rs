@@ -46,6 +46,8 @@ pub(super) struct Unmade {
     draws: Vec<Waiting>,
     /// Where those are made that have to be, if there are any.
     shop: Option<Arc<Shop>>,
+    /// Memory that the last shop has left.
+    spare: Lists,
     /// New ones that have been made at once since the last batch was taken.
     at_once: u32,
 }
@@ -67,9 +69,16 @@ enum What {
     OutOfSight(Arc<Targets>),
 }
 
+/// Lists of a shop.
+#[derive(Default)]
+struct Lists {
+    orders: VecDeque<Box<Order>>,
+    made: Vec<Made>,
+}
+
 /// Where primitives are made.
 struct Shop {
-    orders: Mutex<VecDeque<Order>>,
+    orders: Mutex<VecDeque<Box<Order>>>,
     made: Mutex<Vec<Made>>,
     /// Memory as the draws see it, until all are made.
     memory: RwLock<Option<Memory>>,
@@ -91,7 +100,7 @@ struct Order {
 
 /// What became of an order.
 struct Made {
-    order: Order,
+    order: Box<Order>,
     /// The vertices, and what set-up has made of them, or the panic that ended that.
     result: Result<Result<Parts, Stop>, Box<dyn Any + Send>>,
 }
@@ -166,17 +175,18 @@ fn is_one_of_few(gpu: &mut Gpu) -> bool {
 
 /// Has the primitives of a draw made.
 fn order(gpu: &mut Gpu, stages: VertexStages, state: &DrawState) {
-    let order = Order {
+    let order = Box::new(Order {
         number: gpu.pipeline.unmade.draws.len(),
         stages,
         primitive: state.primitive.clone(),
         budget: gpu.budget.part_beside(MOST as u64),
         is_timed: !gpu.pipeline.untimed,
-    };
+    });
     if gpu.pipeline.unmade.shop.is_none() {
         helper::is_needed(gpu);
     }
-    let shop = gpu.pipeline.unmade.shop.get_or_insert_with(|| Shop::open(gpu.mem.view()));
+    let Unmade { shop, spare, .. } = &mut gpu.pipeline.unmade;
+    let shop = shop.get_or_insert_with(|| Shop::open(gpu.mem.view(), std::mem::take(spare)));
     locked(&shop.orders).push_back(order);
 }
 
@@ -192,11 +202,12 @@ pub(super) fn finish(gpu: &mut Gpu) {
     if gpu.pipeline.unmade.is_empty() {
         return;
     }
-    let draws = std::mem::take(&mut gpu.pipeline.unmade.draws);
+    let mut draws = std::mem::take(&mut gpu.pipeline.unmade.draws);
     let Some(shop) = gpu.pipeline.unmade.shop.take() else { return };
-    let mut made = shop.close().into_iter();
+    let mut spare = shop.close();
+    let mut made = spare.made.drain(..);
     let here = gpu.at;
-    for Waiting { at, call, what } in draws {
+    for Waiting { at, call, what } in draws.drain(..) {
         gpu.at = at;
         let result = match what {
             _ if gpu.budget.cut().is_some() => break,
@@ -210,11 +221,14 @@ pub(super) fn finish(gpu: &mut Gpu) {
         record_end(gpu, result);
     }
     gpu.at = here;
+    drop(made);
+    (gpu.pipeline.unmade.draws, gpu.pipeline.unmade.spare) = (draws, spare);
 }
 
 /// What a draw has been made of goes on.
 fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: Made) -> Result<(), Stop> {
-    let Made { order: Order { stages, budget, .. }, result } = made;
+    let Made { order, result } = made;
+    let Order { stages, budget, .. } = *order;
     let parts = result.unwrap_or_else(|panic| resume_unwind(panic));
     let primitives = match parts {
         Ok(Parts { shaded, assembled, milliseconds: [of_vertices, of_primitives] })
@@ -239,10 +253,10 @@ fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: Made) -> Result
 
 impl Shop {
     /// Somebody who has nothing else to do begins to work in it.
-    fn open(memory: Memory) -> Arc<Self> {
+    fn open(memory: Memory, Lists { orders, made }: Lists) -> Arc<Self> {
         let shop = Arc::new(Self {
-            orders: Mutex::default(),
-            made: Mutex::default(),
+            orders: Mutex::new(orders),
+            made: Mutex::new(made),
             memory: RwLock::new(Some(memory)),
             is_closed: AtomicBool::new(false),
         });
@@ -270,8 +284,8 @@ impl Shop {
         true
     }
 
-    /// Makes what is left. Gives all in their order; nobody has memory any more.
-    fn close(&self) -> Vec<Made> {
+    /// Makes what is left. Gives all in their order, and a list without orders; nobody has memory any more.
+    fn close(&self) -> Lists {
         self.is_closed.store(true, Ordering::Release);
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
         while memory.as_ref().is_some_and(|memory| self.make_next(memory)) {}
@@ -287,12 +301,12 @@ impl Shop {
         *memory = None;
         let mut made = std::mem::take(&mut *locked(&self.made));
         made.sort_unstable_by_key(|made| made.order.number);
-        made
+        Lists { orders: std::mem::take(&mut *locked(&self.orders)), made }
     }
 }
 
 impl Order {
-    fn make(mut self, memory: &Memory) -> Made {
+    fn make(mut self: Box<Self>, memory: &Memory) -> Made {
         let make = || {
             let start = Stopwatch::if_asked(self.is_timed);
             let mut shaded = self.stages.vertex.shade_small(memory, &mut self.budget)?;

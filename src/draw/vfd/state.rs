@@ -89,6 +89,15 @@ pub struct Attribute {
     pub write_mask: u32,
 }
 
+/// An attribute of which it is not said where its elements are: that changes from one draw to the next, and most of the
+/// time nothing else does.
+pub struct Unplaced {
+    /// Number of its fetch.
+    number: u32,
+    /// The rest, at no address.
+    attribute: Attribute,
+}
+
 /// What happens to an attribute of an integer format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integers {
@@ -131,29 +140,40 @@ impl FetchState {
 }
 
 /// The active attributes; those of unknown formats are left out, and `unsupported` says so.
-pub fn attributes(regs: &RegFile, unsupported: &mut Vec<String>) -> Arc<[Attribute]> {
+pub fn attributes(regs: &RegFile, unsupported: &mut Vec<String>) -> Box<[Unplaced]> {
     let count = regs.get::<VFD_CONTROL_0>().STRMDECINSTRCNT().min(32);
     (0..count).filter_map(|i| attribute(regs, i, unsupported)).collect()
 }
 
-fn attribute(regs: &RegFile, i: u32, unsupported: &mut Vec<String>) -> Option<Attribute> {
-    let fetch = regs.at::<VFD_FETCH_INSTR_0>(i);
-    let decode = regs.at::<VFD_DECODE_INSTR>(i);
+fn attribute(regs: &RegFile, number: u32, unsupported: &mut Vec<String>) -> Option<Unplaced> {
+    let fetch = regs.at::<VFD_FETCH_INSTR_0>(number);
+    let decode = regs.at::<VFD_DECODE_INSTR>(number);
     let codec = Format::vertex(decode.FORMAT()).and_then(|f| f.codec(decode.SWAP(), Transfer::Linear));
     let Some(codec) = codec else {
-        let what = format!("VFD_DECODE[{i}].INSTR = {:#010x}: vertex format {:?}", decode.0, decode.FORMAT());
-        unsupported.push(what);
+        let (word, format) = (decode.0, decode.FORMAT());
+        unsupported.push(format!("VFD_DECODE[{number}].INSTR = {word:#010x}: vertex format {format:?}"));
         return None;
     };
-    let divisor = regs.at::<VFD_FETCH_INSTR_3>(i).STEPRATE();
-    Some(Attribute {
-        address: regs.at::<VFD_FETCH_INSTR_1>(i).VALUE(),
-        size: regs.at::<VFD_FETCH_INSTR_2>(i).SIZE(),
+    let divisor = regs.at::<VFD_FETCH_INSTR_3>(number).STEPRATE();
+    let attribute = Attribute {
+        address: 0,
+        size: 0,
         stride: fetch.BUFSTRIDE(),
         rate: if fetch.INSTANCED() { Rate::Instance(divisor.max(1)) } else { Rate::Vertex },
         codec,
         integer: if decode.INT() { Integers::Keep } else { Integers::Convert },
         regid: decode.REGID(),
         write_mask: decode.WRITEMASK(),
-    })
+    };
+    Some(Unplaced { number, attribute })
+}
+
+/// The same attributes where they are now.
+pub fn placed(regs: &RegFile, attributes: &[Unplaced]) -> Arc<[Attribute]> {
+    let here = |Unplaced { number, attribute }: &Unplaced| Attribute {
+        address: regs.at::<VFD_FETCH_INSTR_1>(*number).VALUE(),
+        size: regs.at::<VFD_FETCH_INSTR_2>(*number).SIZE(),
+        ..attribute.clone()
+    };
+    attributes.iter().map(here).collect()
 }
