@@ -455,7 +455,7 @@ fn draw_first_layer(
     if state.fragment.stage.stores() {
         return draw_layer(gpu, call, &state, 0, &made);
     }
-    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
+    let plan = plan(gpu, &state);
     let count = affordable(gpu, &made.bounds, visible);
     let reasons = gpu.pipeline.reasons.clone();
     gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area, reasons }, &visible);
@@ -505,7 +505,7 @@ fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Prim
     let area = visible.area;
     flush(gpu);
     charge(&mut gpu.budget, Work::Copy16, copied(surfaces, area))?;
-    let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
+    let plan = plan(gpu, state);
     let count = affordable(gpu, bounds, visible);
     let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
     let reasons = gpu.pipeline.reasons.clone();
@@ -519,6 +519,13 @@ fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Prim
     record_outside(gpu, surfaces, &outside);
     record_fragments(gpu, shaded.results.iter().sum(), shaded.log);
     Ok(())
+}
+
+/// How the fragments of a draw are handled. Whoever asks what shaders take, or what becomes of pixels, sees them run.
+fn plan(gpu: &mut Gpu, state: &DrawState) -> Plan {
+    let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
+    let is_looked_at = gpu.pipeline.costs.is_some() || gpu.pipeline.reasons.is_some();
+    if is_looked_at { plan.without_copy() } else { plan }
 }
 
 /// Whether fragments read the buffers of `surfaces` in memory.

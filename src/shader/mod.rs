@@ -47,6 +47,7 @@ mod run;
 mod summary;
 #[cfg(test)]
 pub(crate) mod tests;
+mod texel;
 mod tier;
 mod warp;
 
@@ -62,5 +63,6 @@ pub use program::{Program, ProgramError};
 pub use reach::Reach;
 pub use run::{Outcome, ShaderFault, run, step};
 pub use summary::Summary;
+pub use texel::TexelProgram;
 pub use tier::Jit;
 pub use warp::{INSTRUCTION_LIMIT, Killed, Warp};

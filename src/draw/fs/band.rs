@@ -122,6 +122,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         self.note(|reasons| reasons.outline(&primitive.shape, area));
         match self.depth_fill(primitive) {
             Some(depth) => self.fill(primitive.shape.bounds.intersect(area), depth),
+            None if primitive.shape.is_rectangle() && self.copies(primitive, area) => {}
             None => cover(self, index, primitive, area),
         }
     }
@@ -157,6 +158,25 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
                 fill_rectangle(self.surfaces, area, Fill { surface: target.surface, value, mask: u32::MAX });
             }
         }
+    }
+
+    /// Copies texels to the pixels of a rectangle, if that is the same as to shade them.
+    #[inline(never)]
+    fn copies(&mut self, primitive: &ScreenPrimitive, area: Rect) -> bool {
+        let area = primitive.shape.bounds.intersect(area);
+        let Some(copy) = &self.draw.plan.copy else { return false };
+        if area.is_empty() {
+            return false;
+        }
+        self.flush();
+        let Some(bytes) = self.worker.memory.texture_bytes(copy.texture()) else { return false };
+        let surface = &mut self.surfaces[copy.surface];
+        let is_done = copy.copy((self.source, primitive, area), bytes, surface);
+        if is_done {
+            self.samples += area.area();
+            self.touched = self.touched.start.min(area.x0)..self.touched.end.max(area.x1);
+        }
+        is_done
     }
 
     /// Draws what is covered of some times 8x4 pixels, and takes them out of the list.

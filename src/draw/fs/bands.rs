@@ -148,9 +148,9 @@ impl Plan {
 
     /// What is done with each pixel.
     pub(super) fn each(&self) -> Each {
-        match self.color {
-            Coloring::Shaded => Each::Shaded,
-            Coloring::None | Coloring::Solid(_) => Each::Filled,
+        match (&self.color, &self.copy) {
+            (Coloring::Shaded, None) => Each::Shaded,
+            (Coloring::None | Coloring::Solid(_), _) | (_, Some(_)) => Each::Filled,
         }
     }
 }

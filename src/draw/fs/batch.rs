@@ -532,7 +532,7 @@ mod tests {
             state: DrawState { primitive: primitive.into(), fragment, targets: targets.into() },
             made: made.into(),
             count,
-            plan: Plan { order: TestOrder::Early, color: Coloring::Shaded },
+            plan: Plan { order: TestOrder::Early, color: Coloring::Shaded, copy: None },
             area,
             reasons: None,
         }

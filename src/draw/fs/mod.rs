@@ -9,6 +9,7 @@
 //! - `outline`: the pixels on the edge of a primitive.
 //! - [`reasons`]: what became of all pixels.
 //! - [`sampled`]: the fragments of one band, of targets with several samples of a pixel.
+//! - [`texels`]: rectangles whose pixels become texels.
 pub mod band;
 pub mod bands;
 pub mod batch;
@@ -19,6 +20,7 @@ mod outline;
 pub mod reasons;
 pub mod sampled;
 pub mod state;
+pub mod texels;
 
 use std::sync::Arc;
 
@@ -34,6 +36,7 @@ use crate::memory::Memory;
 use crate::shader::LANES;
 use reasons::Reasons;
 use state::{FragmentInputs, FragmentState};
+use texels::TexelCopy;
 
 /// Everything that set-up, fragments and merging depend on, apart from memory.
 #[derive(Clone)]
@@ -78,6 +81,8 @@ pub struct Plan {
     pub order: TestOrder,
     /// What covered pixels get.
     pub color: Coloring,
+    /// What rectangles are copied from where that is the same as to shade them.
+    pub copy: Option<Box<TexelCopy>>,
 }
 
 /// Where colours come from.
@@ -104,7 +109,17 @@ impl Plan {
         } else {
             solid(state, memory, budget).map_or(Coloring::Shaded, Coloring::Solid)
         };
-        Self { order, color }
+        let copy = match (&color, order) {
+            (Coloring::Shaded, TestOrder::Early) => TexelCopy::of(state).map(Box::new),
+            _ => None,
+        };
+        Self { order, color, copy }
+    }
+
+    /// The same, where the shader runs for every pixel that it says something of.
+    #[must_use]
+    pub fn without_copy(self) -> Self {
+        Self { copy: None, ..self }
     }
 }
 

@@ -72,6 +72,13 @@ impl ColorTarget {
         self.blend.is_some() || !self.is_whole()
     }
 
+    /// Whether the pixels of colours each of which is a byte, this one of four, just become these bytes.
+    pub fn stores_bytes(&self, order: [u32; 4]) -> bool {
+        let is_plain = !self.reads_target() && self.dither.is_none();
+        let is_same = |of: [usize; 4]| (0..).zip(of).all(|(byte, component)| order[component] == byte);
+        is_plain && self.unorm8.is_some_and(is_same)
+    }
+
     /// The word that `colors` (bits) of one lane becomes, if every covered pixel gets just
     /// that, and fits a dword.
     pub fn solid(&self, colors: &[Words; 4]) -> Option<u32> {

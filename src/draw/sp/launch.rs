@@ -126,8 +126,7 @@ impl<'a> Worker<'a> {
 
     /// What a warp costs where several can run side by side: nobody looks at single ones.
     pub fn toll(&self) -> Option<Toll> {
-        let looks = self.stage.catch.is_some() || self.stage.counting != Counting::Off;
-        self.stage.program.routine().filter(|_| !looks)?.toll()
+        self.stage.program.routine().filter(|_| !self.stage.is_looked_at())?.toll()
     }
 
     /// Runs a warp for each mask of `live` lanes side by side, in [`Worker::beside`], whose other lanes help: they have a

@@ -159,6 +159,14 @@ impl<'a> ShaderMemory<'a> {
         true
     }
 
+    /// What memory has of the texture in a slot, from its base on, if it stays as it is.
+    pub fn texture_bytes(&mut self, slot: u32) -> Option<&[u8]> {
+        let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return None };
+        let (bytes, used) = bound.texture_bytes(slot)?;
+        self.used_textures |= used;
+        Some(bytes)
+    }
+
     /// getsize and its relatives.
     pub fn query(&mut self, request: &Query<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) {
         self.used_textures |= self.stage.textures.query(request, mask, out);

@@ -73,6 +73,11 @@ impl StageState {
         self.catch.as_ref().is_some_and(|catch| catch.is_caught())
     }
 
+    /// Whether somebody looks at single warps, or counts what they do.
+    pub fn is_looked_at(&self) -> bool {
+        self.catch.is_some() || self.counting != Counting::Off || self.program.is_watched()
+    }
+
     /// A warp of the program, which [`Warp::restart`] makes ready.
     pub(super) fn warp(&self) -> Warp {
         match self.spare.take() {

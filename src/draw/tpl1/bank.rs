@@ -6,6 +6,7 @@ use a4emu_decoder::guesses::Guess;
 
 use super::descriptor::{Bytes, Texture, TextureError};
 use super::guesses;
+use super::nearest::ByteTexels;
 use super::planar::Planar;
 use super::query;
 use super::sampler::{Border, Sampler};
@@ -102,6 +103,11 @@ impl TextureBank {
         self.places().any(|(from, to)| from < end && to > start.into())
     }
 
+    /// What is read of the texture in one slot with the sampler in another, if that is nearest texels of four bytes.
+    pub fn byte_texels(&self, texture: u32, sampler: u32) -> Option<ByteTexels> {
+        ByteTexels::of(self.texture(texture)?, self.samplers.get(sampler as usize)?)
+    }
+
     /// Views of the memory behind all textures.
     pub fn bind<'a>(&'a self, memory: &'a Memory) -> BoundBank<'a> {
         BoundBank { bank: self, memory, bytes: self.textures.iter().map(|_| OnceLock::new()).collect() }
@@ -196,6 +202,11 @@ impl BoundBank<'_> {
         let bytes = self.bytes(slot as usize)?;
         Planar::new(texture, sampler, &bytes.bytes, request)?.answer(out);
         Some(bit(slot))
+    }
+
+    /// What memory has of the texture in a slot, from its base on, for whoever reads it without a request.
+    pub fn texture_bytes(&self, slot: u32) -> Option<(&[u8], Used)> {
+        Some((&self.bytes(slot as usize)?.bytes, bit(slot)))
     }
 
     fn bytes(&self, slot: usize) -> Option<&Bytes<'_>> {

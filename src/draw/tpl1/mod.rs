@@ -22,6 +22,7 @@ mod filter;
 mod guesses;
 mod layout;
 mod lod;
+mod nearest;
 mod planar;
 mod query;
 mod sampler;
@@ -31,6 +32,7 @@ mod wrap;
 
 pub use bank::{BoundBank, Problems, TextureBank, Used};
 pub use descriptor::{Texture, TextureError};
+pub use nearest::ByteTexels;
 pub use sampler::{Border, Sampler};
 
 use crate::shader::LANES;

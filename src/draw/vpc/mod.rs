@@ -3,4 +3,5 @@ pub mod feedback;
 pub mod interpolate;
 pub mod linkage;
 pub mod planes;
+pub mod ramp;
 pub mod state;

@@ -36,6 +36,11 @@ impl Interpolated {
         }
         locations
     }
+
+    /// Whether one is in a primitive, which may be a sprite.
+    pub fn has(&self, location: u16, is_sprite: bool) -> bool {
+        are_in(if is_sprite { self.always } else { self.without_sprites }, &[location])
+    }
 }
 
 /// Whether all of `locations` are in `set`.

@@ -1,0 +1,116 @@
+//! Programs that answer with a texel and do nothing else.
+
+use super::effect::Effect;
+use super::ops::{Destination, Op, Plain, Precision, Varying};
+use super::program::{Program, Step, Uniform};
+use super::rowmap::{FULL, REGISTERS, UNIFORMS};
+
+/// What a program does that answers with the filtered texel at two varyings: what restores tile memory is like that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TexelProgram {
+    /// Id of the full register with the first weight of its fragments; the second is in the next.
+    pub ij: u32,
+    /// Locations of both coordinates.
+    pub locations: [u16; 2],
+    /// Sampler slot.
+    pub sampler: u32,
+    /// Texture slot.
+    pub texture: u32,
+    /// Id of the first of four full registers with the answer.
+    pub result: u32,
+}
+
+/// All that a step does, and where that goes, if it is only one thing.
+fn operation(step: &Step) -> Option<(&Op<u16>, &Destination)> {
+    match &step.effect {
+        Effect::Op(op, to) if step.first == step.end && to.precision == Precision::Full => Some((op, to)),
+        _ => None,
+    }
+}
+
+impl Program {
+    /// What it does, if it answers with a texel and does nothing else.
+    pub fn as_texel(&self) -> Option<TexelProgram> {
+        let [s, t, ask, end, ..] = self.steps.as_slice() else { return None };
+        if self.watched || end.effect != Effect::End || end.first != end.end {
+            return None;
+        }
+        let ((Op::Varying(s), s_to), (Op::Varying(t), t_to)) = (operation(s)?, operation(t)?) else {
+            return None;
+        };
+        let (Op::Sample(sample), to) = operation(ask)? else { return None };
+        let Plain { sampler, texture, coords, components: 15, .. } = sample.plain()? else { return None };
+        let weights = [s.i, s.j];
+        let are_those =
+            [t.i, t.j] == weights && s.j == s.i + 1 && [s_to, t_to].iter().all(|to| to.components == 1);
+        let are_there = coords == [s_to.first, t_to.first] && s_to.first != t_to.first;
+        // The second coordinate is made of the weights as well.
+        let are_kept = !weights.contains(&s_to.first);
+        let [ij, result] =
+            [s.i, to.first].map(|row| (FULL..FULL + REGISTERS - 3).contains(&row).then_some(row - FULL));
+        let locations = [self.location(s)?, self.location(t)?];
+        (are_those && are_there && are_kept && to.components == 15).then_some(TexelProgram {
+            ij: ij?.into(),
+            locations,
+            sampler,
+            texture,
+            result: result?.into(),
+        })
+    }
+
+    /// The location of a varying, if it stands in the instruction.
+    fn location(&self, varying: &Varying<u16>) -> Option<u16> {
+        match self.uniforms.get(usize::from(varying.location.checked_sub(UNIFORMS)?))? {
+            Uniform::Bits(location) => (*location).try_into().ok(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::isa::ir3::program::assemble;
+
+    use super::*;
+
+    fn of(text: &str) -> Option<TexelProgram> {
+        Program::new(&assemble(text).expect("text")).expect("a program").as_texel()
+    }
+
+    const RESTORE: &str = "bary.f r0.z, 4, r0.x\nbary.f (ei)r0.w, 5, r0.x\n(rpt5)nop\n\
+                           sam (f32)(xyzw)r1.x, r0.z, s#2, t#3\n(sy)end";
+
+    #[test]
+    fn what_the_driver_restores_with_is_one() {
+        let texel = TexelProgram { ij: 0, locations: [4, 5], sampler: 2, texture: 3, result: 4 };
+        assert_eq!(of(RESTORE), Some(texel));
+        // The answer may go where the coordinates were.
+        assert_eq!(of(&RESTORE.replace("r1.x", "r0.x")), Some(TexelProgram { result: 0, ..texel }));
+        assert_eq!(of(&RESTORE.replace(", 5,", ", 4,")), Some(TexelProgram { locations: [4, 4], ..texel }));
+    }
+
+    #[test]
+    fn what_does_anything_else_is_none() {
+        for (from, to) in [
+            ("(xyzw)", "(xyz)"),
+            ("(f32)(xyzw)r1.x", "(f16)(xyzw)hr1.x"),
+            ("f32", "u32"),
+            ("(rpt5)nop", "add.f r0.w, r0.w, c0.x"),
+            ("(sy)end", "(sy)mov.f32f32 r1.x, c0.x\nend"),
+            ("(sy)end", "(sy)kill p0.x\nend"),
+            ("sam (f32)(xyzw)r1.x, r0.z", "sam (f32)(xyzw)r1.x, r0.x"),
+            ("sam (f32)(xyzw)r1.x, r0.z", "sam.p (f32)(xyzw)r1.x, r0.z"),
+            ("bary.f r0.z, 4, r0.x", "bary.f r0.z, 4, r0.y"),
+            ("bary.f r0.z, 4, r0.x", "mov.f32f32 r0.z, r0.x"),
+            ("bary.f r0.z, 4", "bary.f hr0.z, 4"),
+        ] {
+            assert!(RESTORE.contains(from));
+            assert_eq!(of(&RESTORE.replace(from, to)), None, "{to}");
+        }
+        // The first coordinate is where the weights of the second were.
+        let over = "bary.f r0.x, 4, r0.x\nbary.f (ei)r0.y, 5, r0.x\nsam (f32)(xyzw)r1.x, r0.x, s#2, t#3\nend";
+        assert_eq!(of(over), None);
+        let watched = Program::watched(&assemble(RESTORE).expect("text")).expect("a program");
+        assert_eq!(watched.as_texel(), None);
+    }
+}
