@@ -98,10 +98,8 @@ impl ColorTarget {
         colors: &Four<'_>,
         src1: &Four<'_>,
     ) {
-        if self.codec.bytes() > 4 || self.dither.is_some() {
-            return self.write_wide(surface, pixels, mask, colors, src1);
-        }
         if self.is_whole()
+            && self.dither.is_none()
             && let Some(order) = self.unorm8
         {
             if let Some([x, y]) = pixels.block()
@@ -118,6 +116,22 @@ impl ColorTarget {
                     None => store_quads(order, colors, &mut quads, mask),
                 };
             }
+        }
+        self.write_any(surface, pixels, mask, colors, src1);
+    }
+
+    /// The same of any format, and of pixels that do not lie side by side.
+    #[inline(never)]
+    fn write_any(
+        &self,
+        surface: &mut PixelRows<'_>,
+        pixels: &Quads<'_>,
+        mask: u32,
+        colors: &Four<'_>,
+        src1: &Four<'_>,
+    ) {
+        if self.codec.bytes() > 4 || self.dither.is_some() {
+            return self.write_wide(surface, pixels, mask, colors, src1);
         }
         if !self.reads_target() {
             return pixels.store(surface, mask, &self.encode(colors));
