@@ -62,13 +62,16 @@ mod tests {
             warp.limit = limit;
             warp
         };
+        let taken_by = |number| {
+            let take = |thread: rayon::BroadcastContext<'_>| {
+                (thread.index() == number).then(|| spare.take()).flatten()
+            };
+            pool.broadcast(take).into_iter().flatten().map(|warp| warp.limit).next()
+        };
         pool.broadcast(|thread| spare.leave(warp(1 + thread.index() as u64)));
-        let taken = pool.broadcast(|_| spare.take().map(|warp| warp.limit));
-        assert_eq!(taken, [Some(1), Some(2)]);
-        pool.broadcast(|thread| (thread.index() == 0).then(|| spare.leave(warp(7))));
-        let taken =
-            pool.broadcast(|thread| (thread.index() == 1).then(|| spare.take().map(|warp| warp.limit)));
-        assert_eq!(taken, [None, Some(Some(7))]);
+        assert_eq!(taken_by(1), Some(2));
+        assert_eq!(taken_by(1), Some(1));
+        assert_eq!(taken_by(0), None);
         assert!(spare.take().is_none());
     }
 
