@@ -123,12 +123,17 @@ fn played(path: &Path, costs: Option<CostList>) -> Gpu {
     playback.gpu
 }
 
-/// Whether `case` is copied; what comes out has to be what comes out of the shader.
-fn is_copied(case: &Case) -> bool {
+/// What `case` plays to, and what it does where all is shaded.
+fn both_ways(case: &Case) -> [Gpu; 2] {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("texels.a4");
     fs::write(&path, case.source()).unwrap();
-    let [gpu, shaded] = [None, Some(CostList::default())].map(|costs| played(&path, costs));
+    [None, Some(CostList::default())].map(|costs| played(&path, costs))
+}
+
+/// Whether `case` is copied; what comes out has to be what comes out of the shader.
+fn is_copied(case: &Case) -> bool {
+    let [gpu, shaded] = both_ways(case);
     let what = (case.points, case.places, &case.changes);
     assert!(gpu.gmem == shaded.gmem, "{what:?}");
     assert_eq!((gpu.report.troubles.total(), shaded.report.troubles.total()), (0, 0), "{what:?}");
@@ -249,10 +254,7 @@ fn texels_behind_the_end_of_memory_are_missing() {
     let with_more_rows = |places: [f32; 4]| {
         let mut case = Case::but("TEX_CONST_1 { HEIGHT = HEIGHT", "TEX_CONST_1 { HEIGHT = 80");
         case.places = places;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("short.a4");
-        fs::write(&path, case.source()).unwrap();
-        let [gpu, shaded] = [None, Some(CostList::default())].map(|costs| played(&path, costs));
+        let [gpu, shaded] = both_ways(&case);
         assert!(gpu.gmem == shaded.gmem);
         assert_eq!(gpu.report.status(false), shaded.report.status(false));
         let missing = |gpu: &Gpu| gpu.report.missing.iter().collect::<Vec<_>>();

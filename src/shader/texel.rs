@@ -1,5 +1,6 @@
 //! Programs that answer with a texel and do nothing else.
 
+use super::alu::Row;
 use super::effect::Effect;
 use super::ops::{Destination, Op, Plain, Precision, Varying};
 use super::program::{Program, Step, Uniform};
@@ -21,7 +22,7 @@ pub struct TexelProgram {
 }
 
 /// All that a step does, and where that goes, if it is only one thing.
-fn operation(step: &Step) -> Option<(&Op<u16>, &Destination)> {
+fn operation(step: &Step) -> Option<(&Op<Row>, &Destination)> {
     match &step.effect {
         Effect::Op(op, to) if step.first == step.end && to.precision == Precision::Full => Some((op, to)),
         _ => None,
@@ -59,7 +60,7 @@ impl Program {
     }
 
     /// The location of a varying, if it stands in the instruction.
-    fn location(&self, varying: &Varying<u16>) -> Option<u16> {
+    fn location(&self, varying: &Varying<Row>) -> Option<u16> {
         match self.uniforms.get(usize::from(varying.location.checked_sub(UNIFORMS)?))? {
             Uniform::Bits(location) => (*location).try_into().ok(),
             _ => None,

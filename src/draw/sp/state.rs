@@ -75,7 +75,7 @@ impl StageState {
 
     /// Whether somebody looks at single warps, or counts what they do.
     pub fn is_looked_at(&self) -> bool {
-        self.catch.is_some() || self.counting != Counting::Off || self.program.is_watched()
+        self.catch.is_some() || self.counting != Counting::Off
     }
 
     /// A warp of the program, which [`Warp::restart`] makes ready.

@@ -154,10 +154,10 @@ fn interpolate_by(i: &Lanes, j: &Lanes, out: &mut Lanes, numbers: impl Fn(usize)
 }
 
 /// The varyings of a primitive's vertices.
-type Corners<'a> = [&'a [u32]; 3];
+pub(super) type Corners<'a> = [&'a [u32]; 3];
 
 #[inline(always)]
-fn corners_of<'a>(source: &Source<'a>, primitive: &ScreenPrimitive) -> Corners<'a> {
+pub(super) fn corners_of<'a>(source: &Source<'a>, primitive: &ScreenPrimitive) -> Corners<'a> {
     let [a, b, c] = primitive.vertices;
     [source.vertices.varyings(a), source.vertices.varyings(b), source.vertices.varyings(c)]
 }
@@ -174,7 +174,7 @@ fn corners_of_runs<'a>(pieces: &WarpQuads<'a>) -> [Corners<'a>; QUADS] {
 
 /// Component `location` of a primitive: the value at vertex 0 and what vertices 1 and 2 differ from it by.
 #[inline(always)]
-fn differences([a, b, c]: &Corners<'_>, location: usize) -> [f32; 3] {
+pub(super) fn differences([a, b, c]: &Corners<'_>, location: usize) -> [f32; 3] {
     let value = |corner: &[u32]| f32::from_bits(corner.get(location).copied().unwrap_or(0));
     let v0 = value(a);
     [v0, value(b) - v0, value(c) - v0]

@@ -1,6 +1,7 @@
 //! Varyings that change evenly over a primitive, with how far rounding may take them from that.
 
 use super::interpolate::Source;
+use super::planes::{corners_of, differences};
 use crate::draw::gras::affine::Affine;
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::ScreenPrimitive;
@@ -35,12 +36,7 @@ impl Ramp {
         if !is_upright || !source.interpolated.has(location, primitive.sprite.is_some()) {
             return None;
         }
-        let component = |vertex: u32| {
-            let varyings = source.vertices.varyings(vertex);
-            f32::from_bits(varyings.get(usize::from(location)).copied().unwrap_or(0))
-        };
-        let [v0, v1, v2] = primitive.vertices.map(component);
-        let (d1, d2) = (f64::from(v1 - v0), f64::from(v2 - v0));
+        let [v0, d1, d2] = differences(&corners_of(source, primitive), location.into()).map(f64::from);
         let from = |x: i32, axis: usize| f64::from(x) + 0.5 - f64::from(primitive.base[axis]);
         let reach = [[area.x0, area.x1], [area.y0, area.y1]];
         let reach =
@@ -50,13 +46,9 @@ impl Ramp {
             at + dx * reach[0] + dy * reach[1]
         };
         let (i, j) = (&primitive.i, &primitive.j);
-        let size = f64::from(v0.abs()) + sizes(i) * d1.abs() + sizes(j) * d2.abs();
+        let size = v0.abs() + sizes(i) * d1.abs() + sizes(j) * d2.abs();
         let per = [(i.dx, j.dx), (i.dy, j.dy)].map(|(i, j)| f64::from(i) * d1 + f64::from(j) * d2);
-        let at = f64::from(v0)
-            + f64::from(i.at) * d1
-            + f64::from(j.at) * d2
-            + per[0] * from(0, 0)
-            + per[1] * from(0, 1);
+        let at = v0 + f64::from(i.at) * d1 + f64::from(j.at) * d2 + per[0] * from(0, 0) + per[1] * from(0, 1);
         (size < LARGE).then_some(Self { at, per, error: ROUNDINGS * ROUNDING * size })
     }
 
