@@ -1,5 +1,6 @@
 //! The fragments of one band of rows, on one thread.
 
+use std::array;
 use std::ops::Range;
 use std::slice;
 
@@ -8,12 +9,12 @@ use multiversion::target::match_target;
 
 #[cfg(target_arch = "x86_64")]
 use crate::draw::gras::quad::quads_at_once;
-use crate::draw::gras::quad::{Occupied, Pack, QUADS, Quad, pack_quads, quad_order, quads};
+use crate::draw::gras::quad::{Occupied, Pack, QUADS, Quad, Quads, pack_quads, quad_order, quads};
 #[cfg(target_arch = "x86_64")]
 use crate::draw::gras::raster::signs_at_once;
 use crate::draw::gras::raster::{Rect, Signs, signs};
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
-use crate::draw::rb::color::{ColorOutput, Precision};
+use crate::draw::rb::color::{BlockColors, ColorOutput, Precision};
 use crate::draw::rb::depth::{PackedTest, Words};
 use crate::draw::rb::depth_target::DepthTarget;
 use crate::draw::rb::fill::{Fill, fill_rectangle, fill_rows};
@@ -42,6 +43,8 @@ pub struct BandRun<'p, 'b, 'w> {
     perspective_alone: Option<u32>,
     /// What a warp costs where several can run side by side, with that register.
     together: Option<(Toll, u32)>,
+    /// Whether nothing comes after the shader but colours ([`FragmentDraw::has_plain_colors`]).
+    is_plain: bool,
     frames: &'p Frames,
     /// Those of less than a warp, and room for more.
     queue: [Quad; 2 * QUADS],
@@ -66,16 +69,17 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     ) -> Self {
         let depth = draw.state.targets.depth.filter(|_| draw.plan.order == TestOrder::Early);
         let perspective_alone = draw.state.fragment.inputs.perspective_alone();
+        let together =
+            perspective_alone.filter(|id| Warp::has_pair(*id)).and_then(|id| Some((worker.toll()?, id)));
         Self {
             draw,
             source,
             surfaces,
             early: depth.and_then(|depth| depth.packed()),
             perspective_alone,
-            together: perspective_alone
-                .filter(|id| Warp::has_pair(*id))
-                .and_then(|id| Some((worker.toll()?, id))),
+            together,
             worker,
+            is_plain: together.is_some() && draw.has_plain_colors(),
             frames,
             queue: [Quad::default(); 2 * QUADS],
             queued: 0,
@@ -302,12 +306,35 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         if !self.worker.run_together(toll, live, &pieces, id..id + 2, enter) {
             return false;
         }
+        if self.is_plain {
+            self.color_blocks(primitive, blocks);
+            return true;
+        }
         for (number, (at, mask)) in blocks.iter().enumerate() {
             let quads = quads(primitive, *at, *mask);
             let pieces = WarpQuads::of_block(&quads, *at, self.source);
             self.merge(Ran::Beside(number), &pieces, None, *mask);
         }
         true
+    }
+
+    /// What comes after the shader for warps that ran side by side, if that [is plain](Self::is_plain).
+    fn color_blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
+        for target in &self.draw.state.targets.color {
+            let all: [BlockColors<'_>; TOGETHER] = array::from_fn(|number| {
+                let number = number.min(blocks.len() - 1);
+                let warp = &self.worker.beside[number];
+                let colors = warp.four(target.output.regid).map(|lanes| &lanes.0);
+                BlockColors { at: blocks[number].0, mask: warp.covered(), colors: [colors; 2] }
+            });
+            let surface = &mut self.surfaces[target.surface];
+            for BlockColors { at, mask, colors: [first, second] } in
+                target.write_blocks(surface, &all[..blocks.len()])
+            {
+                let quads = quads(primitive, *at, *mask);
+                target.write(surface, &Quads::of_block(&quads, *at), *mask, first, second);
+            }
+        }
     }
 
     /// Shades 8x4 pixels.
@@ -570,7 +597,7 @@ pub fn enter(inputs: &FragmentInputs, warp: &mut Warp, pieces: &WarpQuads<'_>, w
         *warp.half_mut(id) = Lanes::ZERO;
     }
     if let Some(id) = inputs.sample_mask {
-        *warp.full_mut(id) = Lanes(std::array::from_fn(|lane| (live >> lane) & 1));
+        *warp.full_mut(id) = Lanes(array::from_fn(|lane| (live >> lane) & 1));
     }
 }
 
@@ -600,9 +627,9 @@ fn half_colors<'a>(
 ) -> [&'a Words; 4] {
     let half = |c: usize| &warp.half(output.regid + c as u32).0;
     let widen: fn(u32) -> u32 = match output.number {
-        Number::Uint => return std::array::from_fn(half),
+        Number::Uint => return array::from_fn(half),
         Number::Float => |h| half::f16::from_bits(h as u16).to_f32().to_bits(),
         Number::Sint => |h| h as u16 as i16 as u32,
     };
-    widened.insert(std::array::from_fn(|c| half(c).map(widen))).each_ref()
+    widened.insert(array::from_fn(|c| half(c).map(widen))).each_ref()
 }

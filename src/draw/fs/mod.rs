@@ -27,7 +27,7 @@ use std::sync::Arc;
 use crate::budget::Budget;
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{PrimitiveState, ScreenPrimitive};
-use crate::draw::rb::color::ColorTarget;
+use crate::draw::rb::color::{ColorTarget, Precision};
 use crate::draw::rb::state::{Targets, TestOrder};
 use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::vertices::Vertices;
@@ -71,6 +71,16 @@ impl<'a> FragmentDraw<'a> {
         let FragmentInputs { interpolation, replacement, interpolated, .. } = &*self.state.fragment.inputs;
         let FragmentDraw { primitives, vertices, .. } = *self;
         Source { primitives, vertices, interpolation, replacement, interpolated: *interpolated }
+    }
+
+    /// Whether nothing comes after the shader but a colour for each target, in full registers, and nobody looks.
+    fn has_plain_colors(&self) -> bool {
+        let Targets { alpha_test, color, .. } = &*self.state.targets;
+        let is_plain = |target: &ColorTarget| {
+            target.output.precision == Precision::Full && !target.blend.is_some_and(|blend| blend.is_dual())
+        };
+        let is_looked_at = alpha_test.is_some() || self.reasons.is_some();
+        self.plan.order == TestOrder::Early && !is_looked_at && color.iter().all(is_plain)
     }
 }
 

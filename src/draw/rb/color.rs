@@ -40,6 +40,17 @@ pub enum Precision {
 /// The components of 32 colours.
 pub type Four<'a> = [&'a Words; 4];
 
+/// The colours of 8x4 pixels, quad by quad.
+#[derive(Clone, Copy)]
+pub struct BlockColors<'a> {
+    /// The first pixel.
+    pub at: [i32; 2],
+    /// The pixels that take them, four bits per quad.
+    pub mask: u32,
+    /// Of all pixels, and of dual sources the second ones.
+    pub colors: [Four<'a>; 2],
+}
+
 /// One render target of a draw.
 #[derive(Clone, Debug)]
 pub struct ColorTarget {
@@ -98,17 +109,13 @@ impl ColorTarget {
         colors: &Four<'_>,
         src1: &Four<'_>,
     ) {
-        if self.is_whole()
-            && self.dither.is_none()
-            && let Some(order) = self.unorm8
-        {
-            if let Some([x, y]) = pixels.block()
-                && let Some(mut rows) = surface.dwords::<8, 4>(x, y)
+        if let Some(order) = self.common() {
+            if let Some(at) = pixels.block()
+                && self
+                    .write_blocks(surface, &[BlockColors { at, mask, colors: [*colors, *src1] }])
+                    .is_empty()
             {
-                return match &self.blend {
-                    Some(blend) => blend_block(self, blend, [colors, src1], &mut rows, mask),
-                    None => store_unorm8(order, colors, &mut rows, mask),
-                };
+                return;
             }
             if let Some(mut quads) = surface.dword_quads(pixels, mask) {
                 return match &self.blend {
@@ -118,6 +125,25 @@ impl ColorTarget {
             }
         }
         self.write_any(surface, pixels, mask, colors, src1);
+    }
+
+    /// The order of bytes, if all of a pixel becomes its colour in the common format.
+    #[inline(always)]
+    fn common(&self) -> Option<[usize; 4]> {
+        self.unorm8.filter(|_| self.is_whole() && self.dither.is_none())
+    }
+
+    /// The same of one block after the other, as long as that is quicker than to write quads. Gives those that are left.
+    pub fn write_blocks<'b, 'c>(
+        &self,
+        surface: &mut PixelRows<'_>,
+        blocks: &'b [BlockColors<'c>],
+    ) -> &'b [BlockColors<'c>] {
+        match (self.common(), &self.blend) {
+            (None, _) => blocks,
+            (Some(_), Some(blend)) => blend_blocks(self, blend, surface, blocks),
+            (Some(order), None) => store_blocks(order, surface, blocks),
+        }
     }
 
     /// The same of any format, and of pixels that do not lie side by side.
@@ -255,29 +281,35 @@ fn blended_words(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: 
     blended_all(target, blend, src, old)
 }
 
-/// The same of those of 8x4 pixels that are in `mask`, quad by quad, in place.
+/// The same of 8x4 pixels, one block after the other, in place, as long as they lie side by side. Gives the blocks that
+/// are left.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma", "x86_64+avx2"))]
-fn blend_block(
+fn blend_blocks<'b, 'c>(
     target: &ColorTarget,
     blend: &Blend,
-    src: [&Four<'_>; 2],
-    rows: &mut Dwords<'_, 8>,
-    mask: u32,
-) {
-    match_target! {
-        "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => {
-            if let Some((order, by)) = target.unorm8_by_alpha(blend) {
-                return avx512::blend(order, src[0], by, rows, mask);
+    surface: &mut PixelRows<'_>,
+    blocks: &'b [BlockColors<'c>],
+) -> &'b [BlockColors<'c>] {
+    for (number, block) in blocks.iter().enumerate() {
+        let BlockColors { at: [x, y], mask, colors: [colors, second] } = block;
+        let Some(mut rows) = surface.dwords::<8, 4>(*x, *y) else { return &blocks[number..] };
+        match_target! {
+            "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => {
+                if let Some((order, by)) = target.unorm8_by_alpha(blend) {
+                    avx512::blend(order, colors, by, &mut rows, *mask);
+                    continue;
+                }
             }
+            _ => (),
         }
-        _ => (),
+        let mut old = [0; 32];
+        rows.load(&mut old);
+        let mut pixels = in_quads(&old);
+        let new = blended_all(target, blend, [colors, second], &pixels);
+        select(&mut pixels, &new, *mask);
+        rows.store(&in_rows(&pixels));
     }
-    let mut old = [0; 32];
-    rows.load(&mut old);
-    let mut pixels = in_quads(&old);
-    let new = blended_all(target, blend, src, &pixels);
-    select(&mut pixels, &new, mask);
-    rows.store(&in_rows(&pixels));
+    &[]
 }
 
 /// The same of those pixels of quads that are in `mask`.
@@ -321,13 +353,22 @@ fn blended_all(target: &ColorTarget, blend: &Blend, src: [&Four<'_>; 2], old: &W
 /// low bits, which is faster than a conversion that saturates.
 const NEAREST: f32 = 8_388_608.0;
 
-/// Encodes the colours of 8x4 pixels, quad by quad, and stores those in `mask`.
+/// Encodes the colours of 8x4 pixels, quad by quad, and stores those in the masks, one block after the other, as long as
+/// they lie side by side. Gives the blocks that are left.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma", "x86_64+avx2"))]
-fn store_unorm8(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>, mask: u32) {
-    match_target! {
-        "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => avx512::store(order, colors, rows, mask),
-        _ => store_unorm8_by_loops(order, colors, rows, mask),
+fn store_blocks<'b, 'c>(
+    order: [usize; 4],
+    surface: &mut PixelRows<'_>,
+    blocks: &'b [BlockColors<'c>],
+) -> &'b [BlockColors<'c>] {
+    for (number, BlockColors { at: [x, y], mask, colors: [colors, _] }) in blocks.iter().enumerate() {
+        let Some(mut rows) = surface.dwords::<8, 4>(*x, *y) else { return &blocks[number..] };
+        match_target! {
+            "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => avx512::store(order, colors, &mut rows, *mask),
+            _ => store_unorm8_by_loops(order, colors, &mut rows, *mask),
+        }
     }
+    &[]
 }
 
 /// The same of quads.

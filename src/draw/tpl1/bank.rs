@@ -37,8 +37,15 @@ pub struct TextureBank {
 pub struct BoundBank<'a> {
     bank: &'a TextureBank,
     memory: &'a Memory,
-    /// By slot; looked up when it is first used.
-    bytes: Vec<OnceLock<Bytes<'a>>>,
+    slots: Vec<Slot<'a>>,
+}
+
+/// What is looked up of a texture when it is first used.
+#[derive(Clone, Default)]
+struct Slot<'a> {
+    bytes: OnceLock<Bytes<'a>>,
+    /// For the common requests with the first sampler, whose number it is, that one asked with.
+    common: OnceLock<Option<(u32, Planar<'a>)>>,
 }
 
 /// Texture slots that a request read, one bit each; merge with `|`. Hand the
@@ -110,7 +117,7 @@ impl TextureBank {
 
     /// Views of the memory behind all textures.
     pub fn bind<'a>(&'a self, memory: &'a Memory) -> BoundBank<'a> {
-        BoundBank { bank: self, memory, bytes: self.textures.iter().map(|_| OnceLock::new()).collect() }
+        BoundBank { bank: self, memory, slots: self.textures.iter().map(|_| Slot::default()).collect() }
     }
 
     /// As [`BoundBank::sample`], for draws that write memory between requests:
@@ -185,7 +192,7 @@ impl TextureBank {
     }
 }
 
-impl BoundBank<'_> {
+impl<'a> BoundBank<'a> {
     /// Answers a texture request in the lanes of its mask.
     pub fn sample(&self, request: &Sample<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
         self.bank.sample_with(request, mask, out, |slot| {
@@ -197,11 +204,26 @@ impl BoundBank<'_> {
     /// sampler is not.
     #[inline]
     pub fn filter(&self, request: &Plain<&Lanes>, out: &mut [Lanes; 4]) -> Option<Used> {
-        let Plain { texture: slot, sampler, .. } = *request;
-        let (texture, sampler) = (self.bank.texture(slot)?, self.bank.samplers.get(sampler as usize)?);
-        let bytes = self.bytes(slot as usize)?;
-        Planar::new(texture, sampler, &bytes.bytes, request)?.answer(out);
-        Some(bit(slot))
+        let Plain { texture, sampler, .. } = *request;
+        match self.slots.get(texture as usize)?.common.get_or_init(|| self.common(texture, sampler)) {
+            Some((of, planar)) if *of == sampler => planar.answer(request, out),
+            _ => self.planar(texture, sampler)?.answer(request, out),
+        }
+        Some(bit(texture))
+    }
+
+    /// What is kept of a texture for common requests: memory has to have all of it in one piece.
+    fn common(&self, texture: u32, sampler: u32) -> Option<(u32, Planar<'a>)> {
+        let Cow::Borrowed(bytes) = self.bytes(texture as usize)?.bytes else { return None };
+        let planar =
+            Planar::new(self.bank.texture(texture)?, self.bank.samplers.get(sampler as usize)?, bytes)?;
+        Some((sampler, planar))
+    }
+
+    /// The texture in one slot, read with the sampler in another, if both are common.
+    fn planar(&self, texture: u32, sampler: u32) -> Option<Planar<'_>> {
+        let (bytes, sampler) = (self.bytes(texture as usize)?, self.bank.samplers.get(sampler as usize)?);
+        Planar::new(self.bank.texture(texture)?, sampler, &bytes.bytes)
     }
 
     /// What memory has of the texture in a slot, from its base on, for whoever reads it without a request.
@@ -209,9 +231,9 @@ impl BoundBank<'_> {
         Some((&self.bytes(slot as usize)?.bytes, bit(slot)))
     }
 
-    fn bytes(&self, slot: usize) -> Option<&Bytes<'_>> {
+    fn bytes(&self, slot: usize) -> Option<&Bytes<'a>> {
         let texture = self.bank.texture(slot as u32)?;
-        Some(self.bytes.get(slot)?.get_or_init(|| texture.bytes(self.memory)))
+        Some(self.slots.get(slot)?.bytes.get_or_init(|| texture.bytes(self.memory)))
     }
 
     /// getsize and its relatives.
@@ -222,7 +244,7 @@ impl BoundBank<'_> {
     /// What was wrong with the slots in `used`, in the order of the slots.
     pub fn problems(&self, used: Used) -> Problems {
         let mut problems = Problems::default();
-        for slot in (0..SLOTS.min(self.bytes.len())).filter(|slot| used >> slot & 1 != 0) {
+        for slot in (0..SLOTS.min(self.slots.len())).filter(|slot| used >> slot & 1 != 0) {
             problems.missing.extend(self.bytes(slot).and_then(|bytes| bytes.missing));
             if let Err(error) = self.bank.textures[slot] {
                 problems.unsupported.push((slot, error));

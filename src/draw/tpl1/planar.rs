@@ -18,18 +18,33 @@ use super::sampler::{Edge, Filter, Sampler};
 use super::wrap::{Precision, clamp, cut_one, period, whole};
 use super::{Floats, Ints, simd};
 use crate::format::UnormField;
+#[cfg(target_arch = "x86_64")]
+use crate::shader::jit::Dwords;
 use crate::shader::{LANES, Lanes, Plain, PlainLevel};
 
-/// A common request of a texture and a sampler that are common too.
+/// A texture and a sampler that are common ones, for their common requests.
+#[derive(Clone, Copy)]
 pub(super) struct Planar<'a> {
     texture: &'a Texture,
     sampler: &'a Sampler,
     bytes: &'a [u8],
-    request: &'a Plain<&'a Lanes>,
+    /// What the texels are.
+    unorm: &'a Unorm,
     edges: [Edge; 2],
     /// Whether all texels are in `bytes`.
     is_whole: bool,
-    /// What is made of the texels.
+    /// The texels, if all of them are dwords that are there.
+    #[cfg(target_arch = "x86_64")]
+    dwords: Option<Dwords<'a>>,
+    /// How and where all requests read, if the limits leave no choice: all levels of detail come to the same.
+    only: Option<(Filter, Extent)>,
+}
+
+/// One of its requests.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    /// Where, in units of the texture's size.
+    coords: [&'a Floats; 2],
     made: Made<'a>,
 }
 
@@ -51,114 +66,130 @@ struct Extent {
     pitch: u32,
 }
 
+impl Extent {
+    fn of(level: &Level) -> Self {
+        let Level { width, height, offset, pitch, .. } = *level;
+        Self { width: width as i32, height: height as i32, offset, pitch }
+    }
+}
+
 impl<'a> Planar<'a> {
-    /// `request` of `texture` with `sampler`, if they are common ones.
-    #[inline]
-    pub fn new(
-        texture: &'a Texture,
-        sampler: &'a Sampler,
-        bytes: &'a [u8],
-        request: &'a Plain<&'a Lanes>,
-    ) -> Option<Self> {
+    /// `texture` in `bytes`, read with `sampler`, if both are common ones.
+    pub fn new(texture: &'a Texture, sampler: &'a Sampler, bytes: &'a [u8]) -> Option<Self> {
         let (unorm, edges) = (texture.unorm.as_ref()?, sampler.edges?);
-        let made = Made { unorm, wanted: request.components };
         let is_whole = texture.bytes_spanned() <= bytes.len() as u64;
-        Some(Self { texture, sampler, bytes, request, edges, is_whole, made })
-    }
-
-    #[inline(always)]
-    fn coords(&self) -> [&'a Floats; 2] {
-        let [s, t] = self.request.coords;
-        [bytemuck::cast_ref(&s.0), bytemuck::cast_ref(&t.0)]
-    }
-
-    /// Its answer.
-    #[inline]
-    pub fn answer(&self, out: &mut [Lanes; 4]) {
-        let (sampler, levels) = (self.sampler, &self.texture.levels);
-        let last = levels.len() as u32 - 1;
+        let last = texture.levels.len() as u32 - 1;
         let [low, high] = sampler.reach.map(|level| level.min(last));
-        if let (Some(filter), true) = (sampler.filter, low == high) {
-            // All levels of detail come to the same.
-            return self.of_one(filter, &levels[low as usize], out);
+        let only = sampler.filter.filter(|_| low == high);
+        let only = only.map(|filter| (filter, Extent::of(&texture.levels[low as usize])));
+        #[cfg(target_arch = "x86_64")]
+        let dwords = if unorm.of_bytes && is_whole { Dwords::new(bytes) } else { None };
+        Some(Self {
+            texture,
+            sampler,
+            bytes,
+            unorm,
+            edges,
+            is_whole,
+            #[cfg(target_arch = "x86_64")]
+            dwords,
+            only,
+        })
+    }
+
+    /// The answer to `plain`.
+    #[inline]
+    pub fn answer(&self, plain: &Plain<&Lanes>, out: &mut [Lanes; 4]) {
+        let [s, t] = plain.coords;
+        let coords = [bytemuck::cast_ref(&s.0), bytemuck::cast_ref(&t.0)];
+        let request = Request { coords, made: Made { unorm: self.unorm, wanted: plain.components } };
+        match self.only {
+            Some((filter, extent)) => of_one(self, &request, filter, extent, out),
+            None => self.at_levels(&request, &plain.level, out),
         }
-        self.at_levels(out);
     }
 
     /// The same where it matters at which level.
     #[inline(never)]
-    fn at_levels(&self, out: &mut [Lanes; 4]) {
+    fn at_levels(&self, request: &Request<'_>, level: &PlainLevel<&Lanes>, out: &mut [Lanes; 4]) {
         let (sampler, levels) = (self.sampler, &self.texture.levels);
         let size = [levels[0].width as f32, levels[0].height as f32];
         let of = (sampler, self.texture.precision);
-        let detail = match self.request.level {
-            PlainLevel::Implicit => lod::implicit(self.coords(), size, of, levels.len()),
+        let detail = match level {
+            PlainLevel::Implicit => lod::implicit(request.coords, size, of, levels.len()),
             PlainLevel::Explicit(level) => lod::explicit(level, of, levels.len()),
             PlainLevel::Zero => lod::zero(of, levels.len()),
         };
-        self.of_levels(&detail, out);
+        self.of_levels(request, &detail, out);
     }
 
-    fn of_levels(&self, detail: &Detail, out: &mut [Lanes; 4]) {
+    fn of_levels(&self, request: &Request<'_>, detail: &Detail, out: &mut [Lanes; 4]) {
         let (min, mag) = (self.sampler.min, self.sampler.mag);
         match detail.magnified {
             // Level 0, whatever the level of detail: it need not be waited for.
-            [_, true] => return self.of_one(mag, &self.texture.levels[0], out),
-            [false, _] => self.image(min, detail, Which::Near, out),
-            _ if min == mag => self.image(min, detail, Which::Near, out),
+            [_, true] => return of_one(self, request, mag, Extent::of(&self.texture.levels[0]), out),
+            [false, _] => self.image(request, min, detail, Which::Near, out),
+            _ if min == mag => self.image(request, min, detail, Which::Near, out),
             _ => {
                 let mut large = [Lanes::ZERO; 4];
-                self.image(mag, detail, Which::Near, &mut large);
-                self.image(min, detail, Which::Near, out);
-                for c in self.made.components() {
+                self.image(request, mag, detail, Which::Near, &mut large);
+                self.image(request, min, detail, Which::Near, out);
+                for c in request.made.components() {
                     (0..LANES).filter(|i| detail.is_magnified(*i)).for_each(|i| out[c][i] = large[c][i]);
                 }
             }
         }
         if detail.blended {
             let mut far = [Lanes::ZERO; 4];
-            self.image(min, detail, Which::Far, &mut far);
-            blend(out, &far, detail, self.made.wanted);
+            self.image(request, min, detail, Which::Far, &mut far);
+            blend(out, &far, detail, request.made.wanted);
         }
     }
 
     /// One image, filtered: for each lane the nearer or the farther of its levels, all of them within `low..=high`.
-    fn image(&self, filter: Filter, detail: &Detail, which: Which, out: &mut [Lanes; 4]) {
+    fn image(
+        &self,
+        request: &Request<'_>,
+        filter: Filter,
+        detail: &Detail,
+        which: Which,
+        out: &mut [Lanes; 4],
+    ) {
         let levels = &self.texture.levels;
         let [low, high] = match which {
             Which::Near => detail.near,
             Which::Far => detail.far,
         };
         match low == high {
-            true => self.of_one(filter, &levels[low as usize], out),
+            true => of_one(self, request, filter, Extent::of(&levels[low as usize]), out),
             false => {
                 let numbers = lod::numbers(detail, which, self.sampler.mip);
-                of_each(self, filter, &numbers, out);
+                of_each(self, request, filter, &numbers, out);
             }
         }
     }
 
-    /// The same level for all lanes.
-    fn of_one(&self, filter: Filter, level: &Level, out: &mut [Lanes; 4]) {
-        let Level { width, height, offset, pitch, .. } = *level;
-        of_one(self, filter, Extent { width: width as i32, height: height as i32, offset, pitch }, out);
-    }
-
     /// The level that `image` says of each lane. Compiled into the callers, once for each kind of `image`.
     #[inline(always)]
-    fn filtered(&self, filter: Filter, image: impl Fn(usize) -> Extent, out: &mut [Lanes; 4]) {
-        let (Self { edges, made, .. }, coords) = (self, self.coords());
+    fn filtered(
+        &self,
+        request: &Request<'_>,
+        filter: Filter,
+        image: impl Fn(usize) -> Extent,
+        out: &mut [Lanes; 4],
+    ) {
+        let (Self { edges, .. }, Request { coords, made }) = (self, request);
         match filter {
             Filter::Nearest => {
                 let mut words = [0; LANES];
-                self.nearest(coords, *edges, image, &mut words);
+                self.nearest(*coords, *edges, image, &mut words);
                 decoded(&words, made, out);
             }
             Filter::Linear => {
                 let mut taps = Taps { words: [[0; LANES]; 4], x: [0.0; LANES], y: [0.0; LANES] };
                 match self.texture.precision {
-                    Precision::Cut => self.linear(coords, *edges, cut_one, image, &mut taps),
-                    Precision::Exact => self.linear(coords, *edges, |at| at, image, &mut taps),
+                    Precision::Cut => self.linear(*coords, *edges, cut_one, image, &mut taps),
+                    Precision::Exact => self.linear(*coords, *edges, |at| at, image, &mut taps),
                 }
                 mixed(&taps, made, out);
             }
@@ -189,7 +220,7 @@ impl<'a> Planar<'a> {
         image: impl Fn(usize) -> Extent,
         words: &mut [u32; LANES],
     ) {
-        let texel = self.made.unorm.texel;
+        let texel = self.unorm.texel;
         let at = |i: usize| {
             let Extent { width, height, offset, pitch } = image(i);
             let x = S::high(whole(S::position(s[i], width).floor()), width) as u32;
@@ -237,7 +268,7 @@ impl<'a> Planar<'a> {
         image: impl Fn(usize) -> Extent,
         taps: &mut Taps,
     ) {
-        let texel = self.made.unorm.texel;
+        let texel = self.unorm.texel;
         let tap = |i: usize| {
             let Extent { width, height, offset, pitch } = image(i);
             let (x, y) = (precise(S::position(s[i], width)) - 0.5, precise(T::position(t[i], height)) - 0.5);
@@ -334,27 +365,45 @@ impl Wrapped for Clamped {
 }
 
 simd! {
-    fn of_one(planar: &Planar<'_>, filter: Filter, extent: Extent, out: &mut [Lanes; 4]) {
+    /// The same level for all lanes.
+    fn of_one(
+        planar: &Planar<'_>,
+        request: &Request<'_>,
+        filter: Filter,
+        extent: Extent,
+        out: &mut [Lanes; 4],
+    ) {
         match_target! {
-            "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => if avx512::of_one(planar, filter, extent, out) {
-                return;
-            },
+            "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => {
+                if avx512::of_one(planar, request, filter, extent, out) {
+                    return;
+                }
+            }
             _ => (),
         }
-        planar.filtered(filter, |_| extent, out);
+        planar.filtered(request, filter, |_| extent, out);
     }
 }
 
 simd! {
-    fn of_each(planar: &Planar<'_>, filter: Filter, numbers: &Ints, out: &mut [Lanes; 4]) {
+    /// The levels with these numbers.
+    fn of_each(
+        planar: &Planar<'_>,
+        request: &Request<'_>,
+        filter: Filter,
+        numbers: &Ints,
+        out: &mut [Lanes; 4],
+    ) {
         match_target! {
-            "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => if avx512::of_each(planar, filter, numbers, out) {
-                return;
-            },
+            "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => {
+                if avx512::of_each(planar, request, filter, numbers, out) {
+                    return;
+                }
+            }
             _ => (),
         }
         let images = Images::of(&planar.texture.levels, numbers);
-        planar.filtered(filter, |lane| of_lane(&images, lane), out);
+        planar.filtered(request, filter, |lane| of_lane(&images, lane), out);
     }
 }
 

@@ -50,11 +50,10 @@ impl Unit<'_> {
     }
 
     fn filtered(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
-        let plain = request.plain();
-        let planar =
-            plain.as_ref().and_then(|plain| Planar::new(self.texture, self.sampler, self.bytes, plain));
-        if let Some(planar) = planar {
-            return planar.answer(out);
+        if let Some(plain) = request.plain()
+            && let Some(planar) = Planar::new(self.texture, self.sampler, self.bytes)
+        {
+            return planar.answer(&plain, out);
         }
         let projected = self.project(request);
         let place = self.place(request, projected.as_deref());

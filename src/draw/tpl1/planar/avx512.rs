@@ -9,7 +9,7 @@
 //! - Where a row begins is a product of numbers of 15 bits.
 use std::arch::x86_64::*;
 
-use super::{Component, Edge, Extent, Filter, Ints, Lanes, Made, Planar};
+use super::{Component, Edge, Extent, Filter, Ints, Lanes, Made, Planar, Request};
 use crate::draw::tpl1::layout::MAX_LEVELS;
 use crate::draw::tpl1::wrap::Precision;
 use crate::format::avx512::unorm8;
@@ -30,7 +30,13 @@ const HALF: usize = 16;
 /// The same level for all lanes. False, and nothing done, where it is not for this.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
-pub(super) fn of_one(planar: &Planar<'_>, filter: Filter, extent: Extent, out: &mut [Lanes; 4]) -> bool {
+pub(super) fn of_one(
+    planar: &Planar<'_>,
+    request: &Request<'_>,
+    filter: Filter,
+    extent: Extent,
+    out: &mut [Lanes; 4],
+) -> bool {
     let Some(dwords) = dwords(planar, filter) else { return false };
     let Extent { width, height, offset, pitch } = extent;
     let image = Image {
@@ -39,14 +45,20 @@ pub(super) fn of_one(planar: &Planar<'_>, filter: Filter, extent: Extent, out: &
         offset: _mm512_set1_epi32((offset / 4) as i32),
         pitch: _mm512_set1_epi32((pitch / 4) as i32),
     };
-    filtered(planar, dwords, filter, [image; 2], out);
+    filtered(planar.edges, request, dwords, filter, [image; 2], out);
     true
 }
 
 /// The levels with these numbers. False, and nothing done, where it is not for this.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
-pub(super) fn of_each(planar: &Planar<'_>, filter: Filter, numbers: &Ints, out: &mut [Lanes; 4]) -> bool {
+pub(super) fn of_each(
+    planar: &Planar<'_>,
+    request: &Request<'_>,
+    filter: Filter,
+    numbers: &Ints,
+    out: &mut [Lanes; 4],
+) -> bool {
     let Some(dwords) = dwords(planar, filter) else { return false };
     let [width, height, _, offset, pitch, _] = &planar.texture.levels.table;
     let image = |half: usize| {
@@ -59,7 +71,7 @@ pub(super) fn of_each(planar: &Planar<'_>, filter: Filter, numbers: &Ints, out: 
             pitch: _mm512_srli_epi32::<2>(pick(pitch)),
         }
     };
-    filtered(planar, dwords, filter, [image(0), image(1)], out);
+    filtered(planar.edges, request, dwords, filter, [image(0), image(1)], out);
     true
 }
 
@@ -67,46 +79,47 @@ pub(super) fn of_each(planar: &Planar<'_>, filter: Filter, numbers: &Ints, out: 
 #[inline]
 fn dwords<'a>(planar: &Planar<'a>, filter: Filter) -> Option<Dwords<'a>> {
     let is_cut = filter == Filter::Nearest || planar.texture.precision == Precision::Cut;
-    if planar.made.unorm.of_bytes && planar.is_whole && is_cut { Dwords::new(planar.bytes) } else { None }
+    planar.dwords.filter(|_| is_cut)
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 #[inline]
 fn filtered(
-    planar: &Planar<'_>,
+    edges: [Edge; 2],
+    request: &Request<'_>,
     dwords: Dwords<'_>,
     filter: Filter,
     images: [Image; 2],
     out: &mut [Lanes; 4],
 ) {
-    match planar.edges {
-        [Edge::Repeat, Edge::Repeat] => filtered_by::<true, true>(planar, dwords, filter, images, out),
-        [Edge::Repeat, Edge::Clamp] => filtered_by::<true, false>(planar, dwords, filter, images, out),
-        [Edge::Clamp, Edge::Repeat] => filtered_by::<false, true>(planar, dwords, filter, images, out),
-        [Edge::Clamp, Edge::Clamp] => filtered_by::<false, false>(planar, dwords, filter, images, out),
+    match edges {
+        [Edge::Repeat, Edge::Repeat] => filtered_by::<true, true>(request, dwords, filter, images, out),
+        [Edge::Repeat, Edge::Clamp] => filtered_by::<true, false>(request, dwords, filter, images, out),
+        [Edge::Clamp, Edge::Repeat] => filtered_by::<false, true>(request, dwords, filter, images, out),
+        [Edge::Clamp, Edge::Clamp] => filtered_by::<false, false>(request, dwords, filter, images, out),
     }
 }
 
 /// The same of a texture that is repeated along `S` and `T`, and not clamped.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 fn filtered_by<const S: bool, const T: bool>(
-    planar: &Planar<'_>,
+    request: &Request<'_>,
     dwords: Dwords<'_>,
     filter: Filter,
     images: [Image; 2],
     out: &mut [Lanes; 4],
 ) {
-    let [s, t] = planar.coords();
+    let [s, t] = request.coords;
     for (half, image) in images.iter().enumerate() {
         let at = [bytemuck::cast(*half_of(s, half)), bytemuck::cast(*half_of(t, half))];
         match filter {
             Filter::Nearest => {
                 let texels = nearest::<S, T>(dwords, image, at);
-                components(&planar.made, half, out, |byte| unorm8(texels, byte));
+                components(&request.made, half, out, |byte| unorm8(texels, byte));
             }
             Filter::Linear => {
                 let taps = linear::<S, T>(dwords, image, at);
-                components(&planar.made, half, out, |byte| taps.mixed(byte));
+                components(&request.made, half, out, |byte| taps.mixed(byte));
             }
         }
     }
