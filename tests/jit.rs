@@ -94,8 +94,21 @@ fn avx2() -> bool {
     is_x86_feature_detected!("avx2")
 }
 
+#[cfg(target_arch = "x86_64")]
+fn avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}
+
 #[cfg(not(target_arch = "x86_64"))]
 fn avx2() -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn avx512() -> bool {
     false
 }
 
@@ -105,25 +118,26 @@ fn the_code_can_be_looked_at() {
         return eprintln!("SKIPPED: no compiler for this computer");
     }
     let folder = tempfile::tempdir().unwrap();
-    let run = |jit: &str, to: &Path| {
-        let output = a4emu()
-            .args(["replay", "-q", "--jit", jit])
-            .arg(own("cube.rd.gz"))
-            .arg("--dump-jit")
-            .arg(to)
-            .output();
+    let run = |jit: &str, capture: &str, to: &Path| {
+        let output =
+            a4emu().args(["replay", "-q", "--jit", jit]).arg(own(capture)).arg("--dump-jit").arg(to).output();
         assert!(output.unwrap().status.success());
         let files =
             fs::read_dir(to).unwrap().flatten().map(|entry| fs::read_to_string(entry.path()).unwrap());
         files.collect::<Vec<String>>()
     };
-    assert_eq!(run("off", &folder.path().join("none")), Vec::<String>::new());
-    let texts = run("on", &folder.path().join("all"));
-    let has = |word: &str| texts.iter().any(|text| text.contains(word));
-    assert!(
-        has("mad.f32 ") && has("vmulps ") && has(" bary.f ") && has("; registers that are read later"),
-        "{texts:?}"
-    );
+    assert_eq!(run("off", "cube.rd.gz", &folder.path().join("none")), Vec::<String>::new());
+    let texts = run("on", "cube.rd.gz", &folder.path().join("all"));
+    let has = |texts: &[String], word: &str| texts.iter().any(|text| text.contains(word));
+    for word in ["mad.f32 ", "vmulps ", " bary.f ", "; registers that are read later"] {
+        assert!(has(&texts, word), "{word}: {texts:?}");
+    }
+    // Textures are read in the code with AVX-512.
+    let texts = run("on", "wrap.rd.gz", &folder.path().join("textures"));
+    let first = "; with requests for texels:\n; 0: linear, s clamped, t clamped, x byte 0, ";
+    for word in [first, " sam ", "vpgather"] {
+        assert_eq!(has(&texts, word), avx512(), "{word}: {texts:?}");
+    }
 }
 
 /// Where memory cannot be both written and executed, not even one after the other, all is interpreted, and that

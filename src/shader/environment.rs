@@ -3,8 +3,10 @@ use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::isa::ir3::access::FileReg;
 
 use super::chosen::Chooser;
+use super::jit::Texels;
 use super::lanes::{Lanes, Mask};
 use super::ops::{Op, Plain, Sample};
+use super::program::Program;
 use super::reach::Reach;
 
 /// The machine around a warp. Whoever launches shaders implements it.
@@ -24,6 +26,23 @@ pub trait Environment {
     fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
         let _ = (request, mask, out);
         false
+    }
+
+    /// The number of the code of `program` that reads some of its textures itself, as they are here
+    /// ([`Routine::way`](super::jit::Routine::way)); `None` if there is none, or not all requests of a warp may be made.
+    fn way(&mut self, program: &Program) -> Option<usize> {
+        let _ = program;
+        None
+    }
+
+    /// The textures of the requests in that code, one for each.
+    fn texels(&self) -> &[Texels<'_>] {
+        &[]
+    }
+
+    /// The requests in that code are about to be done for so many lanes.
+    fn sampled(&mut self, lanes: u64) {
+        let _ = lanes;
     }
 
     /// For each of `locations` what its component is at vertex 0, and what vertices 1 and 2 differ from that
@@ -66,6 +85,18 @@ impl<E: Environment + ?Sized> Environment for &mut E {
 
     fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
         (**self).filter(request, mask, out)
+    }
+
+    fn way(&mut self, program: &Program) -> Option<usize> {
+        (**self).way(program)
+    }
+
+    fn texels(&self) -> &[Texels<'_>] {
+        (**self).texels()
+    }
+
+    fn sampled(&mut self, lanes: u64) {
+        (**self).sampled(lanes);
     }
 
     fn planes(&mut self, locations: &[u16], frame: &mut [Lanes]) -> bool {

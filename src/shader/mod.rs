@@ -41,6 +41,7 @@ mod ops;
 mod perform;
 mod program;
 mod reach;
+mod reading;
 mod rowmap;
 mod rows;
 mod run;
@@ -61,6 +62,7 @@ pub use ops::{
 };
 pub use program::{Program, ProgramError};
 pub use reach::Reach;
+pub use reading::{Part, Reading, TexelExtent};
 pub use run::{Outcome, ShaderFault, run, step};
 pub use summary::Summary;
 pub use texel::TexelProgram;

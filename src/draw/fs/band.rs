@@ -320,13 +320,13 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
 
     /// What comes after the shader for warps that ran side by side, if that [is plain](Self::is_plain).
     fn color_blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
+        const NONE: &Words = &[0; 32];
         for target in &self.draw.state.targets.color {
-            let all: [BlockColors<'_>; TOGETHER] = array::from_fn(|number| {
-                let number = number.min(blocks.len() - 1);
-                let warp = &self.worker.beside[number];
-                let colors = warp.four(target.output.regid).map(|lanes| &lanes.0);
-                BlockColors { at: blocks[number].0, mask: warp.covered(), colors: [colors; 2] }
-            });
+            let mut all = [BlockColors { at: [0; 2], mask: 0, colors: [[NONE; 4]; 2] }; TOGETHER];
+            for ((block, (at, _)), warp) in all.iter_mut().zip(blocks).zip(&self.worker.beside) {
+                let [x, y, z, w] = warp.four(target.output.regid);
+                *block = BlockColors { at: *at, mask: warp.covered(), colors: [[&x.0, &y.0, &z.0, &w.0]; 2] };
+            }
             let surface = &mut self.surfaces[target.surface];
             for BlockColors { at, mask, colors: [first, second] } in
                 target.write_blocks(surface, &all[..blocks.len()])

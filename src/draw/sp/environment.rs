@@ -4,8 +4,9 @@ use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::isa::ir3::access::FileReg;
 
 use crate::draw::vpc::interpolate::WarpQuads;
+use crate::shader::jit::Texels;
 use crate::shader::{
-    Chooser, Environment, Lanes, Mask, Op, Plain, Reach, Refused, Sample, Varying, lanes_of,
+    Chooser, Environment, Lanes, Mask, Op, Plain, Program, Reach, Refused, Sample, Varying, lanes_of,
 };
 
 use super::memory::ShaderMemory;
@@ -45,6 +46,18 @@ impl Environment for StageEnvironment<'_, '_, '_> {
     #[inline]
     fn filter(&mut self, request: &Plain<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> bool {
         self.memory.filter(request, mask, out)
+    }
+
+    fn way(&mut self, program: &Program) -> Option<usize> {
+        Some(self.memory.for_code(program)?.way)
+    }
+
+    fn texels(&self) -> &[Texels<'_>] {
+        self.memory.texels()
+    }
+
+    fn sampled(&mut self, lanes: u64) {
+        self.memory.sampled(lanes);
     }
 
     fn planes(&mut self, locations: &[u16], frame: &mut [Lanes]) -> bool {

@@ -3,15 +3,16 @@
 use crate::budget::Work;
 use crate::fault::{Client, Miss};
 use crate::memory::Memory;
+use crate::shader::jit::Texels;
 use crate::shader::{
-    Atomic, AtomicPlace, ImageAccess, ImageLayout, Lanes, Mask, MemoryAccess, Plain, Query, Reach, Sample,
-    Space, lanes_of,
+    Atomic, AtomicPlace, ImageAccess, ImageLayout, LANES, Lanes, Mask, MemoryAccess, Plain, Program, Query,
+    Reach, Sample, Space, lanes_of,
 };
 
 use super::buffer::Buffer;
 use super::log::{OutsideInputs, ShaderLog, ShaderWork};
 use super::state::StageState;
-use crate::draw::tpl1::BoundBank;
+use crate::draw::tpl1::{BoundBank, ForCode};
 
 /// Bytes of work-group memory that a shader can have.
 const GROUP_BYTES: usize = 64 << 10;
@@ -21,6 +22,8 @@ const PRIVATE_BYTES: usize = 16 << 10;
 const MISS: u64 = 16;
 /// Texels that a texture request is charged for, a lane: those of a bilinear filter.
 pub(super) const TEXELS_PER_LANE: u64 = 4;
+/// Warps of a job from which on it pays to find out whether code can read textures itself.
+const READS_ITSELF: u64 = 4;
 
 /// GPU memory, as a worker may use it.
 pub enum GpuMemory<'a> {
@@ -159,6 +162,32 @@ impl<'a> ShaderMemory<'a> {
         true
     }
 
+    /// What the code of the stage's program needs to read textures itself, if it can, and if all requests of a warp may
+    /// be made.
+    pub fn for_code(&self, program: &Program) -> Option<&ForCode<'a>> {
+        let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return None };
+        let for_code = bound.for_code(program, self.work.warps >= READS_ITSELF)?;
+        let texels = for_code.requests * LANES as u64 * TEXELS_PER_LANE;
+        (self.left > texels * Work::Texel.price()).then_some(for_code)
+    }
+
+    /// Charges the requests that are in the code, for so many lanes.
+    pub fn sampled(&mut self, lanes: u64) {
+        let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return };
+        let Some(ForCode { texels, used, .. }) = bound.known_for_code() else { return };
+        self.used_textures |= used;
+        let texels = texels.len() as u64 * TEXELS_PER_LANE * lanes;
+        self.spend(Work::Texel, texels, |work| &mut work.texels);
+    }
+
+    /// The textures of that code.
+    pub fn texels(&self) -> &[Texels<'a>] {
+        match &self.gpu {
+            GpuMemory::ReadOnly(_, bound) => bound.known_for_code().map_or(&[], |for_code| &for_code.texels),
+            GpuMemory::ReadWrite(_) => &[],
+        }
+    }
+
     /// What memory has of the texture in a slot, from its base on, if it stays as it is.
     pub fn texture_bytes(&mut self, slot: u32) -> Option<&[u8]> {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return None };
@@ -270,7 +299,7 @@ impl<'a> ShaderMemory<'a> {
                 write_array(&mut self.inputs, 0, address as usize, bytes);
             }
             Space::Private => {
-                let limit = PRIVATE_BYTES * crate::shader::LANES;
+                let limit = PRIVATE_BYTES * LANES;
                 let cleared = write_array(&mut self.private, limit, private_at(lane, address), bytes);
                 self.spend_clearing(cleared);
             }

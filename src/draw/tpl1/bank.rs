@@ -14,7 +14,8 @@ use super::unit::Unit;
 use crate::fault::{Client, Miss};
 use crate::gpu::Model;
 use crate::memory::Memory;
-use crate::shader::{Lanes, Mask, Plain, Query, Sample, Slots, lanes_of};
+use crate::shader::jit::Texels;
+use crate::shader::{Lanes, Mask, Plain, Program, Query, Sample, Slots, lanes_of};
 
 /// Texture slots that a bank keeps apart when it says which were used.
 const SLOTS: usize = 128;
@@ -38,6 +39,21 @@ pub struct BoundBank<'a> {
     bank: &'a TextureBank,
     memory: &'a Memory,
     slots: Vec<Slot<'a>>,
+    /// For code that reads them itself.
+    for_code: OnceLock<Option<ForCode<'a>>>,
+}
+
+/// Textures for the code of a program that reads them itself.
+#[derive(Clone)]
+pub struct ForCode<'a> {
+    /// The number of that code.
+    pub way: usize,
+    /// Requests of the program.
+    pub requests: u64,
+    /// One for each of those that are in the code.
+    pub texels: Vec<Texels<'a>>,
+    /// The slots of these textures.
+    pub used: Used,
 }
 
 /// What is looked up of a texture when it is first used.
@@ -117,7 +133,8 @@ impl TextureBank {
 
     /// Views of the memory behind all textures.
     pub fn bind<'a>(&'a self, memory: &'a Memory) -> BoundBank<'a> {
-        BoundBank { bank: self, memory, slots: self.textures.iter().map(|_| Slot::default()).collect() }
+        let slots = self.textures.iter().map(|_| Slot::default()).collect();
+        BoundBank { bank: self, memory, slots, for_code: OnceLock::new() }
     }
 
     /// As [`BoundBank::sample`], for draws that write memory between requests:
@@ -210,6 +227,41 @@ impl<'a> BoundBank<'a> {
             _ => self.planar(texture, sampler)?.answer(request, out),
         }
         Some(bit(texture))
+    }
+
+    /// What the code of `program`, which is that of the stage, needs to read textures itself, if it can read some that the
+    /// program asks for. That is found out when it `pays` to; before, it is `None`.
+    pub fn for_code(&self, program: &Program, pays: bool) -> Option<&ForCode<'a>> {
+        match pays {
+            true => self.for_code.get_or_init(|| self.make_for_code(program)).as_ref(),
+            false => self.known_for_code(),
+        }
+    }
+
+    /// The same, as far as it has been found out.
+    pub fn known_for_code(&self) -> Option<&ForCode<'a>> {
+        self.for_code.get()?.as_ref()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn make_for_code(&self, program: &Program) -> Option<ForCode<'a>> {
+        let routine = program.routine()?;
+        let (mut readings, mut texels, mut used) = (Vec::new(), Vec::new(), 0);
+        for [texture, sampler] in routine.requests()? {
+            let found = self.common(*texture, *sampler).and_then(|(_, planar)| planar.for_code());
+            readings.push(found.map(|(reading, _)| reading));
+            if let Some((_, of_request)) = found {
+                texels.push(of_request);
+                used |= bit(*texture);
+            }
+        }
+        let (way, requests) = (routine.way(program, &readings)?, routine.toll()?.requests);
+        Some(ForCode { way, requests, texels, used })
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn make_for_code(&self, _: &Program) -> Option<ForCode<'a>> {
+        None
     }
 
     /// What is kept of a texture for common requests: memory has to have all of it in one piece.

@@ -19,8 +19,10 @@ use super::wrap::{Precision, clamp, cut_one, period, whole};
 use super::{Floats, Ints, simd};
 use crate::format::UnormField;
 #[cfg(target_arch = "x86_64")]
-use crate::shader::jit::Dwords;
+use crate::shader::jit::{Dwords, Texels};
 use crate::shader::{LANES, Lanes, Plain, PlainLevel};
+#[cfg(target_arch = "x86_64")]
+use crate::shader::{Part, Reading, TexelExtent};
 
 /// A texture and a sampler that are common ones, for their common requests.
 #[derive(Clone, Copy)]
@@ -95,6 +97,24 @@ impl<'a> Planar<'a> {
             dwords,
             only,
         })
+    }
+
+    /// How compiled code reads it, if all requests read one level and it can; and that level.
+    #[cfg(target_arch = "x86_64")]
+    pub fn for_code(&self) -> Option<(Reading, Texels<'a>)> {
+        let (filter, Extent { width, height, offset, pitch }) = self.only?;
+        let (is_linear, dwords) = (filter == Filter::Linear, self.dwords?);
+        if is_linear && self.texture.precision != Precision::Cut {
+            return None;
+        }
+        let components = self.unorm.components.map(|component| match component {
+            Component::Texels(field) => Part::Byte(field.byte().unwrap_or_default()),
+            Component::Constant(bits) => Part::Constant(bits),
+        });
+        let repeats = self.edges.map(|edge| edge == Edge::Repeat);
+        let reading = Reading { is_linear, repeats, components };
+        let extent = TexelExtent::new([width as u32, height as u32], (offset / 4, pitch / 4), &reading);
+        Some((reading, Texels::new(dwords, extent)))
     }
 
     /// The answer to `plain`.

@@ -1,9 +1,14 @@
 //! Where there is no compiler: every program is interpreted.
 #[cfg(target_arch = "x86_64")]
-use std::{arch::x86_64::__m512i, convert::Infallible, marker::PhantomData};
+use std::arch::x86_64::__m512i;
+use std::convert::Infallible;
+use std::marker::PhantomData;
 
 use super::environment::Environment;
 use super::program::Program;
+use super::reading::Reading;
+#[cfg(target_arch = "x86_64")]
+use super::reading::TexelExtent;
 use super::run::Outcome;
 use super::warp::Warp;
 
@@ -20,7 +25,21 @@ impl Routine {
     pub fn toll(&self) -> Option<Toll> {
         match *self {}
     }
+
+    /// Never called.
+    pub fn requests(&self) -> Option<&[[u32; 2]]> {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn way(&self, _: &Program, _: &[Option<Reading>]) -> Option<usize> {
+        match *self {}
+    }
 }
+
+/// A texture for compiled code, of which there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct Texels<'a>(Infallible, PhantomData<&'a [u8]>);
 
 /// Warps that run side by side at most.
 pub const TOGETHER: usize = 1;
@@ -84,5 +103,13 @@ impl<'a> Dwords<'a> {
     /// Never called.
     pub fn pairs(&self, _: __m512i) -> [__m512i; 2] {
         match self.0 {}
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<'a> Texels<'a> {
+    /// Never called.
+    pub fn new(dwords: Dwords<'a>, _: TexelExtent) -> Self {
+        match dwords.0 {}
     }
 }

@@ -8,7 +8,7 @@ use iced_x86::{
 use super::super::alu::Row;
 use super::super::lanes::{LANES, Lanes};
 use super::machine::{Machine, Vector};
-use super::wall::Extent;
+use super::wall::{Extent, Field, Texels};
 
 /// Bytes of a row.
 const ROW: usize = size_of::<Lanes>();
@@ -18,8 +18,11 @@ const ROWS: Register = Register::RDI;
 const POOL: Register = Register::RSI;
 const FRAME: Register = Register::RDX;
 const MASK: Register = Register::ECX;
+const TEXTURES: Register = Register::R8;
 /// Counts passes.
 const PASSES: Register = Register::EAX;
+/// Where a texture's dwords begin.
+const ADDRESS: Register = Register::R9;
 
 /// What an instruction reads last: a vector register, or a row of one of the slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +35,13 @@ pub enum Source {
     Pool(usize),
     /// Of the frame: the lanes of the pass at hand.
     Frame(usize),
+    /// Of a texture: a number that is the same for all lanes. AVX-512 alone.
+    Texture(usize, Field),
 }
+
+/// A place in the code that is gone to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label(usize);
 
 /// Where a condition stands: a mask register, or a vector of all ones and zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +76,10 @@ pub struct Assembler {
     pool: Vec<Lanes>,
     constants: HashMap<u32, usize>,
     extent: Extent,
+    /// The number of the instruction that each label is before.
+    labels: Vec<usize>,
+    /// Instructions that go to a label.
+    jumps: Vec<(usize, Label)>,
 }
 
 /// Code that is not placed yet.
@@ -89,8 +102,8 @@ const IDLE: Register = Register::K7;
 impl Assembler {
     /// Nothing yet.
     pub fn new(machine: Machine, masked: bool) -> Self {
-        let (code, pool, constants, extent) = Default::default();
-        Self { machine, masked, code, pool, constants, extent }
+        let (code, pool, constants, extent, labels, jumps) = Default::default();
+        Self { machine, masked, code, pool, constants, extent, labels, jumps }
     }
 
     /// Vector registers that values can be in: in AVX2 the last one says who executes, if that matters.
@@ -115,8 +128,11 @@ impl Assembler {
 
     /// A constant with a word for each lane.
     fn constant_lanes(&mut self, lanes: Lanes) -> Source {
-        self.pool.push(lanes);
-        Source::Pool(self.pool.len() - 1)
+        let known = self.pool.iter().position(|known| *known == lanes);
+        Source::Pool(known.unwrap_or_else(|| {
+            self.pool.push(lanes);
+            self.pool.len() - 1
+        }))
     }
 
     fn memory(&mut self, source: Source) -> MemoryOperand {
@@ -133,9 +149,19 @@ impl Assembler {
                 self.extent.frame = self.extent.frame.max(index + 1);
                 (FRAME, index)
             }
+            Source::Texture(texture, field) => {
+                let displacement = self.texture(texture) + field.offset();
+                return MemoryOperand::with_base_displ(TEXTURES, displacement as i64);
+            }
             Source::Register(_) => unreachable!("a register is no memory"),
         };
         MemoryOperand::with_base_displ(base, (index * ROW) as i64)
+    }
+
+    /// Bytes before the texture with this number.
+    fn texture(&mut self, number: usize) -> usize {
+        self.extent.textures = self.extent.textures.max(number + 1);
+        number * size_of::<Texels<'_>>()
     }
 
     fn vector(&self, n: u8) -> Register {
@@ -146,6 +172,13 @@ impl Assembler {
         self.code.push(instruction.expect("operands that the form takes"));
     }
 
+    /// The last instruction reads `source` last: a number of a texture goes to all lanes.
+    fn spread_last(&mut self, source: Source) {
+        if let (Source::Texture(..), Some(last)) = (source, self.code.last_mut()) {
+            last.set_is_broadcast(true);
+        }
+    }
+
     /// `dst = a . b`
     pub fn two(&mut self, op: Vector, dst: u8, a: u8, b: Source) {
         let (form, dst, a) = (self.machine.form(op), self.vector(dst), self.vector(a));
@@ -154,6 +187,111 @@ impl Assembler {
             memory => Instruction::with3(form, dst, a, self.memory(memory)),
         };
         self.push(instruction);
+        self.spread_last(b);
+    }
+
+    /// Other instructions, of AVX-512 alone: `dst`, which they may read, becomes something of `a` and `b`.
+    pub fn three(&mut self, form: Code, dst: u8, a: u8, b: Source, number: Option<u32>) {
+        let (dst, a) = (self.vector(dst), self.vector(a));
+        let instruction = match (b, number) {
+            (Source::Register(b), None) => Instruction::with3(form, dst, a, self.vector(b)),
+            (Source::Register(b), Some(number)) => Instruction::with4(form, dst, a, self.vector(b), number),
+            (memory, None) => Instruction::with3(form, dst, a, self.memory(memory)),
+            (memory, Some(number)) => Instruction::with4(form, dst, a, self.memory(memory), number),
+        };
+        self.push(instruction);
+        self.spread_last(b);
+    }
+
+    /// All lanes of `dst` take a number of a texture.
+    pub fn spread(&mut self, dst: u8, source: Source) {
+        let (dst, memory) = (self.vector(dst), self.memory(source));
+        self.push(Instruction::with2(Code::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, dst, memory));
+    }
+
+    /// `dst` takes the dwords with these `numbers` of a texture, which become no higher than that of its last. What is in
+    /// `flag` is lost.
+    pub fn gather(&mut self, texture: usize, flag: Flag, dst: u8, numbers: u8) {
+        self.two(Vector::MinUnsigned, numbers, numbers, Source::Texture(texture, Field::Last));
+        self.address(texture);
+        let index = self.vector(numbers);
+        self.gather_from(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, flag, dst, index);
+    }
+
+    /// Two registers take the dwords with these `numbers` of a texture, which become no higher than that of the last but
+    /// one, and those behind them. What is in `flag`, `numbers` and `spare` is lost.
+    pub fn gather_pairs(
+        &mut self,
+        texture: usize,
+        flag: Flag,
+        [first, second]: [u8; 2],
+        [numbers, spare]: [u8; 2],
+    ) {
+        const EVEN: [u32; LANES] = pairs(0);
+        const ODD: [u32; LANES] = pairs(1);
+        self.two(Vector::MinUnsigned, numbers, numbers, Source::Texture(texture, Field::LastPair));
+        self.address(texture);
+        let low = Register::YMM0 + u32::from(numbers);
+        self.gather_from(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, flag, first, low);
+        let form = Code::EVEX_Vextracti32x8_ymmm256_k1z_zmm_imm8;
+        self.push(Instruction::with3(form, low, self.vector(numbers), 1u32));
+        self.gather_from(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, flag, second, low);
+        // The even dwords of both, and the odd ones.
+        let (even, odd) = (self.constant_lanes(Lanes(EVEN)), self.constant_lanes(Lanes(ODD)));
+        self.load(numbers, odd);
+        self.three(
+            Code::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32,
+            numbers,
+            first,
+            Source::Register(second),
+            None,
+        );
+        self.load(spare, even);
+        self.three(Code::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32, first, spare, Source::Register(second), None);
+        self.load(second, Source::Register(numbers));
+    }
+
+    /// The address of a texture's first dword.
+    fn address(&mut self, texture: usize) {
+        let displacement = self.texture(texture) + Texels::ADDRESS;
+        let memory = MemoryOperand::with_base_displ(TEXTURES, displacement as i64);
+        self.push(Instruction::with2(Code::Mov_r64_rm64, ADDRESS, memory));
+    }
+
+    /// `dst` takes what is at these dwords from the address on, in all lanes.
+    fn gather_from(&mut self, form: Code, flag: Flag, dst: u8, numbers: Register) {
+        let flag = self.flag(flag);
+        self.push(Instruction::with3(Code::VEX_Kxnorw_kr_kr_kr, flag, flag, flag));
+        // So that it does not wait for what was in it.
+        self.two(Vector::Xor, dst, dst, Source::Register(dst));
+        let memory = MemoryOperand::with_base_index_scale(ADDRESS, numbers, 4);
+        let gather = Instruction::with2(form, self.vector(dst), memory);
+        self.push(gather.map(|gather| with_mask(gather, flag)));
+    }
+
+    /// A label that is bound later.
+    pub fn label(&mut self) -> Label {
+        self.labels.push(usize::MAX);
+        Label(self.labels.len() - 1)
+    }
+
+    /// What comes next is where the label is.
+    pub fn bind(&mut self, Label(label): Label) {
+        self.labels[label] = self.code.len();
+    }
+
+    /// Goes there.
+    pub fn jump(&mut self, to: Label) {
+        self.jumps.push((self.code.len(), to));
+        self.push(Instruction::with_branch(Code::Jmp_rel32_64, 0));
+    }
+
+    /// Goes there unless `flag` is set in all lanes. AVX-512 alone.
+    pub fn jump_unless_all(&mut self, flag: Flag, to: Label) {
+        let flag = self.flag(flag);
+        self.push(Instruction::with2(Code::VEX_Kortestw_kr_kr, flag, flag));
+        self.jumps.push((self.code.len(), to));
+        self.push(Instruction::with_branch(Code::Jae_rel32_64, 0));
     }
 
     /// `dst = . a`
@@ -226,6 +364,7 @@ impl Assembler {
             memory => Instruction::with4(form, flag, a, self.memory(memory), predicate),
         };
         self.push(instruction);
+        self.spread_last(b);
     }
 
     fn flag_of_two(&mut self, form: Code, flag: Flag, a: u8, b: Source) {
@@ -327,6 +466,10 @@ impl Assembler {
         self.idle_lanes(lane_bits);
         let first = self.code.len();
         self.code.extend(body);
+        for (number, Label(label)) in std::mem::take(&mut self.jumps) {
+            let target = first + self.labels[label] + 1;
+            self.code[first + number].set_near_branch64(target as u64);
+        }
         let step = (machine.lanes() * 4) as i32;
         self.push(Instruction::with2(Code::Add_rm64_imm32, ROWS, step));
         self.push(Instruction::with2(Code::Add_rm64_imm32, FRAME, step));
@@ -372,6 +515,17 @@ impl Assembler {
             _ => {}
         }
     }
+}
+
+/// In each half the numbers of every second dword of two registers, from `first` on.
+const fn pairs(first: u32) -> [u32; LANES] {
+    let mut out = [0; LANES];
+    let mut lane = 0;
+    while lane < LANES {
+        out[lane] = first + 2 * (lane as u32 % 16);
+        lane += 1;
+    }
+    out
 }
 
 fn with_mask(mut instruction: Instruction, mask: Register) -> Instruction {

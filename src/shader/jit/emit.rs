@@ -10,7 +10,9 @@ use super::super::rowmap;
 use super::assembler::{Assembled, Assembler, Flag, Source};
 use super::machine::{Machine, Vector};
 use super::plan::{END, Plan, ValueId, Work, reads};
+use super::sample;
 use super::select;
+use super::ways::Coded;
 
 /// Where a value is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,11 +91,17 @@ pub struct Emitted {
     pub spills: usize,
 }
 
-/// Emits `plan`.
+/// Emits `plan`, whose requests for texels are `coded`.
 ///
 /// # Errors
 /// Why it is left to the interpreter.
-pub fn emit(program: &Program, plan: Plan, machine: Machine, masked: bool) -> Result<Emitted, Refusal> {
+pub fn emit(
+    program: &Program,
+    plan: Plan,
+    coded: &Coded,
+    machine: Machine,
+    masked: bool,
+) -> Result<Emitted, Refusal> {
     let asm = Assembler::new(machine, masked);
     let registers = usize::from(asm.registers());
     let homes =
@@ -116,7 +124,7 @@ pub fn emit(program: &Program, plan: Plan, machine: Machine, masked: bool) -> Re
         spills: 0,
         marks: Vec::new(),
     };
-    emitter.nodes()?;
+    emitter.nodes(coded)?;
     emitter.mark(Place::Results);
     emitter.results()?;
     emitter.mark(Place::Next);
@@ -130,31 +138,46 @@ impl Emitter<'_> {
         self.marks.push(Mark { place, from: self.asm.len() });
     }
 
-    fn nodes(&mut self) -> Result<(), Refusal> {
+    fn nodes(&mut self, coded: &Coded) -> Result<(), Refusal> {
         for index in 0..self.plan.nodes.len() {
             let node = self.plan.nodes[index];
             self.at = index as u32;
             let program = self.program;
             let at = match node.work {
                 Work::Alu(alu) => program.sources[alu as usize],
-                Work::Varying(_) | Work::Derivative(_) => program.steps[node.step as usize].at,
-            };
-            self.mark(Place::Instruction(at));
-            let dst = match node.work {
-                Work::Alu(alu) => select::alu(self, &program.alus[alu as usize], &node)?,
-                Work::Varying(place) => select::varying(self, place, &node)?,
-                Work::Derivative(axis) => {
-                    let masked = self.asm.masked.then(|| self.row_of_derivative(&node));
-                    select::derivative(self, axis, node.sources[0], masked.flatten())?
+                Work::Varying(_) | Work::Derivative(_) | Work::Sample(_) => {
+                    program.steps[node.step as usize].at
                 }
             };
-            self.release_temporaries(dst);
+            self.mark(Place::Instruction(at));
+            let one = |dst| [Some(dst), None, None, None];
+            let made = match node.work {
+                Work::Alu(alu) => one(select::alu(self, &program.alus[alu as usize], &node)?),
+                Work::Varying(place) => one(select::varying(self, place, &node)?),
+                Work::Derivative(axis) => {
+                    let masked = self.asm.masked.then(|| self.row_of_derivative(&node));
+                    one(select::derivative(self, axis, node.sources[0], masked.flatten())?)
+                }
+                Work::Sample(number) => {
+                    let wanted = self.wanted(node.value);
+                    sample::sample(self, number, coded, &node, wanted)?
+                }
+            };
+            self.release_temporaries(&made);
             for source in &node.sources[..reads(&node, program)] {
                 self.used(*source, index as u32);
             }
-            self.define(node.value, dst);
+            for (value, register) in (node.value..).zip(made) {
+                register.into_iter().for_each(|register| self.define(value, register));
+            }
         }
         Ok(())
+    }
+
+    /// Which of the four values from `first` on somebody reads, a bit each.
+    fn wanted(&self, first: ValueId) -> u32 {
+        let made = &self.plan.values[first as usize..][..4];
+        made.iter().rev().fold(0, |wanted, value| wanted << 1 | u32::from(!value.uses.is_empty()))
     }
 
     /// The row in which lanes that do not execute have what a neighbour's derivative reads.
@@ -177,7 +200,7 @@ impl Emitter<'_> {
                     self.asm.load(merged, Source::Register(register));
                     self.asm.merge(merged, row);
                     self.asm.store(Source::Row(row), merged);
-                    self.release_temporaries(merged);
+                    self.release_temporaries(&[Some(merged)]);
                 }
             }
             (self.pinned, self.temporaries) = (0, 0);
@@ -329,9 +352,10 @@ impl Emitter<'_> {
         self.homes[value as usize].register = Some(register);
     }
 
-    /// The node is done; `kept` is its result.
-    fn release_temporaries(&mut self, kept: u8) {
-        debug_assert!(self.temporaries >> kept & 1 != 0, "a result in a register of its own");
+    /// The node is done; `kept` are its results.
+    fn release_temporaries(&mut self, kept: &[Option<u8>]) {
+        let is_own = |register: &u8| self.temporaries >> register & 1 != 0;
+        debug_assert!(kept.iter().flatten().all(is_own), "a result in a register of its own");
         (self.pinned, self.temporaries, self.flags) = (0, 0, 0);
     }
 

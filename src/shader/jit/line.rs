@@ -25,7 +25,7 @@ pub struct Line {
     /// Requests for texels on it; `None` if there is something else that a warp alone has to do.
     requests: Option<u64>,
     /// Locations of varyings that are interpolated on it.
-    locations: Vec<u16>,
+    pub locations: Vec<u16>,
 }
 
 /// What a warp costs on its way through a line, by which nothing else is done than to compute, and to ask for texels.
@@ -88,20 +88,22 @@ impl Line {
         Some(Toll { instructions, compiled, requests: requests? })
     }
 
+    /// Its instructions that are machine code.
+    pub fn compiled(&self) -> u64 {
+        self.compiled
+    }
+
     /// Runs all lanes of `warps` side by side along the whole of it, which has a [`Line::toll`]: all of them along a
-    /// stretch before the next. They have the same primitive, and so one frame, of which the first has the memory.
-    /// False, and nothing done, if that cannot be had.
+    /// stretch before the next. They have the same primitive, and so one frame, of which the first has the memory; all
+    /// varyings are there.
     pub(super) fn take_together(
         &self,
         program: &Program,
         routine: &Routine,
         warps: &mut [Warp],
         environment: &mut impl Environment,
-    ) -> bool {
-        if !environment.has_planes(&self.locations) {
-            return false;
-        }
-        let Some((first, _)) = warps.split_first_mut() else { return true };
+    ) {
+        let Some((first, _)) = warps.split_first_mut() else { return };
         let mut frame = std::mem::take(&mut first.frame);
         for Stretch { first, last, plain } in &self.stretches {
             match &routine.segments[*first as usize] {
@@ -123,7 +125,6 @@ impl Line {
             }
         }
         warps[0].frame = frame;
-        true
     }
 }
 
@@ -146,7 +147,8 @@ impl Segment {
             match part {
                 Part::Native(native) => {
                     let code = native.code(program, &self.locations, ALL).expect("all lanes have code");
-                    warps.iter_mut().for_each(|warp| code.call(&mut warp.rows, frame, ALL));
+                    let textures = environment.texels();
+                    warps.iter_mut().for_each(|warp| code.call(&mut warp.rows, frame, ALL, textures));
                 }
                 Part::Loops(range) => {
                     let alus = &program.alus[range.start as usize..range.end as usize];
@@ -187,7 +189,7 @@ impl Warp {
             self.flow.step = *first;
             match &routine.segments[*first as usize] {
                 Some(segment) if self.has_frame(segment, environment) => {
-                    self.run_parts(program, segment, ALL);
+                    self.run_parts(program, segment, ALL, environment);
                 }
                 Some(_) => return None,
                 None => {

@@ -7,13 +7,20 @@ use super::super::program::Program;
 use super::emit::{Emitted, Place};
 use super::machine::Machine;
 use super::segment::{Made, segments};
+use super::ways::{Coded, Ways};
 
 /// The code of `program` for this computer, where all lanes execute: each instruction of the shader (`text` of its index) before the
 /// machine code that it became; nothing where none of it has code.
 pub fn listing(program: &Program, text: &dyn Fn(u32) -> String) -> String {
     let mut listing = Listing { text, out: String::new(), formatter: IntelFormatter::new() };
     if let Some(machine) = Machine::here() {
-        segments(program, machine, &mut |made| listing.add(made));
+        segments(program, machine, &Coded::default(), &mut |made| listing.add(made));
+        for coded in
+            program.routine().iter().filter_map(|routine| routine.ways.as_ref()).flat_map(Ways::all_coded)
+        {
+            listing.requests(&coded);
+            segments(program, machine, &coded, &mut |made| listing.add(made));
+        }
     }
     listing.out
 }
@@ -25,6 +32,15 @@ struct Listing<'l> {
 }
 
 impl Listing<'_> {
+    /// How requests read that are in the code that follows.
+    fn requests(&mut self, coded: &Coded) {
+        self.line(format_args!("; with requests for texels:"));
+        for (number, reading) in coded.readings.iter().enumerate() {
+            self.line(format_args!("; {number}: {reading}"));
+        }
+        self.out.push('\n');
+    }
+
     fn add(&mut self, made: &Made<'_>) {
         let Made { step, emitted } = *made;
         let Emitted { assembled, marks, spills } = emitted;

@@ -5,6 +5,9 @@
 //! and placed behind the `wall`, where the only unsafe code is. What has no code runs in the interpreter's
 //! loops, operation by operation; control flow and what the environment does are the interpreter's too. So
 //! a warp goes from one to the other between any two steps, and the bits are the same.
+//!
+//! Textures that are common enough are read in the code (`sample`), of programs without branches, for AVX-512. How they are
+//! read depends on the draw, so that there is such code for several ways of it (`ways`).
 mod assembler;
 mod emit;
 mod line;
@@ -13,21 +16,25 @@ mod live;
 mod machine;
 mod names;
 mod plan;
+mod sample;
 mod segment;
 mod select;
 #[cfg(test)]
 mod tests;
 mod wall;
+mod ways;
 
 use super::alu;
 use super::environment::Environment;
 use super::lanes::{ALL, Lanes, Mask};
 use super::program::Program;
+use super::reading::Reading;
 use super::run::{Outcome, apply, step};
 use super::warp::{Killed, Warp};
 use line::Line;
 use machine::Machine;
 use segment::{Part, Segment};
+use ways::{Coded, Ways};
 
 /// What this computer runs of what code is made for, if anything.
 pub fn target() -> Option<&'static str> {
@@ -37,6 +44,7 @@ pub fn target() -> Option<&'static str> {
 pub use line::{TOGETHER, Toll};
 pub use listing::listing;
 pub use segment::refusal;
+pub use wall::Texels;
 pub(crate) use wall::{Dwords, prefetch};
 
 /// A compiled program.
@@ -45,6 +53,8 @@ pub struct Routine {
     segments: Vec<Option<Segment>>,
     /// The way through all of them, if there is only one.
     line: Option<Line>,
+    /// The same with requests for texels in the code.
+    ways: Option<Ways>,
 }
 
 impl Routine {
@@ -58,20 +68,61 @@ impl Routine {
         self.line.as_ref()?.toll()
     }
 
+    /// Texture and sampler of each request for texels that can be in the code, if any can.
+    pub fn requests(&self) -> Option<&[[u32; 2]]> {
+        Some(&self.ways.as_ref()?.requests)
+    }
+
+    /// The number of the code of `program`, whose routine this is, that has those of these requests in it of which it is
+    /// said how they are read; if there is such code.
+    pub fn way(&self, program: &Program, readings: &[Option<Reading>]) -> Option<usize> {
+        self.ways.as_ref()?.number(program, readings)
+    }
+
     fn run_together(
         &self,
         program: &Program,
         warps: &mut [Warp],
         environment: &mut impl Environment,
     ) -> bool {
-        let line = self.line.as_ref().filter(|line| line.toll().is_some());
-        line.is_some_and(|line| line.take_together(program, self, warps, environment))
+        let Some(line) = self.line.as_ref().filter(|line| line.toll().is_some()) else { return false };
+        let (line, code) = match self.way_here(program, environment) {
+            Some(way) => {
+                environment.sampled(warps.len() as u64 * u64::from(Mask::BITS));
+                way
+            }
+            None if environment.has_planes(&line.locations) => (line, self),
+            None => return false,
+        };
+        line.take_together(program, code, warps, environment);
+        true
+    }
+
+    /// The line of the way that reads textures as they are here, and the code, if all varyings of it are here.
+    fn way_here(&self, program: &Program, environment: &mut impl Environment) -> Option<(&Line, &Self)> {
+        let way = self.ways.as_ref()?.get(environment.way(program)?)?;
+        let line = way.line.as_ref()?;
+        let are_there = line.locations.is_empty() || environment.has_planes(&line.locations);
+        are_there.then_some((line, way))
     }
 
     fn for_machine(program: &Program, machine: Machine) -> Option<Self> {
-        let segments = segment::segments(program, machine, &mut |_| ());
+        let Self { segments, line, .. } = Self::cut(program, machine, &Coded::default());
+        let ways = line.as_ref().and_then(|line| line.toll()).and_then(|_| Ways::new(program, machine));
+        let has_code = ways.is_some() || segments.iter().any(Option::is_some);
+        has_code.then_some(Self { segments, line, ways })
+    }
+
+    /// With these requests in the code.
+    fn with(program: &Program, machine: Machine, coded: &Coded) -> Option<Self> {
+        let routine = Self::cut(program, machine, coded);
+        routine.segments.iter().any(Option::is_some).then_some(routine)
+    }
+
+    fn cut(program: &Program, machine: Machine, coded: &Coded) -> Self {
+        let segments = segment::segments(program, machine, coded, &mut |_| ());
         let line = Line::new(program, &segments);
-        segments.iter().any(Option::is_some).then_some(Self { segments, line })
+        Self { segments, line, ways: None }
     }
 }
 
@@ -84,9 +135,19 @@ pub fn run(
 ) -> Outcome {
     if let Some(line) = &routine.line
         && warp.may_take(line)
-        && let Some(outcome) = warp.take(line, program, routine, environment)
     {
-        return outcome;
+        let (taken, code) = match routine.way_here(program, environment) {
+            Some(way) => {
+                environment.sampled(warp.flow.executing().count_ones().into());
+                way
+            }
+            None => (line, routine),
+        };
+        if let Some(outcome) = warp.take(taken, program, code, environment) {
+            // Which warps had requests in their code is not the same in every run; what is counted is.
+            warp.compiled = line.compiled();
+            return outcome;
+        }
     }
     loop {
         let done = match warp.pause() {
@@ -144,7 +205,7 @@ impl Warp {
         if self.on_kill == Killed::End {
             self.lane_instructions += segment.instructions * u64::from(executing.count_ones());
         }
-        self.run_parts(program, segment, executing | self.idle);
+        self.run_parts(program, segment, executing | self.idle, environment);
         self.flow.step = segment.last;
         let last = &program.steps[segment.last as usize];
         apply(last, self, executing, environment).err().map(Outcome::from)
@@ -152,14 +213,25 @@ impl Warp {
 
     /// Runs the operations of `segment`, for which there is code, in the lanes of `mask`.
     #[inline]
-    fn run_parts(&mut self, program: &Program, segment: &Segment, mask: Mask) {
+    fn run_parts(
+        &mut self,
+        program: &Program,
+        segment: &Segment,
+        mask: Mask,
+        environment: &impl Environment,
+    ) {
         self.executed += segment.instructions;
         self.compiled += segment.compiled;
         for part in &segment.parts {
             match part {
                 Part::Native(native) => {
                     let code = native.code(program, &segment.locations, mask);
-                    code.expect("there is code").call(&mut self.rows, &mut self.frame, mask);
+                    code.expect("there is code").call(
+                        &mut self.rows,
+                        &mut self.frame,
+                        mask,
+                        environment.texels(),
+                    );
                 }
                 Part::Loops(range) => {
                     alu::run(&program.alus[range.start as usize..range.end as usize], &mut self.rows, mask);

@@ -15,6 +15,7 @@ use super::super::program::{Program, Uniform};
 use super::super::rowmap;
 use super::super::rows::AluOp;
 use super::live::RowSet;
+use super::ways::Coded;
 use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op};
 
 /// Index of a value of a segment.
@@ -29,6 +30,15 @@ pub enum Work {
     Varying(usize),
     /// dsx, dsy.
     Derivative(Axis),
+    /// The request for texels with this number, at s and t: four values, one after the other.
+    Sample(usize),
+}
+
+impl Work {
+    /// How many values it makes.
+    pub fn values(self) -> u32 {
+        if matches!(self, Self::Sample(_)) { 4 } else { 1 }
+    }
 }
 
 /// One computation.
@@ -38,7 +48,7 @@ pub struct Node {
     pub work: Work,
     /// What it reads.
     pub sources: [ValueId; 3],
-    /// What it makes.
+    /// The first value that it makes.
     pub value: ValueId,
     /// The step that it belongs to.
     pub step: u32,
@@ -80,11 +90,17 @@ pub struct Piece {
 }
 
 impl Plan {
-    /// Of these pieces of `program`, behind which the rows `live` are read. Components of the frame are added
-    /// to `locations`: three rows for each.
-    pub fn new(program: &Program, pieces: &[Piece], live: &RowSet, locations: &mut Vec<u16>) -> Self {
+    /// Of these pieces of `program`, behind which the rows `live` are read, with the requests `coded`. Components of the
+    /// frame are added to `locations`: three rows for each.
+    pub fn new(
+        program: &Program,
+        pieces: &[Piece],
+        coded: &Coded,
+        live: &RowSet,
+        locations: &mut Vec<u16>,
+    ) -> Self {
         let (nodes, values, rows, written) = Default::default();
-        let mut builder = Builder { nodes, values, rows, written, locations };
+        let mut builder = Builder { nodes, values, rows, written, locations, coded };
         for piece in pieces {
             for index in piece.alus.clone() {
                 builder.alu(piece.step, index, &program.alus[index as usize]);
@@ -122,6 +138,7 @@ struct Builder<'l> {
     rows: HashMap<Row, ValueId>,
     locations: &'l mut Vec<u16>,
     written: Vec<Row>,
+    coded: &'l Coded,
 }
 
 impl Builder<'_> {
@@ -148,9 +165,16 @@ impl Builder<'_> {
     }
 
     fn node(&mut self, step: u32, work: Work, sources: [ValueId; 3], dst: Row) {
-        let value = self.value(Value::default());
-        self.nodes.push(Node { work, sources, value, step });
+        let value = self.made(step, work, sources);
         self.write(dst, value);
+    }
+
+    /// The first value of a new node.
+    fn made(&mut self, step: u32, work: Work, sources: [ValueId; 3]) -> ValueId {
+        let value = self.values.len() as ValueId;
+        self.values.extend((0..work.values()).map(|_| Value::default()));
+        self.nodes.push(Node { work, sources, value, step });
+        value
     }
 
     fn alu(&mut self, step: u32, index: u32, alu: &Alu) {
@@ -179,7 +203,16 @@ impl Builder<'_> {
                 });
                 self.node(step, Work::Varying(index), [i, j, i], destination.first);
             }
-            _ => unreachable!("is_inline"),
+            Effect::Op(Op::Sample(sample), destination) => {
+                let (plain, number) = (sample.plain(), self.coded.number(step));
+                let [s, t] = plain.expect("a common request").coords.map(|row| self.read(row));
+                let number = number.expect("a request in the code");
+                let first = self.made(step, Work::Sample(number), [s, t, s]);
+                for (row, component) in destination.rows() {
+                    self.write(row, first + component as ValueId);
+                }
+            }
+            _ => unreachable!("is_inline, or coded"),
         }
     }
 
@@ -196,11 +229,11 @@ impl Builder<'_> {
         let mut needed: Vec<Node> = Vec::new();
         // Numbers from the end on are turned round below.
         for node in nodes.iter().rev() {
-            let Value { uses, bits, .. } = &values[node.value as usize];
-            if uses.is_empty() {
+            let made = &values[node.value as usize..][..node.work.values() as usize];
+            if made.iter().all(|value| value.uses.is_empty()) {
                 continue;
             }
-            let bits = *bits;
+            let bits = made.iter().any(|value| value.bits);
             let number = needed.len() as u32;
             needed.push(*node);
             for (n, source) in node.sources.iter().enumerate().take(reads(node, program)) {
@@ -224,7 +257,7 @@ impl Builder<'_> {
 pub fn reads(node: &Node, program: &Program) -> usize {
     match node.work {
         Work::Alu(index) => sources_of(program.alus[index as usize].op),
-        Work::Varying(_) => 2,
+        Work::Varying(_) | Work::Sample(_) => 2,
         Work::Derivative(_) => 1,
     }
 }

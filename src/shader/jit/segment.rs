@@ -14,7 +14,8 @@ use super::machine::Machine;
 use super::names;
 use super::plan::{Piece, Plan, is_inline};
 use super::select;
-use super::wall::Code;
+use super::wall::{Code, Texels};
+use super::ways::Coded;
 
 /// Operations from which on code pays: for fewer the interpreter's loops are as fast as the call.
 const LEAST: usize = 3;
@@ -74,9 +75,9 @@ pub struct Made<'m> {
 }
 
 impl Placed {
-    /// Runs it on the lanes of `mask`.
-    pub fn call(&self, rows: &mut [Lanes], frame: &mut [Lanes], mask: Mask) {
-        self.code.call(rows, &self.pool, frame, mask);
+    /// Runs it on the lanes of `mask`, with the textures of the requests that are in it.
+    pub fn call(&self, rows: &mut [Lanes], frame: &mut [Lanes], mask: Mask, textures: &[Texels<'_>]) {
+        self.code.call(rows, &self.pool, frame, mask, textures);
     }
 
     /// Gives `emitted` a place. It is of the segment of `program` that begins with `step`.
@@ -93,14 +94,16 @@ impl Placed {
 }
 
 impl Native {
-    /// What runs the lanes of `mask`; `locations` are those of the segment.
+    /// What runs the lanes of `mask`, which are all where requests for texels are in the code; `locations` are those of
+    /// the segment.
     pub fn code(&self, program: &Program, locations: &[u16], mask: Mask) -> Option<&Placed> {
         if mask == ALL {
             return Some(&self.all);
         }
         let compile = || {
-            let plan = Plan::new(program, &self.pieces, &self.live, &mut locations.to_vec());
-            Placed::new(&emit(program, plan, self.machine, true).ok()?, program, self.step)
+            let none = Coded::default();
+            let plan = Plan::new(program, &self.pieces, &none, &self.live, &mut locations.to_vec());
+            Placed::new(&emit(program, plan, &none, self.machine, true).ok()?, program, self.step)
         };
         self.some.get_or_init(compile).as_ref()
     }
@@ -120,7 +123,7 @@ pub fn refusal() -> Option<String> {
 }
 
 /// Steps at which control can arrive other than from the one before, and step 0.
-fn targets(program: &Program) -> HashSet<u32> {
+fn targets(program: &Program, coded: &Coded) -> HashSet<u32> {
     let mut targets = HashSet::from_iter([0]);
     for (index, step) in (0..).zip(&program.steps) {
         match &step.effect {
@@ -128,26 +131,28 @@ fn targets(program: &Program) -> HashSet<u32> {
             Effect::Call { target } => _ = targets.insert(*target),
             _ => {}
         }
-        if !is_inline(&step.effect, program) {
+        if !is_inline(&step.effect, program) && coded.number(index).is_none() {
             targets.insert(index + 1);
         }
     }
     targets
 }
 
-/// The segments of `program`, by the step that they begin with; `look` sees all code that is made.
+/// The segments of `program`, by the step that they begin with, with the requests `coded`; `look` sees all code that is
+/// made.
 pub fn segments(
     program: &Program,
     machine: Machine,
+    coded: &Coded,
     look: &mut dyn FnMut(&Made<'_>),
 ) -> Vec<Option<Segment>> {
-    let targets = targets(program);
+    let targets = targets(program, coded);
     let liveness = Liveness::new(program, RowSet::registers());
     let steps = 0..program.steps.len() as u32;
     let mut cut = |first: u32| {
         let (parts, pieces, locations) = Default::default();
         let liveness = &liveness;
-        let cutter = Cutter { program, machine, liveness, first, parts, pieces, locations, look };
+        let cutter = Cutter { program, machine, coded, liveness, first, parts, pieces, locations, look };
         cutter.cut(&targets)
     };
     steps.map(|step| if targets.contains(&step) { cut(step) } else { None }).collect()
@@ -174,6 +179,7 @@ fn interpreted(program: &Program, parts: &[Part], last: u32) -> u64 {
 struct Cutter<'c> {
     program: &'c Program,
     machine: Machine,
+    coded: &'c Coded,
     liveness: &'c Liveness,
     first: u32,
     parts: Vec<Part>,
@@ -192,7 +198,8 @@ impl Cutter<'_> {
             let step = self.program.steps.get(index as usize)?;
             instructions += u64::from(step.instructions);
             self.operations(index, step.first..step.end)?;
-            if !is_inline(&step.effect, self.program) || targets.contains(&(index + 1)) {
+            let is_inline = is_inline(&step.effect, self.program) || self.coded.number(index).is_some();
+            if !is_inline || targets.contains(&(index + 1)) {
                 break;
             }
             self.pieces.push(Piece { step: index, alus: 0..0, effect: true });
@@ -254,8 +261,8 @@ impl Cutter<'_> {
     }
 
     fn native(&mut self, pieces: Vec<Piece>, live: RowSet) -> Result<Part, Vec<Piece>> {
-        let plan = Plan::new(self.program, &pieces, &live, &mut self.locations);
-        let emitted = emit(self.program, plan, self.machine, false);
+        let plan = Plan::new(self.program, &pieces, self.coded, &live, &mut self.locations);
+        let emitted = emit(self.program, plan, self.coded, self.machine, false);
         let placed = emitted.ok().and_then(|emitted| {
             (self.look)(&Made { step: self.first, emitted: &emitted });
             Placed::new(&emitted, self.program, self.first)

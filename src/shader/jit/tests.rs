@@ -7,7 +7,8 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use super::machine::Machine;
 use super::segment::{Part, Segment};
-use super::{Routine, TOGETHER, run, select};
+use super::ways::Ways;
+use super::{Dwords, Routine, TOGETHER, Texels, run, select};
 use crate::shader::alu::Alu;
 use crate::shader::effect::Effect;
 use crate::shader::extra::Extra;
@@ -17,7 +18,8 @@ use crate::shader::summary::Summary;
 use crate::shader::tests::reference::{EDGES, MASKS, is_compare, is_float, sources};
 use crate::shader::tests::seed::random_cases;
 use crate::shader::{
-    ALL, Environment, Killed, LANES, Lanes, Mask, Op, Outcome, Plain, PlainLevel, Refused, Warp,
+    ALL, Environment, Killed, LANES, Lanes, Mask, Op, Outcome, Part as Component, Plain, PlainLevel, Reading,
+    Refused, TexelExtent, Warp,
 };
 
 /// Machines that this computer can play.
@@ -484,4 +486,78 @@ fn varyings_and_derivatives_are_in_the_code() {
     }
     let values: Vec<u32> = (0..16 * LANES).map(|n| (n as f32 / 77.0).to_bits()).collect();
     same(&words, &values, ALL, 0, Killed::Help);
+}
+
+/// What a program that asks once for texels answers, read in pairs or one by one, which has to be the same.
+fn sampled(reading: Reading, texels: Texels<'_>) -> Vec<Lanes> {
+    let program = Program::new(&assemble("sam (f32)(xyzw)r1.x, r0.x, s#0, t#0\nend\n").unwrap()).unwrap();
+    let ways = Ways::new(&program, Machine::Avx512).expect("a request that can be in the code");
+    let coords = |step: f32| Lanes(std::array::from_fn(|lane| (lane as f32 * step - 0.3).to_bits()));
+    let [pairs, single] = [true, false].map(|by_pairs| {
+        let mut coded = ways.coded(&[Some(reading)]);
+        coded.by_pairs = by_pairs;
+        let way = Routine::with(&program, Machine::Avx512, &coded).expect("code");
+        let Part::Native(native) = &native(&way).parts[0] else { unreachable!("all of it is compiled") };
+        let mut warp = Warp::new(&program, &[]);
+        warp.restart(&program, ALL, 0);
+        (*warp.full_mut(0), *warp.full_mut(1)) = (coords(0.05), coords(0.031));
+        let code = native.code(&program, &[], ALL).expect("code");
+        code.call(&mut warp.rows, &mut [Lanes::ZERO; 64], ALL, &[texels]);
+        (4..8).map(|id| *warp.full(id)).collect::<Vec<Lanes>>()
+    });
+    assert!(pairs == single, "{reading:?}");
+    pairs
+}
+
+/// What textures say of their size is not relied on: nothing but their own dwords is read.
+#[test]
+fn code_reads_nothing_beside_a_texture() {
+    if Machine::here() != Some(Machine::Avx512) {
+        return eprintln!("SKIPPED: no AVX-512");
+    }
+    let mut around = vec![0u8; 4 * 90];
+    around[4 * 30..4 * 60].fill(0x40);
+    let (expected, components) =
+        (Lanes::splat((64.0f32 / 255.0).to_bits()), [0, 1, 2, 3].map(Component::Byte));
+    let other: Vec<u8> = (0..4 * 40u32).map(|byte| (byte.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+    for (is_linear, repeats) in
+        [(false, [false; 2]), (true, [false; 2]), (true, [true; 2]), (true, [true, false])]
+    {
+        let reading = Reading { is_linear, repeats, components };
+        let texels = |bytes, size, offset, pitch| {
+            let dwords = Dwords::new(bytes).expect("two of them");
+            Texels::new(dwords, TexelExtent::new(size, (offset, pitch), &reading))
+        };
+        for (size, offset, pitch) in [
+            ([1000, 1000], 0, 1000),
+            ([3, 3], 29, 3),
+            ([3, 3], u32::MAX, 3),
+            ([32767, 32767], 1 << 31, 32767),
+            ([0, 0], 0, 0),
+            ([u32::MAX, u32::MAX], 12, u32::MAX),
+        ] {
+            let found = sampled(reading, texels(&around[4 * 30..4 * 60], size, offset, pitch));
+            assert_eq!(found, [expected; 4], "{reading:?} {size:?} {offset} {pitch}");
+        }
+        let found = sampled(reading, texels(&other, [5, 4], 3, 8));
+        assert!(found.iter().any(|row| row.0.iter().any(|bits| *bits != row[0])), "{reading:?}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "textures.len() >= of_textures")]
+fn code_is_not_run_without_its_textures() {
+    if Machine::here() != Some(Machine::Avx512) {
+        panic!("textures.len() >= of_textures: SKIPPED, no AVX-512");
+    }
+    let text = "sam (f32)(x)r1.x, r0.x, s#0, t#0\nsam (f32)(x)r1.y, r0.x, s#0, t#0\nend\n";
+    let program = Program::new(&assemble(text).unwrap()).unwrap();
+    let ways = Ways::new(&program, Machine::Avx512).expect("requests that can be in the code");
+    let reading = Reading { is_linear: false, repeats: [false; 2], components: [Component::Byte(0); 4] };
+    let way = Routine::with(&program, Machine::Avx512, &ways.coded(&[Some(reading); 2])).expect("code");
+    let Part::Native(native) = &native(&way).parts[0] else { unreachable!("all of it is compiled") };
+    let extent = TexelExtent::new([2, 2], (0, 2), &reading);
+    let texels = Texels::new(Dwords::new(&[0; 16]).unwrap(), extent);
+    let code = native.code(&program, &[], ALL).expect("code");
+    code.call(&mut Warp::new(&program, &[]).rows, &mut [Lanes::ZERO; 64], ALL, &[texels]);
 }

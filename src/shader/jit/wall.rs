@@ -8,8 +8,11 @@
 //! - Behind the code lies a page that is neither readable nor executable, so that control that would run out
 //!   of the code stops there.
 //! - Emitted code is a leaf: it neither calls nor touches the stack, it writes nothing but rows and frame and
-//!   reads nothing but those and the pool, within the [`Extent`] that the emitter measured: [`Code::call`] refuses
-//!   slices that are shorter. It uses registers alone that a caller of its ABI expects to lose.
+//!   reads nothing but those, the pool and the textures, within the [`Extent`] that the emitter measured: [`Code::call`]
+//!   refuses slices that are shorter. It uses registers alone that a caller of its ABI expects to lose.
+//! - What it reads through a texture are dwords whose numbers it has lowered to the last one, or pairs of them to the
+//!   last but one, in `Assembler::gather` and `gather_pairs`, which emit all such loads. Both numbers stand in [`Texels`],
+//!   which only this module makes, of memory that is lent for as long.
 //! - [`prefetch`] hints at memory that is there.
 //! - [`Dwords`] reads at 8 or 16 places at once, each of which is lowered to the last one that is in the slice.
 #![allow(unsafe_code, reason = "the wall: see its documentation")]
@@ -20,6 +23,8 @@ use std::arch::x86_64::{
 };
 use std::ffi::c_void;
 use std::io;
+use std::marker::PhantomData;
+use std::mem::offset_of;
 use std::ptr::{NonNull, null_mut};
 use std::slice;
 use std::sync::LazyLock;
@@ -27,6 +32,7 @@ use std::sync::LazyLock;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
 use super::super::lanes::{Lanes, Mask};
+use super::super::reading::TexelExtent;
 
 /// Bytes that the processor fetches at once.
 const CACHE_LINE: usize = 64;
@@ -46,7 +52,7 @@ pub struct Dwords<'a> {
 
 /// Whether the processor is AMD's: those read what is gathered one after the other, however wide it is (Zen 5: 16 pairs
 /// take 3.7 ns, twice 16 dwords 6.4). On Intel's (Sapphire Rapids) pairs took longer.
-static GATHERS_ONE_BY_ONE: LazyLock<bool> = LazyLock::new(|| {
+pub(super) static GATHERS_ONE_BY_ONE: LazyLock<bool> = LazyLock::new(|| {
     let vendor = __cpuid(0);
     [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD"
 });
@@ -97,6 +103,71 @@ impl<'a> Dwords<'a> {
     }
 }
 
+/// A level of a texture of dwords, for emitted code, which reads it field by field ([`Field`]).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Texels<'a> {
+    /// The first dword.
+    first: *const u8,
+    /// Number of the last dword.
+    last: u32,
+    /// Of the one before it.
+    last_pair: u32,
+    extent: TexelExtent,
+    lent: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: what it points to is only read, and is lent like a slice of bytes, which all threads may have.
+unsafe impl Send for Texels<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Texels<'_> {}
+
+/// A number of [`Texels`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// [`TexelExtent::units`] of an axis.
+    Units(usize),
+    /// [`TexelExtent::size`] of an axis.
+    Size(usize),
+    /// [`TexelExtent::but_one`] of an axis.
+    ButOne(usize),
+    /// [`TexelExtent::offset`].
+    Offset,
+    /// [`TexelExtent::pitch`].
+    Pitch,
+    /// The last dword.
+    Last,
+    /// The one before it.
+    LastPair,
+}
+
+impl Field {
+    /// Bytes before it.
+    pub fn offset(self) -> usize {
+        let extent = offset_of!(Texels<'_>, extent);
+        match self {
+            Self::Units(axis) => extent + offset_of!(TexelExtent, units) + 4 * axis,
+            Self::Size(axis) => extent + offset_of!(TexelExtent, size) + 4 * axis,
+            Self::ButOne(axis) => extent + offset_of!(TexelExtent, but_one) + 4 * axis,
+            Self::Offset => extent + offset_of!(TexelExtent, offset),
+            Self::Pitch => extent + offset_of!(TexelExtent, pitch),
+            Self::Last => offset_of!(Texels<'_>, last),
+            Self::LastPair => offset_of!(Texels<'_>, last_pair),
+        }
+    }
+}
+
+impl<'a> Texels<'a> {
+    /// The address of the first dword comes first.
+    pub const ADDRESS: usize = offset_of!(Self, first);
+
+    /// Those of `dwords`.
+    pub fn new(dwords: Dwords<'a>, extent: TexelExtent) -> Self {
+        let Dwords { bytes, last, .. } = dwords;
+        Self { first: bytes.as_ptr(), last, last_pair: last - 1, extent, lent: PhantomData }
+    }
+}
+
 /// Has the processor fetch `items`, which will be read soon.
 #[inline]
 pub fn prefetch<T>(items: &[T]) {
@@ -115,10 +186,12 @@ pub struct Extent {
     pub pool: usize,
     /// Of what the environment gives, and of values without a register.
     pub frame: usize,
+    /// Of textures.
+    pub textures: usize,
 }
 
-/// What emitted code is called as: rows, pool, frame, the lanes that execute.
-type Entry = unsafe extern "sysv64" fn(*mut Lanes, *const Lanes, *mut Lanes, Mask);
+/// What emitted code is called as: rows, pool, frame, the lanes that execute, textures.
+type Entry = unsafe extern "sysv64" fn(*mut Lanes, *const Lanes, *mut Lanes, Mask, *const Texels<'_>);
 
 /// Machine code that can run.
 pub struct Code {
@@ -159,14 +232,22 @@ impl Code {
     ///
     /// # Panics
     /// When a slice is shorter than the code's extent.
-    pub fn call(&self, rows: &mut [Lanes], pool: &[Lanes], frame: &mut [Lanes], mask: Mask) {
-        let Extent { rows: of_rows, pool: of_pool, frame: of_frame } = self.extent;
+    pub fn call(
+        &self,
+        rows: &mut [Lanes],
+        pool: &[Lanes],
+        frame: &mut [Lanes],
+        mask: Mask,
+        textures: &[Texels<'_>],
+    ) {
+        let Extent { rows: of_rows, pool: of_pool, frame: of_frame, textures: of_textures } = self.extent;
         assert!(rows.len() >= of_rows && pool.len() >= of_pool && frame.len() >= of_frame);
+        assert!(textures.len() >= of_textures);
         // SAFETY: the pages hold a whole function of this ABI, which the emitter made, and it touches no more of
-        // the slices than was just checked.
+        // the slices than was just checked, and of the memory behind textures nothing beyond their last dword.
         unsafe {
             let entry = std::mem::transmute::<*mut c_void, Entry>(self.pages.as_ptr());
-            entry(rows.as_mut_ptr(), pool.as_ptr(), frame.as_mut_ptr(), mask);
+            entry(rows.as_mut_ptr(), pool.as_ptr(), frame.as_mut_ptr(), mask, textures.as_ptr());
         }
     }
 

@@ -6,7 +6,7 @@ mod operands;
 mod random;
 pub(super) mod reference;
 #[path = "../../../decoder/tests/seed/mod.rs"]
-pub(super) mod seed;
+pub(crate) mod seed;
 
 use a4emu_decoder::isa::ir3::program::assemble;
 use seed::random_cases;

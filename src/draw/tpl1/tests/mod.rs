@@ -1,4 +1,6 @@
 //! Small textures built by hand, sampled through a bank as a draw does.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod code;
 mod cube;
 mod fetch;
 mod filter;

@@ -26,7 +26,7 @@ const LIMITS: [[u32; 2]; 7] =
     [[0, 14 << 8], [0, 14 << 8], [0, 32], [0, 0], [64, 128], [1 << 8, 1 << 8], [3 << 8, 1 << 8]];
 
 /// Coordinates of a warp: a slope, some of them something else.
-fn coords() -> impl Strategy<Value = Lanes> {
+pub fn coords() -> impl Strategy<Value = Lanes> {
     let odd = prop_oneof![
         5 => Just(None),
         1 => prop_oneof![Just(f32::NAN), Just(f32::INFINITY), Just(-0.0), Just(1.0), Just(1e9), -2.0f32..2.0].prop_map(Some),
@@ -40,7 +40,7 @@ fn coords() -> impl Strategy<Value = Lanes> {
 }
 
 /// Textures and samplers whose requests are common, the bytes of some cut off.
-fn scene() -> impl Strategy<Value = Scene> {
+pub fn scene() -> impl Strategy<Value = Scene> {
     // Rows of some are far apart.
     let more = prop_oneof![7 => Just(0u32), 1 => Just(4 << 15)];
     let texture = (0..FORMATS.len(), 1u32..40, 1u32..40, 1u32..5, any::<bool>(), any::<u32>(), more);

@@ -1,0 +1,274 @@
+//! Requests for texels within the code: a level of a texture whose texels are dwords of normalised bytes, filtered.
+//!
+//! The steps are those of the texture unit's own AVX-512 (`tpl1/planar/avx512`), of the same bits: positions in 1/256 of
+//! a texel are integers, and a byte under the bits of 2^23 is what it stands for after one fused operation.
+use iced_x86::Code;
+
+use super::super::reading::{Part, Reading};
+use super::assembler::{Flag, Source};
+use super::emit::{Emitter, Refusal};
+use super::machine::Vector;
+use super::plan::Node;
+use super::wall::Field;
+use super::ways::Coded;
+use crate::format::unorm_step;
+
+/// Bits of a position behind the texel's number.
+const FRACTION: u32 = 8;
+
+/// Added to a byte as the low bits of a float: its last mantissa bit is worth 1.
+const ABOVE: f32 = (1 << 23) as f32;
+
+/// Where the request at hand is.
+#[derive(Clone, Copy)]
+struct Request {
+    /// Its number.
+    texture: usize,
+    reading: Reading,
+    by_pairs: bool,
+    flag: Flag,
+}
+
+impl Request {
+    fn field(&self, field: Field) -> Source {
+        Source::Texture(self.texture, field)
+    }
+}
+
+/// The registers with the components of the request with this number that are `wanted`, bit 0 for x.
+pub fn sample(
+    e: &mut Emitter<'_>,
+    texture: usize,
+    coded: &Coded,
+    node: &Node,
+    wanted: u32,
+) -> Result<[Option<u8>; 4], Refusal> {
+    let (reading, by_pairs) = (coded.readings[texture], coded.by_pairs);
+    let request = Request { texture, reading, by_pairs, flag: e.flag()? };
+    let coords = [e.register(node.sources[0])?, e.register(node.sources[1])?];
+    let taps = match reading.is_linear {
+        true => Taps::Four(linear(e, &request, coords)?),
+        false => Taps::One(nearest(e, &request, coords)?),
+    };
+    let bytes = Bytes::new(e)?;
+    let mut out = [None; 4];
+    for (c, out) in out.iter_mut().enumerate().filter(|(c, _)| wanted >> c & 1 != 0) {
+        *out = Some(match (reading.components[c], &taps) {
+            (Part::Constant(bits), _) => e.constant(bits)?,
+            (Part::Byte(byte), Taps::One(texels)) => {
+                let value = e.temporary()?;
+                bytes.value(e, value, *texels, byte);
+                value
+            }
+            (Part::Byte(byte), Taps::Four(taps)) => taps.mixed(e, &bytes, byte)?,
+        });
+    }
+    Ok(out)
+}
+
+/// The texels that components are made of.
+enum Taps {
+    One(u8),
+    Four(Four),
+}
+
+/// The four texels around positions, left before right and upper before lower, what the right and the lower ones weigh,
+/// and registers for three numbers.
+struct Four {
+    texels: [u8; 4],
+    weights: [u8; 2],
+    spare: [u8; 3],
+}
+
+impl Four {
+    fn mixed(&self, e: &mut Emitter<'_>, bytes: &Bytes, byte: u32) -> Result<u8, Refusal> {
+        let [b, c, d] = self.spare;
+        let a = e.temporary()?;
+        for (value, texels) in [a, b, c, d].into_iter().zip(self.texels) {
+            bytes.value(e, value, texels, byte);
+        }
+        let [x, y] = self.weights;
+        mix(e, a, b, x);
+        mix(e, c, d, x);
+        mix(e, a, c, y);
+        Ok(a)
+    }
+}
+
+/// The blend of every linear filter: `a` becomes `a + weight * (b - a)`; what is in `b` is lost.
+fn mix(e: &mut Emitter<'_>, a: u8, b: u8, weight: u8) {
+    e.asm.two(Vector::Sub, b, b, Source::Register(a));
+    e.asm.two(Vector::Mul, b, weight, Source::Register(b));
+    e.asm.two(Vector::Add, a, a, Source::Register(b));
+}
+
+/// What makes numbers of bytes.
+struct Bytes {
+    lowest: u8,
+    step: u8,
+    above: Source,
+    above_steps: Source,
+}
+
+impl Bytes {
+    fn new(e: &mut Emitter<'_>) -> Result<Self, Refusal> {
+        let step: f32 = unorm_step(8);
+        let (above, above_steps) = (ABOVE.to_bits(), (ABOVE * step).to_bits());
+        Ok(Self {
+            lowest: e.constant(0xff)?,
+            step: e.constant(step.to_bits())?,
+            above: e.asm.constant(above),
+            above_steps: e.asm.constant(above_steps),
+        })
+    }
+
+    /// `dst` takes what this byte of `texels` stands for.
+    fn value(&self, e: &mut Emitter<'_>, dst: u8, texels: u8, byte: u32) {
+        match byte {
+            0 => e.asm.load(dst, Source::Register(texels)),
+            _ => e.asm.immediate(Vector::ShiftRightBy, dst, texels, 8 * byte),
+        }
+        // (dst & lowest) | above
+        e.asm.three(
+            Code::EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8,
+            dst,
+            self.lowest,
+            self.above,
+            Some(0xea),
+        );
+        // step * dst - above_steps
+        let form = Code::EVEX_Vfmsub213ps_zmm_k1z_zmm_zmmm512b32_er;
+        e.asm.three(form, dst, self.step, self.above_steps, None);
+    }
+}
+
+/// A coordinate in units of an axis, from 0 to all of them, in a new register.
+fn position(e: &mut Emitter<'_>, request: &Request, axis: usize, coord: u8) -> Result<u8, Refusal> {
+    let (zero, units) = (e.asm.constant(0), request.field(Field::Units(axis)));
+    let at = e.temporary()?;
+    // Where one of two is NaN the second counts, which the law has in the same places.
+    match request.reading.repeats[axis] {
+        true => {
+            let one = e.asm.constant(1f32.to_bits());
+            e.asm.immediate(Vector::Round, at, coord, 0b1001);
+            e.asm.two(Vector::Sub, at, coord, Source::Register(at));
+            e.asm.two(Vector::Max, at, at, zero);
+            e.asm.two(Vector::Min, at, at, one);
+            e.asm.two(Vector::Mul, at, at, units);
+        }
+        false => {
+            e.asm.two(Vector::Mul, at, coord, units);
+            e.asm.two(Vector::Max, at, at, zero);
+            e.asm.two(Vector::Min, at, at, units);
+        }
+    }
+    e.asm.one(Vector::FloatToSigned, at, Source::Register(at));
+    Ok(at)
+}
+
+/// `texel`, in `-1..size`, becomes the one that it stands for; `spare` is lost.
+fn low(e: &mut Emitter<'_>, request: &Request, axis: usize, [texel, spare]: [u8; 2]) {
+    match request.reading.repeats[axis] {
+        true => {
+            // -1 is the highest of the unsigned numbers.
+            e.asm.two(Vector::AddInteger, spare, texel, request.field(Field::Size(axis)));
+            e.asm.two(Vector::MinUnsigned, texel, texel, Source::Register(spare));
+        }
+        false => {
+            let zero = e.asm.constant(0);
+            e.asm.two(Vector::MaxSigned, texel, texel, zero);
+        }
+    }
+}
+
+/// The same of one in `0..=size`.
+fn high(e: &mut Emitter<'_>, request: &Request, axis: usize, [texel, spare]: [u8; 2]) {
+    match request.reading.repeats[axis] {
+        true => {
+            e.asm.two(Vector::SubInteger, spare, texel, request.field(Field::Size(axis)));
+            e.asm.two(Vector::MinUnsigned, texel, texel, Source::Register(spare));
+        }
+        false => e.asm.two(Vector::MinSigned, texel, texel, request.field(Field::ButOne(axis))),
+    }
+}
+
+/// The number of a row becomes that of its first dword; `spare` is lost. Rows and pitches have 15 bits.
+fn row(e: &mut Emitter<'_>, request: &Request, [row, spare]: [u8; 2]) {
+    e.asm.spread(spare, request.field(Field::Pitch));
+    e.asm.three(Code::EVEX_Vpmaddwd_zmm_k1z_zmm_zmmm512, row, row, Source::Register(spare), None);
+    e.asm.two(Vector::AddInteger, row, row, request.field(Field::Offset));
+}
+
+/// The texels that positions fall into.
+fn nearest(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<u8, Refusal> {
+    let (x, y) = (position(e, request, 0, s)?, position(e, request, 1, t)?);
+    let spare = e.temporary()?;
+    high(e, request, 0, [x, spare]);
+    high(e, request, 1, [y, spare]);
+    row(e, request, [y, spare]);
+    e.asm.two(Vector::AddInteger, x, x, Source::Register(y));
+    e.asm.gather(request.texture, request.flag, y, x);
+    Ok(y)
+}
+
+/// The texels around positions, and their weights.
+fn linear(e: &mut Emitter<'_>, request: &Request, [s, t]: [u8; 2]) -> Result<Four, Refusal> {
+    let mut at = [position(e, request, 0, s)?, position(e, request, 1, t)?];
+    let (half, rest) = (e.asm.constant(1 << (FRACTION - 1)), e.asm.constant((1 << FRACTION) - 1));
+    let unit = e.asm.constant((1.0 / (1 << FRACTION) as f32).to_bits());
+    let weights = [e.temporary()?, e.temporary()?];
+    for (at, weight) in at.iter_mut().zip(weights) {
+        // Counted from the centre of the texel before.
+        e.asm.two(Vector::SubInteger, *at, *at, half);
+        e.asm.two(Vector::And, weight, *at, rest);
+        e.asm.one(Vector::SignedToFloat, weight, Source::Register(weight));
+        e.asm.two(Vector::Mul, weight, weight, unit);
+        e.asm.immediate(Vector::ShiftRightSignedBy, *at, *at, FRACTION);
+    }
+    let ([column, upper], lower, spare) = (at, e.temporary()?, e.temporary()?);
+    let one = e.asm.constant(1);
+    e.asm.two(Vector::AddInteger, lower, upper, one);
+    low(e, request, 1, [upper, spare]);
+    high(e, request, 1, [lower, spare]);
+    row(e, request, [upper, spare]);
+    row(e, request, [lower, spare]);
+    let other = e.temporary()?;
+    let texels = [e.temporary()?, e.temporary()?, e.temporary()?, e.temporary()?];
+    let [upper_left, upper_right, lower_left, lower_right] = texels;
+    // Less than the last column, unsigned, in every lane: then the right texels are behind the left ones.
+    let less = Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
+    e.asm.compare_integers(less, request.flag, column, request.field(Field::ButOne(0)), Some(1));
+    let (apart, done) = (e.asm.label(), e.asm.label());
+    e.asm.jump_unless_all(request.flag, apart);
+    for (row, [left, right]) in [(upper, [upper_left, upper_right]), (lower, [lower_left, lower_right])] {
+        e.asm.two(Vector::AddInteger, spare, row, Source::Register(column));
+        match request.by_pairs {
+            true => e.asm.gather_pairs(request.texture, request.flag, [left, right], [spare, other]),
+            false => {
+                let one = e.asm.constant(1);
+                e.asm.two(Vector::AddInteger, right, spare, one);
+                e.asm.load(left, Source::Register(right));
+                e.asm.gather(request.texture, request.flag, right, left);
+                e.asm.gather(request.texture, request.flag, left, spare);
+            }
+        }
+    }
+    e.asm.jump(done);
+    e.asm.bind(apart);
+    // The right column is where the last texel goes until it is read.
+    let right = lower_right;
+    e.asm.two(Vector::AddInteger, right, column, one);
+    high(e, request, 0, [right, spare]);
+    low(e, request, 0, [column, spare]);
+    for (row, column, texels) in [
+        (upper, column, upper_left),
+        (upper, right, upper_right),
+        (lower, column, lower_left),
+        (lower, right, lower_right),
+    ] {
+        e.asm.two(Vector::AddInteger, spare, row, Source::Register(column));
+        e.asm.gather(request.texture, request.flag, texels, spare);
+    }
+    e.asm.bind(done);
+    Ok(Four { texels, weights, spare: [column, upper, lower] })
+}
