@@ -109,7 +109,7 @@ impl<'a> Dwords<'a> {
 #[cfg(target_arch = "x86_64")]
 impl<'a> Texels<'a> {
     /// Never called.
-    pub fn new(dwords: Dwords<'a>, _: TexelExtent) -> Self {
+    pub(crate) fn new(dwords: Dwords<'a>, _: TexelExtent) -> Self {
         match dwords.0 {}
     }
 }
