@@ -12,6 +12,7 @@
 //! - `record`: what is recorded of draws.
 //! - [`rerun`]: draws of a buffer that runs again for the next tile.
 //! - `resolve`: draws of the resolve pass.
+//! - `scope`: what a draw can change, and what of that is paid for.
 //! - `unmade`: small draws whose primitives others make.
 //! - `whole`: the stages that take whole primitives.
 
@@ -24,6 +25,7 @@ mod parts;
 mod record;
 pub mod rerun;
 mod resolve;
+mod scope;
 mod unmade;
 mod whole;
 
@@ -36,7 +38,6 @@ use crate::budget::Work;
 use crate::fault::{Fault, Miss};
 use crate::fidelity::Line;
 use crate::gpu::{Gpu, Stage};
-use crate::memory::Memory;
 use crate::pass::Pass;
 use crate::spare::Spare;
 
@@ -48,21 +49,20 @@ use record::{
     record_cost, record_end, record_fragments, record_log, record_outside, record_primitives,
     record_unsupported, record_vertices, unknown_type,
 };
+use scope::{affordable, drawable, is_out_of_sight, plan, reads, visible};
 use unmade::Unmade;
 use whole::{feed_back, whole_primitives};
 
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
 use super::ds::state::DomainState;
-use super::fs::bands::Visible;
 use super::fs::batch::{Batch, Finished, Waiting};
 use super::fs::copies::Left;
 use super::fs::reasons::Reasons;
 use super::fs::state::{FragmentInputs, FragmentState};
-use super::fs::{DrawState, FragmentDraw, Plan};
+use super::fs::{DrawState, FragmentDraw};
 use super::gras::layers::{self, Grouping, Layer};
 use super::gras::primitives::Primitives;
-use super::gras::raster::Rect;
 use super::gras::setup::{self, PrimitiveState};
 use super::gras::viewport::Projection;
 use super::gs::cost::DispatchCosts;
@@ -73,7 +73,7 @@ use super::pc::state::PatchState;
 use super::primitive_cache::{PrimitiveCache, looked_through};
 use super::rb::rendered::Surfaces;
 use super::rb::state::{Targets, discards};
-use super::rb::surface::{Reads, Surface, copied, reachable, with_rows};
+use super::rb::surface::{Surface, copied, with_rows};
 use super::sp::kept::NoStage;
 use super::sp::launch::Threads;
 use super::sp::programs::Programs;
@@ -351,11 +351,6 @@ fn known_primitives(
     Ok(gpu.pipeline.primitives.find(slot, &stages.vertex, state, &gpu.mem))
 }
 
-/// Whether nothing of `made` is within the scissor.
-fn is_out_of_sight(made: &Primitives, targets: &Targets) -> bool {
-    made.extent.intersect(targets.scissor).is_empty()
-}
-
 /// What reaches the rasteriser. `None` when the primitive type is not supported. `rests` are the guesses that the draw
 /// rests on, if those are noted.
 fn primitives(
@@ -519,45 +514,6 @@ fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Prim
     record_outside(gpu, surfaces, &outside);
     record_fragments(gpu, shaded.results.iter().sum(), shaded.log);
     Ok(())
-}
-
-/// How the fragments of a draw are handled. Whoever asks what shaders take, or what becomes of pixels, sees them run.
-fn plan(gpu: &mut Gpu, state: &DrawState) -> Plan {
-    let plan = Plan::new(state, &mut gpu.mem, &mut gpu.budget);
-    let is_looked_at = gpu.pipeline.costs.is_some() || gpu.pipeline.reasons.is_some();
-    if is_looked_at { plan.without_copy() } else { plan }
-}
-
-/// Whether fragments read the buffers of `surfaces` in memory.
-fn reads(stage: &StageState, surfaces: &[Surface], mem: &Memory) -> Reads {
-    let anywhere = stage.summary.loads || stage.summary.stores;
-    let mut buffers = surfaces.iter().filter_map(|surface| surface.buffer(mem));
-    match anywhere || buffers.any(|buffer| stage.textures.reads(buffer)) {
-        true => Reads::Surfaces,
-        false => Reads::Elsewhere,
-    }
-}
-
-/// What a draw of `made` to `surfaces` can change; `None` when there is nothing.
-fn visible(gpu: &Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Option<Visible> {
-    if is_out_of_sight(made, &state.targets) {
-        return None;
-    }
-    Visible::of(&made.bounds, drawable(gpu, state, surfaces))
-}
-
-/// The pixels that a draw to `surfaces` may change: within the scissor, and where there is memory.
-fn drawable(gpu: &Gpu, state: &DrawState, surfaces: &[Surface]) -> Rect {
-    state.targets.scissor.intersect(reachable(surfaces, gpu.chip.gmem_bytes(), &gpu.mem))
-}
-
-/// How many of the primitives with these `bounds`, of which so much is visible, the budget pays for, which it does.
-fn affordable(gpu: &mut Gpu, bounds: &[Rect], Visible { area, pixels, .. }: Visible) -> usize {
-    if gpu.budget.affords(Work::Pixel, pixels) && gpu.budget.take(Work::Pixel, pixels) {
-        return bounds.len();
-    }
-    let touched = bounds.iter().map(|bounds| bounds.intersect(area).area());
-    touched.take_while(|pixels| gpu.budget.take(Work::Pixel, *pixels)).count()
 }
 
 // Registers to state.
