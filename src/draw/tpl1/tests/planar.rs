@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::draw::tpl1::planar::Planar;
-use crate::draw::tpl1::{Border, Sampler, Texture};
+use crate::draw::tpl1::{Border, BoundBank, Sampler, Texture};
 
 /// Formats that are common, with the bytes of a texel; the most common more often.
 const FORMATS: [(TexFmt, u32); 10] = [
@@ -101,5 +101,27 @@ proptest! {
         };
         prop_assert_eq!([&common, &general].map(is_common), [true, false]);
         prop_assert_eq!(scene.ask(&common), scene.ask(&general));
+    }
+}
+
+/// What is kept of a texture is for the sampler that asked first.
+#[test]
+fn a_texture_is_read_with_the_sampler_that_asks() {
+    let scene = Scene::row(&[0, 255, 0, 255]);
+    let memory = scene.memory();
+    let samplers = [scene.sampler_words(), scene.clone().linear().sampler_words()];
+    let bank = TextureBank::new(&[scene.texture_words()], &samplers, BORDERS, scene.model, &memory);
+    let at = Lanes::splat(0.25f32.to_bits());
+    let coords = [&at, &at];
+    let red = |bound: &BoundBank<'_>, sampler| {
+        let asked = Sample { slots: Slots::Uniform { sampler, texture: 0 }, ..request(&coords) };
+        let mut out = [Lanes::ZERO; 4];
+        bound.filter(&asked.plain().expect("a common one"), &mut out).expect("a common texture");
+        f32::from_bits(out[0][0])
+    };
+    for order in [[0, 1, 0], [1, 0, 1]] {
+        let bound = bank.bind(&memory);
+        let expected = order.map(|sampler| [255.0, 127.5][sampler as usize]);
+        assert_eq!(order.map(|sampler| steps(red(&bound, sampler))), expected);
     }
 }
