@@ -2,7 +2,7 @@
 
 use super::alu::Row;
 use super::effect::Effect;
-use super::ops::{Destination, Op, Plain, Precision, Varying};
+use super::ops::{Destination, Op, Plain, Precision};
 use super::program::{Program, Step, Uniform};
 use super::rowmap::{FULL, REGISTERS, UNIFORMS};
 
@@ -49,7 +49,7 @@ impl Program {
         let are_kept = !weights.contains(&s_to.first);
         let [ij, result] =
             [s.i, to.first].map(|row| (FULL..FULL + REGISTERS - 3).contains(&row).then_some(row - FULL));
-        let locations = [self.location(s)?, self.location(t)?];
+        let locations = [self.location(s.location)?, self.location(t.location)?];
         (are_those && are_there && are_kept && to.components == 15).then_some(TexelProgram {
             ij: ij?.into(),
             locations,
@@ -59,9 +59,9 @@ impl Program {
         })
     }
 
-    /// The location of a varying, if it stands in the instruction.
-    fn location(&self, varying: &Varying<Row>) -> Option<u16> {
-        match self.uniforms.get(usize::from(varying.location.checked_sub(UNIFORMS)?))? {
+    /// The location of a varying that `row` names, if it stands in the instruction.
+    pub(super) fn location(&self, row: Row) -> Option<u16> {
+        match self.uniforms.get(usize::from(row.checked_sub(UNIFORMS)?))? {
             Uniform::Bits(location) => (*location).try_into().ok(),
             _ => None,
         }

@@ -79,8 +79,8 @@ impl<'a> FragmentDraw<'a> {
         let is_plain = |target: &ColorTarget| {
             target.output.precision == Precision::Full && !target.blend.is_some_and(|blend| blend.is_dual())
         };
-        let is_looked_at = alpha_test.is_some() || self.reasons.is_some();
-        self.plan.order == TestOrder::Early && !is_looked_at && color.iter().all(is_plain)
+        let is_tested = self.plan.order == TestOrder::Late || alpha_test.is_some();
+        !is_tested && self.reasons.is_none() && color.iter().all(is_plain)
     }
 }
 

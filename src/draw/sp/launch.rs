@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::environment::StageEnvironment;
 use super::log::ShaderLog;
-use super::memory::{GpuMemory, ShaderMemory, Stores, TEXELS_PER_LANE};
+use super::memory::{GpuMemory, ShaderMemory, Stores, price_of_texels};
 use super::state::StageState;
 use crate::budget::{Budget, Ends, Work};
 use crate::draw::tpl1::BoundBank;
@@ -307,8 +307,8 @@ impl<'a> Worker<'a> {
 
 /// Units that a warp of this toll costs.
 fn price(Toll { instructions, requests, .. }: Toll) -> u64 {
-    let texels = requests.saturating_mul(LANES as u64 * TEXELS_PER_LANE * Work::Texel.price());
-    Work::Warp.price().saturating_add(instructions * Work::WarpInstruction.price()).saturating_add(texels)
+    let warp = Work::Warp.price().saturating_add(instructions * Work::WarpInstruction.price());
+    warp.saturating_add(price_of_texels(requests))
 }
 
 /// One of several workers: whenever it goes, it leaves its warp to the next.

@@ -21,7 +21,13 @@ const PRIVATE_BYTES: usize = 16 << 10;
 /// Accesses that one which finds nothing is charged for besides: it has to be noted.
 const MISS: u64 = 16;
 /// Texels that a texture request is charged for, a lane: those of a bilinear filter.
-pub(super) const TEXELS_PER_LANE: u64 = 4;
+const TEXELS_PER_LANE: u64 = 4;
+
+/// Units that so many requests for texels of a whole warp cost.
+pub(super) fn price_of_texels(requests: u64) -> u64 {
+    requests.saturating_mul(LANES as u64 * TEXELS_PER_LANE * Work::Texel.price())
+}
+
 /// Warps of a job from which on it pays to find out whether code can read textures itself.
 const READS_ITSELF: u64 = 4;
 
@@ -123,8 +129,8 @@ impl<'a> ShaderMemory<'a> {
 
     /// Charges what a texture request of the lanes of `mask` reads.
     #[inline]
-    fn spend_texels(&mut self, mask: Mask) {
-        let texels = TEXELS_PER_LANE * u64::from(mask.count_ones());
+    fn spend_texels(&mut self, lanes: u64) {
+        let texels = TEXELS_PER_LANE * lanes;
         self.spend(Work::Texel, texels, |work| &mut work.texels);
     }
 
@@ -142,7 +148,7 @@ impl<'a> ShaderMemory<'a> {
         if self.left() == 0 {
             return out.fill(Lanes::ZERO);
         }
-        self.spend_texels(mask);
+        self.spend_texels(mask.count_ones().into());
         self.used_textures |= match &self.gpu {
             GpuMemory::ReadOnly(_, bound) => bound.sample(request, mask, out),
             GpuMemory::ReadWrite(memory) => self.stage.textures.sample(memory, request, mask, out),
@@ -157,7 +163,7 @@ impl<'a> ShaderMemory<'a> {
             return false;
         }
         let Some(used) = bound.filter(request, out) else { return false };
-        self.spend_texels(mask);
+        self.spend_texels(mask.count_ones().into());
         self.used_textures |= used;
         true
     }
@@ -167,8 +173,7 @@ impl<'a> ShaderMemory<'a> {
     pub fn for_code(&self, program: &Program) -> Option<&ForCode<'a>> {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return None };
         let for_code = bound.for_code(program, self.work.warps >= READS_ITSELF)?;
-        let texels = for_code.requests * LANES as u64 * TEXELS_PER_LANE;
-        (self.left > texels * Work::Texel.price()).then_some(for_code)
+        (self.left > price_of_texels(for_code.requests)).then_some(for_code)
     }
 
     /// Charges the requests that are in the code, for so many lanes.
@@ -176,8 +181,7 @@ impl<'a> ShaderMemory<'a> {
         let GpuMemory::ReadOnly(_, bound) = &self.gpu else { return };
         let Some(ForCode { texels, used, .. }) = bound.known_for_code() else { return };
         self.used_textures |= used;
-        let texels = texels.len() as u64 * TEXELS_PER_LANE * lanes;
-        self.spend(Work::Texel, texels, |work| &mut work.texels);
+        self.spend_texels(texels.len() as u64 * lanes);
     }
 
     /// The textures of that code.

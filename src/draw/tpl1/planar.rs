@@ -99,14 +99,19 @@ impl<'a> Planar<'a> {
         })
     }
 
+    /// The texels, where they can be filtered as dwords: weights have the fewer bits.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    fn dwords(&self, filter: Filter) -> Option<Dwords<'a>> {
+        let is_cut = filter == Filter::Nearest || self.texture.precision == Precision::Cut;
+        self.dwords.filter(|_| is_cut)
+    }
+
     /// How compiled code reads it, if all requests read one level and it can; and that level.
     #[cfg(target_arch = "x86_64")]
     pub fn for_code(&self) -> Option<(Reading, Texels<'a>)> {
         let (filter, Extent { width, height, offset, pitch }) = self.only?;
-        let (is_linear, dwords) = (filter == Filter::Linear, self.dwords?);
-        if is_linear && self.texture.precision != Precision::Cut {
-            return None;
-        }
+        let (is_linear, dwords) = (filter == Filter::Linear, self.dwords(filter)?);
         let components = self.unorm.components.map(|component| match component {
             Component::Texels(field) => Part::Byte(field.byte().unwrap_or_default()),
             Component::Constant(bits) => Part::Constant(bits),

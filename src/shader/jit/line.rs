@@ -159,7 +159,8 @@ impl Segment {
     }
 }
 
-fn plain(effect: &Effect) -> Option<Plain<Row>> {
+/// The request that an effect is, if it is the common one for texels.
+pub fn plain(effect: &Effect) -> Option<Plain<Row>> {
     match effect {
         Effect::Op(Op::Sample(sample), _) => sample.plain(),
         _ => None,

@@ -11,7 +11,7 @@ use super::super::alu::{Alu, Row};
 use super::super::effect::{Axis, Effect};
 use super::super::extra::Extra;
 use super::super::ops::{Op, Precision};
-use super::super::program::{Program, Uniform};
+use super::super::program::Program;
 use super::super::rowmap;
 use super::super::rows::AluOp;
 use super::live::RowSet;
@@ -118,17 +118,9 @@ pub fn is_inline(effect: &Effect, program: &Program) -> bool {
     match effect {
         Effect::Derivative { .. } => true,
         Effect::Op(Op::Varying(varying), destination) => {
-            location(varying.location, program).is_some() && destination.precision == Precision::Full
+            program.location(varying.location).is_some() && destination.precision == Precision::Full
         }
         _ => false,
-    }
-}
-
-/// The location that a row names, if it is an immediate.
-fn location(row: Row, program: &Program) -> Option<u16> {
-    match program.uniforms.get(usize::from(row.checked_sub(rowmap::UNIFORMS)?))? {
-        Uniform::Bits(bits) => u16::try_from(*bits).ok(),
-        _ => None,
     }
 }
 
@@ -195,7 +187,7 @@ impl Builder<'_> {
             }
             Effect::Op(Op::Varying(varying), destination) => {
                 let (i, j) = (self.read(varying.i), self.read(varying.j));
-                let location = location(varying.location, program).expect("an inline effect");
+                let location = program.location(varying.location).expect("an inline effect");
                 let known = self.locations.iter().position(|known| *known == location);
                 let index = known.unwrap_or_else(|| {
                     self.locations.push(location);

@@ -15,6 +15,7 @@ use crate::shader::extra::Extra;
 use crate::shader::program::{Program, Step};
 use crate::shader::rows::{AluOp, kernel};
 use crate::shader::summary::Summary;
+use crate::shader::tests::asked_programs;
 use crate::shader::tests::reference::{EDGES, MASKS, is_compare, is_float, sources};
 use crate::shader::tests::seed::random_cases;
 use crate::shader::{
@@ -376,8 +377,7 @@ proptest! {
 #[test]
 #[ignore = "hours: scripts/fuzz runs it"]
 fn many_programs_do_the_same() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let (first, count) = (number("A4EMU_SEED").unwrap_or(0), number("A4EMU_PROGRAMS").unwrap_or(1000));
+    let (first, count) = asked_programs();
     let word = prop_oneof![12 => computing_word(), 2 => flow_word(), 1 => sample_word()];
     for seed in first..first + count {
         let mut bytes = [0; 32];

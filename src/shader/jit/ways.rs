@@ -6,10 +6,11 @@ use hashbrown::HashMap;
 
 use super::super::alu::Row;
 use super::super::effect::Effect;
-use super::super::ops::{Op, Plain, Precision};
+use super::super::ops::{Plain, Precision};
 use super::super::program::Program;
 use super::super::reading::Reading;
 use super::Routine;
+use super::line::plain;
 use super::machine::Machine;
 use super::wall::GATHERS_ONE_BY_ONE;
 
@@ -100,9 +101,7 @@ impl Ways {
 /// The request that an effect is, if it can be in the code.
 fn request(effect: &Effect) -> Option<Plain<Row>> {
     match effect {
-        Effect::Op(Op::Sample(sample), destination) if destination.precision == Precision::Full => {
-            sample.plain()
-        }
+        Effect::Op(_, destination) if destination.precision == Precision::Full => plain(effect),
         _ => None,
     }
 }

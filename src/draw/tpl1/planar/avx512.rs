@@ -11,7 +11,6 @@ use std::arch::x86_64::*;
 
 use super::{Component, Edge, Extent, Filter, Ints, Lanes, Made, Planar, Request};
 use crate::draw::tpl1::layout::MAX_LEVELS;
-use crate::draw::tpl1::wrap::Precision;
 use crate::format::avx512::unorm8;
 use crate::shader::jit::Dwords;
 
@@ -37,7 +36,7 @@ pub(super) fn of_one(
     extent: Extent,
     out: &mut [Lanes; 4],
 ) -> bool {
-    let Some(dwords) = dwords(planar, filter) else { return false };
+    let Some(dwords) = planar.dwords(filter) else { return false };
     let Extent { width, height, offset, pitch } = extent;
     let image = Image {
         width: _mm512_set1_epi32(width),
@@ -59,7 +58,7 @@ pub(super) fn of_each(
     numbers: &Ints,
     out: &mut [Lanes; 4],
 ) -> bool {
-    let Some(dwords) = dwords(planar, filter) else { return false };
+    let Some(dwords) = planar.dwords(filter) else { return false };
     let [width, height, _, offset, pitch, _] = &planar.texture.levels.table;
     let image = |half: usize| {
         let numbers = bytemuck::cast(*half_of(numbers, half));
@@ -73,13 +72,6 @@ pub(super) fn of_each(
     };
     filtered(planar.edges, request, dwords, filter, [image(0), image(1)], out);
     true
-}
-
-/// The texels of a request that this is for.
-#[inline]
-fn dwords<'a>(planar: &Planar<'a>, filter: Filter) -> Option<Dwords<'a>> {
-    let is_cut = filter == Filter::Nearest || planar.texture.precision == Precision::Cut;
-    planar.dwords.filter(|_| is_cut)
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]

@@ -7,6 +7,7 @@ use super::planar::{coords, scene};
 use super::*;
 use crate::draw::tpl1::{BoundBank, ForCode};
 use crate::shader::jit::{Texels, target};
+use crate::shader::tests::asked_programs;
 use crate::shader::tests::seed::random_cases;
 use crate::shader::{Environment, Jit, Mask, Op, Outcome, Program, Refused, Warp, run};
 
@@ -221,9 +222,8 @@ fn programs_that_read_textures_leave_what_the_unit_leaves() {
 #[test]
 #[ignore = "minutes: scripts/fuzz runs it"]
 fn many_programs_read_the_same() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let rng_seed = RngSeed::Fixed(number("A4EMU_SEED").unwrap_or(0));
-    let cases = number("A4EMU_PROGRAMS").unwrap_or(1000) as u32;
+    let (seed, count) = asked_programs();
+    let (rng_seed, cases) = (RngSeed::Fixed(seed), count as u32);
     let config = ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(case in case())| leaves_the_same(case));
 }
