@@ -46,8 +46,8 @@ pub fn is_known_type(request: u64) -> bool {
     matches!(Request::new(request).kind, uapi::TYPE_DRM | uapi::TYPE_SYNC | uapi::TYPE_DMA_BUF)
 }
 
-/// Room for the largest argument (14 bits of size), aligned for all.
-type Argument = [u64; 2048];
+/// Room for the arguments that there are, aligned for all; a program may have larger ones.
+type Argument = [u64; 16];
 
 /// One ioctl: its number, which ways its argument goes, how long it is, and who serves it.
 struct Row {
@@ -144,8 +144,16 @@ pub fn ioctl(call: &Call, kind: Kind, request: u64, address: u64) -> Result<(), 
 }
 
 fn serve(call: &Call, row: &Row, request: Request, address: u64) -> Result<(), Errno> {
-    let mut argument: Argument = [0; 2048];
-    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut argument);
+    let (mut argument, mut larger) = (Argument::default(), Vec::new());
+    let words = request.size.max(row.size).div_ceil(size_of::<u64>());
+    let argument = match words <= argument.len() {
+        true => &mut argument[..],
+        false => {
+            larger.resize(words, 0);
+            &mut larger[..]
+        }
+    };
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(argument);
     let moved = |ways: bool| if ways { request.size } else { 0 };
     let (input, output) = (moved(request.input && row.input), moved(request.output && row.output));
     user::read_bytes(address, &mut bytes[..input])?;

@@ -232,13 +232,13 @@ fn run(call: &Call, submit: &mut uapi::GemSubmit, mut job: Job) -> Result<(), Er
 
 /// Tells the program the addresses that it did not presume.
 fn tell_addresses(submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<(), Errno> {
-    let wrong = entries.iter().enumerate().filter(|(_, entry)| entry.presumed != u64::from(entry.bo.address));
-    for (index, entry) in wrong {
-        let row = submit.bos.wrapping_add(index as u64 * size_of::<uapi::SubmitBo>() as u64);
-        let field = std::mem::offset_of!(uapi::SubmitBo, presumed) as u64;
-        user::write(row.wrapping_add(field), &u64::from(entry.bo.address))?;
-    }
-    Ok(())
+    let field = |index: usize| {
+        let row = submit.bos.wrapping_add((index * size_of::<uapi::SubmitBo>()) as u64);
+        row.wrapping_add(std::mem::offset_of!(uapi::SubmitBo, presumed) as u64)
+    };
+    let addresses = entries.iter().map(|entry| (u64::from(entry.bo.address), entry.presumed)).enumerate();
+    let wrong = addresses.filter(|(_, (address, presumed))| address != presumed);
+    user::write_each::<u64>(&wrong.map(|(index, (address, _))| (field(index), address)).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
