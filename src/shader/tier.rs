@@ -85,9 +85,12 @@ impl Program {
         }
     }
 
-    /// So many warps of it have run.
+    /// So many warps of it have run. Behind the time at which it is compiled nobody asks, and what all threads change is
+    /// dear.
     pub fn ran(&self, warps: u64) {
-        self.tier.warps.0.fetch_add(warps, Ordering::Relaxed);
+        if self.tier.routine.get().is_none() {
+            self.tier.warps.0.fetch_add(warps, Ordering::Relaxed);
+        }
     }
 
     /// Its code, when it is compiled.

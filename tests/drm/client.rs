@@ -15,7 +15,7 @@ const fn write(number: u64, size: u64) -> u64 {
 }
 
 /// `_IOWR('d', number, size)`.
-const fn both(number: u64, size: u64) -> u64 {
+pub const fn both(number: u64, size: u64) -> u64 {
     3 << 30 | size << 16 | 0x64 << 8 | number
 }
 

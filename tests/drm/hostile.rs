@@ -181,6 +181,23 @@ fn counts_are_believed_only_as_far_as_the_memory_goes() {
     });
 }
 
+/// A program may be built for a later kernel, whose arguments have grown, or an older one.
+#[test]
+fn arguments_may_be_of_any_size() {
+    twice("hostile::arguments_may_be_of_any_size", || {
+        let node = open();
+        // Pipe and parameter, which is the chip's number; the answer; a length.
+        let ask = [0x10 | 1 << 32, u64::MAX, 0];
+        for size in [16, 24, 128, 129, 0x3fff] {
+            let mut argument = [u64::MAX; 2048];
+            argument[..3].copy_from_slice(&ask);
+            assert_eq!(ioctl(&node, both(0x40, size), &mut argument), Ok(()), "{size}");
+            assert_eq!(argument[..3], [ask[0], 420, 0], "{size}");
+            assert!(argument[3..].iter().all(|word| *word == u64::MAX), "{size}");
+        }
+    });
+}
+
 #[test]
 fn relocations_of_all_commands_together_are_limited() {
     twice("hostile::relocations_of_all_commands_together_are_limited", || {

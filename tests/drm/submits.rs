@@ -82,6 +82,34 @@ fn relocations_become_addresses() {
 }
 
 #[test]
+fn addresses_that_were_not_presumed_are_told() {
+    with_device("submits::addresses_that_were_not_presumed_are_told", || {
+        let node = open();
+        let buffers = [0; 3].map(|_| Buffer::new(&node, 4096));
+        buffers[0].map.put(0, &mem_write(buffers[0].address + 64, 1));
+        let told = |presumed: [u64; 3], read_only: bool| {
+            let table = Mapping::anonymous(4096);
+            let rows = [0, 1, 2].map(|n| [READ_WRITE, buffers[n].handle, presumed[n] as u32, 0]);
+            table.put(0, rows.as_flattened());
+            assert!(!read_only || table.protect());
+            let cmds = [Cmd { kind: 1, size: 12, ..Cmd::default() }];
+            let submit = Submit { bos: table.address() as u64, bos_len: 3, ..Submit::new(&mut [], &cmds) };
+            let done = submit.go(&node).map(|_| ());
+            (done, std::array::from_fn::<u32, 12, _>(|word| table.get(word)))
+        };
+        let addresses = buffers.each_ref().map(|buffer| u64::from(buffer.address));
+        let rows = [0, 1, 2].map(|n| [READ_WRITE, buffers[n].handle, buffers[n].address, 0]);
+        let rows: [u32; 12] = *rows.as_flattened().first_chunk().unwrap();
+        let [_, second, _] = addresses;
+        for presumed in [[0; 3], addresses, [0, second, 4096]] {
+            assert_eq!(told(presumed, false), (Ok(()), rows), "{presumed:?}");
+        }
+        assert_eq!(told(addresses, true), (Ok(()), rows), "there is nothing to tell");
+        assert_eq!(told([0; 3], true).0, Err(libc::EFAULT));
+    });
+}
+
+#[test]
 fn tables_that_make_no_sense() {
     with_device("submits::tables_that_make_no_sense", || {
         let node = open();

@@ -60,7 +60,7 @@ pub fn info(_: &Call, info: &mut uapi::SyncFileInfo) -> Result<(), Errno> {
         let mut fence = uapi::SyncFenceInfo { status: 1, ..Default::default() };
         fence.driver_name[..3].copy_from_slice(b"msm");
         fence.obj_name[..3].copy_from_slice(b"gpu");
-        user::write_bytes(info.sync_fence_info, bytemuck::bytes_of(&fence))?;
+        user::write(info.sync_fence_info, &fence)?;
     }
     (info.status, info.num_fences) = (1, 1);
     Ok(())
