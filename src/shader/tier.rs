@@ -98,3 +98,38 @@ impl Program {
         self.tier.routine.get()?.as_ref()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::isa::ir3::program::assemble;
+
+    use super::*;
+
+    fn program() -> Program {
+        let text = "add.f r0.x, r0.x, r0.y\nmul.f r0.y, r0.x, r0.x\nadd.f r0.z, r0.x, r0.y\nend\n";
+        Program::new(&assemble(text).expect("text")).expect("a program")
+    }
+
+    fn is_decided(program: &Program, jit: Jit) -> bool {
+        program.prepare(jit);
+        program.tier.routine.get().is_some()
+    }
+
+    #[test]
+    fn a_program_is_compiled_when_it_has_run_often_enough() {
+        let program = program();
+        program.ran(PAYS - 1);
+        assert!(!is_decided(&program, Jit::Auto));
+        program.ran(1);
+        assert!(program.tier.routine.get().is_none(), "between draws alone");
+        assert!(!is_decided(&program, Jit::Off) && is_decided(&program, Jit::Auto));
+        program.ran(1);
+        assert_eq!(program.tier.warps.0.load(Ordering::Relaxed), PAYS, "nobody counts any more");
+        assert!(!is_decided(&program.clone(), Jit::Auto), "a copy begins anew");
+    }
+
+    #[test]
+    fn who_wants_all_compiled_need_not_run_them() {
+        assert!(is_decided(&program(), Jit::On) && !is_decided(&program(), Jit::Off));
+    }
+}
