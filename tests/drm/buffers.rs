@@ -1,6 +1,8 @@
 //! Buffers: life, memory, errors.
 
 use std::fs::File;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::client::*;
 use crate::with_device;
@@ -19,6 +21,40 @@ fn a_buffer_has_an_address_and_zeroed_memory() {
         one.map.put(0, &[7]);
         let again = Mapping::new(&node, 4096, gem_info(&node, one.handle, 0).unwrap()).unwrap();
         assert_eq!(again.get(0), 7, "both mappings show the same memory");
+    });
+}
+
+/// Whether all of a new buffer of so many bytes gets memory within some seconds, though nobody touches it.
+fn is_provided(node: &File, bytes: usize) -> bool {
+    let buffer = Buffer::new(node, bytes);
+    let end = Instant::now() + Duration::from_secs(20);
+    while buffer.map.resident() < bytes / 4096 && Instant::now() < end {
+        thread::sleep(Duration::from_millis(1));
+    }
+    buffer.map.resident() == bytes / 4096
+        && (0..bytes / 4).step_by(1024).all(|word| buffer.map.get(word) == 0)
+}
+
+#[test]
+fn new_buffers_get_memory_before_they_are_touched() {
+    with_device("buffers::new_buffers_get_memory_before_they_are_touched", || {
+        if !Mapping::anonymous(4096).populate() || thread::available_parallelism().unwrap().get() == 1 {
+            return eprintln!("SKIPPED: it takes two cores and Linux 5.14");
+        }
+        let node = open();
+        let (small, huge) = (Buffer::new(&node, 4096), Buffer::new(&node, 17 << 20));
+        assert!(is_provided(&node, 1 << 20) && is_provided(&node, 16 << 20));
+        assert_eq!([small.map.resident(), huge.map.resident()], [0, 0]);
+        assert_eq!(fork(|| i32::from(is_provided(&node, 1 << 20))), 1, "a child has a thread of its own");
+        // What goes again at once is not provided for, or hardly.
+        let gone: Vec<Buffer> = (0..8).map(|_| Buffer::new(&node, 16 << 20)).collect();
+        let last = gone[7].address;
+        gone.iter().for_each(|buffer| gem_close(&node, buffer.handle).unwrap());
+        drop(gone);
+        assert!(is_provided(&node, 1 << 20));
+        let again: Vec<Buffer> = (0..8).map(|_| Buffer::new(&node, 17 << 20)).collect();
+        assert!(again.iter().any(|buffer| (buffer.address..buffer.address + (17 << 20)).contains(&last)));
+        assert!(again.iter().map(|buffer| buffer.map.resident()).sum::<usize>() < 8 << 8);
     });
 }
 

@@ -146,6 +146,21 @@ impl Mapping {
         unsafe { libc::mprotect(self.at.cast(), self.bytes, libc::PROT_READ) == 0 }
     }
 
+    /// Pages of it that have memory.
+    pub fn resident(&self) -> usize {
+        let mut pages = vec![0u8; self.bytes.div_ceil(4096)];
+        // SAFETY: our own mapping, and a byte for each of its pages.
+        let status = unsafe { libc::mincore(self.at.cast(), self.bytes, pages.as_mut_ptr()) };
+        assert_eq!(status, 0);
+        pages.iter().filter(|page| *page & 1 != 0).count()
+    }
+
+    /// Has the system give it memory, if it has a call for that.
+    pub fn populate(&self) -> bool {
+        // SAFETY: our own mapping.
+        unsafe { libc::madvise(self.at.cast(), self.bytes, libc::MADV_POPULATE_WRITE) == 0 }
+    }
+
     /// So many words.
     pub fn words(&self) -> usize {
         self.bytes / 4

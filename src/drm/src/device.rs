@@ -21,6 +21,7 @@ use crate::arena::Arena;
 use crate::clock::Deadline;
 use crate::ffi::{Inode, process, signals};
 use crate::file::{DrmFile, Object};
+use crate::provide::Orders;
 use crate::ring::Ring;
 use crate::share::Shared;
 use crate::{dispatch, known, mappings, settings, sweep};
@@ -32,6 +33,8 @@ pub struct State {
     pub objects: BTreeMap<Inode, Object>,
     /// Submits that wait for the GPU, and what became of others.
     pub ring: Ring,
+    /// Buffers that are to get memory before they need it.
+    pub orders: Orders,
     /// Buffers whose memory other processes can have, by the file that it is.
     pub shared: Shared,
 }
@@ -43,6 +46,8 @@ pub struct Device {
     state: Mutex<State>,
     /// Told when there is something for the GPU to do.
     pub work: Condvar,
+    /// Told when there are new [`State::orders`].
+    pub ordered: Condvar,
     /// Counts what the GPU has been asked to do ([`Device::ask`]).
     pub asked: AtomicU32,
     /// Counts what a program can wait for: submits that end, sync objects that signal.
@@ -144,6 +149,7 @@ impl Device {
             chip: settings::get().chip,
             state: Mutex::default(),
             work: Condvar::new(),
+            ordered: Condvar::new(),
             asked: AtomicU32::new(0),
             progress: AtomicU32::new(0),
             arena: Arc::new(Mutex::new(Arena::new(mappings::region()?))),

@@ -12,6 +12,7 @@ use crate::arena::{self, Arena};
 use crate::device::{Device, State};
 use crate::ffi::signals;
 use crate::file::Object;
+use crate::provide::Orders;
 use crate::{known, mappings};
 
 /// All locks of the device, and the thread's signals. Fields drop from the first to the last:
@@ -44,6 +45,7 @@ impl Held {
         *self.summary = Summary::default();
         self.arena.part_from_parent();
         let lost = self.state.ring.part_from_parent();
+        self.state.orders = Orders::default();
         for object in self.state.objects.values_mut() {
             if let Object::File(file) = object {
                 file.queues.end_all();

@@ -107,6 +107,7 @@ pub fn new(call: &Call, new: &mut uapi::GemNew) -> Result<(), Errno> {
     if new.flags & uapi::BO_SCANOUT != 0 {
         bo.note_presentable();
     }
+    call.device.provide(&bo);
     new.handle = call.file(|file| Ok(file.buffers.add(bo)))?;
     Ok(())
 }

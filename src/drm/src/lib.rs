@@ -38,6 +38,7 @@ pub mod known;
 pub mod mappings;
 pub mod param;
 pub mod prime;
+pub mod provide;
 pub mod queue;
 pub mod record;
 pub mod ring;

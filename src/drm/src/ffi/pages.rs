@@ -76,6 +76,14 @@ impl Region {
         }
     }
 
+    /// Has the system give the bytes `range` their memory now, as far as it likes to; what is there stays.
+    pub fn provide(&self, range: Range<u64>) {
+        let (base, len) = self.at(&range);
+        // SAFETY: changes no contents, whatever becomes of the mapping meanwhile.
+        let _unless_it_cannot =
+            unsafe { rustix::mm::madvise(base.as_ptr().cast(), len, Advice::LinuxPopulateWrite) };
+    }
+
     /// Puts new memory of zeros in place of the bytes `range`, which were shared with the
     /// process that forked this one.
     ///
