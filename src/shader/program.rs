@@ -221,6 +221,14 @@ impl Program {
         }
     }
 
+    /// The location of a varying that `row` names, if it stands in the instruction.
+    pub(super) fn location(&self, row: Row) -> Option<u16> {
+        match self.uniforms.get(usize::from(row.checked_sub(rowmap::UNIFORMS)?))? {
+            Uniform::Bits(location) => (*location).try_into().ok(),
+            _ => None,
+        }
+    }
+
     /// Rows that a warp of this program has.
     pub fn rows(&self) -> usize {
         rowmap::UNIFORMS as usize + self.uniforms.len()

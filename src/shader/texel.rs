@@ -3,8 +3,8 @@
 use super::alu::Row;
 use super::effect::Effect;
 use super::ops::{Destination, Op, Plain, Precision};
-use super::program::{Program, Step, Uniform};
-use super::rowmap::{FULL, REGISTERS, UNIFORMS};
+use super::program::{Program, Step};
+use super::rowmap::{FULL, REGISTERS};
 
 /// What a program does that answers with the filtered texel at two varyings: what restores tile memory is like that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,14 +57,6 @@ impl Program {
             texture,
             result: result?.into(),
         })
-    }
-
-    /// The location of a varying that `row` names, if it stands in the instruction.
-    pub(super) fn location(&self, row: Row) -> Option<u16> {
-        match self.uniforms.get(usize::from(row.checked_sub(UNIFORMS)?))? {
-            Uniform::Bits(location) => (*location).try_into().ok(),
-            _ => None,
-        }
     }
 }
 

@@ -101,13 +101,11 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::isa::ir3::program::assemble;
-
     use super::*;
+    use crate::shader::tests;
 
     fn program() -> Program {
-        let text = "add.f r0.x, r0.x, r0.y\nmul.f r0.y, r0.x, r0.x\nadd.f r0.z, r0.x, r0.y\nend\n";
-        Program::new(&assemble(text).expect("text")).expect("a program")
+        tests::program("add.f r0.x, r0.x, r0.y\nmul.f r0.y, r0.x, r0.x\nadd.f r0.z, r0.x, r0.y\nend\n")
     }
 
     fn is_decided(program: &Program, jit: Jit) -> bool {

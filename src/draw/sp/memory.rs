@@ -127,7 +127,7 @@ impl<'a> ShaderMemory<'a> {
         self.left = self.left.saturating_sub(count.saturating_mul(kind.price()));
     }
 
-    /// Charges what a texture request of the lanes of `mask` reads.
+    /// Charges what a texture request of so many lanes reads.
     #[inline]
     fn spend_texels(&mut self, lanes: u64) {
         let texels = TEXELS_PER_LANE * lanes;

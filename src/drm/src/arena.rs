@@ -153,11 +153,6 @@ impl Arena {
         Some(pages(self.region, address, self.live.get(&address)?))
     }
 
-    /// Whether there is a buffer at `address`.
-    pub fn is_live(&self, address: u32) -> bool {
-        self.live.contains_key(&address)
-    }
-
     /// The file that is the memory of the buffer at `address`, if it is one.
     pub fn backing(&self, address: u32) -> Option<&Backing> {
         self.shared.get(&address)

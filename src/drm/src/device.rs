@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use a4emu::gpu::Chip;
@@ -59,6 +60,11 @@ pub struct Device {
 }
 
 static DEVICE: OnceLock<Device> = OnceLock::new();
+
+/// Whether there is a single core: a thread of ours that is busy keeps the program from its work then.
+pub fn has_one_core() -> bool {
+    thread::available_parallelism().is_ok_and(|cores| cores.get() == 1)
+}
 
 /// The device, if the process has opened it.
 pub fn existing() -> Option<&'static Device> {

@@ -12,7 +12,7 @@ use std::sync::PoisonError;
 use std::thread;
 
 use crate::arena;
-use crate::device::Device;
+use crate::device::{Device, has_one_core};
 use crate::gem::Bo;
 use crate::mappings;
 
@@ -35,7 +35,7 @@ pub struct Orders {
     places: VecDeque<(u32, u64)>,
     /// Bytes of all that ever were to.
     bytes: u64,
-    /// The thread is there, or cannot be.
+    /// The thread is there.
     started: bool,
 }
 
@@ -56,16 +56,21 @@ impl Device {
         if !orders.take(bo.size) {
             return;
         }
+        orders.started = orders.started || self.start_providing();
         if !orders.started {
-            orders.started = true;
-            // On a single core it would keep the program from its work; and it can go without.
-            if thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
-                _ = thread::Builder::new().name("a4emu-pages".into()).spawn(|| self.provide_all());
-            }
+            // The program can go without, and nobody is to ask again.
+            orders.bytes = IN_ALL;
+            return;
         }
         orders.places.push_back((bo.address, bo.size));
         drop(state);
         self.ordered.notify_one();
+    }
+
+    /// Starts the thread, if there is a core for it.
+    fn start_providing(&'static self) -> bool {
+        let thread = thread::Builder::new().name("a4emu-pages".into());
+        !has_one_core() && thread.spawn(|| self.provide_all()).is_ok()
     }
 
     /// The thread, for ever.
@@ -78,7 +83,7 @@ impl Device {
                     drop(state);
                     for offset in (0..size).step_by(AT_ONCE as usize) {
                         let start = u64::from(address) + offset;
-                        if arena::lock(&self.arena).is_live(address) {
+                        if arena::lock(&self.arena).contents(address).is_some() {
                             region.provide(start..start + AT_ONCE.min(size - offset));
                         }
                     }

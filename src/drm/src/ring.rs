@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 
 use crate::clock::Deadline;
-use crate::device::{Call, Device};
+use crate::device::{Call, Device, has_one_core};
 use crate::engine::{Engine, Job, Outcome};
 use crate::ffi::own_table;
 use crate::ffi::process::keep_memory;
@@ -94,9 +94,7 @@ impl Device {
 
     /// The thread: runs what is queued, for ever.
     fn serve(&self, mut engine: Engine) -> ! {
-        // On a single core it would keep the program from asking.
-        let alone = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
-        let lookout = if alone { Duration::ZERO } else { LOOKOUT };
+        let lookout = if has_one_core() { Duration::ZERO } else { LOOKOUT };
         loop {
             let (number, mut job) = self.next_job(&mut engine, lookout);
             let run = catch_unwind(AssertUnwindSafe(|| engine.run(self, &job)));

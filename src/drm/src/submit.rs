@@ -233,14 +233,12 @@ fn run(call: &Call, submit: &mut uapi::GemSubmit, mut job: Job) -> Result<(), Er
 /// Tells the program the addresses that it did not presume: in one go, since for a call of its own each would take as
 /// long as the rest of a submit.
 fn tell_addresses(submit: &uapi::GemSubmit, entries: &[Entry]) -> Result<(), Errno> {
-    let told = |Entry { bo, row }: &Entry| uapi::SubmitBo { presumed: bo.address.into(), ..*row };
-    match entries.iter().all(|entry| entry.row.presumed == u64::from(entry.bo.address)) {
-        true => Ok(()),
-        false => {
-            let rows: Vec<uapi::SubmitBo> = entries.iter().map(told).collect();
-            user::write_bytes(submit.bos, bytemuck::cast_slice(&rows))
-        }
+    if entries.iter().all(|entry| entry.row.presumed == u64::from(entry.bo.address)) {
+        return Ok(());
     }
+    let told = |Entry { bo, row }: &Entry| uapi::SubmitBo { presumed: bo.address.into(), ..*row };
+    let rows: Vec<uapi::SubmitBo> = entries.iter().map(told).collect();
+    user::write_bytes(submit.bos, bytemuck::cast_slice(&rows))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub(crate) fn asked_programs() -> (u64, u64) {
 }
 
 /// The program of an assembly text.
-fn program(source: &str) -> Program {
+pub(crate) fn program(source: &str) -> Program {
     Program::new(&assemble(source).unwrap()).unwrap()
 }
 
