@@ -1,6 +1,6 @@
 //! A program that goes straight from its first step to its end: where its segments lie, and what each of them ends
 //! with, is found out once and not by every warp.
-use super::super::alu::{self, Row};
+use super::super::alu::{self, Alu, Row};
 use super::super::effect::Effect;
 use super::super::environment::{Environment, Refused};
 use super::super::lanes::{ALL, Lanes};
@@ -110,8 +110,7 @@ impl Line {
                 Some(segment) => segment.run_together(program, warps, &mut frame, environment),
                 None => {
                     let step = &program.steps[*first as usize];
-                    let alus = &program.alus[step.first as usize..step.end as usize];
-                    warps.iter_mut().for_each(|warp| alu::run(alus, &mut warp.rows, ALL));
+                    loops_together(&program.alus[step.first as usize..step.end as usize], warps);
                 }
             }
             let Effect::Op(op, destination) = &program.steps[*last as usize].effect else { continue };
@@ -125,6 +124,14 @@ impl Line {
             }
         }
         warps[0].frame = frame;
+    }
+}
+
+/// Runs `alus` in all lanes of `warps`, each of them in all before the next: so that the processor need not wait for one
+/// to begin another.
+fn loops_together(alus: &[Alu], warps: &mut [Warp]) {
+    for alu in alus.chunks(1) {
+        warps.iter_mut().for_each(|warp| alu::run(alu, &mut warp.rows, ALL));
     }
 }
 
@@ -151,8 +158,7 @@ impl Segment {
                     warps.iter_mut().for_each(|warp| code.call(&mut warp.rows, frame, ALL, textures));
                 }
                 Part::Loops(range) => {
-                    let alus = &program.alus[range.start as usize..range.end as usize];
-                    warps.iter_mut().for_each(|warp| alu::run(alus, &mut warp.rows, ALL));
+                    loops_together(&program.alus[range.start as usize..range.end as usize], warps);
                 }
             }
         }

@@ -54,7 +54,7 @@ pub fn rsq(a: f32) -> f32 {
 /// Sum of `c[i] * x^i`.
 #[inline(always)]
 fn polynomial<const N: usize>(x: f64, c: [f64; N]) -> f64 {
-    c.iter().rev().fold(0.0, |sum, &c| sum * x + c)
+    c[..N - 1].iter().rev().fold(c[N - 1], |sum, &c| sum * x + c)
 }
 
 /// `log2`: log2(0) = -inf, NaN below zero.
@@ -86,8 +86,9 @@ pub fn log2(a: f32) -> f32 {
 pub fn exp2(a: f32) -> f32 {
     const LN2: f64 = std::f64::consts::LN_2;
     let clamped = max(min(a, 130.0), -152.0);
-    let n = f64::from(clamped.round_ties_even());
-    let f = (f64::from(clamped) - n) * LN2;
+    let whole = clamped.round_ties_even();
+    // The difference is exact in f32 too, of which there are twice as many in a vector.
+    let (n, f) = (f64::from(whole), f64::from(clamped - whole) * LN2);
     let terms = [
         1.0,
         1.0,
