@@ -180,6 +180,22 @@ impl Vertices {
         &self.row(v)[HEADER..]
     }
 
+    /// How many varying components each has.
+    pub fn components(&self) -> usize {
+        self.stride.saturating_sub(HEADER)
+    }
+
+    /// Sixteen words from component `first` of vertex `v` on: those that are behind its last may be anything.
+    #[inline]
+    pub fn sixteen(&self, v: u32, first: usize) -> [u32; 16] {
+        let from = self.words.get(v as usize * self.stride + HEADER + first..);
+        from.and_then(|words| words.first_chunk().copied()).unwrap_or_else(|| {
+            let mut padded = [0; 16];
+            padded.iter_mut().zip(from.unwrap_or_default()).for_each(|(to, word)| *to = *word);
+            padded
+        })
+    }
+
     /// Clip-space position of vertex `v`.
     pub fn position(&self, v: u32) -> [f32; 4] {
         let row = self.row(v);

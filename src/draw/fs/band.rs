@@ -138,7 +138,8 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             return None;
         }
         let Some(depth) = &self.draw.state.targets.depth else { return Some([None; 2]) };
-        let flat = primitive.z.dx == 0.0 && primitive.z.dy == 0.0;
+        let z = &primitive.planes.z;
+        let flat = z.dx == 0.0 && z.dy == 0.0;
         let corner = primitive.shape.bounds;
         flat.then(|| depth.fill(primitive.face, primitive.depth_at([corner.x0, corner.y0], [0, 0])))?
     }

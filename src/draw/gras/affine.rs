@@ -1,12 +1,15 @@
 //! Planes over the screen, and how steep they are.
 
+use bytemuck::{Pod, Zeroable};
+
 /// A value that changes evenly over the screen: at the primitive's origin, and per pixel.
 ///
 /// Slopes are rounded once, all else is evaluated in binary32 (guess `plane-precision`: pixel
 /// centres that fall on a texel boundary or a clip plane show it). This
 /// is the form that both reference rasterisers use, but for an origin within the
 /// primitive, which keeps the digits of small primitives far from the corner.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
 pub struct Affine {
     /// At the origin.
     pub at: f32,
@@ -22,6 +25,25 @@ impl Affine {
         let [dx, dy] = slope.map(|d| d as f32);
         Self { at: value - (dx * from[0] + dy * from[1]), dx, dy }
     }
+}
+
+/// How depth and weights of a primitive change over the screen. These are sixteen numbers one after the other, so that
+/// whoever wants those of several primitives at once has each of them in a vector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Planes {
+    /// Window position that `i` and `j` count from.
+    pub base: [f32; 2],
+    /// Weight of vertex 1, linear on the screen.
+    pub i: Affine,
+    /// Weight of vertex 2, linear on the screen.
+    pub j: Affine,
+    /// 1/w at the vertices.
+    pub inv_w: [f32; 3],
+    /// Window position that `z` counts from: the first pixel's centre.
+    pub origin: [f32; 2],
+    /// Window depth.
+    pub z: Affine,
 }
 
 /// Change per pixel to the right and down.

@@ -6,7 +6,7 @@ mod alone;
 use a4emu_decoder::regs::enums::PrimType;
 use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
-use crate::draw::gras::affine::{Affine, along, barycentrics, depth_slope};
+use crate::draw::gras::affine::{Affine, Planes, along, barycentrics, depth_slope};
 use crate::draw::gras::clip::{DepthClip, Sides, Viewport};
 use crate::draw::gras::lines;
 use crate::draw::gras::polygon_offset::PolygonOffset;
@@ -121,35 +121,26 @@ pub struct ScreenPrimitive {
     pub vertices: [u32; 3],
     /// Row of the vertex of flat varyings.
     pub provoking: u32,
-    /// Window position that `z` counts from: the first pixel's centre.
-    pub origin: [f32; 2],
-    /// Window position that `i` and `j` count from.
-    pub base: [f32; 2],
-    /// Window depth.
-    pub z: Affine,
+    /// Its depth and its weights.
+    pub planes: Planes,
     /// Added to the depth of each pixel: in the plane, the rounding of a steep one would swallow it
     /// (docs/hardware/board-a420.md, D5).
     pub bias: f32,
-    /// Weight of vertex 1, linear on the screen.
-    pub i: Affine,
-    /// Weight of vertex 2, linear on the screen.
-    pub j: Affine,
-    /// 1/w at the vertices.
-    pub inv_w: [f32; 3],
 }
 
 impl ScreenPrimitive {
     /// Window depth at the centre of the pixel that lies `step` from `first`.
     #[inline(always)]
     pub fn depth_at(&self, first: [i32; 2], step: [i32; 2]) -> f32 {
-        let from = |axis: usize| first[axis] as f32 + 0.5 + step[axis] as f32 - self.origin[axis];
-        self.z.at + self.z.dx * from(0) + self.z.dy * from(1) + self.bias
+        let Planes { origin, z, .. } = &self.planes;
+        let from = |axis: usize| first[axis] as f32 + 0.5 + step[axis] as f32 - origin[axis];
+        z.at + z.dx * from(0) + z.dy * from(1) + self.bias
     }
 
     /// The same `beside` pixels from that centre.
     pub fn depth_beside(&self, first: [i32; 2], step: [i32; 2], beside: [f32; 2]) -> f32 {
-        let origin = [0, 1].map(|axis| self.origin[axis] - beside[axis]);
-        Self { origin, ..self.clone() }.depth_at(first, step)
+        let origin = [0, 1].map(|axis| self.planes.origin[axis] - beside[axis]);
+        Self { planes: Planes { origin, ..self.planes }, ..self.clone() }.depth_at(first, step)
     }
 }
 
@@ -508,13 +499,15 @@ impl<'a> Setup<'a> {
             sprite: None,
             vertices: v,
             provoking,
-            origin,
-            base,
-            z: Affine::through(w[0].z, from(0, origin), z_slope),
+            planes: Planes {
+                base,
+                i,
+                j,
+                inv_w: [w[0].inv_w, w[1].inv_w, w[2].inv_w],
+                origin,
+                z: Affine::through(w[0].z, from(0, origin), z_slope),
+            },
             bias: 0.0,
-            i,
-            j,
-            inv_w: [w[0].inv_w, w[1].inv_w, w[2].inv_w],
         }
     }
 
@@ -559,13 +552,15 @@ impl<'a> Setup<'a> {
             sprite: None,
             vertices: [v[0], v[1], v[0]],
             provoking,
-            origin,
-            base,
-            z: Affine::through(a.z, from(origin), along.map(|d| d * dz)),
+            planes: Planes {
+                base,
+                i: Affine::through(0.0, from(base), along),
+                j: Affine::default(),
+                inv_w: [a.inv_w, b.inv_w, a.inv_w],
+                origin,
+                z: Affine::through(a.z, from(origin), along.map(|d| d * dz)),
+            },
             bias: 0.0,
-            i: Affine::through(0.0, from(base), along),
-            j: Affine::default(),
-            inv_w: [a.inv_w, b.inv_w, a.inv_w],
         }
     }
 
@@ -598,13 +593,14 @@ impl<'a> Setup<'a> {
             sprite: Some(Sprite { corner, inv_size: 1.0 / size }),
             vertices: [v; 3],
             provoking,
-            origin: w.xy,
-            base: w.xy,
-            z: Affine { at: w.z, ..Affine::default() },
+            planes: Planes {
+                base: w.xy,
+                inv_w: [w.inv_w; 3],
+                origin: w.xy,
+                z: Affine { at: w.z, ..Affine::default() },
+                ..Planes::default()
+            },
             bias: 0.0,
-            i: Affine::default(),
-            j: Affine::default(),
-            inv_w: [w.inv_w; 3],
         });
     }
 

@@ -2,12 +2,15 @@
 
 use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
 use multiversion::multiversion;
+use multiversion::target::match_target;
 
 use crate::shader::{LANES, Lanes};
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
 use super::planes::{FrameState, Interpolated, interpolate};
 use super::state::MAX_VARYINGS;
-use crate::draw::gras::affine::Affine;
+use crate::draw::gras::affine::{Affine, Planes};
 use crate::draw::gras::quad::{QUADS, Quad, Quads};
 use crate::draw::gras::setup::{ScreenPrimitive, Sprite};
 use crate::draw::vertices::Vertices;
@@ -126,7 +129,7 @@ impl<'a> WarpQuads<'a> {
         for (at, by) in [&mut out.x, &mut out.y].into_iter().zip(by) {
             at.iter_mut().zip(by).for_each(|(at, by)| *at += by);
         }
-        weigh_all(self, &mut out);
+        weigh_all(self, &mut out, numbers_of_lanes);
         out
     }
 
@@ -178,7 +181,10 @@ fn sprite_coordinate(mode: ReplMode, sprite: &Sprite, quad: &Quad, k: usize) -> 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn weights(pieces: &WarpQuads<'_>) -> Weights {
     let mut out = Weights::at_centres(&pieces.quads);
-    weigh_all(pieces, &mut out);
+    match_target! {
+        "x86_64+avx512f+avx512dq" => weigh_all(pieces, &mut out, |pieces| avx512::numbers_of_lanes(pieces)),
+        _ => weigh_all(pieces, &mut out, numbers_of_lanes),
+    }
     out
 }
 
@@ -188,17 +194,16 @@ fn perspective(pieces: &WarpQuads<'_>, out: &mut [Lanes; 2]) {
     match (pieces.quads.block(), pieces.only()) {
         (Some(at), Some(primitive)) => of_blocks(primitive, std::iter::once((at, out))),
         (None, Some(primitive)) => {
-            let (planes, centres) = (WeightPlanes::of(primitive), centres(&pieces.quads));
+            let (planes, centres) = (primitive.planes, centres(&pieces.quads));
             perspective_by(|l| position(&centres, l), |_| planes, out);
         }
         (_, None) => {
-            let numbers = of_lanes(pieces.runs(), |primitive| WeightPlanes::of(primitive).numbers());
+            let numbers: [Floats; OF_WEIGHTS] = match_target! {
+                "x86_64+avx512f+avx512dq" => avx512::numbers_of_lanes(pieces),
+                _ => numbers_of_lanes(pieces),
+            };
             let centres = centres(&pieces.quads);
-            perspective_by(
-                |l| position(&centres, l),
-                |l| WeightPlanes::from_numbers(in_lane(&numbers, l)),
-                out,
-            );
+            perspective_by(|l| position(&centres, l), |l| planes_of(in_lane(&numbers, l)), out);
         }
     }
 }
@@ -215,7 +220,7 @@ pub fn perspective_of_blocks<'o>(
 
 #[inline(always)]
 fn of_blocks<'o>(primitive: &ScreenPrimitive, blocks: impl Iterator<Item = ([i32; 2], &'o mut [Lanes; 2])>) {
-    let planes = WeightPlanes::of(primitive);
+    let planes = primitive.planes;
     let upright = planes.upright();
     for ([x, y], out) in blocks {
         let first = [x as f32 + 0.5, y as f32 + 0.5];
@@ -230,12 +235,11 @@ fn of_blocks<'o>(primitive: &ScreenPrimitive, blocks: impl Iterator<Item = ([i32
 #[inline(always)]
 fn perspective_by(
     position: impl Fn(usize) -> [f32; 2],
-    planes: impl Fn(usize) -> WeightPlanes,
+    planes: impl Fn(usize) -> Planes,
     [i, j]: &mut [Lanes; 2],
 ) {
     for l in 0..LANES {
-        let [x, y] = position(l);
-        let [at_i, at_j] = planes(l).at(x, y).perspective;
+        let [at_i, at_j] = planes(l).at(position(l)).perspective;
         (i.0[l], j.0[l]) = (at_i.to_bits(), at_j.to_bits());
     }
 }
@@ -301,28 +305,33 @@ fn centres(quads: &[Quad]) -> (Floats, Floats) {
     (x, y)
 }
 
-/// Weights at the positions that `out` holds.
+/// Weights at the positions that `out` holds, where `numbers` are [`numbers_of_lanes`].
 #[inline(always)]
-fn weigh_all(pieces: &WarpQuads<'_>, out: &mut Weights) {
+fn weigh_all(
+    pieces: &WarpQuads<'_>,
+    out: &mut Weights,
+    numbers: impl Fn(&WarpQuads<'_>) -> [Floats; NUMBERS],
+) {
     match pieces.only() {
         Some(primitive) => {
-            let planes = Planes::of(primitive);
-            weigh_by(out, |_| planes);
+            let of_all = (primitive.planes, primitive.bias);
+            weigh_by(out, |_| of_all);
         }
         None => {
-            let numbers = of_lanes(pieces.runs(), |primitive| Planes::of(primitive).numbers());
-            weigh_by(out, |l| Planes::from_numbers(in_lane(&numbers, l)));
+            let numbers = numbers(pieces);
+            let [bias] = of_lanes(pieces.runs(), |primitive| [primitive.bias]);
+            weigh_by(out, |l| (planes_of(in_lane(&numbers, l)), bias[l]));
         }
     }
 }
 
 #[inline(always)]
-fn weigh_by(out: &mut Weights, planes: impl Fn(usize) -> Planes) {
+fn weigh_by(out: &mut Weights, planes: impl Fn(usize) -> (Planes, f32)) {
     let Weights { x, y, z, inv_w, perspective: [pi, pj], linear: [i, j] } = out;
     for l in 0..LANES {
-        let planes = planes(l);
-        let at = planes.weights.at(x[l], y[l]);
-        (z[l], inv_w[l]) = (planes.z(x[l], y[l]), at.inv_w);
+        let ((planes, bias), position) = (planes(l), [x[l], y[l]]);
+        let at = planes.at(position);
+        (z[l], inv_w[l]) = (planes.depth(bias, position), at.inv_w);
         ([pi[l], pj[l]], [i[l], j[l]]) = (at.perspective, at.linear);
     }
 }
@@ -334,16 +343,7 @@ struct AtPosition {
     linear: [f32; 2],
 }
 
-/// How the weights of a primitive change over the screen: numbers of its own, which stay in registers.
-#[derive(Clone, Copy)]
-struct WeightPlanes {
-    base: [f32; 2],
-    i: Affine,
-    j: Affine,
-    inv_w: [f32; 3],
-}
-
-/// The same where 1/w is the same at all vertices, and so everywhere.
+/// How the weights of a primitive change over the screen where 1/w is the same at all vertices, and so everywhere.
 #[derive(Clone, Copy)]
 struct Upright {
     base: [f32; 2],
@@ -355,7 +355,7 @@ struct Upright {
 }
 
 impl Upright {
-    /// What [`WeightPlanes::at`] says, with perspective.
+    /// What [`Planes::at`] says, with perspective.
     #[inline(always)]
     fn at(&self, x: f32, y: f32) -> [f32; 2] {
         let from = [x - self.base[0], y - self.base[1]];
@@ -363,33 +363,15 @@ impl Upright {
     }
 }
 
-/// The same with its depth.
-#[derive(Clone, Copy)]
-struct Planes {
-    weights: WeightPlanes,
-    origin: [f32; 2],
-    z: Affine,
-    bias: f32,
-}
-
 #[inline(always)]
 fn on_plane(of: &Affine, [dx, dy]: [f32; 2]) -> f32 {
     of.at + of.dx * dx + of.dy * dy
 }
 
-impl WeightPlanes {
-    /// How many numbers they are.
-    const NUMBERS: usize = 11;
-
-    #[inline(always)]
-    fn of(primitive: &ScreenPrimitive) -> Self {
-        let ScreenPrimitive { base, i, j, inv_w, .. } = *primitive;
-        Self { base, i, j, inv_w }
-    }
-
+impl Planes {
     /// What nobody reads of it is not computed.
     #[inline(always)]
-    fn at(&self, x: f32, y: f32) -> AtPosition {
+    fn at(&self, [x, y]: [f32; 2]) -> AtPosition {
         let from = [x - self.base[0], y - self.base[1]];
         let (i, j) = (on_plane(&self.i, from), on_plane(&self.j, from));
         let [w0, w1, w2] = self.inv_w;
@@ -404,55 +386,39 @@ impl WeightPlanes {
     fn upright(&self) -> Option<Upright> {
         // Far from all that overflows: positions are below 2^16.
         const LARGE: f32 = 1e30;
-        let Self { base, i, j, inv_w: [w0, w1, w2] } = *self;
+        let Self { base, i, j, inv_w: [w0, w1, w2], .. } = *self;
         let numbers = [i.at, i.dx, i.dy, j.at, j.dx, j.dy, base[0], base[1]];
         let are_small = numbers.iter().all(|number| number.abs() < LARGE);
         let is_upright = w0 == w1 && w0 == w2 && w0 != 0.0 && w0.is_finite();
         (is_upright && are_small).then(|| Upright { base, i, j, inv_w: w0, w: 1.0 / w0 })
     }
 
+    /// The expression of [`ScreenPrimitive::depth_at`], so that early and late tests agree.
     #[inline(always)]
-    fn numbers(&self) -> [f32; Self::NUMBERS] {
-        let Self { base: [bx, by], i, j, inv_w: [w0, w1, w2] } = *self;
-        [bx, by, i.at, i.dx, i.dy, j.at, j.dx, j.dy, w0, w1, w2]
-    }
-
-    #[inline(always)]
-    fn from_numbers([bx, by, i0, i1, i2, j0, j1, j2, w0, w1, w2]: [f32; Self::NUMBERS]) -> Self {
-        let plane = |at, dx, dy| Affine { at, dx, dy };
-        Self { base: [bx, by], i: plane(i0, i1, i2), j: plane(j0, j1, j2), inv_w: [w0, w1, w2] }
+    fn depth(&self, bias: f32, [x, y]: [f32; 2]) -> f32 {
+        on_plane(&self.z, [x - self.origin[0], y - self.origin[1]]) + bias
     }
 }
 
-impl Planes {
-    /// How many numbers they are.
-    const NUMBERS: usize = WeightPlanes::NUMBERS + 6;
+/// Numbers of [`Planes`], and how many of them those are that weights are made of.
+const NUMBERS: usize = size_of::<Planes>() / size_of::<f32>();
+const OF_WEIGHTS: usize = NUMBERS - 5;
 
-    #[inline(always)]
-    fn of(primitive: &ScreenPrimitive) -> Self {
-        let ScreenPrimitive { origin, z, bias, .. } = *primitive;
-        Self { weights: WeightPlanes::of(primitive), origin, z, bias }
-    }
+/// The first `N` numbers of planes of several primitives, each in its lanes.
+#[inline(always)]
+fn numbers_of_lanes<const N: usize>(pieces: &WarpQuads<'_>) -> [Floats; N] {
+    of_lanes(pieces.runs(), |primitive| {
+        let numbers: &[f32; NUMBERS] = bytemuck::cast_ref(&primitive.planes);
+        *numbers.first_chunk().expect("as many")
+    })
+}
 
-    /// The expression of [`ScreenPrimitive::depth_at`], so that early and late tests agree.
-    #[inline(always)]
-    fn z(&self, x: f32, y: f32) -> f32 {
-        on_plane(&self.z, [x - self.origin[0], y - self.origin[1]]) + self.bias
-    }
-
-    #[inline(always)]
-    fn numbers(&self) -> [f32; Self::NUMBERS] {
-        let Self { weights, origin: [ox, oy], z, bias } = *self;
-        let [a, b, c, d, e, f, g, h, i, j, k] = weights.numbers();
-        [a, b, c, d, e, f, g, h, i, j, k, ox, oy, z.at, z.dx, z.dy, bias]
-    }
-
-    #[inline(always)]
-    fn from_numbers(numbers: [f32; Self::NUMBERS]) -> Self {
-        let [a, b, c, d, e, f, g, h, i, j, k, ox, oy, at, dx, dy, bias] = numbers;
-        let weights = WeightPlanes::from_numbers([a, b, c, d, e, f, g, h, i, j, k]);
-        Self { weights, origin: [ox, oy], z: Affine { at, dx, dy }, bias }
-    }
+/// Planes of which these are the first numbers.
+#[inline(always)]
+fn planes_of<const N: usize>(numbers: [f32; N]) -> Planes {
+    let mut all = [0.0; NUMBERS];
+    all[..N].copy_from_slice(&numbers);
+    bytemuck::cast(all)
 }
 
 /// Numbers of several primitives, each in its lanes.
@@ -519,13 +485,15 @@ pub(in crate::draw) mod tests {
             sprite: None,
             vertices: [0, 1, 2],
             provoking: 0,
-            origin: [0.5, 0.5],
-            base: [3.5, 5.5],
-            z: plane(0.25, 0.01, -0.003),
+            planes: Planes {
+                base: [3.5, 5.5],
+                i: plane(0.1, 0.013, 0.007),
+                j: plane(0.2, -0.003, 0.011),
+                inv_w: [0.7, 1.3, 0.45],
+                origin: [0.5, 0.5],
+                z: plane(0.25, 0.01, -0.003),
+            },
             bias: 0.0,
-            i: plane(0.1, 0.013, 0.007),
-            j: plane(0.2, -0.003, 0.011),
-            inv_w: [0.7, 1.3, 0.45],
         }
     }
 
@@ -535,38 +503,79 @@ pub(in crate::draw) mod tests {
         has_the_weights_of_its_quads(primitive());
         let far = Affine { at: 1e38, dx: 1e37, dy: -3e36 };
         for inv_w in [0.7, -2.0, 1.0, 1e-30, 0.0, -0.0, f32::INFINITY, f32::NAN] {
-            let upright = ScreenPrimitive { inv_w: [inv_w; 3], ..primitive() };
-            has_the_weights_of_its_quads(ScreenPrimitive { i: far, ..upright.clone() });
-            has_the_weights_of_its_quads(ScreenPrimitive { j: far, ..upright.clone() });
+            let upright = Planes { inv_w: [inv_w; 3], ..primitive().planes };
             let is_short = inv_w.is_finite() && inv_w != 0.0;
-            assert_eq!(WeightPlanes::of(&upright).upright().is_some(), is_short, "{inv_w}");
-            has_the_weights_of_its_quads(upright);
+            assert_eq!(upright.upright().is_some(), is_short, "{inv_w}");
+            for planes in [Planes { i: far, ..upright }, Planes { j: far, ..upright }, upright] {
+                has_the_weights_of_its_quads(ScreenPrimitive { planes, ..primitive() });
+            }
         }
     }
 
-    fn has_the_weights_of_its_quads(primitive: ScreenPrimitive) {
-        let (primitives, vertices) = ([primitive], Vertices::new(0, 3));
+    /// Whatever primitives the quads of a warp are of.
+    #[test]
+    fn each_quad_has_the_weights_of_its_own_primitive() {
+        let aslant = primitive();
+        let j = Affine { at: -0.3, dx: 0.02, dy: 0.005 };
+        let planes = Planes { j, inv_w: [0.3, 0.4, 2.5], base: [7.5, 0.5], ..aslant.planes };
+        let primitives = [aslant.clone(), ScreenPrimitive { planes, bias: 0.25, ..aslant }];
+        with_source(&primitives, |source| {
+            let all = quads(0, [40, 20], u32::MAX);
+            for of in [[0, 1, 0, 1, 1, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 0, 0, 0, 0]] {
+                let mut mixed = all;
+                mixed.iter_mut().zip(of).for_each(|(quad, primitive)| quad.primitive = primitive);
+                for count in [8, 5] {
+                    let pieces = WarpQuads::new(&mixed[..count], source);
+                    let (mut found, weights) = ([Lanes::ZERO; 2], pieces.weights());
+                    pieces.perspective(&mut found);
+                    for lane in 0..4 * count {
+                        let position = [weights.x[lane], weights.y[lane]];
+                        let ScreenPrimitive { planes, bias, .. } = &primitives[of[lane / 4] as usize];
+                        let at = planes.at(position);
+                        assert_eq!(
+                            found.map(|row| f32::from_bits(row[lane])),
+                            at.perspective,
+                            "{of:?} {lane}"
+                        );
+                        assert_eq!(weights.perspective.map(|row| row[lane]), at.perspective, "{of:?} {lane}");
+                        assert_eq!(weights.z[lane], planes.depth(*bias, position), "{of:?} {lane}");
+                    }
+                }
+            }
+        });
+    }
+
+    fn with_source(primitives: &[ScreenPrimitive], test: impl FnOnce(&Source<'_>)) {
+        let vertices = Vertices::new(0, 3);
         let (interpolation, replacement) =
             ([IntpMode::SMOOTH; MAX_VARYINGS], [ReplMode::Other(0); MAX_VARYINGS]);
-        let source = Source {
-            primitives: &primitives,
+        test(&Source {
+            primitives,
             vertices: &vertices,
             interpolation: &interpolation,
             replacement: &replacement,
             interpolated: Interpolated::ALL,
-        };
+        });
+    }
+
+    fn has_the_weights_of_its_quads(primitive: ScreenPrimitive) {
+        let primitives = [primitive];
+        with_source(&primitives, |source| has_the_weights_of_quads(&primitives[0], source));
+    }
+
+    fn has_the_weights_of_quads(primitive: &ScreenPrimitive, source: &Source<'_>) {
         let quads = quads(0, [40, 20], u32::MAX);
         let [mut by_quads, mut by_block] = [[Lanes::ZERO; 2]; 2];
-        WarpQuads::new(&quads, &source).perspective(&mut by_quads);
-        WarpQuads::of_block(&quads, [40, 20], &source).perspective(&mut by_block);
-        let weights = WarpQuads::new(&quads, &source).weights().perspective;
+        WarpQuads::new(&quads, source).perspective(&mut by_quads);
+        WarpQuads::of_block(&quads, [40, 20], source).perspective(&mut by_block);
+        let weights = WarpQuads::new(&quads, source).weights().perspective;
         // Any NaN may be any other: programs see the canonical one.
         let plain = |bits: u32| if f32::from_bits(bits).is_nan() { f32::NAN.to_bits() } else { bits };
         let of_weights = weights.map(|floats| Lanes::from(floats).map(plain));
         assert_eq!(by_block.map(|lanes| lanes.map(plain)), of_weights);
         let mut of_two = [[Lanes::ZERO; 2]; 2];
         let blocks = [([40, 20], 0), ([48, 20], 0)];
-        perspective_of_blocks(&primitives[0], &blocks, of_two.iter_mut());
+        perspective_of_blocks(primitive, &blocks, of_two.iter_mut());
         assert_eq!(of_two[0], by_block);
     }
 }

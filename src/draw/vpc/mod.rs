@@ -1,4 +1,6 @@
 //! VPC, the varying and position cache: what goes from the last vertex stage to fragments and to memory.
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 pub mod feedback;
 pub mod interpolate;
 pub mod linkage;

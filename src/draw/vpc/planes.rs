@@ -4,7 +4,10 @@ use std::cell::Cell;
 
 use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
 use multiversion::multiversion;
+use multiversion::target::match_target;
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
 use super::interpolate::{OfQuads, Source, WarpQuads, from_quad, to_lanes};
 use super::state::MAX_VARYINGS;
 use crate::draw::gras::quad::QUADS;
@@ -102,14 +105,21 @@ impl WarpQuads<'_> {
     }
 }
 
+/// The rows of each location.
+fn rows_of<'f>(
+    frame: &'f mut [Lanes],
+    locations: &'f [u16],
+) -> impl Iterator<Item = (&'f mut [Lanes; 3], &'f u16)> {
+    frame.as_chunks_mut().0.iter_mut().zip(locations)
+}
+
 /// What the components of the primitives are interpolated from, in the lanes of each.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
 fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
-    let all_rows = frame.as_chunks_mut::<3>().0.iter_mut().zip(locations);
     match pieces.only() {
         Some(primitive) => {
             let corners = corners_of(pieces.source, primitive);
-            all_rows.for_each(|(rows, location)| {
+            rows_of(frame, locations).for_each(|(rows, location)| {
                 let numbers = differences(&corners, usize::from(*location));
                 for n in 0..3 {
                     rows[n].0 = [numbers[n].to_bits(); LANES];
@@ -117,8 +127,16 @@ fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lanes]) {
             });
         }
         None => {
+            match_target! {
+                "x86_64+avx512f+avx512dq" => {
+                    if avx512::spread(pieces, locations, frame) {
+                        return;
+                    }
+                }
+                _ => {}
+            }
             let corners = corners_of_runs(pieces);
-            all_rows.for_each(|(rows, location)| {
+            rows_of(frame, locations).for_each(|(rows, location)| {
                 let of_quads = differences_of_quads(pieces, &corners, usize::from(*location));
                 for n in 0..3 {
                     rows[n].0 = bytemuck::cast(to_lanes(of_quads[n]));
@@ -313,6 +331,33 @@ mod tests {
             pieces.has_planes(list)
         };
         assert_eq!([smooth, replaced, smooth, smooth].map(has_planes), [true, false, true, true]);
+    }
+
+    /// Few locations and many, more than one row of them, the last vertex there is, and one that vertices do not have.
+    #[test]
+    fn each_quad_has_the_planes_of_its_own_primitive() {
+        const COMPONENTS: usize = 22;
+        let mut scene = Scene::new();
+        let mut vertices = Vertices::new(COMPONENTS, 7);
+        let value = |at: usize| (at * 2_654_435_761 % 1009) as f32 / 7.0;
+        vertices.rows_mut().iter_mut().enumerate().for_each(|(at, word)| *word = value(at).to_bits());
+        scene.vertices = vertices;
+        let many: Vec<u16> = (0..COMPONENTS as u16).rev().collect();
+        for list in [&[7][..], &[3, 0, 21], &[3, 0, 21, 16], &many, &[1, 2, 3, 4, 22]] {
+            for (of, count) in [(BOTH, 8), ([2, 2, 2, 1, 0, 2, 1, 0], 8), ([1, 2, 2, 0, 0, 0, 0, 0], 3)] {
+                let (quads, source) = (scene.quads(of), scene.source());
+                let mut frame = vec![Lanes::ZERO; 3 * list.len()];
+                spread(&WarpQuads::new(&quads[..count], &source), list, &mut frame);
+                for (rows, location) in rows_of(&mut frame, list) {
+                    for lane in 0..4 * count {
+                        let corners = corners_of(&source, &scene.primitives[of[lane / 4] as usize]);
+                        let expected = differences(&corners, usize::from(*location)).map(f32::to_bits);
+                        let found = [0, 1, 2].map(|n| rows[n][lane]);
+                        assert_eq!(found, expected, "{list:?} {of:?} {location} lane {lane}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

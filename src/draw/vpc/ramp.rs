@@ -2,7 +2,7 @@
 
 use super::interpolate::Source;
 use super::planes::{corners_of, differences};
-use crate::draw::gras::affine::Affine;
+use crate::draw::gras::affine::{Affine, Planes};
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::ScreenPrimitive;
 
@@ -31,13 +31,13 @@ impl Ramp {
     /// Component `location` of a primitive of `source` with weights in perspective, for the pixels of `area`. `None` where
     /// it is not interpolated, not even, or of numbers that are not common.
     pub fn of(source: &Source<'_>, primitive: &ScreenPrimitive, location: u16, area: Rect) -> Option<Self> {
-        let [w0, w1, w2] = primitive.inv_w;
+        let Planes { base, i, j, inv_w: [w0, w1, w2], .. } = &primitive.planes;
         let is_upright = w0 == w1 && w0 == w2 && (1.0 / LARGE..LARGE).contains(&f64::from(w0.abs()));
         if !is_upright || !source.interpolated.has(location, primitive.sprite.is_some()) {
             return None;
         }
         let [v0, d1, d2] = differences(&corners_of(source, primitive), location.into()).map(f64::from);
-        let from = |x: i32, axis: usize| f64::from(x) + 0.5 - f64::from(primitive.base[axis]);
+        let from = |x: i32, axis: usize| f64::from(x) + 0.5 - f64::from(base[axis]);
         let reach = [[area.x0, area.x1], [area.y0, area.y1]];
         let reach =
             [0, 1].map(|axis| reach[axis].iter().fold(0.0, |far: f64, x| far.max(from(*x, axis).abs())));
@@ -45,7 +45,6 @@ impl Ramp {
             let [at, dx, dy] = [at, dx, dy].map(|number| f64::from(number.abs()));
             at + dx * reach[0] + dy * reach[1]
         };
-        let (i, j) = (&primitive.i, &primitive.j);
         let size = v0.abs() + sizes(i) * d1.abs() + sizes(j) * d2.abs();
         let per = [(i.dx, j.dx), (i.dy, j.dy)].map(|(i, j)| f64::from(i) * d1 + f64::from(j) * d2);
         let at = v0 + f64::from(i.at) * d1 + f64::from(j.at) * d2 + per[0] * from(0, 0) + per[1] * from(0, 1);
@@ -140,7 +139,8 @@ mod tests {
             let (i, j) = (plane(), plane());
             let inv_w = [1.0, 0.3, -7.0, 1e-9, 1e9][round % 5];
             let base = [40.5, 0.5][round % 2];
-            let upright = ScreenPrimitive { i, j, inv_w: [inv_w; 3], base: [base; 2], ..primitive() };
+            let planes = Planes { i, j, inv_w: [inv_w; 3], base: [base; 2], ..primitive().planes };
+            let upright = ScreenPrimitive { planes, ..primitive() };
             let size = [1.0, 1000.0, 1e-6][round % 3];
             let scene = Scene::new(upright, [0; 3].map(|_| number(size)));
             let ramp = scene.ramp().expect("it is even");
@@ -155,24 +155,24 @@ mod tests {
 
     #[test]
     fn what_is_not_even_has_none() {
-        let upright = ScreenPrimitive { inv_w: [1.0; 3], ..primitive() };
+        let planes = Planes { inv_w: [1.0; 3], ..primitive().planes };
+        let upright = ScreenPrimitive { planes, ..primitive() };
         let numbers = [0.0, 1.0, 2.0];
         let of = |primitive: ScreenPrimitive| Scene::new(primitive, numbers);
         assert!(of(upright.clone()).ramp().is_some());
         for vertex in 0..3 {
             let mut aslant = upright.clone();
-            aslant.inv_w[vertex] = 1.5;
+            aslant.planes.inv_w[vertex] = 1.5;
             assert_eq!(of(aslant).ramp(), None);
         }
         for inv_w in [0.0, 1e-30, 1e30, f32::NAN, f32::INFINITY] {
-            assert_eq!(of(ScreenPrimitive { inv_w: [inv_w; 3], ..upright.clone() }).ramp(), None, "{inv_w}");
+            let planes = Planes { inv_w: [inv_w; 3], ..planes };
+            assert_eq!(of(ScreenPrimitive { planes, ..upright.clone() }).ramp(), None, "{inv_w}");
         }
         for number in [f32::NAN, f32::INFINITY, 1e30] {
             assert_eq!(Scene::new(upright.clone(), [0.0, number, 0.0]).ramp(), None);
-            assert_eq!(
-                of(ScreenPrimitive { j: Affine { dy: number, ..upright.j }, ..upright.clone() }).ramp(),
-                None
-            );
+            let planes = Planes { j: Affine { dy: number, ..planes.j }, ..planes };
+            assert_eq!(of(ScreenPrimitive { planes, ..upright.clone() }).ramp(), None);
         }
         let flat = Scene { modes: [IntpMode::FLAT; MAX_VARYINGS], ..of(upright.clone()) };
         assert_eq!(flat.ramp(), None);

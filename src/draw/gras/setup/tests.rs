@@ -60,10 +60,10 @@ fn a_weight_is_one_at_its_vertex_and_zero_at_the_others() {
     let state = state(PrimType::DI_PT_TRILIST);
     let mut v = vertices(&TRIANGLE);
     let got = made(&state, &mut v, &[0, 1, 2]).expect("a triangle");
-    assert_eq!((got[0].vertices, got[0].origin), ([2, 0, 1], [0.5, 0.5]));
+    assert_eq!((got[0].vertices, got[0].planes.origin), ([2, 0, 1], [0.5, 0.5]));
     let at = |w: &Affine, x: f32, y: f32| w.at + w.dx * (x - 0.5) + w.dy * (y - 0.5);
-    let weights =
-        [[0.0, 0.0], [64.0, 0.0], [0.0, 64.0]].map(|[x, y]| [at(&got[0].i, x, y), at(&got[0].j, x, y)]);
+    let weights = [[0.0, 0.0], [64.0, 0.0], [0.0, 64.0]]
+        .map(|[x, y]| [at(&got[0].planes.i, x, y), at(&got[0].planes.j, x, y)]);
     assert_eq!(weights, [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]);
 }
 
@@ -73,7 +73,7 @@ fn row_of_weights(weight_base: WeightBase, right: f32) -> Vec<f32> {
     let corners = [[1.0, 1.0], [8.0, 1.0], [1.0, 8.0]];
     let position = |[x, y]: [f32; 2]| [(x + right) / 32.0 - 1.0, y / 32.0 - 1.0, 0.0, 1.0];
     let got = made(&state, &mut vertices(&corners.map(position)), &[0, 1, 2]).expect("a triangle");
-    let (i, [x0, y0]) = (got[0].i, got[0].base);
+    let (i, [x0, y0]) = (got[0].planes.i, got[0].planes.base);
     (1..8).map(|x| i.at + i.dx * (x as f32 + 0.5 + right - x0) + i.dy * (1.5 - y0)).collect()
 }
 
@@ -157,7 +157,7 @@ fn a_triangle_through_the_eye_is_clipped_and_kept() {
     let state = state(PrimType::DI_PT_TRILIST);
     let mut v = vertices(&[[0.0, -1.0, 0.0, -1.0], [1.0, 1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0]]);
     let got = made(&state, &mut v, &[0, 1, 2]).expect("triangles");
-    assert!(!got.is_empty() && got.iter().all(|p| p.inv_w.iter().all(|w| w.is_finite())));
+    assert!(!got.is_empty() && got.iter().all(|p| p.planes.inv_w.iter().all(|w| w.is_finite())));
 }
 
 #[test]
@@ -192,10 +192,10 @@ fn offset_adds_slope_and_units() {
 
 /// The varying that `weights` gives at pixel centre (x, y), with or without perspective.
 fn varying(v: &Vertices, p: &ScreenPrimitive, perspective: Perspective, [x, y]: [f32; 2]) -> f32 {
-    let at = |w: &Affine| w.at + w.dx * (x - p.base[0]) + w.dy * (y - p.base[1]);
-    let (mut i, mut j) = (at(&p.i), at(&p.j));
+    let at = |w: &Affine| w.at + w.dx * (x - p.planes.base[0]) + w.dy * (y - p.planes.base[1]);
+    let (mut i, mut j) = (at(&p.planes.i), at(&p.planes.j));
     if perspective == Perspective::Yes {
-        let [w0, w1, w2] = p.inv_w;
+        let [w0, w1, w2] = p.planes.inv_w;
         let w = w0 + i * (w1 - w0) + j * (w2 - w0);
         (i, j) = (i * w1 / w, j * w2 / w);
     }
