@@ -28,6 +28,7 @@ mod doubt;
 mod effect;
 mod environment;
 mod extra;
+mod finish;
 mod flow;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub mod jit;
@@ -55,6 +56,7 @@ mod warp;
 pub use chosen::{Chooser, Chosen, Way};
 pub use count::{Counting, InstructionCount, run_counting};
 pub use environment::{Environment, Refused};
+pub use finish::{ByAlpha, Finish};
 pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
 pub use ops::{
     Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Lod, MemoryAccess, Number, Op, Plain,

@@ -14,12 +14,15 @@ pub const INSTRUCTION_LIMIT: u64 = 1 << 22;
 /// Rows of an answer: x, y, z, w.
 pub(super) const ANSWER: usize = 4;
 
+/// Rows behind those of a program: for pixels, and an answer.
+const SPARE: usize = 1 + ANSWER;
+
 /// Registers, control flow and constants of 32 lanes running one program.
 /// Clone it for each further warp of a group: the constants are shared.
 #[derive(Clone, Debug, Default)]
 pub struct Warp {
-    /// Those of the program, and behind them [`ANSWER`] for what the environment answers, which nobody
-    /// has to clear.
+    /// Those of the program, and behind them one for pixels and [`ANSWER`] for what the environment answers, which
+    /// nobody has to clear.
     pub(super) rows: Vec<Lanes>,
     /// A warp that is not used yet has none: even an empty one would be shared with all threads.
     constants: Option<Arc<[u32]>>,
@@ -62,7 +65,7 @@ impl Warp {
     /// The same with a constant file that others have as well.
     pub fn with_constants(program: &Program, constants: Arc<[u32]>) -> Self {
         let mut warp = Self {
-            rows: vec![Lanes::ZERO; program.rows() + ANSWER],
+            rows: vec![Lanes::ZERO; program.rows() + SPARE],
             constants: Some(constants),
             frame: Vec::new(),
             flow: Flow::default(),
@@ -82,7 +85,7 @@ impl Warp {
     /// Puts the constants that the program names into rows, the same in all lanes.
     fn spread(&mut self, program: &Program) {
         let constants = self.constants.as_deref().unwrap_or_default();
-        let uniforms = self.rows.iter_mut().rev().skip(ANSWER).zip(program.uniforms.iter().rev());
+        let uniforms = self.rows.iter_mut().rev().skip(SPARE).zip(program.uniforms.iter().rev());
         uniforms.for_each(|(row, uniform)| *row = Lanes::splat(uniform.resolve(constants)));
     }
 
@@ -185,6 +188,19 @@ impl Warp {
     pub fn full_pair_mut(&mut self, id: u32) -> Option<&mut [Lanes; 2]> {
         let (first, _) = (register(FULL, id)?, register(FULL, id + 1)?);
         self.rows.get_mut(first as usize..)?.first_chunk_mut()
+    }
+
+    /// Pixels that compiled code has made of colours.
+    #[inline]
+    pub fn pixels(&self) -> &Lanes {
+        &self.rows[self.rows.len() - SPARE]
+    }
+
+    /// Their place, for those that colours are blended with before it runs.
+    #[inline]
+    pub fn pixels_mut(&mut self) -> &mut Lanes {
+        let row = self.rows.len() - SPARE;
+        &mut self.rows[row]
     }
 
     /// Half register with this id: 16 bits, zero-extended, per lane.

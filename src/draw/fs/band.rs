@@ -1,5 +1,7 @@
 //! The fragments of one band of rows, on one thread.
 
+mod together;
+
 use std::array;
 use std::ops::Range;
 use std::slice;
@@ -9,22 +11,22 @@ use multiversion::target::match_target;
 
 #[cfg(target_arch = "x86_64")]
 use crate::draw::gras::quad::quads_at_once;
-use crate::draw::gras::quad::{Occupied, Pack, QUADS, Quad, Quads, pack_quads, quad_order, quads};
+use crate::draw::gras::quad::{Occupied, Pack, QUADS, Quad, pack_quads, quad_order, quads};
 #[cfg(target_arch = "x86_64")]
 use crate::draw::gras::raster::signs_at_once;
 use crate::draw::gras::raster::{Rect, Signs, signs};
 use crate::draw::gras::setup::{Face, ScreenPrimitive};
-use crate::draw::rb::color::{BlockColors, ColorOutput, Precision};
+use crate::draw::rb::color::{ColorOutput, Precision};
 use crate::draw::rb::depth::{PackedTest, Words};
 use crate::draw::rb::depth_target::DepthTarget;
 use crate::draw::rb::fill::{Fill, fill_rectangle, fill_rows};
 use crate::draw::rb::state::TestOrder;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{WarpLanes, Worker};
-use crate::draw::vpc::interpolate::{Floats, Source, WarpQuads, Weights, perspective_of_blocks};
+use crate::draw::vpc::interpolate::{Floats, Source, WarpQuads, Weights};
 use crate::draw::vpc::planes::FrameState;
 use crate::shader::jit::{TOGETHER, Toll, prefetch};
-use crate::shader::{Lanes, Number, Warp};
+use crate::shader::{Finish, Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
 use super::state::{Barycentrics, FragmentInputs};
@@ -45,6 +47,8 @@ pub struct BandRun<'p, 'b, 'w> {
     together: Option<(Toll, u32)>,
     /// Whether nothing comes after the shader but colours ([`FragmentDraw::has_plain_colors`]).
     is_plain: bool,
+    /// How code makes pixels of the colours of the only target, if it can, and its surface.
+    finish: Option<(Finish, usize)>,
     frames: &'p Frames,
     /// Those of less than a warp, and room for more.
     queue: [Quad; 2 * QUADS],
@@ -71,6 +75,11 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let perspective_alone = draw.state.fragment.inputs.perspective_alone();
         let together =
             perspective_alone.filter(|id| Warp::has_pair(*id)).and_then(|id| Some((worker.toll()?, id)));
+        let is_plain = together.is_some() && draw.has_plain_colors();
+        let finish = match &draw.state.targets.color[..] {
+            [target] if is_plain => target.finish().map(|finish| (finish, target.surface)),
+            _ => None,
+        };
         Self {
             draw,
             source,
@@ -79,7 +88,8 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             perspective_alone,
             together,
             worker,
-            is_plain: together.is_some() && draw.has_plain_colors(),
+            is_plain,
+            finish,
             frames,
             queue: [Quad::default(); 2 * QUADS],
             queued: 0,
@@ -293,51 +303,6 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         }
     }
 
-    /// The same side by side, if that can be.
-    fn blocks_together(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) -> bool {
-        let Some((toll, id)) = self.together.filter(|_| !self.worker.is_stopped()) else { return false };
-        let first = quads(primitive, blocks[0].0, blocks[0].1);
-        let mut pieces = WarpQuads::of_block(&first, blocks[0].0, self.source);
-        pieces.set_frame(&self.frames.beside);
-        let enter = |warps: &mut [Warp]| {
-            let pairs = warps.iter_mut().map(|warp| warp.full_pair_mut(id).expect("two registers"));
-            perspective_of_blocks(&self.draw.primitives[primitive as usize], blocks, pairs);
-        };
-        let live = blocks.iter().map(|(_, mask)| *mask);
-        if !self.worker.run_together(toll, live, &pieces, id..id + 2, enter) {
-            return false;
-        }
-        if self.is_plain {
-            self.color_blocks(primitive, blocks);
-            return true;
-        }
-        for (number, (at, mask)) in blocks.iter().enumerate() {
-            let quads = quads(primitive, *at, *mask);
-            let pieces = WarpQuads::of_block(&quads, *at, self.source);
-            self.merge(Ran::Beside(number), &pieces, None, *mask);
-        }
-        true
-    }
-
-    /// What comes after the shader for warps that ran side by side, if that [is plain](Self::is_plain).
-    fn color_blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
-        const NONE: &Words = &[0; 32];
-        for target in &self.draw.state.targets.color {
-            let mut all = [BlockColors { at: [0; 2], mask: 0, colors: [[NONE; 4]; 2] }; TOGETHER];
-            for ((block, (at, _)), warp) in all.iter_mut().zip(blocks).zip(&self.worker.beside) {
-                let [x, y, z, w] = warp.four(target.output.regid);
-                *block = BlockColors { at: *at, mask: warp.covered(), colors: [[&x.0, &y.0, &z.0, &w.0]; 2] };
-            }
-            let surface = &mut self.surfaces[target.surface];
-            for BlockColors { at, mask, colors: [first, second] } in
-                target.write_blocks(surface, &all[..blocks.len()])
-            {
-                let quads = quads(primitive, *at, *mask);
-                target.write(surface, &Quads::of_block(&quads, *at), *mask, first, second);
-            }
-        }
-    }
-
     /// Shades 8x4 pixels.
     #[inline(never)]
     fn block(&mut self, primitive: u32, at: [i32; 2], mask: u32) {
@@ -360,8 +325,11 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         if count > 0 && !self.worker.is_stopped() {
             let quads = &quads[..count];
             let mut pieces = WarpQuads::new(quads, self.source);
-            pieces.set_frame(&self.frames.alone);
-            self.warp(&pieces, lanes_of_quads(quads));
+            let lanes = lanes_of_quads(quads);
+            if !self.quads_together(&mut pieces, lanes) {
+                pieces.set_frame(&self.frames.alone);
+                self.warp(&pieces, lanes);
+            }
         }
     }
 

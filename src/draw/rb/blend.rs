@@ -5,6 +5,8 @@
 
 use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, RopCode};
 
+use crate::shader::ByAlpha;
+
 /// One component of 32 pixels.
 pub type Channel = [f32; 32];
 
@@ -20,22 +22,6 @@ pub struct Equation {
     pub src: BlendFactor,
     /// Times the destination.
     pub dst: BlendFactor,
-}
-
-/// A factor of a blend equation: `one + alpha * a`, both of them 0, 1 or -1, so that nothing is rounded which a
-/// factor of its own would not round.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ByAlpha {
-    pub(super) one: f32,
-    pub(super) alpha: f32,
-}
-
-impl ByAlpha {
-    /// The factor where the source's alpha is `a`, from 0 to 1.
-    #[inline(always)]
-    pub fn at(self, a: f32) -> f32 {
-        self.one + self.alpha * a
-    }
 }
 
 /// A target's blending.

@@ -8,10 +8,10 @@ use multiversion::multiversion;
 use multiversion::target::match_target;
 
 use crate::format::{Codec, Type, unorm_step};
-use crate::shader::{Lanes, Number};
+use crate::shader::{ByAlpha, Finish, Lanes, Number};
 
 use crate::draw::gras::quad::Quads;
-use crate::draw::rb::blend::{Blend, ByAlpha, Colors, limit, rop};
+use crate::draw::rb::blend::{Blend, Colors, limit, rop};
 use crate::draw::rb::depth::{Words, select};
 use crate::draw::rb::dither::Dither;
 use crate::draw::rb::pixels::{Pixels, in_quads, in_rows};
@@ -131,6 +131,17 @@ impl ColorTarget {
     #[inline(always)]
     fn common(&self) -> Option<[usize; 4]> {
         self.unorm8.filter(|_| self.is_whole() && self.dither.is_none())
+    }
+
+    /// How compiled code finishes a pixel, if it can.
+    pub fn finish(&self) -> Option<Finish> {
+        let order = self.common()?;
+        let blend = match &self.blend {
+            Some(blend) => Some(self.unorm8_by_alpha(blend)?.1),
+            None => None,
+        };
+        let is_full = self.output.precision == Precision::Full && self.output.regid + 3 < 192;
+        is_full.then_some(Finish { regid: self.output.regid, order, blend })
     }
 
     /// The same of one block after the other, as long as that is quicker than to write quads. Gives those that are left.

@@ -1,8 +1,14 @@
 //! 32 pixels of a surface at once, as words: loading and storing them.
 
-use crate::draw::gras::quad::Quads;
-use crate::draw::rb::depth::Words;
-use crate::draw::rb::surface::PixelRows;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx512;
+
+use multiversion::multiversion;
+use multiversion::target::match_target;
+
+use crate::draw::gras::quad::{Quads, quads};
+use crate::draw::rb::depth::{Words, select};
+use crate::draw::rb::surface::{DwordQuads, PixelRows};
 use crate::shader::Lanes;
 
 /// 32 pixels, in an order of their own. A mask has a bit for each.
@@ -88,7 +94,7 @@ impl Pixels for Quads<'_> {
             return Lanes(in_quads(&Rows(at).load(surface, u32::MAX)));
         }
         if let Some(mut quads) = surface.dword_quads(self, mask) {
-            return Lanes(quads.load());
+            return load_quads(&mut quads);
         }
         self.each_pixel(mask, |lane, x, y| out[lane] = load_pixel(surface, x, y));
         out
@@ -104,10 +110,68 @@ impl Pixels for Quads<'_> {
             return Rows(at).store(surface, mask, &in_rows(words));
         }
         match surface.dword_quads(self, mask) {
-            Some(mut quads) => quads.store(mask, words),
+            Some(mut quads) => store_quads(&mut quads, mask, words),
             None => self.each_pixel(mask, |lane, x, y| store_pixel(surface, x, y, words[lane])),
         }
     }
+}
+
+/// Loads several times 8x4 pixels, quad by quad, each from its first pixel on; those outside the surface are zero.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn load_blocks<'l>(surface: &mut PixelRows<'_>, blocks: impl Iterator<Item = ([i32; 2], &'l mut Lanes)>) {
+    for ([x, y], to) in blocks {
+        let Some(mut rows) = surface.dwords::<8, 4>(x, y) else {
+            *to = Quads::new(&quads(0, [x, y], u32::MAX)).load(surface, u32::MAX);
+            continue;
+        };
+        match_target! {
+            "x86_64+avx512f+avx512dq" => to.0 = avx512::load(&mut rows),
+            _ => {
+                let mut by_row = [0; 32];
+                rows.load(&mut by_row);
+                to.0 = in_quads(&by_row);
+            }
+        }
+    }
+}
+
+/// Stores what is in its mask of several times 8x4 pixels, quad by quad, each from its first pixel on.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn store_blocks<'l>(
+    surface: &mut PixelRows<'_>,
+    blocks: impl Iterator<Item = ([i32; 2], u32, &'l Lanes)>,
+) {
+    for ([x, y], mask, words) in blocks {
+        let Some(mut rows) = surface.dwords::<8, 4>(x, y) else {
+            Quads::new(&quads(0, [x, y], u32::MAX)).store(surface, mask, words);
+            continue;
+        };
+        match_target! {
+            "x86_64+avx512f+avx512dq" => avx512::store(&mut rows, mask, words),
+            _ => {
+                let mut by_row = [0; 32];
+                rows.load(&mut by_row);
+                let mut pixels = in_quads(&by_row);
+                select(&mut pixels, words, mask);
+                rows.store(&in_rows(&pixels));
+            }
+        }
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn load_quads(quads: &mut DwordQuads<'_>) -> Lanes {
+    match_target! {
+        "x86_64+avx512f+avx512dq" => {
+            Lanes(bytemuck::cast([avx512::load_quads(quads, 0), avx512::load_quads(quads, 1)]))
+        }
+        _ => Lanes(quads.load()),
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn store_quads(quads: &mut DwordQuads<'_>, mask: u32, words: &Words) {
+    quads.store(mask, words);
 }
 
 /// Pixels of 8x4, row by row, quad by quad.

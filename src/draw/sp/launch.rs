@@ -20,9 +20,10 @@ use crate::draw::tpl1::BoundBank;
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
 use crate::parallel::{self, Helpers};
-use crate::shader::jit::{self, Toll};
+use crate::shader::jit::{self, Together, Toll};
 use crate::shader::{
-    Counting, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, ShaderFault, Warp, run, run_counting,
+    Counting, Finish, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, ShaderFault, Warp, run,
+    run_counting,
 };
 
 /// Jobs that run side by side.
@@ -138,13 +139,14 @@ impl<'a> Worker<'a> {
         live: impl ExactSizeIterator<Item = Mask>,
         quads: &WarpQuads<'_>,
         given: Range<u32>,
+        finish: Option<&Finish>,
         enter: impl FnOnce(&mut [Warp]),
-    ) -> bool {
+    ) -> Together {
         let count = live.len();
         if self.memory.left() <= count as u64 * price(toll)
             || self.ends.as_ref().is_some_and(Ends::are_reached)
         {
-            return false;
+            return Together::Not;
         }
         while self.beside.len() < count {
             self.beside.push(self.stage.warp());
@@ -156,14 +158,15 @@ impl<'a> Worker<'a> {
         }
         enter(warps);
         let mut environment = StageEnvironment { memory: &mut self.memory, quads: Some(quads) };
-        if !jit::run_together(program, warps, &mut environment) {
-            return false;
+        let ran = jit::run_together(program, warps, &mut environment, finish);
+        if ran == Together::Not {
+            return ran;
         }
         self.memory.spend(Work::Warp, count as u64, |work| &mut work.warps);
         let instructions = count as u64 * toll.instructions;
         self.memory.spend(Work::WarpInstruction, instructions, |work| &mut work.instructions);
         self.memory.work.compiled += count as u64 * toll.compiled;
-        true
+        ran
     }
 
     /// A warp of the group that [`Worker::begin_group`] began, before its first instruction, in the
@@ -617,11 +620,11 @@ mod tests {
         };
         let ((ran, found), log, _) = worker.one_job(units, |worker| {
             let toll = worker.toll().expect("it goes straight on");
-            let ran = worker.run_together(toll, [Mask::MAX; 4].into_iter(), &quads, 0..2, |warps| {
+            let ran = worker.run_together(toll, [Mask::MAX; 4].into_iter(), &quads, 0..2, None, |warps| {
                 warps.iter_mut().enumerate().for_each(|(n, warp)| enter(warp, n));
             });
             let mut found: Vec<Lanes> = worker.beside.iter().map(|warp| *warp.full(6)).collect();
-            if !ran {
+            if ran == Together::Not {
                 found = (0..4)
                     .map(|n| {
                         worker.run(WarpLanes::first(LANES), Some(&quads), |warp, _| enter(warp, n));
@@ -631,7 +634,7 @@ mod tests {
             }
             (ran, found)
         });
-        (log.work, ran, found)
+        (log.work, ran != Together::Not, found)
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::super::program::Program;
 use super::super::rowmap;
 use super::assembler::{Assembled, Assembler, Flag, Source};
 use super::machine::{Machine, Vector};
+use super::pixel;
 use super::plan::{END, Plan, ValueId, Work, reads};
 use super::sample;
 use super::select;
@@ -41,6 +42,8 @@ pub enum Refusal {
 pub enum Place {
     /// This instruction of the shader.
     Instruction(u32),
+    /// Pixels of a colour.
+    Pixels,
     /// Rows that are read later.
     Results,
     /// Going on to the next lanes, or back.
@@ -143,13 +146,13 @@ impl Emitter<'_> {
             let node = self.plan.nodes[index];
             self.at = index as u32;
             let program = self.program;
-            let at = match node.work {
-                Work::Alu(alu) => program.sources[alu as usize],
+            self.mark(match node.work {
+                Work::Alu(alu) => Place::Instruction(program.sources[alu as usize]),
                 Work::Varying(_) | Work::Derivative(_) | Work::Sample(_) => {
-                    program.steps[node.step as usize].at
+                    Place::Instruction(program.steps[node.step as usize].at)
                 }
-            };
-            self.mark(Place::Instruction(at));
+                Work::Pixel => Place::Pixels,
+            });
             let one = |dst| [Some(dst), None, None, None];
             let made = match node.work {
                 Work::Alu(alu) => one(select::alu(self, &program.alus[alu as usize], &node)?),
@@ -161,6 +164,10 @@ impl Emitter<'_> {
                 Work::Sample(number) => {
                     let wanted = self.wanted(node.value);
                     sample::sample(self, number, coded, &node, wanted)?
+                }
+                Work::Pixel => {
+                    let finish = coded.finish.as_ref().expect("pixels are in the code");
+                    one(pixel::pixel(self, finish, &node)?)
                 }
             };
             self.release_temporaries(&made);

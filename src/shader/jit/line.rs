@@ -88,6 +88,11 @@ impl Line {
         Some(Toll { instructions, compiled, requests: requests? })
     }
 
+    /// Whether its end is in the code.
+    pub fn has_end(&self, segments: &[Option<Segment>]) -> bool {
+        self.stretches.last().is_some_and(|stretch| segments[stretch.first as usize].is_some())
+    }
+
     /// Its instructions that are machine code.
     pub fn compiled(&self) -> u64 {
         self.compiled

@@ -7,7 +7,7 @@ use super::super::program::Program;
 use super::emit::{Emitted, Place};
 use super::machine::Machine;
 use super::segment::{Made, segments};
-use super::ways::{Coded, Ways};
+use super::ways::Coded;
 
 /// The code of `program` for this computer, where all lanes execute: each instruction of the shader (`text` of its index) before the
 /// machine code that it became; nothing where none of it has code.
@@ -15,11 +15,11 @@ pub fn listing(program: &Program, text: &dyn Fn(u32) -> String) -> String {
     let mut listing = Listing { text, out: String::new(), formatter: IntelFormatter::new() };
     if let Some(machine) = Machine::here() {
         segments(program, machine, &Coded::default(), &mut |made| listing.add(made));
-        for coded in
-            program.routine().iter().filter_map(|routine| routine.ways.as_ref()).flat_map(Ways::all_coded)
-        {
-            listing.requests(&coded);
-            segments(program, machine, &coded, &mut |made| listing.add(made));
+        if let Some(routine) = program.routine() {
+            routine.each_variant(&mut |coded| {
+                listing.beside(coded);
+                segments(program, machine, coded, &mut |made| listing.add(made));
+            });
         }
     }
     listing.out
@@ -32,11 +32,16 @@ struct Listing<'l> {
 }
 
 impl Listing<'_> {
-    /// How requests read that are in the code that follows.
-    fn requests(&mut self, coded: &Coded) {
-        self.line(format_args!("; with requests for texels:"));
+    /// What is in the code that follows beside operations.
+    fn beside(&mut self, coded: &Coded) {
+        if !coded.readings.is_empty() {
+            self.line(format_args!("; with requests for texels:"));
+        }
         for (number, reading) in coded.readings.iter().enumerate() {
             self.line(format_args!("; {number}: {reading}"));
+        }
+        if let Some(finish) = &coded.finish {
+            self.line(format_args!("; with pixels: {finish}"));
         }
         self.out.push('\n');
     }
@@ -68,6 +73,7 @@ impl Listing<'_> {
                 let text = (self.text)(at);
                 self.line(format_args!("{at:5} {text}"));
             }
+            Place::Pixels => self.line(format_args!("      ; pixels")),
             Place::Results => self.line(format_args!("      ; registers that are read later")),
             Place::Next => self.line(format_args!("      ; the next lanes")),
         }

@@ -22,6 +22,13 @@ impl RowSet {
         set
     }
 
+    /// The four full registers from this id on.
+    pub fn four(id: u32) -> Self {
+        let mut set = Self::default();
+        (0..4).for_each(|c| set.add(FULL + (id + c) as Row));
+        set
+    }
+
     fn all() -> Self {
         Self([u64::MAX; WORDS])
     }

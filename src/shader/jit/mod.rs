@@ -6,15 +6,18 @@
 //! loops, operation by operation; control flow and what the environment does are the interpreter's too. So
 //! a warp goes from one to the other between any two steps, and the bits are the same.
 //!
-//! Textures that are common enough are read in the code (`sample`), of programs without branches, for AVX-512. How they are
-//! read depends on the draw, so that there is such code for several ways of it (`ways`).
+//! Textures that are common enough are read in the code (`sample`), of programs without branches, for AVX-512, and colours
+//! of common targets become pixels there (`pixel`). How that is done depends on the draw, so that there is such code for
+//! several ways to read (`ways`) and to finish (`finished`).
 mod assembler;
 mod emit;
+mod finished;
 mod line;
 mod listing;
 mod live;
 mod machine;
 mod names;
+mod pixel;
 mod plan;
 mod sample;
 mod segment;
@@ -26,11 +29,13 @@ mod ways;
 
 use super::alu;
 use super::environment::Environment;
+use super::finish::Finish;
 use super::lanes::{ALL, Lanes, Mask};
 use super::program::Program;
 use super::reading::Reading;
 use super::run::{Outcome, apply, step};
 use super::warp::{Killed, Warp};
+use finished::Finished;
 use line::Line;
 use machine::Machine;
 use segment::{Part, Segment};
@@ -49,12 +54,17 @@ pub(crate) use wall::{Dwords, prefetch};
 
 /// A compiled program.
 pub struct Routine {
+    machine: Machine,
     /// By the step that they begin with.
     segments: Vec<Option<Segment>>,
     /// The way through all of them, if there is only one.
     line: Option<Line>,
     /// The same with requests for texels in the code.
     ways: Option<Ways>,
+    /// What is in the code beside operations.
+    coded: Coded,
+    /// The same with pixels instead of colours.
+    finished: Finished,
 }
 
 impl Routine {
@@ -84,18 +94,48 @@ impl Routine {
         program: &Program,
         warps: &mut [Warp],
         environment: &mut impl Environment,
-    ) -> bool {
-        let Some(line) = self.line.as_ref().filter(|line| line.toll().is_some()) else { return false };
+        finish: Option<&Finish>,
+    ) -> Together {
+        let Some(line) = self.line.as_ref().filter(|line| line.toll().is_some()) else {
+            return Together::Not;
+        };
         let (line, code) = match self.way_here(program, environment) {
             Some(way) => {
                 environment.sampled(warps.len() as u64 * u64::from(Mask::BITS));
                 way
             }
             None if environment.has_planes(&line.locations) => (line, self),
-            None => return false,
+            None => return Together::Not,
         };
-        line.take_together(program, code, warps, environment);
-        true
+        match finish.and_then(|finish| code.finished(program, finish)) {
+            Some((line, code)) => {
+                line.take_together(program, code, warps, environment);
+                Together::Pixels
+            }
+            None => {
+                line.take_together(program, code, warps, environment);
+                Together::Colors
+            }
+        }
+    }
+
+    /// The same way through code that finishes so, if there is such code.
+    fn finished(&self, program: &Program, finish: &Finish) -> Option<(&Line, &Self)> {
+        (self.machine == Machine::Avx512).then(|| self.finished.get(program, finish, &self.coded))?
+    }
+
+    /// Whether the end of its only way is in the code.
+    fn has_end(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| line.has_end(&self.segments))
+    }
+
+    /// Calls `look` with what is in each code that it has beside that for all draws.
+    fn each_variant(&self, look: &mut dyn FnMut(&Coded)) {
+        let ways = self.ways.iter().flat_map(Ways::all);
+        for routine in self.finished.all().chain(ways) {
+            look(&routine.coded);
+            routine.each_variant(look);
+        }
     }
 
     /// The line of the way that reads textures as they are here, and the code, if all varyings of it are here.
@@ -107,22 +147,23 @@ impl Routine {
     }
 
     fn for_machine(program: &Program, machine: Machine) -> Option<Self> {
-        let Self { segments, line, .. } = Self::cut(program, machine, &Coded::default());
-        let ways = line.as_ref().and_then(|line| line.toll()).and_then(|_| Ways::new(program, machine));
-        let has_code = ways.is_some() || segments.iter().any(Option::is_some);
-        has_code.then_some(Self { segments, line, ways })
+        let routine = Self::cut(program, machine, Coded::default());
+        let ways =
+            routine.line.as_ref().and_then(|line| line.toll()).and_then(|_| Ways::new(program, machine));
+        let has_code = ways.is_some() || routine.segments.iter().any(Option::is_some);
+        has_code.then_some(Self { ways, ..routine })
     }
 
-    /// With these requests in the code.
-    fn with(program: &Program, machine: Machine, coded: &Coded) -> Option<Self> {
+    /// With this in the code as well.
+    fn with(program: &Program, machine: Machine, coded: Coded) -> Option<Self> {
         let routine = Self::cut(program, machine, coded);
         routine.segments.iter().any(Option::is_some).then_some(routine)
     }
 
-    fn cut(program: &Program, machine: Machine, coded: &Coded) -> Self {
-        let segments = segment::segments(program, machine, coded, &mut |_| ());
+    fn cut(program: &Program, machine: Machine, coded: Coded) -> Self {
+        let segments = segment::segments(program, machine, &coded, &mut |_| ());
         let line = Line::new(program, &segments);
-        Self { segments, line, ways: None }
+        Self { machine, segments, line, coded, ways: None, finished: Finished::default() }
     }
 }
 
@@ -166,9 +207,28 @@ pub fn run(
 }
 
 /// Runs all lanes of `warps`, which have begun with [`Warp::begin_together`], side by side to the end that each would
-/// come to alone; what is interpolated is the same primitive for all. False, and nothing of that done, if it cannot be.
-pub fn run_together(program: &Program, warps: &mut [Warp], environment: &mut impl Environment) -> bool {
-    program.routine().is_some_and(|routine| routine.run_together(program, warps, environment))
+/// come to alone; what is interpolated is the same primitive for all. Where there is code that makes pixels of colours as
+/// `finish` says, that is all that they leave.
+pub fn run_together(
+    program: &Program,
+    warps: &mut [Warp],
+    environment: &mut impl Environment,
+    finish: Option<&Finish>,
+) -> Together {
+    program
+        .routine()
+        .map_or(Together::Not, |routine| routine.run_together(program, warps, environment, finish))
+}
+
+/// What became of warps that run side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// Nothing was done.
+    Not,
+    /// Colours are in registers.
+    Colors,
+    /// Pixels are in [`Warp::pixels`].
+    Pixels,
 }
 
 impl Warp {

@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 use super::super::alu::{Alu, Row};
 use super::super::effect::{Axis, Effect};
 use super::super::extra::Extra;
+use super::super::finish::Finish;
 use super::super::ops::{Op, Precision};
 use super::super::program::Program;
 use super::super::rowmap;
@@ -20,6 +21,9 @@ use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op};
 
 /// Index of a value of a segment.
 pub type ValueId = u32;
+
+/// Values that a node reads at most.
+pub const SOURCES: usize = 5;
 
 /// What a node does.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +36,8 @@ pub enum Work {
     Derivative(Axis),
     /// The request for texels with this number, at s and t: four values, one after the other.
     Sample(usize),
+    /// Pixels of the four components of a colour, and of what was there.
+    Pixel,
 }
 
 impl Work {
@@ -47,10 +53,10 @@ pub struct Node {
     /// Which.
     pub work: Work,
     /// What it reads.
-    pub sources: [ValueId; 3],
+    pub sources: [ValueId; SOURCES],
     /// The first value that it makes.
     pub value: ValueId,
-    /// The step that it belongs to.
+    /// The step that it belongs to, if it is of one.
     pub step: u32,
 }
 
@@ -90,14 +96,15 @@ pub struct Piece {
 }
 
 impl Plan {
-    /// Of these pieces of `program`, behind which the rows `live` are read, with the requests `coded`. Components of the
-    /// frame are added to `locations`: three rows for each.
+    /// Of these pieces of `program`, behind which the rows `live` are read, or pixels are made of a colour as `finish` says,
+    /// with the requests `coded`. Components of the frame are added to `locations`: three rows for each.
     pub fn new(
         program: &Program,
         pieces: &[Piece],
         coded: &Coded,
         live: &RowSet,
         locations: &mut Vec<u16>,
+        finish: Option<&Finish>,
     ) -> Self {
         let (nodes, values, rows, written) = Default::default();
         let mut builder = Builder { nodes, values, rows, written, locations, coded };
@@ -109,7 +116,8 @@ impl Plan {
                 builder.effect(piece.step, &program.steps[piece.step as usize].effect, program);
             }
         }
-        builder.finish(program, live)
+        let pixels = finish.map(|finish| builder.pixels(finish, program.pixels()));
+        builder.finish(program, live, pixels)
     }
 }
 
@@ -156,13 +164,15 @@ impl Builder<'_> {
         }
     }
 
-    fn node(&mut self, step: u32, work: Work, sources: [ValueId; 3], dst: Row) {
+    fn node<const N: usize>(&mut self, step: u32, work: Work, sources: [ValueId; N], dst: Row) {
         let value = self.made(step, work, sources);
         self.write(dst, value);
     }
 
     /// The first value of a new node.
-    fn made(&mut self, step: u32, work: Work, sources: [ValueId; 3]) -> ValueId {
+    fn made<const N: usize>(&mut self, step: u32, work: Work, read: [ValueId; N]) -> ValueId {
+        let mut sources = [0; SOURCES];
+        sources[..N].copy_from_slice(&read);
         let value = self.values.len() as ValueId;
         self.values.extend((0..work.values()).map(|_| Value::default()));
         self.nodes.push(Node { work, sources, value, step });
@@ -183,7 +193,7 @@ impl Builder<'_> {
         match effect {
             Effect::Derivative { axis, dst, src } => {
                 let source = self.read(*src);
-                self.node(step, Work::Derivative(*axis), [source; 3], *dst);
+                self.node(step, Work::Derivative(*axis), [source], *dst);
             }
             Effect::Op(Op::Varying(varying), destination) => {
                 let (i, j) = (self.read(varying.i), self.read(varying.j));
@@ -193,13 +203,13 @@ impl Builder<'_> {
                     self.locations.push(location);
                     self.locations.len() - 1
                 });
-                self.node(step, Work::Varying(index), [i, j, i], destination.first);
+                self.node(step, Work::Varying(index), [i, j], destination.first);
             }
             Effect::Op(Op::Sample(sample), destination) => {
                 let (plain, number) = (sample.plain(), self.coded.number(step));
                 let [s, t] = plain.expect("a common request").coords.map(|row| self.read(row));
                 let number = number.expect("a request in the code");
-                let first = self.made(step, Work::Sample(number), [s, t, s]);
+                let first = self.made(step, Work::Sample(number), [s, t]);
                 for (row, component) in destination.rows() {
                     self.write(row, first + component as ValueId);
                 }
@@ -208,12 +218,21 @@ impl Builder<'_> {
         }
     }
 
-    fn finish(mut self, program: &Program, live: &RowSet) -> Plan {
+    /// What becomes of the pixels in `row` and of the colour.
+    fn pixels(&mut self, finish: &Finish, row: Row) -> (Row, ValueId) {
+        let [x, y, z, w] = [0, 1, 2, 3].map(|c| self.read(rowmap::FULL + (finish.regid + c) as Row));
+        let old = self.read(row);
+        (row, self.made(0, Work::Pixel, [x, y, z, w, old]))
+    }
+
+    fn finish(mut self, program: &Program, live: &RowSet, pixels: Option<(Row, ValueId)>) -> Plan {
         self.written.sort_unstable();
         self.written.dedup();
         let Self { nodes, mut values, rows, written, .. } = self;
-        let results: Vec<(Row, ValueId)> =
-            written.into_iter().filter(|row| live.has(*row)).map(|row| (row, rows[&row])).collect();
+        let results: Vec<(Row, ValueId)> = match pixels {
+            Some(pixels) => vec![pixels],
+            None => written.into_iter().filter(|row| live.has(*row)).map(|row| (row, rows[&row])).collect(),
+        };
         for (_, value) in &results {
             values[*value as usize].uses = vec![END];
             values[*value as usize].bits = true;
@@ -251,6 +270,7 @@ pub fn reads(node: &Node, program: &Program) -> usize {
         Work::Alu(index) => sources_of(program.alus[index as usize].op),
         Work::Varying(_) | Work::Sample(_) => 2,
         Work::Derivative(_) => 1,
+        Work::Pixel => SOURCES,
     }
 }
 

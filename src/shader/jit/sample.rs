@@ -103,7 +103,7 @@ fn mix(e: &mut Emitter<'_>, a: u8, b: u8, weight: u8) {
 }
 
 /// What makes numbers of bytes.
-struct Bytes {
+pub struct Bytes {
     lowest: u8,
     step: u8,
     above: Source,
@@ -111,7 +111,8 @@ struct Bytes {
 }
 
 impl Bytes {
-    fn new(e: &mut Emitter<'_>) -> Result<Self, Refusal> {
+    /// Its constants in registers.
+    pub fn new(e: &mut Emitter<'_>) -> Result<Self, Refusal> {
         let step: f32 = unorm_step(8);
         let (above, above_steps) = (ABOVE.to_bits(), (ABOVE * step).to_bits());
         Ok(Self {
@@ -123,7 +124,7 @@ impl Bytes {
     }
 
     /// `dst` takes what this byte of `texels` stands for.
-    fn value(&self, e: &mut Emitter<'_>, dst: u8, texels: u8, byte: u32) {
+    pub fn value(&self, e: &mut Emitter<'_>, dst: u8, texels: u8, byte: u32) {
         match byte {
             0 => e.asm.load(dst, Source::Register(texels)),
             _ => e.asm.immediate(Vector::ShiftRightBy, dst, texels, 8 * byte),

@@ -6,6 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use hashbrown::HashSet;
 
 use super::super::effect::Effect;
+use super::super::finish::Finish;
 use super::super::lanes::{ALL, Lanes, Mask};
 use super::super::program::Program;
 use super::emit::{Emitted, SPILLS, emit};
@@ -94,7 +95,7 @@ impl Placed {
 }
 
 impl Native {
-    /// What runs the lanes of `mask`, which are all where requests for texels are in the code; `locations` are those of
+    /// What runs the lanes of `mask`, which are all where requests for texels or pixels are in the code; `locations` are those of
     /// the segment.
     pub fn code(&self, program: &Program, locations: &[u16], mask: Mask) -> Option<&Placed> {
         if mask == ALL {
@@ -102,7 +103,7 @@ impl Native {
         }
         let compile = || {
             let none = Coded::default();
-            let plan = Plan::new(program, &self.pieces, &none, &self.live, &mut locations.to_vec());
+            let plan = Plan::new(program, &self.pieces, &none, &self.live, &mut locations.to_vec(), None);
             Placed::new(&emit(program, plan, &none, self.machine, true).ok()?, program, self.step)
         };
         self.some.get_or_init(compile).as_ref()
@@ -147,12 +148,14 @@ pub fn segments(
     look: &mut dyn FnMut(&Made<'_>),
 ) -> Vec<Option<Segment>> {
     let targets = targets(program, coded);
-    let liveness = Liveness::new(program, RowSet::registers());
+    let ends = coded.finish.map_or_else(RowSet::registers, |finish| RowSet::four(finish.regid));
+    let liveness = Liveness::new(program, ends);
     let steps = 0..program.steps.len() as u32;
     let mut cut = |first: u32| {
-        let (parts, pieces, locations) = Default::default();
+        let (parts, pieces, locations, finish) = Default::default();
         let liveness = &liveness;
-        let cutter = Cutter { program, machine, coded, liveness, first, parts, pieces, locations, look };
+        let cutter =
+            Cutter { program, machine, coded, liveness, first, parts, pieces, locations, finish, look };
         cutter.cut(&targets)
     };
     steps.map(|step| if targets.contains(&step) { cut(step) } else { None }).collect()
@@ -186,6 +189,8 @@ struct Cutter<'c> {
     /// What is compiled next.
     pieces: Vec<Piece>,
     locations: Vec<u16>,
+    /// What becomes of the colour behind what is compiled next.
+    finish: Option<&'c Finish>,
     look: &'c mut dyn FnMut(&Made<'_>),
 }
 
@@ -205,7 +210,10 @@ impl Cutter<'_> {
             self.pieces.push(Piece { step: index, alus: 0..0, effect: true });
             index += 1;
         }
-        self.flush(index, self.program.steps[index as usize].end)?;
+        let last = &self.program.steps[index as usize];
+        let finish = self.coded.finish.as_ref().filter(|_| matches!(last.effect, Effect::End));
+        self.finish = finish;
+        self.flush(index, last.end)?;
         let Self { program, parts, locations, .. } = self;
         if !parts.iter().any(|part| matches!(part, Part::Native(_))) {
             return None;
@@ -243,7 +251,7 @@ impl Cutter<'_> {
         let mut pieces = std::mem::take(&mut self.pieces);
         let operations: usize = pieces.iter().map(|piece| piece.alus.len()).sum();
         let effects = pieces.iter().any(|piece| piece.effect);
-        if effects || operations >= LEAST {
+        if effects || operations >= LEAST || self.finish.is_some() {
             let live = self.liveness.before_alu(self.program, step, alu);
             match self.native(pieces, live) {
                 Ok(native) => {
@@ -253,7 +261,7 @@ impl Cutter<'_> {
                 Err(refused) => pieces = refused,
             }
         }
-        if effects {
+        if effects || self.finish.is_some() {
             return None;
         }
         pieces.into_iter().filter(|piece| !piece.alus.is_empty()).for_each(|piece| self.loops(piece.alus));
@@ -261,7 +269,7 @@ impl Cutter<'_> {
     }
 
     fn native(&mut self, pieces: Vec<Piece>, live: RowSet) -> Result<Part, Vec<Piece>> {
-        let plan = Plan::new(self.program, &pieces, self.coded, &live, &mut self.locations);
+        let plan = Plan::new(self.program, &pieces, self.coded, &live, &mut self.locations, self.finish);
         let emitted = emit(self.program, plan, self.coded, self.machine, false);
         let placed = emitted.ok().and_then(|emitted| {
             (self.look)(&Made { step: self.first, emitted: &emitted });

@@ -496,7 +496,7 @@ fn sampled(reading: Reading, texels: Texels<'_>) -> Vec<Lanes> {
     let [pairs, single] = [true, false].map(|by_pairs| {
         let mut coded = ways.coded(&[Some(reading)]);
         coded.by_pairs = by_pairs;
-        let way = Routine::with(&program, Machine::Avx512, &coded).expect("code");
+        let way = Routine::with(&program, Machine::Avx512, coded).expect("code");
         let Part::Native(native) = &native(&way).parts[0] else { unreachable!("all of it is compiled") };
         let mut warp = Warp::new(&program, &[]);
         warp.restart(&program, ALL, 0);
@@ -554,7 +554,7 @@ fn code_is_not_run_without_its_textures() {
     let program = Program::new(&assemble(text).unwrap()).unwrap();
     let ways = Ways::new(&program, Machine::Avx512).expect("requests that can be in the code");
     let reading = Reading { is_linear: false, repeats: [false; 2], components: [Component::Byte(0); 4] };
-    let way = Routine::with(&program, Machine::Avx512, &ways.coded(&[Some(reading); 2])).expect("code");
+    let way = Routine::with(&program, Machine::Avx512, ways.coded(&[Some(reading); 2])).expect("code");
     let Part::Native(native) = &native(&way).parts[0] else { unreachable!("all of it is compiled") };
     let extent = TexelExtent::new([2, 2], (0, 2), &reading);
     let texels = Texels::new(Dwords::new(&[0; 16]).unwrap(), extent);

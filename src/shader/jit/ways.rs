@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use super::super::alu::Row;
 use super::super::effect::Effect;
+use super::super::finish::Finish;
 use super::super::ops::{Plain, Precision};
 use super::super::program::Program;
 use super::super::reading::Reading;
@@ -32,12 +33,15 @@ struct Way {
     routine: Option<Routine>,
 }
 
-/// The requests that are in some code, by the steps that they are.
-#[derive(Default)]
+/// What is in some code beside operations.
+#[derive(Clone, Default)]
 pub struct Coded {
+    /// Requests for texels, by the steps that they are.
     numbers: HashMap<u32, usize>,
     /// By number.
     pub readings: Vec<Reading>,
+    /// What becomes of the colour at the end, if that is in the code.
+    pub finish: Option<Finish>,
     /// Texels that lie side by side are read together: that is quicker on some processors.
     pub by_pairs: bool,
 }
@@ -70,7 +74,7 @@ impl Ways {
         }
         let make = || Way {
             readings: readings.to_vec(),
-            routine: Routine::with(program, Machine::Avx512, &self.coded(readings)),
+            routine: Routine::with(program, Machine::Avx512, self.coded(readings)),
         };
         let number = self.ways.iter().position(|way| way.get_or_init(make).readings == readings)?;
         self.get(number).is_some().then_some(number)
@@ -81,9 +85,9 @@ impl Ways {
         self.ways.get(number)?.get()?.routine.as_ref()
     }
 
-    /// The requests of all ways that there are.
-    pub fn all_coded(&self) -> impl Iterator<Item = Coded> {
-        self.ways.iter().filter_map(|way| Some(self.coded(&way.get()?.readings)))
+    /// The code of all ways that there are.
+    pub fn all(&self) -> impl Iterator<Item = &Routine> {
+        self.ways.iter().filter_map(|way| way.get()?.routine.as_ref())
     }
 
     pub(super) fn coded(&self, readings: &[Option<Reading>]) -> Coded {

@@ -8,9 +8,10 @@
 use std::arch::x86_64::*;
 
 use super::{Four, NEAREST};
-use crate::draw::rb::blend::ByAlpha;
+use crate::draw::rb::pixels::avx512::{chosen, load_half, load_quads, mask_of_half, store_half};
 use crate::draw::rb::surface::{DwordQuads, Dwords};
 use crate::format::avx512::unorm8;
+use crate::shader::ByAlpha;
 
 /// Encodes colours, quad by quad, and stores those in `mask`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
@@ -106,18 +107,6 @@ fn factor(by: ByAlpha, alpha: __m512) -> __m512 {
     _mm512_add_ps(_mm512_set1_ps(by.one), _mm512_mul_ps(_mm512_set1_ps(by.alpha), alpha))
 }
 
-/// The first or the second 16 of 32 bits.
-fn mask_of_half(mask: u32, half: usize) -> __mmask16 {
-    (mask >> (16 * half)) as __mmask16
-}
-
-/// `new` where `mask` says so, and `old`.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn chosen(mask: __mmask16, new: __m512i, old: __m512i) -> __m512i {
-    _mm512_mask_mov_epi32(old, mask, new)
-}
-
 /// The first or the second 16 of 32 numbers.
 #[target_feature(enable = "avx512f")]
 #[inline]
@@ -152,33 +141,4 @@ fn joined([a, b, c, d]: [__m512i; 4]) -> __m512i {
     let [b, c, d] = [_mm512_slli_epi32::<8>(b), _mm512_slli_epi32::<16>(c), _mm512_slli_epi32::<24>(d)];
     let lower = _mm512_ternarylogic_epi32::<AND_OR>(a, _mm512_set1_epi32(255), b);
     _mm512_ternarylogic_epi32::<OR>(lower, c, d)
-}
-
-/// Two of the four rows, quad by quad.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load_half(rows: &mut Dwords<'_, 8>, half: usize) -> __m512i {
-    let upper: __m256i = bytemuck::cast(*rows.row(2 * half));
-    let lower: __m256i = bytemuck::cast(*rows.row(2 * half + 1));
-    let both = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(upper), lower);
-    _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), both)
-}
-
-/// The first or the last four quads, put together in registers: what is written in parts and read as one waits.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load_quads(quads: &mut DwordQuads<'_>, half: usize) -> __m512i {
-    let first = 4 * half;
-    let ([a, b], [c, d]) = (quads.pairs(first), quads.pairs(first + 1));
-    let ([e, f], [g, h]) = (quads.pairs(first + 2), quads.pairs(first + 3));
-    _mm512_setr_epi64(a as i64, b as i64, c as i64, d as i64, e as i64, f as i64, g as i64, h as i64)
-}
-
-/// Makes those two rows of quads.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn store_half(rows: &mut Dwords<'_, 8>, half: usize, quads: __m512i) {
-    let both = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), quads);
-    *rows.row(2 * half) = bytemuck::cast(_mm512_castsi512_si256(both));
-    *rows.row(2 * half + 1) = bytemuck::cast(_mm512_extracti64x4_epi64::<1>(both));
 }
