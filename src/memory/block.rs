@@ -188,7 +188,7 @@ impl Block {
         if len > 0 {
             let pages = offset / PAGE..=(end as u32 - 1) / PAGE;
             self.changes.note(pages.clone(), self.len.div_ceil(PAGE), now);
-            pages.for_each(|page| self.touch(page));
+            self.touch(pages);
         }
         Some(self.stored() - before)
     }
@@ -209,15 +209,19 @@ impl Block {
         self.backing.bytes_mut()?.get_mut(offset as usize..offset as usize + len)
     }
 
-    /// Marks page `page` of the block as about to be written by the GPU.
-    fn touch(&mut self, page: u32) {
-        let start = (page * PAGE) as usize;
+    /// Marks `pages` of the block as about to be written by the GPU.
+    fn touch(&mut self, pages: RangeInclusive<u32>) {
         match &mut self.backing {
             Backing::Captured(bytes) => {
-                let end = bytes.len().min(start + PAGE as usize);
-                self.before.entry(page).or_insert_with(|| bytes[start..end].into());
+                for page in pages {
+                    let start = (page * PAGE) as usize;
+                    let end = bytes.len().min(start + PAGE as usize);
+                    self.before.entry(page).or_insert_with(|| bytes[start..end].into());
+                }
             }
-            Backing::Blank { present, .. } => Arc::make_mut(present)[page as usize] = true,
+            Backing::Blank { present, .. } => {
+                Arc::make_mut(present)[*pages.start() as usize..=*pages.end() as usize].fill(true);
+            }
             Backing::Zeros | Backing::Shared(_) | Backing::Lent(_) => {}
         }
     }

@@ -533,7 +533,10 @@ fn occupied(mask: u32) -> u32 {
 
 /// The lanes of a warp of these quads: those outside the primitive help.
 pub fn lanes_of_quads(quads: &[Quad]) -> WarpLanes {
-    let live = quads.iter().enumerate().fold(0, |mask, (q, quad)| mask | quad.mask << (4 * q));
+    let mut live = 0;
+    for (q, quad) in quads.iter().enumerate() {
+        live |= quad.mask << (4 * q);
+    }
     let all = WarpLanes::first(4 * quads.len()).live;
     WarpLanes { live, helpers: all & !live }
 }

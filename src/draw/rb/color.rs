@@ -8,7 +8,7 @@ use multiversion::multiversion;
 use multiversion::target::match_target;
 
 use crate::format::{Codec, Type, unorm_step};
-use crate::shader::{ByAlpha, Finish, Lanes, Number};
+use crate::shader::{ByAlpha, Finish, Lanes, Number, Warp};
 
 use crate::draw::gras::quad::Quads;
 use crate::draw::rb::blend::{Blend, Colors, limit, rop};
@@ -140,8 +140,9 @@ impl ColorTarget {
             Some(blend) => Some(self.unorm8_by_alpha(blend)?.1),
             None => None,
         };
-        let is_full = self.output.precision == Precision::Full && self.output.regid + 3 < 192;
-        is_full.then_some(Finish { regid: self.output.regid, order, blend })
+        let ColorOutput { regid, precision, .. } = self.output;
+        let is_full = precision == Precision::Full && Warp::has_four(regid);
+        is_full.then_some(Finish { regid, order, blend })
     }
 
     /// The same of one block after the other, as long as that is quicker than to write quads. Gives those that are left.

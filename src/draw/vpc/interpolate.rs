@@ -75,9 +75,10 @@ pub struct Weights {
 impl<'a> WarpQuads<'a> {
     /// Pieces of primitives of `source`; there is at least one.
     pub fn new(quads: &'a [Quad], source: &'a Source<'a>) -> Self {
-        let starts = quads.windows(2).enumerate().fold(1, |starts, (q, pair)| {
-            starts | u32::from(pair[0].primitive != pair[1].primitive) << (q + 1)
-        });
+        let mut starts = 1;
+        for (q, pair) in (1..).zip(quads.array_windows::<2>()) {
+            starts |= u32::from(pair[0].primitive != pair[1].primitive) << q;
+        }
         Self { quads: Quads::new(quads), source, frame: None, starts }
     }
 

@@ -1,4 +1,6 @@
 //! Compiled code against the interpreter, bit for bit.
+mod pixels;
+
 use a4emu_decoder::isa::ir3::program::assemble;
 use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond};
 use proptest::prelude::*;
@@ -8,7 +10,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use super::machine::Machine;
 use super::segment::{Part, Segment};
 use super::ways::Ways;
-use super::{Dwords, Routine, TOGETHER, Texels, run, select};
+use super::{Dwords, Routine, TOGETHER, Texels, Together, run, select};
 use crate::shader::alu::Alu;
 use crate::shader::effect::Effect;
 use crate::shader::extra::Extra;
@@ -328,7 +330,7 @@ fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
             warp.begin_together(0..0, program, live, toll.instructions);
             enter(warp, turn);
         }
-        assert!(routine.run_together(program, &mut warps, &mut Numbers));
+        assert_eq!(routine.run_together(program, &mut warps, &mut Numbers, None), Together::Colors);
         for (turn, found) in warps.iter().enumerate() {
             let mut warp = used();
             warp.restart(program, live, !live);
@@ -339,6 +341,8 @@ fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
             assert!(found.rows[..384] == warp.rows[..384], "warp {turn} of {count}");
         }
     }
+    let finish = pixels::some_finish(values[0] ^ values[LANES]);
+    pixels::same_pixels(program, routine, &[finish], |turn, warp| enter(warp, turn));
 }
 
 /// Edge values and any others.

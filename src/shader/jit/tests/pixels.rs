@@ -1,0 +1,136 @@
+//! Colours that become pixels in the code.
+use super::*;
+use crate::format::unorm_step;
+use crate::shader::jit::Together;
+use crate::shader::{ByAlpha, Finish};
+
+/// What becomes of a pixel that was `old`, by the law: bytes nearest to numbers from 0 to 1.
+fn pixel(finish: &Finish, color: [u32; 4], old: u32) -> u32 {
+    let color = color.map(f32::from_bits).map(|c| if c > 0.0 { c.min(1.0) } else { 0.0 });
+    let byte = |byte: usize| {
+        let color_there = ((old >> (8 * byte)) & 255) as f32 * unorm_step(8);
+        let value = match finish.blend {
+            Some([of_color, of_old]) => {
+                let [of_color, of_old] = [of_color, of_old].map(|by| by.at(color[3]));
+                (color[finish.order[byte]] * of_color + color_there * of_old).min(1.0)
+            }
+            None => color[finish.order[byte]],
+        };
+        ((value * 255.0).round_ties_even() as u32) << (8 * byte)
+    };
+    byte(0) | byte(1) | byte(2) | byte(3)
+}
+
+/// Every way to finish, of four registers from this one on.
+fn finishes(regid: u32) -> Vec<Finish> {
+    let factors =
+        [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, -1.0)].map(|(one, alpha)| ByAlpha { one, alpha });
+    let blends = factors.into_iter().flat_map(|of_color| factors.map(|of_old| Some([of_color, of_old])));
+    let blends: Vec<_> = blends.chain([None]).collect();
+    let orders = [[0, 1, 2, 3], [2, 1, 0, 3]];
+    orders
+        .into_iter()
+        .flat_map(|order| blends.iter().map(move |&blend| Finish { regid, order, blend }))
+        .collect()
+}
+
+/// Warps that have run side by side, after `enter` for each; what they left is pixels if `finish` says how, and there is
+/// code for it.
+fn ran(
+    program: &Program,
+    routine: &Routine,
+    count: usize,
+    finish: Option<&Finish>,
+    enter: impl Fn(usize, &mut Warp),
+) -> (Vec<Warp>, Together) {
+    let constants: Vec<u32> = (0..64).map(|n| (n as f32 * 0.75).to_bits()).collect();
+    let mut warps = vec![Warp::new(program, &constants); count];
+    for (turn, warp) in warps.iter_mut().enumerate() {
+        warp.begin_together(0..0, program, ALL, 1);
+        enter(turn, warp);
+        *warp.pixels_mut() = Lanes(std::array::from_fn(|lane| old(turn, lane)));
+    }
+    let ran = routine.run_together(program, &mut warps, &mut Numbers, finish);
+    (warps, ran)
+}
+
+fn old(turn: usize, lane: usize) -> u32 {
+    (32 * turn as u32 + lane as u32).wrapping_mul(0x9e37_79b9)
+}
+
+/// Code that finishes as these do, against the colours that the code without it leaves. How many of them had code.
+pub(super) fn same_pixels(
+    program: &Program,
+    routine: &Routine,
+    finishes: &[Finish],
+    enter: impl Fn(usize, &mut Warp),
+) -> usize {
+    let count = TOGETHER - 1;
+    let (colors, _) = ran(program, routine, count, None, &enter);
+    let mut made = 0;
+    for finish in finishes {
+        let (found, ran) = ran(program, routine, count, Some(finish), &enter);
+        if ran != Together::Pixels {
+            continue;
+        }
+        made += 1;
+        for (turn, (found, colors)) in found.iter().zip(&colors).enumerate() {
+            for lane in 0..LANES {
+                let color = colors.four(finish.regid).map(|row| row[lane]);
+                let expected = pixel(finish, color, old(turn, lane));
+                assert_eq!(found.pixels()[lane], expected, "{finish}: {color:x?}, warp {turn}, lane {lane}");
+            }
+        }
+    }
+    made
+}
+
+/// One way to finish, of the first registers, by a number.
+pub(super) fn some_finish(number: u32) -> Finish {
+    let all = finishes(number / 64 % 13);
+    all[number as usize % all.len()]
+}
+
+/// Colours of all kinds: what was computed, constants, inputs, and registers that nobody writes.
+#[test]
+fn pixels_are_what_the_law_makes_of_colors() {
+    let text = "bary.f r2.x, 3, r0.x\nmul.f r1.x, r0.x, c1.x\nadd.f r1.y, r0.y, r1.x\nmov.f32f32 r1.z, c2.y\n\
+                log2 r1.w, r0.z\nmax.f r2.y, r0.x, r0.w\nend\n";
+    let program = Program::new(&assemble(text).unwrap()).unwrap();
+    let enter = |turn: usize, warp: &mut Warp| {
+        for id in 0..4u32 {
+            let value = |lane: usize| match (lane + turn + id as usize) % 4 {
+                0 => EDGES[(7 * lane + turn + 3 * id as usize) % EDGES.len()],
+                _ => ((lane as f32 - 5.0) / (11.0 + id as f32)).to_bits(),
+            };
+            *warp.full_mut(id) = Lanes(std::array::from_fn(value));
+        }
+    };
+    for machine in machines() {
+        for regid in [0, 1, 4, 5, 6, 12] {
+            for finish in finishes(regid) {
+                // Of each program there is code for a few ways alone.
+                let routine = Routine::for_machine(&program, machine).expect("code");
+                let made = same_pixels(&program, &routine, &[finish], enter);
+                assert_eq!(made == 1, machine == Machine::Avx512, "{finish}");
+            }
+        }
+    }
+}
+
+#[test]
+fn only_some_ways_to_finish_have_code() {
+    let Some(machine) = Machine::here().filter(|machine| *machine == Machine::Avx512) else {
+        return eprintln!("SKIPPED: no AVX-512");
+    };
+    let text = "mul.f r1.x, r0.x, c1.x\nadd.f r1.y, r0.y, r1.x\nadd.f r1.z, r0.x, r1.y\nend\n";
+    let program = Program::new(&assemble(text).unwrap()).unwrap();
+    let routine = Routine::for_machine(&program, machine).expect("code");
+    let all = finishes(4);
+    let enter = |_: usize, warp: &mut Warp| *warp.full_mut(0) = Lanes::splat(0.25f32.to_bits());
+    assert_eq!(same_pixels(&program, &routine, &all, enter), 4);
+    assert_eq!(same_pixels(&program, &routine, &all[..5], enter), 4);
+    let mut seen = 0;
+    routine.each_variant(&mut |coded| seen += usize::from(coded.finish.is_some()));
+    assert_eq!(seen, 4, "a listing has them all");
+}
