@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn rows_and_quads_are_the_same_pixels() {
-        let quads = crate::draw::gras::quad::quads(0, [8, 4], u32::MAX);
+        let quads = quads(0, [8, 4], u32::MAX);
         for cpp in [1u32, 2, 4] {
             let first: Vec<u8> = (0..16 * 8 * cpp).map(|i| (i * 37 % 251) as u8).collect();
             let mut bytes = first.clone();
