@@ -11,6 +11,8 @@ pub struct Finish {
     pub order: [usize; 4],
     /// What a colour and what is there are multiplied with, and then added, if that is done; else it takes its place.
     pub blend: Option<[ByAlpha; 2]>,
+    /// Whether the colour's alpha stays in its register, for whoever tests it.
+    pub keeps_alpha: bool,
 }
 
 impl fmt::Display for Finish {
@@ -19,10 +21,10 @@ impl fmt::Display for Finish {
         let [a, b, c, d] = self.order.map(component);
         let regid = self.regid as usize;
         write!(f, "bytes {a}, {b}, {c}, {d} of r{}.{}", regid / 4, component(regid))?;
-        match self.blend {
-            Some([of_color, of_old]) => write!(f, ", times {of_color}, and what was there, times {of_old}"),
-            None => Ok(()),
+        if let Some([of_color, of_old]) = self.blend {
+            write!(f, ", times {of_color}, and what was there, times {of_old}")?;
         }
+        if self.keeps_alpha { write!(f, "; alpha stays") } else { Ok(()) }
     }
 }
 

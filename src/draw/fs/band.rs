@@ -20,6 +20,7 @@ use crate::draw::rb::color::{ColorOutput, Precision};
 use crate::draw::rb::depth::{PackedTest, Words};
 use crate::draw::rb::depth_target::DepthTarget;
 use crate::draw::rb::fill::{Fill, fill_rectangle, fill_rows};
+use crate::draw::rb::pixels::Pixels;
 use crate::draw::rb::state::TestOrder;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{WarpLanes, Worker};
@@ -47,7 +48,7 @@ pub struct BandRun<'p, 'b, 'w> {
     together: Option<(Toll, u32)>,
     /// Whether nothing comes after the shader but colours ([`FragmentDraw::has_plain_colors`]).
     is_plain: bool,
-    /// How code makes pixels of the colours of the only target, if it can, and its surface.
+    /// How code makes pixels of colours, if it can, and their surface ([`FragmentDraw::finish`]).
     finish: Option<(Finish, usize)>,
     frames: &'p Frames,
     /// Those of less than a warp, and room for more.
@@ -76,10 +77,6 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let together =
             perspective_alone.filter(|id| Warp::has_pair(*id)).and_then(|id| Some((worker.toll()?, id)));
         let is_plain = together.is_some() && draw.has_plain_colors();
-        let finish = match &draw.state.targets.color[..] {
-            [target] if is_plain => target.finish().map(|finish| (finish, target.surface)),
-            _ => None,
-        };
         Self {
             draw,
             source,
@@ -89,7 +86,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             together,
             worker,
             is_plain,
-            finish,
+            finish: together.and_then(|_| draw.finish()),
             frames,
             queue: [Quad::default(); 2 * QUADS],
             queued: 0,
@@ -350,16 +347,24 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
             }
         };
         match ended {
-            true => self.merge(Ran::Alone, pieces, weights.as_ref(), lanes.live),
+            true => self.merge(Ran::Alone, pieces, weights.as_ref(), lanes.live, None),
             false => {
                 self.note(|reasons| reasons.spent(&pieces.quads, lanes.live, self.worker.warp.executed()));
             }
         }
     }
 
-    /// What comes after the shader, of which these lanes were live: alpha test, late tests, colours.
+    /// What comes after the shader, of which these lanes were live: alpha test, late tests, and colours; or pixels, for this
+    /// surface, if it has left those.
     #[inline(always)]
-    fn merge(&mut self, ran: Ran, pieces: &WarpQuads<'_>, weights: Option<&Weights>, live: u32) {
+    fn merge(
+        &mut self,
+        ran: Ran,
+        pieces: &WarpQuads<'_>,
+        weights: Option<&Weights>,
+        live: u32,
+        pixels: Option<usize>,
+    ) {
         let targets = &self.draw.state.targets;
         let warp = ran.warp(self.worker);
         let mut covered = warp.covered();
@@ -386,6 +391,9 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         self.note(|reasons| reasons.quads(&pieces.quads, covered, WRITTEN));
         let (mut widened, mut widened_dual) = (None, None);
         let warp = ran.warp(self.worker);
+        if let Some(surface) = pixels {
+            return pieces.quads.store(&mut self.surfaces[surface], covered, warp.pixels());
+        }
         for target in &targets.color {
             let surface = &mut self.surfaces[target.surface];
             let src = colors(warp, &target.output, &mut widened);

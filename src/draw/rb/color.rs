@@ -142,7 +142,7 @@ impl ColorTarget {
         };
         let ColorOutput { regid, precision, .. } = self.output;
         let is_full = precision == Precision::Full && Warp::has_four(regid);
-        is_full.then_some(Finish { regid, order, blend })
+        is_full.then_some(Finish { regid, order, blend, keeps_alpha: false })
     }
 
     /// The same of one block after the other, as long as that is quicker than to write quads. Gives those that are left.

@@ -107,7 +107,7 @@ impl Routine {
             None if environment.has_planes(&line.locations) => (line, self),
             None => return Together::Not,
         };
-        match finish.and_then(|finish| code.finished(program, finish)) {
+        match finish.and_then(|finish| code.finished(program, finish, warps.len())) {
             Some((line, code)) => {
                 line.take_together(program, code, warps, environment);
                 Together::Pixels
@@ -119,9 +119,9 @@ impl Routine {
         }
     }
 
-    /// The same way through code that finishes so, if there is such code.
-    fn finished(&self, program: &Program, finish: &Finish) -> Option<(&Line, &Self)> {
-        (self.machine == Machine::Avx512).then(|| self.finished.get(program, finish, &self.coded))?
+    /// The same way through code that finishes so, if there is such code for so many warps more.
+    fn finished(&self, program: &Program, finish: &Finish, warps: usize) -> Option<(&Line, &Self)> {
+        (self.machine == Machine::Avx512).then(|| self.finished.get(program, finish, &self.coded, warps))?
     }
 
     /// Whether the end of its only way is in the code.

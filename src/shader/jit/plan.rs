@@ -3,6 +3,7 @@
 //! A segment is a run of steps that always execute together, with the same lanes. Within it each result is a
 //! value of its own, whatever row it goes to; moves disappear, results that nobody needs are not computed, and
 //! rows are written once, at the end, if anybody reads them later.
+use std::iter;
 use std::ops::Range;
 
 use hashbrown::HashMap;
@@ -218,19 +219,21 @@ impl Builder<'_> {
         }
     }
 
-    /// What becomes of the pixels in `row` and of the colour.
-    fn pixels(&mut self, finish: &Finish, row: Row) -> (Row, ValueId) {
-        let [x, y, z, w] = [0, 1, 2, 3].map(|c| self.read(rowmap::FULL + (finish.regid + c) as Row));
+    /// What becomes of the pixels in `row` and of the colour, and the alpha if it stays.
+    fn pixels(&mut self, finish: &Finish, row: Row) -> Vec<(Row, ValueId)> {
+        let rows = [0, 1, 2, 3].map(|c| rowmap::FULL + (finish.regid + c) as Row);
+        let [x, y, z, w] = rows.map(|row| self.read(row));
         let old = self.read(row);
-        (row, self.made(0, Work::Pixel, [x, y, z, w, old]))
+        let pixels = (row, self.made(0, Work::Pixel, [x, y, z, w, old]));
+        iter::once(pixels).chain(finish.keeps_alpha.then_some((rows[3], w))).collect()
     }
 
-    fn finish(mut self, program: &Program, live: &RowSet, pixels: Option<(Row, ValueId)>) -> Plan {
+    fn finish(mut self, program: &Program, live: &RowSet, pixels: Option<Vec<(Row, ValueId)>>) -> Plan {
         self.written.sort_unstable();
         self.written.dedup();
         let Self { nodes, mut values, rows, written, .. } = self;
         let results: Vec<(Row, ValueId)> = match pixels {
-            Some(pixels) => vec![pixels],
+            Some(pixels) => pixels,
             None => written.into_iter().filter(|row| live.has(*row)).map(|row| (row, rows[&row])).collect(),
         };
         for (_, value) in &results {

@@ -32,19 +32,21 @@ impl<'p> BandRun<'p, '_, '_> {
         };
         let live = blocks.iter().map(|(_, mask)| *mask);
         let finish = self.finish.as_ref().map(|(finish, _)| finish);
-        match (self.worker.run_together(toll, live, &pieces, id..id + 2, finish, enter), self.finish) {
+        let ran = self.worker.run_together(toll, live, &pieces, id..id + 2, finish, enter);
+        match (ran, self.finish) {
             (Together::Not, _) => return false,
-            (Together::Pixels, Some((_, surface))) => {
+            (Together::Pixels, Some((_, surface))) if self.is_plain => {
                 let warps = self.worker.beside.iter().zip(blocks);
                 let pixels = warps.map(|(warp, (at, mask))| (*at, *mask, warp.pixels()));
                 store_blocks(&mut self.surfaces[surface], pixels);
             }
-            _ if self.is_plain => self.color_blocks(primitive, blocks),
+            (Together::Colors, _) if self.is_plain => self.color_blocks(primitive, blocks),
             _ => {
+                let pixels = self.pixels_of(ran);
                 for (number, (at, mask)) in blocks.iter().enumerate() {
                     let quads = quads(primitive, *at, *mask);
                     let pieces = WarpQuads::of_block(&quads, *at, self.source);
-                    self.merge(Ran::Beside(number), &pieces, None, *mask);
+                    self.merge(Ran::Beside(number), &pieces, None, *mask, pixels);
                 }
             }
         }
@@ -89,14 +91,17 @@ impl<'p> BandRun<'p, '_, '_> {
             pieces.perspective(warp.full_pair_mut(id).expect("two registers"));
         };
         let (finish, live_of_one) = (self.finish.as_ref().map(|(finish, _)| finish), [live].into_iter());
-        match (self.worker.run_together(toll, live_of_one, pieces, id..id + 2, finish, enter), self.finish) {
-            (Together::Not, _) => return false,
-            (Together::Pixels, Some((_, surface))) => {
-                let words = self.worker.beside[0].pixels();
-                pieces.quads.store(&mut self.surfaces[surface], live, words);
-            }
-            _ => self.merge(Ran::Beside(0), pieces, None, live),
+        let ran = self.worker.run_together(toll, live_of_one, pieces, id..id + 2, finish, enter);
+        if ran == Together::Not {
+            return false;
         }
+        let pixels = self.pixels_of(ran);
+        self.merge(Ran::Beside(0), pieces, None, live, pixels);
         true
+    }
+
+    /// The surface of the pixels that warps have left, if they have.
+    fn pixels_of(&self, ran: Together) -> Option<usize> {
+        self.finish.filter(|_| ran == Together::Pixels).map(|(_, surface)| surface)
     }
 }

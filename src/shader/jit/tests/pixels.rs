@@ -2,6 +2,7 @@
 use super::*;
 use crate::format::unorm_step;
 use crate::shader::jit::Together;
+use crate::shader::jit::finished::PAYS;
 use crate::shader::{ByAlpha, Finish};
 
 /// What becomes of a pixel that was `old`, by the law: bytes nearest to numbers from 0 to 1.
@@ -28,10 +29,9 @@ fn finishes(regid: u32) -> Vec<Finish> {
     let blends = factors.into_iter().flat_map(|of_color| factors.map(|of_old| Some([of_color, of_old])));
     let blends: Vec<_> = blends.chain([None]).collect();
     let orders = [[0, 1, 2, 3], [2, 1, 0, 3]];
-    orders
-        .into_iter()
-        .flat_map(|order| blends.iter().map(move |&blend| Finish { regid, order, blend }))
-        .collect()
+    let all = orders.into_iter().flat_map(|order| blends.iter().map(move |blend| (order, *blend)));
+    let finish = |((order, blend), n)| Finish { regid, order, blend, keeps_alpha: n % 3 == 0 };
+    all.zip(0..).map(finish).collect()
 }
 
 /// Warps that have run side by side, after `enter` for each; what they left is pixels if `finish` says how, and there is
@@ -69,16 +69,18 @@ pub(super) fn same_pixels(
     let (colors, _) = ran(program, routine, count, None, &enter);
     let mut made = 0;
     for finish in finishes {
-        let (found, ran) = ran(program, routine, count, Some(finish), &enter);
-        if ran != Together::Pixels {
-            continue;
-        }
+        // Not before it pays.
+        let mut runs =
+            (0..=PAYS.div_ceil(count as u64)).map(|_| ran(program, routine, count, Some(finish), &enter));
+        let Some((found, _)) = runs.find(|(_, ran)| *ran == Together::Pixels) else { continue };
         made += 1;
         for (turn, (found, colors)) in found.iter().zip(&colors).enumerate() {
             for lane in 0..LANES {
                 let color = colors.four(finish.regid).map(|row| row[lane]);
                 let expected = pixel(finish, color, old(turn, lane));
                 assert_eq!(found.pixels()[lane], expected, "{finish}: {color:x?}, warp {turn}, lane {lane}");
+                let alpha = found.full(finish.regid + 3)[lane];
+                assert!(!finish.keeps_alpha || alpha == color[3], "{finish}: {color:x?} {alpha:x}");
             }
         }
     }
@@ -119,6 +121,20 @@ fn pixels_are_what_the_law_makes_of_colors() {
 }
 
 #[test]
+fn pixels_are_in_the_code_when_that_pays() {
+    let Some(machine) = Machine::here().filter(|machine| *machine == Machine::Avx512) else {
+        return eprintln!("SKIPPED: no AVX-512");
+    };
+    let text = "mul.f r1.x, r0.x, c1.x\nadd.f r1.y, r0.y, r1.x\nadd.f r1.z, r0.x, r1.y\nend\n";
+    let program = Program::new(&assemble(text).unwrap()).unwrap();
+    let routine = Routine::for_machine(&program, machine).expect("code");
+    let finish = some_finish(0);
+    let ran = |count| ran(&program, &routine, count, Some(&finish), |_, _| ()).1;
+    let before = (0..PAYS / 4).filter(|_| ran(4) == Together::Colors).count() as u64;
+    assert_eq!((4 * before, ran(1), ran(4)), (PAYS, Together::Pixels, Together::Pixels));
+}
+
+#[test]
 fn only_some_ways_to_finish_have_code() {
     let Some(machine) = Machine::here().filter(|machine| *machine == Machine::Avx512) else {
         return eprintln!("SKIPPED: no AVX-512");
@@ -130,6 +146,8 @@ fn only_some_ways_to_finish_have_code() {
     let enter = |_: usize, warp: &mut Warp| *warp.full_mut(0) = Lanes::splat(0.25f32.to_bits());
     assert_eq!(same_pixels(&program, &routine, &all, enter), 4);
     assert_eq!(same_pixels(&program, &routine, &all[..5], enter), 4);
+    let one = |finish| ran(&program, &routine, 1, Some(finish), enter).1;
+    assert_eq!((one(&all[3]), one(&all[4])), (Together::Pixels, Together::Colors));
     let mut seen = 0;
     routine.each_variant(&mut |coded| seen += usize::from(coded.finish.is_some()));
     assert_eq!(seen, 4, "a listing has them all");
