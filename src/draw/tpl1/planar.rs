@@ -497,14 +497,18 @@ impl Taps {
     #[inline(always)]
     fn pairs(&mut self, tap: impl Fn(usize) -> Tap, texel: u32, pair: impl Fn(u32) -> [u32; 2]) -> bool {
         let Self { words: [upper_left, upper_right, lower_left, lower_right], x, y } = self;
-        let mut apart = 0;
+        let (mut above, mut below, mut apart) = ([0; LANES], [0; LANES], 0);
         for i in 0..LANES {
             let Tap { rows: [upper, lower], column, width, x: right, y: down } = tap(i);
             let left = (column as u32).wrapping_mul(texel);
-            [upper_left[i], upper_right[i]] = pair(upper.wrapping_add(left));
-            [lower_left[i], lower_right[i]] = pair(lower.wrapping_add(left));
+            (above[i], below[i]) = (upper.wrapping_add(left), lower.wrapping_add(left));
             (x[i], y[i]) = (right, down);
             apart |= u32::from(column as u32 >= (width - 1) as u32);
+        }
+        // A loop of its own: not always the compiler makes gathers of it, and with them go the vectors of the rest.
+        for i in 0..LANES {
+            [upper_left[i], upper_right[i]] = pair(above[i]);
+            [lower_left[i], lower_right[i]] = pair(below[i]);
         }
         apart == 0
     }
