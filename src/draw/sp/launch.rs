@@ -20,7 +20,7 @@ use crate::draw::tpl1::BoundBank;
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
 use crate::parallel::{self, Helpers};
-use crate::shader::jit::{self, Together, Toll};
+use crate::shader::jit::{self, Routine, Together, Toll};
 use crate::shader::{
     Counting, Finish, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, ShaderFault, Warp, run,
     run_counting,
@@ -130,9 +130,15 @@ impl<'a> Worker<'a> {
         self.stage.program.routine().filter(|_| !self.stage.is_looked_at())?.toll()
     }
 
+    /// Whether code may make pixels of colours, where several warps run side by side.
+    pub fn makes_pixels(&self) -> bool {
+        self.stage.program.routine().is_some_and(Routine::makes_pixels)
+    }
+
     /// Runs a warp for each mask of `live` lanes side by side, in [`Worker::beside`], whose other lanes help: they have a
-    /// `toll`, and the primitive of `quads`. `enter` writes all lanes of full registers `given`, which are in the rows of each. What they do and cost is
-    /// what it is one after the other. False, and nothing done, where it might not be.
+    /// `toll`, and `quads` are of the one primitive that all are of, or those of the only warp. `enter` writes all lanes of
+    /// full registers `given`, which are in the rows of each. What they do and cost is what it is one after the other;
+    /// nothing is done where it might not be. They may leave pixels alone, made as `finish` says.
     pub fn run_together(
         &mut self,
         toll: Toll,

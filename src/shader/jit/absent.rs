@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 
 use super::environment::Environment;
+use super::finish::Finish;
 use super::program::Program;
 use super::reading::Reading;
 #[cfg(target_arch = "x86_64")]
@@ -23,6 +24,11 @@ impl Routine {
 
     /// Never called.
     pub fn toll(&self) -> Option<Toll> {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn makes_pixels(&self) -> bool {
         match *self {}
     }
 
@@ -55,9 +61,20 @@ pub struct Toll {
     pub requests: u64,
 }
 
+/// What became of warps that run side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// Nothing was done.
+    Not,
+    /// Colours are in registers.
+    Colors,
+    /// Pixels are in [`Warp::pixels`].
+    Pixels,
+}
+
 /// None do.
-pub fn run_together(_: &Program, _: &mut [Warp], _: &mut impl Environment) -> bool {
-    false
+pub fn run_together(_: &Program, _: &mut [Warp], _: &mut impl Environment, _: Option<&Finish>) -> Together {
+    Together::Not
 }
 
 /// There is no machine that code is made for.

@@ -78,6 +78,11 @@ impl Routine {
         self.line.as_ref()?.toll()
     }
 
+    /// Whether there may be code that makes pixels of colours.
+    pub fn makes_pixels(&self) -> bool {
+        self.machine == Machine::Avx512
+    }
+
     /// Texture and sampler of each request for texels that can be in the code, if any can.
     pub fn requests(&self) -> Option<&[[u32; 2]]> {
         Some(&self.ways.as_ref()?.requests)
@@ -121,7 +126,7 @@ impl Routine {
 
     /// The same way through code that finishes so, if there is such code for so many warps more.
     fn finished(&self, program: &Program, finish: &Finish, warps: usize) -> Option<(&Line, &Self)> {
-        (self.machine == Machine::Avx512).then(|| self.finished.get(program, finish, &self.coded, warps))?
+        self.makes_pixels().then(|| self.finished.get(program, finish, &self.coded, warps))?
     }
 
     /// Whether the end of its only way is in the code.
