@@ -1,6 +1,8 @@
 //! Colours become pixels within the code: dwords of normalised bytes, in place of what was there or blended with it.
 //!
-//! The steps are those of the render backend's own AVX-512 (`rb/color/avx512`), of the same bits.
+//! The steps are those of the render backend's own AVX-512 (`rb/color/avx512`), of the same bits; what is multiplied by 0 or
+//! 1 there is not here, which changes none: all numbers are from 0 to 1.
+use iced_x86::Code;
 
 use super::super::finish::{ByAlpha, Finish};
 use super::assembler::Source;
@@ -14,88 +16,110 @@ const NEAREST: f32 = 8_388_608.0;
 
 /// The register with the pixels of a node that reads the components of a colour, and what was there.
 pub fn pixel(e: &mut Emitter<'_>, finish: &Finish, node: &Node) -> Result<u8, Refusal> {
-    let [zero, one] = [0.0f32, 1.0].map(|number| e.asm.constant(number.to_bits()));
-    let old = match finish.blend {
-        Some(_) => Some((e.register(node.sources[4])?, Bytes::new(e)?)),
+    let blend = match finish.blend {
+        Some(by) => Some(Blend::new(e, by, node)?),
         None => None,
     };
-    let mut factors = [Factor::Zero; 2];
-    if let Some(by) = finish.blend {
-        let alpha = e.register(node.sources[3])?;
-        let limited = e.temporary()?;
-        limit(e, limited, alpha, [zero, one]);
-        factors = [factor(e, by[0], limited)?, factor(e, by[1], limited)?];
-    }
-    let (mut pixels, scale, nearest) =
-        (None, e.asm.constant(255f32.to_bits()), e.asm.constant(NEAREST.to_bits()));
-    for byte in 0..4 {
-        let color = e.register(node.sources[finish.order[byte]])?;
-        let value = e.temporary()?;
-        limit(e, value, color, [zero, one]);
-        if let Some((old, bytes)) = &old {
-            let [of_color, of_old] = factors;
-            let times = |e: &mut Emitter<'_>, value: u8, factor: Factor| match factor {
-                Factor::Zero => e.asm.two(Vector::Xor, value, value, Source::Register(value)),
-                Factor::One => {}
-                Factor::Register(factor) => e.asm.two(Vector::Mul, value, value, Source::Register(factor)),
-            };
-            times(e, value, of_color);
-            if !matches!(of_old, Factor::Zero) {
-                let there = e.temporary()?;
-                bytes.value(e, there, *old, byte as u32);
-                times(e, there, of_old);
-                e.asm.two(Vector::Add, value, value, Source::Register(there));
-            }
-            e.asm.two(Vector::Min, value, value, one);
+    let mut bytes = [0; 4];
+    for (byte, component) in (0..).zip(finish.order) {
+        let color = e.register(node.sources[component])?;
+        let value = limited(e, color)?;
+        if let Some(blend) = &blend {
+            blend.apply(e, value, byte)?;
         }
+        let (scale, nearest) = (e.asm.constant(255f32.to_bits()), e.asm.constant(NEAREST.to_bits()));
         e.asm.two(Vector::Mul, value, value, scale);
         e.asm.two(Vector::Add, value, value, nearest);
-        pixels = Some(match pixels {
-            None => {
-                let lowest = e.constant(255)?;
-                e.asm.two(Vector::And, value, value, Source::Register(lowest));
-                value
-            }
-            Some(pixels) => {
-                // What is above a byte are the bits of 2^23, of which none is left 8 bits further up but those of the
-                // exponent: they are gone from where the next byte is.
-                e.asm.immediate(Vector::ShiftLeftBy, value, value, 8 * byte as u32);
-                if byte < 3 {
-                    let bits = e.asm.constant(0xff << (8 * byte));
-                    e.asm.two(Vector::And, value, value, bits);
-                }
-                e.asm.two(Vector::Or, pixels, pixels, Source::Register(value));
-                pixels
-            }
-        });
+        bytes[byte as usize] = value;
     }
-    Ok(pixels.expect("four bytes"))
+    joined(e, bytes)
 }
 
-#[derive(Clone, Copy)]
+/// Dwords of the low bytes of four registers, the first the lowest. Above them are the bits of 2^23 alone, of which 8 bits
+/// further up none is left.
+fn joined(e: &mut Emitter<'_>, [a, b, c, d]: [u8; 4]) -> Result<u8, Refusal> {
+    /// (A and B) or C.
+    const AND_OR: u32 = 0xea;
+    /// A or B or C.
+    const OR: u32 = 0xfe;
+    for (value, bits) in [(b, 8), (c, 16), (d, 24)] {
+        e.asm.immediate(Vector::ShiftLeftBy, value, value, bits);
+    }
+    let (lowest, form) = (e.constant(0xff)?, Code::EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8);
+    e.asm.three(form, a, lowest, Source::Register(b), Some(AND_OR));
+    e.asm.three(form, a, c, Source::Register(d), Some(OR));
+    Ok(a)
+}
+
+/// What colours are blended with.
+struct Blend {
+    /// Pixels that were there, and what makes numbers of them.
+    old: (u8, Bytes),
+    of_color: Factor,
+    of_old: Factor,
+}
+
+impl Blend {
+    fn new(e: &mut Emitter<'_>, [of_color, of_old]: [ByAlpha; 2], node: &Node) -> Result<Self, Refusal> {
+        let [.., alpha, old] = node.sources;
+        let alpha = e.register(alpha)?;
+        let alpha = limited(e, alpha)?;
+        let old = (e.register(old)?, Bytes::new(e)?);
+        Ok(Self { old, of_color: Factor::new(e, of_color, alpha)?, of_old: Factor::new(e, of_old, alpha)? })
+    }
+
+    /// `value`, which is that of a byte's component, becomes what is blended of it.
+    fn apply(&self, e: &mut Emitter<'_>, value: u8, byte: u32) -> Result<(), Refusal> {
+        self.of_color.apply(e, value);
+        if self.of_old != Factor::Zero {
+            let ((old, bytes), there) = (&self.old, e.temporary()?);
+            bytes.value(e, there, *old, byte);
+            self.of_old.apply(e, there);
+            e.asm.two(Vector::Add, value, value, Source::Register(there));
+        }
+        let one = e.asm.constant(1f32.to_bits());
+        e.asm.two(Vector::Min, value, value, one);
+        Ok(())
+    }
+}
+
+/// What a number is multiplied with.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Factor {
     Zero,
     One,
     Register(u8),
 }
 
-fn factor(e: &mut Emitter<'_>, by: ByAlpha, alpha: u8) -> Result<Factor, Refusal> {
-    Ok(match (by.one, by.alpha) {
-        (0.0, 0.0) => Factor::Zero,
-        (1.0, 0.0) => Factor::One,
-        (0.0, 1.0) => Factor::Register(alpha),
-        (one, by_alpha) => {
-            let factor = e.with_constant(Vector::Mul, alpha, by_alpha.to_bits())?;
-            let one = e.asm.constant(one.to_bits());
-            e.asm.two(Vector::Add, factor, factor, one);
-            Factor::Register(factor)
+impl Factor {
+    fn new(e: &mut Emitter<'_>, by: ByAlpha, alpha: u8) -> Result<Self, Refusal> {
+        Ok(match (by.one, by.alpha) {
+            (0.0, 0.0) => Self::Zero,
+            (1.0, 0.0) => Self::One,
+            (0.0, 1.0) => Self::Register(alpha),
+            (one, by_alpha) => {
+                let factor = e.with_constant(Vector::Mul, alpha, by_alpha.to_bits())?;
+                let one = e.asm.constant(one.to_bits());
+                e.asm.two(Vector::Add, factor, factor, one);
+                Self::Register(factor)
+            }
+        })
+    }
+
+    fn apply(self, e: &mut Emitter<'_>, value: u8) {
+        match self {
+            Self::Zero => e.asm.two(Vector::Xor, value, value, Source::Register(value)),
+            Self::One => {}
+            Self::Register(factor) => e.asm.two(Vector::Mul, value, value, Source::Register(factor)),
         }
-    })
+    }
 }
 
-/// From 0 to 1; NaN becomes zero.
-fn limit(e: &mut Emitter<'_>, dst: u8, value: u8, [zero, one]: [Source; 2]) {
-    // Where one is NaN, or both are zero, the second counts.
-    e.asm.two(Vector::Max, dst, value, zero);
-    e.asm.two(Vector::Min, dst, dst, one);
+/// A number from 0 to 1, in a new register; NaN becomes zero.
+fn limited(e: &mut Emitter<'_>, value: u8) -> Result<u8, Refusal> {
+    let (zero, one) = (e.asm.constant(0), e.asm.constant(1f32.to_bits()));
+    // Where one of two is NaN, or both are zero, the second counts.
+    let limited = e.two(Vector::Max, value, zero)?;
+    e.asm.two(Vector::Min, limited, limited, one);
+    Ok(limited)
 }
