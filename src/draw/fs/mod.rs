@@ -83,16 +83,9 @@ impl<'a> FragmentDraw<'a> {
         !is_tested && self.reasons.is_none() && color.iter().all(is_plain)
     }
 
-    /// How code makes pixels of the colour, if there is one alone and nobody looks, and their surface. What comes between
-    /// shader and pixels may leave some of them out, by the colour's alpha or by a depth that is not the shader's.
+    /// [`Targets::finish`], if nobody looks.
     fn finish(&self) -> Option<(Finish, usize)> {
-        let Targets { alpha_test, color, outputs, depth_output, .. } = &*self.state.targets;
-        let [target] = &color[..] else { return None };
-        let is_known = alpha_test.is_none() || outputs[0] == target.output;
-        if !is_known || depth_output.is_some() || self.reasons.is_some() {
-            return None;
-        }
-        Some((Finish { keeps_alpha: alpha_test.is_some(), ..target.finish()? }, target.surface))
+        self.state.targets.finish().filter(|_| self.reasons.is_none())
     }
 }
 

@@ -471,11 +471,13 @@ fn decode_unorm8(order: [usize; 4], words: &Words) -> [Words; 4] {
 
 #[cfg(test)]
 mod tests {
-    use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, ColorFmt, ColorSwap};
+    use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, ColorFmt, ColorSwap, CompareFunc};
 
     use super::*;
     use crate::draw::gras::quad::{Quad, quads};
+    use crate::draw::rb::alpha_test::AlphaTest;
     use crate::draw::rb::blend::Equation;
+    use crate::draw::rb::state::Targets;
     use crate::format::{Format, Transfer};
 
     fn target(fmt: ColorFmt, swap: ColorSwap, unorm8: Option<[usize; 4]>) -> ColorTarget {
@@ -490,6 +492,49 @@ mod tests {
     }
 
     const QUAD: Quad = Quad { x: 2, y: 0, mask: 15, primitive: 0 };
+
+    /// The draw to one target, or two, that code may finish, and draws that it may not.
+    #[test]
+    fn code_finishes_what_needs_no_more_than_alpha() {
+        let common = target(ColorFmt::RB4_R8G8B8A8_UNORM, ColorSwap::WXYZ, Some([2, 1, 0, 3]));
+        let equation = |op| Equation {
+            op,
+            src: BlendFactor::FACTOR_SRC_ALPHA,
+            dst: BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA,
+        };
+        let blend = |op| Some(Blend { rgb: equation(op), alpha: equation(op), constant: [0.0; 4] });
+        let half = ColorOutput { precision: Precision::Half, ..common.output };
+        let all = |colors: &[&ColorTarget]| {
+            let mut targets = Targets::snapshot(&Default::default(), &mut Vec::new());
+            targets.color = colors.iter().map(|target| (*target).clone()).collect();
+            targets.outputs[0] = common.output;
+            targets
+        };
+        let plain = Finish { regid: 0, order: [2, 1, 0, 3], blend: None, keeps_alpha: false };
+        assert_eq!(all(&[&common]).finish(), Some((plain, 0)));
+        let test = Some(AlphaTest { func: CompareFunc::FUNC_LESS, reference: 0.5 });
+        let tested = Targets { alpha_test: test, ..all(&[&common]) };
+        assert_eq!(tested.finish(), Some((Finish { keeps_alpha: true, ..plain }, 0)));
+        let blended = ColorTarget { blend: blend(BlendOpcode::BLEND_DST_PLUS_SRC), ..common.clone() };
+        let factors = blended.finish().and_then(|finish| finish.blend).expect("they are of the alpha alone");
+        assert_eq!(factors.map(|by| by.at(0.25)), [0.25, 0.75]);
+
+        let mut other_alpha = Targets { alpha_test: test, ..all(&[&common]) };
+        other_alpha.outputs[0].regid = 4;
+        let unfinished = [all(&[]), all(&[&common, &common]), other_alpha];
+        assert!(unfinished.iter().all(|targets| targets.finish().is_none()));
+        assert_eq!(Targets { depth_output: Some(8), ..all(&[&common]) }.finish(), None);
+        for other in [
+            ColorTarget { output: half, ..common.clone() },
+            ColorTarget { output: ColorOutput { regid: 252, ..common.output }, ..common.clone() },
+            ColorTarget { blend: blend(BlendOpcode::BLEND_MIN_DST_SRC), ..common.clone() },
+            ColorTarget { rop: Some(RopCode::ROP_XOR), ..common.clone() },
+            ColorTarget { writable: common.codec.bits(7), ..common.clone() },
+            target(ColorFmt::RB4_R16G16B16A16_FLOAT, ColorSwap::WZYX, None),
+        ] {
+            assert_eq!(other.finish(), None, "{other:?}");
+        }
+    }
 
     #[test]
     fn the_fast_path_agrees_with_the_codec() {

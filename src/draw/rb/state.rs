@@ -9,7 +9,7 @@ use a4emu_decoder::regs::sp::*;
 use crate::format::arrangement::{Arrangement, Tiling};
 use crate::format::{Format, Layout, Transfer, Type};
 use crate::regfile::RegFile;
-use crate::shader::Number;
+use crate::shader::{Finish, Number};
 
 use super::alpha_test::AlphaTest;
 use super::coverage::{AlphaCoverage, SampleControl};
@@ -70,6 +70,18 @@ pub enum TestOrder {
 }
 
 impl Targets {
+    /// How compiled code makes pixels of the colour, if there is one alone, and their surface. What comes between shader and
+    /// pixels may leave some of them out, by the colour's alpha or by a depth that is not the shader's.
+    pub fn finish(&self) -> Option<(Finish, usize)> {
+        let Self { alpha_test, color, outputs, depth_output, .. } = self;
+        let [target] = &color[..] else { return None };
+        let is_known = alpha_test.is_none() || outputs[0] == target.output;
+        if !is_known || depth_output.is_some() {
+            return None;
+        }
+        Some((Finish { keeps_alpha: alpha_test.is_some(), ..target.finish()? }, target.surface))
+    }
+
     /// Reads what is written where.
     pub fn snapshot(regs: &RegFile, unsupported: &mut Vec<String>) -> Self {
         let mut targets = Self {
