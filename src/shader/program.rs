@@ -229,11 +229,6 @@ impl Program {
         }
     }
 
-    /// The row of a warp that is for pixels, behind its own ([`Warp::pixels`](super::warp::Warp::pixels)).
-    pub(super) fn pixels(&self) -> Row {
-        self.rows() as Row
-    }
-
     /// Rows that a warp of this program has.
     pub fn rows(&self) -> usize {
         rowmap::UNIFORMS as usize + self.uniforms.len()

@@ -117,7 +117,8 @@ impl Plan {
                 builder.effect(piece.step, &program.steps[piece.step as usize].effect, program);
             }
         }
-        let pixels = finish.map(|finish| builder.pixels(finish, program.pixels()));
+        // Behind the rows of the program is that of [`Warp::pixels`](super::super::warp::Warp::pixels).
+        let pixels = finish.map(|finish| builder.pixels(finish, program.rows() as Row));
         builder.finish(program, live, pixels)
     }
 }
