@@ -15,6 +15,35 @@ pub struct Finish {
     pub keeps_alpha: bool,
 }
 
+/// A factor of a blend equation: `one + alpha * a`, both of them 0, 1 or -1, so that nothing is rounded which a
+/// factor of its own would not round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ByAlpha {
+    /// Whatever the alpha is.
+    pub one: f32,
+    /// Times the alpha.
+    pub alpha: f32,
+}
+
+impl ByAlpha {
+    /// The factor where the source's alpha is `a`, from 0 to 1.
+    #[inline(always)]
+    pub fn at(self, a: f32) -> f32 {
+        self.one + self.alpha * a
+    }
+}
+
+/// What became of warps that run side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// Nothing was done.
+    Not,
+    /// Colours are in registers.
+    Colors,
+    /// Pixels are in [`Warp::pixels`](super::warp::Warp::pixels).
+    Pixels,
+}
+
 impl fmt::Display for Finish {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let component = |c: usize| ["x", "y", "z", "w"][c % 4];
@@ -31,23 +60,5 @@ impl fmt::Display for Finish {
 impl fmt::Display for ByAlpha {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({} + {} * alpha)", self.one, self.alpha)
-    }
-}
-
-/// A factor of a blend equation: `one + alpha * a`, both of them 0, 1 or -1, so that nothing is rounded which a
-/// factor of its own would not round.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ByAlpha {
-    /// Whatever the alpha is.
-    pub one: f32,
-    /// Times the alpha.
-    pub alpha: f32,
-}
-
-impl ByAlpha {
-    /// The factor where the source's alpha is `a`, from 0 to 1.
-    #[inline(always)]
-    pub fn at(self, a: f32) -> f32 {
-        self.one + self.alpha * a
     }
 }

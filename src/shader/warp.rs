@@ -179,14 +179,9 @@ impl Warp {
         }
     }
 
-    /// Whether there are four full registers from this id on.
-    pub fn has_four(id: u32) -> bool {
-        id.checked_add(3).is_some_and(|last| register(FULL, last).is_some())
-    }
-
-    /// Whether there are full registers `id` and `id + 1`.
-    pub fn has_pair(id: u32) -> bool {
-        id.checked_add(1).is_some_and(|next| register(FULL, next).is_some())
+    /// Whether there are so many full registers, at least one, from this id on.
+    pub fn has_full(id: u32, count: u32) -> bool {
+        id.checked_add(count - 1).is_some_and(|last| register(FULL, last).is_some())
     }
 
     /// Full registers `id` and `id + 1`, to write inputs after a restart; `None` if one of them does not exist.

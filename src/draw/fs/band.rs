@@ -75,7 +75,7 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         let depth = draw.state.targets.depth.filter(|_| draw.plan.order == TestOrder::Early);
         let perspective_alone = draw.state.fragment.inputs.perspective_alone();
         let together =
-            perspective_alone.filter(|id| Warp::has_pair(*id)).and_then(|id| Some((worker.toll()?, id)));
+            perspective_alone.filter(|id| Warp::has_full(*id, 2)).and_then(|id| Some((worker.toll()?, id)));
         let is_plain = together.is_some() && draw.has_plain_colors();
         Self {
             draw,
@@ -322,8 +322,9 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
         if count > 0 && !self.worker.is_stopped() {
             let quads = &quads[..count];
             let mut pieces = WarpQuads::new(quads, self.source);
+            pieces.set_frame(&self.frames.beside);
             let lanes = lanes_of_quads(quads);
-            if !self.quads_together(&mut pieces, lanes) {
+            if !self.quads_together(&pieces, lanes) {
                 pieces.set_frame(&self.frames.alone);
                 self.warp(&pieces, lanes);
             }

@@ -14,8 +14,8 @@ use crate::draw::gras::quad::Quads;
 use crate::draw::rb::blend::{Blend, Colors, limit, rop};
 use crate::draw::rb::depth::{Words, select};
 use crate::draw::rb::dither::Dither;
-use crate::draw::rb::pixels::{Pixels, in_quads, in_rows};
-use crate::draw::rb::surface::{DwordQuads, Dwords, PixelRows};
+use crate::draw::rb::pixels::{Pixels, in_quads, in_rows, store_by_loops};
+use crate::draw::rb::surface::{DwordQuads, PixelRows};
 
 /// The register that holds a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl ColorTarget {
             None => None,
         };
         let ColorOutput { regid, precision, .. } = self.output;
-        let is_full = precision == Precision::Full && Warp::has_four(regid);
+        let is_full = precision == Precision::Full && Warp::has_full(regid, 4);
         is_full.then_some(Finish { regid, order, blend, keeps_alpha: false })
     }
 
@@ -377,7 +377,7 @@ fn store_blocks<'b, 'c>(
         let Some(mut rows) = surface.dwords::<8, 4>(*x, *y) else { return &blocks[number..] };
         match_target! {
             "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => avx512::store(order, colors, &mut rows, *mask),
-            _ => store_unorm8_by_loops(order, colors, &mut rows, *mask),
+            _ => store_by_loops(&mut rows, *mask, &to_unorm8(order, colors)),
         }
     }
     &[]
@@ -390,19 +390,6 @@ fn store_quads(order: [usize; 4], colors: &Four<'_>, quads: &mut DwordQuads<'_>,
         "x86_64+avx512f+avx512bw+avx512dq+avx512vl+fma" => avx512::store_quads(order, colors, quads, mask),
         _ => quads.store(mask, &to_unorm8(order, colors)),
     }
-}
-
-#[inline(always)]
-fn store_unorm8_by_loops(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>, mask: u32) {
-    let new = to_unorm8(order, colors);
-    if mask == u32::MAX {
-        return rows.store(&in_rows(&new));
-    }
-    let mut old = [0; 32];
-    rows.load(&mut old);
-    let mut pixels = in_quads(&old);
-    select(&mut pixels, &new, mask);
-    rows.store(&in_rows(&pixels));
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]

@@ -8,7 +8,7 @@ use multiversion::target::match_target;
 
 use crate::draw::gras::quad::{Quads, quads};
 use crate::draw::rb::depth::{Words, select};
-use crate::draw::rb::surface::{DwordQuads, PixelRows};
+use crate::draw::rb::surface::{DwordQuads, Dwords, PixelRows};
 use crate::shader::Lanes;
 
 /// 32 pixels, in an order of their own. A mask has a bit for each.
@@ -148,15 +148,22 @@ pub fn store_blocks<'l>(
         };
         match_target! {
             "x86_64+avx512f+avx512dq" => avx512::store(&mut rows, mask, words),
-            _ => {
-                let mut by_row = [0; 32];
-                rows.load(&mut by_row);
-                let mut pixels = in_quads(&by_row);
-                select(&mut pixels, words, mask);
-                rows.store(&in_rows(&pixels));
-            }
+            _ => store_by_loops(&mut rows, mask, words),
         }
     }
+}
+
+/// Stores those of 8x4 pixels in `mask`, quad by quad.
+#[inline(always)]
+pub(super) fn store_by_loops(rows: &mut Dwords<'_, 8>, mask: u32, words: &Words) {
+    if mask == u32::MAX {
+        return rows.store(&in_rows(words));
+    }
+    let mut old = [0; 32];
+    rows.load(&mut old);
+    let mut pixels = in_quads(&old);
+    select(&mut pixels, words, mask);
+    rows.store(&in_rows(&pixels));
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]

@@ -9,6 +9,7 @@ use crate::draw::gras::quad::QUADS;
 use crate::shader::Lanes;
 
 use super::interpolate::{Floats, WarpQuads};
+use super::planes::rows_of;
 
 /// Numbers of a row.
 const ROW: usize = 16;
@@ -95,7 +96,7 @@ pub(super) fn spread(pieces: &WarpQuads<'_>, locations: &[u16], frame: &mut [Lan
             }
         }
         let turned = [Turned::new(&rows[0]), Turned::new(&rows[1]), Turned::new(&rows[2])];
-        for (rows, location) in frame.as_chunks_mut::<3>().0.iter_mut().zip(locations) {
+        for (rows, location) in rows_of(frame, locations) {
             let Some(number) = usize::from(*location).checked_sub(first).filter(|number| *number < ROW)
             else {
                 continue;

@@ -106,7 +106,7 @@ impl WarpQuads<'_> {
 }
 
 /// The rows of each location.
-fn rows_of<'f>(
+pub(super) fn rows_of<'f>(
     frame: &'f mut [Lanes],
     locations: &'f [u16],
 ) -> impl Iterator<Item = (&'f mut [Lanes; 3], &'f u16)> {

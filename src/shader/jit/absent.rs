@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 
 use super::environment::Environment;
 use super::finish::Finish;
+pub use super::finish::Together;
 use super::program::Program;
 use super::reading::Reading;
 #[cfg(target_arch = "x86_64")]
@@ -59,17 +60,6 @@ pub struct Toll {
     pub compiled: u64,
     /// Its requests for texels.
     pub requests: u64,
-}
-
-/// What became of warps that run side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Together {
-    /// Nothing was done.
-    Not,
-    /// Colours are in registers.
-    Colors,
-    /// Pixels are in [`Warp::pixels`].
-    Pixels,
 }
 
 /// None do.

@@ -46,6 +46,7 @@ pub fn target() -> Option<&'static str> {
     Machine::here().map(Machine::name)
 }
 
+pub use super::finish::Together;
 pub use line::{TOGETHER, Toll};
 pub use listing::listing;
 pub use segment::refusal;
@@ -223,17 +224,6 @@ pub fn run_together(
     program
         .routine()
         .map_or(Together::Not, |routine| routine.run_together(program, warps, environment, finish))
-}
-
-/// What became of warps that run side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Together {
-    /// Nothing was done.
-    Not,
-    /// Colours are in registers.
-    Colors,
-    /// Pixels are in [`Warp::pixels`].
-    Pixels,
 }
 
 impl Warp {

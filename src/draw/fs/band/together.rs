@@ -12,7 +12,7 @@ use crate::shader::{ALL, Warp};
 
 use super::{BandRun, Ran};
 
-impl<'p> BandRun<'p, '_, '_> {
+impl BandRun<'_, '_, '_> {
     /// Shades some times 8x4 pixels (each with its first pixel, and what is covered of it, four to a quad) side by side, if
     /// that can be.
     pub(super) fn blocks_together(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) -> bool {
@@ -33,16 +33,17 @@ impl<'p> BandRun<'p, '_, '_> {
         let live = blocks.iter().map(|(_, mask)| *mask);
         let finish = self.finish.as_ref().map(|(finish, _)| finish);
         let ran = self.worker.run_together(toll, live, &pieces, id..id + 2, finish, enter);
-        match (ran, self.finish) {
-            (Together::Not, _) => return false,
-            (Together::Pixels, Some((_, surface))) if self.is_plain => {
+        if ran == Together::Not {
+            return false;
+        }
+        match self.pixels_of(ran) {
+            Some(surface) if self.is_plain => {
                 let warps = self.worker.beside.iter().zip(blocks);
                 let pixels = warps.map(|(warp, (at, mask))| (*at, *mask, warp.pixels()));
                 store_blocks(&mut self.surfaces[surface], pixels);
             }
-            (Together::Colors, _) if self.is_plain => self.color_blocks(primitive, blocks),
-            _ => {
-                let pixels = self.pixels_of(ran);
+            None if self.is_plain => self.color_blocks(primitive, blocks),
+            pixels => {
                 for (number, (at, mask)) in blocks.iter().enumerate() {
                     let quads = quads(primitive, *at, *mask);
                     let pieces = WarpQuads::of_block(&quads, *at, self.source);
@@ -72,16 +73,12 @@ impl<'p> BandRun<'p, '_, '_> {
         }
     }
 
-    /// Shades a whole warp of quads, if it goes straight through its program.
-    pub(super) fn quads_together<'q>(&mut self, pieces: &mut WarpQuads<'q>, lanes: WarpLanes) -> bool
-    where
-        'p: 'q,
-    {
+    /// Shades a whole warp of quads, whose frame is that of warps side by side, if it goes straight through its program.
+    pub(super) fn quads_together(&mut self, pieces: &WarpQuads<'_>, lanes: WarpLanes) -> bool {
         let Some((toll, id)) = self.together.filter(|_| lanes.live | lanes.helpers == ALL) else {
             return false;
         };
-        pieces.set_frame(&self.frames.beside);
-        let (pieces, surfaces, live) = (&*pieces, &mut *self.surfaces, lanes.live);
+        let (surfaces, live) = (&mut *self.surfaces, lanes.live);
         let blended = self.finish.filter(|(finish, _)| finish.blend.is_some());
         let enter = |warps: &mut [Warp]| {
             let [warp, ..] = warps else { return };

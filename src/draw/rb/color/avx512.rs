@@ -8,7 +8,7 @@
 use std::arch::x86_64::*;
 
 use super::{Four, NEAREST};
-use crate::draw::rb::pixels::avx512::{chosen, load_half, load_quads, mask_of_half, store_half};
+use crate::draw::rb::pixels::avx512::{chosen, load_half, load_quads, mask_of_half, store_half, store_some};
 use crate::draw::rb::surface::{DwordQuads, Dwords};
 use crate::format::avx512::unorm8;
 use crate::shader::ByAlpha;
@@ -18,9 +18,7 @@ use crate::shader::ByAlpha;
 #[inline]
 pub(super) fn store(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>, mask: u32) {
     for half in 0..2 {
-        let (new, pixels) = (encoded(order, colors, half), mask_of_half(mask, half));
-        let new = if pixels == __mmask16::MAX { new } else { chosen(pixels, new, load_half(rows, half)) };
-        store_half(rows, half, new);
+        store_some(rows, half, mask, encoded(order, colors, half));
     }
 }
 

@@ -17,10 +17,17 @@ pub fn load(rows: &mut Dwords<'_, 8>) -> [u32; 32] {
 #[inline]
 pub fn store(rows: &mut Dwords<'_, 8>, mask: u32, words: &[u32; 32]) {
     for (half, words) in words.as_chunks::<16>().0.iter().enumerate() {
-        let (new, pixels) = (bytemuck::cast(*words), mask_of_half(mask, half));
-        let new = if pixels == __mmask16::MAX { new } else { chosen(pixels, new, load_half(rows, half)) };
-        store_half(rows, half, new);
+        store_some(rows, half, mask, bytemuck::cast(*words));
     }
+}
+
+/// Makes of quads two of the four rows, where `mask` (of all) says so.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub fn store_some(rows: &mut Dwords<'_, 8>, half: usize, mask: u32, new: __m512i) {
+    let pixels = mask_of_half(mask, half);
+    let new = if pixels == __mmask16::MAX { new } else { chosen(pixels, new, load_half(rows, half)) };
+    store_half(rows, half, new);
 }
 
 /// Two of the four rows, quad by quad.

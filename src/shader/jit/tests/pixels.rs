@@ -120,14 +120,18 @@ fn pixels_are_what_the_law_makes_of_colors() {
     }
 }
 
-#[test]
-fn pixels_are_in_the_code_when_that_pays() {
-    let Some(machine) = Machine::here().filter(|machine| *machine == Machine::Avx512) else {
-        return eprintln!("SKIPPED: no AVX-512");
-    };
+/// A short program with its code, where that can make pixels.
+fn short() -> Option<(Program, Routine)> {
     let text = "mul.f r1.x, r0.x, c1.x\nadd.f r1.y, r0.y, r1.x\nadd.f r1.z, r0.x, r1.y\nend\n";
     let program = Program::new(&assemble(text).unwrap()).unwrap();
+    let machine = Machine::here().filter(|machine| *machine == Machine::Avx512)?;
     let routine = Routine::for_machine(&program, machine).expect("code");
+    Some((program, routine))
+}
+
+#[test]
+fn pixels_are_in_the_code_when_that_pays() {
+    let Some((program, routine)) = short() else { return eprintln!("SKIPPED: no AVX-512") };
     let finish = some_finish(0);
     let ran = |count| ran(&program, &routine, count, Some(&finish), |_, _| ()).1;
     let before = (0..PAYS / 4).filter(|_| ran(4) == Together::Colors).count() as u64;
@@ -136,12 +140,7 @@ fn pixels_are_in_the_code_when_that_pays() {
 
 #[test]
 fn only_some_ways_to_finish_have_code() {
-    let Some(machine) = Machine::here().filter(|machine| *machine == Machine::Avx512) else {
-        return eprintln!("SKIPPED: no AVX-512");
-    };
-    let text = "mul.f r1.x, r0.x, c1.x\nadd.f r1.y, r0.y, r1.x\nadd.f r1.z, r0.x, r1.y\nend\n";
-    let program = Program::new(&assemble(text).unwrap()).unwrap();
-    let routine = Routine::for_machine(&program, machine).expect("code");
+    let Some((program, routine)) = short() else { return eprintln!("SKIPPED: no AVX-512") };
     let all = finishes(4);
     let enter = |_: usize, warp: &mut Warp| *warp.full_mut(0) = Lanes::splat(0.25f32.to_bits());
     assert_eq!(same_pixels(&program, &routine, &all, enter), 4);
