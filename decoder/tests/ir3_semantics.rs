@@ -347,7 +347,7 @@ fn conversions_at_their_edges() {
         (u32::MAX, S32, F32, f(-1.0)),
         (0xffff, S16, S32, u32::MAX),
         (0xffff, U16, S32, 0xffff),
-        (0xff, S8, S16, 0xffff),
+        (0x1ff, U8Wide, S16, 0xff),
         (0x1234_5678, U32, S16, 0x5678),
         (0x1234_5678, U32, U8, 0x78),
         (70000, U32, F16, 0x7c00),

@@ -28,6 +28,12 @@ const VECTORS: &[(u64, &str)] = &[
     // src/freedreno/ir3/tests/disasm.c, the rows marked 4XX
     (0xa0c81f02_00800001, "sam.s2en.uniform (f32)(xyzw)r0.z, r0.x, hr1.x"),
     (0xa0c81f02_80800001, "sam.s2en.nonuniform (f32)(xyzw)r0.z, r0.x, hr1.x"),
+    // src/freedreno/ir3/tests/disasm.c, a comment: what the vendor's compiler makes on an A418
+    (0xc7860000_00810001, "ldc.1 r0.x, g[r1.x], 0, r0.x"),
+    // the same file, the rows marked 5XX
+    (0xc0ce0100_02800000, "stg.u8_32 g[r0.x], r0.x, 2"),
+    // Mesa 25.0.7's disassembler
+    (0x67848004_000a0008, "sad.s32 r1.x, r2.x, r2.y, r2.z"),
     // captures/facts/instructions.tsv: one of each memory form
     (0xc4360217_0c05462c, "atomic.s.add.untyped.4d.u32.1.g r5.w, g[1], r5.y, r3.x, r5.z"),
     (0xc6e60206_0080c601, "ldgb.untyped.4d.u32.1 r1.z, g[1], r0.w, 0"),
@@ -36,6 +42,9 @@ const VECTORS: &[(u64, &str)] = &[
     (0xc0c6030c_01800004, "stg.u32 g[r0.y+12], r0.z, 1"),
     (0xe0ba0000_00000000, "fence.l.r.w"),
     (0xf0620000_00000000, "(sy)bar.g.l"),
+    // src/freedreno/ir3/tests/disasm.c: Mesa names them for every generation
+    (0xe1080000_00000000, "sleep.l"),
+    (0xe2080000_00000000, "dccln.all"),
     // made here: bits that a compiler never sets, and a word that is nothing
     (0x03000000_00000001, "end {0x1}"),
     (0xffffffff_ffffffff, "raw 0xffffffffffffffff"),
@@ -71,7 +80,9 @@ braa p0.x, !p0.w, #-1
 brac.3 #2
 getone #1
 kill !p0.x
-predt p0.x
+predt
+predf
+predt !p0.x
 cmps.s.ge p0.x, r0.x, -5
 (sat)add.u hr0.x, (neg)hr1.x, h(1023)
 (rpt1)(ul)absneg.s r0.x, (absneg)(r)r<a0.x>
@@ -82,7 +93,8 @@ fn forms_for_hand_written_shaders_assemble() {
     let more = "\
 shl.b r0.x, (1.0), (1/log2(10))
 sel.b32 r0.x, c1.x, r0.y, (neg)r0.z
-sad.s32 r0.x, hr0.x, hr0.y, hr0.z
+sad.s32 r0.x, r0.x, r0.y, r0.z
+sad.s16 hr0.x, hr0.x, hr0.y, hr0.z
 sam.3d.a.o.p.s (s32)(yw)r1.x, r2.x, r3.x, s#15, t#127
 sam.o (f16)(x)hr1.x, hr2.x, hr3.x, s#1, t#2
 getbuf (u32)(x)r0.x, t#3
@@ -98,6 +110,16 @@ stl.u32 l[r0.x+256], r1.x, 4
 stlw.u32 l[r0.x], r1.x, 4
 stp.u32 p[r0.x-4], r1.x, 4
 ldlv.u32 r0.x, l[8191], 4
+ldl.f16 hr0.x, l[r1.x], 2
+ldlw.s16 hr0.x, l[r1.x], 2
+ldp.u8 hr0.x, p[r1.x], 1
+stl.f16 l[r0.x], hr1.x, 4
+stlw.u16 l[r0.x], hr1.x, 4
+stp.f16 p[r0.x], hr1.x, 4
+ldlv.f16 hr0.x, l[0], 1
+ldgb.untyped.4d.u16.1 hr0.x, g[1], r1.x, 3
+stgb.untyped.4d.u16.1 g[1], hr0.x, r1.x, 3
+ldc.4 r0.x, g[2], r1.x, 7
 ldgb.untyped.4d.u32.4 r0.x, g[r5.x], r1.x, 3
 ldib.typed.2d.f32.1 r0.x, g[2], r1.x, r2.x
 stgb.untyped.4d.u32.1 g[0], r2.y, 4, r0.x
@@ -107,6 +129,10 @@ atomic.cmpxchg.untyped.1d.u32.1.l r0.x, l[4], r2.x
 atomic.s.max.typed.2d.s32.1.g r0.x, g[r1.x], r2.x, r3.x, r4.x
 resinfo.u32.2d r0.x, g[1]
 (ss)fence.g.l.r.w
+sleep.s
+(jp)icinv
+dcinv.shr
+dcflu.all
 (sy)(jp)end
 ";
     for text in SOURCE.lines().chain(more.lines()) {
@@ -115,6 +141,44 @@ resinfo.u32.2d r0.x, g[1]
         let back = Instr::decode(instr.encode());
         assert_eq!(back, instr, "{text}");
         assert_eq!(back.extra, 0, "{text}");
+    }
+}
+
+/// What other tools write: Mesa 25 and the vendor's compiler.
+#[test]
+fn other_notations_mean_the_same() {
+    let same = [
+        ("predt p0.x", "predt"),
+        ("predf p0.x {0x1}", "predf {0x1}"),
+        ("cmps.s.eq p0.x, hr0.x, 1", "cmps.s.eq p0.x, hr0.x, h(1)"),
+        ("sub.u hr0.x, 1, hr0.y", "sub.u hr0.x, h(1), hr0.y"),
+        ("add.f hr0.x, hr0.x, (2.0)", "add.f hr0.x, hr0.x, h(2.0)"),
+        ("mov.f16f16 hr0.x, (0.5)", "mov.f16f16 hr0.x, h(0.500000)"),
+        ("(nop1) add.s r0.x, r0.x, r0.y", "add.s r0.x, (r)r0.x, r0.y"),
+        ("(sat)(nop3) add.s r0.y, r0.y, r1.x", "(sat)add.s r0.y, (r)r0.y, (r)r1.x"),
+        ("(nop2)mad.f32 r0.x, c0.x, r0.y, r0.z", "mad.f32 r0.x, c0.x, (r)r0.y, r0.z"),
+        ("(nop3) absneg.s hr0.y, (abs)hr0.y", "absneg.s hr0.y, (abs)(r)hr0.y {0x8000000000000}"),
+        ("stl.f16 l[r0.x], r1.x, 1", "stl.f16 l[r0.x], hr1.x, 1"),
+    ];
+    for (given, shown) in same {
+        let instr: Instr = given.parse().unwrap_or_else(|error| panic!("{given}: {error}"));
+        assert_eq!(instr.to_string(), shown, "{given}");
+        assert_eq!(shown.parse::<Instr>(), Ok(instr), "{given}");
+    }
+    // tests/disasm.c of Mesa
+    let words = [
+        (0x42380c01_00040001, "(sat)(nop3) add.s r0.y, r0.y, r1.x"),
+        (0x43480801_00008001, "(nop3) absneg.s hr0.y, (abs)hr0.y"),
+        (0x40b80804_10408004, "(nop3) cmps.f.lt r1.x, (abs)r1.x, c16.x"),
+    ];
+    for (word, text) in words {
+        assert_eq!(text.parse::<Instr>().map(|instr| instr.encode()), Ok(word), "{text}");
+    }
+    for wrong in ["(nop1)nop", "(nop1)mov.f32f32 r0.x, r0.y", "(nop4)add.s r0.x, r0.x, r0.y"] {
+        assert!(wrong.parse::<Instr>().is_err(), "{wrong}");
+    }
+    for wrong in ["(nop1)(rpt1)add.s r0.x, r0.x, r0.y", "(nop1)add.s r0.x, (r)r0.x, r0.y"] {
+        assert!(wrong.parse::<Instr>().is_err(), "{wrong}");
     }
 }
 

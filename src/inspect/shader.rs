@@ -139,6 +139,7 @@ impl Uses {
             Cat6Form::Load { .. }
             | Cat6Form::Store { .. }
             | Cat6Form::Varying { .. }
+            | Cat6Form::ConstantLoad { .. }
             | Cat6Form::AtomicLocal { .. } => return,
         };
         match slot {

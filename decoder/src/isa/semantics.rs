@@ -131,7 +131,6 @@ mod names {
     pub type Bits16 = Bits3;
     pub type Sint32 = Sint3;
     pub type Sint16 = Sint3;
-    pub type SintAsHalf = Sint3;
 }
 pub use names::*;
 

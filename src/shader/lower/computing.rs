@@ -219,7 +219,7 @@ fn shape_of(class: Cat3Class) -> (Numbers, Bank) {
         Cat3Class::Uint32 => (Numbers::Uint, Bank::Full),
         Cat3Class::Uint16 => (Numbers::Uint, Bank::Half),
         Cat3Class::Sint32 => (Numbers::Sint, Bank::Full),
-        Cat3Class::Sint16 | Cat3Class::SintAsHalf => (Numbers::Sint, Bank::Half),
+        Cat3Class::Sint16 => (Numbers::Sint, Bank::Half),
         Cat3Class::Bits32 => (Numbers::Bits, Bank::Full),
         Cat3Class::Bits16 => (Numbers::Bits, Bank::Half),
     }

@@ -57,6 +57,9 @@ impl Lowerer {
             Cat7Op::Bar => self.builder.effect(Effect::Barrier),
             // Memory is in order here.
             Cat7Op::Fence => {}
+            Cat7Op::Sleep | Cat7Op::Icinv | Cat7Op::Dccln | Cat7Op::Dcinv | Cat7Op::Dcflu => {
+                self.builder.effect(Effect::Unsupported(instr.op.name()));
+            }
         }
     }
 

@@ -35,6 +35,7 @@ impl Lowerer {
                 self.store(instr, value, address, offset.into(), count);
             }
             Cat6Form::Varying { dst, location, count } => self.varyings(ty, dst, location, count),
+            Cat6Form::ConstantLoad { .. } => self.builder.effect(Effect::Unsupported(instr.op.name())),
             Cat6Form::BufferLoad { .. } if instr.op == Cat6Op::Ldib => {
                 self.builder.effect(Effect::Unsupported(instr.op.name()));
             }
@@ -209,17 +210,16 @@ fn space(op: Cat6Op) -> Space {
         (_, Cat6Class::LoadLocal | Cat6Class::StoreLocal) => Space::Local,
         (_, Cat6Class::LoadPrivate | Cat6Class::StorePrivate) => Space::Private,
         (_, Cat6Class::LoadGlobal | Cat6Class::StoreGlobal | Cat6Class::Varying) => Space::Global,
-        (_, Cat6Class::BufferLoad | Cat6Class::BufferStore | Cat6Class::Atomic | Cat6Class::Info) => {
-            Space::Global
-        }
+        (_, Cat6Class::BufferLoad | Cat6Class::BufferStore | Cat6Class::ConstantLoad) => Space::Global,
+        (_, Cat6Class::Atomic | Cat6Class::Info) => Space::Global,
     }
 }
 
 pub(super) fn number(ty: Type) -> Number {
     match ty {
         Type::F16 | Type::F32 => Number::Float,
-        Type::U8 | Type::U16 | Type::U32 => Number::Uint,
-        Type::S8 | Type::S16 | Type::S32 => Number::Sint,
+        Type::U8 | Type::U8Wide | Type::U16 | Type::U32 => Number::Uint,
+        Type::S16 | Type::S32 => Number::Sint,
     }
 }
 
@@ -238,6 +238,6 @@ fn atomic_op(op: Cat6Op) -> Option<AtomicOp> {
         Cat6Op::AtomicXor => AtomicOp::Xor,
         Cat6Op::Ldg | Cat6Op::Ldl | Cat6Op::Ldp | Cat6Op::Stg | Cat6Op::Stl | Cat6Op::Stp => return None,
         Cat6Op::Ldib | Cat6Op::Ldlw | Cat6Op::Stlw | Cat6Op::Resinfo => return None,
-        Cat6Op::Ldgb | Cat6Op::Stgb | Cat6Op::Stib | Cat6Op::Ldlv => return None,
+        Cat6Op::Ldgb | Cat6Op::Stgb | Cat6Op::Stib | Cat6Op::Ldc | Cat6Op::Ldlv => return None,
     })
 }

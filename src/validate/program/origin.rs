@@ -53,7 +53,7 @@ pub fn check(program: &mut Program, broken: &mut Vec<Broken>) {
 /// Register of the address, what is added to it, and the bytes moved.
 fn local_access(instr: &Instr) -> Option<(Reg, i64, i64)> {
     let Body::Cat6(Cat6 { op, ty, form }) = instr.body else { return None };
-    let bytes = |count: u8| i64::from(count) * if ty.is_half() { 2 } else { 4 };
+    let bytes = |count: u8| i64::from(count) * i64::from(ty.bytes());
     match (op.class(), form) {
         (
             Cat6Class::LoadLocal | Cat6Class::StoreLocal,

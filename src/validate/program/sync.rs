@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use a4emu_decoder::isa::ir3::access::FileReg;
-use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat6Class, Cat7Op, Instr};
+use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat6Class, Cat7Class, Cat7Op, Instr};
 
 use super::Program;
 use super::flow::{control, target};
@@ -71,7 +71,7 @@ impl State {
         if let Some(sources) = sources {
             reads.iter().for_each(|read| sources.add(read.reg));
         }
-        if matches!(program.instrs[index].body, Body::Cat7(_)) {
+        if matches!(&program.instrs[index].body, Body::Cat7(cat7) if cat7.op.class() == Cat7Class::Barrier) {
             self.barrier = [true; 2];
         }
     }

@@ -317,6 +317,9 @@ impl Cat6 {
                 all.full(src1, 1);
                 all.full(src2, position(view));
             }
+            Cat6Form::ConstantLoad { src1, src2, slot, .. } => {
+                [src1, src2, slot].into_iter().for_each(|operand| all.full(operand, 1));
+            }
             Cat6Form::BufferStore { view, slot, value, src2, src3 } => {
                 all.run(value, half, view.components, Role::Source);
                 all.full(slot, 1);
@@ -341,6 +344,7 @@ impl Cat6 {
         let (dst, count) = match self.form {
             Cat6Form::Load { dst, count, .. } | Cat6Form::Varying { dst, count, .. } => (dst, count),
             Cat6Form::BufferLoad { view, dst, .. } => (dst, view.components),
+            Cat6Form::ConstantLoad { dst, components, .. } => (dst, components),
             Cat6Form::AtomicLocal { dst, .. } | Cat6Form::AtomicSlot { dst, .. } => (dst, 1),
             Cat6Form::Info { dst, .. } => (dst, 3),
             Cat6Form::Store { .. } | Cat6Form::BufferStore { .. } => return,

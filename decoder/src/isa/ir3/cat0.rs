@@ -87,6 +87,13 @@ for_each_cat0!(
     Cat0Class
 );
 
+impl Cat0Op {
+    /// Does the op mean p0.x where its text names no predicate? Mesa 25 writes `predt` and `predf` so.
+    pub(super) const fn means_p0x(self) -> bool {
+        matches!(self, Self::Predt | Self::Predf)
+    }
+}
+
 /// A predicate source: `p0.<component>`, or its inverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Predicate {

@@ -76,7 +76,7 @@ pub struct Cat1 {
 }
 
 impl Cat1 {
-    /// The fields of `word`; `None` when a field has no meaning on A4xx.
+    /// The fields of `word`; `None` when a field is not known on A4xx.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let op = Cat1Op::from_bits(field(word, 57, 2) as u8)?;
         let dst = field(word, 32, 8) as u8;

@@ -179,6 +179,9 @@ for_each_cat2!(evaluate, Cat2Op);
 for_each_cat2_saturating!(flagged, saturates, eval_saturated);
 for_each_cat2_halving!(flagged, halves, eval_halved);
 
+/// The bit of the second source's (r).
+pub(super) const SRC2_R: u32 = 51;
+
 /// An instruction of category 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cat2 {
@@ -216,7 +219,7 @@ impl Cat2 {
         let dst = Reg(field(word, 32, 8) as u8);
         let src1 = multisrc::decode(field(word, 0, 16) as u16, bit(word, 43), half)?;
         let src2 = match op.class().has_src2() {
-            true => Some(multisrc::decode(field(word, 16, 16) as u16, bit(word, 51), half)?),
+            true => Some(multisrc::decode(field(word, 16, 16) as u16, bit(word, SRC2_R), half)?),
             false => None,
         };
         Some(Self {
@@ -240,7 +243,7 @@ impl Cat2 {
         put(2u8, 61)
             | put(self.op.bits(), 53)
             | put(!self.half, 52)
-            | put(src2.step, 51)
+            | put(src2.step, SRC2_R)
             | put(self.cond.map_or(0, |cond| cond as u8), 48)
             | put(self.end_input, 47)
             | put(converts, 46)

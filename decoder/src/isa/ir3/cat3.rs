@@ -29,14 +29,12 @@ pub enum Cat3Class {
     Bits32,
     /// `|a: u32, b: u32, c: u32| -> u32` on half registers; neg is bitwise NOT.
     Bits16,
-    /// As `Sint32`, but Mesa's disassembler writes the sources as half registers.
-    SintAsHalf,
 }
 
 impl Cat3Class {
     /// Are the sources half registers?
     pub const fn is_half(self) -> bool {
-        matches!(self, Self::Float16 | Self::Uint16 | Self::Sint16 | Self::Bits16 | Self::SintAsHalf)
+        matches!(self, Self::Float16 | Self::Uint16 | Self::Sint16 | Self::Bits16)
     }
 
     /// Are the sources floats?
@@ -49,8 +47,8 @@ impl Cat3Class {
 /// as in category 2.
 ///
 /// Guess `unused-ops`: madsh.u16 (low halves), sel.s and sel.f (first source when the second
-/// is not negative), sad (|a - b| + c; ir3-cat3.xml says of sad.s32's half
-/// sources "we think").
+/// is not negative), sad (|a - b| + c). The sources of sad.s32 are full registers, as
+/// Mesa 25's ir3-cat3.xml has it; Mesa 22 had half registers, and doubted it.
 #[macro_export]
 macro_rules! for_each_cat3 {
     ($callback:ident $(, $($arg:tt)*)?) => {
@@ -70,7 +68,7 @@ macro_rules! for_each_cat3 {
             { 12, SelF16, "sel.f16", Float16, Keep, Rare, |a, b, c| if b >= 0.0 { a } else { c } }
             { 13, SelF32, "sel.f32", Float32, Keep, Rare, |a, b, c| if b >= 0.0 { a } else { c } }
             { 14, SadS16, "sad.s16", Sint16, Keep, Rare, |a, b, c| $crate::isa::ir3::int::sad(a, b, c) }
-            { 15, SadS32, "sad.s32", SintAsHalf, Keep, Rare, |a, b, c| $crate::isa::ir3::int::sad(a, b, c) }
+            { 15, SadS32, "sad.s32", Sint32, Keep, Rare, |a, b, c| $crate::isa::ir3::int::sad(a, b, c) }
         }
     };
 }
@@ -105,7 +103,7 @@ pub struct Cat3 {
 }
 
 impl Cat3 {
-    /// The fields of `word`; `None` when a field has no meaning on A4xx.
+    /// The fields of `word`; `None` when a field is not known on A4xx.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let op = Cat3Op::from_bits(field(word, 55, 4) as u8)?;
         if bit(word, 13) {

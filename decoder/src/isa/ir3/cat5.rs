@@ -154,7 +154,7 @@ impl Cat5 {
         self.offsets || self.op.class().sources() > 1
     }
 
-    /// The fields of `word`; `None` when a field has no meaning on A4xx.
+    /// The fields of `word`; `None` when a field is not known on A4xx.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let op = Cat5Op::from_bits(field(word, 54, 5) as u8)?;
         let mut instr = Self {

@@ -8,6 +8,7 @@
 //! buffer    10:9 D-1  11 TYPED  13:12 components-1  48:41 slot  53 slot is immediate
 //!   load    0 = 1  21:14 SRC1 (22 imm)  31:24 SRC2 (23 imm)  39:32 DST
 //!   store   8:1 value  31:24 SRC2 (23 imm)  39:32 SRC3 (40 imm)
+//! constant  0 = 1  13:12 components-1  21:14 SRC1 (22 imm)  31:24 SRC2 (23 imm)  39:32 DST  48:41 slot (53 imm)
 //!   atomic  8:1 SRC3  21:14 SRC1 (22 imm)  31:24 SRC2 (23 imm)  39:32 DST  52 global
 //! ```
 use super::bits::{bit, field, put, put_signed, signed};
@@ -35,6 +36,8 @@ pub enum Cat6Class {
     BufferLoad,
     /// Store through a storage slot.
     BufferStore,
+    /// Load from a uniform block that a slot names.
+    ConstantLoad,
     /// Atomic, local or through a storage slot.
     Atomic,
     /// Size of what a storage slot holds.
@@ -71,6 +74,7 @@ macro_rules! for_each_cat6 {
             { 27, Ldgb, "ldgb", BufferLoad }
             { 28, Stgb, "stgb", BufferStore }
             { 29, Stib, "stib", BufferStore }
+            { 30, Ldc, "ldc", ConstantLoad }
             { 31, Ldlv, "ldlv", Varying }
         }
     };
@@ -150,6 +154,21 @@ pub enum Cat6Form {
         /// Dword offset or coordinates.
         src2: RegOrImm,
     },
+    /// `dst, g[src1], src2, slot`: 32-bit values of a uniform block. The vendor's compiler makes it of a
+    /// block that is chosen by an index (an A418's word in Mesa's ir3/tests/disasm.c). What SRC1 and SRC2 count
+    /// is not known; bits 11:9, an offset on A6xx, are not known to mean anything.
+    ConstantLoad {
+        /// Components loaded, 1 to 4.
+        components: u8,
+        /// First register written.
+        dst: Reg,
+        /// The first operand, in brackets in the vendor's text.
+        src1: RegOrImm,
+        /// The second operand.
+        src2: RegOrImm,
+        /// The block.
+        slot: RegOrImm,
+    },
     /// `g[slot], value, src2, src3`
     BufferStore {
         /// How the slot is seen.
@@ -212,7 +231,7 @@ pub struct Cat6 {
 }
 
 impl Cat6 {
-    /// The fields of `word`; `None` when a field has no meaning on A4xx.
+    /// The fields of `word`; `None` when a field is not known on A4xx.
     pub(super) fn decode(word: u64) -> Option<Self> {
         let op = Cat6Op::from_bits(field(word, 54, 5) as u8)?;
         let ty = Type::from_bits(field(word, 49, 3) as u8)?;
@@ -228,6 +247,8 @@ impl Cat6 {
             },
             Cat6Class::BufferLoad => buffer_load(word),
             Cat6Class::BufferStore => buffer_store(word),
+            Cat6Class::ConstantLoad if ty != Type::U32 => return None,
+            Cat6Class::ConstantLoad => constant_load(word),
             Cat6Class::Atomic if bit(word, 52) => atomic_slot(word),
             Cat6Class::Atomic => atomic_local(word),
             Cat6Class::Info => {
@@ -287,6 +308,16 @@ fn buffer_load(word: u64) -> Cat6Form {
     }
 }
 
+fn constant_load(word: u64) -> Cat6Form {
+    Cat6Form::ConstantLoad {
+        components: view(word).components,
+        dst: reg(word, 32),
+        src1: reg_or_imm(word, 14, 22),
+        src2: reg_or_imm(word, 24, 23),
+        slot: slot(word),
+    }
+}
+
 fn buffer_store(word: u64) -> Cat6Form {
     Cat6Form::BufferStore {
         view: view(word),
@@ -341,6 +372,13 @@ impl Cat6Form {
             }
             Self::BufferLoad { view, dst, slot, src1, src2 } => {
                 1 | view.encode()
+                    | put(dst.0, 32)
+                    | slot.encode(41, 53)
+                    | src1.encode(14, 22)
+                    | src2.encode(24, 23)
+            }
+            Self::ConstantLoad { components, dst, src1, src2, slot } => {
+                1 | put(components.wrapping_sub(1) & 3, 12)
                     | put(dst.0, 32)
                     | slot.encode(41, 53)
                     | src1.encode(14, 22)

@@ -1,7 +1,9 @@
-//! Category 7: barriers (ir3-cat7.xml).
+//! Category 7: barriers and caches (ir3-cat7.xml).
 //!
 //! ```text
-//! 51 .w  52 .r  53 .l  54 .g  58:55 opcode
+//! 58:55 opcode
+//! barrier  51 .w  52 .r  53 .l  54 .g
+//! cache    51 .all rather than .shr      sleep  51 .l rather than .s
 //! ```
 use super::bits::{bit, field, put};
 use super::rows::opcodes;
@@ -11,16 +13,38 @@ use super::rows::opcodes;
 pub enum Cat7Class {
     /// Waits, for fibers or for memory.
     Barrier,
+    /// Waits for some time, short or long.
+    Sleep,
+    /// Does something to the cache of instructions.
+    Instructions,
+    /// Does something to a cache of data: a shared one, or all.
+    Data,
 }
 
-/// Category 7 rows: `{ opcode, Variant, "mnemonic", Class }`. The cache ops of
-/// later generations are no rows of an A4xx.
+impl Cat7Class {
+    /// What stands behind the mnemonic where bit 51 is clear and where it is set, if it says anything.
+    pub(super) const fn choice(self) -> Option<[&'static str; 2]> {
+        match self {
+            Self::Sleep => Some([".s", ".l"]),
+            Self::Data => Some([".shr", ".all"]),
+            Self::Barrier | Self::Instructions => None,
+        }
+    }
+}
+
+/// Category 7 rows: `{ opcode, Variant, "mnemonic", Class }`. Mesa names those from 2 on for every
+/// generation; no program of an A4xx that has them is known, and they are not executed.
 #[macro_export]
 macro_rules! for_each_cat7 {
     ($callback:ident $(, $($arg:tt)*)?) => {
         $callback! { $($($arg)*;)?
             { 0, Bar, "bar", Barrier }
             { 1, Fence, "fence", Barrier }
+            { 2, Sleep, "sleep", Sleep }
+            { 3, Icinv, "icinv", Instructions }
+            { 4, Dccln, "dccln", Data }
+            { 5, Dcinv, "dcinv", Data }
+            { 6, Dcflu, "dcflu", Data }
         }
     };
 }
@@ -32,7 +56,7 @@ for_each_cat7!(
     Cat7Class
 );
 
-/// An instruction of category 7.
+/// An instruction of category 7. What the op's class does not have is false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cat7 {
     /// The op.
@@ -45,6 +69,8 @@ pub struct Cat7 {
     pub read: bool,
     /// `.w`: writes.
     pub write: bool,
+    /// The second of what the op can be: `.l` of sleep, `.all` of a cache.
+    pub second: bool,
 }
 
 /// A bit that Mesa sets in every barrier (`x1xxxx` over 50:45 in ir3-cat7.xml).
@@ -53,12 +79,15 @@ const ALWAYS: u64 = 1 << 49;
 impl Cat7 {
     /// The fields of `word`; `None` for an opcode without a row.
     pub(super) fn decode(word: u64) -> Option<Self> {
+        let op = Cat7Op::from_bits(field(word, 55, 4) as u8)?;
+        let barrier = |at| op.class() == Cat7Class::Barrier && bit(word, at);
         Some(Self {
-            op: Cat7Op::from_bits(field(word, 55, 4) as u8)?,
-            global: bit(word, 54),
-            local: bit(word, 53),
-            read: bit(word, 52),
-            write: bit(word, 51),
+            op,
+            global: barrier(54),
+            local: barrier(53),
+            read: barrier(52),
+            write: barrier(51),
+            second: op.class().choice().is_some() && bit(word, 51),
         })
     }
 
@@ -69,7 +98,7 @@ impl Cat7 {
             | put(self.global, 54)
             | put(self.local, 53)
             | put(self.read, 52)
-            | put(self.write, 51)
-            | ALWAYS
+            | put(self.write || self.second, 51)
+            | if self.op.class() == Cat7Class::Barrier { ALWAYS } else { 0 }
     }
 }

@@ -40,8 +40,7 @@ fn integer(bits: u32, ty: Type) -> i64 {
     match ty {
         Type::S32 => i64::from(bits as i32),
         Type::S16 => i64::from(bits as i16),
-        Type::S8 => i64::from(bits as i8),
-        Type::U16 | Type::U8 => i64::from(bits & mask(ty)),
+        Type::U16 | Type::U8 | Type::U8Wide => i64::from(bits & mask(ty)),
         _ => i64::from(bits),
     }
 }
@@ -57,9 +56,8 @@ fn float_to_int(value: f32, dst: Type, round: Round) -> u32 {
     let bits = match dst {
         Type::S32 => whole as i32 as u32,
         Type::S16 => whole as i16 as u32,
-        Type::S8 => whole as i8 as u32,
         Type::U16 => u32::from(whole as u16),
-        Type::U8 => u32::from(whole as u8),
+        Type::U8 | Type::U8Wide => u32::from(whole as u8),
         _ => whole as u32,
     };
     bits & mask(dst)

@@ -202,7 +202,11 @@ fn cat0(line: &mut Line, instr: &Cat0, target: Option<usize>) {
         line.number(instr.index.into());
     }
     let mut separator = " ";
-    for predicate in [instr.predicate1, instr.predicate2].iter().take(class.predicates()) {
+    let shown = match instr.op.means_p0x() && instr.predicate1 == Predicate::default() {
+        true => 0,
+        false => class.predicates(),
+    };
+    for predicate in [instr.predicate1, instr.predicate2].iter().take(shown) {
         line.put(separator);
         line.flag(predicate.inverted, "!");
         line.put("p0");
@@ -377,7 +381,7 @@ fn cat6(line: &mut Line, instr: &Cat6) {
     match instr.form {
         Cat6Form::Load { dst, address, offset, count } => {
             line.suffix(instr.ty);
-            line.half_reg(instr.marks_half(), dst);
+            line.half_reg(instr.ty.is_half(), dst);
             line.put(", ");
             line.address(instr.op, address, offset);
             line.count(count);
@@ -386,12 +390,12 @@ fn cat6(line: &mut Line, instr: &Cat6) {
             line.suffix(instr.ty);
             line.address(instr.op, address, offset);
             line.put(", ");
-            line.half_reg(instr.marks_half(), value);
+            line.half_reg(instr.ty.is_half(), value);
             line.count(count);
         }
         Cat6Form::Varying { dst, location, count } => {
             line.suffix(instr.ty);
-            line.reg(dst);
+            line.half_reg(instr.ty.is_half(), dst);
             line.put(", l[");
             line.number(location.into());
             line.put("]");
@@ -403,7 +407,7 @@ fn cat6(line: &mut Line, instr: &Cat6) {
             line.put(".");
             line.number(dims.into());
             line.put("d ");
-            line.reg(dst);
+            line.half_reg(instr.ty.is_half(), dst);
             line.put(", ");
             line.slot(slot);
         }
@@ -415,16 +419,27 @@ fn cat6_buffer(line: &mut Line, instr: &Cat6) {
     match instr.form {
         Cat6Form::BufferLoad { view, dst, slot, src1, src2 } => {
             line.view(view, instr.ty, " ");
-            line.reg(dst);
+            line.half_reg(instr.ty.is_half(), dst);
             line.put(", ");
             line.slot(slot);
             line.reg_or_imm(src1);
             line.reg_or_imm(src2);
         }
+        Cat6Form::ConstantLoad { components, dst, src1, src2, slot } => {
+            line.put(".");
+            line.number(components.into());
+            line.put(" ");
+            line.reg(dst);
+            line.put(", ");
+            line.slot(src1);
+            line.reg_or_imm(src2);
+            line.reg_or_imm(slot);
+        }
         Cat6Form::BufferStore { view, slot, value, src2, src3 } => {
             line.view(view, instr.ty, " ");
             line.slot(slot);
-            line.reg_or_imm(RegOrImm::Reg(value));
+            line.put(", ");
+            line.half_reg(instr.ty.is_half(), value);
             line.reg_or_imm(src2);
             line.reg_or_imm(src3);
         }
@@ -446,13 +461,6 @@ fn cat6_buffer(line: &mut Line, instr: &Cat6) {
             line.reg_or_imm(RegOrImm::Reg(src3));
         }
         _ => {}
-    }
-}
-
-impl Cat6 {
-    /// Mesa marks half registers of ldg and stg only.
-    fn marks_half(&self) -> bool {
-        matches!(self.op, Cat6Op::Ldg | Cat6Op::Stg) && self.ty.is_half()
     }
 }
 
@@ -514,4 +522,7 @@ fn cat7(line: &mut Line, instr: &Cat7) {
     line.flag(instr.local, ".l");
     line.flag(instr.read, ".r");
     line.flag(instr.write, ".w");
+    if let Some(names) = instr.op.class().choice() {
+        line.put(names[usize::from(instr.second)]);
+    }
 }

@@ -5,7 +5,7 @@ use super::bits::{bit, field};
 use super::cat1::{Cat1Op, Cat1Src};
 use super::cat6::Cat6Form;
 use super::operand::{Operand, Src};
-use super::{Body, Cat0, Cat0Class, Cat0Op, Cat1, Cat2, Cat5, Cat5Slots, Cat6, Instr};
+use super::{Body, Cat0, Cat0Class, Cat0Op, Cat1, Cat2, Cat5, Cat5Slots, Cat6, Cat7, Cat7Class, Instr};
 
 /// A field of one instruction word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub const CATEGORIES: [&str; 8] = [
     "special functions",
     "textures and derivatives",
     "memory",
-    "barriers",
+    "barriers and caches",
 ];
 
 /// The category that a word names: bits 63:61.
@@ -71,7 +71,7 @@ pub fn fields(word: u64) -> Vec<WordField> {
         Body::Cat4(_) => rows.extend(FUNCTION),
         Body::Cat5(body) => texture(body, &mut rows),
         Body::Cat6(body) => memory(body, word, &mut rows),
-        Body::Cat7(_) => rows.extend(BARRIER),
+        Body::Cat7(body) => barrier(body, &mut rows),
         Body::Unknown => {}
     }
     rows.sort_by_key(|&(_, lo, _)| std::cmp::Reverse(lo));
@@ -210,6 +210,10 @@ fn memory(body: &Cat6, word: u64, rows: &mut Vec<Row>) {
             rows.extend(VIEW.into_iter().chain(SLOT).chain(LOW_PAIR));
             rows.push(("DST", 32, 39));
         }
+        Cat6Form::ConstantLoad { .. } => {
+            rows.extend(SLOT.into_iter().chain(LOW_PAIR));
+            rows.extend([("DST", 32, 39), ("COMPONENTS", 12, 13)]);
+        }
         Cat6Form::BufferStore { .. } => {
             rows.extend(VIEW.into_iter().chain(SLOT));
             rows.extend([("SRC3_IMM", 40, 40), ("SRC3", 32, 39), ("SRC2", 24, 31), ("SRC2_IMM", 23, 23)]);
@@ -230,7 +234,15 @@ fn memory(body: &Cat6, word: u64, rows: &mut Vec<Row>) {
     }
 }
 
-const BARRIER: [Row; 5] = [("OPCODE", 55, 58), ("G", 54, 54), ("L", 53, 53), ("R", 52, 52), ("W", 51, 51)];
+fn barrier(body: &Cat7, rows: &mut Vec<Row>) {
+    rows.push(("OPCODE", 55, 58));
+    match body.op.class() {
+        Cat7Class::Barrier => rows.extend([("G", 54, 54), ("L", 53, 53), ("R", 52, 52), ("W", 51, 51)]),
+        Cat7Class::Sleep => rows.push(("LONG", 51, 51)),
+        Cat7Class::Data => rows.push(("ALL", 51, 51)),
+        Cat7Class::Instructions => {}
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -7,8 +7,8 @@
 //! hold the scalar semantics that are longer than an expression.
 //!
 //! Nothing is lost: bits that the text does not show stay in
-//! [`Instr::extra`] and are written after the text as `{0x…}`; words that mean
-//! nothing on A4xx are [`Body::Unknown`], written `raw 0x…`. So
+//! [`Instr::extra`] and are written after the text as `{0x…}`; words that are
+//! not known are [`Body::Unknown`], written `raw 0x…`. So
 //! `encode(decode(x)) == x` and `parse(display(x)) == decode(x)` for every word.
 pub mod access;
 mod bits;
@@ -78,7 +78,7 @@ pub enum Body {
     Cat6(Cat6),
     /// Barriers.
     Cat7(Cat7),
-    /// A word without a meaning on A4xx; all of it is in [`Instr::extra`].
+    /// A word that is not known here, whatever an A4xx makes of it; all of it is in [`Instr::extra`].
     Unknown,
 }
 
@@ -146,7 +146,7 @@ impl Instr {
 }
 
 impl Body {
-    /// The mnemonic, if the word means something.
+    /// The mnemonic, if the word is known.
     pub const fn mnemonic(&self) -> Option<&'static str> {
         Some(match self {
             Self::Cat0(body) => body.op.name(),

@@ -165,14 +165,14 @@ named! {
         4 S16 "s16",
         5 S32 "s32",
         6 U8 "u8",
-        7 S8 "s8",
+        7 U8Wide "u8_32" /** An 8-bit value in memory, a full register. */,
     }
 }
 
 impl Type {
-    /// Does it live in half registers? (All but the 32-bit types do.)
+    /// Does it live in half registers? (All but the 32-bit types and `u8_32` do.)
     pub const fn is_half(self) -> bool {
-        !matches!(self, Self::F32 | Self::U32 | Self::S32)
+        !matches!(self, Self::F32 | Self::U32 | Self::S32 | Self::U8Wide)
     }
 
     /// Size in memory, in bytes.
@@ -180,7 +180,7 @@ impl Type {
         match self {
             Self::F32 | Self::U32 | Self::S32 => 4,
             Self::F16 | Self::U16 | Self::S16 => 2,
-            Self::U8 | Self::S8 => 1,
+            Self::U8 | Self::U8Wide => 1,
         }
     }
 
@@ -189,9 +189,9 @@ impl Type {
         matches!(self, Self::F16 | Self::F32)
     }
 
-    /// s8, s16 or s32?
+    /// s16 or s32?
     pub const fn is_signed(self) -> bool {
-        matches!(self, Self::S8 | Self::S16 | Self::S32)
+        matches!(self, Self::S16 | Self::S32)
     }
 }
 

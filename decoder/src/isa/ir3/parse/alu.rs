@@ -49,14 +49,27 @@ fn destination(at: &str) -> Parsed<'_, (bool, Reg)> {
     Ok((rest, (half, reg)))
 }
 
-/// `, ` and a source marked half exactly if `half`.
+/// `, ` and a source marked half exactly if `half`; an immediate need not be.
 fn source(at: &str, half: bool) -> Parsed<'_, Operand> {
     let (at, _) = comma(at)?;
     let (rest, (operand, marked)) = operand(at)?;
-    match marked == half {
-        true => Ok((rest, operand)),
+    match marked == half || is_bare(&operand, marked) {
+        true => Ok((rest, of_precision(operand, half))),
         false if half => fail(at, "a half source, marked h"),
         false => fail(at, "a full source, not marked h"),
+    }
+}
+
+/// Is it an immediate without a mark, which says nothing of the instruction's precision?
+const fn is_bare(operand: &Operand, marked: bool) -> bool {
+    !marked && matches!(operand.src, Src::Immediate(_) | Src::Flut { .. })
+}
+
+/// The operand in an instruction of this precision.
+const fn of_precision(operand: Operand, half: bool) -> Operand {
+    match operand.src {
+        Src::Flut { index, .. } => Operand { src: Src::Flut { index, half }, ..operand },
+        _ => operand,
     }
 }
 
@@ -64,12 +77,17 @@ fn cat2<'a>(at: &'a str, head: &Head, op: Cat2Op, cond: Option<Cond>) -> Parsed<
     let (at, end_input) = flag(at, "(ei)");
     let (at, (dst_half, dst)) = destination(at)?;
     let (at, _) = comma(at)?;
-    let (mut at, (src1, half)) = operand(at)?;
+    let (mut at, (first, mut half)) = operand(at)?;
     let mut src2 = None;
     if op.class().has_src2() {
+        if is_bare(&first, half) {
+            let (rest, _) = comma(at)?;
+            half = operand(rest)?.1.1;
+        }
         let (rest, operand) = source(at, half)?;
         (at, src2) = (rest, Some(operand));
     }
+    let src1 = of_precision(first, half);
     let (sat, repeat) = (head.sat, head.repeat);
     Ok((at, Body::Cat2(Cat2 { op, cond, dst, dst_half, half, repeat, sat, end_input, src1, src2 })))
 }
@@ -192,7 +210,7 @@ fn immediate(at: &str, ty: Type) -> Parsed<'_, u32> {
         let bits = value as u32;
         return Ok((at, if ty == Type::S16 { bits & 0xffff } else { bits }));
     }
-    let (inner, _) = if ty == Type::F16 { word("h")(at).or(fail(at, FLOAT))? } else { (at, "") };
+    let (inner, _) = flag(at, if ty == Type::F16 { "h" } else { "" });
     let (rest, text) = bracketed(inner).or(fail(at, FLOAT))?;
     match float_bits(text, ty) {
         Some(bits) => Ok((rest, bits)),

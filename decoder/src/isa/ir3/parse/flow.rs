@@ -1,5 +1,5 @@
 //! Categories 0 and 7.
-use super::super::{Body, Cat0, Cat0Class, Cat0Op, Cat7, Cat7Op, Predicate};
+use super::super::{Body, Cat0, Cat0Class, Cat0Op, Cat7, Cat7Class, Cat7Op, Predicate};
 use super::Head;
 use super::lex::{Parsed, comma, component, fail, flag, integer, word};
 
@@ -14,12 +14,24 @@ pub(super) fn parse<'a>(
         return Some(cat0(at, head, op, suffixes, label));
     }
     let op = Cat7Op::from_name(name)?;
-    let barrier = |flag| suffixes.split('.').any(|suffix| suffix == flag);
-    if !suffixes.split('.').all(|suffix| ["", "g", "l", "r", "w"].contains(&suffix)) {
-        return Some(fail(at, "the suffixes .g, .l, .r and .w only"));
+    Some(cat7(at, op, &head.mnemonic[name.len()..], suffixes))
+}
+
+fn cat7<'a>(at: &'a str, op: Cat7Op, behind: &str, suffixes: &str) -> Parsed<'a, Body> {
+    let none = Cat7 { op, global: false, local: false, read: false, write: false, second: false };
+    if let Some(names) = op.class().choice() {
+        return match names.iter().position(|name| *name == behind) {
+            Some(place) => Ok((at, Body::Cat7(Cat7 { second: place == 1, ..none }))),
+            None => fail(at, "sleep.s, sleep.l, or .shr or .all behind a cache"),
+        };
     }
+    let flags: &[&str] = if op.class() == Cat7Class::Barrier { &["", "g", "l", "r", "w"] } else { &[""] };
+    if !suffixes.split('.').all(|suffix| flags.contains(&suffix)) {
+        return fail(at, "the suffixes .g, .l, .r and .w of a barrier only");
+    }
+    let barrier = |flag| suffixes.split('.').any(|suffix| suffix == flag);
     let (global, local, read, write) = (barrier("g"), barrier("l"), barrier("r"), barrier("w"));
-    Some(Ok((at, Body::Cat7(Cat7 { op, global, local, read, write }))))
+    Ok((at, Body::Cat7(Cat7 { global, local, read, write, ..none })))
 }
 
 fn cat0<'a>(
@@ -36,7 +48,7 @@ fn cat0<'a>(
         _ if suffixes.is_empty() && class != Cat0Class::BranchIndex => {}
         _ => return fail(at, "brac.0 to brac.31, or no suffix"),
     }
-    if class.predicates() > 0 {
+    if class.predicates() > 0 && !(op.means_p0x() && (at.is_empty() || at.starts_with('{'))) {
         (at, instr.predicate1) = predicate(at)?;
     }
     if class.predicates() > 1 {

@@ -204,8 +204,9 @@ pub(super) fn bracketed(at: &str) -> Parsed<'_, &str> {
 
 /// `f32`, `u16` ... at the start of the text.
 pub(super) fn ty(at: &str) -> Parsed<'_, Type> {
-    match Type::ALL.iter().find(|ty| at.starts_with(ty.name())) {
+    // `u8` begins `u8_32` as well.
+    match Type::ALL.iter().rev().find(|ty| at.starts_with(ty.name())) {
         Some(ty) => Ok((&at[ty.name().len()..], *ty)),
-        None => fail(at, "a type: f16, f32, u16, u32, s16, s32, u8 or s8"),
+        None => fail(at, "a type: f16, f32, u16, u32, s16, s32, u8 or u8_32"),
     }
 }

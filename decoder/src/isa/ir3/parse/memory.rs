@@ -14,6 +14,7 @@ pub(super) fn parse<'a>(at: &'a str, head: &Head) -> Option<Parsed<'a, Body>> {
         Cat6Class::Info => info(at, suffixes),
         Cat6Class::BufferLoad => buffer_load(at, suffixes),
         Cat6Class::BufferStore => buffer_store(at, suffixes),
+        Cat6Class::ConstantLoad => constant_load(at, suffixes),
         Cat6Class::Atomic if global => atomic_slot(at, suffixes),
         Cat6Class::Atomic => atomic_local(at, suffixes),
     };
@@ -83,7 +84,7 @@ fn info<'a>(at: &'a str, suffixes: &str) -> Parsed<'a, Form> {
 
 fn buffer_load<'a>(at: &'a str, suffixes: &str) -> Parsed<'a, Form> {
     let (at, (view, ty)) = view(at, suffixes, "")?;
-    let (at, dst) = reg(at)?;
+    let (at, (_, dst)) = half_reg(at)?;
     let (at, ()) = comma(at)?;
     let (at, slot) = slot(at)?;
     let (at, src1) = next_value(at)?;
@@ -91,11 +92,24 @@ fn buffer_load<'a>(at: &'a str, suffixes: &str) -> Parsed<'a, Form> {
     Ok((at, (ty, Cat6Form::BufferLoad { view, dst, slot, src1, src2 })))
 }
 
+/// `ldc.1 r0.x, g[r1.x], 0, r0.x`
+fn constant_load<'a>(at: &'a str, suffixes: &str) -> Parsed<'a, Form> {
+    let Some(components) = components(suffixes) else {
+        return fail(at, "a number of components, as in ldc.1");
+    };
+    let (at, dst) = reg(at)?;
+    let (at, ()) = comma(at)?;
+    let (at, src1) = slot(at)?;
+    let (at, src2) = next_value(at)?;
+    let (at, slot) = next_value(at)?;
+    Ok((at, (Type::U32, Cat6Form::ConstantLoad { components, dst, src1, src2, slot })))
+}
+
 fn buffer_store<'a>(at: &'a str, suffixes: &str) -> Parsed<'a, Form> {
     let (at, (view, ty)) = view(at, suffixes, "")?;
     let (at, slot) = slot(at)?;
     let (at, ()) = comma(at)?;
-    let (at, value) = reg(at)?;
+    let (at, (_, value)) = half_reg(at)?;
     let (at, src2) = next_value(at)?;
     let (at, src3) = next_value(at)?;
     Ok((at, (ty, Cat6Form::BufferStore { view, slot, value, src2, src3 })))
@@ -141,14 +155,19 @@ fn view_of(suffixes: &str, end: &str) -> Option<(View, Type)> {
     };
     let dims = dimensions(parts.next()?)?;
     let ty = Type::from_name(parts.next()?)?;
-    let components = parts.next()?.parse().ok().filter(|n| (1..=4).contains(n))?;
+    let components = components(parts.next()?)?;
     let ends = parts.next().unwrap_or("") == end && parts.next().is_none();
     ends.then_some((View { typed, dims, components }, ty))
 }
 
 /// `1d` to `4d`
 fn dimensions(text: &str) -> Option<u8> {
-    text.strip_suffix('d')?.parse().ok().filter(|n| (1..=4).contains(n))
+    components(text.strip_suffix('d')?)
+}
+
+/// `1` to `4`
+fn components(text: &str) -> Option<u8> {
+    text.parse().ok().filter(|n| (1..=4).contains(n))
 }
 
 /// `g[r0.x+4]`, with the letter of the op's space.

@@ -5,6 +5,8 @@ pub(super) mod lex;
 mod memory;
 mod texture;
 
+use super::bits::put;
+use super::cat2::SRC2_R;
 use super::{Body, Cat0Class, Flags, Instr};
 use lex::{Fail, Parsed, fail, flag, mnemonic};
 use nom::Finish;
@@ -58,6 +60,8 @@ struct Head<'a> {
     eq: bool,
     sat: bool,
     repeat: u8,
+    /// (nopN): slots behind it, in the bits of (r) of both sources.
+    nops: u8,
     mnemonic: &'a str,
 }
 
@@ -73,18 +77,47 @@ fn instruction<'a>(text: &'a str, label: &mut dyn FnMut(&str) -> Option<i32>) ->
         let (at, _) = space0(at)?;
         return Ok((at, Instr::decode(word)));
     }
-    let (at, body) = body(start, at, &head, label)?;
-    if !allows(&body, &head) {
-        return fail(start, "no flag that this instruction does not have");
-    }
+    let (at, mut body) = body(start, at, &head, label)?;
+    let nops = delay(&mut body, &head).filter(|_| allows(&body, &head));
+    let Some(nops) = nops else { return fail(start, "no flag that this instruction does not have") };
     let (at, _) = space0(at)?;
     let (at, extra) = extra(at)?;
     let (at, _) = space0(at)?;
-    Ok((at, Instr { flags: head.flags, body, extra }))
+    Ok((at, Instr { flags: head.flags, body, extra: extra ^ nops }))
+}
+
+/// Puts (nopN) where the instruction has its bits, which are those of (r) where nothing repeats. Gives the bit of a
+/// source that it does not have; nothing for an instruction that cannot have the flag.
+fn delay(body: &mut Body, head: &Head) -> Option<u64> {
+    if head.nops == 0 {
+        return Some(0);
+    }
+    let (first, second) = match body {
+        Body::Cat2(instr) => (&mut instr.src1, instr.src2.as_mut()),
+        Body::Cat3(instr) => (&mut instr.src1, Some(&mut instr.src2)),
+        _ => return None,
+    };
+    let steps = first.step || second.as_ref().is_some_and(|second| second.step);
+    if steps || head.repeat > 0 {
+        return None;
+    }
+    first.step = head.nops & 1 != 0;
+    let other = head.nops & 2 != 0;
+    Some(match second {
+        Some(second) => {
+            second.step = other;
+            0
+        }
+        None => put(other, SRC2_R),
+    })
+}
+
+fn number_behind(text: &str, word: &str) -> Option<u8> {
+    text.strip_prefix(word)?.parse().ok()
 }
 
 fn head(mut at: &str) -> Parsed<'_, Head<'_>> {
-    let mut head = Head { flags: Flags::default(), eq: false, sat: false, repeat: 0, mnemonic: "" };
+    let mut head = Head { flags: Flags::default(), eq: false, sat: false, repeat: 0, nops: 0, mnemonic: "" };
     while at.starts_with('(') {
         let (rest, name) = lex::bracketed(at)?;
         match name {
@@ -94,12 +127,18 @@ fn head(mut at: &str) -> Parsed<'_, Head<'_>> {
             "ul" => head.flags.ul = true,
             "eq" => head.eq = true,
             "sat" => head.sat = true,
-            _ => match name.strip_prefix("rpt").and_then(|n| n.parse().ok()) {
-                Some(repeat @ 1..=7) => head.repeat = repeat,
-                _ => return fail(at, "a flag: (sy), (ss), (jp), (ul), (eq), (sat) or (rpt1) to (rpt7)"),
+            _ => match (number_behind(name, "rpt"), number_behind(name, "nop")) {
+                (Some(repeat @ 1..=7), _) => head.repeat = repeat,
+                (_, Some(nops @ 1..=3)) => head.nops = nops,
+                _ => {
+                    return fail(
+                        at,
+                        "a flag: (sy), (ss), (jp), (ul), (eq), (sat), (rpt1) to (rpt7) or (nop1) to (nop3)",
+                    );
+                }
             },
         }
-        at = rest;
+        (at, _) = space0(rest)?;
     }
     let (at, name) = mnemonic(at)?;
     head.mnemonic = name;
