@@ -52,7 +52,7 @@ pub enum ShaderFault {
         /// The call or return.
         at: u32,
     },
-    /// A word that is no instruction.
+    /// A word that is not known here.
     Invalid {
         /// Its index.
         at: u32,
@@ -66,13 +66,24 @@ pub enum ShaderFault {
     },
 }
 
+impl ShaderFault {
+    /// What of it we cannot do: whether the program is right is another question. Nothing for what the program does wrong.
+    pub fn refusal(&self) -> Option<String> {
+        match self {
+            Self::Invalid { at } => Some(format!("instruction {at}, a word that is not known to a4emu,")),
+            Self::Unsupported { at, what } => Some(format!("instruction {at}, {what},")),
+            Self::Endless { .. } | Self::OutOfProgram { .. } | Self::CallStack { .. } => None,
+        }
+    }
+}
+
 impl fmt::Display for ShaderFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Endless { limit } => write!(f, "shader cut off after {limit} instructions"),
             Self::OutOfProgram { at } => write!(f, "control leaves the shader's {at} instructions"),
             Self::CallStack { at } => write!(f, "call stack broken at instruction {at}"),
-            Self::Invalid { at } => write!(f, "instruction {at} is not valid"),
+            Self::Invalid { at } => write!(f, "instruction {at} is a word that is not known to a4emu"),
             Self::Unsupported { at, what } => write!(f, "instruction {at}: {what} is not supported"),
         }
     }

@@ -17,6 +17,7 @@ mod parts;
 mod scene;
 #[path = "../../decoder/tests/seed/mod.rs"]
 mod seed;
+mod shaders;
 mod stream;
 mod waiting;
 mod walk;

@@ -103,7 +103,10 @@ pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
     }
     record_unsupported(gpu, log.unsupported);
     if let Some(fault) = log.fault {
-        gpu.report.fault(Fault::Shader(format!("{stage} {fault}")), gpu.at);
+        match fault.refusal() {
+            Some(what) => gpu.report.unsupported(format!("{stage} {what}"), gpu.at),
+            None => gpu.report.fault(Fault::Shader(format!("{stage} {fault}")), gpu.at),
+        }
     }
 }
 
