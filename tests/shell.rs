@@ -94,7 +94,17 @@ fn an_instruction_is_explained() {
         let sum: u64 = fields.iter().map(|f| f["raw"].as_u64().unwrap() << f["lo"].as_u64().unwrap()).sum();
         assert_eq!(sum, word, "the fields are the word");
     }
-    assert!(fine("explain ir3 ffffffff ffffffff").contains("means nothing on A4xx"));
+    assert!(fine("explain ir3 ffffffff ffffffff").contains("is not known to a4emu"));
+    for forms in
+        ["0xc286000b0480c001", "c286000bx_0480c001x", "0xc286000b,0x0480c001", "[c286000bx_0480c001x]"]
+    {
+        assert!(
+            fine(&format!("explain ir3 {forms}")).starts_with("c286000b_0480c001  ldlw.u32 r2.w"),
+            "{forms}"
+        );
+    }
+    assert!(fine("explain ir3 c286000b, 0480c001").starts_with("c286000b_0480c001  ldlw.u32 r2.w"));
+    assert_eq!(a4emu("explain ir3 c286000b0480c0010").status, 2, "17 digits");
     assert_eq!(a4emu("explain ir3 1").status, 2);
     assert_eq!(a4emu("explain ir3 xyz 0").status, 2);
 }

@@ -15,7 +15,7 @@ pub struct Instruction {
     text: String,
     category: usize,
     category_about: &'static str,
-    /// Null for a word that means nothing on this chip.
+    /// Null for a word that is not known to a4emu.
     mnemonic: Option<&'static str>,
     fields: Vec<Field>,
     /// Bits that are set and that this instruction does not have.
@@ -65,7 +65,7 @@ impl fmt::Display for Instruction {
         write!(f, "  category {category}: {category_about}")?;
         match self.mnemonic {
             Some(mnemonic) => writeln!(f, ", {mnemonic}")?,
-            None => writeln!(f, "; the word means nothing on A4xx")?,
+            None => writeln!(f, "; the word is not known to a4emu")?,
         }
         for Field { name, lo, hi, raw } in &self.fields {
             let bits = if lo == hi { lo.to_string() } else { format!("{lo}..{hi}") };

@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(value_name = "REGISTER|ir3|pm4|RULE|GUESS")]
     pub what: String,
     /// The value of the register (decimal; hexadecimal with 0x, or with all eight digits); for `ir3` and
-    /// `pm4` the words, in hexadecimal: HI LO or HI_LO; DWORD..
+    /// `pm4` the words, in hexadecimal: HI LO, HI_LO or all 16 digits; DWORD..
     #[arg(value_name = "VALUE")]
     pub words: Vec<String>,
     /// One JSON object
@@ -80,9 +80,12 @@ fn is_same_row(a: &Asked, b: &Asked) -> bool {
 }
 
 fn instructions(args: &Args) -> anyhow::Result<()> {
-    let halves: Vec<&str> = args.words.iter().flat_map(|word| word.split('_')).collect();
-    ensure!(!halves.is_empty() && halves.len().is_multiple_of(2), "an instruction is two words: HI LO");
-    let words = halves.into_iter().map(hex).collect::<anyhow::Result<Vec<u32>>>()?;
+    let mut words = Vec::new();
+    for text in args.words.iter().flat_map(|word| word.split(['_', ',', ' '])).filter(|text| !text.is_empty())
+    {
+        words.extend(instruction_words(text)?);
+    }
+    ensure!(!words.is_empty() && words.len().is_multiple_of(2), "an instruction is two words: HI LO");
     let pairs = words.as_chunks().0.iter();
     let instructions: Vec<_> = pairs.map(|&[hi, lo]| Instruction::new(hi, lo)).collect();
     put_all(args, "instructions", &instructions)
@@ -102,6 +105,19 @@ fn packets(args: &Args) -> anyhow::Result<()> {
 /// What `explain` prints of the register at `offset`.
 pub fn text_of(offset: u32) -> String {
     Register::new(&Asked { offset, field: None, by_pattern: false }, None).to_string()
+}
+
+/// The words that `text` is: one, as `0xc286000b`, `c286000b` or `c286000bx`, which listings of other tools have, or
+/// both of an instruction, high word first, where it has more digits.
+fn instruction_words(text: &str) -> anyhow::Result<Vec<u32>> {
+    const DIGITS: usize = 8;
+    let bare = text.trim_matches(['[', ']']);
+    let digits = bare.strip_prefix("0x").unwrap_or(bare);
+    let digits = digits.strip_suffix('x').unwrap_or(digits);
+    match u64::from_str_radix(digits, 16) {
+        Ok(word) if digits.len() > DIGITS => Ok(vec![(word >> 32) as u32, word as u32]),
+        _ => Ok(vec![hex(digits)?]),
+    }
 }
 
 fn hex(text: &str) -> anyhow::Result<u32> {
