@@ -190,6 +190,77 @@ fn parameters_are_values_or_names() {
     assert_eq!(words, [&buffer[..], &[6, 12, 0x1000, 6, 0], &[0, 8, 0x1000, 24]].concat());
 }
 
+/// Addresses and bytes of the buffers of `source`.
+fn buffers(source: &str) -> Vec<(u32, u32)> {
+    let bytes = capture(source);
+    let mut found = Vec::new();
+    let mut rest = &bytes[..];
+    while let Some((head, behind)) = rest.split_first_chunk::<8>() {
+        let [id, size] = [0, 4].map(|at| u32::from_le_bytes(*head[at..].first_chunk().unwrap()));
+        if id == 3 {
+            let word = |at: usize| u32::from_le_bytes(*behind[at..].first_chunk().unwrap());
+            found.push((word(0), word(4)));
+        }
+        rest = &behind[size as usize..];
+    }
+    found
+}
+
+#[test]
+fn buffers_without_an_address_go_where_nothing_is() {
+    // A buffer with an address stands where the first one without would: before it, behind it, in another submit.
+    let given = "buffer s @ 0x10000000 { words 11111111 22222222\n}\n";
+    let free = "buffer t { words 33333333\n}\nbuffer u size 8\n";
+    assert_eq!(buffers(&format!("{given}{free}")), [(0x1000_0000, 8), (0x1000_1000, 4), (0x1000_2000, 8)]);
+    assert_eq!(
+        buffers(&format!("{free}submit t\n{given}")),
+        [(0x1000_1000, 4), (0x1000_2000, 8), (0x1000_0000, 8)]
+    );
+    // One in the second page: what does not fit before it goes behind.
+    let second = "buffer s @ 0x10001800 size 0x1000\n";
+    assert_eq!(
+        buffers(&format!("{second}buffer t size 0x1801\nbuffer u size 8")),
+        [(0x1000_1800, 0x1000), (0x1000_3000, 0x1801), (0x1000_5000, 8)]
+    );
+    // An origin that goes back does not lay one over the other.
+    assert_eq!(
+        buffers("origin 0x20000000 buffer a size 8\norigin 0x20000000 buffer b size 8"),
+        [(0x2000_0000, 8), (0x2000_1000, 8)]
+    );
+}
+
+#[test]
+fn buffers_of_one_submit_overlap_only_where_they_say_so() {
+    let two = |mark: &str| {
+        format!(
+            "buffer s @ 0x10000000 size 0x20\nbuffer t @ 0x1000001c{mark} {{ words 33333333\n}}\nsubmit t"
+        )
+    };
+    assert_eq!(
+        error(&two("")).lines().next(),
+        Some(
+            "main.a4:2:8: `t` at 0x1000001c to 0x10000020 overlaps memory of the same submit, 0x10000000 to \
+             0x10000020 (if that is meant: `overlaps` behind the address)"
+        )
+    );
+    assert_eq!(buffers(&two(" overlaps")), [(0x1000_0000, 0x20), (0x1000_001c, 4)]);
+    // Side by side, and in two submits, is well.
+    assert_eq!(
+        error("buffer s @ 0x1000 size 0x20\nbuffer t @ 0x1020 size 4\nbuffer u @ 0xffc size 4"),
+        "no error"
+    );
+    assert_eq!(error("buffer s @ 0x1000 size 4\nsubmit s\nbuffer t @ 0x1000 size 8"), "no error");
+    // Addresses that stand still in the last pass only.
+    assert_eq!(
+        error("buffer s @ far + 8 size 8\nbuffer t @ 0 size 16\nbuffer far @ 0x2000 size 4"),
+        "no error"
+    );
+    // What is read back says so.
+    let text = a4emu_decoder::asm::disassemble(&capture(&two(" overlaps"))).text;
+    assert!(text.contains("buffer b_1000001c @ 0x1000001c overlaps {"), "{text}");
+    assert_eq!(capture(&text), capture(&two(" overlaps")));
+}
+
 #[test]
 fn a_parameter_that_names_itself_ends() {
     assert!(error("macro m(x) { section 0 { u32 x } } use m(x)").contains("nothing is called `x`"));

@@ -194,7 +194,9 @@ impl Pruner<'_> {
                 let contents = optional(&buffer.contents);
                 let Buffer { name, address, size, .. } = &**buffer;
                 let (name, address, size) = (name.clone(), address.clone(), size.clone());
-                Kind::Buffer(Box::new(Buffer { name, address, size, contents }))
+                // The submit between two buffers may have gone.
+                let overlaps = address.is_some();
+                Kind::Buffer(Box::new(Buffer { name, address, overlaps, size, contents }))
             }
             Kind::Packet(packet) => {
                 let data = optional(&packet.data);

@@ -242,6 +242,8 @@ pub struct Buffer {
     pub name: Name,
     /// Its address, if given.
     pub address: Option<Expr>,
+    /// It says that other buffers of its submit may take the same addresses.
+    pub overlaps: bool,
     /// Its size in bytes, if given.
     pub size: Option<Expr>,
     /// Its contents, if the capture holds them.

@@ -46,6 +46,9 @@
 //!   `align N`, `at OFFSET`, `png "file" pitch N`, `shader { .. }`, and words of descriptors by name
 //!   (`TEX_CONST_0 { FMT = TFMT4_8_8_8_8_UNORM }`, `TEX_SAMP_1 { .. }`, `SSBO_0_0 { .. }`).
 //! * **`size N`** on a buffer fills it with zeros up to N bytes.
+//! * **Addresses**: a buffer without `@` begins at the next page that no other buffer of the source takes. Two buffers
+//!   of one submit (of the statements up to `submit`) must not overlap, unless the later one says so behind its address:
+//!   `buffer view @ 0x10000000 overlaps { .. }`.
 //! * **Loads** are `load OWNER.WHAT [at UNIT] { .. }` or `.. from ADDRESS [units N]`, with owner VS HS DS GS
 //!   FS CS and what `shader` `constants` `samplers` `textures` `ubos`, or owner SSBO or CS_SSBO and what
 //!   `descriptors` `sizes` `addresses`. Inline shaders are filled to groups of 16 instructions.
@@ -69,6 +72,7 @@ mod emit;
 mod grammar;
 pub mod pack;
 mod print;
+mod ranges;
 
 pub use diagnostic::{Diagnostic, Reason};
 pub use print::{Disassembly, Rest, disassemble, disassemble_into};

@@ -120,10 +120,7 @@ impl Emitter<'_, '_> {
         let span = buffer.name.span;
         let address = match &buffer.address {
             Some(address) => self.address(address)?,
-            None => match self.origin.checked_next_multiple_of(PAGE) {
-                Some(address) => address,
-                None => return self.fail(span, "no address is left"),
-            },
+            None => self.free_page(&buffer.name)?,
         };
         let size = buffer.size.as_ref().map(|size| self.size(size)).transpose()?;
         // The label is there for the buffer's own contents; its size comes after them.
@@ -138,10 +135,45 @@ impl Emitter<'_, '_> {
         };
         let extent = Extent { address, bytes: Some(bytes as u64) };
         self.labels.insert(self.alias(&buffer.name.text).to_owned(), extent);
-        if buffer.address.is_none() {
-            self.origin = address.saturating_add(bytes as u64);
-        }
+        self.take(buffer, address, address.saturating_add(bytes as u64));
         self.dump(&buffer.name, address, bytes as u32, contents.as_deref())
+    }
+
+    /// The next page from which on nothing is taken, as far as the pass before knew the size of `name`.
+    fn free_page(&self, name: &Name) -> Result<u64> {
+        let extent = self.known.labels.get(self.alias(&name.text));
+        let bytes = extent.and_then(|extent| extent.bytes).unwrap_or(0).max(1);
+        let mut from = self.origin;
+        loop {
+            self.charge(name.span, 1)?;
+            let page =
+                from.checked_next_multiple_of(PAGE).and_then(|page| Some((page, page.checked_add(bytes)?)));
+            let Some((start, end)) = page else { return self.fail(name.span, "no address is left") };
+            let taken = self.known.given.overlap(start, end).or_else(|| self.placed.overlap(start, end));
+            match taken {
+                Some((_, behind)) => from = behind,
+                None => return Ok(start),
+            }
+        }
+    }
+
+    /// Notes that `buffer` takes `start..end`.
+    fn take(&mut self, buffer: &Buffer, start: u64, end: u64) {
+        if buffer.address.is_none() {
+            self.origin = end;
+            return self.placed.add(start, end);
+        }
+        let other = self.submits.overlap(start, end).filter(|_| !buffer.overlaps && self.overlap.is_none());
+        if let Some((from, to)) = other {
+            let name = &buffer.name.text;
+            let message = format!(
+                "`{name}` at {start:#x} to {end:#x} overlaps memory of the same submit, {from:#x} to {to:#x} \
+                 (if that is meant: `overlaps` behind the address)"
+            );
+            self.overlap = self.fail::<()>(buffer.name.span, message).err();
+        }
+        self.given.add(start, end);
+        self.submits.add(start, end);
     }
 
     /// The contents, filled with zeros to `size`.
@@ -201,6 +233,7 @@ impl Emitter<'_, '_> {
     }
 
     fn submit(&mut self, span: Span, target: &Expr, dwords: Option<&Expr>) -> Result<()> {
+        self.submits.clear();
         let address = self.address(target)?;
         let dwords = match dwords {
             Some(dwords) => self.size(dwords)? as u32,

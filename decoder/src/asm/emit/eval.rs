@@ -82,7 +82,7 @@ impl Emitter<'_, '_> {
     }
 
     fn label(&self, name: &str) -> Option<Extent> {
-        self.labels.get(name).or_else(|| self.known.get(name)).copied()
+        self.labels.get(name).or_else(|| self.known.labels.get(name)).copied()
     }
 
     /// The bytes of the label that `argument` names.
@@ -93,7 +93,7 @@ impl Emitter<'_, '_> {
         let name = self.alias(name);
         // An open block has no size yet; the pass before may know it.
         let bytes = |extent: Option<&Extent>| extent.and_then(|extent| extent.bytes);
-        let found = bytes(self.labels.get(name)).or_else(|| bytes(self.known.get(name)));
+        let found = bytes(self.labels.get(name)).or_else(|| bytes(self.known.labels.get(name)));
         match (found, self.pass) {
             (Some(bytes), _) => Ok(Value::Int(bytes.into())),
             (None, Pass::Layout) => Ok(Value::Unknown),

@@ -21,6 +21,7 @@ use std::rc::Rc;
 
 use super::ast::{Block, Kind, Macro, Span, Statement};
 use super::diagnostic::{Diagnostic, Reason};
+use super::ranges::Ranges;
 use super::{Bounds, Files, Image, grammar};
 use body::Body;
 use container::Dump;
@@ -88,12 +89,27 @@ enum Pass {
     Final,
 }
 
+/// What a pass finds out for the next.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Known {
+    labels: BTreeMap<String, Extent>,
+    /// What buffers with an address take.
+    given: Ranges,
+}
+
+/// What a pass gives.
+struct Passed {
+    capture: Vec<u8>,
+    known: Known,
+    overlap: Option<Box<Fail>>,
+}
+
 /// One pass over the source.
 struct Emitter<'p, 'f> {
     project: &'p mut Project<'f>,
     pass: Pass,
-    /// Labels of the pass before.
-    known: &'p BTreeMap<String, Extent>,
+    /// What the pass before found out.
+    known: &'p Known,
     /// Labels of this pass.
     labels: BTreeMap<String, Extent>,
     /// Constants: of the whole source first, then of each macro and loop.
@@ -109,8 +125,15 @@ struct Emitter<'p, 'f> {
     body: Option<Body>,
     /// What each buffer held last.
     dumps: BTreeMap<String, Dump>,
-    /// Where the next buffer without an address goes.
+    /// Where the next buffer without an address goes, if there is room.
     origin: u64,
+    /// What buffers with an address take, and those of them that belong to the next submit.
+    given: Ranges,
+    submits: Ranges,
+    /// What buffers without an address take.
+    placed: Ranges,
+    /// The first buffer that overlaps another of its submit: wrong if addresses stand still.
+    overlap: Option<Box<Fail>>,
     /// Bytes of an address record.
     form: usize,
 }
@@ -188,28 +211,24 @@ impl<'f> Project<'f> {
     }
 
     fn passes(&mut self, main: usize) -> Result<Vec<u8>> {
-        let (_, mut known) = self.pass(main, Pass::Layout, &BTreeMap::new())?;
+        let mut known = self.pass(main, Pass::Layout, &Known::default())?.known;
         for _ in 0..self.bounds.passes {
-            let (capture, labels) = self.pass(main, Pass::Final, &known)?;
-            if labels == known {
-                return Ok(capture);
+            let passed = self.pass(main, Pass::Final, &known)?;
+            if passed.known == known {
+                return passed.overlap.map_or(Ok(passed.capture), Err);
             }
-            known = labels;
+            known = passed.known;
         }
         let message = "the addresses of labels depend on each other and never stand still".into();
         Err(Box::new(Fail { file: main, span: Span::default(), message, reason: Reason::Source }))
     }
 
-    fn pass(
-        &mut self,
-        main: usize,
-        pass: Pass,
-        known: &BTreeMap<String, Extent>,
-    ) -> Result<(Vec<u8>, BTreeMap<String, Extent>)> {
+    fn pass(&mut self, main: usize, pass: Pass, known: &Known) -> Result<Passed> {
         let block = self.sources[main].block.clone();
         let mut emitter = Emitter::new(self, pass, known, main);
         emitter.block(&block)?;
-        Ok((emitter.capture, emitter.labels))
+        let Emitter { capture, labels, given, overlap, .. } = emitter;
+        Ok(Passed { capture, known: Known { labels, given }, overlap })
     }
 
     fn diagnostic(&self, fail: Fail) -> Diagnostic {
@@ -226,12 +245,7 @@ impl<'f> Project<'f> {
 }
 
 impl<'p, 'f> Emitter<'p, 'f> {
-    fn new(
-        project: &'p mut Project<'f>,
-        pass: Pass,
-        known: &'p BTreeMap<String, Extent>,
-        main: usize,
-    ) -> Self {
+    fn new(project: &'p mut Project<'f>, pass: Pass, known: &'p Known, main: usize) -> Self {
         Self {
             project,
             pass,
@@ -246,6 +260,10 @@ impl<'p, 'f> Emitter<'p, 'f> {
             body: None,
             dumps: BTreeMap::new(),
             origin: super::DEFAULT_ORIGIN,
+            given: Ranges::default(),
+            submits: Ranges::default(),
+            placed: Ranges::default(),
+            overlap: None,
             form: super::WIDE_RECORD,
         }
     }

@@ -198,9 +198,13 @@ fn buffer<'s>(nest: &Nest, input: &'s str) -> Parsed<'s, Kind> {
         Some(rest) => expr(nest, space(rest)).map(|(rest, address)| (rest, Some(address)))?,
         None => (rest, None),
     };
+    let (rest, overlaps) = match keyword("overlaps", space(rest)).filter(|_| address.is_some()) {
+        Some(behind) => (behind, true),
+        None => (rest, false),
+    };
     let (rest, size) = clause(nest, "size", rest)?;
     let (rest, contents) = optional_block(nest, rest)?;
-    Ok((rest, Kind::Buffer(Box::new(Buffer { name, address, size, contents }))))
+    Ok((rest, Kind::Buffer(Box::new(Buffer { name, address, overlaps, size, contents }))))
 }
 
 fn data<'s>(nest: &Nest, word: &str, rest: &'s str) -> Parsed<'s, Kind> {

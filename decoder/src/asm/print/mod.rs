@@ -45,6 +45,8 @@ struct Printer<'a, 'w> {
     /// By address, size, and whether there are contents.
     buffers: BTreeMap<(u64, u32, bool), Known<'a>>,
     form: usize,
+    /// What buffers of the next submit take.
+    submits: Ranges,
 }
 
 /// What a capture reads as.
@@ -89,6 +91,7 @@ pub fn disassemble_into(
         buffers: BTreeMap::new(),
         form: WIDE_RECORD,
     };
+        submits: Ranges::default(),
     let mut items = items::items(capture).allowed(may);
     let mut rest = Rest::default();
     for (index, item) in items.by_ref().enumerate() {
@@ -127,6 +130,7 @@ impl<'a> Printer<'a, '_> {
                 self.form(*form);
                 match self.plan.label(*address, u64::from(*dwords) * 4) {
                     Some(label) => {
+                self.submits.clear();
                         let _ = writeln!(self.out, "submit {label}\n");
                     }
                     None => self.line(format_args!("submit {address:#x} dwords {dwords}\n")),
@@ -196,8 +200,18 @@ impl<'a> Printer<'a, '_> {
 
     fn new_buffer(&mut self, index: usize, name: &str, dump: &Dump<'_>) {
         let Dump { address, size, .. } = *dump;
+    /// What stands behind the address of a buffer that overlaps another of its submit.
+    fn mark_of(&mut self, dump: &Dump<'_>) -> &'static str {
+        let bytes = dump.contents.map_or(u64::from(dump.size), |bytes| bytes.len() as u64);
+        let (start, end) = (dump.address, dump.address.saturating_add(bytes));
+        let mark = if self.submits.overlap(start, end).is_some() { " overlaps" } else { "" };
+        self.submits.add(start, end);
+        mark
+    }
+
         let Some(bytes) = dump.contents else {
-            return self.line(format_args!("buffer {name} @ {address:#x} size {size:#x}"));
+            return self.line(format_args!("buffer {name} @ {place} size {size:#x}"));
+        let place = format!("{address:#x}{}", self.mark_of(dump));
         };
         let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         let regions = self.plan.regions(index).to_vec();
@@ -205,8 +219,8 @@ impl<'a> Printer<'a, '_> {
         // Whole dwords read better; what is left out are zeros.
         let used = used.next_multiple_of(4).min(bytes.len()).max(covered);
         match used < bytes.len() || used == 0 {
-            true => self.line(format_args!("buffer {name} @ {address:#x} size {size:#x} {{")),
-            false => self.line(format_args!("buffer {name} @ {address:#x} {{")),
+            true => self.line(format_args!("buffer {name} @ {place} size {size:#x} {{")),
+            false => self.line(format_args!("buffer {name} @ {place} {{")),
         }
         let mut at = 0;
         for region in &regions {
