@@ -1,7 +1,7 @@
-//! Section 3.1 of the page, encodings: S10 to S13, S16 and S17.
+//! Section 3.1 of the page, encodings: S10 to S13 and S16 to S19.
 
 use a4emu_decoder::isa::ir3::{
-    Body, Cat1Dst, Cat2Class, Cat2Op, Cat3Op, Cat5Op, Cat6, Cat6Form, Cat6Op, Instr, Operand, Src, Type,
+    Body, Cat1Dst, Cat2Class, Cat2Op, Cat3Op, Cat5, Cat5Op, Cat6, Cat6Form, Cat6Op, Instr, Operand, Src, Type,
 };
 
 use super::Program;
@@ -34,7 +34,19 @@ pub fn check(program: &Program, broken: &mut Vec<Broken>) {
         {
             say(Id::S17, format!("{name} does not exist so on A420"));
         }
+        if matches!(instr.body, Body::Cat5(Cat5 { projective: true, .. })) {
+            say(Id::S18, format!("{name}.p does not exist on A420"));
+        }
+        if matches!(instr.body, Body::Cat3(_))
+            && instr.operands().iter().any(|operand| has_no_offset(operand))
+        {
+            say(Id::S19, format!("{name} reads what a0.x chooses, with offset 0"));
+        }
     }
+}
+
+fn has_no_offset(operand: &Operand) -> bool {
+    matches!(operand.src, Src::RelativeGpr(0) | Src::RelativeConst(0))
 }
 
 fn saturates_in_vain(instr: &Instr) -> bool {
