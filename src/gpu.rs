@@ -1,5 +1,6 @@
 //! The chip: one value that owns all state. No globals, no sharing, no lifetimes.
 
+mod chip;
 mod gmem;
 mod loaded;
 mod model;
@@ -8,6 +9,7 @@ use a4emu_decoder::guesses::Guess;
 pub use a4emu_decoder::load_state::Stage;
 use a4emu_decoder::regs::vpc::VPC_SO_PROG;
 
+pub use chip::{CHIPS, Chip, ChipRow};
 pub use gmem::Gmem;
 pub use loaded::{
     CONSTANTS, CodeSource, INSTRUCTIONS, LoadedFootprint, LoadedState, SSBOS, ShaderState, SsboState,
@@ -26,36 +28,6 @@ use crate::shader::{Chosen, Reach};
 
 /// Words of a stream-out program: one for every two components that a vertex can have.
 pub const STREAM_OUT: usize = 128;
-
-/// A member of the family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chip {
-    /// Three digits, such as 420.
-    pub id: u32,
-}
-
-impl Default for Chip {
-    /// A capture that does not say is taken for the most common one.
-    fn default() -> Self {
-        Self { id: 420 }
-    }
-}
-
-impl Chip {
-    /// Bytes of tile memory. Source: the kernel's device table (docs/hardware/capture-format.md,
-    /// section 2.1).
-    pub const fn gmem_bytes(self) -> usize {
-        match self.id {
-            405 => 256 << 10,
-            _ => (1 << 20) + (512 << 10),
-        }
-    }
-
-    /// Whether this is a chip we emulate.
-    pub const fn is_a4xx(self) -> bool {
-        self.id / 100 == 4
-    }
-}
 
 /// All stages, in order of the packets' numbering.
 pub const STAGES: [Stage; 6] = [Stage::VS, Stage::HS, Stage::DS, Stage::GS, Stage::FS, Stage::CS];

@@ -71,6 +71,10 @@ impl Observer for Info {
         Flow::Continue
     }
 
+    fn passed_over(&mut self, _: &Gpu) {
+        *self.processes.entry(self.process.clone()).or_default() += 1;
+    }
+
     fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
         self.packets += u64::from(matches!(packet, Packet::Type3 { .. }));
         let header = 1;

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use a4emu_decoder::asm::Bounds;
+use a4emu_decoder::capture::Foreign;
 use clap::Args;
 
 use crate::budget::{self, Budget, Interrupt};
@@ -69,6 +70,9 @@ pub struct Limits {
     /// Which shaders to compile: the same bytes come out
     #[arg(long, value_name = "WHICH", value_enum, default_value_t)]
     pub jit: Jit,
+    /// Take the commands of a capture of another generation (A3xx, A6xx ..) for an A4xx's
+    #[arg(long)]
+    pub force: bool,
 }
 
 impl Limits {
@@ -92,8 +96,14 @@ impl Limits {
         WorkLimits { time_limit: None, ..self.work.clone() }.share(budget::BASE, runs)
     }
 
+    /// What is done with a capture of another generation.
+    pub fn foreign(&self) -> Foreign {
+        if self.force { Foreign::Interpret } else { Foreign::PassOver }
+    }
+
     fn playback_within(&self, budget: Budget, capture: &Path) -> Playback {
         let mut playback = Playback::default();
+        playback.foreign = self.foreign();
         playback.gpu.model = self.model;
         playback.gpu.pipeline.programs.jit = self.jit;
         playback.gpu.budget = budget;

@@ -2,7 +2,7 @@
 //!
 //! Source: docs/hardware/capture-format.md, sections 4 and 5.
 
-use a4emu_decoder::capture::{AddressRecord, Body, Section};
+use a4emu_decoder::capture::{AddressRecord, Body, Foreign, Section};
 use a4emu_decoder::error::CaptureError;
 
 use crate::budget::{BASE, Work};
@@ -35,12 +35,14 @@ pub struct Playback {
     chip_known: bool,
     /// What of its contents is new.
     novelty: Novelty,
+    /// What is done with a capture of another generation.
+    pub foreign: Foreign,
 }
 
 impl Default for Playback {
     fn default() -> Self {
-        let (announced, chip_known, novelty) = Default::default();
-        Self { gpu: Gpu::new(Chip::default()), announced, executed: true, chip_known, novelty }
+        let (announced, chip_known, novelty, foreign) = Default::default();
+        Self { gpu: Gpu::new(Chip::default()), announced, executed: true, chip_known, novelty, foreign }
     }
 }
 
@@ -103,10 +105,14 @@ impl Playback {
         self.gpu.chip = chip;
         self.gpu.gmem.resize(chip.gmem_bytes());
         observer.chip(&self.gpu);
-        if !chip.is_a4xx() {
-            let what = format!("gpu {id} is not an A4xx and is taken for one; another generation");
-            self.trouble(Trouble::Unsupported(what), observer);
+        if let Some(refusal) = chip.refusal(self.foreign) {
+            self.trouble(refusal, observer);
         }
+    }
+
+    /// Whether commands are passed over, since they are those of another generation.
+    fn passes_over(&self) -> bool {
+        self.foreign == Foreign::PassOver && !self.gpu.chip.is_a4xx()
     }
 
     fn announce(&mut self, record: AddressRecord, observer: &mut dyn Observer) {
@@ -129,12 +135,16 @@ impl Playback {
     /// Maps the announced buffer, now that it is known whether contents follow.
     fn flush_announcement(&mut self, contents: Option<&[u8]>, observer: &mut dyn Observer) {
         let Some(AddressRecord { address, length }) = self.announced.take() else { return };
+        let held = contents.map_or(&[][..], |bytes| &bytes[..bytes.len().min(length as usize)]);
+        let announced = Announced { address, bytes: length, captured: held.len() as u32 };
+        if self.passes_over() {
+            return observer.buffer(announced);
+        }
         let Ok(address) = u32::try_from(address) else {
             let what = format!("buffer at {address:#x} is out of the reach of an A4xx");
             return self.trouble(Trouble::OddSection(what), observer);
         };
-        let held = contents.map_or(&[][..], |bytes| &bytes[..bytes.len().min(length as usize)]);
-        observer.buffer(Announced { address, bytes: length, captured: held.len() as u32 });
+        observer.buffer(announced);
         if self.gpu.budget.spent() >= SPENT_BEFORE {
             self.gpu.budget.grow(self.novelty.count(held) * UNITS_PER_DWORD);
         }
@@ -164,6 +174,11 @@ impl Playback {
     ) -> Flow {
         self.flush_announcement(None, observer);
         self.executed = true;
+        if self.passes_over() {
+            observer.passed_over(&self.gpu);
+            self.gpu.at.submit += 1;
+            return Flow::Continue;
+        }
         let flow = match u32::try_from(record.address) {
             Ok(address) => Cp::new(&mut self.gpu, engine, observer).submit(address, record.length),
             Err(_) => {

@@ -246,6 +246,7 @@ impl Window {
     /// # Errors
     /// When there was no such submit or draw.
     pub fn finish(self, gpu: &Gpu) -> Result<(), Failure> {
+        gpu.report.must_be_taken()?;
         let (draws, submits) = (gpu.at.draws, gpu.at.submit);
         let stop = Selection { submit: None, draw: self.stop };
         stop.must_have_found(self.stopped, draws, submits)?;

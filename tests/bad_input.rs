@@ -332,7 +332,15 @@ fn a_packet_shorter_than_its_layout() {
 fn other_generations_are_not_supported() {
     let capture =
         Capture::default().section(13, &630u32.to_le_bytes()).buffer(0x1000, &WRITE).submit(0x1000, 2);
-    assert!(expect(&capture.0, 4, &["gpu 630 is not an A4xx"]).contains("RB_RENDER_CONTROL"));
+    assert!(!expect(&capture.0, 4, &["the capture is of an A630", "cffdump"]).contains("RB_RENDER_CONTROL"));
+    let forced = Command::cargo_bin("a4emu")
+        .unwrap()
+        .args(["decode", "--force", "-"])
+        .write_stdin(capture.0)
+        .unwrap_err();
+    let forced = forced.as_output().unwrap();
+    assert!(String::from_utf8_lossy(&forced.stdout).contains("RB_RENDER_CONTROL"));
+    assert!(String::from_utf8_lossy(&forced.stderr).contains("gpu 630 is no A4xx and is taken for one"));
     expect(&Capture::stream(&[0x7010_0001, 0]).0, 4, &["A5xx or later"]);
 }
 

@@ -42,6 +42,7 @@ impl Folder {
             ("many.rd", [&warnings(), &fine[..]].concat()),
             ("many-tail.rd", [&warnings(), &fine[..], &[1, 0, 0]].concat()),
             ("other.rd", [&section(13, &630u32.to_le_bytes()), &fine[..]].concat()),
+            ("hang.devcore", b"---\nkernel: 5.8.0\nmodule: msm\nrevision: 430 (4.3.0.2)\n".to_vec()),
             ("away.rd", without_target(&fine)),
             ("empty.rd", Vec::new()),
             ("text.rd", b"#include <stdio.h>\nint main(void) { return 0; }\n".to_vec()),
@@ -260,14 +261,50 @@ fn damage_is_3() {
     check(&rows, Stdio::null);
 }
 
+/// Every command that takes a capture: the commands of other generations are passed over, a dump of the kernel is none.
+#[test]
+fn captures_of_other_generations_and_dumps_are_refused() {
+    let commands = [
+        "info IT",
+        "decode IT",
+        "decode IT --format summary",
+        "decode IT --draw f0",
+        "replay IT",
+        "replay IT --draw f0",
+        "replay IT --png no.png",
+        "replay IT --loop 2",
+        "show IT",
+        "show IT --draw f0",
+        "pixel IT 1,1",
+        "report IT -o page.html",
+        "diff IT fine.rd",
+        "diff fine.rd IT",
+        "debug IT --draw f0 --stage fs",
+        "validate IT",
+        "disasm IT -o it.a4",
+        "disasm IT --draw 0 -o it.a4",
+    ];
+    let inputs = [
+        ("other.rd", "is of an A630, and a4emu is an emulator of the A4xx"),
+        ("hang.devcore", "(devcoredump), of an A430"),
+    ];
+    let folder = Folder::new();
+    let mut wrong = Vec::new();
+    for (command, (input, says)) in commands.iter().flat_map(|command| inputs.map(|input| (command, input))) {
+        let command = command.replace("IT", input);
+        let (status, stderr) = folder.run(&command, Stdio::null());
+        if status != 4 || !stderr.contains(says) {
+            wrong.push(format!("{command}: {status}\n{stderr}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    check(&[("info other.rd --force", 4, "gpu 630 is no A4xx and is taken for one")], Stdio::null);
+}
+
 #[test]
 fn what_is_not_supported_or_cut_off_is_4() {
     let (work, memory, time) = ("--max-work", "--max-memory", "--time-limit");
     let rows = [
-        ("info other.rd", 4, "not supported yet"),
-        ("decode other.rd", 4, "not supported yet"),
-        ("replay other.rd", 4, "not supported yet"),
-        ("diff other.rd other.rd", 4, "not supported yet"),
         ("info fine.rd --max-work 1", 4, work),
         ("info fine.rd --max-memory 1", 4, memory),
         ("info fine.rd --time-limit 0", 4, time),
@@ -363,7 +400,7 @@ fn warnings_are_0_and_strictly_3() {
         ("replay fine.rd --strict", 0, ""),
         ("replay away.rd --out o", 0, "are not in the capture (render target)"),
         ("replay away.rd --out o --strict", 3, "are not in the capture (render target)"),
-        ("decode other.rd --strict", 4, "not supported yet"),
+        ("decode other.rd --strict", 4, "is of an A630"),
     ];
     check(&rows, Stdio::null);
 }

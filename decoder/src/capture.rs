@@ -45,6 +45,21 @@ pub struct Section {
     pub payload: Vec<u8>,
 }
 
+/// What is done with the commands of a capture of another generation, which are not those of an A4xx.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Foreign {
+    /// They are passed over: the container alone is read.
+    #[default]
+    PassOver,
+    /// They are taken for an A4xx's.
+    Interpret,
+}
+
+/// Is this number, such as 420, that of an A4xx?
+pub const fn is_a4xx(gpu_id: u32) -> bool {
+    gpu_id / 100 == 4
+}
+
 /// The address record of `GPUADDR` (length in bytes) and `CMDSTREAM_ADDR` (length in dwords).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AddressRecord {

@@ -19,6 +19,12 @@ pub enum CaptureError {
         /// The dword where a size should be.
         size: u32,
     },
+    /// What the kernel writes after a hang (devcoredump), which is text and no capture.
+    #[error("a dump that the kernel makes when a gpu hangs (devcoredump){}, and not a capture", of_chip(*.gpu_id))]
+    CoreDump {
+        /// Number of the chip, such as 630, if the dump says it near its beginning.
+        gpu_id: Option<u32>,
+    },
     /// The stream ends 1 to 7 bytes into a section header.
     #[error("capture ends inside a section header at offset {offset:#x} ({got} of 8 bytes)")]
     ShortHeader {
@@ -87,11 +93,16 @@ pub enum CaptureError {
     },
 }
 
+/// `, of an A630`
+fn of_chip(gpu_id: Option<u32>) -> String {
+    gpu_id.map_or_else(String::new, |id| format!(", of an A{id}"))
+}
+
 impl CaptureError {
     /// The byte of the unpacked stream that it is about.
     pub fn offset(&self) -> Option<u64> {
         match *self {
-            Self::Empty => None,
+            Self::Empty | Self::CoreDump { .. } => None,
             Self::NotACapture { offset, .. }
             | Self::ShortHeader { offset, .. }
             | Self::BadSize { offset, .. }

@@ -12,6 +12,7 @@ use a4emu::pixel::{self, Question};
 use a4emu::selection::{Draws, Position, Selection};
 use a4emu::validate::Watch;
 use a4emu_decoder::asm::disassemble_into;
+use a4emu_decoder::capture::Foreign;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -204,7 +205,8 @@ impl Capture {
                 selection => disasm::cut(&capture, selection, &limits)?,
             };
             let (mut text, interrupt) = (Vec::new(), limits.work.interrupt.unwrap_or_default());
-            let (rest, written) = disassemble_into(&capture, &mut text, &mut |_| !interrupt.is_raised());
+            let (rest, written) =
+                disassemble_into(&capture, &mut text, Foreign::PassOver, &mut |_| !interrupt.is_raised());
             written?;
             if rest.damaged > 0 {
                 let what = format!("the last {} bytes are no section", rest.damaged);

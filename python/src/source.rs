@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use a4emu::budget::Interrupt;
+use a4emu::fault::Trouble;
 use a4emu::inspect;
 use a4emu::limits::Limits;
 use a4emu::options::{Ear, Shared, Threads};
 use a4emu::selection::{Draws, Selection};
+use a4emu::status::{Failure, Status};
 use a4emu_decoder::error::CaptureError;
 use clap::ValueEnum;
 use pyo3::prelude::*;
@@ -86,6 +88,7 @@ impl Played<'_> {
             max_memory: self.max_memory,
             model: named(py, "model", self.model)?,
             jit: named(py, "jit", self.jit)?,
+            force: false,
         })
     }
 
@@ -114,6 +117,10 @@ impl Played<'_> {
 /// Whether it begins as captures do.
 fn begins(capture: &inspect::Capture) -> anyhow::Result<()> {
     match capture.sections(&shared())?.next() {
+        Some(Err(error @ CaptureError::CoreDump { .. })) => {
+            let message = format!("{}: {}", capture.name().display(), Trouble::from(error));
+            Err(Failure { status: Status::Unsupported, message }.into())
+        }
         Some(Err(error @ (CaptureError::Empty | CaptureError::NotACapture { .. }))) => Err(error.into()),
         // Of other damage, what comes before and behind it can be read.
         _ => Ok(()),

@@ -32,7 +32,8 @@ impl Play {
     /// The arguments that say the same, but for where pictures go: what results depend on.
     pub fn arguments(&self) -> Vec<OsString> {
         let flags = [("--draws", self.draws), ("--coverage", self.coverage), ("--validate", self.validate)];
-        let flags = flags.into_iter().filter(|(_, given)| *given).map(|(name, _)| OsString::from(name));
+        let flags = flags.into_iter().chain([("--force", self.limits.force)]);
+        let flags = flags.filter(|(_, given)| *given).map(|(name, _)| OsString::from(name));
         let work = &self.limits.work;
         let numbers = [
             ("--max-work", work.max_work),
@@ -74,6 +75,7 @@ mod tests {
             "--draws",
             "--coverage",
             "--validate",
+            "--force",
             "--max-work=5",
             "--time-limit=7",
             "--max-memory=9",

@@ -103,7 +103,7 @@ fn play(args: &Args, shared: &Shared) -> anyhow::Result<Played> {
 }
 
 fn is_ours(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::Unsupported(_) | Trouble::Cut(_))
+    matches!(trouble, Trouble::Unsupported(_) | Trouble::Refused(_) | Trouble::Cut(_))
 }
 
 fn said(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<Said> {

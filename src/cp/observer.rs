@@ -97,8 +97,8 @@ pub struct Load<'a> {
 /// A buffer that the capture announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Announced {
-    /// GPU address.
-    pub address: u32,
+    /// GPU address; of other generations 64 bits.
+    pub address: u64,
     /// Bytes.
     pub bytes: u32,
     /// Bytes whose contents the capture holds.
@@ -132,6 +132,11 @@ pub trait Observer {
     fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
         let _ = (gpu, address, dwords);
         Flow::Continue
+    }
+
+    /// A submit is passed over: the capture is of another generation ([`Playback`](crate::playback::Playback)).
+    fn passed_over(&mut self, gpu: &Gpu) {
+        let _ = gpu;
     }
 
     /// The submit has run to its end, and nothing of what comes next in the capture is there yet.

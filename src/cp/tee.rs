@@ -40,6 +40,10 @@ impl Observer for Tee<'_> {
         self.until_stop(|observer| observer.submit(gpu, address, dwords))
     }
 
+    fn passed_over(&mut self, gpu: &Gpu) {
+        self.all(|observer| observer.passed_over(gpu));
+    }
+
     /// All see it: it is over, whoever has had enough.
     fn submitted(&mut self, gpu: &Gpu) -> Flow {
         let mut flow = Flow::Continue;

@@ -145,6 +145,7 @@ impl Side {
     pub fn of(player: &mut Player, tiles: Tiles, shared: &Shared) -> anyhow::Result<(Self, Status)> {
         let mut collector = Collector::new(tiles);
         let mut gpu = player.run(&mut collector, &mut Silent, shared)?;
+        gpu.report.must_be_taken()?;
         let mut side = std::mem::take(&mut collector.side);
         (side.draws, side.submits) = (gpu.at.draws, gpu.at.submit);
         side.chip = gpu.chip.id;

@@ -95,6 +95,7 @@ pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>,
 }
 
 fn unless_cut_off(playback: &Playback) -> Result<(), Failure> {
+    playback.gpu.report.must_be_taken()?;
     match playback.gpu.report.troubles.first_cut() {
         Some(message) => Err(Failure { status: Status::Unsupported, message }),
         None => Ok(()),

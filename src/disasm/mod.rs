@@ -10,11 +10,14 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::asm::{Rest, disassemble_into};
+use a4emu_decoder::capture::{Body, Foreign, Sections};
+use a4emu_decoder::error::CaptureError;
 use anyhow::{Context, ensure};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::budget::{Budget, Work};
 use crate::fault::Trouble;
+use crate::gpu::Chip;
 use crate::limits::Limits;
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
@@ -54,6 +57,9 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let name = args.capture.display().to_string();
     let unpacked = unpacked(&args.capture, args.limits.memory(0), shared);
     let (capture, status) = unpacked.with_context(|| format!("cannot read {name}"))?;
+    if let Some(Err(dump @ CaptureError::CoreDump { .. })) = Sections::new(&capture[..])?.next() {
+        return Ok(status.worse(shared.say(dump.into())));
+    }
     let capture = match args.selection {
         Selection { submit: None, draw: None } => Ok(capture),
         selection => cut(&capture, selection, &args.limits),
@@ -83,7 +89,7 @@ pub fn source(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<S
 /// It is damaged.
 pub fn source_of(capture: &[u8]) -> anyhow::Result<String> {
     let mut source = Vec::new();
-    let (rest, written) = disassemble_into(capture, &mut source, &mut |_| true);
+    let (rest, written) = disassemble_into(capture, &mut source, Foreign::PassOver, &mut |_| true);
     written?;
     ensure!(rest.damaged == 0, "the last {} bytes are no section", rest.damaged);
     Ok(String::from_utf8(source)?)
@@ -94,9 +100,28 @@ fn write(args: &Args, capture: &[u8], shared: &Shared) -> anyhow::Result<Status>
     let mut out = OutFile::create(&args.output, &Inputs::of(&args.capture))?;
     let named = writeln!(out, "// {}{}", args.capture.display(), kept(args.selection));
     let mut budget = args.limits.work.budget(BASE + UNITS_PER_BYTE * capture.len() as u64);
-    let (rest, written) = disassemble_into(capture, &mut out, &mut |bytes| may_look(&mut budget, bytes));
+    let foreign = args.limits.foreign();
+    let mut may = |bytes| may_look(&mut budget, bytes);
+    let (rest, written) = disassemble_into(capture, &mut out, foreign, &mut may);
     let done = named.and(written).context("cannot write the source").and_then(|()| out.finish());
-    Ok(tell(rest, &budget, shared).and(done))
+    let refused = refusal(capture, foreign).map_or(Status::Fine, |trouble| shared.say(trouble));
+    Ok(tell(rest, &budget, shared).worse(refused).and(done))
+}
+
+/// What is to be said of a capture that is not of an A4xx, as far as its container says it before the first submit.
+fn refusal(capture: &[u8], foreign: Foreign) -> Option<Trouble> {
+    for section in Sections::new(capture).ok()?.map_while(Result::ok) {
+        let id = match section.body() {
+            Ok(Body::GpuId(id)) => id,
+            Ok(Body::ChipId(id)) => id.gpu_id(),
+            Ok(Body::CmdstreamAddr(_)) => return None,
+            _ => 0,
+        };
+        if id != 0 {
+            return Chip { id }.refusal(foreign);
+        }
+    }
+    None
 }
 
 /// Takes the work of looking at a piece of `bytes`; says whether that may be done.

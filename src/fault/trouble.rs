@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use super::{Client, Fault, Miss, Missing, Place};
 use crate::options::Shared;
-use crate::status::Status;
+use crate::status::{Failure, Status};
 
 /// Different reports of one run that are kept; more are only counted.
 const MAX_KEPT: usize = 1000;
@@ -25,6 +25,8 @@ pub enum Trouble {
     Fault(Fault),
     /// Something that is not supported yet: left out, and the rest was still done.
     Unsupported(String),
+    /// An input that is of another kind than this is for: what of it can be read is read.
+    Refused(String),
     /// What one of our own limits ended: where, and the option that lets it run.
     Cut(String),
     /// A value that depends on draws that were skipped: it is taken as the capture holds it.
@@ -80,7 +82,7 @@ impl Trouble {
             Self::Container(_) => "container",
             Self::OddSection(_) => "section",
             Self::Fault(_) => "fault",
-            Self::Unsupported(_) => "unsupported",
+            Self::Unsupported(_) | Self::Refused(_) => "unsupported",
             Self::Cut(_) => "cut",
             Self::Stale(_) => "stale",
             Self::Missing(_) => "missing",
@@ -102,7 +104,7 @@ impl Trouble {
             Self::Container(_) => Severity::Damaged,
             Self::Fault(fault) if fault.is_damage() => Severity::Damaged,
             Self::Fault(_) | Self::OddSection(_) | Self::Stale(_) | Self::Missing(_) => Severity::Warning,
-            Self::Unsupported(_) | Self::Cut(_) => Severity::Unsupported,
+            Self::Unsupported(_) | Self::Refused(_) | Self::Cut(_) => Severity::Unsupported,
         }
     }
 }
@@ -113,6 +115,9 @@ impl From<CaptureError> for Trouble {
         match error {
             CaptureError::Io { .. } => Self::Io(Damage { what, offset }),
             CaptureError::TooLarge { .. } => Self::Cut(what),
+            CaptureError::CoreDump { .. } => {
+                Self::Refused(what + ": this reads captures alone; Mesa's crashdec reads it")
+            }
             _ => Self::Container(Damage { what, offset }),
         }
     }
@@ -130,6 +135,7 @@ impl fmt::Display for Trouble {
             Self::Io(Damage { what, .. })
             | Self::Container(Damage { what, .. })
             | Self::OddSection(what)
+            | Self::Refused(what)
             | Self::Stale(what) => f.write_str(what),
             Self::Fault(fault) => fault.fmt(f),
             Self::Unsupported(what) => write!(f, "{what} is not supported yet"),
@@ -233,8 +239,19 @@ impl Report {
     /// What is not supported, without where and how often.
     pub fn unsupported_features(&self) -> impl Iterator<Item = &str> {
         self.troubles.iter().filter_map(|(trouble, ..)| match trouble {
-            Trouble::Unsupported(what) => Some(what.as_str()),
+            Trouble::Unsupported(what) | Trouble::Refused(what) => Some(what.as_str()),
             _ => None,
+        })
+    }
+
+    /// The failure of whoever looks for something in an input that was refused.
+    ///
+    /// # Errors
+    /// The input was.
+    pub fn must_be_taken(&self) -> Result<(), Failure> {
+        let refused = self.troubles.iter().find(|(trouble, ..)| matches!(trouble, Trouble::Refused(_)));
+        refused.map_or(Ok(()), |(trouble, ..)| {
+            Err(Failure { status: Status::Unsupported, message: trouble.to_string() })
         })
     }
 
@@ -311,6 +328,7 @@ mod tests {
             (Trouble::Container(damage()), Status::Damaged),
             (Trouble::OddSection(text()), Status::Fine),
             (Trouble::Unsupported(text()), Status::Unsupported),
+            (Trouble::Refused(text()), Status::Unsupported),
             (Trouble::Cut(text()), Status::Unsupported),
             (Trouble::Stale(text()), Status::Fine),
             (Trouble::Missing(Miss { client: Client::Packet, address: 1, len: 1 }), Status::Fine),

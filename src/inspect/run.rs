@@ -174,6 +174,7 @@ pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) ->
     let mut playback = limits.playback_of_many(capture.name(), RUNS);
     let mut finder = Finder { draw, group: 0, commands: HashMap::new(), found: None };
     playback.run(capture.sections(shared)?, &mut Skip::default(), &mut finder);
+    playback.gpu.report.must_be_taken()?;
     if finder.found.is_none() && playback.gpu.budget.cut().is_some() {
         playback.gpu.report.tell(&capture.name().display().to_string(), shared);
         let message = format!("the run was cut off before draw {draw}");

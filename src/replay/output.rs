@@ -83,7 +83,9 @@ pub fn write_all(gpu: &mut Gpu, directory: &Path, alpha: Alpha, inputs: &Inputs)
             .map(|m| MissingRow { address: m.address, bytes: m.len, used_by: m.client.to_string() })
             .collect(),
         faults: rows(gpu, |trouble| matches!(trouble, Trouble::Fault(_))),
-        unsupported: rows(gpu, |trouble| matches!(trouble, Trouble::Unsupported(_) | Trouble::Cut(_))),
+        unsupported: rows(gpu, |trouble| {
+            matches!(trouble, Trouble::Unsupported(_) | Trouble::Refused(_) | Trouble::Cut(_))
+        }),
         draws: gpu.at.draws,
     };
     let text = serde_json::to_string_pretty(&summary)? + "\n";

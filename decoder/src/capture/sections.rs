@@ -11,6 +11,10 @@ const HEADER: usize = 8;
 const MARKER: [u8; HEADER] = [0xff; HEADER];
 /// Bytes of a payload that room is made for before they arrive.
 const ROOM: usize = 1 << 20;
+/// How a dump of the kernel begins (`msm_gpu_devcoredump_read`).
+const CORE_DUMP: &[u8; HEADER] = b"---\nkern";
+/// Bytes of a dump within which the chip is named.
+const CORE_DUMP_HEAD: usize = 4096;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 type Peeked<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
@@ -150,12 +154,26 @@ impl<R: Read> Sections<R> {
         };
         match size {
             _ if size <= self.max_payload => self.section(offset, id, size),
+            _ if first && [id.to_le_bytes(), size.to_le_bytes()].as_flattened() == CORE_DUMP => {
+                Err(self.core_dump())
+            }
             _ if first && id > SectionId::CHIP_ID.to_bits() => {
                 Err(CaptureError::NotACapture { offset, id, size })
             }
             _ if size > i32::MAX as u32 => Err(CaptureError::BadSize { offset, id, size }),
             _ => self.oversize(offset, id, size),
         }
+    }
+
+    /// The error for a dump of the kernel, of which the first bytes have been read.
+    fn core_dump(&mut self) -> CaptureError {
+        let mut start = Vec::new();
+        // What cannot be read names no chip.
+        let _ = self.read_upto(CORE_DUMP_HEAD, &mut start);
+        let text = String::from_utf8_lossy(&start);
+        let line = text.lines().find_map(|line| line.strip_prefix("revision: "));
+        let number = line.and_then(|line| line.split(' ').next()?.parse().ok());
+        CaptureError::CoreDump { gpu_id: number }
     }
 
     fn section(&mut self, offset: u64, id: u32, size: u32) -> Result<Option<Section>, CaptureError> {

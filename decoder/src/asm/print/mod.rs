@@ -21,7 +21,8 @@ use out::Out;
 use plan::{Plan, Region};
 
 use super::WIDE_RECORD;
-use crate::capture::SectionId;
+use super::ranges::Ranges;
+use crate::capture::{Foreign, SectionId};
 
 /// Bytes that are compared together in a buffer that changed.
 const LINE: usize = 64;
@@ -44,9 +45,9 @@ struct Printer<'a, 'w> {
     at_address: BTreeMap<u64, u32>,
     /// By address, size, and whether there are contents.
     buffers: BTreeMap<(u64, u32, bool), Known<'a>>,
-    form: usize,
     /// What buffers of the next submit take.
     submits: Ranges,
+    form: usize,
 }
 
 /// What a capture reads as.
@@ -70,28 +71,29 @@ pub struct Rest {
 /// The source of `capture` (unpacked bytes, damaged or not).
 pub fn disassemble(capture: &[u8]) -> Disassembly {
     let mut text = Vec::new();
-    let (rest, written) = disassemble_into(capture, &mut text, &mut |_| true);
+    let (rest, written) = disassemble_into(capture, &mut text, Foreign::PassOver, &mut |_| true);
     written.expect("memory can be written");
     Disassembly { text: String::from_utf8(text).expect("only text is written"), rest }
 }
 
 /// Writes the source of `capture` to `to`, piece by piece, as long as `may` allows pieces of so many
 /// bytes. It is asked twice: each piece is looked at before the first is written. What the source is
-/// not is known even if `to` cannot be written.
+/// not is known even if `to` cannot be written. Streams of another generation are data, unless `foreign` says otherwise.
 pub fn disassemble_into(
     capture: &[u8],
     to: &mut dyn io::Write,
+    foreign: Foreign,
     may: &mut dyn FnMut(usize) -> bool,
 ) -> (Rest, io::Result<()>) {
-    let plan = plan::plan(items::items(capture).allowed(may));
+    let plan = plan::plan(items::items(capture).allowed(may), foreign);
     let mut printer = Printer {
         out: Out::new(to),
         plan,
         at_address: BTreeMap::new(),
         buffers: BTreeMap::new(),
+        submits: Ranges::default(),
         form: WIDE_RECORD,
     };
-        submits: Ranges::default(),
     let mut items = items::items(capture).allowed(may);
     let mut rest = Rest::default();
     for (index, item) in items.by_ref().enumerate() {
@@ -128,9 +130,9 @@ impl<'a> Printer<'a, '_> {
             Item::Dump(dump) => self.dump(index, dump),
             Item::Submit { address, dwords, form } => {
                 self.form(*form);
+                self.submits.clear();
                 match self.plan.label(*address, u64::from(*dwords) * 4) {
                     Some(label) => {
-                self.submits.clear();
                         let _ = writeln!(self.out, "submit {label}\n");
                     }
                     None => self.line(format_args!("submit {address:#x} dwords {dwords}\n")),
@@ -198,8 +200,6 @@ impl<'a> Printer<'a, '_> {
         self.buffers.insert(key, Known { others, contents: dump.contents });
     }
 
-    fn new_buffer(&mut self, index: usize, name: &str, dump: &Dump<'_>) {
-        let Dump { address, size, .. } = *dump;
     /// What stands behind the address of a buffer that overlaps another of its submit.
     fn mark_of(&mut self, dump: &Dump<'_>) -> &'static str {
         let bytes = dump.contents.map_or(u64::from(dump.size), |bytes| bytes.len() as u64);
@@ -209,9 +209,11 @@ impl<'a> Printer<'a, '_> {
         mark
     }
 
+    fn new_buffer(&mut self, index: usize, name: &str, dump: &Dump<'_>) {
+        let Dump { address, size, .. } = *dump;
+        let place = format!("{address:#x}{}", self.mark_of(dump));
         let Some(bytes) = dump.contents else {
             return self.line(format_args!("buffer {name} @ {place} size {size:#x}"));
-        let place = format!("{address:#x}{}", self.mark_of(dump));
         };
         let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         let regions = self.plan.regions(index).to_vec();
@@ -312,7 +314,7 @@ mod tests {
         let whole = disassemble(&capture);
         for (allowed, written) in [(6, 3), (5, 2), (4, 1), (2, 0), (0, 0)] {
             let (mut text, mut asked) = (Vec::new(), 0);
-            let (rest, _) = disassemble_into(&capture, &mut text, &mut |bytes| {
+            let (rest, _) = disassemble_into(&capture, &mut text, Foreign::PassOver, &mut |bytes| {
                 asked += 1;
                 bytes == 12 && asked <= allowed
             });

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::{Dump, Item};
+use crate::capture::{Body, Foreign, Section, SectionId, is_a4xx};
 use crate::load_state::{StateKind, StateSource};
 use crate::packet::{Packet, Packets};
 use crate::pm4::Pm4;
@@ -121,8 +122,9 @@ struct Group<'a> {
     fuel: usize,
 }
 
-/// Looks through the whole file.
-pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>) -> Plan {
+/// Looks through the whole file. Of another generation's there is none but data, unless `foreign` says otherwise.
+pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>, foreign: Foreign) -> Plan {
+    let mut chip = None;
     let mut plan = Plan::default();
     let mut group = Group::default();
     let mut executed = false;
@@ -139,8 +141,12 @@ pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>) -> Plan {
                     group.buffers.insert(dump.address, (index, dump));
                 }
             }
+            Item::Section(id, payload) => chip = chip.or_else(|| gpu_id(id, payload)),
             Item::Submit { address, dwords, .. } => {
                 executed = true;
+                if foreign == Foreign::PassOver && chip.is_some_and(|id| !is_a4xx(id)) {
+                    continue;
+                }
                 group.follow(address, u64::from(dwords));
             }
             _ => {}
@@ -148,6 +154,20 @@ pub(super) fn plan<'a>(items: impl Iterator<Item = Item<'a>>) -> Plan {
     }
     group.finish(&mut plan);
     plan
+}
+
+/// The chip that a section names, if it does.
+fn gpu_id(id: u32, payload: &[u8]) -> Option<u32> {
+    let id = SectionId::from_bits(id);
+    if !matches!(id, SectionId::GPU_ID | SectionId::CHIP_ID) {
+        return None;
+    }
+    let id = match (Section { offset: 0, id, payload: payload.to_vec() }).body().ok()? {
+        Body::GpuId(id) => id,
+        Body::ChipId(id) => id.gpu_id(),
+        _ => 0,
+    };
+    (id != 0).then_some(id)
 }
 
 impl<'a> Group<'a> {
