@@ -208,6 +208,54 @@ fn registers_that_a0_chooses_are_placed_by_the_run() {
     assert_eq!(said(&stored("    (rpt2)nop\n")), [""; 0]);
 }
 
+/// A tile of 512 by 384 pixels of 4 bytes takes 768 KiB.
+const TILE: &str = r#"include "setup.a4i"
+gpu_id CHIP
+const SIZE = 512
+buffer target size SIZE * SIZE * 4
+buffer corners { f32 -1.0, 1.0, 1.0, -1.0 }
+buffer vs size 128 { shader {
+    mov.f32f32 r0.z, (0.0)
+    mov.f32f32 r0.w, (1.0)
+    end
+} }
+buffer fs size 512 { shader {
+    (rpt3)mov.f32f32 r0.x, (1.0)
+    end
+} }
+buffer main {
+    use frame(target, SIZE, 384)
+    RB_MODE_CONTROL { WIDTH = 512 | HEIGHT = 384 | ENABLE_GMEM }
+    RB_MRT[0].BASE = 0
+    use program(vs, fs, r0.x, r0.x)
+    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use attributes(1, 2)
+    use draw(DI_PT_RECTLIST, 2)
+}
+submit main
+"#;
+
+#[test]
+fn tile_memory_is_the_chips() {
+    for (chip, end) in [("405", Some("0x40000")), ("418", Some("0x80000")), ("420", None), ("430", None)] {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, out) = (folder.path().join("tile.a4"), folder.path().join("tile.rd"));
+        fs::copy(root().join("captures/setup.a4i"), folder.path().join("setup.a4i")).unwrap();
+        fs::write(&source, TILE.replace("CHIP", chip)).unwrap();
+        let (source, out) = (source.to_str().unwrap(), out.to_str().unwrap());
+        assert_eq!(a4emu(&["asm", source, "-o", out]).0, 0);
+        let said = a4emu(&["validate", out, "--rule", "T3", "--rule", "S25"]).1;
+        match end {
+            Some(end) => {
+                let what = format!("colour 0 ends at 0xc0000, tile memory at {end}");
+                assert!(said.contains(&what) && !said.contains("S25"), "{chip}: {said}");
+            }
+            // The fragment shader's buffer is longer than its program, which nothing is wrong with.
+            None => assert_eq!(said, "", "{chip}"),
+        }
+    }
+}
+
 /// Rule and beginning of each finding.
 fn lines_of(json: &str) -> Vec<String> {
     let line = |finding: &Value| {

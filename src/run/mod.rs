@@ -20,9 +20,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use anyhow::Context;
+use clap::builder::PossibleValuesParser;
 
 use crate::companion::Companion;
-use crate::gpu::Model;
+use crate::gpu::{CHIPS, Model};
 use crate::limits::amount;
 use crate::options::{Shared, Threads};
 use crate::out_file::{Inputs, OutFile, one_stdout};
@@ -38,12 +39,17 @@ use summary::Summary;
 const LIBRARY: Companion =
     Companion { file: "liba4emu_drm.so", package: "a4emu-drm", variable: "A4EMU_LIBRARY" };
 
+/// The chips that the device can be.
+fn chips() -> PossibleValuesParser {
+    CHIPS.iter().filter(|row| row.in_mesa).map(|row| row.name).collect::<Vec<_>>().into()
+}
+
 /// Arguments of `run`.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_group("Choice", |choice| choice.requires("validate")))]
 pub struct Args {
     /// The chip to be
-    #[arg(long, default_value = "420", value_parser = ["405", "420", "430"])]
+    #[arg(long, default_value = "420", value_parser = chips())]
     pub gpu: String,
     /// Whose behaviour to have where a real board does otherwise than OpenGL says
     #[arg(long, value_name = "MODEL", value_enum, default_value_t)]

@@ -15,7 +15,7 @@ use a4emu::validate::{Choice, ChosenRules};
 /// The settings, read once.
 #[derive(Debug)]
 pub struct Settings {
-    /// `A4EMU_GPU`: 420 (the default) or 430.
+    /// `A4EMU_GPU`: a number of [`a4emu::gpu::CHIPS`]; 420 is the default.
     pub chip: Chip,
     /// `A4EMU_MODEL`: `board` (the default) or `strict-gl`.
     pub model: Model,
