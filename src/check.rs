@@ -16,10 +16,11 @@ use rayon::prelude::*;
 
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
-use crate::out_file::{Inputs, one_stdout};
+use crate::out_file::{OutFile, one_stdout};
 use crate::progress::bar;
 use crate::shard::Sharding;
 use crate::status::Status;
+use crate::terminal::{self, Form};
 
 pub use bless::{agree, bless};
 pub use case::{Case, Manifest, Tolerance, find, open, reach};
@@ -79,20 +80,23 @@ impl Args {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     one_stdout(&args.outputs())?;
     let run = Run { shared: shared.clone(), limits: args.limits.clone() };
-    let cases = find(&args.fixtures, &args.cases, &reach(&args.fixtures, &args.include))?;
+    let cases = find(&args.fixtures, &args.cases, &reach(&args.fixtures, &args.include), &shared.inputs)?;
     let cases = chosen(args, cases, shared)?;
     if args.gtest_list_tests {
         let names = cases.iter().map(|case| case.name.as_str());
-        return Ok(Status::Fine.and(gtest::list(&mut io::stdout().lock(), names)));
+        let mut out = terminal::text();
+        return Ok(Status::Fine.and(gtest::list(&mut out, names).and_then(|()| out.flush())));
     }
     let bar = bar(cases.len() as u64, shared);
     if args.bless {
         return args.threads.run(|| bless_all(&cases, &run, bar));
     }
+    cases.iter().for_each(Case::protect);
+    let junit = args.junit.as_deref().map(|path| OutFile::create(path, &shared.inputs)).transpose()?;
     let outcomes: Vec<Outcome> =
         args.threads.run(|| cases.par_iter().progress_with(bar).map(|case| judge(case, &run)).collect());
     let status = outcomes.iter().map(Outcome::status).max().unwrap_or_default();
-    Ok(status.and(put_out(args, &outcomes, &inputs(&cases))))
+    Ok(status.and(put_out(args, &outcomes, junit)))
 }
 
 /// Those of the cases that are asked for: this part's, by the filter. A part weighs what its captures do.
@@ -105,27 +109,21 @@ fn chosen(args: &Args, mut cases: Vec<Case>, shared: &Shared) -> anyhow::Result<
 }
 
 /// The reports that were asked for.
-fn put_out(args: &Args, outcomes: &[Outcome], inputs: &Inputs) -> anyhow::Result<()> {
-    if let Some(path) = &args.junit {
-        report::junit(path, outcomes, inputs)?;
+fn put_out(args: &Args, outcomes: &[Outcome], junit: Option<OutFile>) -> anyhow::Result<()> {
+    if let Some(out) = junit {
+        report::junit(out, outcomes)?;
     }
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout(Form::of(args.json));
     if args.gtest_filter.is_some() {
-        return Ok(gtest::results(&mut out, outcomes)?);
+        gtest::results(&mut out, outcomes)?;
+        return Ok(out.flush()?);
     }
     match (args.json, &args.junit) {
         (true, _) => report::json(&mut out, outcomes)?,
         (false, Some(junit)) if junit == Path::new("-") => {}
         (false, _) => report::text(&mut out, outcomes)?,
     }
-    Ok(())
-}
-
-/// The files that the cases are made from.
-fn inputs(cases: &[Case]) -> Inputs {
-    let mut inputs = Inputs::default();
-    cases.iter().for_each(|case| inputs.extend(case.inputs()));
-    inputs
+    Ok(out.flush()?)
 }
 
 fn bless_all(cases: &[Case], run: &Run, bar: ProgressBar) -> anyhow::Result<Status> {
@@ -133,7 +131,7 @@ fn bless_all(cases: &[Case], run: &Run, bar: ProgressBar) -> anyhow::Result<Stat
         cases.par_iter().progress_with(bar).map(|case| bless(case, run)).collect();
     let refused = blessed.iter().any(Result::is_err);
     let status = if refused { Status::Differs } else { Status::Fine };
-    Ok(status.and(write_blessed(&mut io::stdout().lock(), cases, blessed)))
+    Ok(status.and(write_blessed(&mut terminal::text(), cases, blessed)))
 }
 
 fn write_blessed(
@@ -148,5 +146,5 @@ fn write_blessed(
             Err(error) => writeln!(out, "{}: refused: {error:#}", case.name)?,
         }
     }
-    Ok(())
+    out.flush()
 }

@@ -3,6 +3,9 @@
 mod examples;
 mod shell;
 
+use std::io::{self, Write};
+
+use anstream::{AutoStream, ColorChoice};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::options::Shared;
@@ -10,6 +13,7 @@ use crate::options::Shared;
 use crate::run;
 use crate::shader::jit;
 use crate::status::Status;
+use crate::terminal;
 use crate::{
     asm, bisect, check, corpus, debug, decode, diff, disasm, explain, export, info, pico, pixel, reduce,
     replay, report, serve, show, validate,
@@ -130,13 +134,37 @@ fn command() -> clap::Command {
     Cli::command().version(shell::version()).long_version(shell::long_version())
 }
 
-fn parse() -> Cli {
-    Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
+/// What the process was started with, or the status with which it ends at once: wrong use is told, and so is what
+/// `--help` and `--version` ask for.
+fn parse() -> Result<Cli, Status> {
+    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| {
+        let text = |coloured: ColorChoice| match coloured {
+            ColorChoice::Never => error.render().to_string(),
+            _ => error.render().ansi().to_string(),
+        };
+        if error.use_stderr() {
+            // An argument may be the name of somebody else's file: it stays on its line.
+            let arguments =
+                std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+            let odd = arguments.filter(|argument| !argument.chars().all(terminal::is_plain));
+            let text = text(AutoStream::choice(&io::stderr()));
+            let text = odd.fold(text, |text, odd| text.replace(&odd, &terminal::Shown(&odd).to_string()));
+            terminal::say_coloured(&text);
+            return Status::Usage;
+        }
+        let mut out = terminal::bytes();
+        let text = text(AutoStream::choice(&io::stdout()));
+        Status::Fine.and(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    })
 }
 
 /// Does what the arguments of the process ask for.
 pub fn main() -> Status {
-    let cli = parse();
+    let cli = match parse() {
+        Ok(cli) => cli,
+        Err(status) => return status,
+    };
     let done = dispatch(&cli);
     if let Some(why) = jit::refusal() {
         cli.shared.warn(format_args!("shaders are interpreted: no memory for machine code ({why})"));
@@ -146,7 +174,10 @@ pub fn main() -> Status {
 
 /// Does what the arguments ask for in the program that `a4emu export` starts: `run` makes the tables.
 pub fn export(run: impl FnOnce(&export::Args, &Shared) -> anyhow::Result<Status>) -> Status {
-    let cli = parse();
+    let cli = match parse() {
+        Ok(cli) => cli,
+        Err(status) => return status,
+    };
     ended(match &cli.command {
         Command::Export(args) => run(args, &cli.shared),
         _ => Err(anyhow::anyhow!("this is what `a4emu export` starts, and does nothing else")),

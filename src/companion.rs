@@ -18,6 +18,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use crate::out_file::{Inputs, OutFile};
+use crate::terminal;
 
 /// Where installations keep what is not for people to start, from the folder of the program.
 const KEPT: &str = "../lib/a4emu";
@@ -85,7 +86,7 @@ impl Companion {
             "{from}, which cargo installed a4emu from, is not there any more"
         );
         ensure!(is_of_one_owner(source, program), "{from} does not belong to whom a4emu belongs to");
-        eprintln!("a4emu: making {} from {from}, once: `cargo install` leaves it out", self.file);
+        terminal::say(format_args!("making {} from {from}, once: `cargo install` leaves it out", self.file));
         let made = self.built(source)?;
         let folder = kept.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;

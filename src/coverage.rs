@@ -23,7 +23,7 @@ use crate::cp::{Call, Flow, Observer};
 use crate::draw::sp::state::code;
 use crate::gpu::Gpu;
 use crate::inspect::{Shader, Shaders};
-use crate::out_file::{Inputs, OutFile};
+use crate::out_file::{OutFile, Turn};
 
 /// Bytes that a file of earlier runs may have.
 const MAX_BYTES: u64 = 64 << 20;
@@ -115,16 +115,18 @@ impl Coverage {
         self.used
     }
 
-    /// Adds what the runs did whose counts are in the file at `path`, if there is one, and writes it anew.
+    /// Adds what the runs did whose counts are in the file that `out` replaces, if there is one, and writes it anew.
     ///
     /// # Errors
     /// The file holds something else, which is left as it is, or cannot be read or written.
-    pub fn write(self, path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+    pub fn write(self, mut out: OutFile) -> anyhow::Result<()> {
         let mut used = self.used;
+        let path = out.path();
+        // Other processes that add to it wait.
+        let _turn = Turn::at(path).with_context(|| format!("cannot write {}", path.display()))?;
         if path != Path::new("-") && path.exists() {
             used.add(read(path).with_context(|| format!("{} holds no coverage", path.display()))?);
         }
-        let mut out = OutFile::create(path, inputs)?;
         serde_json::to_writer_pretty(&mut out, &used)?;
         writeln!(out)?;
         out.finish()

@@ -5,6 +5,7 @@
 //! - [`scalar`], [`access`], [`subject`]: registers, memory and the program in words;
 //! - [`terminal`], [`editor`]: for people; [`dap`]: for editors.
 mod access;
+pub mod below;
 pub mod dap;
 mod editor;
 mod recorder;
@@ -67,5 +68,5 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 /// I/O.
 pub fn on_terminal(session: Session<'_>, subject: &Subject) -> io::Result<()> {
     let commands = Commands::stdin()?;
-    Terminal::new(session, subject, io::stdout().lock()).interact(commands)
+    Terminal::new(session, subject, crate::terminal::text()).interact(commands)
 }

@@ -25,7 +25,7 @@ mod side;
 mod states;
 mod visit;
 
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -35,6 +35,7 @@ use crate::limits::Limits;
 use crate::options::Shared;
 use crate::selection::{Draws, Selection};
 use crate::status::{Failure, Status};
+use crate::terminal::{self, Form};
 use align::{Pair, align};
 use compare::{Comparison, Difference};
 use player::Player;
@@ -107,7 +108,7 @@ impl Input {
 /// # Errors
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    run_to(&mut BufWriter::new(io::stdout().lock()), args, shared)
+    run_to(&mut terminal::stdout(Form::of(args.json)), args, shared)
 }
 
 /// The same, told to `out`.
@@ -116,7 +117,11 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 /// Wrong use or I/O.
 pub fn run_to(out: &mut dyn Write, args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let (a, b) = (Input::new(&args.a)?, Input::new(&args.b)?);
-    if [&a.path, &b.path].into_iter().any(|path| states::is_state(path).is_ok_and(|is_state| is_state)) {
+    for path in [&a.path, &b.path] {
+        shared.inputs.keep(path)?;
+    }
+    let is_state = |path| states::is_state(path, shared).is_ok_and(|is_state| is_state);
+    if is_state(&a.path) || is_state(&b.path) {
         let is_of_captures = args.tiles || args.addresses || args.first || args.json || args.images.is_some();
         let named = a.draw.is_some() || b.draw.is_some();
         ensure!(
@@ -125,7 +130,7 @@ pub fn run_to(out: &mut dyn Write, args: &Args, shared: &Shared) -> anyhow::Resu
         );
         return states::diff(out, &a.path, &b.path, args, shared);
     }
-    let captures = [Capture::new(&a.path)?, Capture::new(&b.path)?];
+    let captures = [Capture::new(&a.path, shared)?, Capture::new(&b.path, shared)?];
     let (status, compared) = compare(captures, [a.draw, b.draw], out, args, shared);
     Ok(status.and(compared))
 }
@@ -160,7 +165,6 @@ fn compared(
     let mut players = captures.map(|capture| Player::new(capture, &args.limits));
     let mut sides = Vec::new();
     for player in &mut players {
-        player.capture().path().map(states::is_state).transpose()?;
         let (side, told) = Side::of(player, tiles, shared)?;
         *status = status.worse(told);
         sides.push(side);

@@ -11,7 +11,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
+use serde::de::DeserializeOwned;
 
+use crate::out_file::Inputs;
 use crate::status::{Failure, Status};
 
 /// Folders whose files may be read.
@@ -29,13 +31,13 @@ impl Folders {
         Self::new(others.iter().map(PathBuf::as_path).chain([parent(file)]))
     }
 
-    /// Opens the file at `path` to read it.
+    /// Opens the file at `path` to read it; it becomes one of `inputs`.
     ///
     /// # Errors
     /// It is no file, in none of the folders, or cannot be read.
-    pub fn open(&self, path: &Path) -> anyhow::Result<File> {
+    pub fn open(&self, path: &Path, inputs: &Inputs) -> anyhow::Result<File> {
         let place = self.place(path)?;
-        File::open(place).with_context(|| format!("cannot open {}", path.display()))
+        inputs.open_file(&place).with_context(|| format!("cannot open {}", path.display()))
     }
 
     /// Where the file at `path` really is.
@@ -55,8 +57,8 @@ impl Folders {
     ///
     /// # Errors
     /// As [`Folders::open`], or it is larger or no text.
-    pub fn text(&self, path: &Path, limit: u64) -> anyhow::Result<String> {
-        read_text(self.open(path)?, limit).with_context(|| format!("cannot read {}", path.display()))
+    pub fn text(&self, path: &Path, limit: u64, inputs: &Inputs) -> anyhow::Result<String> {
+        read_text(self.open(path, inputs)?, limit).with_context(|| format!("cannot read {}", path.display()))
     }
 }
 
@@ -66,6 +68,20 @@ pub fn parent(file: &Path) -> &Path {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
+}
+
+/// What the TOML `text` says; an error says where in it, in one line.
+///
+/// # Errors
+/// It is no TOML, or says something else.
+pub fn read_toml<T: DeserializeOwned>(text: &str) -> anyhow::Result<T> {
+    toml::from_str(text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let message = error.message().trim().replace('\n', ", ");
+        anyhow::anyhow!("line {line}, column {column}: {message}")
+    })
 }
 
 /// All of `reader` as text, of at most `limit` bytes.

@@ -16,6 +16,7 @@ use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
 use crate::pass::Pass;
 use crate::status::Status;
+use crate::terminal::{self, Shown};
 
 /// Arguments of `info`.
 #[derive(clap::Args, Clone, Debug)]
@@ -108,7 +109,7 @@ impl<K: fmt::Display> fmt::Display for Counts<'_, K> {
         let total: u64 = self.0.values().sum();
         write!(f, "{total}")?;
         for (i, (name, count)) in self.0.iter().enumerate() {
-            write!(f, "{}{name} {count}", if i == 0 { " (" } else { ", " })?;
+            write!(f, "{}{} {count}", if i == 0 { " (" } else { ", " }, Shown(name))?;
         }
         f.write_str(if self.0.is_empty() { "" } else { ")" })
     }
@@ -144,7 +145,7 @@ impl Info {
 
 impl Info {
     fn put_out(&self, missing: &Missing, fidelity: Option<&Fidelity>) -> io::Result<()> {
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out = terminal::text();
         self.write(&mut out)?;
         write_missing(&mut out, missing)?;
         let guesses: Vec<_> = fidelity.map(Fidelity::ids).into_iter().flatten().collect();

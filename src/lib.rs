@@ -143,3 +143,5 @@ pub mod report;
 pub mod run;
 #[doc(hidden)]
 pub mod shard;
+#[doc(hidden)]
+pub mod terminal;

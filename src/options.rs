@@ -1,6 +1,6 @@
 //! The options that every subcommand shares, and how captures are opened.
 
-use std::fs::File;
+use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,8 +10,10 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use crate::fault::{Place, Report, Trouble};
+use crate::out_file::Inputs;
 use crate::progress::Watched;
 use crate::status::Status;
+use crate::terminal;
 
 /// Shared by all subcommands.
 #[derive(Args, Clone, Debug, Default)]
@@ -28,6 +30,9 @@ pub struct Shared {
     /// Who hears what goes wrong, in place of stderr
     #[arg(skip)]
     pub ear: Option<Ear>,
+    /// The files that the command reads and writes
+    #[arg(skip)]
+    pub inputs: Inputs,
 }
 
 /// Keeps what goes wrong for the program that uses the library: the report of each run, with the name of its input.
@@ -62,7 +67,7 @@ impl Shared {
     /// Puts a warning on stderr, unless told to be quiet.
     pub fn warn(&self, message: impl std::fmt::Display) {
         if !self.quiet {
-            eprintln!("a4emu: warning: {message}");
+            terminal::say(format_args!("warning: {message}"));
         }
     }
 
@@ -70,7 +75,7 @@ impl Shared {
     pub fn say(&self, trouble: Trouble) -> Status {
         let status = trouble.severity().status(self.strict);
         match &self.ear {
-            None => eprintln!("a4emu: {trouble}"),
+            None => terminal::say(trouble),
             Some(ear) => {
                 let mut report = Report::default();
                 report.troubles.note(trouble, Place::default());
@@ -90,14 +95,17 @@ impl Shared {
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct Threads {
     /// Worker threads (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(Self::MOST)))]
     pub threads: Option<u16>,
 }
 
 impl Threads {
-    /// Runs `work` with as many worker threads as asked for.
+    /// The most that there can be.
+    pub const MOST: u16 = 1024;
+
+    /// Runs `work` with as many worker threads as asked for: one per core for 0, and no more than [`Threads::MOST`].
     pub fn run<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
-        let threads = self.threads.map_or(0, usize::from);
+        let threads = self.threads.map_or(0, |threads| usize::from(threads.min(Self::MOST)));
         match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
             Ok(pool) => pool.install(work),
             Err(_) => work(),
@@ -110,28 +118,23 @@ impl Threads {
 /// # Errors
 /// When it cannot be opened or read.
 pub fn open_capture(path: &Path, shared: &Shared) -> anyhow::Result<Ahead> {
-    open_capture_as(path, path, shared)
+    let reader = shared.inputs.open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    sections_of(path, reader, fs::metadata(path).map_or(0, |metadata| metadata.len()), shared)
 }
 
-/// The same of what is called `name`.
+/// The sections of what `reader` reads, which has the name `name` and so many `bytes`; 0 if nobody knows.
 ///
 /// # Errors
-/// When it cannot be opened or read.
-pub fn open_capture_as(name: &Path, path: &Path, shared: &Shared) -> anyhow::Result<Ahead> {
-    let reader: Box<dyn Read + Send> = match path == Path::new("-") {
-        true => Box::new(io::stdin()),
-        false => open_file(path, shared).with_context(|| format!("cannot open {}", name.display()))?,
+/// When it cannot be read.
+pub fn sections_of(
+    name: &Path,
+    reader: Box<dyn Read + Send>,
+    bytes: u64,
+    shared: &Shared,
+) -> anyhow::Result<Ahead> {
+    let reader = match bytes > 0 && shared.shows_progress() {
+        true => Box::new(Watched::new(reader, bytes)),
+        false => reader,
     };
     Ok(Ahead::new(Sections::new(reader).with_context(|| name.display().to_string())?))
-}
-
-fn open_file(path: &Path, shared: &Shared) -> io::Result<Box<dyn Read + Send>> {
-    let file = File::open(path)?;
-    match shared.shows_progress() {
-        true => {
-            let bytes = file.metadata()?.len();
-            Ok(Box::new(Watched::new(file, bytes)))
-        }
-        false => Ok(Box::new(file)),
-    }
 }

@@ -1,15 +1,20 @@
 //! Every file that a command writes: whole or not at all, and never over what it was made
 //! from.
 //!
-//! What is written goes to a temporary file beside the target, which takes the target's name
+//! What is written goes to a temporary file in the target's folder, which takes the target's name
 //! when all of it is there and goes away when it is not. `-` is stdout.
+
+mod inputs;
+mod locked;
+mod owner;
+mod temporary;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use tempfile::NamedTempFile;
+use tempfile::TempDir;
 
 #[cfg(not(unix))]
 #[path = "out_file/elsewhere.rs"]
@@ -18,7 +23,13 @@ mod system;
 #[path = "out_file/unix.rs"]
 mod system;
 
-use system::{Identity, Mode};
+use crate::folders::parent;
+use crate::terminal;
+pub use inputs::{Inputs, Kept, MAX_KEPT};
+pub use locked::Turn;
+pub use owner::is_alive;
+use system::Mode;
+use temporary::{Temporary, tidy};
 
 /// Bytes that are written at once.
 const CHUNK: usize = 1 << 16;
@@ -38,37 +49,6 @@ pub fn one_stdout(outputs: &[(&str, Option<&Path>)]) -> anyhow::Result<()> {
     }
 }
 
-/// The files that a command has read: whatever name or link leads to them, they are not
-/// written.
-#[derive(Clone, Debug, Default)]
-pub struct Inputs(Vec<Identity>);
-
-impl Inputs {
-    /// The one file at `path`; `-` is stdin.
-    pub fn of(path: &Path) -> Self {
-        let mut inputs = Self::default();
-        inputs.add(path);
-        inputs
-    }
-
-    /// Adds the file at `path`, if there is one; `-` is stdin.
-    pub fn add(&mut self, path: &Path) {
-        self.0.extend(match path == Path::new("-") {
-            true => system::stdin(),
-            false => fs::metadata(path).ok().and_then(|metadata| system::file(path, &metadata)),
-        });
-    }
-
-    /// Adds those of `other`.
-    pub fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
-    }
-
-    fn contains(&self, path: &Path, metadata: &fs::Metadata) -> bool {
-        system::file(path, metadata).is_some_and(|identity| self.0.contains(&identity))
-    }
-}
-
 /// A file that is being written; it appears at [`OutFile::finish`].
 pub struct OutFile {
     path: PathBuf,
@@ -76,12 +56,13 @@ pub struct OutFile {
 }
 
 enum To {
-    Stdout(BufWriter<io::Stdout>),
+    Stdout(BufWriter<terminal::Bytes>),
     /// A device, a pipe, an open file of ours: there is nothing to lose and nothing to rename.
     Stream(BufWriter<File>),
     File {
-        temporary: BufWriter<NamedTempFile>,
+        temporary: BufWriter<Temporary>,
         target: PathBuf,
+        inputs: Inputs,
     },
 }
 
@@ -92,10 +73,15 @@ impl OutFile {
     /// The target is an input, or cannot be written.
     pub fn create(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
         let to = match path == Path::new("-") {
-            true => To::Stdout(BufWriter::with_capacity(CHUNK, io::stdout())),
+            true => To::Stdout(BufWriter::with_capacity(CHUNK, terminal::bytes())),
             false => begin(path, inputs).with_context(|| format!("cannot write {}", path.display()))?,
         };
         Ok(Self { path: path.to_owned(), to })
+    }
+
+    /// What it is called.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The file is whole: it takes the place of what was there.
@@ -126,13 +112,15 @@ impl Write for OutFile {
 }
 
 impl To {
-    fn finish(self) -> io::Result<()> {
+    fn finish(self) -> anyhow::Result<()> {
         match self {
-            Self::Stdout(mut out) => out.flush(),
-            Self::Stream(mut out) => out.flush(),
-            Self::File { temporary, target } => {
+            Self::Stdout(mut out) => Ok(out.flush()?),
+            Self::Stream(mut out) => Ok(out.flush()?),
+            Self::File { temporary, target, inputs } => {
                 let temporary = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
-                temporary.persist(target).map(drop).map_err(|error| error.error)
+                // It may have been read since this was begun.
+                inputs.refuse(&target)?;
+                Ok(temporary.persist(&target)?)
             }
         }
     }
@@ -149,17 +137,32 @@ pub fn write(path: &Path, bytes: &[u8], inputs: &Inputs) -> anyhow::Result<()> {
 }
 
 fn begin(path: &Path, inputs: &Inputs) -> anyhow::Result<To> {
-    let Some(old) = existing(path)? else { return temporary_for(path.to_owned(), None) };
-    if inputs.contains(path, &old) {
-        bail!("it is an input of this command");
-    }
+    let Some(old) = existing(path)? else { return temporary_for(path.to_owned(), None, inputs) };
+    inputs.refuse(path)?;
     // Opened as a plain write would, but not cut: what may not be written is not replaced either.
     let opened = OpenOptions::new().append(true).open(path)?;
     if !old.is_file() || is_descriptor(path) {
         return Ok(To::Stream(BufWriter::with_capacity(CHUNK, opened)));
     }
     // A link stays a link: the file that it leads to is replaced.
-    temporary_for(fs::canonicalize(path)?, Some(Mode::of(&old)))
+    temporary_for(fs::canonicalize(path)?, Some(Mode::of(&old)), inputs)
+}
+
+/// Asks whether a file can be put at `path`, which is better known before the work than after it; `-` is stdout.
+///
+/// # Errors
+/// It is one of `inputs`, or cannot be written.
+pub fn may_write(path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+    let asked = || match existing(path)? {
+        Some(old) if old.is_file() || old.is_dir() => {
+            inputs.refuse(path)?;
+            Ok(OpenOptions::new().append(true).open(path).map(drop)?)
+        }
+        Some(_) => Ok(()),
+        None => anyhow::Ok(Temporary::new_in(parent(path)).map(drop)?),
+    };
+    let asked = if path == Path::new("-") { Ok(()) } else { asked() };
+    asked.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// What is at `path` now, links followed; a link to nothing is refused.
@@ -182,14 +185,37 @@ fn is_descriptor(path: &Path) -> bool {
     ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|prefix| path.starts_with(prefix))
 }
 
-fn temporary_for(target: PathBuf, mode: Option<Mode>) -> anyhow::Result<To> {
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    let temporary = system::new_file(builder.prefix(".a4emu-")).tempfile_in(folder)?;
+fn temporary_for(target: PathBuf, mode: Option<Mode>, inputs: &Inputs) -> anyhow::Result<To> {
+    let folder = parent(&target);
+    let temporary = Temporary::new_in(folder)?;
+    let place = fs::canonicalize(folder)?;
+    if (temporary.has_name() || mode.is_some()) && inputs.is_first_in(&place) {
+        tidy(folder);
+    }
+    inputs.claim(&target.file_name().map_or_else(|| place.clone(), |name| place.join(name)))?;
     if let Some(mode) = mode {
         mode.give(temporary.as_file())?;
     }
-    Ok(To::File { temporary: BufWriter::with_capacity(CHUNK, temporary), target })
+    let temporary = BufWriter::with_capacity(CHUNK, temporary);
+    Ok(To::File { temporary, target, inputs: inputs.clone() })
+}
+
+/// A folder in `place` that goes away with its owner; what owners have left that were killed goes first.
+///
+/// # Errors
+/// It cannot be made.
+pub fn folder_in(place: &Path) -> io::Result<TempDir> {
+    tidy(place);
+    tempfile::Builder::new().prefix(&owner::prefix()).tempdir_in(place)
+}
+
+/// Makes the folder at `path` with all above it, unless it is there, and asks whether files can be made in it.
+///
+/// # Errors
+/// They cannot.
+pub fn make_folder(path: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(path).with_context(|| format!("cannot create {}", path.display()))?;
+    Temporary::new_in(path).map(drop).with_context(|| format!("cannot write into {}", path.display()))
 }
 
 #[cfg(test)]

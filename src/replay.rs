@@ -3,6 +3,7 @@
 mod account;
 mod after;
 mod compiled;
+mod files;
 mod noted;
 mod observe;
 mod output;
@@ -10,12 +11,13 @@ mod timeline;
 mod timing;
 
 use std::cell::RefCell;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use a4emu_decoder::capture::Ahead;
 use anyhow::ensure;
+use serde::Serialize;
 
 use crate::cp::{Engine, Observer, Renderer, Skip, Tee};
 use crate::decode::Output;
@@ -25,15 +27,17 @@ use crate::fidelity::Fidelity;
 use crate::golden::Recorder;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
-use crate::out_file::{Inputs, OutFile, one_stdout};
+use crate::out_file::{OutFile, one_stdout};
 use crate::picture::Alpha;
 use crate::playback::Playback;
 use crate::progress::bar;
 use crate::selection::{Draws, Selection, Window};
 use crate::status::Status;
+use crate::terminal::{self, Colours, Form};
 use crate::trace::{Detail, Trace};
 use crate::validate::{self, ChosenRules, Watch};
 use account::Account;
+use files::Files;
 use noted::Noted;
 use observe::{AtEnd, Listing, StateFile, Submits};
 use timeline::{Clock, Timed, Timeline};
@@ -179,7 +183,7 @@ impl Args {
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     one_stdout(&args.outputs())?;
-    let chosen = args.choice.read()?;
+    let chosen = args.choice.read(&shared.inputs)?;
     for (name, folder) in [("--out", &args.out), ("--dump-jit", &args.dump_jit)] {
         ensure!(folder.as_deref() != Some(Path::new("-")), "{name} names a folder, which stdout is not");
     }
@@ -192,17 +196,18 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut noted = Noted::new(args, &mut playback.gpu);
     let done = args.threads.run(|| {
         let sections = open_capture(&args.capture, shared)?;
+        let mut files = Files::begin(args, shared);
         let start = Instant::now();
         let mut watch = args.validate.then(|| Watch::of_run(&mut playback.gpu));
-        let submits = observed(args, sections, &mut playback, &mut noted, watch.as_mut())?;
+        let submits = observed(args, sections, &mut playback, &mut noted, watch.as_mut(), shared)?;
         let found = found(watch.as_mut(), &chosen, &mut playback);
         let time = start.elapsed();
-        let pictures = pictures(args, &mut playback);
+        let pictures = pictures(args, &mut files, &mut playback, shared);
         if args.gives_account(shared) {
             let (capture, gpu, submits) = (&args.capture, &playback.gpu, submits.count());
-            eprintln!("a4emu: {}", Account { capture, gpu, submits, time });
+            terminal::say_lines(format_args!("a4emu: {}", Account { capture, gpu, submits, time }));
         }
-        let noted = noted.put_out(args, &playback.gpu).worse(found?);
+        let noted = noted.put_out(args, &playback.gpu, files.coverage).worse(found?);
         anyhow::Ok(pictures.worse(noted).and(figures(args, &mut playback, &submits, shared)))
     });
     // What is wrong with the capture counts, whatever became of the rest.
@@ -217,24 +222,24 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 fn found(watch: Option<&mut Watch>, chosen: &ChosenRules, playback: &mut Playback) -> anyhow::Result<Status> {
     let Some(watch) = watch else { return Ok(Status::Fine) };
     watch.finish(&mut playback.gpu);
-    let mut out = stdout();
+    let mut out = terminal::text();
     let status = validate::tell(watch.findings(), chosen, None, validate::Form::Text, &mut out)?;
     out.flush()?;
     Ok(status)
 }
 
 /// Pictures and summary: one that cannot be written leaves the others alone.
-fn pictures(args: &Args, playback: &mut Playback) -> Status {
-    let inputs = Inputs::of(&args.capture);
-    let mut status = Status::Fine;
-    if let Some(path) = &args.png {
-        status = status.and(output::write_last(&mut playback.gpu, path, args.alpha(), &inputs));
+fn pictures(args: &Args, files: &mut Files<'_>, playback: &mut Playback, shared: &Shared) -> Status {
+    let inputs = &shared.inputs;
+    let mut status = files.status;
+    if let Some(out) = files.png.take() {
+        status = status.and(output::write_last(&mut playback.gpu, out, args.alpha()));
     }
-    if let Some(directory) = &args.dump_jit {
-        status = status.and(compiled::write(&playback.gpu.pipeline.programs, directory, &inputs));
+    if let Some(directory) = files.dump_jit {
+        status = status.and(compiled::write(&playback.gpu.pipeline.programs, directory, inputs));
     }
-    if let Some(directory) = &args.out {
-        status = status.and(output::write_all(&mut playback.gpu, directory, args.alpha(), &inputs));
+    if let Some(directory) = files.out {
+        status = status.and(output::write_all(&mut playback.gpu, directory, args.alpha(), inputs));
     }
     status
 }
@@ -243,12 +248,12 @@ fn pictures(args: &Args, playback: &mut Playback) -> Status {
 fn figures(args: &Args, playback: &mut Playback, submits: &Submits, shared: &Shared) -> anyhow::Result<()> {
     if args.stats {
         let guesses = playback.gpu.fidelity.as_ref().map(Fidelity::lines);
-        writeln!(stdout(), "{}", serde_json::to_string(&playback.gpu.pipeline.report(guesses))?)?;
+        put_object(&playback.gpu.pipeline.report(guesses))?;
     }
     if let Some(runs) = args.repeat {
         let bar = bar(runs.get().into(), shared);
         let times = timing::repeat(&mut playback.gpu, submits, runs.get(), &bar);
-        writeln!(stdout(), "{}", serde_json::to_string(&times)?)?;
+        put_object(&times)?;
     }
     Ok(())
 }
@@ -260,14 +265,16 @@ fn observed(
     playback: &mut Playback,
     noted: &mut Noted,
     watch: Option<&mut Watch>,
+    shared: &Shared,
 ) -> anyhow::Result<Submits> {
     let selection = args.selection;
     let mut window = Window::new(selection, args.stop);
     let mut submits = Submits::default();
-    let mut trace = args.trace.then(|| Trace::new(Output::stdout(), Detail::Changes, selection));
-    let mut listing = args.list_draws.then(|| Listing::new(stdout(), selection));
-    let mut state = state_file(args)?;
-    let timeline = timeline(args)?;
+    let mut trace =
+        args.trace.then(|| Trace::new(Output::stdout(Colours::Escaped), Detail::Changes, selection));
+    let mut listing = args.list_draws.then(|| Listing::new(terminal::text(), selection));
+    let mut state = state_file(args, shared)?;
+    let timeline = timeline(args, shared)?;
     let mut clock = timeline.as_ref().map(Clock);
     let mut timed = timeline.as_ref().map(Timed);
     let mut at_end = None;
@@ -306,19 +313,22 @@ fn observed(
 }
 
 /// The file of `--state`.
-fn state_file(args: &Args) -> anyhow::Result<Option<Recorder<StateFile<OutFile>>>> {
+fn state_file(args: &Args, shared: &Shared) -> anyhow::Result<Option<Recorder<StateFile<OutFile>>>> {
     let Some(path) = &args.state else { return Ok(None) };
-    let out = OutFile::create(path, &Inputs::of(&args.capture))?;
+    let out = OutFile::create(path, &shared.inputs)?;
     Ok(Some(Recorder::new(StateFile::new(out, args.selection))))
 }
 
 /// That of `--timeline`.
-fn timeline(args: &Args) -> anyhow::Result<Option<RefCell<Timeline<OutFile>>>> {
+fn timeline(args: &Args, shared: &Shared) -> anyhow::Result<Option<RefCell<Timeline<OutFile>>>> {
     let Some(path) = &args.timeline else { return Ok(None) };
-    let out = OutFile::create(path, &Inputs::of(&args.capture))?;
+    let out = OutFile::create(path, &shared.inputs)?;
     Ok(Some(RefCell::new(Timeline::new(out))))
 }
 
-fn stdout() -> BufWriter<io::Stdout> {
-    BufWriter::with_capacity(1 << 16, io::stdout())
+/// Puts one line of JSON on stdout.
+fn put_object(object: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = terminal::stdout(Form::Json);
+    writeln!(out, "{}", serde_json::to_string(object)?)?;
+    Ok(out.flush()?)
 }

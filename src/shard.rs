@@ -5,6 +5,7 @@ use std::env;
 use std::str::FromStr;
 
 use crate::options::Shared;
+use crate::terminal;
 
 /// The option.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -107,7 +108,7 @@ impl Sharding {
     pub fn shard(&self, shared: &Shared) -> anyhow::Result<Shard> {
         let (shard, from) = self.shard_in(&|name| env::var(name).ok()).map_err(anyhow::Error::msg)?;
         if let (Some(from), false) = (from, shared.quiet) {
-            eprintln!("a4emu: part {}/{}, as {from} says", shard.part, shard.of);
+            terminal::say(format_args!("part {}/{}, as {from} says", shard.part, shard.of));
         }
         Ok(shard)
     }

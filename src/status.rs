@@ -2,6 +2,8 @@
 
 use std::process::{ExitCode, Termination};
 
+use crate::terminal::{self, Block};
+
 /// Exit status of a run; over several inputs the largest one counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
@@ -36,10 +38,24 @@ impl Status {
     #[must_use]
     pub fn and<E: Into<anyhow::Error>>(self, result: Result<(), E>) -> Self {
         let Err(error) = result.map_err(Into::into) else { return self };
-        if !is_closed_pipe(&error) {
-            eprintln!("a4emu: {error:#}");
+        match error.chain().find_map(|cause| cause.downcast_ref::<Block>()) {
+            Some(block) => terminal::say_block(block),
+            None if is_closed_pipe(&error) => {}
+            None => terminal::say(format_args!("{error:#}")),
         }
         self.worse(status_of(&error))
+    }
+}
+
+impl Status {
+    /// The value of `result`; an error is put on stderr and counts, as [`Status::and`] says.
+    pub fn take<T>(&mut self, result: anyhow::Result<T>) -> Option<T> {
+        let (value, error) = match result {
+            Ok(value) => (Some(value), Ok(())),
+            Err(error) => (None, Err(error)),
+        };
+        *self = self.and(error);
+        value
     }
 }
 
@@ -64,7 +80,11 @@ pub fn status_of(error: &anyhow::Error) -> Status {
     if is_closed_pipe(error) {
         return Status::Fine;
     }
-    error.chain().find_map(|cause| cause.downcast_ref::<Failure>()).map_or(Status::Usage, |f| f.status)
+    let status = |cause: &(dyn std::error::Error + 'static)| {
+        let failure = cause.downcast_ref::<Failure>().map(|failure| failure.status);
+        failure.or_else(|| cause.downcast_ref::<Block>().map(|block| block.status))
+    };
+    error.chain().find_map(status).unwrap_or(Status::Usage)
 }
 
 /// Whether `error` is that the reader of our output went away.

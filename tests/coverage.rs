@@ -52,3 +52,20 @@ fn a_file_of_something_else_stays_as_it_is() {
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
     }
 }
+
+/// Runs side by side lose no count of one another.
+#[test]
+fn runs_at_once_add_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let pointer = "/packets/CP_DRAW_INDX_OFFSET";
+    let draws = |file: &Path| counts(file).pointer(pointer).and_then(Value::as_u64).unwrap();
+    let [one, many] = ["one", "many"].map(|name| folder.path().join(name));
+    replay("triangle.rd.gz", &one).assert().success();
+    for _ in 0..3 {
+        std::thread::scope(|scope| {
+            (0..6)
+                .for_each(|_| drop(scope.spawn(|| drop(replay("triangle.rd.gz", &many).assert().success()))));
+        });
+    }
+    assert_eq!(draws(&many), 18 * draws(&one));
+}

@@ -227,3 +227,137 @@ fn shaders_of_a_scene_stay_in_its_folder() {
     let said = folder.refuses("pico draw in/scene.toml --png o.png", 2, "outside the folders");
     assert!(!said.contains("hunter2"), "{said}");
 }
+
+/// Whatever a command reads, none of its outputs takes the place of it.
+#[test]
+fn no_file_that_a_command_reads_is_written_over() {
+    let suppressions = "[[suppress]]\nrule = \"S1\"\nreason = \"x\"\n";
+    let folder = Folder::with(&[
+        ("s.toml", suppressions),
+        ("t.a4", &SOURCE.replace("gpu_id", "include \"i.a4i\"\ngpu_id")),
+        ("i.a4i", "// nothing\n"),
+        ("s.pico", "#vertexShader\n#input r0.xyz\n#output r12.xyzw\nmov r12 r0\n"),
+    ]);
+    let capture = fs::read(triangle()).unwrap();
+    ["c.rd.gz", "d.rd.gz", "run/log.jsonl"].iter().for_each(|name| {
+        fs::create_dir_all(folder.path("run")).unwrap();
+        fs::write(folder.path(name), &capture).unwrap();
+    });
+    fs::write(folder.path("run/log.jsonl"), "../c.rd.gz\n").unwrap();
+    fs::create_dir(folder.path("pictures")).unwrap();
+    fs::hard_link(folder.path("c.rd.gz"), folder.path("pictures/summary.json")).unwrap();
+    fs::hard_link(folder.path("s.toml"), folder.path("link")).unwrap();
+    let files = ["s.toml", "t.a4", "i.a4i", "s.pico", "c.rd.gz", "d.rd.gz", "run/log.jsonl"];
+    let before = files.map(|name| fs::read(folder.path(name)).unwrap());
+    for command in [
+        "replay c.rd.gz --validate --suppress s.toml --png s.toml",
+        "replay c.rd.gz --validate --suppress s.toml --state link",
+        "replay c.rd.gz --out pictures",
+        "replay c.rd.gz --coverage c.rd.gz",
+        "replay c.rd.gz --png c.rd.gz --after f0",
+        "asm t.a4 -o i.a4i",
+        "asm t.a4 --validate --suppress s.toml -o s.toml",
+        "pico asm s.pico -o s.pico",
+        "show c.rd.gz --overlay overdraw=c.rd.gz",
+        "show c.rd.gz --draw f0 --mesh c.rd.gz",
+        "reduce c.rd.gz --while-faults x -o c.rd.gz",
+        "report c.rd.gz -o c.rd.gz",
+        "disasm c.rd.gz -o c.rd.gz",
+        "corpus run run/log.jsonl -o run",
+    ] {
+        folder.refuses(command, 2, "it is an input of this command");
+    }
+    assert_eq!(files.map(|name| fs::read(folder.path(name)).unwrap()), before);
+}
+
+#[test]
+fn one_output_is_not_written_over_another() {
+    let folder = Folder::with(&[]);
+    fs::copy(triangle(), folder.path("c.rd.gz")).unwrap();
+    let says = "it is another output of this command";
+    folder.refuses("replay c.rd.gz --png x --state ./x", 2, says);
+    folder.refuses("replay c.rd.gz --out o --timeline o/summary.json", 2, says);
+    folder.refuses("show c.rd.gz --draw f0 --before x --after x", 2, says);
+}
+
+/// What takes long finds out before it begins that its output cannot be written.
+#[test]
+fn an_output_that_cannot_be_written_is_found_out_at_the_start() {
+    let folder = Folder::with(&[]);
+    for command in [
+        "reduce nowhere.rd --while-faults x -o nowhere/x.rd",
+        "report nowhere.rd -o nowhere/x.html",
+        "show nowhere.rd --draw f0 --mesh nowhere/x.csv",
+        "show nowhere.rd --overlay overdraw=nowhere/x.png",
+        "replay nowhere.rd --after f0 --png nowhere/x.png",
+    ] {
+        folder.refuses(command, 2, "cannot write nowhere/x");
+    }
+}
+
+/// What a process has left that was killed goes with the next file in its place; a living one's stays.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_killed_process_leaves_nothing_behind() {
+    let folder = Folder::with(&[]);
+    let fifo = folder.path("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let command = ["replay", "fifo", "--png", "x.png", "--state", "y"];
+    let mut child =
+        Command::new(env!("CARGO_BIN_EXE_a4emu")).args(command).current_dir(folder.0.path()).spawn().unwrap();
+    // It waits for the capture with its outputs begun.
+    let writer = fs::File::options().write(true).open(&fifo).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(writer);
+    assert_eq!(folder.names(), ["fifo"]);
+}
+
+/// A capture that comes through a pipe is what it is in a file, also where a command reads it twice.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pipe_is_read_as_a_file() {
+    let folder = Folder::with(&[]);
+    fs::copy(triangle(), folder.path("c.rd.gz")).unwrap();
+    let fifo = folder.path("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for command in [
+        "info FILE",
+        "decode FILE",
+        "show FILE",
+        "show FILE --draw f0",
+        "pixel FILE 128,128",
+        "replay FILE --after f0 --png -",
+        "replay FILE --png -",
+        "diff FILE c.rd.gz",
+        "diff FILE FILE",
+        "disasm -q FILE --draw 0",
+        "validate FILE",
+        "report FILE -o -",
+    ] {
+        let of_file = folder.run(&command.replace("FILE", "c.rd.gz"));
+        let writer = std::thread::spawn({
+            let (from, to) = (folder.path("c.rd.gz"), fifo.clone());
+            move || fs::write(to, fs::read(from).unwrap())
+        });
+        let limited =
+            format!("timeout 60 {} {}", env!("CARGO_BIN_EXE_a4emu"), command.replace("FILE", "fifo"));
+        let of_pipe =
+            Command::new("sh").args(["-c", &limited]).current_dir(folder.0.path()).output().unwrap();
+        let _written = writer.join().unwrap();
+        assert_eq!(of_pipe.status.code(), of_file.status.code(), "{command}: {of_pipe:?}");
+        let text = |output: &Output| String::from_utf8_lossy(&output.stdout).replace("c.rd.gz", "fifo");
+        assert!(text(&of_pipe) == text(&of_file), "{command}");
+    }
+    // What two arguments read is said: the bytes are there once.
+    let twice = format!("{} decode -q - - < fifo", env!("CARGO_BIN_EXE_a4emu"));
+    let writer = std::thread::spawn({
+        let (from, to) = (folder.path("c.rd.gz"), fifo.clone());
+        move || fs::write(to, fs::read(from).unwrap())
+    });
+    let output = Command::new("sh").args(["-c", &twice]).current_dir(folder.0.path()).output().unwrap();
+    let _written = writer.join().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("can be read only once"), "{said}");
+}

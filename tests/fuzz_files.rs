@@ -122,7 +122,7 @@ fn manifests() {
     let folders = check::reach(dir, &[]);
     check!().with_test_time(TIME).for_each(|input: &[u8]| {
         place.write(&changed(GOOD.as_bytes(), input));
-        match Case::read(dir, &folders) {
+        match Case::read(dir, &folders, &Inputs::default()) {
             Ok(case) => drop(case.open().err().map(|error| format!("{error:#}"))),
             Err(error) => assert!(format!("{error:#}").contains("case.toml"), "{error:#}"),
         }
@@ -298,7 +298,8 @@ fn run(input: &[u8]) -> After {
     let mut choices = Choices::new(input);
     let path =
         root().join("captures").join(choices.of(&BEFORE).expect("there are some")).with_extension("rd.gz");
-    let sections = check::open(&path, &Folders::around(&path, &[])).expect("a capture of ours");
+    let sections =
+        check::open(&path, &Folders::around(&path, &[]), &Inputs::default()).expect("a capture of ours");
     let mut playback = Playback::default();
     playback.run(sections, &mut Renderer, &mut Silent);
     let mut gpu = playback.gpu;

@@ -105,3 +105,68 @@ fn the_folders_are_the_blocks() {
         assert!(BLOCKS.contains(&block) || block == "pipeline", "{}", source.path);
     }
 }
+
+/// What comes from inputs is escaped, and a closed or full stdout and stderr is no panic, because one module writes to
+/// both: no other names them but to ask whether they are terminals, or to hand them to a child.
+#[test]
+fn one_module_writes_to_the_terminal() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = Vec::new();
+    ["src", "export/src", "python/src"].iter().for_each(|folder| collect(&root.join(folder), &mut paths));
+    let printers =
+        ["println!", "print!", "stdout().lock", "stderr().lock", "io::stdout())", "&mut io::std", "dbg!"];
+    let asks = ["is_terminal", "AutoStream::choice", "command.stdout(io::stderr())"];
+    let mut looked_at = 0;
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
+        let place = path.strip_prefix(root).expect("below the root").to_string_lossy();
+        if place == "src/terminal.rs" || place.contains("tests") {
+            continue;
+        }
+        looked_at += 1;
+        let text = fs::read_to_string(path).expect("a source");
+        let code = text.split("#[cfg(test)]\nmod tests").next().expect("split gives something");
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let prints = printers.iter().any(|word| line.contains(word));
+            assert!(!prints || asks.iter().any(|word| line.contains(word)), "{place}: {line}");
+        }
+    }
+    assert!(looked_at > 300, "{looked_at}");
+}
+
+/// Files are opened through the register of what a command reads, but for those that are no inputs.
+#[test]
+fn inputs_are_opened_through_their_register() {
+    /// With what is read there.
+    const OTHERS: &[(&str, &str)] = &[
+        ("src/bisect/mod.rs", "pictures that it has had made"),
+        ("src/companion.rs", "libraries and programs of the installation"),
+        ("src/corpus/linux.rs", "what the system says of the process"),
+        ("src/corpus/log.rs", "a run's own rows, registered as a whole"),
+        ("src/corpus/compare/pictures.rs", "a run's pictures, registered as a whole"),
+        ("src/coverage.rs", "counts, which are written anew"),
+        ("src/run/driver.rs", "drivers of the installation"),
+        ("src/run/report.rs", "what its own processes say"),
+    ];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = Vec::new();
+    collect(&root.join("src"), &mut paths);
+    collect(&root.join("export/src"), &mut paths);
+    let mut met = Vec::new();
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
+        let place = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+        if ["src/drm/", "src/out_file/"].iter().any(|folder| place.starts_with(folder))
+            || place.contains("tests")
+        {
+            continue;
+        }
+        let text = fs::read_to_string(path).expect("a source");
+        let code = text.split("#[cfg(test)]\nmod tests").next().expect("split gives something");
+        if ["File::open(", "fs::read(", "fs::read_to_string("].iter().any(|word| code.contains(word)) {
+            assert!(OTHERS.iter().any(|(other, _)| *other == place), "{place} opens files on its own");
+            met.push(place);
+        }
+    }
+    for (other, _) in OTHERS {
+        assert!(met.iter().any(|place| place == other), "{other} opens none any more");
+    }
+}

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use serde_json::Value;
@@ -206,9 +206,24 @@ fn stepping_is_what_the_debugger_does() {
         "step?draw=f1&stage=fs&pixel=1,1000000",
         "step?draw=f1&stage=fs&pixel=1,x",
         "step?draw=f4000&stage=fs&pixel=1,1",
+        "step?draw=f1&stage=fs&pixel=128,128&lane=32",
+        "step?draw=f1&stage=fs&lane=4294967295",
+        "step?draw=f1&stage=fs&pixel=128,128&sample=4",
+        "step?draw=f1&stage=fs&pixel=4294967295,4294967295",
+        "step?draw=f1&stage=fs&pixel=128,128&primitive=4294967295",
+        "step?draw=f1&stage=fs&warp=4294967295",
+        "step?draw=f1&stage=vs&vertex=4294967295",
+        "step?draw=f1&stage=vs&invocation=4294967295,4294967295,4294967295",
+        "pixel?x=4294967295&y=4294967295",
+        "pixel?x=1&y=1&canvas=4294967295",
     ] {
         assert_eq!(server.get(wrong, "").status, 400, "{wrong}");
     }
+    // Whatever one question does, the next one is answered.
+    for _ in 0..20 {
+        assert_eq!(server.get("step?draw=f1&stage=fs&lane=32", "").status, 400);
+    }
+    assert_eq!(server.get(fragment, "").status, 200);
 }
 
 /// The pixels of a picture.
@@ -309,6 +324,18 @@ fn eight_clients_are_served_beside_idle_ones() {
         }
         assert_eq!(edits.join().expect("an answer"), 200);
     });
+}
+
+/// However many connections ask nothing, those that do are answered at once.
+#[test]
+fn idle_connections_make_nobody_wait() {
+    let server = Server::of("triangle.rd.gz");
+    server.get("frame.json", "");
+    let connect = || TcpStream::connect(("127.0.0.1", server.port)).expect("a connection");
+    let _idle: Vec<TcpStream> = (0..300).map(|_| connect()).collect();
+    let start = Instant::now();
+    assert_eq!(server.get("frame.json", "").status, 200);
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }
 
 /// Nobody listens on another address of this machine.

@@ -200,7 +200,7 @@ fn wrong_use_is_2() {
         ("decode nowhere.rd", 2, "cannot open nowhere.rd"),
         ("replay nowhere.rd", 2, "cannot open nowhere.rd"),
         ("disasm nowhere.rd", 2, "cannot read nowhere.rd"),
-        ("diff fine.rd nowhere.rd", 2, "cannot read nowhere.rd"),
+        ("diff fine.rd nowhere.rd", 2, "cannot open nowhere.rd"),
         ("asm nowhere.a4 -o o.rd", 2, "nowhere.a4"),
         ("check --fixtures nowhere", 2, "cannot read nowhere"),
         ("check --fixtures broken", 2, ""),
@@ -366,7 +366,7 @@ fn of_several_the_worst_counts() {
         ("decode nowhere.rd tail.rd fine.rd", 3, "cannot open"),
         ("decode tail.rd nowhere.rd", 3, "cannot open"),
         ("decode other.rd tail.rd nowhere.rd", 4, "cannot open"),
-        ("diff tail.rd nowhere.rd", 3, "cannot read"),
+        ("diff tail.rd nowhere.rd", 3, "cannot open"),
         ("diff tail.rd blend.txt", 3, ""),
         ("diff tail.rd fine.rd --draw 77", 3, "no draw 77"),
         ("decode tail.rd --draw 77", 3, "no draw 77"),
@@ -470,8 +470,133 @@ fn a_full_disk_is_2() {
         ("disasm fine.rd", 2, "No space left"),
         ("replay fine.rd --state -", 2, "No space left"),
         ("check --fixtures same", 2, "No space left"),
+        ("replay fine.rd --stats", 2, "No space left"),
+        ("replay fine.rd --loop 1", 2, "No space left"),
+        ("replay fine.rd --fidelity", 2, "No space left"),
+        ("replay fine.rd --list-draws", 2, "No space left"),
+        ("replay fine.rd --validate", 2, "No space left"),
+        ("show fine.rd", 2, "No space left"),
+        ("show fine.rd --draw f0", 2, "No space left"),
+        ("pixel fine.rd 1,1", 2, "No space left"),
+        ("diff triangle.txt blend.txt", 2, "No space left"),
+        ("explain RB_MODE_CONTROL", 2, "No space left"),
+        ("pico asm s.pico", 2, "No space left"),
+        ("pico run s.pico", 2, "No space left"),
+        ("debug fine.rd --draw f0 --stage vs", 2, "No space left"),
+        ("serve fine.rd", 2, "No space left"),
+        ("corpus play fine.rd", 2, "No space left"),
+        ("completions bash", 2, "No space left"),
+        ("man", 2, "No space left"),
+        ("--help", 2, "No space left"),
+        ("--version", 2, "No space left"),
     ];
     check(&rows, full);
+    let a4emu = env!("CARGO_BIN_EXE_a4emu");
+    check(&[(&format!("bisect {a4emu} {a4emu} fine.rd").leak(), 2, "No space left")], full);
+}
+
+/// A stdout that was closed from the start is no place to put anything.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stdout_that_is_closed_from_the_start_is_2() {
+    let folder = Folder::new();
+    for command in
+        ["info fine.rd", "show fine.rd", "replay fine.rd --stats", "replay fine.rd --png -", "--help"]
+    {
+        let line = format!("exec {} {command} >&-", env!("CARGO_BIN_EXE_a4emu"));
+        let output = Command::new("sh").args(["-c", &line]).current_dir(folder.0.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("stdout is closed"), "{command}: {said}");
+    }
+}
+
+/// A stderr that nobody reads, that is full or closed, is nobody's fault: the status is what it is.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stderr_that_cannot_be_written_changes_nothing() {
+    let folder = Folder::new();
+    let rows = [
+        ("info cut.rd", 3),
+        ("info orphan.rd", 0),
+        ("info other.rd", 4),
+        ("replay fine.rd", 0),
+        ("replay nowhere.rd", 2),
+        ("asm bad.a4 -o o.rd", 2),
+        ("debug fine.rd --draw f0 --stage vs", 0),
+        ("--frob", 2),
+    ];
+    for (command, status) in rows {
+        let full: Stdio = File::options().write(true).open("/dev/full").unwrap().into();
+        for stderr in [full, closed()] {
+            let mut child = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+            child.args(command.split(' ')).current_dir(folder.0.path()).stderr(stderr).stdout(Stdio::null());
+            child.stdin(Stdio::null());
+            assert_eq!(child.status().unwrap().code(), Some(status), "{command}");
+        }
+        let line = format!("exec {} {command} 2>&-", env!("CARGO_BIN_EXE_a4emu"));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &line]).current_dir(folder.0.path()).stdout(Stdio::null()).stdin(Stdio::null());
+        assert_eq!(shell.status().unwrap().code(), Some(status), "{command} 2>&-");
+    }
+    // Both in one pipe that ends: nothing else went wrong.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_a4emu"));
+    child.args(["info", "orphan.rd"]).current_dir(folder.0.path());
+    child.stderr(writer.try_clone().unwrap()).stdout(writer);
+    assert_eq!(child.status().unwrap().code(), Some(0));
+}
+
+/// Names and texts of inputs reach the terminal as text, whatever they hold.
+#[test]
+#[cfg(unix)]
+fn a_terminal_is_told_nothing_by_an_input() {
+    let folder = Folder::new();
+    let evil = "e\x1b[2J\x07\nv\u{9b}31m\u{202e}il";
+    let mut sections = sections(&folder.0.path().join("fine.rd"));
+    for section in sections.iter_mut().filter(|section| matches!(section.body(), Ok(Body::Cmd(_)))) {
+        section.payload = format!("{evil}/7: fence=1\0").into_bytes();
+    }
+    let fine = joined(&sections);
+    assert!(fine.windows(evil.len()).any(|bytes| bytes == evil.as_bytes()), "a process has the name");
+    let files = [
+        ("process.rd", fine),
+        (&format!("{evil}.rd"), b"no capture".to_vec()),
+        ("bad.toml", format!("[[suppress]]\nrule = \"{evil}").into_bytes()),
+        ("bad2.a4", format!("gpu_id 420 {evil}\n").into_bytes()),
+        ("list", b"e\x1b[2J.rd\n".to_vec()),
+    ];
+    files.iter().for_each(|(name, bytes)| fs::write(folder.0.path().join(name), bytes).unwrap());
+    let name = format!("{evil}.rd");
+    let rows: [&[&str]; 13] = [
+        &["info", "process.rd"],
+        &["decode", "process.rd"],
+        &["decode", "process.rd", "--color", "always"],
+        &["show", "process.rd"],
+        &["info", &name],
+        &["replay", &name],
+        &["diff", "fine.rd", &name],
+        &["validate", "fine.rd", "--suppress", "bad.toml"],
+        &["pico", "draw", "bad.toml", "--png", "x.png"],
+        &["asm", "bad2.a4", "-o", "x.rd"],
+        &["corpus", "run", "list", "-o", "run"],
+        &["corpus", "reduce", "run"],
+        &[&name],
+    ];
+    for row in rows {
+        let output = Command::new(env!("CARGO_BIN_EXE_a4emu"))
+            .args(row)
+            .current_dir(folder.0.path())
+            .output()
+            .unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(text).unwrap().replace("\x1b[0m", "");
+        let colours = ["\x1b[1m", "\x1b[33m", "\x1b[36m", "\x1b[90m", "\x1b[1m\x1b[33m"];
+        let text = colours.iter().fold(text, |text, colour| text.replace(colour, ""));
+        let heard = text.chars().find(|c| (c.is_control() && !"\n\t".contains(*c)) || *c == '\u{202e}');
+        assert_eq!(heard, None, "{row:?}: {text:?}");
+        assert!(!text.lines().any(|line| line.starts_with('v')), "{row:?}: {text}");
+    }
 }
 
 /// A pipe that nobody reads.

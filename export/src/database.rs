@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use a4emu::out_file::Inputs;
 use a4emu_decoder::bits::Kind;
 use a4emu_decoder::regs;
 
@@ -9,8 +10,8 @@ use crate::rows::{Enumerator, Field, OF_NONE};
 use crate::table::Tables;
 
 /// Writes `fields` and `enumerators` into `folder`.
-pub fn write(folder: &Path) -> anyhow::Result<()> {
-    let mut tables = Tables::create(folder, OF_NONE)?;
+pub fn write(folder: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+    let mut tables = Tables::create(folder, OF_NONE, inputs)?;
     for register in regs::all() {
         let (offset, name) = (register.offset(), register.name().to_string());
         for row in register.fields() {

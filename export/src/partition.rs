@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use a4emu::out_file::{Inputs, folder_in};
 use anyhow::Context;
 use tempfile::TempDir;
 
@@ -12,12 +13,15 @@ use tempfile::TempDir;
 pub struct Partition {
     tables: PathBuf,
     place: PathBuf,
+    inputs: Inputs,
 }
 
 impl Partition {
-    /// That of the capture whose bytes have the hash `content`, in the folder `tables`.
-    pub fn new(tables: &Path, content: &str) -> Self {
-        Self { tables: tables.to_owned(), place: tables.join(format!("capture={content}")) }
+    /// That of the capture whose bytes have the hash `content`, in the folder `tables`; it never takes the place of a
+    /// folder with one of `inputs`.
+    pub fn new(tables: &Path, content: &str, inputs: &Inputs) -> Self {
+        let place = tables.join(format!("capture={content}"));
+        Self { tables: tables.to_owned(), place, inputs: inputs.clone() }
     }
 
     /// Whether it is there.
@@ -30,6 +34,7 @@ impl Partition {
     /// # Errors
     /// That of `make`, or that there is no folder to be had; what was there is then still there.
     pub fn make<T>(&self, make: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        self.refuse_inputs().with_context(|| format!("cannot write {}", self.place.display()))?;
         let new = self.beside()?;
         let made = make(new.path())?;
         self.replace(new).with_context(|| format!("cannot write {}", self.place.display()))?;
@@ -38,13 +43,22 @@ impl Partition {
 
     /// A folder that goes away unless it is renamed; no pattern for partitions fits its name.
     fn beside(&self) -> anyhow::Result<TempDir> {
-        let beside = tempfile::Builder::new().prefix(".a4emu-").tempdir_in(&self.tables);
-        beside.with_context(|| format!("cannot create a folder in {}", self.tables.display()))
+        folder_in(&self.tables)
+            .with_context(|| format!("cannot create a folder in {}", self.tables.display()))
+    }
+
+    /// Refuses to go on if a file that goes with the old partition is an input.
+    fn refuse_inputs(&self) -> anyhow::Result<()> {
+        for old in fs::read_dir(&self.place).into_iter().flatten() {
+            let path = old?.path();
+            self.inputs.refuse(&path).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
     }
 
     fn replace(&self, new: TempDir) -> io::Result<()> {
         readable_as(&self.tables, new.path())?;
-        let old = tempfile::Builder::new().prefix(".a4emu-").tempdir_in(&self.tables)?;
+        let old = folder_in(&self.tables)?;
         match fs::rename(&self.place, old.path().join("old")) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -76,7 +90,7 @@ mod tests {
     #[test]
     fn a_partition_is_there_whole_or_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
-        let partition = Partition::new(folder.path(), "c0de");
+        let partition = Partition::new(folder.path(), "c0de", &Inputs::default());
         let write = |text: &str| partition.make(|new| Ok(fs::write(new.join("file"), text)?));
         let fail = || {
             partition.make::<()>(|new| {
@@ -93,5 +107,8 @@ mod tests {
         write("another").unwrap();
         assert_eq!(fs::read(folder.path().join("capture=c0de/file")).unwrap(), b"another");
         assert_eq!(names(folder.path()), ["capture=c0de"]);
+        let inputs = Inputs::of(&folder.path().join("capture=c0de/file"));
+        let refused = Partition::new(folder.path(), "c0de", &inputs).make(|_| Ok(()));
+        assert!(format!("{:#}", refused.unwrap_err()).contains("it is an input of this command"));
     }
 }

@@ -1,7 +1,6 @@
 //! The command: captures one after another, a few at a time, each into its partition.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use a4emu::corpus::{Entry, captures, content};
@@ -10,8 +9,10 @@ use a4emu::decode;
 use a4emu::export::Args;
 use a4emu::fault::Report;
 use a4emu::options::{Shared, open_capture};
+use a4emu::out_file::{Inputs, make_folder};
 use a4emu::progress::rated;
 use a4emu::status::Status;
+use a4emu::terminal;
 use a4emu::validate;
 use anyhow::{Context, ensure};
 use rayon::prelude::*;
@@ -28,15 +29,16 @@ use crate::watch::{Watch, put_finding};
 /// Wrong use, or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let tables = &args.parquet;
-    let mut entries = entries(&args.captures)?;
+    let mut entries = entries(&args.captures, &shared.inputs)?;
     entries = args.sharding.shard(shared)?.of(entries, |entry| &entry.name, |entry| entry.bytes as f64);
-    fs::create_dir_all(tables).with_context(|| format!("cannot create {}", tables.display()))?;
-    database::write(tables)?;
+    make_folder(tables)?;
+    database::write(tables, &shared.inputs)?;
     args.threads.run(|| all(&entries, args, shared))
 }
 
 fn all(entries: &[Entry], args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let known = entries.par_iter().map(|entry| known(entry).with_context(|| entry.name.clone()));
+    let known =
+        entries.par_iter().map(|entry| known(entry, &shared.inputs).with_context(|| entry.name.clone()));
     let mut status = Status::Fine;
     let mut partitions = BTreeMap::new();
     for (entry, content) in entries.iter().zip(known.collect::<Vec<_>>()) {
@@ -47,7 +49,8 @@ fn all(entries: &[Entry], args: &Args, shared: &Shared) -> anyhow::Result<Status
         }
     }
     let all = partitions.len();
-    let partition = |(content, entry): (String, _)| (Partition::new(&args.parquet, &content), entry);
+    let partition =
+        |(content, entry): (String, _)| (Partition::new(&args.parquet, &content, &shared.inputs), entry);
     let mut partitions: Vec<(Partition, &Entry)> = partitions.into_iter().map(partition).collect();
     partitions.retain(|(partition, _)| args.replace || !partition.is_there());
     let bar = rated(partitions.len() as u64, shared);
@@ -62,16 +65,17 @@ fn all(entries: &[Entry], args: &Args, shared: &Shared) -> anyhow::Result<Status
     let status = status.worse(partitions.par_iter().map(one).reduce(Status::default, Status::worse));
     bar.finish_and_clear();
     if !shared.quiet {
-        eprintln!("a4emu: {} captures taken, {} were there", partitions.len(), all - partitions.len());
+        let (taken, there) = (partitions.len(), all - partitions.len());
+        terminal::say(format_args!("{taken} captures taken, {there} were there"));
     }
     Ok(status)
 }
 
-fn entries(paths: &[PathBuf]) -> anyhow::Result<Vec<Entry>> {
+fn entries(paths: &[PathBuf], inputs: &Inputs) -> anyhow::Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for path in paths {
         match path.is_dir() {
-            true => entries.extend(captures(path, None)?),
+            true => entries.extend(captures(path, None, inputs)?),
             false => entries.push(Entry::at(path)),
         }
     }
@@ -79,15 +83,15 @@ fn entries(paths: &[PathBuf]) -> anyhow::Result<Vec<Entry>> {
 }
 
 /// By what a capture is known.
-fn known(entry: &Entry) -> anyhow::Result<String> {
+fn known(entry: &Entry, inputs: &Inputs) -> anyhow::Result<String> {
     ensure!(entry.path != Path::new("-"), "a capture is known by the bytes of its file, and stdin is none");
-    Ok(content(&entry.path)?)
+    Ok(content(&entry.path, inputs)?)
 }
 
 /// Plays the capture, its draws left out, into the files of `folder`.
 fn play(entry: &Entry, args: &Args, shared: &Shared, folder: &Path) -> anyhow::Result<Report> {
     let mut playback = args.limits.playback_of(&entry.path, decode::BASE);
-    let mut watch = Watch::new(Tables::create(folder, OF_A_CAPTURE)?);
+    let mut watch = Watch::new(Tables::create(folder, OF_A_CAPTURE, &shared.inputs)?);
     let mut rules = validate::Watch::default();
     let sections = open_capture(&entry.path, shared)?;
     playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut rules, &mut watch]));

@@ -43,8 +43,8 @@ pub struct Tables(BTreeMap<&'static str, Table>);
 
 impl Tables {
     /// Begins a file in `folder` for each of `tables`.
-    pub fn create(folder: &Path, tables: &[Empty]) -> anyhow::Result<Self> {
-        let table = |empty: &Empty| Ok((empty.name, Table::create(folder, empty)?));
+    pub fn create(folder: &Path, tables: &[Empty], inputs: &Inputs) -> anyhow::Result<Self> {
+        let table = |empty: &Empty| Ok((empty.name, Table::create(folder, empty, inputs)?));
         Ok(Self(tables.iter().map(table).collect::<anyhow::Result<_>>()?))
     }
 
@@ -68,8 +68,8 @@ struct Table {
 }
 
 impl Table {
-    fn create(folder: &Path, empty: &Empty) -> anyhow::Result<Self> {
-        let out = OutFile::create(&folder.join(format!("{}.parquet", empty.name)), &Inputs::default())?;
+    fn create(folder: &Path, empty: &Empty, inputs: &Inputs) -> anyhow::Result<Self> {
+        let out = OutFile::create(&folder.join(format!("{}.parquet", empty.name)), inputs)?;
         let columns = (empty.columns)();
         let fields = columns.iter().map(|column| column.schema().map(Arc::new)).collect::<Result<_>>()?;
         let schema = Type::group_type_builder("schema").with_fields(fields).build()?;
@@ -137,7 +137,7 @@ mod tests {
     fn many_rows_are_several_groups_and_all_there() {
         const ROWS: u64 = 500_000;
         let folder = tempfile::tempdir().unwrap();
-        let mut tables = Tables::create(folder.path(), OF_A_CAPTURE).unwrap();
+        let mut tables = Tables::create(folder.path(), OF_A_CAPTURE, &Inputs::default()).unwrap();
         (0..ROWS).for_each(|number| write(&mut tables, number));
         let held: usize = tables.0["registers"].columns.iter().map(Column::bytes).sum();
         assert!(held < GROUP_BYTES, "{held}");
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn lists_keep_their_lengths() {
         let folder = tempfile::tempdir().unwrap();
-        let mut tables = Tables::create(folder.path(), OF_A_CAPTURE).unwrap();
+        let mut tables = Tables::create(folder.path(), OF_A_CAPTURE, &Inputs::default()).unwrap();
         let payloads: [&[u32]; 5] = [&[], &[7], &[], &[1, u32::MAX, 3], &[0]];
         for (number, payload) in (0..).zip(payloads) {
             let dwords = payload.len() as u32;

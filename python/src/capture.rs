@@ -198,7 +198,7 @@ impl Capture {
         let ear = Ear::default();
         let shared = heard(&ear);
         let text = self.0.ask(py, move |capture, limits| {
-            let packed = capture.bytes()?;
+            let packed = capture.bytes(&shared())?;
             let (capture, _) = disasm::unpack(&packed[..], limits.memory(0), &shared)?;
             let capture = match selected {
                 Selection { submit: None, draw: None } => capture,

@@ -104,7 +104,7 @@ impl Played<'_> {
             }
             None => {
                 let path: PathBuf = given.extract()?;
-                inspect::Capture::new(&path).map_err(|error| error::of(py, &error))?
+                inspect::Capture::new(&path, &shared()).map_err(|error| error::of(py, &error))?
             }
         };
         let threads = Threads { threads: self.threads };

@@ -23,32 +23,30 @@ const SOURCES: [&str; 2] = ["a4", "a4i"];
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     folders: Folders,
-    /// The files that were read.
+    /// Where the files are noted that were read.
     pub inputs: Inputs,
 }
 
 impl Disk {
     /// What is in `folders`.
     pub fn new(folders: Folders) -> Self {
-        Self { folders, inputs: Inputs::default() }
+        Self::noting(folders, Inputs::default())
     }
 
-    fn open(&mut self, name: &str) -> anyhow::Result<fs::File> {
-        let file = self.folders.open(Path::new(name))?;
-        self.inputs.add(Path::new(name));
-        Ok(file)
+    /// The same; what is read becomes one of `inputs`.
+    pub fn noting(folders: Folders, inputs: Inputs) -> Self {
+        Self { folders, inputs }
     }
 
     fn source(&mut self, name: &str) -> anyhow::Result<String> {
         let place = self.folders.place(Path::new(name))?;
         let is_source = place.extension().is_some_and(|kind| SOURCES.iter().any(|source| kind == *source));
         ensure!(is_source, "`{name}` is no source: its name does not end in .a4 or .a4i");
-        self.inputs.add(&place);
-        self.folders.text(&place, MAX_SOURCE)
+        self.folders.text(&place, MAX_SOURCE, &self.inputs)
     }
 
     fn picture(&mut self, name: &str) -> anyhow::Result<Image> {
-        let file = self.open(name)?;
+        let file = self.folders.open(Path::new(name), &self.inputs)?;
         picture(BufReader::new(file), MAX_IMAGE).with_context(|| format!("cannot read the picture `{name}`"))
     }
 }

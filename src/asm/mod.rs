@@ -4,7 +4,6 @@
 mod files;
 mod report;
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +16,8 @@ use crate::folders::{Folders, read_text};
 use crate::limits::StepLimit;
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
-use crate::status::{Failure, Status};
+use crate::status::Status;
+use crate::terminal::{self, Block};
 use crate::validate;
 
 pub use files::Disk;
@@ -52,8 +52,8 @@ pub struct Args {
 /// # Errors
 /// What is wrong with the source, or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let chosen = args.choice.read()?;
-    let mut disk = Disk::new(Folders::around(&args.source, &args.include));
+    let chosen = args.choice.read(&shared.inputs)?;
+    let mut disk = Disk::noting(Folders::around(&args.source, &args.include), shared.inputs.clone());
     let assembled = assembled(&args.source, &mut disk, args.limit.bounds());
     let capture = assembled.map_err(|error| match error.downcast() {
         Ok(diagnostic) => refusal(&diagnostic, shared),
@@ -65,7 +65,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     let (watch, report) = validate::found_in(&capture);
     let told =
-        validate::tell(watch.findings(), &chosen, None, validate::Form::Text, &mut io::stderr().lock())?;
+        validate::tell(watch.findings(), &chosen, None, validate::Form::Text, &mut terminal::stderr())?;
     Ok(told.worse(report.tell(&args.source.display().to_string(), shared)))
 }
 
@@ -75,7 +75,7 @@ fn refusal(diagnostic: &Diagnostic, shared: &Shared) -> anyhow::Error {
         Reason::Source => Status::Usage,
         Reason::Work => Status::Unsupported,
     };
-    Failure { status, message: snippet(diagnostic, shared.color) }.into()
+    Block { status, text: snippet(diagnostic, shared.color) }.into()
 }
 
 /// Assembles the source at `path` with the files of `disk`; `-` is stdin.
@@ -88,14 +88,9 @@ pub fn capture_of(path: &Path, disk: &mut Disk) -> anyhow::Result<Vec<u8>> {
 
 fn assembled(path: &Path, disk: &mut Disk, bounds: Bounds) -> anyhow::Result<Vec<u8>> {
     let given = path.display().to_string();
-    disk.inputs.add(path);
-    let (name, text) = match path == Path::new("-") {
-        true => (given, read_text(io::stdin(), MAX_SOURCE)),
-        false => {
-            let file = fs::File::open(path).map_err(anyhow::Error::from);
-            (disk.resolve("", &given), file.and_then(|file| read_text(file, MAX_SOURCE)))
-        }
-    };
+    let name = if path == Path::new("-") { given } else { disk.resolve("", &given) };
+    let file = disk.inputs.open(path).map_err(anyhow::Error::from);
+    let text = file.and_then(|file| read_text(file, MAX_SOURCE));
     let text = text.with_context(|| format!("cannot read {name}"))?;
     assemble(&name, &text, disk, bounds).map_err(|diagnostic| (*diagnostic).into())
 }

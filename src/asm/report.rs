@@ -6,6 +6,7 @@ use a4emu_decoder::asm::Diagnostic;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::options::When;
+use crate::terminal::Shown;
 
 /// The message, the file, line and column, and the line itself with a mark.
 pub fn snippet(diagnostic: &Diagnostic, color: When) -> String {
@@ -17,6 +18,6 @@ pub fn snippet(diagnostic: &Diagnostic, color: When) -> String {
     };
     let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
     let mark = AnnotationKind::Primary.span(range.clone());
-    let snippet = Snippet::source(source.as_str()).path(file.as_str()).annotation(mark);
+    let snippet = Snippet::source(source.as_str()).path(Shown(file).to_string()).annotation(mark);
     renderer.render(&[Level::ERROR.primary_title(message.as_str()).element(snippet)]).to_string()
 }

@@ -7,6 +7,7 @@
 mod steps;
 
 use std::fmt;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -18,7 +19,9 @@ use anyhow::{Context, bail, ensure};
 use crate::corpus::{DrawHash, End, Ended, Kept, Played, Starter, differences};
 use crate::limits::Limits;
 use crate::options::Shared;
+use crate::out_file::folder_in;
 use crate::status::Status;
+use crate::terminal::{self, Shown};
 use steps::{Parting, Warp};
 
 /// Arguments of `bisect`.
@@ -84,19 +87,19 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         [a, b] => {
             let words =
                 |ended: &Ended| format!("{}: {}", ended.end.words(), ended.cause.as_deref().unwrap_or("-"));
-            println!("A {}; B {}", words(&a), words(&b));
+            put([format!("A {}; B {}", words(&a), words(&b))])?;
             return Ok(if (a.end, &a.cause) == (b.end, &b.cause) { Status::Fine } else { Status::Differs });
         }
     };
-    let Some(draw) = first_draw(&a, &b) else { return Ok(without_draw(&a, &b)) };
-    println!(
+    let Some(draw) = first_draw(&a, &b) else { return without_draw(&a, &b) };
+    put([format!(
         "draw {} (f{}), packet at {:#010x}: the first whose targets differ",
         draw.draw, draw.frame_draw, draw.address
-    );
+    )])?;
     let place = builds.first_pixel(draw)?;
     match &place {
         Some(Place { pixel: [x, y], values: [a, b] }) => {
-            println!("pixel {x},{y}: A {} B {}", Rgba(*a), Rgba(*b));
+            put([format!("pixel {x},{y}: A {} B {}", Rgba(*a), Rgba(*b))])?;
         }
         None => shared.warn(
             "the pictures after that draw are the same: the difference is below their 8 bits, or in depth",
@@ -104,12 +107,12 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     }
     match builds.first_instruction(draw, place.as_ref())? {
         Some(Parting { warp, lane, instruction, values }) => {
-            println!("{warp}, lane {lane}: {instruction}");
-            values.iter().zip(["A", "B"]).for_each(|(value, side)| println!("  {side} {value}"));
+            let [a, b] = values.each_ref().map(Shown);
+            put([format!("{warp}, lane {lane}: {instruction}"), format!("  A {a}"), format!("  B {b}")])?;
         }
-        None => println!(
-            "no shader instruction of the warps that were looked at differs: look at fixed functions"
-        ),
+        None => {
+            put(["no shader instruction of the warps that were looked at differs: look at fixed functions"])?
+        }
     }
     Ok(Status::Differs)
 }
@@ -130,15 +133,22 @@ fn first_draw<'a>(a: &'a Played, b: &'a Played) -> Option<&'a DrawHash> {
 }
 
 /// Says what else differs, where no draw's targets do.
-fn without_draw(a: &Played, b: &Played) -> Status {
+fn without_draw(a: &Played, b: &Played) -> anyhow::Result<Status> {
     let differences = differences(a, b);
     if differences.is_empty() {
-        println!("same");
-        return Status::Fine;
+        put(["same"])?;
+        return Ok(Status::Fine);
     }
-    println!("the targets of all draws are the same, but:");
-    differences.iter().for_each(|difference| println!("  {difference}"));
-    Status::Differs
+    put(["the targets of all draws are the same, but:"])?;
+    put(differences.iter().map(|difference| format!("  {}", Shown(difference))))?;
+    Ok(Status::Differs)
+}
+
+/// Puts lines on stdout, at once: the next ones may take long.
+fn put(lines: impl IntoIterator<Item = impl fmt::Display>) -> io::Result<()> {
+    let mut out = terminal::text();
+    lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    out.flush()
 }
 
 impl Builds<'_> {
@@ -157,7 +167,7 @@ impl Builds<'_> {
 
     /// The first pixel, by rows, that the two show otherwise after the draw.
     fn first_pixel(&self, draw: &DrawHash) -> anyhow::Result<Option<Place>> {
-        let folder = tempfile::tempdir()?;
+        let folder = folder_in(&std::env::temp_dir())?;
         let pictures = both(|index| {
             let png = folder.path().join(format!("{index}.png"));
             let after = format!("f{}", draw.frame_draw);

@@ -20,11 +20,11 @@ pub fn bless(case: &Case, run: &Run) -> anyhow::Result<Vec<String>> {
     let changes = changes(case, &actual);
     // All of them are looked at before one is written.
     let [state, packets, path] = [case.writable(STATE)?, case.writable(PACKETS)?, case.writable(FRAME)?];
-    let inputs = case.inputs();
-    out_file::write(&state, actual.state.as_bytes(), &inputs)?;
-    out_file::write(&packets, actual.packets.as_bytes(), &inputs)?;
+    let inputs = &case.inputs;
+    out_file::write(&state, actual.state.as_bytes(), inputs)?;
+    out_file::write(&packets, actual.packets.as_bytes(), inputs)?;
     if let Some(frame) = &actual.frame {
-        let mut out = OutFile::create(&path, &inputs)?;
+        let mut out = OutFile::create(&path, inputs)?;
         frame.write(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
         out.finish()?;
     }

@@ -8,8 +8,10 @@ use a4emu_decoder::capture::Sections;
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
+use super::frame::FRAME;
+use super::verdict::{PACKETS, STATE};
 use crate::asm::{Disk, capture_of};
-use crate::folders::{Folders, read_text};
+use crate::folders::{Folders, read_text, read_toml};
 use crate::out_file::Inputs;
 use crate::selection::Selection;
 
@@ -67,6 +69,8 @@ pub struct Case {
     pub selection: Selection,
     /// Where its capture may be, and what that includes.
     folders: Folders,
+    /// Where the files are noted that it is made from, which are not written over.
+    pub inputs: Inputs,
 }
 
 impl Case {
@@ -74,10 +78,10 @@ impl Case {
     ///
     /// # Errors
     /// When `case.toml` is not there or says something else than a case.
-    pub fn read(dir: &Path, folders: &Folders) -> anyhow::Result<Self> {
+    pub fn read(dir: &Path, folders: &Folders, inputs: &Inputs) -> anyhow::Result<Self> {
         let path = dir.join(MANIFEST);
-        let text = Folders::new([dir]).text(&path, MAX_MANIFEST)?;
-        let manifest: Manifest = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        let text = Folders::new([dir]).text(&path, MAX_MANIFEST, inputs)?;
+        let manifest: Manifest = read_toml(&text).with_context(|| path.display().to_string())?;
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let invalid = |error: String| anyhow::anyhow!("{}: {error}", path.display());
         let submit = manifest.submit.as_deref().map(str::parse).transpose().map_err(invalid)?;
@@ -88,6 +92,7 @@ impl Case {
             manifest,
             selection: Selection { submit, draw },
             folders: folders.clone(),
+            inputs: inputs.clone(),
         })
     }
 
@@ -101,17 +106,17 @@ impl Case {
     /// # Errors
     /// As [`open`].
     pub fn open(&self) -> anyhow::Result<Sections<Box<dyn Read>>> {
-        open(&self.capture(), &self.folders)
+        open(&self.capture(), &self.folders, &self.inputs)
     }
 
-    /// One of its golden files. It is really in the case's folder: a difference shows what is
-    /// in it.
+    /// One of its golden files, which `--bless` writes anew. It is really in the case's folder: a difference shows
+    /// what is in it.
     ///
     /// # Errors
     /// When it cannot be opened.
     pub fn golden_file(&self, file: &str) -> anyhow::Result<File> {
         Folders::new([&self.dir])
-            .open(&self.dir.join(file))
+            .open(&self.dir.join(file), &Inputs::default())
             .context("no golden file (check --bless makes it)")
     }
 
@@ -124,11 +129,10 @@ impl Case {
             .with_context(|| format!("cannot read {}/{file}", self.name))
     }
 
-    /// The files that it is made from, which are not written over.
-    pub fn inputs(&self) -> Inputs {
-        let mut inputs = Inputs::of(&self.dir.join(MANIFEST));
-        inputs.add(&self.capture());
-        inputs
+    /// Has no report written over its capture and its golden files.
+    pub fn protect(&self) {
+        self.inputs.add(&self.capture());
+        [STATE, PACKETS, FRAME].iter().for_each(|file| self.inputs.add(&self.dir.join(file)));
     }
 
     /// Where the golden file called `file` is written: nothing on the way there is a symbolic
@@ -151,11 +155,13 @@ impl Case {
 ///
 /// # Errors
 /// When it cannot be read, or is no good source.
-pub fn open(path: &Path, folders: &Folders) -> anyhow::Result<Sections<Box<dyn Read>>> {
+pub fn open(path: &Path, folders: &Folders, inputs: &Inputs) -> anyhow::Result<Sections<Box<dyn Read>>> {
     let place = folders.place(path)?;
     let capture: Box<dyn Read> = match place.extension().is_some_and(|extension| extension == SOURCE) {
-        true => Box::new(Cursor::new(capture_of(&place, &mut Disk::new(folders.clone()))?)),
-        false => Box::new(BufReader::new(folders.open(&place)?)),
+        true => {
+            Box::new(Cursor::new(capture_of(&place, &mut Disk::noting(folders.clone(), inputs.clone()))?))
+        }
+        false => Box::new(BufReader::new(folders.open(&place, inputs)?)),
     };
     Sections::new(capture).with_context(|| path.display().to_string())
 }
@@ -172,7 +178,12 @@ pub fn reach(fixtures: &Path, others: &[PathBuf]) -> Folders {
 ///
 /// # Errors
 /// When the folder cannot be read, or a name is not in it.
-pub fn find(fixtures: &Path, names: &[String], folders: &Folders) -> anyhow::Result<Vec<Case>> {
+pub fn find(
+    fixtures: &Path,
+    names: &[String],
+    folders: &Folders,
+    inputs: &Inputs,
+) -> anyhow::Result<Vec<Case>> {
     let mut dirs: Vec<PathBuf> = match names {
         [] => all(fixtures)?,
         names => names.iter().map(|name| fixtures.join(name)).collect(),
@@ -182,7 +193,7 @@ pub fn find(fixtures: &Path, names: &[String], folders: &Folders) -> anyhow::Res
     if dirs.is_empty() {
         bail!("no cases in {}", fixtures.display());
     }
-    dirs.iter().map(|dir| Case::read(dir, folders)).collect()
+    dirs.iter().map(|dir| Case::read(dir, folders, inputs)).collect()
 }
 
 fn all(fixtures: &Path) -> anyhow::Result<Vec<PathBuf>> {

@@ -1,13 +1,12 @@
 //! What `check` says: lines for people, JSON for scripts, JUnit for CI systems.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
 use super::verdict::{Outcome, Verdict};
-use crate::out_file::{self, Inputs};
+use crate::out_file::OutFile;
 
 impl Verdict {
     fn words(self) -> &'static str {
@@ -71,13 +70,14 @@ pub fn json(out: &mut impl Write, outcomes: &[Outcome]) -> anyhow::Result<()> {
 /// The JUnit form, without times: the same outcome is the same file.
 ///
 /// # Errors
-/// When `path` cannot be written.
-pub fn junit(path: &Path, outcomes: &[Outcome], inputs: &Inputs) -> anyhow::Result<()> {
+/// When `out` cannot be written.
+pub fn junit(mut out: OutFile, outcomes: &[Outcome]) -> anyhow::Result<()> {
     let mut suite = TestSuite::new("a4emu check");
     suite.add_test_cases(outcomes.iter().map(test_case));
     let mut report = Report::new("a4emu");
     report.add_test_suite(suite);
-    out_file::write(path, report.to_string()?.as_bytes(), inputs)
+    out.write_all(report.to_string()?.as_bytes())?;
+    out.finish()
 }
 
 fn test_case(outcome: &Outcome) -> TestCase {

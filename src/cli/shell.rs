@@ -1,7 +1,7 @@
 //! What shells and `man` are told, made from the definitions of the arguments; `--version`.
 
 use std::fs;
-use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -10,6 +10,7 @@ use clap_complete::Shell;
 
 use crate::out_file::{self, Inputs};
 use crate::shader::jit;
+use crate::terminal;
 
 /// What `-V` prints behind the name: number and, of a release, the commit.
 pub fn version() -> String {
@@ -65,8 +66,14 @@ impl Completions {
     pub fn run(&self, mut command: Command) -> anyhow::Result<()> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, "a4emu", &mut script);
-        Ok(io::Write::write_all(&mut io::stdout().lock(), &script)?)
+        put(&script)
     }
+}
+
+fn put(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = terminal::bytes();
+    out.write_all(bytes)?;
+    Ok(out.flush()?)
 }
 
 /// Arguments of `man`.
@@ -85,7 +92,11 @@ impl Man {
     pub fn run(&self, mut command: Command) -> anyhow::Result<()> {
         command.build();
         match self.output.as_deref().filter(|folder| *folder != Path::new("-")) {
-            None => Ok(clap_mangen::Man::new(command).render(&mut io::stdout().lock())?),
+            None => {
+                let mut page = Vec::new();
+                clap_mangen::Man::new(command).render(&mut page)?;
+                put(&page)
+            }
             Some(folder) => {
                 fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
                 pages(&command, "a4emu", folder)

@@ -5,17 +5,18 @@ mod junit;
 mod pictures;
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use serde::Serialize;
 
-use super::log::{LOG, Log, RESULTS};
+use super::log::Log;
 use super::row::{End, Played, Row};
 use crate::options::Shared;
-use crate::out_file::{Inputs, one_stdout};
+use crate::out_file::{OutFile, one_stdout};
 use crate::status::Status;
+use crate::terminal::{self, Form, Shown};
 pub use html::escaped;
 pub use pictures::Kept;
 
@@ -239,23 +240,25 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let files = [("--html", &args.html), ("--junit", &args.junit)];
     let files = files.iter().filter_map(|(name, path)| Some((*name, Some(path.as_deref()?))));
     one_stdout(&files.chain(args.json.then_some(("--json", None))).collect::<Vec<_>>())?;
-    let [a, b] = [&args.a, &args.b].map(|folder| Log::read(folder));
+    let [a, b] = [&args.a, &args.b].map(|folder| Log::input(folder, &shared.inputs));
     let logs = [a?, b?];
     for (log, folder) in logs.iter().zip([&args.a, &args.b]).filter(|(log, _)| !log.finished) {
         ensure!(!log.rows.is_empty(), "{} has no rows", folder.display());
         shared.warn(format_args!("{} has not come to its end", folder.display()));
     }
-    let mut inputs = Inputs::default();
     let folders = [args.a.as_path(), &args.b];
-    folders.iter().for_each(|folder| [LOG, RESULTS].iter().for_each(|file| inputs.add(&folder.join(file))));
+    let begin = |path: &Option<PathBuf>| {
+        path.as_deref().map(|path| OutFile::create(path, &shared.inputs)).transpose()
+    };
+    let (html, junit) = (begin(&args.html)?, begin(&args.junit)?);
     let changes: Vec<Change> = changes(&logs, args.speed).collect::<anyhow::Result<_>>()?;
     let mut counts = Counts::default();
     changes.iter().for_each(|change| counts.add(change));
-    if let Some(path) = &args.html {
-        html::write(path, folders, &changes, &counts, &inputs)?;
+    if let Some(out) = html {
+        html::write(out, folders, &changes, &counts)?;
     }
-    if let Some(path) = &args.junit {
-        junit::write(path, &changes, &inputs)?;
+    if let Some(out) = junit {
+        junit::write(out, &changes)?;
     }
     let fails = changes.iter().any(|change| change.result.fails());
     let status = if fails { Status::Differs } else { Status::Fine };
@@ -276,15 +279,15 @@ fn changes(logs: &[Log; 2], per_cent: u32) -> impl Iterator<Item = anyhow::Resul
 }
 
 fn put_out(args: &Args, changes: &[Change], counts: &Counts) -> anyhow::Result<()> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = terminal::stdout(Form::of(args.json));
     for change in changes.iter().filter(|change| !change.is_plain()) {
         if args.json {
             serde_json::to_writer(&mut out, change)?;
             writeln!(out)?;
             continue;
         }
-        writeln!(out, "{}: {}{}", change.name, change.result.words(), speed_words(change))?;
-        change.differences.iter().try_for_each(|difference| writeln!(out, "  {difference}"))?;
+        writeln!(out, "{}: {}{}", Shown(&change.name), change.result.words(), speed_words(change))?;
+        change.differences.iter().try_for_each(|difference| writeln!(out, "  {}", Shown(difference)))?;
     }
     if !args.json {
         writeln!(out, "{}", counts.words())?;

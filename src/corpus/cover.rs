@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -14,6 +14,7 @@ use super::log::Log;
 use super::row::{End, Row};
 use crate::options::Shared;
 use crate::status::Status;
+use crate::terminal::{self, Shown};
 
 /// Arguments of `corpus reduce`.
 #[derive(clap::Args, Clone, Debug)]
@@ -68,7 +69,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut numbers = HashMap::new();
     let mut candidates = Vec::new();
     for folder in &args.runs {
-        for row in Log::read(folder)?.all() {
+        for row in Log::input(folder, &shared.inputs)?.all() {
             candidates.extend(candidate(row?, &mut numbers)?);
         }
     }
@@ -76,12 +77,13 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let chosen = choose(candidates);
     if !shared.quiet {
         let (few, uses) = (chosen.len(), numbers.len());
-        eprintln!(
-            "a4emu: {few} of {all} captures use all {uses} packets, registers, enumerators, ops and states"
-        );
+        terminal::say(format_args!(
+            "{few} of {all} captures use all {uses} packets, registers, enumerators, ops and states"
+        ));
     }
-    let mut out = io::stdout().lock();
-    Ok(Status::Fine.and(chosen.iter().try_for_each(|name| writeln!(out, "{name}"))))
+    let mut out = terminal::text();
+    let written = chosen.iter().try_for_each(|name| writeln!(out, "{}", Shown(name)));
+    Ok(Status::Fine.and(written.and_then(|()| out.flush())))
 }
 
 fn candidate(row: Row, numbers: &mut HashMap<String, usize>) -> anyhow::Result<Option<Candidate>> {

@@ -10,11 +10,13 @@ use a4emu_decoder::guesses::Guess;
 use anyhow::Context;
 use serde::Serialize;
 
-use super::log::{LOG, Log, RESULTS};
+use super::log::Log;
 use super::row::{End, Row};
 use crate::coverage::{Used, inferred};
+use crate::options::Shared;
 use crate::out_file::{Inputs, one_stdout};
 use crate::status::Status;
+use crate::terminal::{self, Form};
 
 /// Arguments of `corpus coverage`.
 #[derive(clap::Args, Clone, Debug)]
@@ -93,10 +95,10 @@ struct Sum {
 }
 
 impl Sum {
-    fn of(folders: &[PathBuf]) -> anyhow::Result<Self> {
+    fn of(folders: &[PathBuf], inputs: &Inputs) -> anyhow::Result<Self> {
         let mut sum = Self::default();
         for folder in folders {
-            for row in Log::read(folder)?.all() {
+            for row in Log::input(folder, inputs)?.all() {
                 sum.add(row?)?;
             }
         }
@@ -221,11 +223,11 @@ fn guesses(sum: &Sum) -> Vec<Rests> {
 ///
 /// # Errors
 /// A run cannot be read or was made without `--coverage`, or I/O.
-pub fn run(args: &Args) -> anyhow::Result<Status> {
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let html = args.html.as_deref().map(|path| ("--html", Some(path)));
     one_stdout(&html.into_iter().chain(args.json.then_some(("--json", None))).collect::<Vec<_>>())?;
-    let sum = Sum::of(&args.runs)?;
-    let other = (!args.against.is_empty()).then(|| Sum::of(&args.against)).transpose()?;
+    let sum = Sum::of(&args.runs, &shared.inputs)?;
+    let other = (!args.against.is_empty()).then(|| Sum::of(&args.against, &shared.inputs)).transpose()?;
     let mut report = Report::new(&sum, other.as_ref());
     match (other.is_some(), args.unused) {
         (true, _) => {
@@ -234,16 +236,13 @@ pub fn run(args: &Args) -> anyhow::Result<Status> {
         (false, true) => {}
         (false, false) => report.keep(|line| line.times > 0),
     }
-    let mut inputs = Inputs::default();
-    let folders = args.runs.iter().chain(&args.against);
-    folders.for_each(|folder| [LOG, RESULTS].iter().for_each(|file| inputs.add(&folder.join(file))));
     if let Some(path) = &args.html {
-        html::write(path, &report, &inputs)?;
+        html::write(path, &report, &shared.inputs)?;
     }
     if args.html.as_deref() == Some(Path::new("-")) {
         return Ok(Status::Fine);
     }
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = terminal::stdout(Form::of(args.json));
     let written = match args.json {
         true => {
             serde_json::to_writer(&mut out, &report).map_err(io::Error::from).and_then(|()| writeln!(out))

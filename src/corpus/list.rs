@@ -1,6 +1,7 @@
 //! The captures of a corpus.
 
-use std::fs::{self, File};
+use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,8 @@ use anyhow::{Context, ensure};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::worker::hex;
+use crate::out_file::Inputs;
+use crate::terminal::is_plain;
 
 /// How the names of captures end.
 const ENDINGS: [&str; 2] = [".rd", ".rd.gz"];
@@ -29,16 +32,74 @@ pub struct Entry {
 impl Entry {
     /// The capture at `path`.
     pub fn at(path: &Path) -> Self {
-        entry(path.display().to_string(), path.to_owned())
+        entry(written(path.as_os_str()), path.to_owned())
     }
 }
 
-/// The hash of a file's bytes, by which a capture is known.
+/// A name as text that no other name has: bytes that are no UTF-8, control characters, spaces at its ends and the
+/// backslash of what would be read as one of these are written `\xNN`.
+fn written(name: &OsStr) -> String {
+    let mut text = String::new();
+    let bytes = name.as_encoded_bytes();
+    let mut at = 0;
+    for chunk in bytes.utf8_chunks() {
+        for (offset, c) in chunk.valid().char_indices() {
+            let here = at + offset;
+            let is_end = here == 0 || here + c.len_utf8() == bytes.len();
+            let is_escape = c == '\\' && escape(&bytes[here..]).is_some();
+            let is_comment = c == '#' && here == 0;
+            if is_escape || is_comment || !is_plain(c) || (is_end && c.is_whitespace()) {
+                bytes[here..here + c.len_utf8()].iter().for_each(|byte| text += &format!("\\x{byte:02x}"));
+            } else {
+                text.push(c);
+            }
+        }
+        at += chunk.valid().len() + chunk.invalid().len();
+        chunk.invalid().iter().for_each(|byte| text += &format!("\\x{byte:02x}"));
+    }
+    text
+}
+
+/// The byte that `text` begins with if that is `\xNN`.
+fn escape(text: &[u8]) -> Option<u8> {
+    let digits = text.strip_prefix(b"\\x")?.get(..2)?;
+    let digits =
+        str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|d| d.is_ascii_hexdigit()))?;
+    u8::from_str_radix(digits, 16).ok()
+}
+
+/// The path that `name` was written of.
+fn read_name(name: &[u8]) -> PathBuf {
+    let (mut bytes, mut rest) = (Vec::new(), name);
+    while let Some((first, behind)) = rest.split_first() {
+        match escape(rest) {
+            Some(byte) => (bytes, rest) = ([bytes, vec![byte]].concat(), &rest[4..]),
+            None => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    path_of(bytes)
+}
+
+#[cfg(unix)]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}
+
+/// The hash of a file's bytes, by which a capture is known; the file becomes one of `inputs`.
 ///
 /// # Errors
 /// It cannot be read.
-pub fn content(path: &Path) -> io::Result<String> {
-    let (mut file, mut hash, mut bytes) = (File::open(path)?, Xxh3::new(), vec![0; 1 << 16]);
+pub fn content(path: &Path, inputs: &Inputs) -> io::Result<String> {
+    let (mut file, mut hash, mut bytes) = (inputs.open_file(path)?, Xxh3::new(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut bytes)? {
             0 => return Ok(hex(&hash)),
@@ -52,20 +113,22 @@ pub fn content(path: &Path) -> io::Result<String> {
 ///
 /// # Errors
 /// It cannot be read, or names no captures.
-pub fn captures(corpus: &Path, root: Option<&Path>) -> anyhow::Result<Vec<Entry>> {
+pub fn captures(corpus: &Path, root: Option<&Path>, inputs: &Inputs) -> anyhow::Result<Vec<Entry>> {
     let cannot = || format!("cannot read {}", corpus.display());
     let mut entries = Vec::new();
     if corpus.is_dir() {
         ensure!(root.is_none(), "--root is for a list, and {} is a folder", corpus.display());
         below(corpus, "", &mut entries).with_context(cannot)?;
     } else {
-        let text = text(corpus).with_context(cannot)?;
+        let text = text(corpus, inputs).with_context(cannot)?;
         let beside = corpus.parent().filter(|_| corpus != Path::new("-")).unwrap_or(Path::new(""));
-        let names = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        entries.extend(names.map(|name| entry(name.to_owned(), root.unwrap_or(beside).join(name))));
+        let names = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        let paths = names.filter(|line| !line.is_empty() && line[0] != b'#').map(read_name);
+        entries.extend(paths.map(|path| entry(written(path.as_os_str()), root.unwrap_or(beside).join(path))));
     }
     entries.sort();
     entries.dedup_by(|one, other| one.name == other.name);
+    entries.iter().for_each(|entry| inputs.add(&entry.path));
     ensure!(!entries.is_empty(), "no captures (.rd, .rd.gz) in {}", corpus.display());
     Ok(entries)
 }
@@ -75,13 +138,9 @@ fn entry(name: String, path: PathBuf) -> Entry {
     Entry { name, path, bytes }
 }
 
-fn text(list: &Path) -> anyhow::Result<String> {
-    let mut text = String::new();
-    let reader: Box<dyn Read> = match list == Path::new("-") {
-        true => Box::new(io::stdin()),
-        false => Box::new(File::open(list)?),
-    };
-    let read = reader.take(MAX_LIST).read_to_string(&mut text)? as u64;
+fn text(list: &Path, inputs: &Inputs) -> anyhow::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let read = inputs.open(list)?.take(MAX_LIST).read_to_end(&mut text)? as u64;
     ensure!(read < MAX_LIST, "it has {MAX_LIST} bytes or more");
     Ok(text)
 }
@@ -91,7 +150,7 @@ fn text(list: &Path) -> anyhow::Result<String> {
 fn below(folder: &Path, prefix: &str, entries: &mut Vec<Entry>) -> io::Result<()> {
     for found in fs::read_dir(folder)? {
         let found = found?;
-        let name = format!("{prefix}{}", found.file_name().to_string_lossy());
+        let name = prefix.to_owned() + &written(&found.file_name());
         if found.file_type()?.is_dir() {
             below(&found.path(), &format!("{name}/"), entries)?;
         } else if ENDINGS.iter().any(|ending| name.ends_with(ending)) && found.path().is_file() {
@@ -106,7 +165,7 @@ mod tests {
     use super::*;
 
     fn names(corpus: &Path, root: Option<&Path>) -> Vec<String> {
-        captures(corpus, root).unwrap().into_iter().map(|entry| entry.name).collect()
+        captures(corpus, root, &Inputs::default()).unwrap().into_iter().map(|entry| entry.name).collect()
     }
 
     #[test]
@@ -120,10 +179,10 @@ mod tests {
         #[cfg(unix)]
         std::os::unix::fs::symlink(path.join("in"), path.join("in/again")).unwrap();
         assert_eq!(names(&path.join("in"), None), ["a.rd", "below/b.rd.gz"]);
-        assert!(captures(&path.join("in"), Some(path)).is_err(), "a folder has no root");
+        assert!(captures(&path.join("in"), Some(path), &Inputs::default()).is_err(), "a folder has no root");
         fs::remove_file(path.join("in/a.rd")).unwrap();
         fs::remove_file(path.join("in/below/b.rd.gz")).unwrap();
-        assert!(captures(&path.join("in"), None).is_err(), "no captures");
+        assert!(captures(&path.join("in"), None, &Inputs::default()).is_err(), "no captures");
     }
 
     #[test]
@@ -132,9 +191,45 @@ mod tests {
         let list = folder.path().join("few.txt");
         fs::write(&list, "# few\nb.rd\n\n a.rd \nb.rd\n").unwrap();
         assert_eq!(names(&list, None), ["a.rd", "b.rd"]);
-        let paths =
-            |root| captures(&list, root).unwrap().into_iter().map(|entry| entry.path).collect::<Vec<_>>();
+        let paths = |root| {
+            captures(&list, root, &Inputs::default())
+                .unwrap()
+                .into_iter()
+                .map(|entry| entry.path)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(paths(None), ["a.rd", "b.rd"].map(|name| folder.path().join(name)));
         assert_eq!(paths(Some(Path::new("/there"))), ["/there/a.rd", "/there/b.rd"].map(PathBuf::from));
+    }
+
+    /// Names that are no text, or that another name looks like, are each written in a way of their own, which a list
+    /// can have.
+    #[test]
+    #[cfg(unix)]
+    fn each_name_has_a_text_of_its_own_that_a_list_can_have() {
+        let names: [&[u8]; 10] = [
+            b"\xff.rd",
+            b"\xfe.rd",
+            b"\\xff.rd",
+            b"\\x5cxff.rd",
+            b"a\\b.rd",
+            b"a\nb.rd",
+            b" a.rd",
+            b"#a.rd",
+            b"\x1b[2J.rd",
+            "\u{e4}.rd".as_bytes(),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("in")).unwrap();
+        names
+            .iter()
+            .for_each(|name| fs::write(folder.path().join("in").join(path_of(name.to_vec())), "x").unwrap());
+        let found = captures(&folder.path().join("in"), None, &Inputs::default()).unwrap();
+        assert_eq!(found.len(), names.len(), "{found:?}");
+        assert!(found.iter().all(|entry| entry.name.chars().all(is_plain)), "{found:?}");
+        let list = folder.path().join("in/list");
+        let lines: Vec<&str> = found.iter().map(|entry| entry.name.as_str()).collect();
+        fs::write(&list, lines.join("\n")).unwrap();
+        assert_eq!(captures(&list, None, &Inputs::default()).unwrap(), found);
     }
 }

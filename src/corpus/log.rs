@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, bail, ensure};
 
 use super::row::{End, Row};
-use crate::out_file::{Inputs, OutFile};
+use crate::out_file::{Inputs, OutFile, make_folder};
 
 /// Rows as they came, with what depends on the machine.
 pub const LOG: &str = "log.jsonl";
@@ -75,6 +75,16 @@ impl Log {
             log.finished = true;
         }
         Ok(log)
+    }
+
+    /// The same of a run that a command looks at: its files become inputs.
+    ///
+    /// # Errors
+    /// As [`Log::read`].
+    pub fn input(folder: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
+        [LOG, RESULTS].iter().for_each(|file| inputs.add(&folder.join(file)));
+        inputs.add_folder(&folder.join(PICTURES));
+        Self::read(folder)
     }
 
     fn scan(path: PathBuf, file: File) -> anyhow::Result<Self> {
@@ -149,9 +159,12 @@ impl Growing {
     /// without its end is cut off.
     ///
     /// # Errors
-    /// Somebody else is at it, or it cannot be written.
-    pub fn open(folder: &Path) -> anyhow::Result<(Self, Log)> {
-        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    /// Somebody else is at it, it cannot be written, or a file of it is one of `inputs`.
+    pub fn open(folder: &Path, inputs: &Inputs) -> anyhow::Result<(Self, Log)> {
+        make_folder(folder)?;
+        for file in [LOG, RESULTS].map(|name| folder.join(name)) {
+            inputs.refuse(&file).with_context(|| format!("cannot write {}", file.display()))?;
+        }
         let path = folder.join(LOG);
         let cannot = || format!("cannot write {}", path.display());
         let file =
@@ -256,7 +269,7 @@ mod tests {
     #[test]
     fn rows_are_read_side_by_side() {
         let folder = tempfile::tempdir().unwrap();
-        let (growing, _) = Growing::open(folder.path()).unwrap();
+        let (growing, _) = Growing::open(folder.path(), &Inputs::default()).unwrap();
         let names: Vec<String> = (0..200).map(|n| "x".repeat(n % 50) + &n.to_string()).collect();
         names.iter().for_each(|name| growing.add(&row(name.clone())).unwrap());
         let log = Log::read(folder.path()).unwrap();
@@ -272,14 +285,19 @@ mod tests {
     #[test]
     fn a_run_has_one_writer_and_loses_its_torn_line() {
         let folder = tempfile::tempdir().unwrap();
-        let (growing, _) = Growing::open(folder.path()).unwrap();
+        let (growing, _) = Growing::open(folder.path(), &Inputs::default()).unwrap();
         growing.add(&row("a".to_owned())).unwrap();
-        assert!(Growing::open(folder.path()).unwrap_err().to_string().contains("another process is writing"));
+        assert!(
+            Growing::open(folder.path(), &Inputs::default())
+                .unwrap_err()
+                .to_string()
+                .contains("another process is writing")
+        );
         drop(growing);
         let path = folder.path().join(LOG);
         let torn = fs::read_to_string(&path).unwrap() + "no row\n{\"name\":";
         fs::write(&path, torn).unwrap();
-        let (growing, log) = Growing::open(folder.path()).unwrap();
+        let (growing, log) = Growing::open(folder.path(), &Inputs::default()).unwrap();
         assert_eq!((log.rows.len(), log.damaged), (1, 1));
         growing.add(&row("b".to_owned())).unwrap();
         assert_eq!(Log::read(folder.path()).unwrap().rows.len(), 2);
@@ -289,7 +307,7 @@ mod tests {
     #[test]
     fn results_say_which_rows_count() {
         let folder = tempfile::tempdir().unwrap();
-        let (growing, _) = Growing::open(folder.path()).unwrap();
+        let (growing, _) = Growing::open(folder.path(), &Inputs::default()).unwrap();
         ["a", "b"].iter().for_each(|name| growing.add(&row((*name).to_owned())).unwrap());
         growing.finish(["b".to_owned()]).unwrap();
         let log = Log::read(folder.path()).unwrap();

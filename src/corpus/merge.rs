@@ -1,13 +1,13 @@
 //! `corpus merge`: one run of those of its parts.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 
 use super::log::{LOG, Log, RESULTS, copy_pictures, write_rows};
-use crate::out_file::Inputs;
+use crate::options::Shared;
+use crate::out_file::make_folder;
 use crate::status::{Failure, Status};
 
 /// Arguments of `corpus merge`.
@@ -25,23 +25,21 @@ pub struct Args {
 ///
 /// # Errors
 /// A run is not there or not finished, two have different results of a capture, or I/O.
-pub fn run(args: &Args) -> anyhow::Result<Status> {
-    let mut inputs = Inputs::default();
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut logs = Vec::new();
     for folder in &args.runs {
-        let log = Log::read(folder)?;
+        let log = Log::input(folder, &shared.inputs)?;
         ensure!(log.finished, "{} has not come to its end: run the same command again", folder.display());
-        [LOG, RESULTS].iter().for_each(|file| inputs.add(&folder.join(file)));
         logs.push(log);
     }
+    make_folder(&args.output)?;
     let holders = holders(args, &logs)?;
-    fs::create_dir_all(&args.output).with_context(|| format!("cannot create {}", args.output.display()))?;
     for (name, holder) in &holders {
         copy_pictures(&logs[*holder].row(name)?, &args.runs[*holder], &args.output)?;
     }
     let rows = || holders.iter().map(|(name, holder)| logs[*holder].row(name));
-    write_rows(&args.output.join(LOG), rows(), &inputs)?;
-    write_rows(&args.output.join(RESULTS), rows().map(|row| Ok(row?.anywhere())), &inputs)?;
+    write_rows(&args.output.join(LOG), rows(), &shared.inputs)?;
+    write_rows(&args.output.join(RESULTS), rows().map(|row| Ok(row?.anywhere())), &shared.inputs)?;
     Ok(Status::Fine)
 }
 

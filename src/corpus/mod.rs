@@ -60,9 +60,9 @@ pub enum What {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     match &args.what {
         What::Run(args) => run::run(args, shared),
-        What::Merge(args) => merge::run(args),
+        What::Merge(args) => merge::run(args, shared),
         What::Compare(args) => compare::run(args, shared),
-        What::Coverage(args) => coverage::run(args),
+        What::Coverage(args) => coverage::run(args, shared),
         What::Reduce(args) => cover::run(args, shared),
         What::Play(args) => {
             system::end_with_parent();

@@ -22,9 +22,11 @@ use super::row::{End, Row};
 use super::system;
 use crate::limits::amount;
 use crate::options::Shared;
+use crate::out_file::Inputs;
 use crate::progress::rated;
 use crate::shard::{Sharding, heaviest_first};
 use crate::status::Status;
+use crate::terminal::{self, Shown};
 
 /// What a shell says of a command that ctrl-C ended.
 const INTERRUPTED: i32 = 130;
@@ -81,6 +83,7 @@ struct Work<'a> {
     /// Rows of this run that are there already.
     known: &'a Log,
     out: Growing,
+    inputs: &'a Inputs,
     next: AtomicUsize,
     stop: &'a AtomicBool,
     bar: ProgressBar,
@@ -105,7 +108,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let earlier: Vec<(PathBuf, Log)> = earlier.collect::<anyhow::Result<_>>()?;
     let (entries, names) = entries(args, &earlier, shared)?;
     let binary = args.binary.clone().map_or_else(env::current_exe, Ok)?;
-    let (out, known) = Growing::open(&args.output)?;
+    let (out, known) = Growing::open(&args.output, &shared.inputs)?;
     if known.damaged > 0 {
         shared.warn(format_args!("{} lines of the log are no rows: their captures run again", known.damaged));
     }
@@ -118,6 +121,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         earlier: &earlier,
         known: &known,
         out,
+        inputs: &shared.inputs,
         next: AtomicUsize::new(0),
         stop: &stop,
         bar: rated(entries.len() as u64, shared),
@@ -130,7 +134,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let tally = tally.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     if stop.load(Ordering::Relaxed) {
         let (done, all) = (tally.kept + tally.taken_over + tally.played, entries.len());
-        eprintln!("a4emu: interrupted after {done} of {all}; the same command goes on from here");
+        terminal::say(format_args!("interrupted after {done} of {all}; the same command goes on from here"));
         std::process::exit(INTERRUPTED);
     }
     let log = out.finish(names)?;
@@ -143,7 +147,7 @@ fn entries(
     earlier: &[(PathBuf, Log)],
     shared: &Shared,
 ) -> anyhow::Result<(Vec<Entry>, Vec<String>)> {
-    let entries = captures(&args.corpus, args.root.as_deref())?;
+    let entries = captures(&args.corpus, args.root.as_deref(), &shared.inputs)?;
     let guess = Expected::of(earlier);
     let shard = args.sharding.shard(shared)?;
     let mut entries = shard.of(entries, |entry| &entry.name, |entry| guess.ms(entry));
@@ -201,7 +205,8 @@ fn jobs(args: &Args) -> usize {
 
 /// Names what results depend on beside the capture: the binary and the options.
 fn key(args: &Args, shared: &Shared, binary: &Path) -> anyhow::Result<String> {
-    let content = content(binary).with_context(|| format!("cannot read {}", binary.display()))?;
+    let content =
+        content(binary, &shared.inputs).with_context(|| format!("cannot read {}", binary.display()))?;
     let options = args.play.arguments();
     let limits = (args.timeout, args.process_memory, args.pictures, shared.strict);
     let mut hash = Xxh3::new();
@@ -223,7 +228,7 @@ impl Work<'_> {
             Ok(())
         };
         thread::scope(|scope| {
-            let jobs: Vec<_> = (0..jobs(self.args)).map(|_| scope.spawn(job)).collect();
+            let jobs: Vec<_> = (0..jobs(self.args).min(entries.len())).map(|_| scope.spawn(job)).collect();
             let ends =
                 jobs.into_iter().map(|job| job.join().unwrap_or_else(|_| anyhow::bail!("a job ended")));
             ends.collect::<Vec<_>>().into_iter().collect()
@@ -236,7 +241,7 @@ impl Work<'_> {
 
     /// The row of a capture: the one that is there, an earlier run's, or a new one.
     fn one(&self, entry: &Entry) -> anyhow::Result<()> {
-        let content = match content(&entry.path) {
+        let content = match content(&entry.path, self.inputs) {
             Ok(content) => content,
             Err(error) => return self.keep(&unreadable(entry, &error), |tally| tally.played += 1),
         };
@@ -286,12 +291,12 @@ fn unreadable(entry: &Entry, error: &io::Error) -> Row {
 
 /// Says what was not played, and how many were.
 fn tell(log: &Log, entries: &[Entry], tally: Tally) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = terminal::text();
     let mut names: Vec<&String> = entries.iter().map(|entry| &entry.name).collect();
     names.sort();
     for name in names.iter().filter(|name| log.rows[name.as_str()].end != End::Played) {
         let row = log.row(name)?;
-        writeln!(out, "{name}: {}: {}", row.end.words(), row.cause.unwrap_or_default())?;
+        writeln!(out, "{name}: {}: {}", row.end.words(), Shown(row.cause.unwrap_or_default()))?;
     }
     write!(out, "{} captures", entries.len())?;
     for end in End::ALL {
@@ -302,5 +307,5 @@ fn tell(log: &Log, entries: &[Entry], tally: Tally) -> anyhow::Result<()> {
     }
     let Tally { kept, taken_over, played, .. } = tally;
     writeln!(out, "; {played} run now, {kept} were there, {taken_over} taken over")?;
-    Ok(())
+    Ok(out.flush()?)
 }

@@ -1,6 +1,6 @@
 //! One capture, played in this process: what `corpus run` starts for each.
 
-use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -19,9 +19,10 @@ use crate::fault::{Place, Trouble};
 use crate::gpu::Gpu;
 use crate::inspect::{Draw, Shaders};
 use crate::options::{Shared, Threads, open_capture};
-use crate::out_file::{Inputs, OutFile};
+use crate::out_file::{Inputs, OutFile, make_folder};
 use crate::picture::{self, Picture, Texel};
 use crate::status::Status;
+use crate::terminal;
 use crate::validate::Watch;
 
 /// Arguments of `corpus play`.
@@ -57,7 +58,9 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let played = args.threads.run(|| play(args, shared))?;
     let answer =
         Answer { played, ms: start.elapsed().as_secs_f64() * 1e3, peak_bytes: super::system::peak_bytes() };
-    println!("{}", serde_json::to_string(&answer)?);
+    let mut out = terminal::bytes();
+    writeln!(out, "{}", serde_json::to_string(&answer)?)?;
+    out.flush()?;
     Ok(Status::Fine)
 }
 
@@ -69,7 +72,7 @@ fn play(args: &Args, shared: &Shared) -> anyhow::Result<Played> {
     }
     let mut coverage = options.coverage.then(Coverage::default);
     let mut watch = options.validate.then(Watch::default);
-    let mut eye = Eye::new(options.pictures_to.clone())?;
+    let mut eye = Eye::new(options.pictures_to.clone(), &shared.inputs)?;
     let mut hashed = Hashed { shaders: Shaders::default(), hashes: Vec::new() };
     let mut tee = Tee(vec![&mut eye]);
     tee.0.extend(coverage.as_mut().map(|coverage| coverage as &mut dyn Observer));
@@ -162,17 +165,22 @@ struct Eye {
     frames: Vec<Frame>,
     /// Where pictures go, if they are kept.
     folder: Option<PathBuf>,
+    inputs: Inputs,
     /// What all pictures together may take; apart from the run's, so that one that was cut off shows what it drew.
     budget: Budget,
     problem: Option<anyhow::Error>,
 }
 
 impl Eye {
-    fn new(folder: Option<PathBuf>) -> anyhow::Result<Self> {
-        if let Some(folder) = &folder {
-            fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        }
-        Ok(Self { frames: Vec::new(), folder, budget: Budget::default(), problem: None })
+    fn new(folder: Option<PathBuf>, inputs: &Inputs) -> anyhow::Result<Self> {
+        folder.as_deref().map_or(Ok(()), make_folder)?;
+        Ok(Self {
+            frames: Vec::new(),
+            folder,
+            inputs: inputs.clone(),
+            budget: Budget::default(),
+            problem: None,
+        })
     }
 
     /// Size and hash of the picture of `written`, if there is one.
@@ -184,7 +192,7 @@ impl Eye {
         }
         let hash = picture.hash();
         if let Some(folder) = &self.folder {
-            keep(&folder.join(format!("{hash}.png")), &picture)?;
+            keep(&folder.join(format!("{hash}.png")), &picture, &self.inputs)?;
         }
         Ok(Some((size, hash)))
     }
@@ -212,11 +220,11 @@ impl Eye {
 }
 
 /// Writes a picture, unless it is there: its name says what is in it.
-fn keep(path: &Path, picture: &Picture<'_>) -> anyhow::Result<()> {
+fn keep(path: &Path, picture: &Picture<'_>, inputs: &Inputs) -> anyhow::Result<()> {
     if path.exists() {
         return Ok(());
     }
-    let mut out = OutFile::create(path, &Inputs::default())?;
+    let mut out = OutFile::create(path, inputs)?;
     picture.write(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
     out.finish()
 }

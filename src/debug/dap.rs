@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::session::Session;
 use super::subject::Subject;
 use crate::status::Status;
+use crate::terminal;
 use adapter::Adapter;
 use wire::{Request, Wire};
 
@@ -42,7 +43,7 @@ fn capabilities() -> Value {
 /// # Errors
 /// The client does not speak the protocol, or went away.
 pub fn serve(launch: impl Fn(&Value, Begin<'_>) -> anyhow::Result<Status>) -> anyhow::Result<Status> {
-    let mut wire = Wire::new(io::stdin().lock(), io::stdout().lock());
+    let mut wire = Wire::new(io::stdin().lock(), terminal::bytes());
     let mut lines_from = 1;
     while let Some(request) = wire.receive().context("debug adapter protocol")? {
         match request.command.as_str() {

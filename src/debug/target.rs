@@ -1,11 +1,13 @@
 //! Which warp is debugged, and how the capture gets there.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use a4emu_decoder::capture::Ahead;
 use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 
+use super::below::{Lane, Sample};
 use super::session::Session;
 use super::subject::{Subject, lane_names};
 use crate::cp::{Call, Engine, Flow, Renderer, Silent};
@@ -20,6 +22,7 @@ use crate::options::{Shared, open_capture};
 use crate::pass::Pass;
 use crate::selection::{Draws, Numbering, Position};
 use crate::status::{Failure, Status, status_of};
+use crate::terminal;
 
 /// A stage whose shader can be stepped through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
@@ -82,8 +85,8 @@ pub struct Target {
     #[arg(long, value_name = "N", requires = "pixel", help_heading = "Place")]
     pub primitive: Option<u32>,
     /// With --pixel: the sample, where the shader runs for each (default: the first that is covered)
-    #[arg(long, value_name = "N", requires = "pixel", help_heading = "Place", value_parser = clap::value_parser!(u8).range(..4))]
-    pub sample: Option<u8>,
+    #[arg(long, value_name = "N", requires = "pixel", help_heading = "Place")]
+    pub sample: Option<Sample>,
     /// The N-th vertex that the draw lists (vs), or the N-th point of the tessellator (ds)
     #[arg(long, value_name = "N", group = "place", help_heading = "Place")]
     pub vertex: Option<u32>,
@@ -94,8 +97,8 @@ pub struct Target {
     #[arg(long, value_name = "N", group = "place", help_heading = "Place")]
     pub warp: Option<u32>,
     /// Lane to look at first (default: the one of the place, or the first that runs)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..32), help_heading = "Place")]
-    pub lane: Option<u8>,
+    #[arg(long, value_name = "N", help_heading = "Place")]
+    pub lane: Option<Lane>,
     /// Bounds of the run up to there and of the steps from there
     #[command(flatten)]
     pub limits: Limits,
@@ -110,11 +113,11 @@ struct LaunchArguments {
     stage: Option<StageName>,
     pixel: Option<Position>,
     primitive: Option<u32>,
-    sample: Option<u8>,
+    sample: Option<Sample>,
     vertex: Option<u32>,
     invocation: Option<[u32; 3]>,
     warp: Option<u32>,
-    lane: Option<u8>,
+    lane: Option<Lane>,
 }
 
 impl Target {
@@ -148,7 +151,7 @@ impl Target {
     }
 
     fn place(&self) -> Place {
-        let sample = self.sample.map(usize::from);
+        let sample = self.sample.map(Sample::get);
         let pixel = |Position(at): Position| Place::Pixel {
             at: at.map(|n| n as i32),
             primitive: self.primitive,
@@ -169,9 +172,23 @@ impl Target {
         work: impl FnOnce(Session<'_>, &Subject) -> io::Result<()>,
     ) -> anyhow::Result<Status> {
         let capture = self.capture.as_deref().context("which capture?")?;
+        self.reach_in(capture, || open_capture(capture, shared), shared, work)
+    }
+
+    /// The same in the capture called `capture`, whose sections `open` gives.
+    ///
+    /// # Errors
+    /// As [`Target::reach`].
+    pub fn reach_in(
+        &self,
+        capture: &Path,
+        open: impl FnOnce() -> anyhow::Result<Ahead>,
+        shared: &Shared,
+        work: impl FnOnce(Session<'_>, &Subject) -> io::Result<()>,
+    ) -> anyhow::Result<Status> {
         let draw = self.draw.context("which draw? (--draw N, or f3 for frame draw 3)")?;
         let mut playback = self.limits.playback_of_many(capture, SHARES);
-        let sections = open_capture(capture, shared)?;
+        let sections = open()?;
         let none = Err(anyhow!("the capture has no draw {draw}"));
         let mut reaching = Reaching { target: self, shared, draw, work: Some(work), result: none };
         playback.run(sections, &mut reaching, &mut Silent);
@@ -210,7 +227,7 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
         let look = |launch: Launch<'_>| {
             if let Some(work) = work.take() {
                 let within = |session: Session<'_>, subject: &Subject| work(session.within(budget), subject);
-                done = with_session(launch, name, lane.map(usize::from), shared, within);
+                done = with_session(launch, name, lane.map(Lane::get), shared, within);
             }
         };
         let looked = match (call, stage) {
@@ -281,7 +298,7 @@ fn with_session(
     let lane = lane.or(placed).unwrap_or(first);
     let subject = Subject::ir3(name, words, lane, lane_names(&warp, pixels.as_ref()));
     if !shared.quiet {
-        eprintln!("{}", place_text(pixels.as_ref(), subject.lane_name(lane)));
+        terminal::say_plainly(place_text(pixels.as_ref(), subject.lane_name(lane)));
     }
     work(Session::new(program, &subject.lines, warp, environment), &subject)
 }

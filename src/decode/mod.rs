@@ -114,10 +114,10 @@ impl Args {
         })
     }
 
-    fn output(&self) -> Output<'static> {
+    fn output(&self, shared: &Shared) -> Output<'static> {
         match self.format {
-            Format::Text | Format::Summary => Output::paged(),
-            Format::Jsonl => Output::stdout(),
+            Format::Text | Format::Summary => Output::paged(Palette::new(shared.color).colours()),
+            Format::Jsonl => Output::json(),
         }
     }
 
@@ -168,7 +168,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     for path in &args.captures {
         let name = path.display().to_string();
         let decoded = open_capture(path, shared)
-            .and_then(|sections| decode(sections, &name, args, shared, args.output()));
+            .and_then(|sections| decode(sections, &name, args, shared, args.output(shared)));
         match decoded {
             Ok(decoded) => status = status.worse(decoded),
             Err(error) => status = status.and(Err(error)),

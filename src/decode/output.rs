@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use anstyle::{AnsiColor, Style};
 
 use crate::options::When;
+use crate::terminal::{self, Colours};
 
 const BUFFER: usize = 1 << 16;
 
@@ -52,6 +53,11 @@ impl Palette {
         if choice { Self::coloured() } else { Self::default() }
     }
 
+    /// Whether a listing with it has colours.
+    pub fn colours(&self) -> Colours {
+        if self.name == Style::new() { Colours::Escaped } else { Colours::Kept }
+    }
+
     fn coloured() -> Self {
         Self {
             heading: AnsiColor::Yellow.on_default().bold(),
@@ -92,15 +98,23 @@ impl<'a> Output<'a> {
     }
 
     /// To stdout.
-    pub fn stdout() -> Self {
-        Self::new(Box::new(io::stdout().lock()))
+    pub fn stdout(colours: Colours) -> Self {
+        Self::new(Box::new(terminal::text().with(colours)))
+    }
+
+    /// To stdout, as it is.
+    pub fn json() -> Self {
+        Self::new(Box::new(terminal::bytes()))
     }
 
     /// To stdout; on a terminal through the user's pager.
-    pub fn paged() -> Self {
+    pub fn paged(colours: Colours) -> Self {
         match io::stdout().is_terminal().then(spawn_pager).flatten() {
-            None => Self::stdout(),
-            Some((pager, stdin)) => Self { pager: Some(pager), ..Self::new(stdin) },
+            None => Self::stdout(colours),
+            Some((pager, stdin)) => {
+                let stdin = Box::new(terminal::Text::new(stdin).with(colours));
+                Self { pager: Some(pager), ..Self::new(stdin) }
+            }
         }
     }
 

@@ -22,6 +22,7 @@ use crate::draw::DrawCall;
 use crate::fault::{Place, Trouble};
 use crate::gpu::Gpu;
 use crate::regfile::RegFile;
+use crate::terminal::Shown;
 
 /// Raw dwords on a line.
 const DWORDS_PER_LINE: usize = 8;
@@ -198,7 +199,8 @@ impl Sink for Text<'_> {
         let Submit { index, address, dwords, command } = submit;
         writeln!(
             self.out,
-            "\n{heading}submit {index}{heading:#}: {dwords} dwords at {address:08x}, {command}"
+            "\n{heading}submit {index}{heading:#}: {dwords} dwords at {address:08x}, {}",
+            Shown(command)
         )
     }
 

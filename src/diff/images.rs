@@ -16,7 +16,7 @@ use crate::gpu::Gpu;
 use crate::inspect::canvas::{Attachment, Canvas, Image, Which};
 use crate::inspect::{Draw, Shaders};
 use crate::options::Shared;
-use crate::out_file::{Inputs, OutFile};
+use crate::out_file::{OutFile, make_folder};
 use crate::pass::Pass;
 use crate::picture::{Alpha, Kind};
 use crate::status::Status;
@@ -156,7 +156,7 @@ pub fn add(
     folder: &Path,
     shared: &Shared,
 ) -> anyhow::Result<Status> {
-    std::fs::create_dir_all(folder)?;
+    make_folder(folder)?;
     let chosen = chosen(report, sides, pairs);
     if chosen.is_empty() {
         return Ok(Status::Fine);
@@ -175,8 +175,6 @@ pub fn add(
         }
         canvases.push(painter.canvases);
     }
-    let mut inputs = Inputs::of(players[0].capture().name());
-    inputs.add(players[1].capture().name());
     let mut pictures = Vec::new();
     for (pair, [a, b]) in chosen {
         let of_a = canvases[0].range((a, String::new())..(a + 1, String::new()));
@@ -188,7 +186,7 @@ pub fn add(
             if picture.pixels > 0 {
                 let file = format!("{}-{}.png", name.replace(" ~ ", "-"), target.replace(' ', ""));
                 let file = folder.join(file);
-                let mut out = OutFile::create(&file, &inputs)?;
+                let mut out = OutFile::create(&file, &shared.inputs)?;
                 difference(&old, &new).write_png(&mut out)?;
                 out.finish()?;
                 picture.file = Some(file);

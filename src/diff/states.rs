@@ -1,6 +1,5 @@
 //! Two state files, or a state file and a capture: register state draw by draw.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -61,7 +60,7 @@ fn write_differences(out: &mut dyn Write, found: &[Difference]) -> io::Result<()
 
 /// The state in a state file, or that which a capture replays to.
 fn load(path: &Path, args: &Args, shared: &Shared) -> anyhow::Result<(State, Status)> {
-    match state_text(path)? {
+    match state_text(path, shared)? {
         Some(text) => {
             let state = golden::parse(&text).with_context(|| path.display().to_string())?;
             Ok((state, Status::Fine))
@@ -74,17 +73,14 @@ fn load(path: &Path, args: &Args, shared: &Shared) -> anyhow::Result<(State, Sta
 ///
 /// # Errors
 /// It cannot be read.
-pub fn is_state(path: &Path) -> anyhow::Result<bool> {
-    Ok(state_text(path)?.is_some())
+pub fn is_state(path: &Path, shared: &Shared) -> anyhow::Result<bool> {
+    Ok(state_text(path, shared)?.is_some())
 }
 
 /// The text at `path` if it begins as a state file does.
-fn state_text(path: &Path) -> anyhow::Result<Option<String>> {
-    if path == Path::new("-") {
-        return Ok(None);
-    }
+fn state_text(path: &Path, shared: &Shared) -> anyhow::Result<Option<String>> {
     let cannot = || format!("cannot read {}", path.display());
-    let mut file = File::open(path).with_context(cannot)?;
+    let mut file = shared.inputs.open(path).with_context(cannot)?;
     let mut start = Vec::new();
     Read::by_ref(&mut file).take(golden::MAGIC.len() as u64).read_to_end(&mut start).with_context(cannot)?;
     if start != golden::MAGIC.as_bytes() {

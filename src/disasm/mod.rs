@@ -5,8 +5,7 @@
 mod cut;
 mod prelude;
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::asm::{Rest, disassemble_into};
@@ -20,7 +19,7 @@ use crate::fault::Trouble;
 use crate::gpu::Chip;
 use crate::limits::Limits;
 use crate::options::Shared;
-use crate::out_file::{Inputs, OutFile};
+use crate::out_file::OutFile;
 use crate::selection::Selection;
 use crate::status::{Failure, Status};
 
@@ -97,7 +96,7 @@ pub fn source_of(capture: &[u8]) -> anyhow::Result<String> {
 
 /// Writes the source of `capture`.
 fn write(args: &Args, capture: &[u8], shared: &Shared) -> anyhow::Result<Status> {
-    let mut out = OutFile::create(&args.output, &Inputs::of(&args.capture))?;
+    let mut out = OutFile::create(&args.output, &shared.inputs)?;
     let named = writeln!(out, "// {}{}", args.capture.display(), kept(args.selection));
     let mut budget = args.limits.work.budget(BASE + UNITS_PER_BYTE * capture.len() as u64);
     let foreign = args.limits.foreign();
@@ -151,10 +150,7 @@ fn kept(Selection { submit, draw }: Selection) -> String {
 
 /// The unpacked bytes, as many as are taken; of a damaged gzip stream those before the damage.
 fn unpacked(path: &Path, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
-    match path == Path::new("-") {
-        true => unpack(BufReader::new(io::stdin()), limit, shared),
-        false => unpack(BufReader::new(File::open(path)?), limit, shared),
-    }
+    unpack(BufReader::new(shared.inputs.open(path)?), limit, shared)
 }
 
 /// The unpacked bytes of `packed`, at most `limit`; of a damaged gzip stream those before the damage, with the status

@@ -9,13 +9,14 @@ mod register;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
 use crate::register_names::{Asked, find};
 use crate::status::{Failure, Status};
+use crate::terminal::{self, Form};
 use crate::validate::rules::Id;
 use a4emu_decoder::regs::lookup;
 use guess::Guessed;
@@ -68,7 +69,7 @@ fn registers(args: &Args, what: &str) -> anyhow::Result<()> {
     let registers: Vec<Register> = found.iter().map(|asked| Register::new(asked, value)).collect();
     let several = registers.len() > 1 && value.is_none() && found.iter().all(|asked| asked.field.is_none());
     match several && !args.json {
-        true => put(registers.iter().map(Register::line).map(|line| line + "\n")),
+        true => put(Form::Lines, registers.iter().map(Register::line).map(|line| line + "\n")),
         false => put_all(args, "registers", &registers),
     }
 }
@@ -139,13 +140,13 @@ pub fn value_of(text: &str) -> anyhow::Result<u32> {
 
 fn put_all<T: Serialize + Display>(args: &Args, name: &str, all: &[T]) -> anyhow::Result<()> {
     match args.json {
-        true => put([serde_json::to_string(&BTreeMap::from([(name, all)]))? + "\n"]),
-        false => put(all),
+        true => put(Form::Json, [serde_json::to_string(&BTreeMap::from([(name, all)]))? + "\n"]),
+        false => put(Form::Lines, all),
     }
 }
 
-fn put(texts: impl IntoIterator<Item = impl Display>) -> anyhow::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
+fn put(form: Form, texts: impl IntoIterator<Item = impl Display>) -> anyhow::Result<()> {
+    let mut out = terminal::stdout(form);
     for text in texts {
         write!(out, "{text}")?;
     }

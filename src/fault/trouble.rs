@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 use super::{Client, Fault, Miss, Missing, Place};
 use crate::options::Shared;
 use crate::status::{Failure, Status};
+use crate::terminal;
 
 /// Different reports of one run that are kept; more are only counted.
 const MAX_KEPT: usize = 1000;
@@ -278,8 +279,10 @@ impl Report {
             let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
             match (trouble.severity(), trouble) {
                 (Severity::Warning, _) => shared.warn(format_args!("{name}: {at}: {trouble}{times}")),
-                (_, Trouble::Io(_) | Trouble::Container(_)) => eprintln!("a4emu: {name}: {trouble}{times}"),
-                _ => eprintln!("a4emu: {name}: {at}: {trouble}{times}"),
+                (_, Trouble::Io(_) | Trouble::Container(_)) => {
+                    terminal::say(format_args!("{name}: {trouble}{times}"));
+                }
+                _ => terminal::say(format_args!("{name}: {at}: {trouble}{times}")),
             }
         }
         if self.troubles.dropped > 0 {

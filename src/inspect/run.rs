@@ -1,13 +1,12 @@
 //! Which runs a draw has, and a run of the capture that stops at each of them.
 
-use std::io::{self, Cursor, Read};
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use a4emu_decoder::capture::{Ahead, Sections};
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use hashbrown::HashMap;
-use tempfile::NamedTempFile;
 
 use super::draw::Key;
 use crate::budget::Work;
@@ -15,7 +14,8 @@ use crate::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use crate::draw;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
-use crate::options::{Shared, open_capture_as};
+use crate::options::{Shared, open_capture, sections_of};
+use crate::out_file::Kept;
 use crate::selection::{Draws, Numbering, Selection};
 use crate::status::{Failure, Status};
 
@@ -31,10 +31,7 @@ const LOOK: u64 = 1 << 14;
 /// Runs that an answer takes, which share what the limits allow: one finds the draws that are meant, one looks at them.
 pub const RUNS: u32 = 2;
 
-/// Bytes of a capture on stdin that are kept for further runs.
-const MAX_STDIN: u64 = 2 << 30;
-
-/// A capture that can be read more than once: stdin is kept in a file.
+/// A capture that can be read more than once: what comes from stdin, a pipe or a device is kept.
 #[derive(Clone, Debug)]
 pub struct Capture {
     name: PathBuf,
@@ -46,8 +43,8 @@ pub struct Capture {
 enum Held {
     /// In the file of its name.
     File,
-    /// In one that goes with it.
-    Kept(Arc<NamedTempFile>),
+    /// In one without a name.
+    Kept(Kept),
     /// In memory.
     Bytes(Arc<[u8]>),
 }
@@ -56,12 +53,9 @@ impl Capture {
     /// The capture at `name`; `-` is stdin.
     ///
     /// # Errors
-    /// It cannot be kept.
-    pub fn new(name: &Path) -> anyhow::Result<Self> {
-        let held = match name == Path::new("-") {
-            true => Held::Kept(Arc::new(keep(io::stdin().lock(), MAX_STDIN)?)),
-            false => Held::File,
-        };
+    /// It cannot be opened, or not be kept.
+    pub fn new(name: &Path, shared: &Shared) -> anyhow::Result<Self> {
+        let held = shared.inputs.keep(name)?.map_or(Held::File, Held::Kept);
         Ok(Self { name: name.to_owned(), held })
     }
 
@@ -75,27 +69,17 @@ impl Capture {
         &self.name
     }
 
-    /// Where it can be opened; nothing if it is in memory.
-    pub fn path(&self) -> Option<&Path> {
-        match &self.held {
-            Held::File => Some(&self.name),
-            Held::Kept(file) => Some(file.path()),
-            Held::Bytes(_) => None,
-        }
-    }
-
     /// All of it, as it is kept.
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn bytes(&self) -> anyhow::Result<Arc<[u8]>> {
-        match (&self.held, self.path()) {
-            (Held::Bytes(bytes), _) => Ok(bytes.clone()),
-            (_, path) => {
-                let path = path.unwrap_or(&self.name);
-                Ok(std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?.into())
-            }
-        }
+    pub fn bytes(&self, shared: &Shared) -> anyhow::Result<Arc<[u8]>> {
+        let bytes = match &self.held {
+            Held::Bytes(bytes) => return Ok(bytes.clone()),
+            Held::File => shared.inputs.read(&self.name),
+            Held::Kept(kept) => read_all(kept),
+        };
+        Ok(bytes.with_context(|| format!("cannot read {}", self.name.display()))?.into())
     }
 
     /// Its sections, from the first.
@@ -103,23 +87,21 @@ impl Capture {
     /// # Errors
     /// It cannot be opened or read.
     pub fn sections(&self, shared: &Shared) -> anyhow::Result<Ahead> {
-        if let Held::Bytes(bytes) = &self.held {
-            let sections = Sections::new(Cursor::new(bytes.clone()));
-            return Ok(Ahead::new(sections.with_context(|| self.name.display().to_string())?));
+        match &self.held {
+            Held::File => open_capture(&self.name, shared),
+            Held::Kept(kept) => sections_of(&self.name, Box::new(kept.reader()), 0, shared),
+            Held::Bytes(bytes) => {
+                let sections = Sections::new(Cursor::new(bytes.clone()));
+                Ok(Ahead::new(sections.with_context(|| self.name.display().to_string())?))
+            }
         }
-        open_capture_as(&self.name, self.path().unwrap_or(&self.name), shared)
     }
 }
 
-/// Keeps what `input` holds, which is at most `limit` bytes, in a file.
-fn keep(input: impl Read, limit: u64) -> anyhow::Result<NamedTempFile> {
-    let mut kept = NamedTempFile::new().context("cannot keep stdin")?;
-    let bytes = io::copy(&mut input.take(limit + 1), &mut kept).context("cannot keep stdin")?;
-    ensure!(
-        bytes <= limit,
-        "the capture on stdin has more than {limit} bytes: too many to keep for another run"
-    );
-    Ok(kept)
+fn read_all(kept: &Kept) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    kept.reader().read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The runs that a draw's name means.
@@ -272,19 +254,5 @@ impl<L: Look> Engine for Looking<'_, L> {
         draw::flush(gpu);
         self.look.after(gpu, call);
         if self.runs.is_last(call) { Flow::Stop } else { flow }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_more_of_stdin_is_kept_than_the_limit() {
-        let input = [7; 100];
-        let kept = keep(&input[..], 100).expect("it fits");
-        assert_eq!(std::fs::read(kept.path()).expect("a file"), input);
-        let refused = keep(io::repeat(0), 100).map(drop).expect_err("without end");
-        assert!(refused.to_string().contains("more than 100 bytes"), "{refused}");
     }
 }

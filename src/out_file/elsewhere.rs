@@ -2,19 +2,35 @@
 
 use std::fs::{self, File, Metadata};
 use std::io;
+use std::os::windows::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Which file it is, links followed.
 pub type Identity = PathBuf;
 
-/// The file at `path`; `None` if it is none that can be written over.
-pub fn file(path: &Path, metadata: &Metadata) -> Option<Identity> {
-    metadata.is_file().then(|| fs::canonicalize(path).ok()).flatten()
+/// The file at `path`.
+pub fn identity(path: &Path, _: &Metadata) -> Option<Identity> {
+    fs::canonicalize(path).ok()
 }
 
 /// The file that stdin reads is not known.
-pub fn stdin() -> Option<Identity> {
+pub fn stdin() -> Option<Metadata> {
     None
+}
+
+/// Whether what was read of it once does not come again.
+pub fn runs_dry(metadata: &Metadata) -> bool {
+    !metadata.is_file()
+}
+
+/// Reads of `file` from byte `at` on, wherever others are in it.
+pub fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    file.seek_read(buffer, at)
+}
+
+/// Whose a file is, is not known.
+pub fn is_own(_: &Metadata) -> bool {
+    false
 }
 
 /// Permissions are left to the folder.

@@ -51,15 +51,15 @@ pub fn draw(
     mut budget: Budget,
     shared: &Shared,
 ) -> anyhow::Result<Status> {
-    let mut reach = Reach::new(path, include);
-    let scene = Scene::read(path)?;
+    let mut reach = Reach::new(path, include, &shared.inputs);
+    let scene = Scene::read(path, &shared.inputs)?;
     let draws: Vec<_> = scene.draw.iter().map(|draw| draw.load(&mut reach)).collect::<Result<_, _>>()?;
     let mut framebuffer = Framebuffer::new(&scene);
     for (draw, loaded) in scene.draw.iter().zip(&draws) {
         let func = if draw.depth { CompareFunc::FUNC_LESS } else { CompareFunc::FUNC_ALWAYS };
         framebuffer.draw(loaded, func, MAX_HELD, &mut budget);
     }
-    Ok(cut_status(&budget, shared).and(framebuffer.write(png, &reach.inputs)))
+    Ok(cut_status(&budget, shared).and(framebuffer.write(png, &shared.inputs)))
 }
 
 /// Pixels of work that one here is: each is tested and written on its own. Measured.
@@ -286,8 +286,8 @@ mod tests {
     fn triangles_without_room_are_not_lost_silently() {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/captures/pico"));
         let path = folder.join("triangle.toml");
-        let scene = Scene::read(&path).unwrap();
-        let loaded = scene.draw[0].load(&mut Reach::new(&path, &[])).unwrap();
+        let scene = Scene::read(&path, &Inputs::default()).unwrap();
+        let loaded = scene.draw[0].load(&mut Reach::new(&path, &[], &Inputs::default())).unwrap();
         for (room, cut) in [(MAX_HELD, None), (1, Some(Work::Vertex))] {
             let mut budget = Budget::default();
             Framebuffer::new(&scene).draw(&loaded, CompareFunc::FUNC_ALWAYS, room, &mut budget);

@@ -76,7 +76,7 @@ enum Command {
 /// Wrong use, I/O, a source that breaks a rule, or a damaged stream.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     match &args.command {
-        Command::Asm { shader, output } => programs::asm(shader, output.as_deref()),
+        Command::Asm { shader, output } => programs::asm(shader, output.as_deref(), shared),
         Command::Run { shader, uniform, form, limits } => {
             programs::run(shader, uniform, *form, limits.budget(BASE), shared)
         }
@@ -84,7 +84,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         Command::Draw { scene, png, include, limits } => {
             draw::draw(scene, png, include, limits.budget(BASE), shared)
         }
-        Command::Debug(args) => stepping::debug(args),
+        Command::Debug(args) => stepping::debug(args, shared),
     }
 }
 

@@ -1,6 +1,5 @@
 //! `pico asm`, `pico run`, `pico exec`: programs and streams on their own.
-use std::fs::File;
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 
 use a4emu_decoder::isa::pico::{Shader, assemble};
@@ -14,18 +13,19 @@ use crate::folders::{read_bytes, read_text};
 use crate::options::Shared;
 use crate::out_file::{self, Inputs};
 use crate::status::{Failure, Status};
+use crate::terminal;
 
 /// A shader larger than this is a mistake.
 const MAX_SOURCE: u64 = 1 << 24;
 /// So is a stream of commands.
 const MAX_STREAM: u64 = 1 << 28;
 
-/// Reads and assembles `path`.
+/// Reads and assembles `path`, which becomes one of `inputs`.
 ///
 /// # Errors
 /// I/O, or `file:line:column: rule` for a source that breaks one.
-pub fn load(path: &Path) -> anyhow::Result<Shader> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+pub fn load(path: &Path, inputs: &Inputs) -> anyhow::Result<Shader> {
+    let file = inputs.open(path).with_context(|| format!("cannot open {}", path.display()))?;
     shader_of(path, file)
 }
 
@@ -33,7 +33,7 @@ pub fn load(path: &Path) -> anyhow::Result<Shader> {
 ///
 /// # Errors
 /// As [`load`].
-pub fn shader_of(path: &Path, file: File) -> anyhow::Result<Shader> {
+pub fn shader_of(path: &Path, file: impl Read) -> anyhow::Result<Shader> {
     let source = read_text(file, MAX_SOURCE).with_context(|| format!("cannot read {}", path.display()))?;
     assemble(&source).map_err(|error| {
         let message = format!("{}:{error}", path.display());
@@ -47,14 +47,18 @@ fn print_words(out: &mut impl Write, words: &[u32]) -> io::Result<()> {
 }
 
 /// `pico asm`: little-endian bytes to `output`, or text to stdout.
-pub fn asm(path: &Path, output: Option<&Path>) -> anyhow::Result<Status> {
-    let words = load(path)?.binary();
+pub fn asm(path: &Path, output: Option<&Path>, shared: &Shared) -> anyhow::Result<Status> {
+    let words = load(path, &shared.inputs)?.binary();
     match output {
         Some(output) => {
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            out_file::write(output, &bytes, &Inputs::of(path))?;
+            out_file::write(output, &bytes, &shared.inputs)?;
         }
-        None => print_words(&mut io::stdout().lock(), &words)?,
+        None => {
+            let mut out = terminal::text();
+            print_words(&mut out, &words)?;
+            out.flush()?;
+        }
     }
     Ok(Status::Fine)
 }
@@ -67,7 +71,7 @@ pub fn run(
     mut budget: Budget,
     shared: &Shared,
 ) -> anyhow::Result<Status> {
-    let shader = load(path)?;
+    let shader = load(path, &shared.inputs)?;
     let uniforms = parse_uniforms(&shader, uniforms)?;
     let unit = Unit::new(&shader);
     let inputs = parse_inputs(io::stdin().lock(), unit.input_dwords())?;
@@ -78,7 +82,7 @@ pub fn run(
 
 /// A line for each thread.
 fn print_threads<'a>(threads: impl Iterator<Item = &'a [u32]>, form: Form) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = terminal::text();
     for thread in threads {
         let values: Vec<String> = thread.iter().map(|bits| form.show(*bits)).collect();
         writeln!(out, "{}", values.join(" "))?;
@@ -120,11 +124,11 @@ pub fn parse_inputs(input: impl BufRead, dwords: usize) -> anyhow::Result<Vec<u3
 
 /// `pico exec`: the answers of a stream, one dword a line.
 pub fn exec(path: &Path, mut budget: Budget, shared: &Shared) -> anyhow::Result<Status> {
-    let bytes = File::open(path).map_err(Into::into).and_then(|file| read_bytes(file, MAX_STREAM));
+    let bytes = shared.inputs.open(path).map_err(Into::into).and_then(|file| read_bytes(file, MAX_STREAM));
     let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
     let (dwords, rest) = bytes.as_chunks::<4>();
     let words: Vec<u32> = dwords.iter().map(|dword| u32::from_le_bytes(*dword)).collect();
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = terminal::text();
     let mut written = Ok(());
     let result = execute(&words, &mut budget, |answer| {
         if written.is_ok() {

@@ -1,5 +1,4 @@
 //! A scene for `pico draw`: what PicoGpu's draw state and memory would hold (TOML).
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::isa::pico::{Io, Kind, Shader};
@@ -7,7 +6,7 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 
 use super::programs::shader_of;
-use crate::folders::{Folders, parent, read_text};
+use crate::folders::{Folders, parent, read_text, read_toml};
 use crate::out_file::Inputs;
 
 /// A scene larger than this is a mistake.
@@ -73,21 +72,20 @@ pub struct Reach {
     /// Where the scene is.
     beside: PathBuf,
     folders: Folders,
-    /// What was read.
-    pub inputs: Inputs,
+    /// Where it is noted what was read.
+    inputs: Inputs,
 }
 
 impl Reach {
     /// Of the scene at `path`: those in its folder and in `others`.
-    pub fn new(path: &Path, others: &[PathBuf]) -> Self {
+    pub fn new(path: &Path, others: &[PathBuf], inputs: &Inputs) -> Self {
         let beside = parent(path).to_owned();
-        Self { beside, folders: Folders::around(path, others), inputs: Inputs::of(path) }
+        Self { beside, folders: Folders::around(path, others), inputs: inputs.clone() }
     }
 
     fn shader(&mut self, name: &Path) -> anyhow::Result<Shader> {
         let path = self.beside.join(name);
-        let file = self.folders.open(&path)?;
-        self.inputs.add(&path);
+        let file = self.folders.open(&path, &self.inputs)?;
         shader_of(&path, file)
     }
 }
@@ -97,14 +95,14 @@ fn far() -> f32 {
 }
 
 impl Scene {
-    /// Reads a scene.
+    /// Reads a scene, which becomes one of `inputs`.
     ///
     /// # Errors
     /// I/O, TOML that is no scene, or a framebuffer of an impossible size.
-    pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = File::open(path).map_err(anyhow::Error::from).and_then(|file| read_text(file, MAX_SCENE));
+    pub fn read(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
+        let text = inputs.open(path).map_err(anyhow::Error::from).and_then(|file| read_text(file, MAX_SCENE));
         let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-        let scene: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        let scene: Self = read_toml(&text).with_context(|| path.display().to_string())?;
         let sides = 1..=MAX_SIDE;
         if !sides.contains(&scene.width) || !sides.contains(&scene.height) {
             bail!("{}: {}x{} is no framebuffer (1 to {MAX_SIDE})", path.display(), scene.width, scene.height);
@@ -173,7 +171,7 @@ mod tests {
         let read = |width: u32, height: u32| {
             let mut file = tempfile::NamedTempFile::new().unwrap();
             write!(file, "width = {width}\nheight = {height}\ndraw = []\n").unwrap();
-            Scene::read(file.path())
+            Scene::read(file.path(), &Inputs::default())
         };
         assert!(read(1, MAX_SIDE).is_ok() && read(MAX_SIDE, 1).is_ok());
         for (width, height) in [(0, 1), (1, 0), (MAX_SIDE + 1, 1), (1, MAX_SIDE + 1)] {

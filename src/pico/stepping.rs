@@ -1,5 +1,4 @@
 //! `pico debug`: a shader's first warp under the debugger.
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -9,9 +8,11 @@ use serde::Deserialize;
 
 use super::programs::{load, parse_inputs, parse_uniforms};
 use super::unit::Unit;
+use crate::debug::below::Lane;
 use crate::debug::session::{Line, Session};
 use crate::debug::subject::{Subject, lane_names};
 use crate::debug::{dap, on_terminal};
+use crate::options::Shared;
 use crate::shader::Program;
 use crate::status::Status;
 
@@ -40,8 +41,8 @@ struct ThreadArgs {
     #[arg(long, value_name = "1.0,2.0")]
     uniform: Vec<String>,
     /// Thread to look at
-    #[arg(long, default_value_t = 0)]
-    lane: usize,
+    #[arg(long, default_value_t)]
+    lane: Lane,
 }
 
 /// Launch arguments of `pico debug --dap`.
@@ -53,26 +54,31 @@ struct LaunchArguments {
 }
 
 /// Steps through the shader.
-pub fn debug(args: &Args) -> anyhow::Result<Status> {
+pub fn debug(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     if args.dap {
         return dap::serve(|arguments, begin| {
             let given = LaunchArguments::deserialize(arguments).context("launch arguments")?;
             let shader = given.shader.or(args.shader.clone()).context("which shader?")?;
-            with_session(&shader, &given.threads, begin)
+            with_session(&shader, &given.threads, shared, begin)
         });
     }
     let shader = args.shader.as_ref().context("which shader?")?;
-    with_session(shader, &args.threads, &mut |session, subject| on_terminal(session, subject))
+    with_session(shader, &args.threads, shared, &mut |session, subject| on_terminal(session, subject))
 }
 
 /// Hands the shader's first warp over to `work`.
-fn with_session(path: &Path, args: &ThreadArgs, work: dap::Begin<'_>) -> anyhow::Result<Status> {
-    let shader = load(path)?;
+fn with_session(
+    path: &Path,
+    args: &ThreadArgs,
+    shared: &Shared,
+    work: dap::Begin<'_>,
+) -> anyhow::Result<Status> {
+    let shader = load(path, &shared.inputs)?;
     let uniforms = parse_uniforms(&shader, &args.uniform)?;
     let unit = Unit::new(&shader);
     let mut inputs = match &args.input {
         Some(path) => {
-            let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let file = shared.inputs.open(path).with_context(|| format!("cannot read {}", path.display()))?;
             parse_inputs(BufReader::new(file), unit.input_dwords())?
         }
         None => vec![0; unit.input_dwords()],
@@ -80,7 +86,7 @@ fn with_session(path: &Path, args: &ThreadArgs, work: dap::Begin<'_>) -> anyhow:
     inputs.truncate(LANES * unit.input_dwords());
     let program = Program::pico_stepwise(&shader.instrs(), &shader.uniforms)?;
     let warp = unit.launch(&program, &uniforms, &inputs);
-    let subject = subject(&shader, path, args.lane.min(LANES - 1), lane_names(&warp, None));
+    let subject = subject(&shader, path, args.lane.get(), lane_names(&warp, None));
     work(Session::new(&program, &subject.lines, warp, &mut ()), &subject)?;
     Ok(Status::Fine)
 }

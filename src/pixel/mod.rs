@@ -8,7 +8,7 @@ mod trail;
 mod writers;
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use a4emu_decoder::regs::rb::RB_COPY_CONTROL;
@@ -28,6 +28,7 @@ use crate::limits::Limits;
 use crate::options::{Shared, Threads};
 use crate::selection::Position;
 use crate::status::{Failure, Status};
+use crate::terminal::{self, Form};
 pub use answer::Answer;
 use answer::{Event, Left};
 use trail::{Part, Trail};
@@ -78,7 +79,7 @@ pub struct Question<'a> {
 /// # Errors
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let capture = &Capture::new(&args.capture)?;
+    let capture = &Capture::new(&args.capture, shared)?;
     let Args { pixels, surface, limits, .. } = args;
     let question = Question { capture, pixels, surface: *surface, limits };
     args.threads.run(|| {
@@ -89,7 +90,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 }
 
 fn print(answers: &[Answer], json: bool) -> anyhow::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = terminal::stdout(Form::of(json));
     for answer in answers {
         match json {
             true => writeln!(out, "{}", serde_json::to_string(answer)?)?,

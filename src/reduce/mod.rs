@@ -8,6 +8,7 @@ mod minimise;
 mod question;
 mod tree;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -19,8 +20,9 @@ use crate::asm::Disk;
 use crate::disasm;
 use crate::limits::Limits;
 use crate::options::Shared;
-use crate::out_file::{self, Inputs};
+use crate::out_file::{self, Inputs, OutFile, folder_in};
 use crate::status::Status;
+use crate::terminal;
 use minimise::Minimiser;
 use question::Question;
 use tree::{Class, Tree};
@@ -95,19 +97,22 @@ fn bounds(source: &str) -> Bounds {
 /// Wrong use, I/O, or that it does not hold for the capture itself.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let start = Instant::now();
+    args.question.differs.iter().for_each(|binary| shared.inputs.add(binary));
+    shared.inputs.add(&args.capture);
+    let out = OutFile::create(&args.output, &shared.inputs)?;
     let source = disasm::source(&args.capture, &args.limits, shared)?;
     let block =
         parse("capture", &source).map_err(|error| anyhow::anyhow!("{}: {error}", args.capture.display()))?;
     let tree = Tree::of(&block);
     let question = Question::new(&args.question, &args.limits)?;
-    let folder = tempfile::tempdir().context("cannot make a folder for attempts")?;
+    let folder = folder_in(&std::env::temp_dir()).context("cannot make a folder for attempts")?;
     let mut attempts = Attempts { source: &source, block, question, folder, count: 0, most: args.attempts };
     let mut kept = Minimiser::new(tree.len());
     ensure!(attempts.holds(&kept.removed)?, "it does not hold for the capture itself: {}", attempts.question);
     let told = |class: &str, before: usize, after: usize, count: u64| {
         if !shared.quiet {
             let seconds = start.elapsed().as_secs_f64();
-            eprintln!("a4emu: {class}: {before} -> {after} ({count} attempts, {seconds:.1} s)");
+            terminal::say(format_args!("{class}: {before} -> {after} ({count} attempts, {seconds:.1} s)"));
         }
     };
     loop {
@@ -129,25 +134,26 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     if cut {
         shared.warn(format_args!("cut off after {} attempts (--attempts)", attempts.count));
     }
-    write(args, &attempts, &kept.removed)?;
+    write(args, out, &attempts, &kept.removed)?;
     summary(&tree, &kept.removed, start.elapsed(), shared);
     Ok(if cut { Status::Unsupported } else { Status::Fine })
 }
 
 /// Writes what is left.
-fn write(args: &Args, attempts: &Attempts<'_>, removed: &[bool]) -> anyhow::Result<()> {
+fn write(args: &Args, mut out: OutFile, attempts: &Attempts<'_>, removed: &[bool]) -> anyhow::Result<()> {
     let bytes = attempts.capture(removed).context("what held cannot be assembled")?;
     let bytes = match args.output.extension().is_some_and(|ending| ending == "a4") {
         true => disasm::source_of(&bytes)?.into_bytes(),
         false => bytes,
     };
-    out_file::write(&args.output, &bytes, &Inputs::of(&args.capture))
+    out.write_all(&bytes).with_context(|| format!("cannot write {}", args.output.display()))?;
+    out.finish()
 }
 
 /// Says what is left.
 fn summary(tree: &Tree, removed: &[bool], took: Duration, shared: &Shared) {
     if !shared.quiet {
         let counts = CLASSES.map(|(class, name)| format!("{} {name}", tree.count(class, removed)));
-        eprintln!("a4emu: left are {}, after {:.1} s", counts.join(", "), took.as_secs_f64());
+        terminal::say(format_args!("left are {}, after {:.1} s", counts.join(", "), took.as_secs_f64()));
     }
 }

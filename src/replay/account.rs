@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::draw::rb::rendered::{Content, Written};
 use crate::gpu::Gpu;
+use crate::terminal::Shown;
 
 /// The account of a run that has ended.
 pub struct Account<'a> {
@@ -23,7 +24,7 @@ impl fmt::Display for Account<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { gpu, capture, submits, time } = self;
         let (stats, seconds) = (gpu.pipeline.stats, time.as_secs_f64());
-        let name = capture.display();
+        let name = Shown(capture.display());
         let (chip, threads) = (gpu.chip.id, rayon::current_num_threads());
         writeln!(
             f,

@@ -8,7 +8,7 @@ use crate::gpu::Gpu;
 use crate::inspect::canvas::{Keep, Snapshot};
 use crate::inspect::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
 use crate::options::Shared;
-use crate::out_file::Inputs;
+use crate::out_file::OutFile;
 use crate::selection::Draws;
 use crate::show::write_picture;
 use crate::status::Status;
@@ -18,14 +18,15 @@ use crate::status::Status;
 /// # Errors
 /// There is no such draw, it renders to nothing, or a file cannot be read or written.
 pub fn write(args: &Args, name: Draws, png: &Path, shared: &Shared) -> anyhow::Result<Status> {
-    let capture = Capture::new(&args.capture)?;
+    shared.inputs.add(&args.capture);
+    let out = OutFile::create(png, &shared.inputs)?;
+    let capture = Capture::new(&args.capture, shared)?;
     let runs = find(&capture, name, &args.limits, shared)?;
     let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
     let mut looking = Looking { runs: &runs, look: After::default() };
     playback.run(capture.sections(shared)?, &mut looking, &mut Silent);
-    let inputs = Inputs::of(&args.capture);
-    let written = write_picture(&looking.look.snapshot, (name, None), args.alpha(), png, &inputs);
+    let written = write_picture(&looking.look.snapshot, (name, None), args.alpha(), out);
     Ok(playback.gpu.report.tell(&args.capture.display().to_string(), shared).and(written))
 }
 

@@ -1,9 +1,6 @@
 //! `--dump-jit`: the machine code that shaders became.
 
-use std::fs;
 use std::path::Path;
-
-use anyhow::Context;
 
 use crate::draw::sp::programs::Programs;
 use crate::inspect::Shader;
@@ -16,7 +13,6 @@ use crate::shader::jit::listing;
 /// # Errors
 /// When a file cannot be written.
 pub fn write(programs: &Programs, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
-    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     for (words, program, kind) in programs.compiled() {
         let shader = Shader::new(words);
         let lines: Vec<String> = shader.lines().collect();

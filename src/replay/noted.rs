@@ -1,14 +1,15 @@
 //! What `--fidelity` and `--coverage` note of a run.
 
-use std::io;
+use std::io::{self, Write};
 
-use super::{Args, stdout};
+use super::Args;
 use crate::coverage::Coverage;
 use crate::cp::Observer;
 use crate::fidelity::Inferred;
 use crate::gpu::Gpu;
-use crate::out_file::Inputs;
+use crate::out_file::OutFile;
 use crate::status::Status;
+use crate::terminal;
 
 /// Who watches for it.
 pub struct Noted {
@@ -34,14 +35,17 @@ impl Noted {
         inferred.into_iter().chain(self.coverage.as_mut().map(|coverage| coverage as &mut dyn Observer))
     }
 
-    /// Puts it out. What cannot be written leaves the rest alone.
-    pub fn put_out(self, args: &Args, gpu: &Gpu) -> Status {
+    /// Puts it out, the coverage into `coverage`. What cannot be written leaves the rest alone.
+    pub fn put_out(self, args: &Args, gpu: &Gpu, coverage: Option<OutFile>) -> Status {
         let guesses = match (&gpu.fidelity, self.inferred) {
-            (Some(fidelity), Some(inferred)) if !args.stats => fidelity.write(&inferred, &mut stdout()),
+            (Some(fidelity), Some(inferred)) if !args.stats => {
+                let mut out = terminal::text();
+                fidelity.write(&inferred, &mut out).and_then(|()| out.flush())
+            }
             _ => io::Result::Ok(()),
         };
-        let coverage = match (&args.coverage, self.coverage) {
-            (Some(path), Some(coverage)) => coverage.write(path, &Inputs::of(&args.capture)),
+        let coverage = match (coverage, self.coverage) {
+            (Some(out), Some(coverage)) => coverage.write(out),
             _ => Ok(()),
         };
         Status::Fine.and(guesses).and(coverage)

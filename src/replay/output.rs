@@ -1,6 +1,5 @@
 //! What a replay leaves behind: pictures and `summary.json`.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
@@ -55,11 +54,11 @@ struct ReportRow {
 ///
 /// # Errors
 /// When there is none, nothing of it is in the capture, or the file cannot be written.
-pub fn write_last(gpu: &mut Gpu, path: &Path, alpha: Alpha, inputs: &Inputs) -> anyhow::Result<()> {
+pub fn write_last(gpu: &mut Gpu, out: OutFile, alpha: Alpha) -> anyhow::Result<()> {
     let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
     let is_missing = Picture::of(&surface, &gpu.mem).err() == Some(NoPicture::Missing);
     ensure!(!is_missing, "no picture: what was rendered last is in no buffer of the capture");
-    Pictures::beside(inputs, alpha).write(gpu, &surface, path).map(drop)
+    Pictures::with(alpha).write(gpu, &surface, || Ok(out)).map(drop)
 }
 
 /// Writes every surface and `summary.json` into `directory`. A surface of which no picture can
@@ -68,11 +67,11 @@ pub fn write_last(gpu: &mut Gpu, path: &Path, alpha: Alpha, inputs: &Inputs) -> 
 /// # Errors
 /// When a file cannot be written.
 pub fn write_all(gpu: &mut Gpu, directory: &Path, alpha: Alpha, inputs: &Inputs) -> anyhow::Result<()> {
-    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let written: Vec<Written> = gpu.pipeline.surfaces.iter().copied().collect();
-    let (mut surfaces, mut pictures) = (Vec::new(), Pictures::beside(inputs, alpha));
+    let (mut surfaces, mut pictures) = (Vec::new(), Pictures::with(alpha));
     for (index, surface) in written.iter().enumerate() {
-        surfaces.push(pictures.write_row(gpu, directory, (index, surface))?);
+        let create = |name: &str| OutFile::create(&directory.join(name), inputs);
+        surfaces.push(pictures.write_row(gpu, create, (index, surface))?);
     }
     let summary = Summary {
         surfaces,
@@ -104,10 +103,8 @@ fn rows(gpu: &Gpu, of: impl Fn(&Trouble) -> bool) -> Vec<ReportRow> {
     gpu.report.troubles.iter().filter(|(trouble, ..)| of(trouble)).map(row).collect()
 }
 
-/// The pictures of a run: the files that none may be written over, and the work that all may
-/// take. It is apart from the run's, so that a run which was cut off still shows what it drew.
-struct Pictures<'a> {
-    inputs: &'a Inputs,
+/// The pictures of a run, and the work that all may take. It is apart from the run's, so that a run which was cut off still shows what it drew.
+struct Pictures {
     alpha: Alpha,
     budget: Budget,
 }
@@ -115,21 +112,21 @@ struct Pictures<'a> {
 /// Pixels whose work one pixel of a picture is: it is decoded and packed.
 const PACKED: u64 = 4;
 
-impl<'a> Pictures<'a> {
-    fn beside(inputs: &'a Inputs, alpha: Alpha) -> Self {
-        Self { inputs, alpha, budget: Budget::default() }
+impl Pictures {
+    fn with(alpha: Alpha) -> Self {
+        Self { alpha, budget: Budget::default() }
     }
 
-    /// Writes the picture of `surface`, the `index`-th, into `directory`; its row of the summary.
+    /// Writes the picture of `surface`, the `index`-th, to the file that `create` makes; its row of the summary.
     fn write_row(
         &mut self,
         gpu: &mut Gpu,
-        directory: &Path,
+        create: impl FnOnce(&str) -> anyhow::Result<OutFile>,
         (index, surface): (usize, &Written),
     ) -> anyhow::Result<SurfaceRow> {
         let kind = if surface.content == Content::Color { "color" } else { "depth" };
         let name = format!("{index:03}-{kind}-{:08x}.png", surface.address);
-        let written = self.write(gpu, surface, &directory.join(&name))?;
+        let written = self.write(gpu, surface, || create(&name))?;
         let format = match surface.content {
             Content::Color => format!("{:?}", surface.format),
             Content::Depth(format) => format!("{format:?}"),
@@ -143,7 +140,12 @@ impl<'a> Pictures<'a> {
     }
 
     /// Writes the picture of `surface`, and gives its size; reports why it cannot be.
-    fn write(&mut self, gpu: &mut Gpu, surface: &Written, path: &Path) -> anyhow::Result<Option<[u32; 2]>> {
+    fn write(
+        &mut self,
+        gpu: &mut Gpu,
+        surface: &Written,
+        create: impl FnOnce() -> anyhow::Result<OutFile>,
+    ) -> anyhow::Result<Option<[u32; 2]>> {
         let Written { address, width, height, .. } = *surface;
         let what = format!("the picture of {width}x{height} pixels at {address:#010x}");
         let picture = match Picture::of(surface, &gpu.mem) {
@@ -163,8 +165,8 @@ impl<'a> Pictures<'a> {
             gpu.report.cut(message, gpu.at);
             return Ok(None);
         }
-        let mut out = OutFile::create(path, self.inputs)?;
-        picture.write(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
+        let mut out = create()?;
+        picture.write(&mut out).with_context(|| format!("cannot write {}", out.path().display()))?;
         out.finish()?;
         Ok(Some(size))
     }

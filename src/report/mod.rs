@@ -25,7 +25,7 @@ use crate::cp::Tee;
 use crate::inspect::{self, Capture, Rows};
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
-use crate::out_file::{Inputs, OutFile};
+use crate::out_file::OutFile;
 use crate::progress::{Counted, Shows};
 use crate::status::Status;
 use crate::validate::Watch;
@@ -54,10 +54,10 @@ pub struct Args {
 /// # Errors
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let inputs = Inputs::of(&args.capture);
-    let mut out = OutFile::create(&args.output, &inputs)?;
+    shared.inputs.add(&args.capture);
+    let mut out = OutFile::create(&args.output, &shared.inputs)?;
     let (mut frame, told) =
-        args.threads.run(|| of_capture(&Capture::new(&args.capture)?, &args.limits, shared))?;
+        args.threads.run(|| of_capture(&Capture::new(&args.capture, shared)?, &args.limits, shared))?;
     let written = html::with_data(&mut frame).and_then(|page| {
         out.write_all(page.as_bytes()).with_context(|| format!("cannot write {}", args.output.display()))?;
         out.finish()

@@ -8,10 +8,11 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::process::{Pid, getuid, test_kill_process};
+use rustix::process::getuid;
 use tempfile::TempDir;
 
 use super::report;
+use crate::out_file::is_alive;
 
 /// What all names begin with.
 const NAME: &str = "a4emu";
@@ -57,13 +58,6 @@ fn owner(name: &str) -> Option<u32> {
     let mut parts = name.split('.');
     let ours = parts.next()? == NAME && parts.next()?.parse() == Ok(namespace());
     ours.then(|| parts.next()?.parse().ok()).flatten()
-}
-
-/// Whether there is a process of that number.
-pub fn is_alive(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    // Not being allowed to signal it means that it is there.
-    pid.is_some_and(|pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 
 #[cfg(test)]

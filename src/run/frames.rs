@@ -15,6 +15,7 @@ use rustix::fs::{FileType, FlockOperation, Mode};
 
 use crate::out_file::{Inputs, OutFile};
 use crate::picture::Kind;
+use crate::terminal;
 use y4m::Video;
 
 /// File name of the pipe, in the folder of the run.
@@ -117,13 +118,13 @@ impl Taker {
 /// Where frames go.
 enum Sink {
     Files { folder: PathBuf, processes: Vec<(u32, u32)> },
-    Video(Video<io::Stdout>),
+    Video(Video<terminal::Bytes>),
 }
 
 impl Sink {
     fn new(to: &Path) -> anyhow::Result<Self> {
         if to == Path::new("-") {
-            return Ok(Self::Video(Video::new(io::stdout())));
+            return Ok(Self::Video(Video::new(terminal::bytes())));
         }
         fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
         let first = to.join(name(0, 0));

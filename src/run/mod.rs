@@ -30,6 +30,7 @@ use crate::out_file::{Inputs, OutFile, one_stdout};
 use crate::selection::Span;
 use crate::shader::Jit;
 use crate::status::Status;
+use crate::terminal;
 use crate::validate::{self, Choice, ChosenRules, Form};
 use driver::Mesa;
 use frames::Taker;
@@ -105,7 +106,7 @@ pub struct Args {
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let outputs = [("--frames", args.frames.as_deref()), ("--findings", args.findings.as_deref())];
     one_stdout(&outputs.into_iter().filter(|(_, path)| path.is_some()).collect::<Vec<_>>())?;
-    let chosen = args.choice.read()?;
+    let chosen = args.choice.read(&shared.inputs)?;
     let library = LIBRARY.find()?;
     let mesa = Mesa::find(args.mesa.as_deref(), &env::current_exe()?.canonicalize()?, &variable);
     if let Mesa::Missing(why) = &mesa {
@@ -124,7 +125,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     put_out(args, shared, &summaries);
     let found = if args.validate { put_out_findings(args, &chosen, &summaries)? } else { Status::Fine };
     if let (Some(told), false) = (told?, shared.quiet) {
-        eprintln!("a4emu: {told}");
+        terminal::say(told);
     }
     drop(folder);
     match code(status) {
@@ -223,9 +224,9 @@ fn put_out(args: &Args, shared: &Shared, summaries: &[Summary]) {
     }
     for summary in summaries {
         if args.stats {
-            eprintln!("{}", serde_json::to_string(summary).unwrap_or_default());
+            terminal::say_plainly(serde_json::to_string(summary).unwrap_or_default());
         } else if !shared.quiet {
-            eprintln!("{summary}");
+            terminal::say_lines(summary);
         }
     }
 }
@@ -237,7 +238,7 @@ fn put_out_findings(args: &Args, chosen: &ChosenRules, summaries: &[Summary]) ->
     let mut status = Status::Fine;
     for Summary { process, findings, .. } in summaries {
         let who = (summaries.len() > 1).then_some(process.as_str());
-        status = status.worse(validate::tell(findings, chosen, who, Form::Text, &mut io::stderr().lock())?);
+        status = status.worse(validate::tell(findings, chosen, who, Form::Text, &mut terminal::stderr())?);
         if let Some(file) = &mut file {
             validate::tell(findings, chosen, who, Form::Json, file)?;
         }

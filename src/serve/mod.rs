@@ -1,8 +1,10 @@
 //! `a4emu serve`: the page of [`report`](crate::report) for a browser on this machine, with answers to what it asks.
 //!
-//! Who may ask is decided in [`gate`], what is asked and answered in [`site`], of shaders in [`step`], of changed
+//! Who may ask is decided in [`gate`], how many are served at once in [`desk`], what is asked and
+//! answered in [`site`], of shaders in [`step`], of changed
 //! registers in [`edit`]; [`http`] reads requests and writes responses. Nothing that comes from the network names a file.
 
+mod desk;
 mod edit;
 mod gate;
 mod http;
@@ -21,12 +23,11 @@ use crate::inspect::Capture;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
 use crate::status::Status;
+use crate::terminal;
+use desk::{Desk, Visit};
 use gate::Gate;
 use http::{Refused, Response};
 use site::Site;
-
-/// Connections that are served at once: eight clients, of which browsers open more than they use.
-const CONNECTIONS: usize = 16;
 
 /// Arguments of `serve`.
 #[derive(clap::Args, Clone, Debug)]
@@ -52,34 +53,35 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
         .with_context(|| format!("cannot listen on port {}", args.port))?;
     let gate = Gate::new(listener.local_addr()?.port())?;
-    let capture = Capture::new(&args.capture)?;
+    let capture = Capture::new(&args.capture, shared)?;
     let (site, told) = args.threads.run(|| Site::new(&args.capture, capture, args, shared, gate.path()))?;
-    let mut out = io::stdout();
+    let mut out = terminal::text();
     writeln!(out, "http://127.0.0.1:{}{}", gate.port(), gate.path())?;
     out.flush()?;
+    let desk = Desk::default();
+    let (gate, site) = (&gate, &site);
     thread::scope(|scope| {
-        for _ in 0..CONNECTIONS {
-            scope.spawn(|| serve(&listener, &gate, &site));
+        while let Ok((stream, _)) = listener.accept() {
+            let Some(visit) = desk.visit(&stream) else { continue };
+            // Who goes away early misses the answer.
+            let serve = move || drop(answer(&stream, visit, gate, site));
+            // Without a thread for it, the connection ends.
+            let _refused = thread::Builder::new().spawn_scoped(scope, serve);
         }
     });
     Ok(told)
 }
 
-/// Answers one connection after the other.
-fn serve(listener: &TcpListener, gate: &Gate, site: &Site) {
-    while let Ok((stream, _)) = listener.accept() {
-        // Who goes away early misses the answer.
-        let _gone = answer(&stream, gate, site);
-    }
-}
-
-fn answer(stream: &TcpStream, gate: &Gate, site: &Site) -> io::Result<()> {
-    let response = match http::read(stream) {
+fn answer(stream: &TcpStream, mut visit: Visit<'_>, gate: &Gate, site: &Site) -> io::Result<()> {
+    let request = http::read(stream);
+    visit.asked();
+    let response = match request {
         Err(Refused::Gone) => return Ok(()),
         Err(Refused::With(response)) => response,
         Ok(request) => match gate.question(&request) {
             Err(response) => response,
             Ok(question) => {
+                let _turn = visit.turn();
                 site.answer(question).unwrap_or_else(|| Response::text(404, "there is nothing here"))
             }
         },

@@ -1,7 +1,6 @@
 //! A lane of a warp, from the first instruction to the last: what `debug` shows of each.
 
 use std::io;
-use std::path::Path;
 
 use anyhow::Context;
 use serde::Serialize;
@@ -64,15 +63,21 @@ struct Held {
 /// There is no such lane.
 pub fn walk(capture: &Capture, limits: Limits, query: &Query, shared: &Shared) -> anyhow::Result<Walk> {
     let mut walked = None;
-    target(capture, limits, query)?.reach(shared, |session, subject| {
-        walked = Some(Walk::of(session, subject));
-        io::Result::Ok(())
-    })?;
+    let target = target(limits, query)?;
+    target.reach_in(
+        capture.name(),
+        || capture.sections(shared),
+        shared,
+        |session, subject| {
+            walked = Some(Walk::of(session, subject));
+            io::Result::Ok(())
+        },
+    )?;
     walked.context("no such shader ran")
 }
 
 /// The arguments of a launch request are those of a question.
-fn target(capture: &Capture, limits: Limits, query: &Query) -> anyhow::Result<Target> {
+fn target(limits: Limits, query: &Query) -> anyhow::Result<Target> {
     let mut arguments = Map::new();
     for name in ["draw", "stage"] {
         arguments.insert(name.to_owned(), query.get::<String>(name)?.into());
@@ -90,7 +95,7 @@ fn target(capture: &Capture, limits: Limits, query: &Query) -> anyhow::Result<Ta
         arguments.insert(name.to_owned(), numbers.transpose()?.into());
     }
     let bare = Target {
-        capture: capture.path().map(Path::to_owned),
+        capture: None,
         draw: None,
         stage: None,
         pixel: None,

@@ -1,7 +1,6 @@
 //! One draw: found, rendered, looked at, told.
 
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::Write;
 use std::sync::Arc;
 
 use a4emu_decoder::regs::{RegName, lookup};
@@ -29,6 +28,7 @@ use crate::picture::Alpha;
 use crate::selection::Draws;
 use crate::shader::Counting;
 use crate::status::{Failure, Status};
+use crate::terminal::{self, Form};
 use crate::validate::{Finding, Findings, Watch};
 
 /// Tiles that are listed at most.
@@ -92,11 +92,10 @@ pub struct Register {
 /// # Errors
 /// There is none, or a file cannot be read.
 pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status> {
-    let capture = Capture::new(&args.capture)?;
+    let capture = Capture::new(&args.capture, shared)?;
     let runs = find(&capture, name, &args.limits, shared)?;
     let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
-    let inputs = Inputs::of(&args.capture);
-    let mut looking = Looking { runs: &runs, look: Looker::new(args, &inputs, &runs) };
+    let mut looking = Looking { runs: &runs, look: Looker::new(args, &shared.inputs, &runs) };
     let mut watch = Watch::of_run(&mut playback.gpu);
     playback.run(capture.sections(shared)?, &mut looking, &mut watch);
     watch.finish(&mut playback.gpu);
@@ -205,7 +204,7 @@ impl<'a> Looker<'a> {
     }
 
     fn print(&self, answer: &Answer) -> anyhow::Result<()> {
-        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        let mut out = terminal::stdout(Form::of(self.args.json));
         match self.args.json {
             true => {
                 serde_json::to_writer(&mut out, answer)?;
@@ -229,7 +228,8 @@ impl<'a> Looker<'a> {
         let alpha = if self.args.opaque { Alpha::Opaque } else { Alpha::Kept };
         for (path, snapshot) in [(&self.args.before, &self.before), (&self.args.after, &self.after)] {
             if let Some(path) = path {
-                write_picture(snapshot, (name, self.args.target), alpha, path, self.inputs)?;
+                let out = OutFile::create(path, self.inputs)?;
+                write_picture(snapshot, (name, self.args.target), alpha, out)?;
             }
         }
         Ok(())
@@ -244,12 +244,11 @@ pub fn write_picture(
     snapshot: &Snapshot,
     (name, which): (Draws, Option<Which>),
     alpha: Alpha,
-    path: &Path,
-    inputs: &Inputs,
+    mut out: OutFile,
 ) -> anyhow::Result<()> {
     let canvas = snapshot.get(which).with_context(|| no_target(name, which))?;
-    let mut out = OutFile::create(path, inputs)?;
-    canvas.image(alpha).write_png(&mut out).with_context(|| format!("cannot write {}", path.display()))?;
+    let cannot = format!("cannot write {}", out.path().display());
+    canvas.image(alpha).write_png(&mut out).context(cannot)?;
     out.finish()
 }
 

@@ -1,6 +1,5 @@
 //! What a draw read, as files.
 
-use std::fs;
 use std::io::{Cursor, Write};
 use std::path::Path;
 
@@ -20,7 +19,6 @@ const MAX_PICTURES: u32 = 4096;
 /// # Errors
 /// A file cannot be written.
 pub fn write_textures(draw: &Draw, gpu: &mut Gpu, directory: &Path, inputs: &Inputs) -> anyhow::Result<()> {
-    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let mut pictures = Pictures { directory, inputs, left: MAX_PICTURES };
     for stage in &draw.shaders {
         for texture in &stage.textures {

@@ -9,7 +9,7 @@ mod text;
 pub use draw::write_picture;
 pub use overlay::Wanted;
 
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -22,9 +22,10 @@ use crate::inspect::mesh::Side;
 use crate::inspect::{Capture, Costing, Following, Frame, Rows};
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
-use crate::out_file::{Inputs, one_stdout};
+use crate::out_file::{make_folder, may_write, one_stdout};
 use crate::selection::Draws;
 use crate::status::Status;
+use crate::terminal::{self, Form};
 use crate::validate::Watch;
 
 /// Arguments of `show`.
@@ -96,7 +97,10 @@ impl Args {
 /// # Errors
 /// Wrong use, or that the capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    one_stdout(&args.outputs())?;
+    let outputs = args.outputs();
+    one_stdout(&outputs)?;
+    outputs.iter().filter_map(|(_, path)| *path).try_for_each(|path| may_write(path, &shared.inputs))?;
+    args.textures.as_deref().map_or(Ok(()), make_folder)?;
     args.threads.run(|| match args.draw {
         Some(draw) => draw::show(args, draw, shared),
         None => frame(args, shared),
@@ -114,7 +118,7 @@ struct Answer {
 
 /// The table of all commands.
 fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let capture = Capture::new(&args.capture)?;
+    let capture = Capture::new(&args.capture, shared)?;
     let mut playback = args.limits.playback(capture.name());
     let (mut rows, mut watch) = (Rows::default(), Watch::of_run(&mut playback.gpu));
     let mut observer = Tee(vec![&mut rows, &mut watch]);
@@ -127,7 +131,7 @@ fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         let mut following = Following::new(overlay::planes(&args.overlay));
         playback.run(sections, &mut following, &mut observer);
         let costed = std::mem::take(&mut following.costing).finish(&mut playback.gpu);
-        (costed, write_overlays(args, following, &mut playback.gpu))
+        (costed, write_overlays(args, following, &mut playback.gpu, shared))
     };
     watch.finish(&mut playback.gpu);
     let frame = rows.finish(&playback.gpu, &costed.costs, watch.findings);
@@ -141,16 +145,21 @@ fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 }
 
 /// The overlays of the whole frame.
-fn write_overlays(args: &Args, following: Following, gpu: &mut Gpu) -> anyhow::Result<Vec<Legend>> {
+fn write_overlays(
+    args: &Args,
+    following: Following,
+    gpu: &mut Gpu,
+    shared: &Shared,
+) -> anyhow::Result<Vec<Legend>> {
     let (picture, touched) = following.finish(gpu)?;
-    overlay::write(&args.overlay, &touched, &picture, &Inputs::of(&args.capture))
+    overlay::write(&args.overlay, &touched, &picture, &shared.inputs)
 }
 
 fn print(args: &Args, answer: &Answer) -> anyhow::Result<()> {
     if args.uses_stdout() {
         return Ok(());
     }
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = terminal::stdout(Form::of(args.json));
     match args.json {
         true => {
             serde_json::to_writer(&mut out, answer)?;

@@ -14,7 +14,7 @@ mod stream;
 mod suppress;
 mod watch;
 
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::capture::Sections;
@@ -25,8 +25,10 @@ use crate::fault::Report;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
+use crate::out_file::Inputs;
 use crate::playback::Playback;
 use crate::status::Status;
+use crate::terminal;
 use finding::Line;
 pub use finding::{Finding, Findings};
 use rules::{Id, Severity};
@@ -80,16 +82,17 @@ pub struct ChosenRules {
 }
 
 impl Choice {
-    /// Looks up the rules, and reads the file.
+    /// Looks up the rules, and reads the file, which becomes one of `inputs`.
     ///
     /// # Errors
     /// There is no such rule, or the file is none of suppressions.
-    pub fn read(&self) -> anyhow::Result<ChosenRules> {
+    pub fn read(&self, inputs: &Inputs) -> anyhow::Result<ChosenRules> {
         for name in self.rule.iter().chain(&self.no_rule) {
             let known = rules::all().any(|id| begins(id, name));
             known.then_some(()).ok_or_else(|| anyhow!("there is no rule {name}"))?;
         }
-        let suppressions = self.suppress.as_deref().map(Suppressions::read).transpose()?.unwrap_or_default();
+        let suppressions = self.suppress.as_deref().map(|path| Suppressions::read(path, inputs));
+        let suppressions = suppressions.transpose()?.unwrap_or_default();
         Ok(ChosenRules { only: self.rule.clone(), not: self.no_rule.clone(), suppressions })
     }
 }
@@ -119,9 +122,9 @@ impl ChosenRules {
 /// # Errors
 /// Wrong use, or that a capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
-    let chosen = args.choice.read()?;
+    let chosen = args.choice.read(&shared.inputs)?;
     let several = args.captures.len() > 1;
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = terminal::stdout(terminal::Form::of(args.json));
     let mut status = Status::Fine;
     for capture in &args.captures {
         let name = capture.display().to_string();

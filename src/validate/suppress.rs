@@ -7,7 +7,8 @@ use serde::Deserialize;
 
 use super::finding::Finding;
 use super::rules::Id;
-use crate::folders::read_text;
+use crate::folders::{read_text, read_toml};
+use crate::out_file::Inputs;
 
 /// A suppression file is longer than this by mistake.
 const MAX_FILE: u64 = 1 << 20;
@@ -35,19 +36,19 @@ struct Suppression {
 }
 
 impl Suppressions {
-    /// Those of the file at `path`.
+    /// Those of the file at `path`, which becomes one of `inputs`.
     ///
     /// # Errors
     /// It cannot be read, names a rule that there is not, or gives no reason.
-    pub fn read(path: &Path) -> anyhow::Result<Self> {
+    pub fn read(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
         let name = path.display();
-        let file = std::fs::File::open(path).with_context(|| format!("cannot open {name}"))?;
+        let file = inputs.open(path).with_context(|| format!("cannot open {name}"))?;
         let text = read_text(file, MAX_FILE).with_context(|| format!("cannot read {name}"))?;
         Self::parse(&text).with_context(|| name.to_string())
     }
 
     fn parse(text: &str) -> anyhow::Result<Self> {
-        let all: Self = toml::from_str(text)?;
+        let all: Self = read_toml(text)?;
         for entry in &all.suppress {
             ensure!(Id::named(&entry.rule).is_some(), "there is no rule {}", entry.rule);
             ensure!(!entry.reason.trim().is_empty(), "the suppression of {} has no reason", entry.rule);

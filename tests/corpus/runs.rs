@@ -131,7 +131,45 @@ fn what_differs_is_named_shown_and_reported() {
     let report = fs::read_to_string(corpus.path("report.xml")).unwrap();
     assert!(report.contains("tests=\"7\"") && report.contains("failures=\"2\""), "{report}");
     corpus.a4emu(&["compare", "a", "a"]).assert().success();
-    corpus.a4emu(&["compare", "a", "b", "--html", "a/log.jsonl"]).assert().code(2);
+    let pictures: Vec<_> =
+        fs::read_dir(corpus.path("a/pictures")).unwrap().map(|it| it.unwrap().path()).collect();
+    for target in [corpus.path("a/log.jsonl"), corpus.path("b/results.jsonl"), pictures[0].clone()] {
+        let before = fs::read(&target).unwrap();
+        for option in ["--html", "--junit"] {
+            corpus.a4emu(&["compare", "a", "b", option, target.to_str().unwrap()]).assert().code(2);
+        }
+        assert_eq!(fs::read(&target).unwrap(), before);
+    }
+}
+
+/// Names that are no text are each a name of its own, in runs, their parts and lists.
+#[test]
+#[cfg(target_os = "linux")]
+fn names_that_are_no_text_are_not_lost() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let corpus = Corpus::new();
+    fs::remove_dir_all(corpus.path("corpus")).unwrap();
+    fs::create_dir(corpus.path("corpus")).unwrap();
+    for (name, of) in [(&b"\xff.rd.gz"[..], "triangle"), (b"\xfe.rd.gz", "blend"), (b"a\nb.rd.gz", "depth")] {
+        fs::copy(capture(of), corpus.path("corpus").join(OsStr::from_bytes(name))).unwrap();
+    }
+    corpus.run("a", &["--coverage"], 0);
+    let names = |run: &str| corpus.rows(run).iter().map(|row| row["name"].clone()).collect::<Vec<_>>();
+    assert_eq!(names("a"), ["\\xfe.rd.gz", "\\xff.rd.gz", "a\\x0ab.rd.gz"]);
+    let again = corpus.run("a", &["--coverage"], 0);
+    assert!(text(&again.stdout).contains("3 played; 0 run now, 3 were there"), "{}", text(&again.stdout));
+    let compared = corpus.a4emu(&["compare", "a", "a"]).output().unwrap();
+    assert!(text(&compared.stdout).contains("3 same"), "{}", text(&compared.stdout));
+    for part in ["0/2", "1/2"] {
+        corpus.run(&format!("part{}", &part[..1]), &["--coverage", "--shard", part], 0);
+    }
+    corpus.a4emu(&["merge", "part0", "part1", "-o", "whole"]).assert().success();
+    assert_eq!(corpus.results("whole"), corpus.results("a"));
+    let list = corpus.a4emu(&["reduce", "a"]).output().unwrap();
+    fs::write(corpus.path("list"), &list.stdout).unwrap();
+    corpus.a4emu(&["run", "list", "--root", "corpus", "-o", "few"]).assert().success();
+    assert!(names("few").iter().all(|name| names("a").contains(name)), "{:?}", names("few"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::pictures::{Difference, Kept};
 use super::{Change, Counts, speed_words};
-use crate::out_file::{Inputs, OutFile};
+use crate::out_file::OutFile;
 
 /// Bytes of pictures on a page at most.
 const MAX_PICTURES: usize = 64 << 20;
@@ -27,14 +27,8 @@ background:repeating-conic-gradient(#ddd 0 25%,#fff 0 50%) 0 0/16px 16px}\
 ///
 /// # Errors
 /// A picture is damaged, or the page cannot be written.
-pub fn write(
-    path: &Path,
-    folders: [&Path; 2],
-    changes: &[Change],
-    counts: &Counts,
-    inputs: &Inputs,
-) -> anyhow::Result<()> {
-    let mut page = Page { out: OutFile::create(path, inputs)?, folders, room: MAX_PICTURES };
+pub fn write(out: OutFile, folders: [&Path; 2], changes: &[Change], counts: &Counts) -> anyhow::Result<()> {
+    let mut page = Page { out, folders, room: MAX_PICTURES };
     let [a, b] = folders.map(|folder| escaped(&folder.display().to_string()));
     writeln!(page.out, "{HEAD}<h1>{a} and {b}</h1><p>{}</p>", counts.words())?;
     for change in changes.iter().filter(|change| !change.is_plain()) {

@@ -1,22 +1,23 @@
 //! What `corpus compare` says to CI systems.
 
-use std::path::Path;
+use std::io::Write;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::{Change, Verdict};
-use crate::out_file::{self, Inputs};
+use crate::out_file::OutFile;
 
 /// Writes the report: a capture that differs or is gone is a failure.
 ///
 /// # Errors
-/// When `path` cannot be written.
-pub fn write(path: &Path, changes: &[Change], inputs: &Inputs) -> anyhow::Result<()> {
+/// When `out` cannot be written.
+pub fn write(mut out: OutFile, changes: &[Change]) -> anyhow::Result<()> {
     let mut suite = TestSuite::new("a4emu corpus compare");
     suite.add_test_cases(changes.iter().map(test_case));
     let mut report = Report::new("a4emu");
     report.add_test_suite(suite);
-    out_file::write(path, report.to_string()?.as_bytes(), inputs)
+    out.write_all(report.to_string()?.as_bytes())?;
+    out.finish()
 }
 
 fn test_case(change: &Change) -> TestCase {

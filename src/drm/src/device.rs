@@ -5,7 +5,6 @@
 //! thread does without one (see [`crate::ring`]).
 
 use std::collections::BTreeMap;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -14,6 +13,7 @@ use std::time::Duration;
 
 use a4emu::gpu::Chip;
 use a4emu::run::summary::Summary;
+use a4emu::terminal;
 use a4emu::validate::{self, Form};
 use rustix::fs::{MemfdFlags, Mode};
 use rustix::io::Errno;
@@ -137,7 +137,7 @@ pub fn finish() {
         None => {}
     }
     if summary.submits > 0 {
-        eprintln!("{summary}");
+        terminal::say_lines(&summary);
     }
     // There is nobody whose status could say more, and nowhere else to say that stderr is closed.
     let _ = validate::tell(
@@ -145,7 +145,7 @@ pub fn finish() {
         &settings::get().findings,
         None,
         Form::Text,
-        &mut io::stderr().lock(),
+        &mut terminal::stderr(),
     );
 }
 

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use a4emu::budget;
 use a4emu::gpu::{Chip, Model};
+use a4emu::out_file::Inputs;
 use a4emu::run::frames::PIPE;
 use a4emu::selection::Span;
 use a4emu::shader::Jit;
@@ -64,7 +65,7 @@ impl Settings {
             folder: variable("A4EMU_FOLDER").map(PathBuf::from),
             max_work: text("A4EMU_MAX_WORK").parse().unwrap_or(budget::BASE),
             validate: text("A4EMU_VALIDATE") == "1",
-            findings: choice.read().unwrap_or_default(),
+            findings: choice.read(&Inputs::default()).unwrap_or_default(),
             strict: text("A4EMU_STRICT") == "1",
             frames: variable("A4EMU_FOLDER").is_some_and(|folder| Path::new(&folder).join(PIPE).exists()),
         }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use a4emu::run::folder;
+use a4emu::terminal;
 
 use crate::ffi::Inode;
 use crate::settings;
@@ -71,7 +72,7 @@ fn tree() -> Option<&'static Tree> {
             Some(folder) => Tree::new(folder),
             None => own_tree(),
         };
-        made.inspect_err(|error| eprintln!("a4emu: no device files: {error}")).ok()
+        made.inspect_err(|error| terminal::say(format_args!("no device files: {error}"))).ok()
     };
     TREE.get_or_init(create).as_ref()
 }

@@ -1,0 +1,59 @@
+//! A file that several processes read and write anew, one after the other.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use crate::folders::parent;
+
+/// The turn of this process at a file. It ends with the process, however that ends.
+#[derive(Debug)]
+pub struct Turn {
+    _folder: Option<File>,
+}
+
+impl Turn {
+    /// Waits until no other process has a turn at a file in the folder of `path`: the folder is locked, since the file
+    /// may not be there yet, and is another one when it has been written. Where folders cannot be locked, nobody waits.
+    ///
+    /// # Errors
+    /// The folder cannot be opened.
+    pub fn at(path: &Path) -> io::Result<Self> {
+        if !cfg!(unix) || path == Path::new("-") {
+            return Ok(Self { _folder: None });
+        }
+        let folder = File::open(parent(path))?;
+        loop {
+            match folder.lock() {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Ok(Self { _folder: None }),
+                Ok(()) => return Ok(Self { _folder: Some(folder) }),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn turns_follow_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, running) = (folder.path().join("not there"), Mutex::new(()));
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let _turn = Turn::at(&path).unwrap();
+                        drop(running.try_lock().expect("nobody else has a turn"));
+                    }
+                });
+            }
+        });
+    }
+}

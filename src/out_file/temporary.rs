@@ -1,0 +1,189 @@
+//! A file that is being written and gets its name when it is whole.
+//!
+//! On Linux it has no name until then (O_TMPFILE), so that nothing of it is left if the process is killed. Where the file
+//! system has no such files, and for the moment in which a file replaces another, it has the name of its process
+//! ([`owner`]), and the next process that writes in the folder removes what dead ones have left.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use super::{owner, system};
+
+/// The file.
+pub enum Temporary {
+    /// With a name of its own.
+    Named(NamedTempFile),
+    /// Without any.
+    #[cfg(target_os = "linux")]
+    Unnamed(File),
+}
+
+impl Temporary {
+    /// A new one in `folder`.
+    pub fn new_in(folder: &Path) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        match unnamed::open(folder) {
+            Ok(file) => return Ok(Self::Unnamed(file)),
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) =>
+            {
+                return Err(error);
+            }
+            Err(_) => {}
+        }
+        Self::named(folder)
+    }
+
+    fn named(folder: &Path) -> io::Result<Self> {
+        let prefix = owner::prefix();
+        let mut builder = tempfile::Builder::new();
+        system::new_file(builder.prefix(&prefix)).tempfile_in(folder).map(Self::Named)
+    }
+
+    /// Whether a process that is killed leaves it behind.
+    pub fn has_name(&self) -> bool {
+        matches!(self, Self::Named(_))
+    }
+
+    /// The open file.
+    pub fn as_file(&self) -> &File {
+        match self {
+            Self::Named(file) => file.as_file(),
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file) => file,
+        }
+    }
+
+    /// Puts it at `target`, in place of what is there.
+    pub fn persist(self, target: &Path) -> io::Result<()> {
+        match self {
+            Self::Named(file) => file.persist(target).map(drop).map_err(|error| error.error),
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file) => unnamed::persist(&file, target),
+        }
+    }
+}
+
+impl Write for Temporary {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.as_file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Removes from `folder` what processes have left that are dead. What cannot be removed stays.
+pub fn tidy(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_left = entry.file_name().to_str().is_some_and(owner::is_dead);
+        if is_left && entry.metadata().is_ok_and(|metadata| system::is_own(&metadata)) {
+            let path = entry.path();
+            let _gone = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use std::fs::{self, File, OpenOptions};
+    use std::io::{self, ErrorKind};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::Path;
+
+    use rustix::fs::{AtFlags, CWD, OFlags, linkat};
+
+    use super::{owner, system};
+
+    /// Names that are tried.
+    const TRIES: u32 = 16;
+
+    /// A file in `folder` without a name.
+    pub fn open(folder: &Path) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.write(true).mode(system::NEW_FILE).custom_flags(OFlags::TMPFILE.bits() as i32);
+        let file = options.open(folder)?;
+        // Its name is made through /proc.
+        fs::metadata(source(&file)).map_err(|_| ErrorKind::Unsupported)?;
+        Ok(file)
+    }
+
+    fn source(file: &File) -> String {
+        format!("/proc/self/fd/{}", file.as_raw_fd())
+    }
+
+    fn link(file: &File, path: &Path) -> io::Result<()> {
+        Ok(linkat(CWD, source(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+    }
+
+    /// Gives it the name `target`. Another file of that name is replaced at once: for that it needs a name beside it.
+    pub fn persist(file: &File, target: &Path) -> io::Result<()> {
+        match link(file, target) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            done => return done,
+        }
+        let prefix = owner::prefix();
+        for try_ in 0..TRIES {
+            let mut random = [0; 8];
+            getrandom::fill(&mut random).map_err(io::Error::other)?;
+            let beside = target.with_file_name(format!("{prefix}{:016x}", u64::from_ne_bytes(random)));
+            match link(file, &beside) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && try_ + 1 < TRIES => {}
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    return fs::rename(&beside, target).inspect_err(|_| {
+                        let _gone = fs::remove_file(&beside);
+                    });
+                }
+            }
+        }
+        Err(ErrorKind::AlreadyExists.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        names.map(|name| name.into_string().unwrap()).collect()
+    }
+
+    /// With and without a name, new and in place of another.
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        for make in [Temporary::new_in, Temporary::named] {
+            let folder = tempfile::tempdir().unwrap();
+            let target = folder.path().join("file");
+            for text in ["one", "another"] {
+                let mut file = make(folder.path()).unwrap();
+                file.write_all(text.as_bytes()).unwrap();
+                file.persist(&target).unwrap();
+                assert_eq!(fs::read_to_string(&target).unwrap(), text);
+            }
+            make(folder.path()).unwrap().write_all(b"half").unwrap();
+            assert_eq!(names(folder.path()), ["file"]);
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_the_dead_have_left_goes_and_what_the_living_write_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let dead = owner::prefix_of(child.id()) + "x";
+        child.wait().unwrap();
+        let living = owner::prefix() + "x";
+        let all = [dead.clone(), living, ".a4emu-other".into(), "file".into()];
+        all.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
+        tidy(folder.path());
+        let left = names(folder.path());
+        assert!(!left.contains(&dead) && left.len() == 3, "{left:?}");
+    }
+}
