@@ -8,15 +8,15 @@ use std::io::{self, Write};
 use anstream::{AutoStream, ColorChoice};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::options::Shared;
+use crate::options::{Shared, Threads};
 #[cfg(target_os = "linux")]
 use crate::run;
 use crate::shader::jit;
 use crate::status::Status;
 use crate::terminal;
 use crate::{
-    asm, bisect, check, corpus, debug, decode, diff, disasm, explain, export, info, pico, pixel, reduce,
-    replay, report, serve, show, validate,
+    ambient, asm, bisect, check, corpus, debug, decode, diff, disasm, explain, export, info, pico, pixel,
+    reduce, replay, report, serve, show, validate,
 };
 pub use shell::lanes;
 
@@ -104,14 +104,14 @@ enum Command {
 fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
     match &cli.command {
         Command::Info(args) => info::run(args, &cli.shared),
-        Command::Decode(args) => decode::run(args, &cli.shared),
+        Command::Decode(args) => Threads::default().run(|| decode::run(args, &cli.shared)),
         Command::Replay(args) => replay::run(args, &cli.shared),
         Command::Show(args) => show::run(args, &cli.shared),
         Command::Pixel(args) => pixel::run(args, &cli.shared),
         Command::Report(args) => report::run(args, &cli.shared),
         Command::Serve(args) => serve::run(args, &cli.shared),
-        Command::Diff(args) => diff::run(args, &cli.shared),
-        Command::Debug(args) => debug::run(args, &cli.shared),
+        Command::Diff(args) => Threads::default().run(|| diff::run(args, &cli.shared)),
+        Command::Debug(args) => Threads::default().run(|| debug::run(args, &cli.shared)),
         Command::Validate(args) => validate::run(args, &cli.shared),
         Command::Check(args) => check::run(args, &cli.shared),
         Command::Corpus(args) => corpus::run(args, &cli.shared),
@@ -119,9 +119,9 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Status> {
         Command::Reduce(args) => reduce::run(args, &cli.shared),
         Command::Bisect(args) => bisect::run(args, &cli.shared),
         Command::Asm(args) => asm::run(args, &cli.shared),
-        Command::Disasm(args) => disasm::run(args, &cli.shared),
+        Command::Disasm(args) => Threads::default().run(|| disasm::run(args, &cli.shared)),
         Command::Explain(args) => explain::run(args),
-        Command::Pico(args) => pico::run(args, &cli.shared),
+        Command::Pico(args) => Threads::default().run(|| pico::run(args, &cli.shared)),
         #[cfg(target_os = "linux")]
         Command::Run(args) => run::run(args, &cli.shared),
         Command::Completions(args) => args.run(command()).map(|()| Status::Fine),
@@ -161,6 +161,10 @@ fn parse() -> Result<Cli, Status> {
 
 /// Does what the arguments of the process ask for.
 pub fn main() -> Status {
+    ambient::apart(obey)
+}
+
+fn obey() -> Status {
     let cli = match parse() {
         Ok(cli) => cli,
         Err(status) => return status,

@@ -119,6 +119,8 @@ mod spare;
 mod trace;
 
 #[doc(hidden)]
+pub mod ambient;
+#[doc(hidden)]
 pub mod check;
 #[doc(hidden)]
 pub mod cli;

@@ -9,6 +9,7 @@ use a4emu_decoder::capture::{Ahead, Sections};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use crate::ambient::{self, MOST_THREADS, Members};
 use crate::fault::{Place, Report, Trouble};
 use crate::out_file::Inputs;
 use crate::progress::Watched;
@@ -95,20 +96,18 @@ impl Shared {
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct Threads {
     /// Worker threads (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(Self::MOST)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_THREADS)))]
     pub threads: Option<u16>,
 }
 
 impl Threads {
-    /// The most that there can be.
-    pub const MOST: u16 = 1024;
-
-    /// Runs `work` with as many worker threads as asked for: one per core for 0, and no more than [`Threads::MOST`].
+    /// Runs `work` with as many worker threads as asked for: one per core for 0, and no more than [`MOST_THREADS`].
     pub fn run<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
-        let threads = self.threads.map_or(0, |threads| usize::from(threads.min(Self::MOST)));
-        match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        let threads = self.threads.filter(|threads| *threads > 0).map(usize::from);
+        match ambient::pool(threads, Members::Own) {
             Ok(pool) => pool.install(work),
-            Err(_) => work(),
+            // This thread works in a pool already.
+            Err(_) => ambient::steady(work),
         }
     }
 }

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use rayon::Yield;
 
+use crate::ambient::{hold, steady};
+
 /// How long somebody who finds nothing to help with stays awake.
 const AWAKE: Duration = Duration::from_micros(200);
 
@@ -48,6 +50,7 @@ pub fn each_with<J: Send, S, R: Send>(
         }
     };
     let help = |from: Helpers| {
+        let _control = hold();
         let mut next = take(from);
         if next.is_none() {
             return;
@@ -73,6 +76,11 @@ pub fn each_with<J: Send, S, R: Send>(
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|(number, _)| *number);
     done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Has `job` done by some thread of the pool, later. The pool may be a caller's.
+pub fn spawn(job: impl FnOnce() + Send + 'static) {
+    rayon::spawn(move || steady(job));
 }
 
 /// What is in `mutex`, whatever became of who had it before.

@@ -6,6 +6,7 @@ use std::io::Write;
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::ambient::hold;
 use crate::draw::rb::rendered::{Content, Surfaces, Written};
 use crate::format::arrangement::{Arrangement, resolved};
 use crate::format::{Codec, Format, Transfer};
@@ -256,6 +257,7 @@ impl<'m> Picture<'m> {
     /// The bytes of row `y` as the surface holds them, [`Texel::bytes`] for each pixel, samples resolved; what is not
     /// in memory is zero.
     pub fn texels(&self, y: u32) -> Vec<u8> {
+        let _control = hold();
         let mut texels = vec![0; self.row_bytes()];
         let Written { address, pitch, arrangement, .. } = self.surface;
         self.texel.gather(arrangement, pitch, [0, y], &mut texels, |at, bytes| {
@@ -268,7 +270,7 @@ impl<'m> Picture<'m> {
 
     /// Appends row `y` to `out`; what is not in memory is black.
     fn row(&self, y: u32, out: &mut Vec<u8>) {
-        let before = out.len();
+        let (_control, before) = (hold(), out.len());
         self.texels(y).chunks_exact(self.texel.bytes()).for_each(|texel| self.texel.put(texel, out));
         self.alpha.apply(self.kind(), &mut out[before..]);
     }

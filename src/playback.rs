@@ -5,6 +5,7 @@
 use a4emu_decoder::capture::{AddressRecord, Body, Foreign, Section};
 use a4emu_decoder::error::CaptureError;
 
+use crate::ambient::hold;
 use crate::budget::{BASE, Work};
 use crate::cp::observer::Announced;
 use crate::cp::{Cp, Engine, Flow, Observer};
@@ -70,13 +71,14 @@ impl Playback {
         Flow::Continue
     }
 
-    /// One section.
+    /// One section. `engine` and `observer` are called with Rust's floating-point control, whatever this thread has.
     pub fn section(
         &mut self,
         section: &Section,
         engine: &mut dyn Engine,
         observer: &mut dyn Observer,
     ) -> Flow {
+        let _control = hold();
         match section.body() {
             Ok(Body::GpuAddr(record)) => self.announce(record, observer),
             Ok(Body::BufferContents(bytes)) => self.contents(bytes, observer),

@@ -41,7 +41,14 @@ fn collect(folder: &Path, out: &mut Vec<PathBuf>) {
 }
 
 fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/draw");
+    let sources = sources_below("src/draw");
+    assert!(sources.len() > 50, "found {}", sources.len());
+    sources
+}
+
+/// The sources in a folder of the repository, without those of tests.
+fn sources_below(folder: &str) -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut paths = Vec::new();
     collect(&root, &mut paths);
     let source = |path: PathBuf| {
@@ -51,7 +58,7 @@ fn sources() -> Vec<Source> {
         Source { path, code: code.collect::<Vec<_>>().join("\n") }
     };
     let sources: Vec<Source> = paths.into_iter().map(source).collect();
-    assert!(sources.len() > 50, "found {}", sources.len());
+    assert!(!sources.is_empty(), "nothing in {folder}");
     sources
 }
 
@@ -168,5 +175,28 @@ fn inputs_are_opened_through_their_register() {
     }
     for (other, _) in OTHERS {
         assert!(met.iter().any(|place| place == other), "{other} opens none any more");
+    }
+}
+
+/// Threads begin with what surrounds the one that makes them, so `src/ambient.rs` makes them, and its pools; what a pool
+/// of a caller's does, `src/parallel.rs` hands to it.
+#[test]
+fn threads_are_made_in_one_place() {
+    let makers = [
+        "thread::spawn",
+        "Builder::new().name",
+        "ThreadPoolBuilder",
+        "rayon::spawn",
+        "scope.spawn(",
+        "rayon::join",
+    ];
+    for folder in ["src", "python/src", "export/src"] {
+        for source in sources_below(folder) {
+            let code = source.code.split("#[cfg(test)]").next().expect("split gives something");
+            let may = ["ambient.rs", "parallel.rs"].contains(&&*source.path) || source.path.contains("tests");
+            for maker in makers.iter().filter(|_| !may) {
+                assert!(!code.contains(maker), "{folder}/{}: {maker}", source.path);
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! JSON objects of the library as Python's dictionaries.
 
+use a4emu::ambient;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use serde::Serialize;
@@ -8,6 +9,7 @@ use crate::error;
 
 /// What `value` serialises to.
 pub fn object(py: Python<'_>, value: &impl Serialize) -> PyResult<Py<PyAny>> {
+    let _control = ambient::hold();
     let text = serde_json::to_string(value).map_err(|error| error::internal(py, &error.to_string()))?;
     parse(py, &text)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use a4emu::ambient;
 use a4emu::regfile::RegFile;
 use a4emu::register_names::{Asked, find};
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
@@ -57,6 +58,7 @@ fn name(asked: &Asked) -> String {
 
 /// A field's value.
 pub fn scalar(py: Python<'_>, field: &FieldValue) -> PyResult<Py<PyAny>> {
+    let _control = ambient::hold();
     Ok(match field.value() {
         Value::Bool(value) => value.into_pyobject(py)?.into_bound().into_any().unbind(),
         Value::Uint(value) | Value::Hex(value) => value.into_py_any(py)?,

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use a4emu::ambient;
 use a4emu::draw::rb::rendered::{Content, Written};
 use a4emu::format::Type;
 use a4emu::gpu::Gpu;
@@ -94,7 +95,7 @@ impl Surface {
     fn look<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&Picture<'_>) -> R + Send) -> PyResult<R> {
         let looked = py.detach(|| {
             let gpu = self.chip.lock().unwrap_or_else(PoisonError::into_inner);
-            Picture::of(&self.written, &gpu.mem).map(|picture| look(&picture))
+            ambient::steady(|| Picture::of(&self.written, &gpu.mem).map(|picture| look(&picture)))
         });
         looked.map_err(|error| error::of(py, &error.into()))
     }

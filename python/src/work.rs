@@ -3,9 +3,10 @@
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
+use a4emu::ambient;
 use a4emu::budget::Interrupt;
 use a4emu::options::Threads;
 use pyo3::prelude::*;
@@ -17,9 +18,6 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// Events that may wait to be taken.
 const WAITING: usize = 256;
-
-/// As much as a main thread has.
-const STACK: usize = 8 << 20;
 
 /// Work that is being done, and what it tells meanwhile.
 pub struct Work<E, R> {
@@ -37,8 +35,7 @@ impl<E: Send + 'static, R: Send + 'static> Work<E, R> {
         work: impl FnOnce(SyncSender<E>) -> R + Send + 'static,
     ) -> PyResult<Self> {
         let (sender, events) = sync_channel(WAITING);
-        let thread = Builder::new().name("a4emu".into()).stack_size(STACK);
-        let thread = thread.spawn(move || threads.run(|| work(sender)))?;
+        let thread = ambient::spawn("a4emu", move || threads.run(|| work(sender)))?;
         Ok(Self { events: Some(Mutex::new(events)), thread: Some(thread), interrupt })
     }
 

@@ -1,5 +1,7 @@
 """What a replay gives, and what can be done to it."""
 
+import ctypes
+
 import numpy as np
 import pytest
 from conftest import ROOT, command
@@ -115,3 +117,20 @@ def test_selections():
         list(capture.draws(draw=999))
     with pytest.raises(a4emu.UsageError):
         capture.draws(draw="x")
+
+
+@pytest.mark.parametrize("rounding", [0x400, 0x800, 0xC00])
+def test_the_rounding_of_the_thread_that_asks_changes_nothing(rounding):
+    def everything():
+        replay = opened("torus").replay(check=False)
+        return replay.surface.hash(), replay.frame.tobytes(), replay.surface.values().tobytes()
+
+    plain = everything()
+    libm = ctypes.CDLL("libm.so.6")
+    assert libm.fesetround(rounding) == 0
+    try:
+        odd = everything()
+        assert libm.fegetround() == rounding, "it is the caller's again"
+    finally:
+        libm.fesetround(0)
+    assert odd == plain

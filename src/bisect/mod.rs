@@ -11,11 +11,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 
+use crate::ambient;
 use crate::corpus::{DrawHash, End, Ended, Kept, Played, Starter, differences};
 use crate::limits::Limits;
 use crate::options::Shared;
@@ -64,9 +65,10 @@ struct Place {
 /// What two builds say.
 fn both<T: Send>(run: impl Fn(usize) -> anyhow::Result<T> + Sync) -> anyhow::Result<[T; 2]> {
     let [one, other] = thread::scope(|scope| {
-        let first = scope.spawn(|| run(0));
+        let first = ambient::spawn_scoped(scope, "a4emu-first", || run(0));
         let other = run(1);
-        [first.join().unwrap_or_else(|_| bail!("a thread ended")), other]
+        let join = |first: ScopedJoinHandle<'_, _>| first.join().unwrap_or_else(|_| bail!("a thread ended"));
+        [first.map_err(anyhow::Error::from).and_then(join), other]
     });
     Ok([one?, other?])
 }

@@ -7,7 +7,7 @@ use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -20,6 +20,7 @@ use super::log::{Growing, Log, PICTURES, copy_pictures};
 use super::play::Play;
 use super::row::{End, Row};
 use super::system;
+use crate::ambient;
 use crate::limits::amount;
 use crate::options::Shared;
 use crate::out_file::Inputs;
@@ -228,9 +229,11 @@ impl Work<'_> {
             Ok(())
         };
         thread::scope(|scope| {
-            let jobs: Vec<_> = (0..jobs(self.args).min(entries.len())).map(|_| scope.spawn(job)).collect();
-            let ends =
-                jobs.into_iter().map(|job| job.join().unwrap_or_else(|_| anyhow::bail!("a job ended")));
+            let start = |_| ambient::spawn_scoped(scope, "a4emu-job", job);
+            let jobs: Vec<_> = (0..jobs(self.args).min(entries.len())).map(start).collect();
+            let end =
+                |job: ScopedJoinHandle<'_, _>| job.join().unwrap_or_else(|_| anyhow::bail!("a job ended"));
+            let ends = jobs.into_iter().map(|job| job.map_err(anyhow::Error::from).and_then(end));
             ends.collect::<Vec<_>>().into_iter().collect()
         })
     }

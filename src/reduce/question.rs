@@ -1,14 +1,16 @@
 //! What has to hold for a capture.
 
+use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
-use std::{env, thread};
 
 use anyhow::{Context, bail, ensure};
 
+use crate::ambient;
 use crate::corpus::{Ended, Played, Starter, Surface, ended_within};
 use crate::limits::Limits;
 
@@ -95,8 +97,9 @@ impl fmt::Display for Question {
 /// Whether two binaries, side by side, render something else.
 fn differs([one, other]: &[Starter; 2], path: &Path) -> anyhow::Result<bool> {
     let ends = thread::scope(|scope| {
-        let one = scope.spawn(|| play(one, path));
-        [play(other, path), one.join().unwrap_or_else(|_| bail!("a thread ended"))]
+        let one = ambient::spawn_scoped(scope, "a4emu-one", || play(one, path));
+        let join = |one: ScopedJoinHandle<'_, _>| one.join().unwrap_or_else(|_| bail!("a thread ended"));
+        [play(other, path), one.map_err(anyhow::Error::from).and_then(join)]
     });
     let [a, b] = ends;
     Ok(match (a?, b?) {

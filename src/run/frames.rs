@@ -8,11 +8,15 @@ mod y4m;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, FlockOperation, Mode};
+use rustix::io::Errno;
 
+use crate::ambient;
 use crate::out_file::{Inputs, OutFile};
 use crate::picture::Kind;
 use crate::terminal;
@@ -20,13 +24,15 @@ use y4m::Video;
 
 /// File name of the pipe, in the folder of the run.
 pub const PIPE: &str = "frames";
+/// How long the taker waits until it looks whether the program is over.
+const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// Most pixels of a frame: a surface of the chip has no more.
 const MAX_PIXELS: u64 = 1 << 28;
 
 /// One frame, as it goes through the pipe: these words and then its pixels, RGBA.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// The process; 0 ends the stream.
+    /// The process.
     pub pid: u32,
     /// Its submit, counted from 0.
     pub submit: u32,
@@ -50,9 +56,13 @@ impl Header {
         sent
     }
 
-    fn receive(pipe: &mut impl Read) -> io::Result<(Self, Vec<u8>)> {
+    /// The next message; nothing at the end, and for one that its process did not live to finish.
+    fn receive(pipe: &mut impl Read) -> io::Result<Option<(Self, Vec<u8>)>> {
         let mut bytes = [0; 16];
-        pipe.read_exact(&mut bytes)?;
+        match pipe.read_exact(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let header = Self { pid: word(0), submit: word(4), width: word(8), height: word(12) };
         let pixels = u64::from(header.width) * u64::from(header.height);
@@ -61,68 +71,92 @@ impl Header {
         }
         let mut rgba = Vec::new();
         pipe.take(pixels * 4).read_to_end(&mut rgba)?;
-        if rgba.len() as u64 == pixels * 4 {
-            Ok((header, rgba))
-        } else {
-            Err(io::ErrorKind::UnexpectedEof.into())
-        }
+        Ok((rgba.len() as u64 == pixels * 4).then_some((header, rgba)))
     }
 }
 
-/// The thread that takes frames from the pipe.
+/// Takes frames from the pipe, in a thread.
 pub struct Taker {
-    pipe: File,
-    thread: JoinHandle<anyhow::Result<String>>,
+    over: Arc<AtomicBool>,
 }
 
 impl Taker {
     /// Makes the pipe in `folder`; up to `most` frames go to the folder `to`, or as video to stdout
-    /// if that is `-`.
+    /// if that is `-`. What became of them, in words, is given to `told`: an error at once, when no process
+    /// can send any more.
     ///
     /// # Errors
     /// `to` cannot be written, or has frames already.
-    pub fn start(folder: &Path, to: &Path, most: u64) -> anyhow::Result<Self> {
+    pub fn start(
+        folder: &Path,
+        to: &Path,
+        most: u64,
+        inputs: Inputs,
+        told: impl FnOnce(anyhow::Result<String>) + Send + 'static,
+    ) -> anyhow::Result<Self> {
         let place = folder.join(PIPE);
         rustix::fs::mknodat(rustix::fs::CWD, &place, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
         // Open for both, so that it neither waits for a writer nor ends with the last one.
-        let pipe = OpenOptions::new().read(true).write(true).open(place)?;
-        let mut sink = Sink::new(to)?;
-        let mut reading = pipe.try_clone()?;
-        let thread = thread::spawn(move || {
-            let mut frames = 0;
-            loop {
-                let (header, pixels) = Header::receive(&mut reading)?;
-                if header.pid == 0 {
-                    return sink.finish(frames, most);
-                }
-                if frames < most {
-                    sink.put(&header, &pixels)?;
-                }
-                frames += 1;
-            }
-        });
-        Ok(Self { pipe, thread })
+        let file = OpenOptions::new().read(true).write(true).open(place)?;
+        let over = Arc::new(AtomicBool::new(false));
+        let mut pipe = Pipe { file, over: over.clone() };
+        let mut sink = Sink::new(to, inputs)?;
+        ambient::spawn("a4emu-frames", move || {
+            let taken = take(&mut pipe, &mut sink, most).and_then(|frames| sink.finish(frames, most));
+            // Whoever waits to send is told by this, and gets an error.
+            drop(pipe);
+            told(taken);
+        })?;
+        Ok(Self { over })
     }
 
-    /// The program has ended; gives what became of its frames, in words.
-    ///
-    /// # Errors
-    /// A frame could not be written.
-    pub fn finish(self) -> anyhow::Result<String> {
-        // Fails only if the other end has ended before.
-        let _ = Header::default().send(&self.pipe, &[]);
-        self.thread.join().unwrap_or_else(|_| bail!("the frames stopped")).context("cannot write frames")
+    /// The program has ended: what is in the pipe is all.
+    pub fn finish(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+}
+
+/// Puts frames from `pipe` into `sink` until there are no more; how many.
+fn take(pipe: &mut Pipe, sink: &mut Sink, most: u64) -> anyhow::Result<u64> {
+    let mut frames = 0;
+    while let Some((header, pixels)) = Header::receive(pipe)? {
+        if frames < most {
+            sink.put(&header, &pixels)?;
+        }
+        frames += 1;
+    }
+    Ok(frames)
+}
+
+/// The pipe, which ends when the program is over and nothing is in it.
+struct Pipe {
+    file: File,
+    over: Arc<AtomicBool>,
+}
+
+impl Read for Pipe {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let over = self.over.load(Ordering::Acquire);
+            let mut ready = [PollFd::new(&self.file, PollFlags::IN)];
+            match poll(&mut ready, Some(&PATIENCE)) {
+                Ok(0) if over => return Ok(0),
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return self.file.read(out),
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }
 
 /// Where frames go.
 enum Sink {
-    Files { folder: PathBuf, processes: Vec<(u32, u32)> },
+    Files { folder: PathBuf, processes: Vec<(u32, u32)>, inputs: Inputs },
     Video(Video<terminal::Bytes>),
 }
 
 impl Sink {
-    fn new(to: &Path) -> anyhow::Result<Self> {
+    fn new(to: &Path, inputs: Inputs) -> anyhow::Result<Self> {
         if to == Path::new("-") {
             return Ok(Self::Video(Video::new(terminal::bytes())));
         }
@@ -131,13 +165,13 @@ impl Sink {
         if first.exists() {
             bail!("{} is there already: frames of two runs do not mix", first.display());
         }
-        Ok(Self::Files { folder: to.into(), processes: Vec::new() })
+        Ok(Self::Files { folder: to.into(), processes: Vec::new(), inputs })
     }
 
     fn put(&mut self, header: &Header, pixels: &[u8]) -> anyhow::Result<()> {
         match self {
             Self::Video(video) => Ok(video.put(header, pixels)?),
-            Self::Files { folder, processes } => {
+            Self::Files { folder, processes, inputs } => {
                 let known = processes.iter().position(|(pid, _)| *pid == header.pid);
                 let process = known.unwrap_or_else(|| {
                     processes.push((header.pid, 0));
@@ -145,7 +179,7 @@ impl Sink {
                 });
                 let path = folder.join(name(process, processes[process].1));
                 processes[process].1 += 1;
-                write_png(&path, header, pixels)
+                write_png(&path, header, pixels, inputs)
             }
         }
     }
@@ -170,8 +204,8 @@ fn name(process: usize, frame: u32) -> String {
     }
 }
 
-fn write_png(path: &Path, header: &Header, pixels: &[u8]) -> anyhow::Result<()> {
-    let mut out = OutFile::create(path, &Inputs::default())?;
+fn write_png(path: &Path, header: &Header, pixels: &[u8], inputs: &Inputs) -> anyhow::Result<()> {
+    let mut out = OutFile::create(path, inputs)?;
     let mut writer = Kind::Rgba8.encoder(&mut out, [header.width, header.height]).write_header()?;
     writer.write_image_data(pixels)?;
     writer.finish()?;
@@ -180,21 +214,40 @@ fn write_png(path: &Path, header: &Header, pixels: &[u8]) -> anyhow::Result<()> 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
     use super::*;
 
     fn frame(pid: u32, width: u32, value: u8) -> (Header, Vec<u8>) {
         (Header { pid, submit: 0, width, height: 2 }, vec![value; width as usize * 8])
     }
 
+    /// A taker, and what it says at its end.
+    fn start(folder: &Path, to: &Path) -> anyhow::Result<(Taker, mpsc::Receiver<anyhow::Result<String>>)> {
+        let (sender, told) = mpsc::channel();
+        Ok((Taker::start(folder, to, 3, Inputs::default(), move |all| sender.send(all).unwrap())?, told))
+    }
+
     #[test]
     fn processes_get_names_of_their_own_and_the_rest_is_counted() {
         let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let taker = Taker::start(folder.path(), out.path(), 3).unwrap();
+        let (taker, told) = start(folder.path(), out.path()).unwrap();
         let pipe = OpenOptions::new().write(true).open(folder.path().join(PIPE)).unwrap();
         for (header, pixels) in [frame(7, 3, 1), frame(9, 2, 2), frame(7, 3, 3), frame(7, 3, 4)] {
             header.send(&pipe, &pixels).unwrap();
         }
-        assert_eq!(taker.finish().unwrap(), "3 frames; 1 more were left out (--max-frames 3)");
+        // A process that is killed while it sends one.
+        let (header, pixels) = frame(7, 3, 4);
+        (&pipe)
+            .write_all(
+                &[header.pid, header.submit, header.width, header.height]
+                    .map(u32::to_le_bytes)
+                    .as_flattened(),
+            )
+            .unwrap();
+        (&pipe).write_all(&pixels[..5]).unwrap();
+        taker.finish();
+        assert_eq!(told.recv().unwrap().unwrap(), "3 frames; 1 more were left out (--max-frames 3)");
         let mut names: Vec<_> =
             fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
@@ -204,17 +257,17 @@ mod tests {
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         reader.next_frame(&mut pixels).unwrap();
         assert_eq!(pixels, [3; 24]);
-        let error =
-            Taker::start(tempfile::tempdir().unwrap().path(), out.path(), 3).err().expect("not again");
+        let error = start(tempfile::tempdir().unwrap().path(), out.path()).err().expect("not again");
         assert!(error.to_string().contains("there already"), "{error}");
     }
 
     #[test]
     fn a_message_that_makes_no_sense_ends_the_frames() {
         let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let taker = Taker::start(folder.path(), out.path(), 3).unwrap();
+        let (taker, told) = start(folder.path(), out.path()).unwrap();
         let mut pipe = OpenOptions::new().write(true).open(folder.path().join(PIPE)).unwrap();
         pipe.write_all(&[0xff; 16]).unwrap();
-        assert!(taker.finish().is_err());
+        assert!(told.recv().unwrap().is_err());
+        drop(taker);
     }
 }

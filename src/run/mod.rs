@@ -3,12 +3,14 @@
 //! The device itself is a library that the program is started with (`src/drm/`); here it is
 //! found, told what to do through the environment, and its reports are put out at the end.
 
+mod descendants;
 pub mod driver;
+mod ends;
 pub mod folder;
 pub mod frames;
+mod program;
 pub mod recording;
 pub mod report;
-mod signals;
 pub mod summary;
 mod window;
 
@@ -29,11 +31,13 @@ use crate::options::{Shared, Threads};
 use crate::out_file::{Inputs, OutFile, one_stdout};
 use crate::selection::Span;
 use crate::shader::Jit;
-use crate::status::Status;
+use crate::status::{Failure, Status};
 use crate::terminal;
 use crate::validate::{self, Choice, ChosenRules, Form};
 use driver::Mesa;
+use ends::{Event, Run};
 use frames::Taker;
+use program::Program;
 use summary::Summary;
 
 /// The device.
@@ -112,25 +116,74 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     if let Mesa::Missing(why) = &mesa {
         shared.warn(why);
     }
+    let program = Program::find(&args.program[0]);
+    if let Some(why) = &program.refuses {
+        shared.warn(why);
+    }
+    let inputs = &shared.inputs;
+    protect(args, &program, &library, inputs);
     let folder = folder::make().context("cannot make a folder for the run")?;
-    let mut command = command(args, shared, &library, folder.path())?;
-    command.envs(mesa.environment(&variable));
-    let frames =
-        args.frames.as_ref().map(|to| Taker::start(folder.path(), to, args.max_frames)).transpose()?;
-    let status = signals::status(&mut command)
+    let preload = preload(program.before.as_deref(), &library);
+    let mut command = command(args, shared, inputs, folder.path())?;
+    command.env("LD_PRELOAD", preload).envs(mesa.environment(&variable));
+    let (run, events) = Run::new();
+    let frames = args.frames.as_ref().map(|to| {
+        let told = events.clone();
+        // The run is over where nobody hears it.
+        let tell = move |all| _ = told.send(Event::Frames(all));
+        Taker::start(folder.path(), to, args.max_frames, inputs.clone(), tell)
+    });
+    let frames = frames.transpose()?;
+    let outcome = run
+        .end(&mut command, events, frames.as_ref().map(|frames| || frames.finish()))
         .with_context(|| format!("cannot run {}", args.program[0].to_string_lossy()))?;
-    let told = frames.map(Taker::finish).transpose();
     let mut summaries = report::read_all(folder.path());
-    summaries.iter_mut().try_for_each(finish_recording)?;
+    summaries.iter_mut().try_for_each(|summary| finish_recording(summary, inputs))?;
+    if summaries.is_empty() && program.refuses.is_none() {
+        shared.warn(unopened(folder.path()));
+    }
     put_out(args, shared, &summaries);
-    let found = if args.validate { put_out_findings(args, &chosen, &summaries)? } else { Status::Fine };
-    if let (Some(told), false) = (told?, shared.quiet) {
-        terminal::say(told);
+    let found =
+        if args.validate { put_out_findings(args, inputs, &chosen, &summaries)? } else { Status::Fine };
+    match outcome.frames.map(written).transpose()? {
+        Some(told) if !shared.quiet => terminal::say(told),
+        _ => {}
     }
     drop(folder);
-    match code(status) {
+    match code(outcome.status) {
         0 => Ok(found),
         code => std::process::exit(code),
+    }
+}
+
+/// What is said of frames. Frames that could not be put out have ended the run: that counts, also where it was the reader
+/// who went away.
+fn written(frames: anyhow::Result<String>) -> Result<String, Failure> {
+    frames.map_err(|error| Failure {
+        status: Status::Usage,
+        message: format!("cannot write frames, the run was ended: {error:#}"),
+    })
+}
+
+/// Adds the files of the run to `inputs`, which it may not write: the program with its arguments, and the library.
+fn protect(args: &Args, program: &Program, library: &Path, inputs: &Inputs) {
+    inputs.add(library);
+    let values = args.program.iter().flat_map(|argument| {
+        // `--scene=FILE` and the like.
+        let value = argument.to_str().and_then(|text| text.split_once('=')).map(|(_, value)| value.as_ref());
+        [Some(argument.as_os_str()), value]
+    });
+    values.flatten().filter(|value| *value != "-").for_each(|value| inputs.add(Path::new(value)));
+    program.path.iter().for_each(|path| inputs.add(path));
+}
+
+/// Why there are no reports.
+fn unopened(folder: &Path) -> &'static str {
+    if folder.join("tree").exists() {
+        "the program never opened the device: it looked for a GPU, and did not take this one"
+    } else {
+        "the program never opened the device, and never looked for a GPU; the library is not in statically linked, 32-bit \
+         and set-user-id programs"
     }
 }
 
@@ -139,7 +192,7 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
-fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyhow::Result<Command> {
+fn command(args: &Args, shared: &Shared, inputs: &Inputs, folder: &Path) -> anyhow::Result<Command> {
     let wrapped = args.window.then(|| window::wrapped(&args.program)).transpose()?;
     let program = wrapped.as_ref().unwrap_or(&args.program);
     let mut command = Command::new(&program[0]);
@@ -147,7 +200,7 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
     if args.window {
         command.envs(window::environment());
     }
-    command.env("LD_PRELOAD", preload(library)).env("A4EMU_FOLDER", folder).env("A4EMU_GPU", &args.gpu);
+    command.env("A4EMU_FOLDER", folder).env("A4EMU_GPU", &args.gpu);
     command.env("A4EMU_MODEL", args.model.name());
     command.env("A4EMU_JIT", args.jit.name());
     if shared.strict {
@@ -157,17 +210,17 @@ fn command(args: &Args, shared: &Shared, library: &Path, folder: &Path) -> anyho
         command.env("A4EMU_VALIDATE", "1").envs(choice(&args.choice)?);
     }
     if let Some(path) = &args.findings {
-        may_write(path)?;
+        may_write(path, inputs)?;
     }
     if let Some(threads) = args.threads.threads {
-        command.env("RAYON_NUM_THREADS", threads.to_string());
+        command.env("A4EMU_THREADS", threads.to_string());
     }
     if let Some(units) = args.max_work {
         command.env("A4EMU_MAX_WORK", units.to_string());
     }
     if let Some(record) = &args.record {
         let record = std::path::absolute(record)?;
-        may_write(&record)?;
+        may_write(&record, inputs)?;
         command.env("A4EMU_RECORD", record);
     }
     if args.frames.as_deref() == Some(Path::new("-")) {
@@ -189,28 +242,24 @@ fn choice(choice: &Choice) -> anyhow::Result<Vec<(&'static str, OsString)>> {
 }
 
 /// Whether a file can be put at `path`; better asked before the program runs.
-fn may_write(path: &Path) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    let made = match path.is_dir() {
-        true => Err(io::ErrorKind::IsADirectory.into()),
-        false => tempfile::tempfile_in(folder).map(drop),
-    };
-    made.with_context(|| format!("cannot write {}", path.display()))
+fn may_write(path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+    OutFile::create(path, inputs).map(drop)
 }
 
 /// Puts what a process has recorded in its place.
-fn finish_recording(summary: &mut Summary) -> anyhow::Result<()> {
+fn finish_recording(summary: &mut Summary, inputs: &Inputs) -> anyhow::Result<()> {
     if let Some(recording) = summary.recording.take() {
-        let place = recording.finish();
+        let place = may_write(&recording.place(), inputs).and_then(|()| Ok(recording.finish()?));
         let place = place.with_context(|| format!("the recording stays {}", recording.partial.display()))?;
         summary.recorded = Some(place.display().to_string());
     }
     Ok(())
 }
 
-/// Ours first: others then see a device where we make one.
-fn preload(library: &Path) -> OsString {
-    let mut list = library.as_os_str().to_owned();
+/// Ours first, but for what has to come before all: others then see a device where we make one.
+fn preload(before: Option<&str>, library: &Path) -> OsString {
+    let mut list = OsString::from(before.map(|before| format!("{before}:")).unwrap_or_default());
+    list.push(library);
     if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
         list.push(":");
         list.push(others);
@@ -219,9 +268,6 @@ fn preload(library: &Path) -> OsString {
 }
 
 fn put_out(args: &Args, shared: &Shared, summaries: &[Summary]) {
-    if summaries.is_empty() {
-        shared.warn("the program never opened the device");
-    }
     for summary in summaries {
         if args.stats {
             terminal::say_plainly(serde_json::to_string(summary).unwrap_or_default());
@@ -232,9 +278,13 @@ fn put_out(args: &Args, shared: &Shared, summaries: &[Summary]) {
 }
 
 /// Says what the processes were found to do wrong; whether that is garbage or a hang.
-fn put_out_findings(args: &Args, chosen: &ChosenRules, summaries: &[Summary]) -> anyhow::Result<Status> {
-    let mut file =
-        args.findings.as_ref().map(|path| OutFile::create(path, &Inputs::default())).transpose()?;
+fn put_out_findings(
+    args: &Args,
+    inputs: &Inputs,
+    chosen: &ChosenRules,
+    summaries: &[Summary],
+) -> anyhow::Result<Status> {
+    let mut file = args.findings.as_ref().map(|path| OutFile::create(path, inputs)).transpose()?;
     let mut status = Status::Fine;
     for Summary { process, findings, .. } in summaries {
         let who = (summaries.len() > 1).then_some(process.as_str());

@@ -4,9 +4,9 @@
 //! There are two places for it in the file and, first, a byte that says which is valid. A new
 //! summary goes to the other place, and then the byte changes.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::summary::Summary;
@@ -37,7 +37,12 @@ impl Writer {
             let path = folder.join(format!("{:010}.{program:03}.{EXTENSION}", std::process::id()));
             match OpenOptions::new().write(true).create_new(true).open(path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => return Ok(Self { file: made?, valid: 0 }),
+                made => {
+                    let file = made?;
+                    // Whatever the program's mask leaves of the mode: the launcher is to read it.
+                    file.set_permissions(Permissions::from_mode(0o600))?;
+                    return Ok(Self { file, valid: 0 });
+                }
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())

@@ -19,6 +19,7 @@ use std::thread;
 
 use anyhow::Context;
 
+use crate::ambient;
 use crate::inspect::Capture;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
@@ -66,7 +67,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
             // Who goes away early misses the answer.
             let serve = move || drop(answer(&stream, visit, gate, site));
             // Without a thread for it, the connection ends.
-            let _refused = thread::Builder::new().spawn_scoped(scope, serve);
+            let _refused = ambient::spawn_scoped(scope, "a4emu-serve", serve);
         }
     });
     Ok(told)

@@ -29,6 +29,8 @@ mod effect;
 mod environment;
 mod extra;
 mod finish;
+#[path = "jit/wall/float_control.rs"]
+pub(crate) mod float_control;
 mod flow;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub mod jit;

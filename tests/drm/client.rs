@@ -439,3 +439,92 @@ pub fn leave(how: &str) -> ! {
 pub fn exit() -> ! {
     std::process::exit(0)
 }
+
+/// Ways in which programs change the floating-point control of a thread.
+pub const ODD_FLOATS: [&str; 5] = ["down", "up", "zero", "flush", "trap"];
+
+/// MXCSR with one of [`ODD_FLOATS`] done to it.
+#[cfg(target_arch = "x86_64")]
+fn odd(floats: &str) -> u32 {
+    let plain = 0x1f80;
+    match floats {
+        "down" => plain | 0x2000,
+        "up" => plain | 0x4000,
+        "zero" => plain | 0x6000,
+        "flush" => plain | 0x8040,
+        _ => 0,
+    }
+}
+
+/// Does `work` with such floating-point control, which new threads inherit; numbers are as always afterwards.
+#[cfg(target_arch = "x86_64")]
+pub fn with_floats<R>(floats: &str, work: impl FnOnce() -> R) -> R {
+    // SAFETY: sets a register of this thread's to values without a reserved bit.
+    let set = |mxcsr: u32| unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr) };
+    set(odd(floats));
+    let result = work();
+    set(0x1f80);
+    result
+}
+
+/// FPCR with one of [`ODD_FLOATS`] done to it.
+#[cfg(target_arch = "aarch64")]
+pub fn with_floats<R>(floats: &str, work: impl FnOnce() -> R) -> R {
+    let odd: u64 = match floats {
+        "down" => 2 << 22,
+        "up" => 1 << 22,
+        "zero" => 3 << 22,
+        "flush" => 1 << 24,
+        _ => 0x1f << 8,
+    };
+    // SAFETY: sets a register of this thread's to values without a reserved bit.
+    let set = |fpcr: u64| unsafe { std::arch::asm!("msr fpcr, {}", in(reg) fpcr) };
+    set(odd);
+    let result = work();
+    set(0);
+    result
+}
+
+/// Everything that a process can have otherwise than most have it, and that no variable says: a mask of file modes, a
+/// locale, signals that are blocked and ignored, a small stack for threads, no core files.
+pub fn surround() {
+    let small = libc::rlimit { rlim_cur: 1 << 16, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: none of these touches memory but what is given.
+    unsafe {
+        libc::umask(0o777);
+        libc::setlocale(libc::LC_ALL, c"".as_ptr());
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, ptr::null_mut());
+        for signal in [libc::SIGPIPE, libc::SIGCHLD, libc::SIGHUP, libc::SIGFPE, libc::SIGXFSZ] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+        libc::setrlimit(libc::RLIMIT_STACK, &small);
+        libc::alarm(60);
+    }
+}
+
+/// Starts a program that has the signals blocked which end programs.
+pub fn start_with_blocked_signals(command: &mut std::process::Command) -> std::process::Child {
+    use std::os::unix::process::CommandExt;
+    let block = || {
+        // SAFETY: the set is filled before it is used; both are calls that a forked child may make.
+        unsafe {
+            let mut ends: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&mut ends);
+            for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT] {
+                libc::sigaddset(&mut ends, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &ends, ptr::null_mut());
+        }
+        Ok(())
+    };
+    // SAFETY: the child makes these calls alone before it becomes the program.
+    unsafe { command.pre_exec(block) }.spawn().expect("starts")
+}
+
+/// Ends the main thread of this process, not the process.
+pub fn end_main_thread() {
+    // SAFETY: the thread has nothing that somebody else needs: it is a forked child's only one that is not told to stay.
+    unsafe { libc::syscall(libc::SYS_exit, 0) };
+}

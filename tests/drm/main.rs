@@ -5,10 +5,12 @@
 
 #![cfg(target_os = "linux")]
 
+mod ambient;
 mod buffers;
 mod captures;
 mod client;
 mod cost;
+mod ends;
 mod frames;
 mod hangs;
 mod hostile;
@@ -79,7 +81,7 @@ fn with_limits(test: &str, limit: Duration, variables: &[(&str, &str)], body: im
     ]);
     command.arg(library()).arg(only.get_program()).args(only.get_args());
     command.envs(only.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command.env("RAYON_NUM_THREADS", "8").envs(variables.iter().copied());
+    command.env("A4EMU_THREADS", "8").envs(variables.iter().copied());
     let output = command.output().expect("runs");
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

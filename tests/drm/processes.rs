@@ -139,3 +139,27 @@ fn descriptors_are_known_by_any_number() {
         round_trip(&clone, &buffer, 8);
     });
 }
+
+/// The main thread's number stands for a process in the calls of the system that copy memory and name files.
+#[test]
+fn the_device_outlives_the_main_thread() {
+    with_device("processes::the_device_outlives_the_main_thread", || {
+        let status = fork(|| {
+            let node = open();
+            thread::spawn(move || {
+                let main = format!("/proc/self/task/{}/stat", std::process::id());
+                while !fs::read_to_string(&main).unwrap().contains(") Z ") {
+                    thread::yield_now();
+                }
+                let buffer = Buffer::new(&node, 4096);
+                round_trip(&node, &buffer, 1);
+                let mut export = [u64::from(buffer.handle), 0];
+                let shared = ioctl(&node, PRIME_HANDLE_TO_FD, &mut export);
+                std::process::exit(if shared.is_ok() { 42 } else { 1 });
+            });
+            end_main_thread();
+            unreachable!()
+        });
+        assert_eq!(status, 42);
+    });
+}

@@ -17,6 +17,9 @@ const MAX_WAITING: usize = 16 << 20;
 /// What is kept of a section besides its payload, about.
 const OVERHEAD: usize = 64;
 
+/// Bytes of the thread's stack: what it reads it keeps elsewhere.
+const STACK: usize = 1 << 20;
+
 type Item = Result<Section, CaptureError>;
 
 /// The items of [`Sections`] but the empty ones of no kind, read ahead of whoever takes them. Who takes no more drops it; the
@@ -51,8 +54,14 @@ impl Ahead {
     pub fn new<R: Read + Send + 'static>(sections: Sections<R>) -> Self {
         let (sender, batches) = channel();
         let waiting = Arc::new(Waiting::default());
-        let room = waiting.clone();
-        thread::spawn(move || read(sections, &sender, &room));
+        let (room, refused) = (waiting.clone(), sender.clone());
+        let thread = thread::Builder::new().name("a4emu-reader".into()).stack_size(STACK);
+        // Where there can be no thread there are no sections either, and the error is said in their place.
+        if let Err(source) = thread.spawn(move || read(sections, &sender, &room)) {
+            // It is taken: the receiver is below.
+            let _ =
+                refused.send(Batch { items: vec![Err(CaptureError::Io { offset: 0, source })], bytes: 0 });
+        }
         Self { batches, at_hand: Vec::new().into_iter(), waiting }
     }
 }

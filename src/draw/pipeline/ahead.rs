@@ -18,7 +18,7 @@ use crate::draw::fs::batch::{Finished, Sorted};
 use crate::draw::sp::launch::Threads;
 use crate::gpu::{Gmem, Gpu};
 use crate::memory::{Lent, Memory};
-use crate::parallel::{help_until, locked, stay_awake};
+use crate::parallel::{self, help_until, locked, stay_awake};
 
 use super::late::Resolves;
 use super::{flush, helper, record_finished, take_batch};
@@ -115,7 +115,7 @@ impl Ahead {
 
 impl Task {
     fn begin(self, line: Arc<Mutex<Line>>, bench: Bench) {
-        rayon::spawn(move || self.run(&line, bench));
+        parallel::spawn(move || self.run(&line, bench));
     }
 
     /// Draws the batch; then the next one begins.

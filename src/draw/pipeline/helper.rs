@@ -3,7 +3,7 @@
 //! It changes nothing but when things are done.
 
 use crate::gpu::Gpu;
-use crate::parallel::stay_awake;
+use crate::parallel::{spawn, stay_awake};
 
 /// Vertices of a draw from which on they are much to shade.
 const MANY_VERTICES: u64 = 2048;
@@ -42,6 +42,6 @@ pub(super) fn shades(gpu: &mut Gpu, vertices: u64) {
 fn rouse() {
     let mine = rayon::current_thread_index();
     if mine.is_some() && rayon::current_num_threads() > 1 {
-        rayon::spawn(move || stay_awake(mine));
+        spawn(move || stay_awake(mine));
     }
 }

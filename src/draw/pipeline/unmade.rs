@@ -27,7 +27,7 @@ use crate::draw::vs::Shaded;
 use crate::fault::Place;
 use crate::gpu::Gpu;
 use crate::memory::Memory;
-use crate::parallel::{locked, work_until};
+use crate::parallel::{self, locked, work_until};
 use crate::pass::Pass;
 
 use super::late::Resolves;
@@ -262,7 +262,7 @@ impl Shop {
         });
         if rayon::current_num_threads() > 1 {
             let theirs = shop.clone();
-            rayon::spawn(move || theirs.help());
+            parallel::spawn(move || theirs.help());
         }
         shop
     }

@@ -7,6 +7,7 @@ use super::rendered::{Content, Written};
 use super::state::ResolveState;
 use super::surface::{Location, Surface};
 use super::tiled;
+use crate::ambient::hold;
 use crate::draw::gras::raster::Rect;
 use crate::fault::{Client, Fault};
 use crate::format::arrangement::{Tiling, resolved};
@@ -98,6 +99,7 @@ impl ResolveState {
         let rows = to.par_chunks_mut(pitch * ROWS).enumerate();
         let copier = self.copier();
         let copied = rows.try_for_each(|(index, rows)| {
+            let _control = hold();
             let first = area.y0 + (index * ROWS) as i32;
             for y in first..area.y1.min(first + ROWS as i32) {
                 let at = (y - first) as usize * pitch;

@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use a4emu::ambient;
 use a4emu::gpu::Chip;
 use a4emu::run::summary::Summary;
 use a4emu::terminal;
@@ -25,7 +26,7 @@ use crate::file::{DrmFile, Object};
 use crate::provide::Orders;
 use crate::ring::Ring;
 use crate::share::Shared;
-use crate::{dispatch, known, mappings, settings, sweep};
+use crate::{dispatch, known, mappings, refusal, settings, sweep};
 
 /// What changes with ioctls.
 #[derive(Default)]
@@ -91,9 +92,12 @@ fn device() -> Result<&'static Device, Errno> {
 /// What the system says when it has no room.
 pub fn open(cloexec: bool) -> Result<OwnedFd, Errno> {
     let _signals = signals::hold();
-    let device = device()?;
-    sweep::if_closed(device);
-    device.start()?;
+    let _control = ambient::hold();
+    let started = device().and_then(|device| {
+        sweep::if_closed(device);
+        device.start().map(|()| device)
+    });
+    let device = started.inspect_err(|errno| refusal::tell(*errno))?;
     device.add("a4emu-msm", cloexec, Object::File(DrmFile::default()))
 }
 
@@ -101,6 +105,7 @@ pub fn open(cloexec: bool) -> Result<OwnedFd, Errno> {
 pub fn ioctl(fd: i32, request: u64, argument: u64) -> Option<Result<i32, Errno>> {
     let ours = dispatch::is_known_type(request).then(|| known::object_at(fd));
     let call = Call { device: existing()?, file: ours.flatten()?, signals: signals::hold() };
+    let _control = ambient::hold();
     sweep::if_closed(call.device);
     let kind = call.device.state().objects.get(&call.file).map(|object| match object {
         Object::File(_) => dispatch::Kind::File,
@@ -125,6 +130,7 @@ const LAST: Duration = Duration::from_secs(2);
 pub fn finish() {
     let Some(device) = existing().filter(|_| known::is_owner()) else { return };
     let signals = signals::hold();
+    let _control = ambient::hold();
     device.wait(&signals, Deadline::after(LAST), |state| state.ring.is_idle().then_some(()));
     if settings::get().folder.is_some() {
         return;

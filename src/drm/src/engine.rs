@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
+use a4emu::ambient::{self, Members};
 use a4emu::budget::Budget;
 use a4emu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
 use a4emu::draw;
@@ -13,7 +14,7 @@ use a4emu::run::report;
 use a4emu::run::summary::Summary;
 use a4emu::shader::jit;
 use a4emu::validate::Watch;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 use rustix::io::Errno;
 
 use crate::arena;
@@ -90,7 +91,7 @@ pub struct Engine {
     /// Watches for what a chip would not forgive.
     watch: Option<Watch>,
     /// Threads that draws run on, this one among them; they take no signals either.
-    threads: Option<ThreadPool>,
+    threads: ThreadPool,
 }
 
 /// Counts draws and dispatches.
@@ -120,7 +121,10 @@ impl Observer for Counts {
 
 impl Engine {
     /// A chip after power-on, for the thread that calls.
-    pub fn new(chip: Chip) -> Self {
+    ///
+    /// # Errors
+    /// `EAGAIN` if that thread belongs to a pool already.
+    pub fn new(chip: Chip) -> Result<Self, Errno> {
         let folder = settings::get().folder.as_deref();
         let mut engine = Self {
             gpu: Gpu { model: settings::get().model, clock: Clock::Ticks(timestamp), ..Gpu::new(chip) },
@@ -131,17 +135,15 @@ impl Engine {
             frames: folder.and_then(Frames::open),
             shelf: Shelf::default(),
             watch: None,
-            threads: ThreadPoolBuilder::new().use_current_thread().build().ok(),
+            threads: ambient::pool(settings::get().threads, Members::AndThis).map_err(|_| Errno::AGAIN)?,
         };
         // All are there before the program goes on: what a thread takes to begin is not counted to some submit.
-        engine.threads.iter().for_each(|threads| {
-            threads.broadcast(|_| ());
-        });
+        engine.threads.broadcast(|_| ());
         engine.gpu.pipeline.programs.jit = settings::get().jit;
         engine.gpu.pipeline.untimed = true;
         engine.watch = settings::get().validate.then(|| Watch::of_device(&mut engine.gpu));
         engine.leave_summary();
-        engine
+        Ok(engine)
     }
 
     /// Runs a submit to its end, or until it has done more work than one may.
@@ -230,10 +232,7 @@ impl Engine {
             gpu.at.submit += 1;
             counts
         };
-        let counts = match threads {
-            Some(threads) => threads.install(run),
-            None => run(),
-        };
+        let counts = threads.install(run);
         self.summary.draws += counts.draws;
         self.summary.dispatches += counts.dispatches;
     }

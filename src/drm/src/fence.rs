@@ -27,7 +27,8 @@ pub fn wait(call: &Call, fd: i32) -> Result<(), Errno> {
     if call.object(fd, |object| matches!(object, Object::Fence).then_some(())).is_some() {
         return Ok(());
     }
-    let link = rustix::fs::readlink(format!("/proc/self/fd/{fd}"), Vec::new()).map_err(|_| Errno::INVAL)?;
+    let link =
+        rustix::fs::readlink(format!("/proc/thread-self/fd/{fd}"), Vec::new()).map_err(|_| Errno::INVAL)?;
     if link.as_bytes() == b"anon_inode:sync_file" && call.signals.let_through(|| ffi::wait_readable(fd)) {
         Ok(())
     } else {

@@ -41,6 +41,7 @@ pub mod prime;
 pub mod provide;
 pub mod queue;
 pub mod record;
+pub mod refusal;
 pub mod ring;
 pub mod settings;
 pub mod share;

@@ -9,7 +9,8 @@
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
-use std::thread;
+
+use a4emu::ambient;
 
 use crate::arena;
 use crate::device::{Device, has_one_core};
@@ -69,8 +70,7 @@ impl Device {
 
     /// Starts the thread, if there is a core for it.
     fn start_providing(&'static self) -> bool {
-        let thread = thread::Builder::new().name("a4emu-pages".into());
-        !has_one_core() && thread.spawn(|| self.provide_all()).is_ok()
+        !has_one_core() && ambient::spawn("a4emu-pages", || self.provide_all()).is_ok()
     }
 
     /// The thread, for ever.

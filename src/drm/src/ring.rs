@@ -2,7 +2,8 @@
 //!
 //! It is apart from the program like the hardware is: it takes none of the process's signals,
 //! so that handlers never interrupt the emulator, and it has a table of descriptors of its own,
-//! so that the program cannot see, close or replace the files that it writes.
+//! so that the program cannot see, close or replace the files that it writes. Of everything else that
+//! threads get from those that make them [`ambient`] has the list.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,6 +12,7 @@ use std::sync::{PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use a4emu::ambient;
 use rustix::io::Errno;
 
 use crate::clock::Deadline;
@@ -79,14 +81,13 @@ impl Device {
         let (ready, started) = mpsc::channel();
         let run = move || {
             keep_memory();
-            let parted = own_table();
-            let engine = parted.map(|()| Engine::new(self.chip));
+            let engine = own_table().and_then(|()| Engine::new(self.chip));
             let _ = ready.send(engine.as_ref().map(|_| ()).map_err(|errno| *errno));
             if let Ok(engine) = engine {
                 self.serve(engine);
             }
         };
-        thread::Builder::new().name("a4emu-gpu".into()).spawn(run).map_err(|_| Errno::AGAIN)?;
+        ambient::spawn("a4emu-gpu", run).map_err(|_| Errno::AGAIN)?;
         started.recv().unwrap_or(Err(Errno::AGAIN))?;
         state.ring.started = true;
         Ok(())

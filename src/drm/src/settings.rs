@@ -37,6 +37,8 @@ pub struct Settings {
     /// `A4EMU_RULE`, `A4EMU_NO_RULE`: rules and families of them, with commas between; `A4EMU_SUPPRESS`: a file. Which
     /// findings count.
     pub findings: ChosenRules,
+    /// `A4EMU_THREADS`: threads that draw; one for each processor by default.
+    pub threads: Option<usize>,
     /// `A4EMU_STRICT=1`: a submit that faults or meets something unsupported fails.
     pub strict: bool,
     /// The launcher takes frames.
@@ -51,21 +53,25 @@ pub fn get() -> &'static Settings {
 
 impl Settings {
     fn from(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Self {
+        // The program may go to another folder.
+        let path =
+            |name| variable(name).map(|path| std::path::absolute(&path).unwrap_or_else(|_| path.into()));
         let text = |name| variable(name).and_then(|value| value.into_string().ok()).unwrap_or_default();
         let names = |name| text(name).split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-        let suppress = variable("A4EMU_SUPPRESS").map(PathBuf::from);
+        let suppress = path("A4EMU_SUPPRESS");
         let choice = Choice { rule: names("A4EMU_RULE"), no_rule: names("A4EMU_NO_RULE"), suppress };
         Self {
             chip: text("A4EMU_GPU").parse().map_or_else(|_| Chip::default(), |id| Chip { id }),
             model: Model::named(&text("A4EMU_MODEL")).unwrap_or_default(),
             jit: text("A4EMU_JIT").parse().unwrap_or_default(),
-            record: variable("A4EMU_RECORD").map(PathBuf::from),
+            record: path("A4EMU_RECORD"),
             record_range: text("A4EMU_RECORD_RANGE").parse().unwrap_or(Span::ALL),
             run: run(variable("A4EMU_FOLDER").as_deref()),
-            folder: variable("A4EMU_FOLDER").map(PathBuf::from),
+            folder: path("A4EMU_FOLDER"),
             max_work: text("A4EMU_MAX_WORK").parse().unwrap_or(budget::BASE),
             validate: text("A4EMU_VALIDATE") == "1",
             findings: choice.read(&Inputs::default()).unwrap_or_default(),
+            threads: text("A4EMU_THREADS").parse().ok(),
             strict: text("A4EMU_STRICT") == "1",
             frames: variable("A4EMU_FOLDER").is_some_and(|folder| Path::new(&folder).join(PIPE).exists()),
         }
@@ -103,6 +109,8 @@ mod tests {
                 "A4EMU_JIT" => "off",
                 "A4EMU_RECORD_RANGE" => "2..4",
                 "A4EMU_RULE" => "D1,Y",
+                "A4EMU_THREADS" => "3",
+                "A4EMU_RECORD" => "out.rd",
                 "A4EMU_STRICT" | "A4EMU_VALIDATE" => "1",
                 _ => return None,
             };
@@ -111,6 +119,8 @@ mod tests {
         assert!(some.findings.names(Id::Y4) && !some.findings.names(Id::D2) && none.findings.names(Id::D2));
         assert_eq!((none.model, some.model), (Model::Board, Model::StrictGl));
         assert_eq!((none.jit, some.jit), (Jit::Auto, Jit::Off));
+        assert_eq!((none.threads, some.threads), (None, Some(3)));
+        assert_eq!(some.record, Some(std::env::current_dir().unwrap().join("out.rd")));
         assert_eq!(
             (some.chip.id, some.strict, some.validate, some.record_range),
             (430, true, true, Span { start: 2, end: 4 })

@@ -6,6 +6,7 @@ use a4emu_decoder::regs::enums::PrimType;
 use rayon::prelude::*;
 
 use super::{Face, MADE, PolygonMode, Setup};
+use crate::ambient::hold;
 use crate::draw::pc::assembler::Provoking;
 use crate::draw::pc::topology::Primitive;
 use crate::draw::vertices::{RESTART, ScreenVertex, Vertices};
@@ -110,10 +111,15 @@ impl Setup<'_> {
         }
         let pieces = self.out.split_off(before);
         let mut out = std::mem::take(&mut self.out);
-        out.par_extend(all.par_iter().with_min_len(CHUNK / 2).map(|coming| match *coming {
-            Coming::Whole((v, provoking), face) => self.triangle_between(v, self.area(v), v, provoking, face),
-            Coming::Piece(number) => pieces[number as usize].clone(),
-        }));
+        out.par_extend(all.par_iter().with_min_len(CHUNK / 2).map_init(
+            hold,
+            |_control, coming| match *coming {
+                Coming::Whole((v, provoking), face) => {
+                    self.triangle_between(v, self.area(v), v, provoking, face)
+                }
+                Coming::Piece(number) => pieces[number as usize].clone(),
+            },
+        ));
         self.out = out;
     }
 

@@ -49,7 +49,8 @@ impl Inode {
 
 /// Gives this thread a table of descriptors of its own, empty: what it opens from now on, the
 /// program cannot see, close or take the number of. Its standard streams lead nowhere: what
-/// somebody prints must not end up in a file that has their number.
+/// somebody prints must not end up in a file that has their number. Its current directory, root directory
+/// and file mode mask stay what they are now, whatever the program makes of its own, unless a sandbox forbids that.
 ///
 /// # Errors
 /// `ENOSYS` before Linux 5.9; what the system says to opening `/dev/null`.
@@ -60,6 +61,9 @@ pub fn own_table() -> Result<(), Errno> {
     if status != 0 {
         return Err(super::last_errno());
     }
+    // The names that the device uses are whole, so it gets by without.
+    // SAFETY: concerns this thread alone, and no memory.
+    let _unless_forbidden = unsafe { libc::unshare(libc::CLONE_FS) };
     for _ in 0..3 {
         let null = rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty())?;
         let _ = null.into_raw_fd();

@@ -1,8 +1,9 @@
 //! Copies from and to the program's memory, at addresses that it wrote into an argument.
 //!
 //! The kernel answers a bad pointer with `EFAULT`, so we let it do the copy: reading and
-//! writing "another" process that is ourselves checks every page. Where a sandbox forbids
-//! that call we copy directly, and a bad pointer is the program's crash.
+//! writing "another" process that is ourselves checks every page. The thread that calls stands for the
+//! process: the process's own number names the main thread, which has no memory when it has ended. Where
+//! a sandbox forbids that call we copy directly, and a bad pointer is the program's crash.
 
 use bytemuck::Pod;
 use rustix::io::Errno;
@@ -23,7 +24,7 @@ fn transfer(by: Transfer, ours: *mut u8, theirs: u64, len: usize) -> Option<Resu
     let remote = libc::iovec { iov_base: theirs as usize as *mut _, iov_len: len };
     // SAFETY: both vectors live through the call; `ours` is a slice's `len` bytes, writable
     // if `by` writes to it; the kernel checks `theirs`.
-    let moved = unsafe { by(libc::getpid(), &local, 1, &remote, 1, 0) };
+    let moved = unsafe { by(libc::gettid(), &local, 1, &remote, 1, 0) };
     if moved == len as isize {
         return Some(Ok(()));
     }

@@ -1,0 +1,35 @@
+//! A device that could not be made: the program hears an error number, people hear why.
+
+use std::sync::Once;
+
+use a4emu::run::report::Writer;
+use a4emu::run::summary::Summary;
+use a4emu::terminal;
+use rustix::io::Errno;
+
+use crate::record::process;
+use crate::settings;
+
+/// Says, once, why the device cannot be opened: to the launcher, or on stderr where there is none.
+pub fn tell(errno: Errno) {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
+        let trouble = Some(format!("the device cannot be opened: {}", reason(errno)));
+        let summary = Summary { pid: std::process::id(), process: process(), trouble, ..Summary::default() };
+        let folder = settings::get().folder.as_deref();
+        let left =
+            folder.is_some_and(|folder| Writer::new(folder).is_ok_and(|mut out| out.put(&summary).is_ok()));
+        if !left {
+            terminal::say_lines(&summary);
+        }
+    });
+}
+
+fn reason(errno: Errno) -> String {
+    match errno {
+        Errno::NOMEM => "the process has no room for the GPU's 4 GiB of addresses (ulimit -v)".into(),
+        Errno::AGAIN => "the process cannot start a thread (ulimit -u, ulimit -v)".into(),
+        Errno::NOSYS => "threads cannot have descriptors of their own here, which takes Linux 5.9".into(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,64 @@
+//! The processes that this one has started, and those that they have.
+
+use std::fs;
+
+use rustix::process::{Pid, getpid};
+
+/// A process, as `/proc/PID/stat` has it.
+struct Process {
+    pid: Pid,
+    parent: i32,
+}
+
+/// All descendants of this process that run. One whose parent has ended counts where the process is a "subreaper".
+pub fn descendants() -> Vec<Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut others: Vec<Process> =
+        entries.filter_map(|entry| process(entry.file_name().to_str()?.parse().ok()?)).collect();
+    let (mut found, mut at) = (vec![getpid()], 0);
+    while let Some(parent) = found.get(at).map(|pid| pid.as_raw_nonzero().get()) {
+        found.extend(others.extract_if(.., |other| other.parent == parent).map(|child| child.pid));
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+/// The process of a number, if it runs.
+fn process(number: i32) -> Option<Process> {
+    parse(number, &fs::read_to_string(format!("/proc/{number}/stat")).ok()?)
+}
+
+/// What its line says: the number, the name in brackets, which may have any characters, the state, the parent.
+fn parse(number: i32, line: &str) -> Option<Process> {
+    let mut fields = line.rsplit_once(')')?.1.split_ascii_whitespace();
+    let (state, parent) = (fields.next()?, fields.next()?.parse().ok()?);
+    (!matches!(state, "Z" | "X")).then_some(Process { pid: Pid::from_raw(number)?, parent })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn names_may_have_brackets_and_the_dead_do_not_count() {
+        assert_eq!(parse(7, "7 (a) Z 1 (b)) S 42 7").map(|it| it.parent), Some(42));
+        assert!(parse(7, "7 (a) Z 42 7").is_none() && parse(7, "").is_none());
+    }
+
+    #[test]
+    fn children_of_children_are_found() {
+        let mut child = Command::new("sh").args(["-c", "sleep 60 & wait"]).spawn().unwrap();
+        let children = |found: &[Pid]| {
+            let ours = Pid::from_child(&child);
+            let below = |pid: &&Pid| {
+                process(pid.as_raw_nonzero().get()).is_some_and(|it| it.parent == ours.as_raw_nonzero().get())
+            };
+            found.iter().copied().find(|pid| below(&pid)).filter(|_| found.contains(&ours))
+        };
+        let grandchild = std::iter::repeat_with(descendants).find_map(|found| children(&found)).unwrap();
+        rustix::process::kill_process(grandchild, rustix::process::Signal::KILL).unwrap();
+        child.wait().unwrap();
+    }
+}

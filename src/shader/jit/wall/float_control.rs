@@ -1,0 +1,183 @@
+//! The processor's floating-point control of a thread: rounding, subnormal numbers, exceptions. A thread starts with the
+//! control of the thread that made it, and libraries change it (`-ffast-math` does when they are loaded), so the
+//! emulator's results would depend on the program around it.
+//!
+//! A part of the wall: no safe function reads or writes these registers. What the rest relies on: [`set`] and [`hold`]
+//! give the thread the control that Rust's own arithmetic assumes (the nearest number, subnormals as they are, no
+//! traps), and dropping a [`Held`] gives back what the thread had.
+#![allow(unsafe_code, reason = "the wall: see its documentation")]
+
+use std::marker::PhantomData;
+
+/// The thread has Rust's floating-point control until this is dropped, and then its own again.
+#[must_use = "the control goes back when this is dropped"]
+pub struct Held {
+    before: Option<Control>,
+    /// It belongs to the thread that made it.
+    thread: PhantomData<*const ()>,
+}
+
+/// Gives this thread Rust's floating-point control for as long as the result lives.
+pub fn hold() -> Held {
+    let now = Control::read();
+    let before = (!now.is_rusts()).then_some(now);
+    if before.is_some() {
+        Control::RUSTS.write();
+    }
+    Held { before, thread: PhantomData }
+}
+
+/// Gives this thread Rust's floating-point control for good.
+pub fn set() {
+    std::mem::forget(hold());
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(before) = self.before {
+            before.write();
+        }
+    }
+}
+
+/// SSE's control and status (Intel's manual, volume 1, section 10.2.3), and the x87 control word (8.1.5), which
+/// functions of libm can use.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Control {
+    mxcsr: u32,
+    x87: u16,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Control {
+    /// What processes begin with.
+    const RUSTS: Self = Self { mxcsr: 0x1f80, x87: 0x037f };
+    /// Bits of MXCSR that only say what has happened.
+    const STATUS: u32 = 0x3f;
+
+    fn is_rusts(self) -> bool {
+        self.mxcsr & !Self::STATUS == Self::RUSTS.mxcsr && self.x87 == Self::RUSTS.x87
+    }
+
+    fn read() -> Self {
+        let (mut mxcsr, mut x87) = (0u32, 0u16);
+        // SAFETY: each instruction stores its register, of 4 and 2 bytes, into a variable of that size.
+        unsafe {
+            std::arch::asm!("stmxcsr [{}]", "fnstcw [{}]", in(reg) &raw mut mxcsr, in(reg) &raw mut x87,
+                options(nostack, preserves_flags));
+        }
+        Self { mxcsr, x87 }
+    }
+
+    fn write(self) {
+        let Self { mxcsr, x87 } = self;
+        // SAFETY: both values are Rust's, or were read from these registers of this thread, so none sets a reserved bit.
+        // Rust's code assumes its own control: another one is only given back to a thread that came with it.
+        unsafe {
+            std::arch::asm!("ldmxcsr [{}]", "fnclex", "fldcw [{}]", in(reg) &raw const mxcsr, in(reg) &raw const x87,
+                options(nostack, preserves_flags));
+        }
+    }
+}
+
+/// FPCR (Arm's Architecture Reference Manual, section C5.2.8).
+#[cfg(target_arch = "aarch64")]
+#[derive(Clone, Copy)]
+struct Control(u64);
+
+#[cfg(target_arch = "aarch64")]
+impl Control {
+    /// What processes begin with.
+    const RUSTS: Self = Self(0);
+
+    fn is_rusts(self) -> bool {
+        self.0 == Self::RUSTS.0
+    }
+
+    fn read() -> Self {
+        let control: u64;
+        // SAFETY: reads a register that every program may read.
+        unsafe {
+            std::arch::asm!("mrs {}, fpcr", out(reg) control, options(nomem, nostack, preserves_flags))
+        };
+        Self(control)
+    }
+
+    fn write(self) {
+        // SAFETY: as on x86-64.
+        unsafe { std::arch::asm!("msr fpcr, {}", in(reg) self.0, options(nostack, preserves_flags)) };
+    }
+}
+
+/// Other processors: nothing is known of their control, and nothing is changed.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[derive(Clone, Copy)]
+struct Control;
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+impl Control {
+    const RUSTS: Self = Self;
+
+    fn is_rusts(self) -> bool {
+        true
+    }
+
+    fn read() -> Self {
+        Self
+    }
+
+    fn write(self) {}
+}
+
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) mod tests {
+    use std::hint::black_box;
+
+    use super::*;
+
+    /// A control that changes results: numbers are rounded down, and subnormal ones are zero.
+    #[cfg(target_arch = "x86_64")]
+    const ODD: Control = Control { mxcsr: 0x1f80 | 0x8040 | 0x2000, x87: 0x067f };
+    #[cfg(target_arch = "aarch64")]
+    const ODD: Control = Control(1 << 24 | 0b10 << 22);
+
+    /// Gives this thread a floating-point control that changes results.
+    pub(crate) fn make_odd() {
+        ODD.write();
+    }
+
+    /// Does `work` in a thread whose floating-point control changes results.
+    pub(crate) fn with_odd_control<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+        std::thread::scope(|scope| {
+            let odd = || {
+                make_odd();
+                let result = work();
+                Control::RUSTS.write();
+                result
+            };
+            scope.spawn(odd).join().expect("no panic")
+        })
+    }
+
+    /// Whether arithmetic is Rust's.
+    pub(crate) fn is_rusts() -> bool {
+        let (third, tiny) = (black_box(2.0f32) / black_box(3.0), black_box(1e-38f32) / black_box(8.0));
+        third.to_bits() == 0x3f2a_aaab && tiny > 0.0
+    }
+
+    #[test]
+    fn control_is_rusts_while_held_and_the_threads_own_afterwards() {
+        with_odd_control(|| {
+            assert!(!is_rusts());
+            let (outer, inner) = (hold(), hold());
+            assert!(is_rusts());
+            drop(inner);
+            assert!(is_rusts());
+            drop(outer);
+            assert!(!is_rusts());
+            set();
+            assert!(is_rusts());
+        });
+    }
+}
