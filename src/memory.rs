@@ -14,6 +14,7 @@
 mod block;
 mod changes;
 mod extents;
+mod overlay;
 #[cfg(test)]
 mod tests;
 
@@ -99,6 +100,8 @@ pub struct Memory {
     clock: u64,
     /// When others may have written the shared pages last.
     shared_change: u64,
+    /// Whether it is an [overlay](Memory::overlay) over another: what is written is copied first, and counted.
+    is_overlay: bool,
 }
 
 /// Bytes that were [lent](Memory::lend).
@@ -142,6 +145,7 @@ impl Default for Memory {
             cut: false,
             clock: 0,
             shared_change: 0,
+            is_overlay: false,
         }
     }
 }
@@ -392,12 +396,17 @@ impl Memory {
     /// if they are not in one buffer, or may not be written: then they are lent and have not been written to before.
     pub fn prepare(&mut self, addr: u32, len: usize) -> Option<u32> {
         let block = self.block(addr)?;
+        let copied = if self.is_overlay { block.shared_bytes() } else { 0 };
         let (base, growth) = (block.base, block.growth(len));
-        if !self.affords(growth) {
+        if !self.affords(growth + copied) {
             return None;
         }
         let now = self.tick();
-        self.held += self.blocks.get_mut(&base)?.prepare(addr - base, len, now)?;
+        let block = self.blocks.get_mut(&base)?;
+        if self.is_overlay {
+            block.leave_others();
+        }
+        self.held += block.prepare(addr - base, len, now)? + copied;
         Some(base)
     }
 

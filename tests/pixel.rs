@@ -219,6 +219,186 @@ fn check_writers() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Two triangles that overlap, of shaders that store. Each fragment makes a number of what is stored, which is its colour.
+const STORING: &str = r#"include "CAPTURES/setup.a4i"
+gpu_id 420
+const SIZE = 32
+buffer target @ 0x1010000 { zero SIZE * SIZE * 4 }
+buffer store @ 0x30000000 { zero 4096 }
+buffer corners @ 0x1030000 { f32 -1.0, 1.0, 0.9, 1.0, -1.0, -0.8, 0.7, 0.9, -0.9, 0.3, 0.9, -0.9 }
+buffer vs @ 0x1040000 size 256 { shader {
+VERTEX
+    mov.f32f32 r0.z, (0.0)
+    mov.f32f32 r0.w, (1.0)
+    end
+} }
+buffer fs @ 0x1050000 size 512 { shader {
+FRAGMENT
+    // The number in r3.x as a colour.
+    (sy)and.b r3.y, r3.x, 255
+    shr.b r3.z, r3.x, 8
+    (rpt3)nop
+    cov.u32f32 r3.y, r3.y
+    cov.u32f32 r3.z, r3.z
+    (rpt3)nop
+    mul.f r0.x, r3.y, c0.x
+    mul.f r0.y, r3.z, c0.x
+    mov.f32f32 r0.z, (0.0)
+    mov.f32f32 r0.w, (1.0)
+    (rpt5)nop
+    end
+} }
+buffer main @ 0x1070000 {
+    use frame(target, SIZE, SIZE)
+    use program(vs, fs, r0.x, r0.x)
+    HLSQ_CONTROL_1_REG { VSTHREADSIZE = TWO_QUADS | VSSUPERTHREADENABLE | COORDREGID = r1.x | ZWCOORDREGID = r63.x }
+    use attribute(0, corners, 48, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use attributes(1, 2)
+    load FS.constants { f32 0.003921569, 0.0, 0.0, 0.0 }
+    load SSBO.descriptors { SSBO_0_0 { BASE = store } SSBO_0_1 { PITCH = 64 } SSBO_0_2 { 0 } SSBO_0_3 { CPP = 4 } }
+    load SSBO.sizes { SSBO_1_0 { CPP = 4 | FMT = RB4_R32_UINT | WIDTH = 16 } SSBO_1_1 { HEIGHT = 16 | DEPTH = 1 } }
+    use draw(DI_PT_TRILIST, 6)
+}
+submit main
+"#;
+
+/// Gives each fragment, or vertex, the next number.
+const NEXT: &str = r"    mov.u32u32 r2.y, 1
+    mov.u32u32 r2.z, 0
+    mov.u32u32 r2.w, 0x30000000
+    (rpt5)nop
+    atomic.s.add.untyped.4d.u32.1.g r3.x, g[0], r2.y, r2.z, r2.w";
+
+/// Has the address of one of 16 dwords, which many pixels share, in r2.w, and its place in r1.xy.
+const PLACE: &str = r"    shr.b r1.x, r1.x, 4
+    shr.b r1.y, r1.y, 4
+    (rpt5)nop
+    and.b r1.x, r1.x, 3
+    and.b r1.y, r1.y, 3
+    (rpt5)nop
+    shl.b r1.z, r1.y, 6
+    shl.b r1.w, r1.x, 2
+    (rpt5)nop
+    add.u r1.z, r1.z, r1.w
+    mov.u32u32 r2.x, 0x30000000
+    (rpt5)nop
+    add.u r2.w, r2.x, r1.z
+    (rpt5)nop";
+
+/// What the vertex shader and the fragment shader of [`STORING`] do.
+const KINDS: [(&str, &str, &str); 7] = [
+    ("counter", r"", r"NEXT"),
+    (
+        "killed",
+        r"",
+        r"NEXT
+    (sy)and.b r4.x, r3.x, 1
+    (rpt5)nop
+    cmps.s.eq p0.x, r4.x, 1
+    (rpt5)nop
+    kill p0.x",
+    ),
+    (
+        "pointer",
+        r"",
+        r"PLACE
+    ldg.u32 r3.x, g[r2.w], 1
+    (sy)add.u r3.x, r3.x, 7
+    (rpt5)nop
+    stg.u32 g[r2.w], r3.x, 1
+    (rpt5)nop
+    ldg.u32 r3.x, g[r2.w], 1",
+    ),
+    (
+        "buffer",
+        r"",
+        r"PLACE
+    mov.u32u32 r2.z, 0
+    (rpt5)nop
+    ldgb.untyped.4d.u32.1 r3.x, g[0], r2.w, r2.z
+    (sy)add.u r3.x, r3.x, 5
+    (rpt5)nop
+    stgb.untyped.4d.u32.1 g[0], r3.x, r2.z, r2.w",
+    ),
+    (
+        "image",
+        r"",
+        r"PLACE
+    ldgb.typed.2d.u32.1 r3.x, g[0], r2.w, r1.x
+    (sy)add.u r3.x, r3.x, 3
+    (rpt5)nop
+    stib.typed.2d.u32.1 g[0], r3.x, r1.x, r2.w
+    (rpt5)nop
+    ldgb.typed.2d.u32.1 r3.x, g[0], r2.w, r1.x",
+    ),
+    (
+        "private",
+        r"",
+        r"    mov.u32u32 r2.x, 8
+    mov.u32u32 r2.y, 77
+    (rpt5)nop
+    stp.u32 p[r2.x], r2.y, 1
+    (rpt5)nop
+    ldp.u32 r3.x, p[r2.x], 1
+    (sy)add.u r3.x, r3.x, 1
+    (rpt5)nop",
+    ),
+    (
+        "vertices",
+        r"    mov.u32u32 r2.x, 0x30000000
+    mov.u32u32 r2.y, 1
+    mov.u32u32 r2.z, 0
+    (rpt5)nop
+    atomic.s.add.untyped.4d.u32.1.g r3.x, g[0], r2.y, r2.z, r2.x",
+        r"    mov.u32u32 r2.x, 0x30000000
+    (rpt5)nop
+    ldg.u32 r3.x, g[r2.x], 1",
+    ),
+];
+
+/// Looking at pixels of a draw that stores shows what the frame has, and so does a debugger that looks at their
+/// fragments.
+fn check_stores((name, vertex, fragment): (&str, &str, &str)) -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    let parts = [("VERTEX", vertex), ("FRAGMENT", fragment), ("NEXT", NEXT), ("PLACE", PLACE)];
+    let source = parts.iter().fold(STORING.to_owned(), |source, (part, text)| source.replace(part, text));
+    let capture = assembled(&folder, "storing.rd", &source);
+    let picture = replayed(&capture);
+    let at: Vec<[usize; 2]> = (0..32).flat_map(|y| (0..32).map(move |x| [x, y])).collect();
+    let arguments: Vec<String> = at.iter().map(|[x, y]| format!("{x},{y}")).collect();
+    let (mut colours, mut twice) = (std::collections::BTreeSet::new(), 0);
+    for (at, history) in at.iter().zip(histories(&capture, &arguments)) {
+        let events = history["events"].as_array().expect("a list");
+        let left = events.last().map_or([0; 4], |event| shown(&event["after"]["color"]));
+        let frame: [u8; 4] = picture.pixel(*at).try_into()?;
+        assert_eq!((left, shown(&history["value"])), (frame, frame), "{name} {at:?}: {history}");
+        twice += usize::from(events.len() == 2);
+        if let Some(last) = events.last().filter(|event| event["verdict"] == "written") {
+            colours.insert(frame);
+            assert_eq!(stepped(&capture, *at), shown(&last["output"]), "{name} {at:?}");
+        }
+    }
+    assert!(twice > 20, "{twice} pixels with two fragments");
+    let alike = matches!(name, "private" | "vertices");
+    assert!(alike || colours.len() > 30, "{} colours", colours.len());
+    let (mesh, after) = (folder.path().join("mesh.ply"), folder.path().join("after.png"));
+    let show = ["show", text(&capture), "--draw", "0", "--mesh", text(&mesh), "--after", text(&after), "-q"];
+    a4emu().args(show).assert().success();
+    assert_eq!(Picture::read(&after), picture, "{name}: what is shown of vertices changes nothing");
+    Ok(())
+}
+
+/// The colour with which the debugger ends at the last fragment of a pixel.
+fn stepped(capture: &Path, [x, y]: [usize; 2]) -> [u8; 4] {
+    let at = format!("{x},{y}");
+    let arguments = ["debug", text(capture), "--draw", "0", "--stage", "fs", "--pixel", &at, "-q"];
+    let done = a4emu().args(arguments).write_stdin("c\nr r0\n").assert().success();
+    let out = String::from_utf8(done.get_output().stdout.clone()).expect("text");
+    let words: Vec<&str> = out.lines().last().expect("a register").split_whitespace().collect();
+    let float = |c: usize| f32::from_bits(u32::from_str_radix(words[1 + 2 * c], 16).expect("bits"));
+    std::array::from_fn(|c| (float(c).clamp(0.0, 1.0) * 255.0).round_ties_even() as u8)
+}
+
 /// Questions without an answer, and a capture on stdin.
 fn check_questions() -> Result<(), Failed> {
     let capture = own("triangle");
@@ -254,6 +434,9 @@ fn main() {
         Trial::test("what_has_no_answer_is_refused", check_questions),
         Trial::test("whoever_wrote_a_pixel_is_named", check_writers),
     ];
+    trials.extend(
+        KINDS.map(|kind| Trial::test(format!("a_shader_that_stores_{}", kind.0), move || check_stores(kind))),
+    );
     let own =
         ["attribs", "blend", "clip", "cube", "depth", "fbo", "instanced", "many", "mrt", "points"].map(own);
     let theirs = [

@@ -46,7 +46,7 @@ impl Subject {
 pub fn lane_names(warp: &Warp, pixels: Option<&WarpPixels>) -> Vec<String> {
     let name = |lane: usize| {
         let role = if warp.covered() >> lane & 1 == 0 { ", helper" } else { "" };
-        match pixels.map(|pixels| pixels.pixel(lane)) {
+        match pixels.and_then(|pixels| pixels.pixel(lane)) {
             Some([x, y]) => format!("lane {lane}: pixel {x},{y}{role}"),
             None => format!("lane {lane}{role}"),
         }

@@ -4,6 +4,7 @@
 //! values, and give values and what is to be recorded.
 //!
 //! - `ahead`: fragments that others draw while the command processor goes on.
+//! - `apart`: runs that are thrown away.
 //! - `guesses`: which ones a draw rests on.
 //! - `helper`: a thread that is woken before there is something for it to do.
 //! - [`late`]: copies that wait, and who must not read memory before they are done.
@@ -17,6 +18,7 @@
 //! - `whole`: the stages that take whole primitives.
 
 mod ahead;
+mod apart;
 mod guesses;
 mod helper;
 pub mod late;
@@ -60,6 +62,7 @@ use super::fs::batch::{Batch, Finished, Waiting};
 use super::fs::copies::Left;
 use super::fs::reasons::Reasons;
 use super::fs::state::{FragmentInputs, FragmentState};
+use super::fs::tap::Tap;
 use super::fs::{DrawState, FragmentDraw};
 use super::gras::layers::{self, Grouping, Layer};
 use super::gras::primitives::Primitives;
@@ -134,6 +137,8 @@ pub struct Pipeline {
     pub watch: Option<Watch>,
     /// Where draws note what becomes of pixels, for whoever puts a map here and takes it out.
     pub reasons: Option<Arc<Reasons>>,
+    /// Who takes fragments of the next draw, whose shader stores.
+    tap: Option<Arc<Tap>>,
 }
 
 impl Pipeline {
@@ -481,7 +486,8 @@ fn draw_layer(
     let start = Stopwatch::of(gpu);
     let surfaces: Vec<Surface> =
         state.targets.surfaces.iter().map(|surface| surface.at_layer(layer)).collect();
-    let result = fragments(gpu, state, &surfaces, made);
+    let tap = gpu.pipeline.tap.clone().filter(|tap| tap.is_of_layer(layer));
+    let result = fragments(gpu, state, &surfaces, made, tap.as_deref());
     gpu.pipeline.stats.ms.fragment += start.milliseconds();
     note_written(gpu, call, &state.targets, &surfaces);
     result
@@ -494,7 +500,13 @@ fn note_written(gpu: &mut Gpu, call: &DrawCall, targets: &Targets, surfaces: &[S
 }
 
 /// Rasteriser, fragment shader, render backend.
-fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Primitives) -> Result<(), Stop> {
+fn fragments(
+    gpu: &mut Gpu,
+    state: &DrawState,
+    surfaces: &[Surface],
+    made: &Primitives,
+    tap: Option<&Tap>,
+) -> Result<(), Stop> {
     let Primitives { vertices, primitives, bounds, .. } = made;
     let Some(visible) = visible(gpu, state, surfaces, made) else { return Ok(()) };
     let area = visible.area;
@@ -505,7 +517,7 @@ fn fragments(gpu: &mut Gpu, state: &DrawState, surfaces: &[Surface], made: &Prim
     let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
     let reasons = gpu.pipeline.reasons.clone();
     let reasons = reasons.as_deref();
-    let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan, reasons };
+    let draw = FragmentDraw { state, vertices, primitives, bounds, plan: &plan, reasons, tap };
     let budget = &mut gpu.budget;
     let reads = (reads(&state.fragment.stage, surfaces, &gpu.mem), &gpu.pipeline.rows);
     let (shaded, outside) = with_rows(surfaces, area, &mut gpu.gmem, &mut gpu.mem, reads, |rows, mem| {

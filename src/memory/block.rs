@@ -170,6 +170,24 @@ impl Block {
         std::mem::replace(&mut self.backing, Backing::Lent(pages))
     }
 
+    /// Bytes of its storage that somebody else holds as well: a write copies them first.
+    pub(super) fn shared_bytes(&self) -> u64 {
+        match &self.backing {
+            Backing::Captured(bytes) | Backing::Blank { bytes, .. } if Arc::strong_count(bytes) > 1 => {
+                bytes.len() as u64
+            }
+            Backing::Shared(pages) => (**pages).as_ref().len() as u64,
+            _ => 0,
+        }
+    }
+
+    /// Pages that another process also sees become a copy, which it does not.
+    pub(super) fn leave_others(&mut self) {
+        if let Backing::Shared(pages) = &self.backing {
+            self.backing = Backing::Captured(Arc::new((**pages).as_ref().to_vec()));
+        }
+    }
+
     /// The same bytes, for whoever only reads.
     pub(super) fn view(&self) -> Self {
         Self::new(self.base, self.len, self.group, self.backing.clone())

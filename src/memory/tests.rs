@@ -231,3 +231,35 @@ fn lent_bytes_change_where_they_were_written_before() {
         assert_eq!(memory.slice(0x1000, 1), Some(&[7][..]));
     }
 }
+
+#[test]
+fn what_is_written_to_an_overlay_is_its_own() {
+    let mut memory = Memory::new();
+    memory.announce(0x1000, 0x2000, Some(&[7; 0x2000]));
+    memory.announce(0x8000, 0x1000, None);
+    let pages: Arc<dyn SharedPages> = Arc::new(vec![1; 0x1000]);
+    memory.map_shared(0x1_0000, pages, Seen::default());
+    let mut overlay = memory.overlay();
+    let made = overlay.overlay_cost();
+    for address in [0x1004, 0x8000, 0x1_0010] {
+        let before = memory.read_u32(address);
+        assert_eq!(overlay.read_u32(address), before, "{address:#x}");
+        assert!(overlay.write_u32(address, 5), "{address:#x}");
+        assert_eq!((overlay.read_u32(address), memory.read_u32(address)), (Some(5), before), "{address:#x}");
+    }
+    assert_eq!(overlay.overlay_cost() - made, (0x2000 + 0x1000 + 0x1000 + 2 * 0x1000) / 16, "and two pages");
+    drop(overlay);
+    assert!(memory.write_u32(0x1_0010, 6), "nobody else holds them any more");
+}
+
+#[test]
+fn an_overlay_takes_no_more_than_is_left() {
+    let mut memory = Memory { limit: 0x4000, ..Memory::new() };
+    memory.announce(0x1000, 0x2000, Some(&[7; 0x2000]));
+    let mut overlay = memory.overlay();
+    assert!(!overlay.write_u32(0x1000, 5) && overlay.was_cut(), "a copy and a page would be more");
+    assert_eq!(overlay.read_u32(0x1000), Some(0x0707_0707));
+    memory.limit = 0x8000;
+    let mut overlay = memory.overlay();
+    assert!(overlay.write_u32(0x1000, 5) && !overlay.was_cut());
+}

@@ -9,6 +9,8 @@ pub struct Summary {
     pub kills: bool,
     /// It writes memory that outlives the warp.
     pub stores: bool,
+    /// It writes memory that its group's invocations share, or the inputs of its primitive.
+    pub stores_locally: bool,
     /// It reads memory through pointers or descriptors.
     pub loads: bool,
     /// It asks for textures.
@@ -42,7 +44,11 @@ impl Summary {
         match op {
             Op::Load { from, .. } if from.space == Space::Global => self.loads = true,
             Op::Store { to, .. } if to.space == Space::Global => self.stores = true,
-            Op::Load { .. } | Op::Store { .. } => self.varies = true,
+            Op::Store { to, .. } => {
+                self.varies = true;
+                self.stores_locally |= to.space != Space::Private;
+            }
+            Op::Load { .. } => self.varies = true,
             Op::ImageLoad { .. } => (self.varies, self.loads) = (true, true),
             Op::ImageStore { .. } => self.stores = true,
             Op::Atomic(_) => (self.stores, self.loads) = (true, true),

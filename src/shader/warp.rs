@@ -112,6 +112,16 @@ impl Warp {
         *self = Self { rows, frame, constants, flow, ..*other };
     }
 
+    /// A copy that begins with lane `first` of this one, for whoever reads the registers of a few lanes.
+    #[must_use]
+    pub fn from_lane(&self, first: usize) -> Self {
+        let mut warp = self.clone();
+        warp.rows.iter_mut().for_each(|row| row.0.rotate_left(first));
+        let turned = |mask: Mask| mask.rotate_right(first as u32);
+        (warp.live, warp.killed, warp.idle) = (turned(self.live), turned(self.killed), turned(self.idle));
+        warp
+    }
+
     /// Back to the first instruction, with the registers that the program
     /// touches zero in effect. `live` lanes count; `helpers` run as well, for
     /// derivatives, but store nothing.

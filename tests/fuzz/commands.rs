@@ -1,6 +1,5 @@
 //! One mutant through the commands, each in a child with limits.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::{fmt, fs};
@@ -33,15 +32,11 @@ impl fmt::Display for Worst {
 ///
 /// # Errors
 /// The command line that went wrong, and how.
-pub fn run(number: u64, capture: &[u8], worst: &Worst) -> Result<(), String> {
+pub fn run(capture: &[u8], worst: &Worst) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = folder.path().join("mutant.rd");
     fs::write(&path, capture).map_err(|error| error.to_string())?;
-    all(folder.path(), &path, worst).map_err(|message| {
-        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mutant-{number}.rd"));
-        let _ = fs::copy(&path, &kept);
-        format!("mutant {number}, {}: {message}", kept.display())
-    })
+    all(folder.path(), &path, worst)
 }
 
 fn all(folder: &Path, capture: &Path, worst: &Worst) -> Result<(), String> {
@@ -72,26 +67,7 @@ fn all(folder: &Path, capture: &Path, worst: &Worst) -> Result<(), String> {
         .map(|name| folder.join(name).display().to_string());
     let outputs = ["--textures", &textures, "--mesh", &mesh, "--before", &before, "--after", &after];
     command(&[&["show", &capture, "--draw", "f1", "--json"][..], &outputs].concat(), worst)?;
-    let mut first = None;
-    for threads in ["1", "2", "5"] {
-        let out = folder.join(threads);
-        let status =
-            command(&["replay", &capture, "--threads", threads, "--out", &out.display().to_string()], worst)?;
-        let result = (status, files(&out));
-        if *first.get_or_insert_with(|| result.clone()) != result {
-            return Err(format!("replay with {threads} threads writes something else than with 1"));
-        }
-    }
     Ok(())
-}
-
-/// What a folder holds; nothing if it is not there.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let file = |entry: fs::DirEntry| {
-        (entry.file_name().display().to_string(), fs::read(entry.path()).unwrap_or_default())
-    };
-    entries.map(file).collect()
 }
 
 /// Commands of the debugger that go all the way, forward and back.

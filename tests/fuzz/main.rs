@@ -3,16 +3,23 @@
 //!
 //! Each command runs in a child with limits: it has to end by itself with a documented exit
 //! status within the limits of `tests/bounded/command.rs`, and `replay` has to write the same bytes
-//! for 1, 2 and 5 threads. A run makes a few mutants; `A4EMU_MUTANTS=N` makes N (scripts/fuzz
+//! for 1, 2 and 5 threads, compiled or not, whatever else it puts out ([`same`]). A run makes a few mutants; `A4EMU_MUTANTS=N` makes N (scripts/fuzz
 //! does), `A4EMU_SEED=S` begins elsewhere. Under CI the seed is a fresh one, and printed.
+//!
+//! `replays_write_the_same` needs no more than this program and the folder `captures`: on a machine that has nothing else,
+//! `A4EMU_ROOT` names the folder in which that is, and `A4EMU_KEEP` the one for mutants that went wrong.
 
 mod bytes;
 mod choices;
 #[path = "../bounded/command.rs"]
 mod command;
 mod commands;
+mod same;
 mod sources;
 mod statements;
+
+use std::path::PathBuf;
+use std::process::{ExitCode, Termination};
 
 use choices::Choices;
 use commands::Worst;
@@ -50,26 +57,54 @@ fn mutant(sources: &[Source], number: u64) -> Option<Vec<u8>> {
     }
 }
 
-/// Mutants `first..end`: makes them here, runs the commands on all cores; what went wrong.
-fn batch(sources: &[Source], first: u64, end: u64, worst: &Worst) -> (usize, Vec<String>) {
+/// Mutants `first..end`: makes them here, has `run` run commands on all cores; what went wrong.
+fn batch(sources: &[Source], first: u64, end: u64, run: &Run<'_>) -> (usize, Vec<String>) {
     let mutants: Vec<(u64, Vec<u8>)> =
         (first..end).filter_map(|number| Some((number, mutant(sources, number)?))).collect();
-    let wrong =
-        mutants.par_iter().filter_map(|(number, capture)| commands::run(*number, capture, worst).err());
+    let wrong = mutants.par_iter().filter_map(|(number, capture)| {
+        let message = run(capture).err()?;
+        let kept = kept().join(format!("mutant-{number}.rd"));
+        let is_kept = std::fs::write(&kept, capture).is_ok();
+        let kept = if is_kept { kept.display().to_string() } else { "not kept".to_owned() };
+        Some(format!("mutant {number}, {kept}: {message}"))
+    });
     (mutants.len(), wrong.collect())
 }
 
+/// Runs commands on a mutant; what went wrong.
+type Run<'a> = dyn Fn(&[u8]) -> Result<(), String> + Sync + 'a;
+
+/// Where mutants that went wrong are kept.
+fn kept() -> PathBuf {
+    std::env::var_os("A4EMU_KEEP").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
+}
+
 fn mutants_end_well() -> Result<(), Failed> {
+    let worst = Worst::default();
+    all_mutants(&|capture| commands::run(capture, &worst), &|| worst.to_string())
+}
+
+fn replays_write_the_same() -> Result<(), Failed> {
+    let tally = same::Tally::default();
+    all_mutants(&|capture| same::run(capture, &tally), &|| tally.to_string())
+}
+
+/// Has `run` run commands on all mutants, of which `tally` says more.
+fn all_mutants(run: &Run<'_>, tally: &dyn Fn() -> String) -> Result<(), Failed> {
     let (first, count) = (seed(), number("A4EMU_MUTANTS").unwrap_or(MUTANTS));
     let sources = sources::all();
-    let (mut made, mut wrong, worst) = (0, Vec::new(), Worst::default());
+    let (mut made, mut wrong) = (0, Vec::new());
     for start in (first..first + count).step_by(BATCH as usize) {
-        let (some, failures) = batch(&sources, start, (start + BATCH).min(first + count), &worst);
+        let (some, failures) = batch(&sources, start, (start + BATCH).min(first + count), run);
         made += some;
         failures.iter().for_each(|failure| eprintln!("{failure}"));
         wrong.extend(failures);
         let seeds = (start + BATCH).min(first + count) - first;
-        eprintln!("A4EMU_SEED={first}: {made} mutants of {seeds} seeds, {} went wrong, {worst}", wrong.len());
+        eprintln!(
+            "A4EMU_SEED={first}: {made} mutants of {seeds} seeds, {} went wrong, {}",
+            wrong.len(),
+            tally()
+        );
     }
     match wrong.is_empty() && made as u64 * 4 > count {
         true => Ok(()),
@@ -86,16 +121,23 @@ fn finds_end_well() -> Result<(), Failed> {
         return Err(format!("nothing is in {folder}").into());
     }
     let worst = Worst::default();
-    for (number, file) in found.iter().enumerate() {
-        commands::run(number as u64, &std::fs::read(file.path())?, &worst)?;
+    for file in &found {
+        let capture = std::fs::read(file.path())?;
+        let told = |message| format!("{}: {message}", file.path().display());
+        commands::run(&capture, &worst).map_err(told)?;
+        same::run(&capture, &same::Tally::default()).map_err(told)?;
     }
     Ok(())
 }
 
-fn main() {
+fn main() -> ExitCode {
+    if same::is_command() {
+        return a4emu::cli::main().report();
+    }
     let trials = vec![
         Trial::test("mutants_end_well", mutants_end_well),
+        Trial::test("replays_write_the_same", replays_write_the_same),
         Trial::test("finds_end_well", finds_end_well),
     ];
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

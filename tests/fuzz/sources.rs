@@ -34,7 +34,8 @@ pub struct Source {
 
 /// Where all of them are, and what they include.
 fn captures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("captures")
+    let root = std::env::var_os("A4EMU_ROOT").map(PathBuf::from);
+    root.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()).join("captures")
 }
 
 impl Source {

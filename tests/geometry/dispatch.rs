@@ -23,6 +23,46 @@ fn every_scene_is_the_same_in_every_mode() {
     }
 }
 
+/// Shaders that no compiler makes: they look for traces of those that share their warp, or ran before.
+#[test]
+fn no_mode_shows_a_shader_its_neighbours() {
+    let scene = Scene::named("gs-passthrough")
+        .with(
+            "-0.7, -0.6, 0.7, -0.6, 0.0, 0.8",
+            "-0.7, -0.6, 0.7, -0.6, 0.0, 0.8, -0.9, 0.9, -0.2, 0.4, -0.8, 0.1",
+        )
+        .with("vertices, 3)", "vertices, 6)")
+        .with("DI_PT_TRILIST, 3", "DI_PT_TRILIST, 6");
+    let end = "mov.u32u32 r4.x, 0";
+    let added = |code: &str| scene.with(end, &format!("{code}\n{end}"));
+    let scenes = [
+        ("reads behind its inputs", scene.with("l[r0.w], 3", "l[r0.w+0xf0], 3")),
+        ("reads before its inputs", scene.with("l[r0.w], 3", "l[r0.w-0xf0], 3")),
+        ("does not ask where its inputs are", scene.with("and.b r0.w, r0.x, 31", "mov.u32u32 r0.w, 0")),
+        ("shows where its inputs are", added("and.b r3.x, r0.x, 31\n(rpt5)nop\ncov.u32f32 r3.x, r3.x")),
+        (
+            "writes its inputs",
+            added(
+                "mov.u32u32 r6.x, 0xc0\n(rpt5)nop\n(sy)stlw.u32 l[r6.x], r2.x, 1\nldlw.u32 r3.x, l[r6.x], 1",
+            ),
+        ),
+        (
+            "writes local memory",
+            added("mov.u32u32 r6.x, 0x40\n(rpt5)nop\nldl.u32 r3.x, l[r6.x], 1\n(sy)stl.u32 l[r6.x], r2.x, 1"),
+        ),
+        (
+            "reads private memory that it has not written",
+            added("mov.u32u32 r6.x, 0x40\n(rpt5)nop\nldp.u32 r3.x, p[r6.x], 1\n(sy)stp.u32 p[r6.x], r2.x, 1"),
+        ),
+    ];
+    for (what, scene) in scenes {
+        let expected = state(&scene.play_as(Setting::Single));
+        for setting in SETTINGS {
+            assert!(state(&scene.play_as(setting)) == expected, "a shader that {what}, as {setting:?}");
+        }
+    }
+}
+
 #[test]
 fn the_number_of_threads_is_not_seen() {
     for name in ["gs-many", "gs-instanced", "tess-gs"] {

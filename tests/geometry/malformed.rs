@@ -36,7 +36,7 @@ fn more_vertices_than_allowed_are_not_made() {
 #[test]
 fn reads_outside_the_local_buffer_are_reported_once_and_read_zero() {
     let (faults, pixels) = outcome(&passthrough().with("l[r0.w], 3", "l[r0.w+0x7c0], 3"));
-    assert_eq!(faults, ["draw 1: GS reads 12 bytes at 0x880 of a local vertex buffer of 0x1e0"]);
+    assert_eq!(faults, ["draw 1: GS reads 12 bytes at 0x880 of a local vertex buffer of 0xf0"]);
     assert_eq!(pixels, whole(), "the position is right, the colour is black");
 }
 

@@ -281,6 +281,51 @@ buffer main {
 submit main
 ";
 
+/// A copy of more columns than the tile has: each of its rows goes on in the next.
+const WIDE: &str = r"buffer wide size PITCH * HEIGHT
+buffer main {
+    use frame(wide, WIDTH, HEIGHT)
+    use tile(0, 0)
+    use fill(0, 31, 255.0, 0.0, 0.0, 255.0)
+    use fill(3, 5, 0.0, 255.0, 0.0, 255.0)
+    GRAS_SC_WINDOW_SCISSOR_BR { X = 31 | Y = 40 }
+    + GRAS_SC_WINDOW_SCISSOR_TL { X = 0 | Y = 32 }
+    use clear(0.0, 0.0, 1.0, 1.0, 0)
+    use columns(0, 63, 0)
+    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use resolve(wide, PITCH, MSAA_ONE)
+}
+submit main
+";
+
+/// A copy that begins on the left of its tile.
+const LEFT: &str = r"buffer left size PITCH * HEIGHT
+buffer main {
+    use frame(left, WIDTH, HEIGHT)
+    use tile(32, 0)
+    use fill(32, 63, 255.0, 0.0, 0.0, 255.0)
+    use columns(0, 63, 0)
+    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use resolve(left, PITCH, MSAA_ONE)
+}
+submit main
+";
+
+/// A copy of more rows than tile memory has.
+const TALL: &str = r"buffer tall size PITCH * 320
+buffer main {
+    use frame(tall, WIDTH, 320)
+    use tile(0, 0)
+    use fill(0, 31, 255.0, 0.0, 0.0, 255.0)
+    RB_MODE_CONTROL { WIDTH = 2016 | HEIGHT = 320 | ENABLE_GMEM }
+    GRAS_SC_WINDOW_SCISSOR_BR { X = 63 | Y = 319 }
+    + GRAS_SC_WINDOW_SCISSOR_TL { X = 0 | Y = 0 }
+    use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use resolve(tall, PITCH, MSAA_ONE)
+}
+submit main
+";
+
 /// What is there already is cleared and copied again, and somebody writes it in between.
 const AGAIN: &str = r"buffer again size PITCH * HEIGHT
 buffer triangle { f32 -1.0, -1.0, 3.0, -1.0, -1.0, 3.0 }
@@ -347,6 +392,35 @@ fn a_buffer_may_end_with_the_narrower_of_two_tiles() {
     let surface = late.pipeline.surfaces.iter().next().unwrap();
     let last = surface.address + 63 * 256 + 31 * 4;
     assert_eq!(little_endian(late.mem.slice(last, 4).unwrap()), 0xff00_00ff);
+}
+
+/// With other numbers of threads as well.
+#[test]
+fn copies_that_their_tile_does_not_hold_come_out_the_same() {
+    let (macros, _) = SOURCE.split_once("buffer main {").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let played = [(WIDE, 0), (LEFT, 1), (TALL, 1)].map(|(source, troubles)| {
+        let path = written(&format!("{macros}{source}"), folder.path());
+        let with = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let at_once = with(1).install(|| played(&path, Resolves::AtOnce));
+        for (threads, resolves) in [(5, Resolves::AtOnce), (2, Resolves::Late), (5, Resolves::Ahead)] {
+            let other = with(threads).install(|| played(&path, resolves));
+            assert_eq!(difference(&at_once, &other), None, "{resolves:?}, {threads} threads: {source}");
+        }
+        assert_eq!(at_once.report.troubles.total(), troubles, "{source}");
+        at_once
+    });
+    let pixel = |gpu: &Gpu, [x, y]: [u32; 2]| {
+        let address = gpu.pipeline.surfaces.iter().next().unwrap().address;
+        little_endian(gpu.mem.slice(address + y * 256 + x * 4, 4).unwrap())
+    };
+    let [wide, _, tall] = &played;
+    // Beside the last row of a band is the first of the next.
+    assert_eq!(
+        [[8, 31], [40, 31], [36, 20]].map(|at| pixel(wide, at)),
+        [0xff00_00ff, 0xffff_0000, 0xff00_ff00]
+    );
+    assert_eq!(pixel(tall, [8, 0]), 0xff00_00ff, "the rows that there are");
 }
 
 #[test]

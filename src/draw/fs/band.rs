@@ -74,8 +74,8 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
     ) -> Self {
         let depth = draw.state.targets.depth.filter(|_| draw.plan.order == TestOrder::Early);
         let perspective_alone = draw.state.fragment.inputs.perspective_alone();
-        let together =
-            perspective_alone.filter(|id| Warp::has_full(*id, 2)).and_then(|id| Some((worker.toll()?, id)));
+        let together = perspective_alone.filter(|id| Warp::has_full(*id, 2) && draw.tap.is_none());
+        let together = together.and_then(|id| Some((worker.toll()?, id)));
         let is_plain = together.is_some() && draw.has_plain_colors();
         Self {
             draw,
@@ -333,21 +333,23 @@ impl<'p, 'b, 'w> BandRun<'p, 'b, 'w> {
 
     fn warp(&mut self, pieces: &WarpQuads<'_>, lanes: WarpLanes) {
         let inputs = &self.draw.state.fragment.inputs;
-        let (ended, weights) = match self.perspective_alone {
+        let weights = match self.perspective_alone {
             Some(id) => {
                 let enter = |warp: &mut Warp, _: &mut _| match warp.full_pair_mut(id) {
                     Some(registers) => pieces.perspective(registers),
                     None => enter_ij(id, warp, &pieces.weights().perspective),
                 };
-                (self.worker.run_given(id..id + 2, lanes, Some(pieces), enter), None)
+                self.worker.start_given(id..id + 2, lanes, enter);
+                None
             }
             None => {
                 let weights = pieces.weights();
                 let enter = |warp: &mut Warp, _: &mut _| enter(inputs, warp, pieces, &weights, lanes.live);
-                (self.worker.run(lanes, Some(pieces), enter), Some(weights))
+                self.worker.start(lanes, enter);
+                Some(weights)
             }
         };
-        match ended {
+        match self.draw.finish_warp(self.worker, pieces, None) {
             true => self.merge(Ran::Alone, pieces, weights.as_ref(), lanes.live, None),
             false => {
                 self.note(|reasons| reasons.spent(&pieces.quads, lanes.live, self.worker.warp.executed()));

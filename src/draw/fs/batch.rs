@@ -212,16 +212,20 @@ impl Batch {
         self.bytes += bytes;
     }
 
-    /// Adds the copy of `area` that `state` says, if it can wait: no draw that waits reads where it goes. There may be
-    /// what copies before it have `left`.
+    /// Adds the copy of `area` that `state` says, if it can wait: what it copies lies row by row in the `gmem_bytes` of
+    /// tile memory, and no draw that waits reads where it goes. There may be what copies before it have `left`.
     pub fn take_copy(
         &mut self,
         state: &ResolveState,
         area: Rect,
+        gmem_bytes: usize,
         memory: &mut Memory,
         left: &mut Left,
     ) -> bool {
         let from = state.from();
+        if !state.has_rows(area, gmem_bytes) {
+            return false;
+        }
         let Some(anchor) = anchor(&[from]) else { return false };
         let Some(buffer) = memory.buffer_at(state.base) else { return false };
         let is_read = |step: &Step| step.draw().is_some_and(|draw| reads(&draw.state.fragment.stage, buffer));
@@ -490,6 +494,7 @@ impl Waiting {
             bounds: &bounds[..self.count],
             plan: &self.plan,
             reasons: self.reasons.as_deref(),
+            tap: None,
         }
     }
 }

@@ -1,7 +1,10 @@
 //! What each primitive of a draw does to one pixel, and why.
 //!
 //! The pixel is drawn apart from all others, in a copy of its own, by the steps that draw every pixel:
-//! the same tests, the same shader (one quad of it, instruction by instruction), the same blending.
+//! the same tests, the same shader (one quad of it, instruction by instruction), the same blending. Of a shader that
+//! stores, whose fragments depend on those before them, the results are those that the whole draw [gave](Ran).
+
+use std::collections::VecDeque;
 
 use a4emu_decoder::regs::enums::{CompareFunc, StencilOp};
 
@@ -27,6 +30,7 @@ use super::FragmentDraw;
 use super::band::{colors, enter, lanes_of_quads};
 use super::sampled::{any, at_place, enter_sampled, kept};
 use super::state::Rate;
+use super::tap::Ran;
 
 /// A colour: red, green, blue, alpha, as a shader would put it out.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -151,20 +155,26 @@ struct Drawing<'a, 'm> {
     /// What it holds in each surface.
     bytes: &'a mut [Vec<u8>],
     worker: &'a mut Worker<'m>,
+    /// What its fragments became, if the shader stores: then it is not run again.
+    ran: Option<VecDeque<Ran>>,
     budget: &'a mut Budget,
 }
 
 impl PixelOf<'_> {
     /// What every primitive that covers the pixel does to it, in order, given what it holds in each
-    /// surface; `bytes` is what it holds afterwards. The shader's stores are left out.
-    pub fn history(&self, bytes: &mut [Vec<u8>], memory: &mut Memory, budget: &mut Budget) -> Vec<Touch> {
-        let mut worker = Worker::new(&self.draw.state.fragment.stage, GpuMemory::ReadWrite(memory));
-        worker.in_secret(|worker| {
-            let covering = self.draw.primitives.iter().zip(0..);
-            let covering = covering.filter(|(p, _)| any(self.coverage(p, self.here())) != 0);
-            let mut pixel = Drawing { bytes, worker, budget };
-            covering.map(|(primitive, index)| self.touch(primitive, index, &mut pixel)).collect()
-        })
+    /// surface; `bytes` is what it holds afterwards. `ran` is what its fragments became, if the shader stores.
+    pub fn history(
+        &self,
+        bytes: &mut [Vec<u8>],
+        ran: Option<VecDeque<Ran>>,
+        memory: &mut Memory,
+        budget: &mut Budget,
+    ) -> Vec<Touch> {
+        let worker = &mut Worker::new(&self.draw.state.fragment.stage, GpuMemory::ReadWrite(memory));
+        let covering = self.draw.primitives.iter().zip(0..);
+        let covering = covering.filter(|(p, _)| any(self.coverage(p, self.here())) != 0);
+        let mut pixel = Drawing { bytes, worker, ran, budget };
+        covering.map(|(primitive, index)| self.touch(primitive, index, &mut pixel)).collect()
     }
 
     fn here(&self) -> Rect {
@@ -215,7 +225,7 @@ impl PixelOf<'_> {
     }
 
     fn shaded(&self, it: &Shaded, pixel: &mut Drawing<'_, '_>) -> (Option<Vec<Color>>, Verdict) {
-        let Drawing { bytes, worker, budget } = pixel;
+        let Drawing { bytes, worker, ran, budget } = pixel;
         let [x, y] = self.at.map(|at| at & !1);
         let quads = [Quad { x, y, mask: any(it.covered), primitive: it.index }];
         let source = self.draw.source();
@@ -230,7 +240,11 @@ impl PixelOf<'_> {
         {
             return (None, failed);
         }
-        if let Some(failed) = self.shade(worker, &pieces, it, budget) {
+        let failed = match ran {
+            Some(ran) => take_next(ran, pieces.primitive(&pieces.quads[0]).vertices, it.only, worker),
+            None => self.shade(worker, &pieces, it, budget),
+        };
+        if let Some(failed) = failed {
             return (None, failed);
         }
         let outputs = Some(self.outputs(worker));
@@ -416,6 +430,25 @@ impl PixelOf<'_> {
         let [depth, stencil] = targets.depth.as_ref().map_or([None; 2], first);
         let depth = depth.zip(targets.depth.as_ref()).map(|(raw, target)| target.state.window_depth(raw));
         PixelValues { colors: targets.color.iter().map(color).collect(), depth, stencil }
+    }
+}
+
+/// Has `worker` hold the end of the next fragment that `ran`, which is of a primitive with these vertices, and of this
+/// sample; says why the pixel gets nothing of it.
+fn take_next(
+    ran: &mut VecDeque<Ran>,
+    vertices: [u32; 3],
+    sample: Option<usize>,
+    worker: &mut Worker<'_>,
+) -> Option<Verdict> {
+    let is_it = |next: &Ran| next.vertices == vertices && next.sample == sample;
+    let Some(next) = ran.pop_front_if(|next| is_it(next)) else {
+        return Some(Verdict::Failed("the draw was over before it, or there is no room for more".into()));
+    };
+    worker.warp = next.warp;
+    match next.ended {
+        Ok(killed) => killed.map(|instruction| Verdict::Killed { instruction }),
+        Err(why) => Some(Verdict::Failed(why)),
     }
 }
 

@@ -6,8 +6,8 @@ use crate::draw::gras::samples::{Coverage, MAX_SAMPLES};
 use crate::draw::gras::setup::ScreenPrimitive;
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::launch::Worker;
-use crate::draw::sp::memory::GpuMemory;
-use crate::draw::vpc::interpolate::WarpQuads;
+use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
+use crate::draw::vpc::interpolate::{Source, WarpQuads};
 use crate::fault::Fault;
 use crate::memory::Memory;
 use crate::shader::{LANES, Warp};
@@ -16,6 +16,7 @@ use super::FragmentDraw;
 use super::band::{enter, lanes_of_quads};
 use super::sampled::{any, enter_sampled};
 use super::state::Rate;
+use super::tap::{Caught, Fragment, Wanted};
 
 /// Which pixels of a draw somebody wants to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,17 +49,17 @@ fn pixel([x, y]: [i32; 2]) -> Rect {
     Rect { x0: x, y0: y, x1: x + 1, y1: y + 1 }
 }
 
-/// 8x4 pixels of one primitive: a warp.
+/// The pixels of a warp: 8x4 of one primitive, or, of a shader that stores, those that the draw has together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpPixels {
-    /// Number of the primitive in the draw.
+    /// Number of the primitive in the draw; of several, that of the fragment that was asked for, or of the first.
     pub primitive: u32,
     /// Where it, or the piece of it, is among those that were set up.
     index: usize,
-    /// The first pixel.
-    pub at: [i32; 2],
+    /// The first pixel of each quad.
+    quads: Vec<[i32; 2]>,
     /// Covered lanes of each sample, four to a quad.
-    pub covered: Coverage<u32>,
+    covered: Coverage<u32>,
     /// The sample that it is run for, if it is run for each.
     pub sample: Option<usize>,
     /// All primitives that cover the pixel that was asked for.
@@ -74,14 +75,14 @@ impl WarpPixels {
     pub fn lane_of(&self, chosen: WhichWarp) -> Option<usize> {
         match chosen {
             WhichWarp::Warp(_) => None,
-            WhichWarp::Pixel { at, .. } => (0..LANES).find(|lane| self.pixel(*lane) == at),
+            WhichWarp::Pixel { at, .. } => (0..LANES).find(|lane| self.pixel(*lane) == Some(at)),
         }
     }
 
-    /// The pixel of `lane`.
-    pub fn pixel(&self, lane: usize) -> [i32; 2] {
-        let (quad, corner) = (lane as i32 / 4, lane as i32 % 4);
-        [self.at[0] + 2 * (quad % 4) + corner % 2, self.at[1] + 2 * (quad / 4) + corner / 2]
+    /// The pixel of `lane`, if it has one.
+    pub fn pixel(&self, lane: usize) -> Option<[i32; 2]> {
+        let ([x, y], corner) = (self.quads.get(lane / 4)?, lane as i32 % 4);
+        Some([x + corner % 2, y + corner / 2])
     }
 }
 
@@ -104,7 +105,7 @@ impl FragmentDraw<'_> {
             WhichWarp::Pixel { at, primitive, .. } => self.around(area, at, primitive, numbers),
         }?;
         let pixels = self.of_sample(pixels, chosen)?;
-        let quads = quads(pixels.index as u32, pixels.at, any(pixels.covered));
+        let quads = quads(pixels.index as u32, pixels.quads[0], any(pixels.covered));
         let source = self.source();
         let pieces = WarpQuads::new(&quads, &source);
         let mut worker = Worker::new(&self.state.fragment.stage, GpuMemory::ReadWrite(memory));
@@ -117,6 +118,64 @@ impl FragmentDraw<'_> {
         let Worker { warp, mut memory, .. } = worker;
         look(pixels, warp, StageEnvironment { memory: &mut memory, quads: Some(&pieces) });
         Ok(())
+    }
+
+    /// How the warp of the chosen pixels of `area` is found while a draw that stores runs, and what is known of it.
+    ///
+    /// # Errors
+    /// A fault when the draw covers no such pixels.
+    pub fn tap_for(
+        &self,
+        area: Rect,
+        chosen: WhichWarp,
+        numbers: &[u32],
+    ) -> Result<(Option<WarpPixels>, Wanted), Fault> {
+        let (at, primitive) = match chosen {
+            WhichWarp::Warp(number) => return Ok((None, Wanted::Warp(number))),
+            WhichWarp::Pixel { at, primitive, .. } => (at, primitive),
+        };
+        let pixels = self.of_sample(self.around(area, at, primitive, numbers)?, chosen)?;
+        let vertices = self.primitives[pixels.index].vertices;
+        let here = area.intersect(pixel(at));
+        let is_like_it = |primitive: &&ScreenPrimitive| {
+            let mut is_covered = false;
+            self.cover(&primitive.shape, here, |_, _| is_covered = true);
+            primitive.vertices == vertices && is_covered
+        };
+        let earlier = self.primitives[..pixels.index].iter().filter(is_like_it).count() as u32;
+        let sample = pixels.sample;
+        Ok((Some(pixels), Wanted::Fragment(Fragment { at, vertices, earlier, sample })))
+    }
+
+    /// Hands over a warp that was taken out of the draw, of which this much may be known before.
+    pub fn inspect_caught(
+        &self,
+        known: Option<WarpPixels>,
+        numbers: &[u32],
+        caught: Caught,
+        look: impl FnOnce(WarpPixels, Warp, StageEnvironment<'_, '_, '_>),
+    ) {
+        let Caught { warp, mut memory, own, quads, primitives, sample } = caught;
+        let is_first =
+            |one: &&ScreenPrimitive| primitives.first().is_some_and(|p| p.vertices == one.vertices);
+        let index = self.primitives.iter().position(|one| is_first(&one)).unwrap_or(0);
+        let pixels = WarpPixels {
+            primitive: numbers.get(index).copied().unwrap_or(0),
+            index,
+            quads: quads.iter().map(|quad| [quad.x, quad.y]).collect(),
+            covered: Coverage::default(),
+            sample,
+            covering: Vec::new(),
+        };
+        let pixels = match known {
+            Some(known) => WarpPixels { quads: pixels.quads, ..known },
+            None => pixels,
+        };
+        let source = Source { primitives: &primitives, ..self.source() };
+        let pieces = WarpQuads::new(&quads, &source);
+        let memory = GpuMemory::ReadWrite(&mut memory);
+        let mut memory = ShaderMemory::with_own(memory, &self.state.fragment.stage, own);
+        look(pixels, warp, StageEnvironment { memory: &mut memory, quads: Some(&pieces) });
     }
 
     /// Where the shader runs for each sample, the chosen one of `pixels`.
@@ -213,6 +272,7 @@ impl FragmentDraw<'_> {
         let group = Rect { x0: at[0], y0: at[1], x1: at[0] + 8, y1: at[1] + 4 };
         let mut covered = Coverage::default();
         self.cover(&self.primitives[index].shape, area.intersect(group), |_, lanes| covered = lanes);
-        WarpPixels { primitive, index, at, covered, sample: None, covering }
+        let quads = quads(index as u32, at, 0).map(|quad| [quad.x, quad.y]).to_vec();
+        WarpPixels { primitive, index, quads, covered, sample: None, covering }
     }
 }

@@ -9,6 +9,7 @@
 //! - `outline`: the pixels on the edge of a primitive.
 //! - [`reasons`]: what became of all pixels.
 //! - [`sampled`]: the fragments of one band, of targets with several samples of a pixel.
+//! - [`tap`]: single fragments of a draw that stores, as it runs them.
 //! - [`texels`]: rectangles whose pixels become texels.
 pub mod band;
 pub mod bands;
@@ -20,6 +21,7 @@ mod outline;
 pub mod reasons;
 pub mod sampled;
 pub mod state;
+pub mod tap;
 pub mod texels;
 
 use std::sync::Arc;
@@ -31,11 +33,12 @@ use crate::draw::rb::color::{ColorTarget, Precision};
 use crate::draw::rb::state::{Targets, TestOrder};
 use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::vertices::Vertices;
-use crate::draw::vpc::interpolate::Source;
+use crate::draw::vpc::interpolate::{Source, WarpQuads};
 use crate::memory::Memory;
 use crate::shader::{Finish, LANES};
 use reasons::Reasons;
 use state::{FragmentInputs, FragmentState};
+use tap::Tap;
 use texels::TexelCopy;
 
 /// Everything that set-up, fragments and merging depend on, apart from memory.
@@ -63,6 +66,8 @@ pub struct FragmentDraw<'a> {
     pub plan: &'a Plan,
     /// Where it is noted what becomes of pixels, if somebody wants to know.
     pub reasons: Option<&'a Reasons>,
+    /// Who takes single fragments, of a shader that stores.
+    pub tap: Option<&'a Tap>,
 }
 
 impl<'a> FragmentDraw<'a> {
@@ -81,6 +86,20 @@ impl<'a> FragmentDraw<'a> {
         };
         let is_tested = self.plan.order == TestOrder::Late || alpha_test.is_some();
         !is_tested && self.reasons.is_none() && color.iter().all(is_plain)
+    }
+
+    /// Runs the warp of these quads, which `worker` has started, to its end, unless somebody wants it before. Says
+    /// whether it came to its end.
+    pub(super) fn finish_warp(
+        &self,
+        worker: &mut Worker<'_>,
+        pieces: &WarpQuads<'_>,
+        sample: Option<usize>,
+    ) -> bool {
+        match self.tap {
+            None => worker.finish(Some(pieces)),
+            Some(tap) => tap.finish(worker, pieces, sample),
+        }
     }
 
     /// [`Targets::finish`], if nobody looks.

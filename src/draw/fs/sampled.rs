@@ -175,9 +175,10 @@ impl<'p, 'b, 'w> SampledRun<'p, 'b, 'w> {
         let lanes = lanes_of_quads(&quads);
         let inputs = &self.draw.state.fragment.inputs;
         let samples = self.samples;
-        let ended = self.worker.run(lanes, Some(&pieces), |warp, _| {
+        self.worker.start(lanes, |warp, _| {
             enter_sampled(inputs, warp, &pieces, &samples, covered, only);
         });
+        let ended = self.draw.finish_warp(self.worker, &pieces, only);
         self.note(|reasons| reasons.spent(&quads, lanes.live, self.worker.warp.executed()));
         if ended {
             self.merge(&pieces, covered);

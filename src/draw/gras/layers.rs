@@ -25,11 +25,16 @@ pub enum Grouping {
     Runs,
 }
 
+/// The layer that `primitive` goes to, if primitives choose theirs.
+pub fn layer(primitive: &ScreenPrimitive, words: &[PRIMITIVE_WORD]) -> u32 {
+    words.get(primitive.provoking as usize).map_or(0, |word| word.LAYER())
+}
+
 /// Splits primitives by the layer that the provoking vertex's word names.
 ///
 /// GL leaves it open which vertex decides; here it is the provoking one (guess `layer-vertex`).
 pub fn split(primitives: Vec<ScreenPrimitive>, words: &[PRIMITIVE_WORD], grouping: Grouping) -> Vec<Layer> {
-    let layer = |p: &ScreenPrimitive| words.get(p.provoking as usize).map_or(0, |word| word.LAYER());
+    let layer = |p: &ScreenPrimitive| layer(p, words);
     match grouping {
         Grouping::Layers => {
             let mut layers = BTreeMap::<u32, Vec<ScreenPrimitive>>::new();

@@ -7,11 +7,11 @@ use a4emu_decoder::stage_words::STAGE_ENTRY;
 
 use crate::draw::pc::assembler::PrimitiveList;
 use crate::draw::sp::launch::{WarpLanes, Worker};
-use crate::draw::sp::log::ShaderLog;
-use crate::draw::sp::memory::ShaderMemory;
+use crate::draw::sp::log::{OutsideInputs, ShaderLog};
+use crate::draw::sp::memory::{InputParts, ShaderMemory};
 use crate::draw::sp::primitive_inputs::InputLayout;
 use crate::draw::vertices::Vertices;
-use crate::shader::{Lanes, Warp};
+use crate::shader::{LANES, Lanes, Warp};
 
 use super::cost::Cost;
 use super::dispatch::{Choice, Mode, SUBWARPS};
@@ -55,6 +55,8 @@ struct BatchRun<'w, 'a, 'd> {
     width: usize,
     /// Invocations that have made all that they may, and have not killed.
     full: Vec<Invocation>,
+    /// An access outside the inputs, by invocation and vertex.
+    outside: Option<((usize, usize), OutsideInputs)>,
     batch: Batch,
 }
 
@@ -80,8 +82,10 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         let layout = draw.layout();
         let slots = if draw.choice.mode == Mode::DualObject { draw.choice.subwarps } else { 1 };
         worker.memory.inputs = vec![0; slots * layout.stride()];
+        let lanes = if slots == 1 { LANES } else { draw.choice.lanes };
+        worker.memory.parts = Some(InputParts { lanes, bytes: layout.stride() });
         let (subwarps, width, full) = (Subwarps::new(draw.choice), draw.choice.lanes, Vec::new());
-        Self { draw, layout, worker, subwarps, width, full, batch: Batch::default() }
+        Self { draw, layout, worker, subwarps, width, full, outside: None, batch: Batch::default() }
     }
 
     fn run(mut self, invocations: impl Iterator<Item = Invocation>) -> Batch {
@@ -97,6 +101,7 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
             }
             (0..SUBWARPS).for_each(|subwarp| self.harvest(subwarp, counts[subwarp]));
         }
+        self.worker.memory.log.outside_inputs.extend(self.outside.map(|(_, outside)| outside));
         let probed = probe::run(self.draw, &self.full, self.worker);
         self.batch.excess = probed.excess;
         self.batch.cost.probes += probed.warps;
@@ -136,13 +141,23 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
             counts = real;
             log = self.launch(&counts);
         }
-        log.outside_inputs.retain(|outside| {
-            let (subwarp, k) = self.subwarps.subwarp_of(outside.lane);
-            k < real[subwarp]
-        });
+        self.keep_first_outside(std::mem::take(&mut log.outside_inputs), real);
         self.worker.memory.log = earlier;
         self.worker.memory.log.append(log);
         counts
+    }
+
+    /// Of accesses outside the inputs by lanes that count, that of the first vertex of the first invocation is told of,
+    /// however they are laid on warps.
+    fn keep_first_outside(&mut self, outside: Vec<OutsideInputs>, real: [usize; SUBWARPS]) {
+        for outside in outside {
+            let (subwarp, k) = self.subwarps.subwarp_of(outside.lane);
+            let Some(running) = self.subwarps.get(subwarp).filter(|_| k < real[subwarp]) else { continue };
+            let place = (running.invocation.index, running.next as usize + k);
+            if self.outside.is_none_or(|(first, _)| place < first) {
+                self.outside = Some((place, outside));
+            }
+        }
     }
 
     /// Vertices that an invocation may still make.
@@ -170,7 +185,11 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         let live = counts.iter().enumerate().filter(|(_, count)| **count > 0).map(lanes).sum::<u64>() as u32;
         let (entry, ids) = self.entry();
         let state = self.draw.state;
-        let enter = |warp: &mut Warp, _: &mut ShaderMemory<'_>| state.enter(warp, &entry, &ids);
+        let enter = |warp: &mut Warp, memory: &mut ShaderMemory<'_>| {
+            // What earlier warps left there would depend on who shared them.
+            memory.clear_private();
+            state.enter(warp, &entry, &ids);
+        };
         self.worker.run(WarpLanes { live, helpers: 0 }, None, enter);
         let cost = &mut self.batch.cost;
         cost.warps += 1;
@@ -181,14 +200,14 @@ impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
         std::mem::take(&mut self.worker.memory.log)
     }
 
-    /// Entry words and primitive ids of the lanes.
+    /// Entry words and primitive ids of the lanes. The inputs of each begin at its address 0, so that none sees which
+    /// others share its warp.
     fn entry(&self) -> (Lanes, Lanes) {
         let (mut entry, mut ids) = (Lanes::ZERO, Lanes::ZERO);
         for lane in 0..self.draw.choice.lanes * self.draw.choice.subwarps {
             let (subwarp, k) = self.subwarps.subwarp_of(lane);
             let Some(Running { invocation, next }) = self.subwarps.get(subwarp) else { continue };
-            let slot = self.subwarps.slot(subwarp) as u32;
-            entry[lane] = STAGE_ENTRY::new(slot, invocation.number, next + k as u32).0;
+            entry[lane] = STAGE_ENTRY::new(0, invocation.number, next + k as u32).0;
             ids[lane] = self.draw.primitives.ids[invocation.primitive];
         }
         (entry, ids)

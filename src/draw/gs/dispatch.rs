@@ -64,7 +64,7 @@ pub enum Why {
     RegistersExceedBudget,
     /// More than 64 input components: the dual modes refuse.
     InputsExceedLimit,
-    /// The shader stores to memory, so that no run may come before another's kill is known.
+    /// The shader stores to memory that other runs see, so that none may come before another's kill is known.
     StoresInOrder,
 }
 
@@ -75,7 +75,7 @@ pub struct Demand {
     pub registers: u32,
     /// Varying components of an input vertex.
     pub inputs: usize,
-    /// Whether it stores.
+    /// Whether it stores, be it to local memory: only private memory is seen by nobody else.
     pub stores: bool,
 }
 

@@ -7,7 +7,8 @@
 use a4emu_decoder::stage_words::STAGE_ENTRY;
 
 use crate::draw::sp::launch::{WarpLanes, Worker};
-use crate::shader::{LANES, Lanes};
+use crate::draw::sp::memory::{InputParts, ShaderMemory};
+use crate::shader::{LANES, Lanes, Warp};
 
 use super::batch::GeometryDraw;
 use super::subwarps::Invocation;
@@ -43,6 +44,7 @@ pub fn run(draw: &GeometryDraw<'_>, full: &[Invocation], worker: &mut Worker<'_>
     for invocations in full.chunks(LANES) {
         let primitives = invocations.iter().map(|invocation| draw.primitives.primitive(invocation.primitive));
         layout.fill_all(&mut worker.memory.inputs, draw.vertices, primitives);
+        worker.memory.parts = Some(InputParts { lanes: 1, bytes: layout.stride() });
         let excess = worker.in_secret(|worker| probe(draw, invocations, worker));
         probed.excess = probed.excess.or(excess);
         probed.warps += 1;
@@ -54,11 +56,15 @@ pub fn run(draw: &GeometryDraw<'_>, full: &[Invocation], worker: &mut Worker<'_>
 fn probe(draw: &GeometryDraw<'_>, invocations: &[Invocation], worker: &mut Worker<'_>) -> Option<Excess> {
     let (mut entry, mut ids) = (Lanes::ZERO, Lanes::ZERO);
     for (lane, invocation) in invocations.iter().enumerate() {
-        entry[lane] = STAGE_ENTRY::new(lane as u32, invocation.number, draw.state.max_vertices).0;
+        entry[lane] = STAGE_ENTRY::new(0, invocation.number, draw.state.max_vertices).0;
         ids[lane] = draw.primitives.ids[invocation.primitive];
     }
     let lanes = WarpLanes::first(invocations.len());
-    if !worker.run(lanes, None, |warp, _| draw.state.enter(warp, &entry, &ids)) {
+    let enter = |warp: &mut Warp, memory: &mut ShaderMemory<'_>| {
+        memory.clear_private();
+        draw.state.enter(warp, &entry, &ids);
+    };
+    if !worker.run(lanes, None, enter) {
         // Some lane came to no end, and so to no kill.
         return Some(Excess::NoKill);
     }

@@ -1,13 +1,16 @@
 //! What a draw is made of, for whoever looks at it: its vertices, what it does to a pixel, one warp before
 //! its first instruction.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use a4emu_decoder::regs::enums::PrimType;
 
+use super::apart::apart;
 use super::record::{no_room, unknown_type};
 use super::{
-    affordable, assembled, draw_state, drawable, flush, missing_code, stage, vertex_stages, vertex_stream,
+    affordable, assembled, draw_layer, draw_layers, draw_state, drawable, flush, missing_code, stage,
+    vertex_stages, vertex_stream,
 };
 use crate::budget::Work;
 use crate::draw::call::{DispatchCall, DrawCall};
@@ -16,10 +19,13 @@ use crate::draw::cs::state::DispatchState;
 use crate::draw::debugged::{Launch, Looked, Place};
 use crate::draw::fs::bands::Visible;
 use crate::draw::fs::history::{PixelOf, Touch};
-use crate::draw::fs::inspect::WhichWarp;
+use crate::draw::fs::inspect::{WarpPixels, WhichWarp};
+use crate::draw::fs::tap::{Caught, Ran, Tap, Wanted};
 use crate::draw::fs::{DrawState, FragmentDraw, Plan};
+use crate::draw::gras::layers;
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::setup::{self, Assembled, PrimitiveState};
+use crate::draw::gs::state::Layers;
 use crate::draw::sp::catch::Catch;
 use crate::draw::sp::environment::StageEnvironment;
 use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
@@ -54,7 +60,7 @@ pub(super) fn watched(
     flush(gpu);
     let Some(stream) = vertex_stream(gpu, &stages, None)? else { return Ok(None) };
     if let Some(mut watch) = gpu.pipeline.watch.take() {
-        let seen = histories(gpu, state, &stream, &mut watch);
+        let seen = histories(gpu, call, (state, stages.layers()), &stream, &mut watch);
         gpu.pipeline.watch = Some(watch);
         seen?;
     }
@@ -62,28 +68,79 @@ pub(super) fn watched(
 }
 
 /// What the draw will do to the watched pixels of the first layer.
-fn histories(gpu: &mut Gpu, state: &DrawState, stream: &VertexStream, watch: &mut Watch) -> Result<(), Stop> {
+fn histories(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    (state, layers): (&DrawState, Layers),
+    stream: &VertexStream,
+    watch: &mut Watch,
+) -> Result<(), Stop> {
     let (_, program) = stepwise(gpu, Stage::FS)?;
     let cull = state.primitive.cull;
     let mut state = state.clone();
-    state.primitive = Arc::new(PrimitiveState { cull: [None; 2], ..(*state.primitive).clone() });
     state.fragment.stage = Arc::new(state.fragment.stage.with_program(program));
-    let Some(Numbered { made, numbers, .. }) = numbered(gpu, &state.primitive, stream.clone())? else {
-        return Ok(());
+    let mut ran = match state.fragment.stage.stores() {
+        true => results(gpu, call, (&state, layers), stream, watch.pixels.clone())?.into_iter(),
+        false => Vec::new().into_iter(),
     };
+    state.primitive = Arc::new(PrimitiveState { cull: [None; 2], ..(*state.primitive).clone() });
+    let Some(made) = numbered(gpu, &state.primitive, stream.clone())? else { return Ok(()) };
+    let Numbered { made, numbers, .. } = if layers == Layers::Chosen { made.of_first_layer() } else { made };
     let Primitives { vertices, primitives, .. } = &made;
     let surfaces = &state.targets.surfaces;
     let area = drawable(gpu, &state, surfaces);
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
-    let draw = FragmentDraw { state: &state, vertices, primitives, bounds: &[], plan: &plan, reasons: None };
+    let draw = FragmentDraw {
+        state: &state,
+        vertices,
+        primitives,
+        bounds: &[],
+        plan: &plan,
+        reasons: None,
+        tap: None,
+    };
     for &at in &watch.pixels {
         charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
         let bytes = surfaces.iter().map(|surface| surface.read_pixel(at, &gpu.gmem, &gpu.mem));
         let mut bytes: Vec<Vec<u8>> = bytes.collect();
+        let ran = state.fragment.stage.stores().then(|| ran.next().unwrap_or_default());
         let pixel = PixelOf { draw: &draw, numbers: &numbers, cull, area, at };
-        watch.found.push(pixel.history(&mut bytes, &mut gpu.mem, &mut gpu.budget));
+        watch.found.push(pixel.history(&mut bytes, ran, &mut gpu.mem, &mut gpu.budget));
     }
     Ok(())
+}
+
+/// What the fragments at `pixels` of the first layer become, of a draw that stores.
+fn results(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    state: (&DrawState, Layers),
+    stream: &VertexStream,
+    pixels: Vec<[i32; 2]>,
+) -> Result<Vec<VecDeque<Ran>>, Stop> {
+    let tap = Arc::new(Tap::new(Wanted::Results(pixels)));
+    apart(gpu, |gpu| tapped(gpu, call, state, stream.clone(), tap.clone()))?;
+    Ok(tap.take_results())
+}
+
+/// Draws all fragments, of which `tap` takes some.
+fn tapped(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    (state, layers): (&DrawState, Layers),
+    stream: VertexStream,
+    tap: Arc<Tap>,
+) -> Result<(), Stop> {
+    let VertexStream { mut vertices, list, words } = stream;
+    charge(&mut gpu.budget, Work::Vertex, list.len() as u64)?;
+    let made = setup::assemble_in(&state.primitive, &mut vertices, &list, &words, MAX_HELD);
+    let Some(Assembled { primitives, .. }) = made else { return Ok(()) };
+    let made = Primitives::new(vertices, primitives, words);
+    gpu.pipeline.tap = Some(tap);
+    match layers {
+        Layers::First => draw_layer(gpu, call, state, 0, &made),
+        Layers::Chosen => draw_layers(gpu, call, state, made),
+    }
 }
 
 /// What reaches the rasteriser, for whoever wants to know which primitive of the draw it is.
@@ -93,6 +150,19 @@ struct Numbered {
     numbers: Vec<u32>,
     /// Primitives at the end of the draw that there was no room for.
     left_out: usize,
+}
+
+impl Numbered {
+    /// Without the primitives of other layers than the first.
+    fn of_first_layer(self) -> Self {
+        let Primitives { vertices, primitives, words, .. } = self.made;
+        let (primitives, numbers) = primitives
+            .into_iter()
+            .zip(self.numbers)
+            .filter(|(primitive, _)| layers::layer(primitive, &words) == 0)
+            .unzip();
+        Self { made: Primitives::new(vertices, primitives, words), numbers, ..self }
+    }
 }
 
 /// What set-up makes of `stream`. `None` when it does not know the primitive type.
@@ -122,11 +192,15 @@ pub struct DrawVertices {
     pub is_plain: bool,
 }
 
-/// The vertices of a draw. Nothing is drawn or fed back, but what shaders store is stored.
+/// The vertices of a draw. What shaders store for it, they alone see.
 ///
 /// # Errors
 /// The draw cannot be run.
 pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
+    apart(gpu, |gpu| vertices_apart(gpu, call))
+}
+
+fn vertices_apart(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
     let stages = VertexStages { feedback: None, ..vertex_stages(gpu, call)? };
     let fetched = stages.vertex.fetched(&mut gpu.mem, &mut gpu.budget)?;
     Ok(DrawVertices {
@@ -139,7 +213,8 @@ pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop>
     })
 }
 
-/// Hands over the warp at `place` of a stage in front of set-up. The stages before it have run by then.
+/// Hands over the warp at `place` of a stage in front of set-up. The stages before it, and the warps of its own, have run
+/// by then; what they stored, and what it stores, is thrown away afterwards.
 ///
 /// # Errors
 /// There is no such warp.
@@ -153,6 +228,16 @@ pub fn inspect_vertices(
     if call.pass == Pass::Binning {
         return Ok(Looked::NotHere);
     }
+    apart(gpu, |gpu| vertices_looked_at(gpu, call, stage, place, look))
+}
+
+fn vertices_looked_at(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stage: Stage,
+    place: Place,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
     let mut stages = vertex_stages(gpu, call)?;
     let (wanted, lane) = stages.wanted(stage, place, &gpu.mem, &mut gpu.budget)?;
     let missing = || Fault::Draw(format!("it has no {stage:?} stage"));
@@ -183,8 +268,8 @@ pub fn inspect_vertices(
     Ok(Looked::Done)
 }
 
-/// Hands over a warp of the draw's fragment shader. What the stages before it store has
-/// happened by then.
+/// Hands over a warp of the draw's fragment shader. What the stages before it store has happened by then, and, if it
+/// stores itself, what its own warps before that one have done; all of that is thrown away afterwards.
 ///
 /// # Errors
 /// Nothing is drawn there.
@@ -197,6 +282,15 @@ pub fn inspect_fragments(
     if matches!(call.pass, Pass::Resolve | Pass::Binning) {
         return Ok(Looked::NotHere);
     }
+    apart(gpu, |gpu| fragments_looked_at(gpu, call, chosen, look))
+}
+
+fn fragments_looked_at(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    chosen: WhichWarp,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
     let (words, program) = stepwise(gpu, Stage::FS)?;
     let stages = vertex_stages(gpu, call)?;
     let mut state = draw_state(gpu, &stages)?;
@@ -206,6 +300,7 @@ pub fn inspect_fragments(
     }
     state.fragment.stage = Arc::new(state.fragment.stage.with_program(program.clone()));
     let Some(stream) = vertex_stream(gpu, &stages, None)? else { return Ok(Looked::NotHere) };
+    let again = state.fragment.stage.stores().then(|| stream.clone());
     let Some(Numbered { made, numbers, left_out }) = numbered(gpu, &state.primitive, stream)? else {
         unknown_type(gpu, call, stages.topology());
         return Ok(Looked::NotHere);
@@ -221,15 +316,54 @@ pub fn inspect_fragments(
         }
     };
     let (primitives, bounds, numbers) = (&primitives[..count], &bounds[..count], &numbers[..count]);
-    let draw = FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan, reasons: None };
-    draw.inspect(area, chosen, numbers, &mut gpu.mem, |pixels, warp, mut environment| {
+    let draw =
+        FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan, reasons: None, tap: None };
+    let hand_over = |pixels: WarpPixels, warp, mut environment: StageEnvironment<'_, '_, '_>| {
         let (lane, environment) = (pixels.lane_of(chosen), &mut environment);
         look(Launch { words: &words, program: &program, warp, environment, lane, pixels: Some(pixels) });
-    })?;
+    };
+    match again {
+        None => draw.inspect(area, chosen, numbers, &mut gpu.mem, hand_over)?,
+        Some(stream) => {
+            let (pixels, wanted) = draw.tap_for(area, chosen, numbers)?;
+            let caught = caught(gpu, call, (&state, stages.layers()), stream, wanted)?;
+            draw.inspect_caught(pixels, numbers, *caught, hand_over);
+        }
+    }
     Ok(Looked::Done)
 }
 
-/// Hands over a warp of a dispatch. If the shader stores, the groups before its own have run by then.
+/// The warp of a draw that stores which is `wanted`.
+fn caught(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    state: (&DrawState, Layers),
+    stream: VertexStream,
+    wanted: Wanted,
+) -> Result<Box<Caught>, Stop> {
+    let is_warp = matches!(wanted, Wanted::Warp(_));
+    let tap = Arc::new(Tap::new(wanted));
+    let budget = gpu.budget.clone();
+    let ran = tapped(gpu, call, state, stream, tap.clone());
+    match (tap.take_caught(), ran) {
+        (Ok(caught), _) => {
+            // What ended the draw was the tap, and not that the run may do no more.
+            gpu.budget = budget;
+            Ok(caught)
+        }
+        (Err(_), Err(stop)) => Err(stop),
+        (Err(warps), Ok(())) if is_warp => {
+            Err(Fault::Draw(format!("its fragments make {warps} warps")).into())
+        }
+        (Err(_), Ok(())) => {
+            let what = "its shader does not run for that primitive there: depth or stencil fails before";
+            Err(Fault::Draw(what.into()).into())
+        }
+    }
+}
+
+/// Hands over a warp of a dispatch. If the shader stores, the groups before its own have run by then; what they stored,
+/// and what it stores, is thrown away afterwards.
 ///
 /// # Errors
 /// There is no such warp.
@@ -239,7 +373,15 @@ pub fn inspect_dispatch(
     place: Place,
     look: impl FnOnce(Launch<'_>),
 ) -> Result<Looked, Stop> {
-    flush(gpu);
+    apart(gpu, |gpu| dispatch_looked_at(gpu, call, place, look))
+}
+
+fn dispatch_looked_at(
+    gpu: &mut Gpu,
+    call: &DispatchCall,
+    place: Place,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
     let (words, program) = stepwise(gpu, Stage::CS)?;
     let stage = stage(gpu, Stage::CS)?;
     let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;

@@ -33,7 +33,7 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
     let Pipeline { batch, left, .. } = &mut gpu.pipeline;
-    if batch.take_copy(&copy, area, &mut gpu.mem, left) {
+    if batch.take_copy(&copy, area, gpu.gmem.len(), &mut gpu.mem, left) {
         offer_tile(gpu);
         return Ok(());
     }

@@ -79,7 +79,7 @@ fn shade_geometry(
     let demand = Demand {
         registers: state.stage.program.registers(),
         inputs: vertices.varying_components(),
-        stores: state.stage.stores(),
+        stores: state.stage.stores() || state.stage.summary.stores_locally,
     };
     let setting = gpu.pipeline.gs_dispatch;
     let choice = Choice::new(setting, &demand);

@@ -74,7 +74,20 @@ impl ResolveState {
         if plain { bytes } else { area.area() * u64::from(self.samples) }
     }
 
-    /// Copies the pixels of `area`.
+    /// Whether the pixels of `area` lie in the `gmem_bytes` of tile memory, each row behind the one before. Of others a
+    /// row goes on in the next, and rows can be missing.
+    pub fn has_rows(&self, area: Rect, gmem_bytes: usize) -> bool {
+        let [left, top] = self.origin;
+        let bytes = |pixels: i32| pixels as u64 * u64::from(self.cpp) * u64::from(self.samples);
+        if area.is_empty() || area.x0 < left || area.y0 < top {
+            return false;
+        }
+        let row = bytes(area.x1 - left);
+        let last = u64::from(self.gmem_base) + (area.y1 - 1 - top) as u64 * u64::from(self.gmem_pitch);
+        row <= self.gmem_pitch.into() && last + row <= gmem_bytes as u64
+    }
+
+    /// Copies the pixels of `area`: of rows that are missing, none.
     ///
     /// # Errors
     /// A fault when the destination is in no memory.
@@ -98,7 +111,8 @@ impl ResolveState {
         let pitch = (self.pitch as usize).max(1);
         let rows = to.par_chunks_mut(pitch * ROWS).enumerate();
         let copier = self.copier();
-        let copied = rows.try_for_each(|(index, rows)| {
+        // Each job goes as far as it can, whatever becomes of the others: so the bytes are the same for all of them.
+        let copied = rows.map(|(index, rows)| {
             let _control = hold();
             let first = area.y0 + (index * ROWS) as i32;
             for y in first..area.y1.min(first + ROWS as i32) {
@@ -107,7 +121,7 @@ impl ResolveState {
             }
             Some(())
         });
-        copied.ok_or(lost(address))
+        copied.reduce(|| Some(()), Option::and).ok_or(lost(address))
     }
 
     /// The same to tiles.
@@ -139,7 +153,8 @@ impl ResolveState {
 
     /// The bytes of tile memory that are copied at screen row `y`.
     fn source<'g>(&self, area: Rect, y: i32, gmem: &'g [u8]) -> Option<&'g [u8]> {
-        let (x, y) = ((area.x0 - self.origin[0]) as usize, (y - self.origin[1]) as usize);
+        let x = usize::try_from(area.x0 - self.origin[0]).ok()?;
+        let y = usize::try_from(y - self.origin[1]).ok()?;
         let samples = self.samples as usize;
         let from = self.gmem_base as usize + y * self.gmem_pitch as usize + x * self.cpp as usize * samples;
         gmem.get(from..from + self.row_bytes(area) * samples)

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::environment::StageEnvironment;
 use super::log::ShaderLog;
-use super::memory::{GpuMemory, ShaderMemory, Stores, price_of_texels};
+use super::memory::{GpuMemory, ShaderMemory, price_of_texels};
 use super::state::StageState;
 use crate::budget::{Budget, Ends, Work};
 use crate::draw::tpl1::BoundBank;
@@ -22,8 +22,8 @@ use crate::memory::Memory;
 use crate::parallel::{self, Helpers};
 use crate::shader::jit::{self, Routine, Together, Toll};
 use crate::shader::{
-    Counting, Finish, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, ShaderFault, Warp, run,
-    run_counting,
+    Counting, Finish, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, Program, ShaderFault, Warp,
+    run, run_counting, step,
 };
 
 /// Jobs that run side by side.
@@ -104,20 +104,39 @@ impl<'a> Worker<'a> {
         quads: Option<&WarpQuads<'_>>,
         enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
     ) -> bool {
-        self.run_given(0..0, lanes, quads, enter)
+        self.start(lanes, enter);
+        self.finish(quads)
     }
 
-    /// The same where `enter` writes all lanes of full registers `given`, which then need not be cleared.
-    pub fn run_given(
-        &mut self,
-        given: Range<u32>,
-        lanes: WarpLanes,
-        quads: Option<&WarpQuads<'_>>,
-        enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
-    ) -> bool {
-        self.start_given(given, lanes, enter);
+    /// Runs the warp that has been started to its end, as [`Worker::run`] does.
+    pub fn finish(&mut self, quads: Option<&WarpQuads<'_>>) -> bool {
         loop {
             match self.resume(quads) {
+                Some(Outcome::Ended) => return true,
+                Some(Outcome::Barrier) => {}
+                Some(Outcome::Fault(_)) | None => return false,
+            }
+        }
+    }
+
+    /// The same, and calls `look` with the warp after each step, and with the step's instruction.
+    pub fn finish_stepwise(
+        &mut self,
+        quads: Option<&WarpQuads<'_>>,
+        mut look: impl FnMut(&Warp, Option<u32>),
+    ) -> bool {
+        loop {
+            let outcome = self.resume_by(quads, |program, warp, environment, _| {
+                loop {
+                    let next = warp.next_instruction(program).map(|(instruction, _)| instruction);
+                    let outcome = step(program, warp, environment);
+                    look(warp, next);
+                    if let Some(outcome) = outcome {
+                        return outcome;
+                    }
+                }
+            });
+            match outcome {
                 Some(Outcome::Ended) => return true,
                 Some(Outcome::Barrier) => {}
                 Some(Outcome::Fault(_)) | None => return false,
@@ -209,7 +228,8 @@ impl<'a> Worker<'a> {
         self.start_given(0..0, lanes, enter);
     }
 
-    fn start_given(
+    /// The same where `enter` writes all lanes of full registers `given`, which then need not be cleared.
+    pub fn start_given(
         &mut self,
         given: Range<u32>,
         lanes: WarpLanes,
@@ -230,6 +250,27 @@ impl<'a> Worker<'a> {
     /// Runs the warp until it ends, waits or faults; `None` if the job may not cost any more, or a debugger has
     /// its warp.
     pub fn resume(&mut self, quads: Option<&WarpQuads<'_>>) -> Option<Outcome> {
+        let counting = self.stage.counting;
+        self.resume_by(quads, |program, warp, environment, counts| match counting {
+            Counting::Off => run(program, warp, environment),
+            Counting::On => {
+                counts.resize(program.instructions(), InstructionCount::default());
+                run_counting(program, warp, environment, counts)
+            }
+        })
+    }
+
+    /// The same, where `go` runs it.
+    fn resume_by(
+        &mut self,
+        quads: Option<&WarpQuads<'_>>,
+        go: impl FnOnce(
+            &Program,
+            &mut Warp,
+            &mut StageEnvironment<'_, '_, 'a>,
+            &mut Vec<InstructionCount>,
+        ) -> Outcome,
+    ) -> Option<Outcome> {
         let left = self.memory.left();
         if left == 0 || self.stage.is_caught() || self.ends.as_ref().is_some_and(Ends::are_reached) {
             self.exhausted = Some(Work::Warp);
@@ -239,14 +280,7 @@ impl<'a> Worker<'a> {
         let allowed = before.saturating_add(left / Work::WarpInstruction.price());
         self.warp.limit = INSTRUCTION_LIMIT.min(allowed);
         let mut environment = StageEnvironment { memory: &mut self.memory, quads };
-        let (program, warp) = (&self.stage.program, &mut self.warp);
-        let outcome = match self.stage.counting {
-            Counting::Off => run(program, warp, &mut environment),
-            Counting::On => {
-                self.counts.resize(program.instructions(), InstructionCount::default());
-                run_counting(program, warp, &mut environment, &mut self.counts)
-            }
-        };
+        let outcome = go(&self.stage.program, &mut self.warp, &mut environment, &mut self.counts);
         let executed = self.warp.executed() - before;
         self.memory.spend(Work::WarpInstruction, executed, |work| &mut work.instructions);
         self.memory.work.compiled += self.warp.compiled - compiled;
@@ -262,14 +296,24 @@ impl<'a> Worker<'a> {
         Some(outcome)
     }
 
-    /// Does something that leaves nothing: no stores, no reports, only what it costs.
+    /// Does something that leaves nothing but what it costs: no reports, and stores that it alone sees.
     pub fn in_secret<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
         let log = std::mem::take(&mut self.memory.log);
-        self.memory.stores = Stores::Dropped;
+        let overlay =
+            self.stage.stores().then(|| GpuMemory::Overlay(Box::new(self.memory.gpu.get().overlay())));
+        let gpu = overlay.map(|overlay| std::mem::replace(&mut self.memory.gpu, overlay));
         let result = work(self);
-        self.memory.stores = Stores::Kept;
+        if let Some(gpu) = gpu {
+            let overlay = std::mem::replace(&mut self.memory.gpu, gpu);
+            self.memory.spend_clearing(overlay.get().overlay_cost());
+        }
         self.memory.log = log;
         result
+    }
+
+    /// No more is to be done: whoever waits for a warp has it.
+    pub fn stop(&mut self) {
+        self.exhausted = Some(Work::Warp);
     }
 
     /// Does one job that may cost `share` units. Gives the result, what the shader did, and what it

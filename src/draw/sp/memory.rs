@@ -1,5 +1,7 @@
 //! The memory that a shader sees: GPU memory, textures, and what belongs to its group or lanes.
 
+use std::ops::Range;
+
 use crate::budget::Work;
 use crate::fault::{Client, Miss};
 use crate::memory::Memory;
@@ -37,6 +39,8 @@ pub enum GpuMemory<'a> {
     ReadOnly(&'a Memory, &'a BoundBank<'a>),
     /// For one worker alone.
     ReadWrite(&'a mut Memory),
+    /// For one worker alone, and thrown away with it: an [overlay](Memory::overlay).
+    Overlay(Box<Memory>),
 }
 
 impl GpuMemory<'_> {
@@ -45,17 +49,27 @@ impl GpuMemory<'_> {
         match self {
             Self::ReadOnly(memory, _) => memory,
             Self::ReadWrite(memory) => memory,
+            Self::Overlay(memory) => memory,
+        }
+    }
+
+    /// To write to, if this worker may.
+    fn get_mut(&mut self) -> Option<&mut Memory> {
+        match self {
+            Self::ReadOnly(..) => None,
+            Self::ReadWrite(memory) => Some(memory),
+            Self::Overlay(memory) => Some(memory),
         }
     }
 }
 
-/// What becomes of stores to GPU memory.
+/// How lanes share the inputs: each of them has a part, in which its addresses begin at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stores {
-    /// They are done.
-    Kept,
-    /// Nothing is heard of them.
-    Dropped,
+pub struct InputParts {
+    /// Lanes in a row that have the same part.
+    pub lanes: usize,
+    /// Bytes of a part.
+    pub bytes: usize,
 }
 
 /// Memory of a warp that is not the GPU's.
@@ -64,6 +78,7 @@ pub struct OwnMemory {
     group: Vec<u8>,
     private: Vec<u8>,
     inputs: Vec<u8>,
+    parts: Option<InputParts>,
 }
 
 /// The memory side of a shader's environment.
@@ -79,13 +94,14 @@ pub struct ShaderMemory<'a> {
     /// The vertices of the primitives that a hull or geometry shader works on, which ldlw reads: as
     /// long as there are primitives in it.
     pub inputs: Vec<u8>,
+    /// How the lanes share those, if not all have all of them.
+    pub parts: Option<InputParts>,
     /// What is to be reported.
     pub log: ShaderLog,
     /// What the job at hand took so far.
     pub(super) work: ShaderWork,
     /// Units of work that the job at hand may still cost.
     left: u64,
-    pub(super) stores: Stores,
 }
 
 impl<'a> ShaderMemory<'a> {
@@ -93,19 +109,28 @@ impl<'a> ShaderMemory<'a> {
     pub(super) fn new(gpu: GpuMemory<'a>, stage: &'a StageState) -> Self {
         let (group, private, inputs) = (Vec::new(), Vec::new(), Vec::new());
         let (used_textures, left) = (0, u64::MAX);
-        let (log, work) = Default::default();
-        Self { gpu, stage, used_textures, group, private, inputs, log, work, left, stores: Stores::Kept }
+        let (parts, log, work) = Default::default();
+        Self { gpu, stage, used_textures, group, private, inputs, parts, log, work, left }
     }
 
     /// Copies of the memory that is not the GPU's.
-    pub(super) fn own(&self) -> OwnMemory {
-        OwnMemory { group: self.group.clone(), private: self.private.clone(), inputs: self.inputs.clone() }
+    pub(in crate::draw) fn own(&self) -> OwnMemory {
+        let (group, private) = (self.group.clone(), self.private.clone());
+        OwnMemory { group, private, inputs: self.inputs.clone(), parts: self.parts }
     }
 
     /// For a stage, with `own` memory besides the GPU's.
     pub fn with_own(gpu: GpuMemory<'a>, stage: &'a StageState, own: OwnMemory) -> Self {
-        let OwnMemory { group, private, inputs } = own;
-        Self { group, private, inputs, ..Self::new(gpu, stage) }
+        let OwnMemory { group, private, inputs, parts } = own;
+        Self { group, private, inputs, parts, ..Self::new(gpu, stage) }
+    }
+
+    /// Forgets what earlier warps of the job left in private memory.
+    pub(in crate::draw) fn clear_private(&mut self) {
+        if !self.private.is_empty() {
+            self.private.fill(0);
+            self.spend_clearing(self.private.len() as u64 / 16);
+        }
     }
 
     /// Forgets what earlier jobs left in memory that is not the GPU's.
@@ -151,7 +176,7 @@ impl<'a> ShaderMemory<'a> {
         self.spend_texels(mask.count_ones().into());
         self.used_textures |= match &self.gpu {
             GpuMemory::ReadOnly(_, bound) => bound.sample(request, mask, out),
-            GpuMemory::ReadWrite(memory) => self.stage.textures.sample(memory, request, mask, out),
+            gpu => self.stage.textures.sample(gpu.get(), request, mask, out),
         };
     }
 
@@ -188,7 +213,7 @@ impl<'a> ShaderMemory<'a> {
     pub fn texels(&self) -> &[Texels<'a>] {
         match &self.gpu {
             GpuMemory::ReadOnly(_, bound) => bound.known_for_code().map_or(&[], |for_code| &for_code.texels),
-            GpuMemory::ReadWrite(_) => &[],
+            GpuMemory::ReadWrite(_) | GpuMemory::Overlay(_) => &[],
         }
     }
 
@@ -260,16 +285,29 @@ impl<'a> ShaderMemory<'a> {
             Space::Global => self.read_global(Client::Global, address, out),
             Space::Local => read_array(&self.group, address as usize, out),
             Space::Stage => {
-                self.note_outside(lane, address, out.len());
-                read_array(&self.inputs, address as usize, out);
+                let part = self.part(lane);
+                self.note_outside(lane, address, out.len(), part.len());
+                read_array(&self.inputs[part], address as usize, out);
             }
             Space::Private => read_array(&self.private, private_at(lane, address), out),
         }
     }
 
-    /// Notes an access outside the primitive's inputs. It reads zero (guess `inputs-outside`).
-    fn note_outside(&mut self, lane: usize, address: u32, len: usize) {
-        let size = self.inputs.len();
+    /// Where a lane's part of the inputs is.
+    fn part(&self, lane: usize) -> Range<usize> {
+        let all = self.inputs.len();
+        match self.parts {
+            None => 0..all,
+            Some(InputParts { lanes, bytes }) => {
+                let start = (lane / lanes * bytes).min(all);
+                start..(start + bytes).min(all)
+            }
+        }
+    }
+
+    /// Notes an access outside a lane's inputs, which are so long. It reads zero, and writes nothing (guess
+    /// `inputs-outside`).
+    fn note_outside(&mut self, lane: usize, address: u32, len: usize, size: usize) {
         let inside = address as usize + len <= size;
         let noted = &mut self.log.outside_inputs;
         if !inside && noted.iter().all(|outside| outside.lane != lane) {
@@ -299,8 +337,9 @@ impl<'a> ShaderMemory<'a> {
                 self.spend_clearing(cleared);
             }
             Space::Stage => {
-                self.note_outside(lane, address, bytes.len());
-                write_array(&mut self.inputs, 0, address as usize, bytes);
+                let part = self.part(lane);
+                self.note_outside(lane, address, bytes.len(), part.len());
+                write_inside(&mut self.inputs[part], address as usize, bytes);
             }
             Space::Private => {
                 let limit = PRIVATE_BYTES * LANES;
@@ -311,7 +350,7 @@ impl<'a> ShaderMemory<'a> {
     }
 
     fn write_global(&mut self, address: u32, bytes: &[u8]) {
-        if let (GpuMemory::ReadWrite(memory), Stores::Kept) = (&mut self.gpu, self.stores)
+        if let Some(memory) = self.gpu.get_mut()
             && !memory.write(address, bytes)
         {
             self.log.lose(address - address % crate::memory::PAGE);
@@ -431,10 +470,15 @@ fn write_array(array: &mut Vec<u8>, limit: usize, at: usize, bytes: &[u8]) -> u6
     if grown > 0 {
         array.resize(limit, 0);
     }
+    write_inside(array, at, bytes);
+    grown as u64 / 16
+}
+
+/// Stores what is all within the array.
+fn write_inside(array: &mut [u8], at: usize, bytes: &[u8]) {
     if let Some(to) = at.checked_add(bytes.len()).and_then(|end| array.get_mut(at..end)) {
         to.copy_from_slice(bytes);
     }
-    grown as u64 / 16
 }
 
 #[cfg(test)]

@@ -1,0 +1,38 @@
+//! Runs that are thrown away: whoever looks at a draw before it runs leaves the machine as it is.
+
+use crate::budget::Work;
+use crate::draw::stop::{Stop, charge};
+use crate::gpu::Gpu;
+
+use super::{Pipeline, flush};
+
+/// Has `look` run what it likes of the next draw or dispatch, in memory and tile memory that are thrown away, with all
+/// that draws count or keep. What goes wrong, and what it costs, stays.
+///
+/// # Errors
+/// What `look` gives, or that the run may do no more.
+pub(super) fn apart<R>(gpu: &mut Gpu, look: impl FnOnce(&mut Gpu) -> Result<R, Stop>) -> Result<R, Stop> {
+    flush(gpu);
+    let overlay = gpu.mem.overlay();
+    let made = overlay.overlay_cost();
+    charge(&mut gpu.budget, Work::Copy16, made + gpu.gmem.len() as u64 / 16)?;
+    let (mem, gmem) = (std::mem::replace(&mut gpu.mem, overlay), gpu.gmem.clone());
+    let (counters, written_back) = (gpu.counters, std::mem::take(&mut gpu.written_back));
+    let fresh = Pipeline {
+        programs: std::mem::take(&mut gpu.pipeline.programs),
+        gs_dispatch: gpu.pipeline.gs_dispatch,
+        untimed: true,
+        ..Pipeline::default()
+    };
+    let pipeline = std::mem::replace(&mut gpu.pipeline, fresh);
+    let result = look(gpu);
+    let programs = std::mem::take(&mut gpu.pipeline.programs);
+    gpu.pipeline = Pipeline { programs, ..pipeline };
+    let mut overlay = std::mem::replace(&mut gpu.mem, mem);
+    (gpu.gmem, gpu.counters, gpu.written_back) = (gmem, counters, written_back);
+    if overlay.was_cut() {
+        gpu.report.cut("there is no room for a copy of all that is stored while a draw is looked at", gpu.at);
+    }
+    gpu.budget.settle(Work::Copy16, overlay.overlay_cost() - made);
+    result
+}

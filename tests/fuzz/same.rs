@@ -1,0 +1,109 @@
+//! `replay --out` of one mutant: the same bytes for any number of threads, compiled or not, and whoever looks.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::{fmt, fs};
+
+use crate::command::limits::limited;
+
+/// Tells this program that it is to be a4emu.
+const AS_COMMAND: &str = "A4EMU_FUZZ_AS_COMMAND";
+
+/// Whether this program has been started to be a4emu: then a machine needs nothing else.
+pub fn is_command() -> bool {
+    std::env::var_os(AS_COMMAND).is_some()
+}
+
+/// Work of a run, which is enough for most mutants.
+const WORK: &str = "512M";
+
+/// The ways to replay; `FILE` is a name of a file that is not there.
+const WAYS: [&[&str]; 8] = [
+    &["--threads", "1", "--jit", "off"],
+    &["--threads", "2", "--jit", "on"],
+    &["--threads", "5"],
+    &["--threads", "2", "--state", "FILE"],
+    &["--threads", "5", "--timeline", "FILE", "--stats"],
+    &["--threads", "2", "--coverage", "FILE", "--fidelity"],
+    &["--threads", "1", "--validate", "--list-draws"],
+    &["--threads", "2", "--loop", "2", "--verbose"],
+];
+
+/// How mutants ended.
+#[derive(Default)]
+pub struct Tally {
+    fine: AtomicU64,
+    cut: AtomicU64,
+    surfaces: AtomicU64,
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [fine, cut, surfaces] = [&self.fine, &self.cut, &self.surfaces].map(|count| count.load(Relaxed));
+        write!(f, "{fine} fine, {cut} not supported or cut off, {surfaces} surfaces")
+    }
+}
+
+/// Replays `capture` in all ways.
+///
+/// # Errors
+/// The way that writes something else than the first, and what.
+pub fn run(capture: &[u8], tally: &Tally) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("mutant.rd");
+    fs::write(&path, capture).map_err(|error| error.to_string())?;
+    let mut first: Option<BTreeMap<String, Vec<u8>>> = None;
+    for (number, way) in WAYS.iter().enumerate() {
+        let out = folder.path().join(format!("out-{number}"));
+        let status = replay(&path, &out, way, &folder.path().join(format!("file-{number}")))?;
+        let written = files(&out);
+        let Some(first) = &first else {
+            tally.fine.fetch_add(u64::from(status == 0), Relaxed);
+            tally.cut.fetch_add(u64::from(status == 4), Relaxed);
+            tally.surfaces.fetch_add(written.len().saturating_sub(1) as u64, Relaxed);
+            first = Some(written);
+            continue;
+        };
+        let differs = |name: &&String| first.get(*name) != written.get(*name);
+        if let Some(name) = first.keys().chain(written.keys()).find(differs) {
+            let (way, other) = (way.join(" "), WAYS[0].join(" "));
+            return Err(format!("replay {way} writes another {name} than with {other}"));
+        }
+    }
+    Ok(())
+}
+
+/// Has `replay` write what it renders to `out`; its exit status.
+fn replay(capture: &Path, out: &Path, way: &[&str], file: &Path) -> Result<i32, String> {
+    let itself = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = limited();
+    command.arg(itself).env(AS_COMMAND, "").arg("replay").arg(capture).arg("--out").arg(out);
+    command.args(["--max-work", WORK]);
+    way.iter().for_each(|argument| {
+        match *argument {
+            "FILE" => command.arg(file),
+            argument => command.arg(argument),
+        };
+    });
+    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
+    let output = output.map_err(|error| error.to_string())?;
+    match output.status.code() {
+        Some(code @ 0..=4) => Ok(code),
+        _ => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let said: Vec<&str> = said.lines().take(12).collect();
+            Err(format!("replay {}: {}\n{}", way.join(" "), output.status, said.join("\n")))
+        }
+    }
+}
+
+/// What a folder holds; nothing if it is not there.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let file = |entry: fs::DirEntry| {
+        (entry.file_name().display().to_string(), fs::read(entry.path()).unwrap_or_default())
+    };
+    entries.map(file).collect()
+}
