@@ -147,12 +147,6 @@ guesses! {
         settles: "such an access on an A420",
         counts: "one was made"
     }
-    PicoOneSource "pico-one-source" Guess {
-        says: "PicoGpu's max and min with one source take the destination as the other",
-        because: "what else a table with one source could mean",
-        settles: "its author",
-        counts: "never by captures"
-    }
     PrimitiveInputs "primitive-inputs" Inferred {
         says: "in the local memory that geometry and hull shaders read, an attribute is four output locations of the stage before, and a primitive takes no more than its attributes need",
         because: "the vendor's streams fit it (docs/hardware/geometry-and-tessellation.md, section 1.2)",

@@ -1,6 +1,7 @@
 //! `a4emu pico`: the PicoGpu front end. Same lanes, operands and loops as ir3.
 mod draw;
 mod programs;
+mod raster;
 mod scene;
 mod stepping;
 pub mod unit;

@@ -9,7 +9,7 @@ use super::cut_status;
 use super::unit::{StreamError, Unit, execute};
 use super::value::{Form, parse_list};
 use crate::budget::Budget;
-use crate::folders::{read_bytes, read_text};
+use crate::folders::read_bytes;
 use crate::options::Shared;
 use crate::out_file::{self, Inputs};
 use crate::status::{Failure, Status};
@@ -24,21 +24,31 @@ const MAX_STREAM: u64 = 1 << 28;
 ///
 /// # Errors
 /// I/O, or `file:line:column: rule` for a source that breaks one.
-pub fn load(path: &Path, inputs: &Inputs) -> anyhow::Result<Shader> {
-    let file = inputs.open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    shader_of(path, file)
+pub fn load(path: &Path, shared: &Shared) -> anyhow::Result<Shader> {
+    let file = shared.inputs.open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    shader_of(path, file, shared)
 }
 
-/// Assembles the source in `file`, which is that at `path`.
+/// Assembles the source in `file`, which is that at `path`. What PicoGpu's assembler takes without a word is a warning.
 ///
 /// # Errors
-/// As [`load`].
-pub fn shader_of(path: &Path, file: impl Read) -> anyhow::Result<Shader> {
-    let source = read_text(file, MAX_SOURCE).with_context(|| format!("cannot read {}", path.display()))?;
-    assemble(&source).map_err(|error| {
+/// As [`load`]; under `--strict` also the first warning.
+pub fn shader_of(path: &Path, file: impl Read, shared: &Shared) -> anyhow::Result<Shader> {
+    let source = read_bytes(file, MAX_SOURCE).with_context(|| format!("cannot read {}", path.display()))?;
+    // Comments may hold any bytes.
+    let assembled = assemble(&String::from_utf8_lossy(&source));
+    let refused = match &assembled {
+        Ok(shader) if shared.strict => shader.warnings.first(),
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    if let Some(error) = refused {
         let message = format!("{}:{error}", path.display());
-        Failure { status: Status::Usage, message }.into()
-    })
+        return Err(Failure { status: Status::Usage, message }.into());
+    }
+    let shader = assembled?;
+    shader.warnings.iter().for_each(|warning| shared.warn(format_args!("{}:{warning}", path.display())));
+    Ok(shader)
 }
 
 /// One dword a line, eight lower-case hex digits.
@@ -48,7 +58,7 @@ fn print_words(out: &mut impl Write, words: &[u32]) -> io::Result<()> {
 
 /// `pico asm`: little-endian bytes to `output`, or text to stdout.
 pub fn asm(path: &Path, output: Option<&Path>, shared: &Shared) -> anyhow::Result<Status> {
-    let words = load(path, &shared.inputs)?.binary();
+    let words = load(path, shared)?.binary();
     match output {
         Some(output) => {
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -71,7 +81,7 @@ pub fn run(
     mut budget: Budget,
     shared: &Shared,
 ) -> anyhow::Result<Status> {
-    let shader = load(path, &shared.inputs)?;
+    let shader = load(path, shared)?;
     let uniforms = parse_uniforms(&shader, uniforms)?;
     let unit = Unit::new(&shader);
     let inputs = parse_inputs(io::stdin().lock(), unit.input_dwords())?;

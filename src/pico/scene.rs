@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::programs::shader_of;
 use crate::folders::{Folders, parent, read_text, read_toml};
+use crate::options::Shared;
 use crate::out_file::Inputs;
 
 /// A scene larger than this is a mistake.
@@ -40,7 +41,7 @@ pub struct Draw {
     vertex_shader: PathBuf,
     /// Source of the fragment shader, beside the scene.
     fragment_shader: PathBuf,
-    /// One row of input components per vertex; three vertices a triangle.
+    /// One row of input components per vertex; three vertices a triangle, one or two that are left over none.
     vertices: Vec<Vec<f32>>,
     /// One list per uniform.
     #[serde(default)]
@@ -50,7 +51,7 @@ pub struct Draw {
     fragment_uniforms: Vec<Vec<f32>>,
     /// Test and write depth: nearer passes.
     #[serde(default)]
-    pub depth: bool,
+    depth: bool,
 }
 
 /// A draw with everything loaded and checked.
@@ -65,28 +66,29 @@ pub struct Loaded {
     pub vertex_uniforms: Vec<u32>,
     /// Uniforms of the fragment shader, one after the other.
     pub fragment_uniforms: Vec<u32>,
+    /// Test and write depth: nearer passes.
+    pub depth: bool,
 }
 
 /// The files that a scene may name.
-pub struct Reach {
+pub struct Reach<'a> {
     /// Where the scene is.
     beside: PathBuf,
     folders: Folders,
-    /// Where it is noted what was read.
-    inputs: Inputs,
+    shared: &'a Shared,
 }
 
-impl Reach {
-    /// Of the scene at `path`: those in its folder and in `others`.
-    pub fn new(path: &Path, others: &[PathBuf], inputs: &Inputs) -> Self {
+impl<'a> Reach<'a> {
+    /// Of the scene at `path`: those in its folder and in `others`. `shared` hears the warnings of their shaders.
+    pub fn new(path: &Path, others: &[PathBuf], shared: &'a Shared) -> Self {
         let beside = parent(path).to_owned();
-        Self { beside, folders: Folders::around(path, others), inputs: inputs.clone() }
+        Self { beside, folders: Folders::around(path, others), shared }
     }
 
     fn shader(&mut self, name: &Path) -> anyhow::Result<Shader> {
         let path = self.beside.join(name);
-        let file = self.folders.open(&path, &self.inputs)?;
-        shader_of(&path, file)
+        let file = self.folders.open(&path, &self.shared.inputs)?;
+        shader_of(&path, file, self.shared)
     }
 }
 
@@ -116,13 +118,10 @@ impl Draw {
     ///
     /// # Errors
     /// A source that breaks a rule, shaders that do not match, or wrong counts.
-    pub fn load(&self, reach: &mut Reach) -> anyhow::Result<Loaded> {
+    pub fn load(&self, reach: &mut Reach<'_>) -> anyhow::Result<Loaded> {
         let vertex = reach.shader(&self.vertex_shader)?;
         let fragment = reach.shader(&self.fragment_shader)?;
         check_pair(&vertex, &fragment)?;
-        if self.vertices.is_empty() || !self.vertices.len().is_multiple_of(3) {
-            bail!("{} vertices: whole triangles are drawn", self.vertices.len());
-        }
         let wanted = vertex.inputs.iter().map(|io| io.components).sum::<usize>();
         if let Some(n) = self.vertices.iter().position(|row| row.len() != wanted) {
             bail!("vertex {n} has {} components, the shader takes {wanted}", self.vertices[n].len());
@@ -134,6 +133,7 @@ impl Draw {
                 .context("fragment_uniforms")?,
             vertex,
             fragment,
+            depth: self.depth,
         })
     }
 }

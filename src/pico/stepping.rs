@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::Deserialize;
 
 use super::programs::{load, parse_inputs, parse_uniforms};
-use super::unit::Unit;
+use super::unit::{Unit, body_of};
 use crate::debug::below::Lane;
 use crate::debug::session::{Line, Session};
 use crate::debug::subject::{Subject, lane_names};
@@ -73,7 +73,7 @@ fn with_session(
     shared: &Shared,
     work: dap::Begin<'_>,
 ) -> anyhow::Result<Status> {
-    let shader = load(path, &shared.inputs)?;
+    let shader = load(path, shared)?;
     let uniforms = parse_uniforms(&shader, &args.uniform)?;
     let unit = Unit::new(&shader);
     let mut inputs = match &args.input {
@@ -84,7 +84,8 @@ fn with_session(
         None => vec![0; unit.input_dwords()],
     };
     inputs.truncate(LANES * unit.input_dwords());
-    let program = Program::pico_stepwise(&shader.instrs(), &shader.uniforms)?;
+    let (code, interface) = body_of(&shader);
+    let program = Program::pico_stepwise(&code, &interface)?;
     let warp = unit.launch(&program, &uniforms, &inputs);
     let subject = subject(&shader, path, args.lane.get(), lane_names(&warp, None));
     work(Session::new(&program, &subject.lines, warp, &mut ()), &subject)?;
@@ -99,7 +100,7 @@ fn subject(shader: &Shader, path: &Path, lane: usize, lanes: Vec<String>) -> Sub
         let source = u32::try_from(*line).ok().filter(|line| *line > 0);
         Line { text: format!("{place}: {instr}"), trap: instr.op == Op::Trap, source }
     };
-    let lines = shader.code.iter().map(line).collect();
+    let lines = shader.body().iter().map(line).collect();
     let file = Some(std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()));
     Subject { name, file, lines, lane, lanes }
 }

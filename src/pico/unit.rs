@@ -1,17 +1,22 @@
 //! A shading unit: a program, and threads that run it 32 at a time.
 use a4emu_decoder::isa::pico::command::{COMMAND_DWORDS, Command, Interface};
-use a4emu_decoder::isa::pico::{Io, LANES, Shader, decode_program};
+use a4emu_decoder::isa::pico::{Instr, Io, Kind, LANES, Shader, corners, decode_program};
 
 use crate::budget::{Budget, Work};
-use crate::shader::{Lanes, Outcome, Program, Warp, run};
+use crate::shader::{Lanes, Outcome, Program, ProgramError, Warp, run};
 
 /// A program ready to run.
 pub struct Unit {
     program: Program,
     /// Instructions of the program; each warp runs every one, since nothing branches.
     pub instructions: u64,
-    inputs: Vec<Io>,
-    outputs: Vec<Io>,
+    /// Scalar registers that each thread's values go to, in order.
+    inputs: Vec<u32>,
+    /// Those that values of all threads go to.
+    shared: Vec<u32>,
+    /// Those that answers are taken from.
+    outputs: Vec<u32>,
+    uniform_dwords: usize,
 }
 
 /// Warps and instructions that threads cost.
@@ -71,44 +76,70 @@ pub enum StreamError {
 }
 
 impl Unit {
-    /// A unit that runs `shader`.
+    /// A unit that runs `shader` with its inputs as they are, and puts out its outputs.
     pub fn new(shader: &Shader) -> Self {
-        let program = Program::from_pico(&shader.instrs(), &shader.uniforms)
-            .expect("a checked shader has instructions");
-        Self {
-            program,
-            instructions: shader.code.len() as u64,
-            inputs: shader.inputs.clone(),
-            outputs: shader.outputs.clone(),
-        }
+        let (code, interface) = body_of(shader);
+        Self::of(&code, &interface).expect("a checked shader has instructions")
+    }
+
+    /// A unit that runs `shader` as a draw does: a fragment shader interpolates its inputs from the corners of a triangle
+    /// ([`Unit::shared_dwords`]), and puts out the depth as well.
+    pub fn in_a_draw(shader: &Shader) -> Self {
+        Self::of(&shader.instrs(), &interface_of(shader)).expect("a checked shader has instructions")
+    }
+
+    fn of(code: &[Instr], interface: &Interface) -> Result<Self, ProgramError> {
+        let position = interface.inputs.first().map(|io| Io { components: 2, ..*io });
+        let (inputs, shared) = match interface.kind {
+            Kind::Vertex => (components(&interface.inputs).collect(), Vec::new()),
+            // x and y of the pixel, and what the preamble interpolates.
+            Kind::Fragment => (
+                components(position.as_slice()).collect(),
+                corners(&interface.inputs).iter().flat_map(|list| components(list)).collect(),
+            ),
+        };
+        Ok(Self {
+            program: Program::from_pico(code, interface)?,
+            instructions: code.len() as u64,
+            inputs,
+            shared,
+            outputs: components(&interface.outputs).collect(),
+            uniform_dwords: components(&interface.uniforms).count(),
+        })
     }
 
     /// Dwords that a thread takes.
     pub fn input_dwords(&self) -> usize {
-        self.inputs.iter().map(|io| io.components).sum()
+        self.inputs.len()
+    }
+
+    /// Dwords that all threads take together, besides.
+    pub fn shared_dwords(&self) -> usize {
+        self.shared.len()
     }
 
     /// Dwords that a thread gives.
     pub fn output_dwords(&self) -> usize {
-        self.outputs.iter().map(|io| io.components).sum()
+        self.outputs.len()
     }
 
     /// A warp of `program`, which is this unit's or was lowered from the same code, with
     /// `uniforms` one after the other and up to 32 threads ready to go.
     pub fn launch(&self, program: &Program, uniforms: &[u32], inputs: &[u32]) -> Warp {
         let mut warp = Warp::new(program, uniforms);
-        self.start(program, &mut warp, inputs);
+        self.start(program, &mut warp, &[], inputs);
         warp
     }
 
     /// Restarts `warp` with the threads of `inputs`; returns how many there are.
-    fn start(&self, program: &Program, warp: &mut Warp, inputs: &[u32]) -> usize {
+    fn start(&self, program: &Program, warp: &mut Warp, shared: &[u32], inputs: &[u32]) -> usize {
         let threads = (inputs.len() / self.input_dwords().max(1)).min(LANES);
         let live = (1u64 << threads) - 1;
         warp.restart(program, live as u32, 0);
+        self.shared.iter().zip(shared).for_each(|(id, value)| *warp.full_mut(*id) = Lanes::splat(*value));
         let stride = self.input_dwords().max(1);
-        for (component, id) in components(&self.inputs).enumerate() {
-            let lanes = warp.full_mut(id).iter_mut().zip(inputs.chunks_exact(stride));
+        for (component, id) in self.inputs.iter().enumerate() {
+            let lanes = warp.full_mut(*id).iter_mut().zip(inputs.chunks_exact(stride));
             lanes.for_each(|(lane, thread)| *lane = thread[component]);
         }
         threads
@@ -118,6 +149,17 @@ impl Unit {
     /// [`Unit::output_dwords`] per thread. A part of a thread's inputs is left over, and so are
     /// the threads that `budget` has no warps for.
     pub fn run(&self, uniforms: &[u32], inputs: &[u32], budget: &mut Budget) -> (Vec<u32>, Cost) {
+        self.run_shared(uniforms, &[], inputs, budget)
+    }
+
+    /// The same with the values of [`Unit::shared_dwords`].
+    fn run_shared(
+        &self,
+        uniforms: &[u32],
+        shared: &[u32],
+        inputs: &[u32],
+        budget: &mut Budget,
+    ) -> (Vec<u32>, Cost) {
         let mut warp = self.warp(uniforms);
         let (mut outputs, mut cost) = (Vec::new(), Cost::default());
         let whole = inputs.len() - inputs.len() % self.input_dwords().max(1);
@@ -125,7 +167,7 @@ impl Unit {
             if !budget.take(Work::Warp, 1) {
                 break;
             }
-            self.run_warp(&mut warp, threads, &mut outputs);
+            self.run_warp(&mut warp, shared, threads, &mut outputs);
             cost.warps += 1;
             cost.instructions += warp.executed();
             budget.settle(Work::WarpInstruction, warp.executed());
@@ -138,28 +180,47 @@ impl Unit {
         Warp::new(&self.program, uniforms)
     }
 
-    /// Runs `warp` in full, with input components as they stand in `inputs`, in order;
-    /// returns the first output.
-    pub fn run_lanes(&self, warp: &mut Warp, inputs: &[Lanes]) -> [Lanes; 4] {
+    /// Runs `warp` in full with the values of all threads, and each thread's in the lanes of `inputs`; returns the
+    /// rows of the first `N` outputs.
+    pub fn run_lanes<const N: usize>(&self, warp: &mut Warp, shared: &[u32], inputs: &[Lanes]) -> [Lanes; N] {
         warp.restart(&self.program, u32::MAX, 0);
-        components(&self.inputs).zip(inputs).for_each(|(id, value)| *warp.full_mut(id) = *value);
-        let outcome = run(&self.program, warp, &mut ());
-        debug_assert_eq!(outcome, Outcome::Ended);
-        let first = u32::from(self.outputs[0].register) * 4;
-        std::array::from_fn(|component| *warp.full(first + component as u32))
+        self.shared.iter().zip(shared).for_each(|(id, value)| *warp.full_mut(*id) = Lanes::splat(*value));
+        self.inputs.iter().zip(inputs).for_each(|(id, value)| *warp.full_mut(*id) = *value);
+        self.to_the_end(warp);
+        std::array::from_fn(|n| self.outputs.get(n).map_or(Lanes::ZERO, |id| *warp.full(*id)))
     }
 
-    fn run_warp(&self, warp: &mut Warp, inputs: &[u32], outputs: &mut Vec<u32>) {
-        let threads = self.start(&self.program, warp, inputs);
-        // No op of PicoGpu branches, waits or touches memory: a run always ends.
-        let outcome = run(&self.program, warp, &mut ());
-        debug_assert_eq!(outcome, Outcome::Ended);
+    fn run_warp(&self, warp: &mut Warp, shared: &[u32], inputs: &[u32], outputs: &mut Vec<u32>) {
+        let threads = self.start(&self.program, warp, shared, inputs);
+        self.to_the_end(warp);
         let (first, stride) = (outputs.len(), self.output_dwords());
         outputs.resize(first + threads * stride, 0);
-        for (component, id) in components(&self.outputs).enumerate() {
-            let threads = outputs[first..].chunks_exact_mut(stride).zip(warp.full(id).iter());
+        for (component, id) in self.outputs.iter().enumerate() {
+            let threads = outputs[first..].chunks_exact_mut(stride).zip(warp.full(*id).iter());
             threads.for_each(|(thread, lane)| thread[component] = *lane);
         }
+    }
+
+    /// No op of PicoGpu branches, waits or touches memory: a run always ends.
+    fn to_the_end(&self, warp: &mut Warp) {
+        let outcome = run(&self.program, warp, &mut ());
+        debug_assert_eq!(outcome, Outcome::Ended);
+    }
+}
+
+/// The code of `shader` as a program that is given its inputs, and what that takes and gives.
+pub fn body_of(shader: &Shader) -> (Vec<Instr>, Interface) {
+    let code = shader.body().iter().map(|(instr, _)| *instr).collect();
+    (code, Interface { kind: Kind::Vertex, outputs: shader.outputs.clone(), ..interface_of(shader) })
+}
+
+/// What the StoreIsa command of `shader` says.
+fn interface_of(shader: &Shader) -> Interface {
+    Interface {
+        kind: shader.kind,
+        inputs: shader.inputs.clone(),
+        outputs: shader.all_outputs(),
+        uniforms: shader.uniforms.clone(),
     }
 }
 
@@ -190,7 +251,9 @@ pub fn execute(
             Command::Execute { threads } => {
                 let unit = unit.as_ref().ok_or(StreamError::NoProgram { at })?;
                 let inputs = reader.take(threads * unit.input_dwords(), "inputs")?;
-                answer(&unit.run(&[], inputs, budget).0);
+                let uniforms = reader.take(unit.uniform_dwords, "uniforms")?;
+                let shared = reader.take(unit.shared_dwords(), "the corners of a triangle")?;
+                answer(&unit.run_shared(uniforms, shared, inputs, budget).0);
             }
         }
         if budget.cut().is_some() {
@@ -224,14 +287,7 @@ impl<'a> Reader<'a> {
         let words = self.take(dwords, "a program")?;
         let code = decode_program(words).map_err(|at| StreamError::Instruction { at: start + at })?;
         let code: Vec<_> = code.into_iter().map(|(_, instr)| instr).collect();
-        let program =
-            Program::from_pico(&code, &interface.uniforms).map_err(|_| StreamError::Empty { at: command })?;
-        Ok(Unit {
-            program,
-            instructions: code.len() as u64,
-            inputs: interface.inputs,
-            outputs: interface.outputs,
-        })
+        Unit::of(&code, &interface).map_err(|_| StreamError::Empty { at: command })
     }
 
     /// The last command was read.

@@ -1,10 +1,12 @@
 //! Putting a program together: the part of lowering that every front end shares.
 use a4emu_decoder::isa::ir3::Cond;
+use a4emu_decoder::isa::pico::Op as PicoOp;
 use hashbrown::{HashMap, HashSet};
 
 use super::alu::{Alu, Row};
 use super::doubt::{Doubt, When};
 use super::effect::{Effect, File, Gather};
+use super::extra::Extra;
 use super::liveness::cleared_rows;
 use super::program::{Program, Step, Uniform};
 use super::reach::{Backwards, Reach};
@@ -159,6 +161,38 @@ impl Builder {
         let first = &mut self.steps[last - self.doubts];
         (first.instructions, first.at) = (self.pending, at);
         (self.pending, self.doubts) = (0, 0);
+    }
+
+    /// Leaves out, of the operations since the last effect, those that do nothing for the rows `wanted`: copies are read
+    /// where they come from, and results that nobody reads are not computed.
+    pub fn keep_wanted(&mut self, wanted: impl Iterator<Item = Row>) {
+        let first = self.taken as usize;
+        self.read_originals(first);
+        let mut wanted: HashSet<Row> = wanted.collect();
+        let mut kept = vec![true; self.alus.len()];
+        for (kept, alu) in kept.iter_mut().zip(&self.alus).skip(first).rev() {
+            *kept = wanted.remove(&alu.dst);
+            if *kept {
+                wanted.extend(alu.src);
+            }
+        }
+        let mut keep = kept.iter();
+        self.alus.retain(|_| keep.next() == Some(&true));
+        let mut keep = kept.iter();
+        self.sources.retain(|_| keep.next() == Some(&true));
+    }
+
+    /// Has operations from the `first` on read what a copy was made of, as long as both hold it.
+    fn read_originals(&mut self, first: usize) {
+        let mut originals: HashMap<Row, Row> = HashMap::new();
+        for alu in &mut self.alus[first..] {
+            alu.src = alu.src.map(|row| originals.get(&row).copied().unwrap_or(row));
+            originals.retain(|copy, original| *copy != alu.dst && *original != alu.dst);
+            let is_copy = matches!(alu.op, AluOp::Extra(Extra::Copy) | AluOp::Pico(PicoOp::Mov));
+            if is_copy && (alu.and[0], alu.xor[0]) == (u32::MAX, 0) && alu.src[0] != alu.dst {
+                originals.insert(alu.dst, alu.src[0]);
+            }
+        }
     }
 
     /// The program, with branch targets resolved. Control that leaves the

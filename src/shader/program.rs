@@ -2,6 +2,7 @@
 use std::fmt;
 
 use a4emu_decoder::isa::pico;
+use a4emu_decoder::isa::pico::command::Interface;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::alu::Alu;
@@ -135,10 +136,10 @@ impl Program {
         lower::lower(code, lower::SyncFlag::Barrier, Granularity::Choices)
     }
 
-    /// Lowers PicoGpu instructions. `uniforms` are the registers that `lduni` loads
-    /// from the constant file, one after the other.
-    pub fn from_pico(code: &[pico::Instr], uniforms: &[pico::Io]) -> Result<Self, ProgramError> {
-        lower::pico::lower(code, uniforms, Granularity::Runs)
+    /// Lowers PicoGpu instructions. `interface` names the registers that `lduni` loads
+    /// from the constant file, one after the other, and that `initregs` clears.
+    pub fn from_pico(code: &[pico::Instr], interface: &Interface) -> Result<Self, ProgramError> {
+        lower::pico::lower(code, interface, Granularity::Runs)
     }
 
     /// As [`Program::new`], with a step for every instruction: for a debugger.
@@ -147,8 +148,8 @@ impl Program {
     }
 
     /// As [`Program::from_pico`], with a step for every instruction: for a debugger.
-    pub fn pico_stepwise(code: &[pico::Instr], uniforms: &[pico::Io]) -> Result<Self, ProgramError> {
-        lower::pico::lower(code, uniforms, Granularity::Instructions)
+    pub fn pico_stepwise(code: &[pico::Instr], interface: &Interface) -> Result<Self, ProgramError> {
+        lower::pico::lower(code, interface, Granularity::Instructions)
     }
 
     /// As [`Program::new_hull`], with a step for every instruction: for a debugger.

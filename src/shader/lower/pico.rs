@@ -2,9 +2,10 @@
 //!
 //! A register is four rows of the full file, r0.x to r15.w. All ops work
 //! component by component on rows, in order; those that mix components go
-//! through temporaries, so that a destination may also be a source.
-use a4emu_decoder::isa::ir3::{Cat2Op, Cat4Op};
-use a4emu_decoder::isa::pico::{Form, Instr, Io, Op};
+//! through temporaries, so that a destination may also be a source. What each op does is
+//! that of PicoGpu's gpu/blocks/shader_array/shader_unit.cpp.
+use a4emu_decoder::isa::pico::command::Interface;
+use a4emu_decoder::isa::pico::{Form, Instr, Io, Kind, Mask, Op, REGISTERS, corners};
 use hashbrown::HashSet;
 
 use super::super::alu::Row;
@@ -22,7 +23,11 @@ fn row(register: u8, component: usize) -> Row {
 }
 
 /// The program of `code`. Uniforms come from the constant file, one after the other.
-pub fn lower(code: &[Instr], uniforms: &[Io], granularity: Granularity) -> Result<Program, ProgramError> {
+pub fn lower(
+    code: &[Instr],
+    interface: &Interface,
+    granularity: Granularity,
+) -> Result<Program, ProgramError> {
     if code.is_empty() {
         return Err(ProgramError::Empty);
     }
@@ -30,10 +35,21 @@ pub fn lower(code: &[Instr], uniforms: &[Io], granularity: Granularity) -> Resul
         Granularity::Runs | Granularity::Choices | Granularity::Watched => HashSet::new(),
         Granularity::Instructions => (0..code.len() as u32).collect(),
     };
-    let mut lowerer = Lowerer { builder: Builder::default(), uniforms };
+    let corners = match interface.kind {
+        Kind::Vertex => Default::default(),
+        Kind::Fragment => corners(&interface.inputs),
+    };
+    let filled = corners.iter().flatten().fold(0, |filled, io| filled | 1 << io.register);
+    let mut lowerer = Lowerer { builder: Builder::default(), interface, written: filled };
     for (at, instr) in code.iter().enumerate() {
         lowerer.builder.instruction(at as u32, &targets);
         lowerer.instruction(instr);
+    }
+    // Vectors are computed of which one component is read, interpolation above all. A debugger shows all of them.
+    if granularity != Granularity::Instructions {
+        let read =
+            |io: &Io| (0..io.components).map(|component| row(io.register, component)).collect::<Vec<_>>();
+        lowerer.builder.keep_wanted(interface.outputs.iter().flat_map(read));
     }
     lowerer.builder.effect(Effect::End);
     Ok(lowerer.builder.finish(code.len()))
@@ -41,15 +57,17 @@ pub fn lower(code: &[Instr], uniforms: &[Io], granularity: Granularity) -> Resul
 
 struct Lowerer<'a> {
     builder: Builder,
-    uniforms: &'a [Io],
+    interface: &'a Interface,
+    /// Registers that instructions before wrote, or a shading unit before the first: bit n is r`n`.
+    written: u32,
 }
 
 impl Lowerer<'_> {
     fn instruction(&mut self, instr: &Instr) {
         match instr.op {
-            // A debugger stops here; nothing else happens. Registers that nothing
-            // has set are zero in a warp that starts.
-            Op::Trap | Op::Initregs => {}
+            // A debugger stops here; nothing else happens.
+            Op::Trap => {}
+            Op::Initregs => self.clear_registers(),
             Op::Lduni => self.load_uniforms(),
             Op::Fdot => self.dot(instr),
             Op::Fcross => self.cross(instr),
@@ -58,13 +76,24 @@ impl Lowerer<'_> {
                 self.broadcast(instr, TEMPORARIES);
             }
             Op::Fnorm => self.normalize(instr),
-            Op::Swizzle => {
-                (0..4).for_each(|c| {
-                    self.copy(TEMPORARIES + c, row(instr.src[0], instr.pattern[c as usize].into()))
-                });
-                self.take(instr);
-            }
+            // One component after the other: where a register is swizzled onto itself, later
+            // components find what earlier ones have put there.
+            Op::Swizzle => (0..4).for_each(|c| {
+                self.copy(row(instr.dst, c), row(instr.src[0], instr.pattern[c].into()));
+            }),
             op => self.componentwise(instr, op.without_immediates()),
+        }
+        self.written |= u32::from(instr.op.form() != Form::Nullary) << instr.dst;
+    }
+
+    /// Zeroes the registers that are neither input nor uniform. A warp starts with zeros in all that no instruction
+    /// and no corner of a triangle has filled.
+    fn clear_registers(&mut self) {
+        let (Interface { inputs, uniforms, .. }, written) = (self.interface, self.written);
+        for register in (0..REGISTERS).filter(|register| written >> register & 1 != 0) {
+            if inputs.iter().chain(uniforms).all(|io| io.register != register) {
+                (0..4).for_each(|c| self.copy(row(register, c), ZERO));
+            }
         }
     }
 
@@ -77,9 +106,9 @@ impl Lowerer<'_> {
         self.alu(Extra::Copy, dst, &[src]);
     }
 
-    /// Temporaries 0 to 3 to the masked components of the destination.
+    /// Temporaries 0 to 3 to the destination, whatever its mask says: PicoGpu ignores it where a whole vector results.
     fn take(&mut self, instr: &Instr) {
-        instr.mask.components().for_each(|c| self.copy(row(instr.dst, c), TEMPORARIES + c as Row));
+        Mask::ALL.components().for_each(|c| self.copy(row(instr.dst, c), TEMPORARIES + c as Row));
     }
 
     /// One row to all masked components of the destination.
@@ -100,7 +129,7 @@ impl Lowerer<'_> {
 
     fn load_uniforms(&mut self) {
         let mut next = 0;
-        for io in self.uniforms {
+        for io in &self.interface.uniforms {
             for component in 0..4 {
                 let source = match component < io.components {
                     true => self.builder.uniform(Uniform::Constant(next)),
@@ -115,10 +144,10 @@ impl Lowerer<'_> {
     /// The sum of products of `a` and `b`, x first, to temporary 0. Uses temporary 1.
     fn sum_of_products(&mut self, a: u8, b: u8) {
         let [sum, product] = [TEMPORARIES, TEMPORARIES + 1];
-        self.alu(Cat2Op::MulF, sum, &[row(a, 0), row(b, 0)]);
+        self.alu(Op::Fmul, sum, &[row(a, 0), row(b, 0)]);
         for component in 1..4 {
-            self.alu(Cat2Op::MulF, product, &[row(a, component), row(b, component)]);
-            self.alu(Cat2Op::AddF, sum, &[sum, product]);
+            self.alu(Op::Fmul, product, &[row(a, component), row(b, component)]);
+            self.alu(Op::Fadd, sum, &[sum, product]);
         }
     }
 
@@ -130,8 +159,8 @@ impl Lowerer<'_> {
     /// a.i * b.j - a.j * b.i, to `dst`. Uses temporary 4.
     fn determinant(&mut self, instr: &Instr, i: usize, j: usize, dst: Row) {
         let [a, b, _] = instr.src;
-        self.alu(Cat2Op::MulF, dst, &[row(a, i), row(b, j)]);
-        self.alu(Cat2Op::MulF, TEMPORARIES + 4, &[row(a, j), row(b, i)]);
+        self.alu(Op::Fmul, dst, &[row(a, i), row(b, j)]);
+        self.alu(Op::Fmul, TEMPORARIES + 4, &[row(a, j), row(b, i)]);
         self.alu(Op::Fsub, dst, &[dst, TEMPORARIES + 4]);
     }
 
@@ -145,8 +174,8 @@ impl Lowerer<'_> {
 
     fn normalize(&mut self, instr: &Instr) {
         self.sum_of_products(instr.src[0], instr.src[0]);
-        self.alu(Cat4Op::Sqrt, TEMPORARIES + 4, &[TEMPORARIES]);
-        for component in instr.mask.components() {
+        self.alu(Op::Fnorm, TEMPORARIES + 4, &[TEMPORARIES]);
+        for component in 0..4 {
             let sources = [row(instr.src[0], component), TEMPORARIES + 4];
             self.alu(Op::Fdiv, TEMPORARIES + component as Row, &sources);
         }

@@ -47,12 +47,13 @@ pub(super) fn store_isa(shader: &Shader, dwords: usize) -> [u32; COMMAND_DWORDS]
     let fragment = u32::from(shader.kind == Kind::Fragment);
     let count = |list: &[Io]| (list.len() as u32).wrapping_sub(1) & 3;
     let uniforms = slots(&shader.uniforms);
+    let outputs = shader.all_outputs();
     [
         (dwords as u32) << 2 | fragment << 11 | count(&shader.inputs) << 12 | slots(&shader.inputs) << 14,
         // The size of uniform 1 is the last that fits the second dword whole:
         // a field never straddles, so bit 31 stays free.
-        count(&shader.outputs)
-            | slots(&shader.outputs) << 2
+        count(&outputs)
+            | slots(&outputs) << 2
             | (shader.uniforms.len() as u32) << 20
             | (uniforms & 0xff) << 23,
         uniforms >> 8,

@@ -10,7 +10,7 @@ pub struct Error {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What the page says is wrong.
+    /// What is wrong.
     pub reason: Reason,
 }
 
@@ -20,8 +20,6 @@ pub struct Error {
 pub enum Reason {
     UnknownCharacter(char),
     UnknownWord(String),
-    NoSuchRegister(String),
-    NumberRange(String),
     Expected { wanted: &'static str, found: String },
     NoDirective,
     DirectiveAfterInstruction,
@@ -29,8 +27,7 @@ pub enum Reason {
     DuplicateComponent,
     ComponentOrder(&'static str),
     Twice { what: &'static str, register: u8 },
-    InputAndUniform(u8),
-    InputOverwritten(u8),
+    PositionIsColor(u8),
     TooMany(&'static str),
     NoKind,
     SecondKind,
@@ -39,7 +36,14 @@ pub enum Reason {
     NeedsOne { kind: &'static str, what: &'static str },
     FirstSize { kind: &'static str, what: &'static str },
     OneColor,
-    TooLong(usize),
+    TooLong,
+    // Warnings: the assembler of PicoGpu takes these.
+    NumberRange(String),
+    TwoTokens { name: String, rest: String },
+    Unordered(&'static str),
+    InputAndUniform(u8),
+    InputOverwritten(u8),
+    MultiplyAdd,
 }
 
 impl fmt::Display for Error {
@@ -55,20 +59,36 @@ impl fmt::Display for Reason {
         match self {
             Self::UnknownCharacter(c) => write!(f, "unexpected character {c:?}"),
             Self::UnknownWord(word) => write!(f, "unknown instruction or directive `{word}`"),
-            Self::NoSuchRegister(name) => write!(f, "there is no register {name}: they are r0 to r15"),
-            Self::NumberRange(text) => write!(f, "{text} does not fit 32 bits"),
+            Self::NumberRange(text) => write!(f, "{text} does not fit 32 bits and becomes another number"),
+            Self::TwoTokens { name, rest } => {
+                write!(f, "{name}{rest} is read as {name} and {rest}: registers are r0 to r15")
+            }
             Self::Expected { wanted, found } => write!(f, "expected {wanted}, found {found}"),
             Self::NoDirective => write!(f, "a program begins with its directives"),
             Self::DirectiveAfterInstruction => write!(f, "all directives come before the first instruction"),
             Self::NoInstruction => write!(f, "a program has at least one instruction"),
             Self::DuplicateComponent => write!(f, "a component can be used only once in a mask"),
             Self::ComponentOrder(what) => {
-                write!(f, "components of an {what} are x, xy, xyz or xyzw, in this order")
+                write!(f, "components of an {what} are x, xy, xyz or xyzw")
+            }
+            Self::Unordered(what) => {
+                write!(f, "the order of components of an {what} has no effect: write x, xy, xyz or xyzw")
             }
             Self::Twice { what, register } => write!(f, "r{register} is in more than one {what} directive"),
-            Self::InputAndUniform(register) => write!(f, "r{register} cannot be both an input and a uniform"),
+            Self::InputAndUniform(register) => {
+                write!(f, "r{register} is both an input and a uniform: the uniform overwrites the input")
+            }
             Self::InputOverwritten(register) => {
-                write!(f, "r{register} is an input, which must not be overwritten")
+                write!(f, "r{register} is an input and is overwritten, which PicoGpu's documents forbid")
+            }
+            Self::PositionIsColor(register) => {
+                write!(f, "r{register} is the position, which a fragment shader cannot put out as its colour")
+            }
+            Self::MultiplyAdd => {
+                write!(
+                    f,
+                    "fmad has the opcode of fcross2 in PicoGpu's assembler, and does not multiply and add"
+                )
             }
             Self::TooMany(what) => write!(f, "too many {what} directives: {MAX_IO} at most"),
             Self::NoKind => write!(f, "one of #vertexShader and #fragmentShader must be given"),
@@ -82,7 +102,9 @@ impl fmt::Display for Reason {
             Self::OneColor => {
                 write!(f, "a fragment shader has exactly one output, a colour of four components")
             }
-            Self::TooLong(dwords) => write!(f, "the program takes {dwords} dwords: {MAX_DWORDS} at most"),
+            Self::TooLong => {
+                write!(f, "the program ends here at the latest: it takes {MAX_DWORDS} dwords at most")
+            }
         }
     }
 }

@@ -113,6 +113,9 @@ pub struct Instr {
     pub pattern: [u8; 4],
     /// Values that stand in the program.
     pub immediates: Immediates,
+    /// Bits of the dword that the op's form has no field for, in place. No shading unit reads them;
+    /// PicoGpu's assembler sets some.
+    pub unread: u32,
 }
 
 impl Instr {
@@ -125,6 +128,7 @@ impl Instr {
             mask: Mask::ALL,
             pattern: [0; 4],
             immediates: Immediates { len: 0, values: [0; 4] },
+            unread: 0,
         }
     }
 
@@ -134,22 +138,27 @@ impl Instr {
         let count_minus_1 = u32::from(self.immediates.len.saturating_sub(1));
         let pattern = self.pattern.map(u32::from);
         let (opcode, dst, mask) = (self.op as u32, u32::from(self.dst), self.mask.bits());
-        out.push(match self.op.form() {
-            Form::Nullary => opcode,
-            Form::Unary => opcode | dst << 6 | src[0] << 10 | mask << 14,
-            Form::Binary => opcode | dst << 6 | src[0] << 10 | src[1] << 14 | mask << 18,
-            Form::Ternary => opcode | dst << 6 | src[0] << 10 | src[1] << 14 | src[2] << 18 | mask << 22,
-            Form::UnaryImm => opcode | dst << 6 | mask << 10 | count_minus_1 << 14,
-            Form::BinaryImm => opcode | dst << 6 | src[0] << 10 | mask << 14 | count_minus_1 << 18,
-            Form::Swizzle => {
-                let selectors = pattern[0] | pattern[1] << 2 | pattern[2] << 4 | pattern[3] << 6;
-                opcode | dst << 6 | src[0] << 10 | selectors << 14
-            }
-        });
+        out.push(
+            self.unread
+                | match self.op.form() {
+                    Form::Nullary => opcode,
+                    Form::Unary => opcode | dst << 6 | src[0] << 10 | mask << 14,
+                    Form::Binary => opcode | dst << 6 | src[0] << 10 | src[1] << 14 | mask << 18,
+                    Form::Ternary => {
+                        opcode | dst << 6 | src[0] << 10 | src[1] << 14 | src[2] << 18 | mask << 22
+                    }
+                    Form::UnaryImm => opcode | dst << 6 | mask << 10 | count_minus_1 << 14,
+                    Form::BinaryImm => opcode | dst << 6 | src[0] << 10 | mask << 14 | count_minus_1 << 18,
+                    Form::Swizzle => {
+                        let selectors = pattern[0] | pattern[1] << 2 | pattern[2] << 4 | pattern[3] << 6;
+                        opcode | dst << 6 | src[0] << 10 | selectors << 14
+                    }
+                },
+        );
         out.extend(self.immediates.as_slice());
     }
 
-    /// The instruction at the start of `words`, and the dwords that it takes.
+    /// The instruction at the start of `words`, without unread bits, and the dwords that it takes.
     /// `None` for an unknown opcode or immediates past the end.
     pub fn decode(words: &[u32]) -> Option<(Self, usize)> {
         let word = *words.first()?;

@@ -1,13 +1,14 @@
 //! PicoGpu: the ISA of a teaching GPU (github.com/DziubanMaciej/PicoGpu).
 //!
-//! Source: docs/hardware/picogpu.md, which stands on PicoGpu's page on shader
-//! programming ("the page") and its sources. A program is a stream of dwords; an
+//! Source: docs/hardware/picogpu.md, which stands on PicoGpu's sources and its page on
+//! shader programming ("the page"); where they differ, on the sources. A program is a stream of dwords; an
 //! instruction is one dword, followed by its immediates.
 pub mod command;
 mod error;
 pub mod instr;
 mod ops;
 mod parse;
+mod preamble;
 mod shader;
 mod token;
 
@@ -15,6 +16,7 @@ pub use error::{Error, Reason};
 use instr::NAMES;
 pub use instr::{Immediates, Instr, Mask, decode_program};
 pub use ops::{Form, Op};
+pub use preamble::corners;
 pub use shader::{Io, Kind, Shader, assemble};
 
 /// Threads that run together.

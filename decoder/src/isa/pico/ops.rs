@@ -43,7 +43,9 @@ impl Form {
 /// Class `FloatN` has semantics `|a: f32, ..| -> f32` and `IntN` has
 /// `|a: i32, ..| -> i32`, both component by component (the columns are those of
 /// [`for_each_cat2!`](crate::for_each_cat2)). Ops that mix components or do something
-/// else have no semantics here, and those with immediates that of the op without.
+/// else have no semantics here, and those with immediates that of the op without; fnorm's
+/// is the length that it divides by, from the square of it. PicoGpu computes with the floats of its
+/// host, which keep denormals.
 /// NaN in fmax and fmin, and which zero wins, follow C++'s `std::max` and
 /// `std::min`, which PicoGpu calls. Division by zero, which PicoGpu leaves to
 /// the host (a trap), gives 0.
@@ -59,13 +61,13 @@ macro_rules! for_each_pico {
             { 5, FmulImm, "fmul", BinaryImm }
             { 6, Fdiv, "fdiv", Binary, Float2, Keep, Common, |a, b| a / b }
             { 7, FdivImm, "fdiv", BinaryImm }
-            { 8, Fneg, "fneg", Unary, Float1, Flush, Common, |a| -a }
+            { 8, Fneg, "fneg", Unary, Float1, Keep, Common, |a| -a }
             { 9, Fdot, "fdot", Binary }
             { 10, Fcross, "fcross", Binary }
             { 11, Fcross2, "fcross2", Binary }
             { 12, Fmad, "fmad", Ternary, Float3, Keep, Common, |a, b, c| a * b + c }
-            { 13, Frcp, "frcp", Unary, Float1, Flush, Common, |a| 1.0 / a }
-            { 14, Fnorm, "fnorm", Unary }
+            { 13, Frcp, "frcp", Unary, Float1, Keep, Common, |a| 1.0 / a }
+            { 14, Fnorm, "fnorm", Unary, Float1, Keep, Common, |a| a.sqrt() }
             { 15, Fmax, "fmax", Binary, Float2, Keep, Common, |a, b| if a < b { b } else { a } }
             { 16, Fmin, "fmin", Binary, Float2, Keep, Common, |a, b| if b < a { b } else { a } }
             { 17, Iadd, "iadd", Binary, Int2, Keep, Common, |a, b| a.wrapping_add(b) }

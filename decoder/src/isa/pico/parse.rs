@@ -1,4 +1,4 @@
-//! Tokens to directives and instructions.
+//! Tokens to directives and instructions, by PicoGpu's grammar (gpu/isa/assembler/parser.y).
 use super::error::{Error, Reason};
 use super::instr::{Immediates, Instr, Mask};
 use super::ops::{Form, Op};
@@ -8,20 +8,17 @@ use super::token::{Kind, Token};
 pub(super) struct Parser<'a> {
     tokens: &'a [Token<'a>],
     at: usize,
+    /// What PicoGpu's assembler takes without a word, though it hardly is what was meant.
+    pub warnings: Vec<Error>,
 }
 
 impl<'a> Parser<'a> {
     pub fn new(tokens: &'a [Token<'a>]) -> Self {
-        Self { tokens, at: 0 }
+        Self { tokens, at: 0, warnings: Vec::new() }
     }
 
     pub fn peek(&self) -> Token<'a> {
         self.tokens[self.at.min(self.tokens.len() - 1)]
-    }
-
-    /// The token behind the next.
-    pub fn peek_behind(&self) -> Token<'a> {
-        self.tokens[(self.at + 1).min(self.tokens.len() - 1)]
     }
 
     pub fn next(&mut self) -> Token<'a> {
@@ -30,75 +27,90 @@ impl<'a> Parser<'a> {
         token
     }
 
-    fn wanted(&self, wanted: &'static str) -> Error {
-        self.peek().error(Reason::Expected { wanted, found: self.peek().describe() })
-    }
-
     pub fn register(&mut self) -> Result<u8, Error> {
-        let Kind::Register(register) = self.peek().kind else { return Err(self.wanted("a register")) };
+        let token = self.peek();
+        let Kind::Register(register) = token.kind else { return Err(token.expected("a register")) };
         self.next();
+        let behind = self.peek();
+        if matches!(behind.kind, Kind::Int(_) | Kind::Float(_)) && token.touches(&behind) {
+            let (name, rest) = (token.text.into(), behind.text.into());
+            self.warnings.push(token.error(Reason::TwoTokens { name, rest }));
+        }
         Ok(register)
     }
 
-    /// `.xyz` with no component twice, if there is one here.
-    pub fn mask(&mut self) -> Result<Option<Mask>, Error> {
-        let token = self.peek();
-        let Kind::Components(len, list) = token.kind else { return Ok(None) };
-        self.next();
-        let mask = Mask::of(&list[..len]);
-        if mask.bits().count_ones() as usize != len {
-            return Err(token.error(Reason::DuplicateComponent));
+    /// `.` and as many of x, y, z and w as `counts` allows, in any order; or nothing.
+    fn components(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        if self.peek().kind != Kind::Dot {
+            return Ok(None);
         }
-        Ok(Some(mask))
+        self.next();
+        let mut list = Vec::new();
+        while let (Kind::Component(component), 0..4) = (self.peek().kind, list.len()) {
+            list.push(component);
+            self.next();
+        }
+        if list.is_empty() { Err(self.peek().expected("one of x, y, z and w")) } else { Ok(Some(list)) }
     }
 
-    /// `.xyz` as a directive has it: components in order.
-    pub fn io_mask(&mut self, what: &'static str) -> Result<Mask, Error> {
+    /// `.xyz` with no component twice, if there is one here; and whether its components are in order.
+    fn mask(&mut self) -> Result<Option<(Mask, bool)>, Error> {
         let token = self.peek();
-        let Kind::Components(len, list) = token.kind else { return Err(self.wanted("a component mask")) };
-        let mask = self.mask()?.unwrap_or(Mask::ALL);
-        let ordered = list[..len].is_sorted() && mask.prefix_len().is_some();
-        if ordered { Ok(mask) } else { Err(token.error(Reason::ComponentOrder(what))) }
+        let Some(list) = self.components()? else { return Ok(None) };
+        let mask = Mask::of(&list);
+        if mask.bits().count_ones() as usize != list.len() {
+            return Err(token.error(Reason::DuplicateComponent));
+        }
+        Ok(Some((mask, list.is_sorted())))
+    }
+
+    /// `.xyz` as a directive has it, without gaps: the number of components.
+    pub fn io_components(&mut self, what: &'static str) -> Result<usize, Error> {
+        let token = self.peek();
+        let (mask, ordered) = self.mask()?.ok_or_else(|| token.expected("a component mask"))?;
+        let len = mask.prefix_len().ok_or_else(|| token.error(Reason::ComponentOrder(what)))?;
+        if !ordered {
+            self.warnings.push(token.error(Reason::Unordered(what)));
+        }
+        Ok(len)
     }
 
     /// One instruction, from its mnemonic on.
     pub fn instruction(&mut self) -> Result<Instr, Error> {
         let token = self.next();
-        let unknown = || token.error(Reason::UnknownWord(token.text.into()));
         if token.kind != Kind::Word {
-            let found = token.describe();
-            return Err(token.error(Reason::Expected { wanted: "an instruction", found }));
+            return Err(token.expected("an instruction"));
         }
         match token.text {
-            "finit" => self.init(|kind| if let Kind::Float(bits) = kind { Some(bits) } else { None }),
-            "iinit" => self.init(|kind| if let Kind::Int(bits) = kind { Some(bits) } else { None }),
+            "finit" => self.init(float, "a float"),
+            "iinit" => self.init(integer, "an integer"),
             "swizzle" => self.swizzle(),
             "fcross" => self.cross(),
-            "imax" | "imin" | "fmax" | "fmin" => self.extreme(token.text),
-            "lduni" | "initregs" | "init" => Err(unknown()),
-            name => self.plain(name).ok_or_else(unknown)?,
+            "fmad" => self.multiply_add(&token),
+            name => self.plain(&token, name),
         }
     }
 
     /// Ops whose operands are `dst.mask` and as many sources as the form has,
-    /// the last of which can be immediates if the op has a form for them.
-    fn plain(&mut self, name: &str) -> Option<Result<Instr, Error>> {
-        let forms = [Form::Nullary, Form::Unary, Form::Binary, Form::Ternary];
-        let op = forms.into_iter().find_map(|form| Op::from_name(name, form))?;
-        Some(self.operands(op))
-    }
-
-    fn operands(&mut self, op: Op) -> Result<Instr, Error> {
-        let mut instr = Instr::new(op);
-        if op.form() == Form::Nullary {
+    /// the second of which can be one immediate if the op has a form for it.
+    fn plain(&mut self, token: &Token<'_>, name: &str) -> Result<Instr, Error> {
+        let forms = [Form::Nullary, Form::Unary, Form::Binary];
+        let op = forms.into_iter().find_map(|form| Op::from_name(name, form));
+        let mut instr = Instr::new(op.ok_or_else(|| token.error(Reason::UnknownWord(name.into())))?);
+        if instr.op.form() == Form::Nullary {
             return Ok(instr);
         }
         self.destination(&mut instr)?;
-        let immediate = Op::from_name(op.name(), Form::BinaryImm);
-        for n in 0..op.form().sources() {
-            if let (1, Some(op)) = (n, immediate.filter(|_| self.at_number())) {
-                instr.op = op;
-                instr.immediates = self.immediates(|kind| number_for(op, kind))?;
+        for n in 0..instr.op.form().sources() {
+            let immediate = Op::from_name(name, Form::BinaryImm).filter(|_| n == 1 && self.at_number());
+            if let Some(op) = immediate {
+                let (accept, wanted): (Accept, _) = if op.takes_integers() {
+                    (integer, "a register or an integer")
+                } else {
+                    (float, "a register or a float")
+                };
+                let bits = self.number(accept, wanted)?;
+                (instr.op, instr.immediates) = (op, Immediates::new(&[bits]));
                 return Ok(instr);
             }
             instr.src[n] = self.register()?;
@@ -108,7 +120,7 @@ impl<'a> Parser<'a> {
 
     fn destination(&mut self, instr: &mut Instr) -> Result<(), Error> {
         instr.dst = self.register()?;
-        instr.mask = self.mask()?.unwrap_or(Mask::ALL);
+        instr.mask = self.mask()?.map_or(Mask::ALL, |(mask, _)| mask);
         Ok(())
     }
 
@@ -116,22 +128,30 @@ impl<'a> Parser<'a> {
         matches!(self.peek().kind, Kind::Int(_) | Kind::Float(_))
     }
 
-    /// 1 to 4 numbers that `accept` takes.
-    fn immediates(&mut self, accept: impl Fn(Kind) -> Option<u32>) -> Result<Immediates, Error> {
-        let mut values = Vec::new();
-        while values.len() < 4 && self.at_number() {
-            let value =
-                accept(self.peek().kind).ok_or_else(|| self.wanted("numbers of the instruction's type"))?;
-            values.push(value);
-            self.next();
+    /// The bits of a number that `accept` takes.
+    fn number(&mut self, accept: Accept, wanted: &'static str) -> Result<u32, Error> {
+        let token = self.peek();
+        let bits = accept(token.kind).ok_or_else(|| token.expected(wanted))?;
+        self.next();
+        let exact = match token.kind {
+            Kind::Int(bits) => token.text.parse() == Ok(bits as i32),
+            _ => f32::from_bits(bits).is_finite(),
+        };
+        if !exact {
+            self.warnings.push(token.error(Reason::NumberRange(token.text.into())));
         }
-        if values.is_empty() { Err(self.wanted("a number")) } else { Ok(Immediates::new(&values)) }
+        Ok(bits)
     }
 
-    fn init(&mut self, accept: impl Fn(Kind) -> Option<u32>) -> Result<Instr, Error> {
+    /// `dst.mask` and 1 to 4 numbers.
+    fn init(&mut self, accept: Accept, wanted: &'static str) -> Result<Instr, Error> {
         let mut instr = Instr::new(Op::Init);
         self.destination(&mut instr)?;
-        instr.immediates = self.immediates(accept)?;
+        let mut values = vec![self.number(accept, wanted)?];
+        while values.len() < 4 && self.at_number() {
+            values.push(self.number(accept, wanted)?);
+        }
+        instr.immediates = Immediates::new(&values);
         Ok(instr)
     }
 
@@ -139,11 +159,8 @@ impl<'a> Parser<'a> {
         let mut instr = Instr::new(Op::Swizzle);
         instr.dst = self.register()?;
         instr.src[0] = self.register()?;
-        let Kind::Components(4, pattern) = self.peek().kind else {
-            return Err(self.wanted("four components"));
-        };
-        self.next();
-        instr.pattern = pattern;
+        let list = self.components()?.unwrap_or_default();
+        instr.pattern = list.try_into().map_err(|_| self.peek().expected("four components"))?;
         Ok(instr)
     }
 
@@ -155,29 +172,26 @@ impl<'a> Parser<'a> {
         Ok(instr)
     }
 
-    /// max and min: the page's table has one source and PicoGpu's assembler two.
-    /// With one, the destination is the other operand (guess `pico-one-source`).
-    fn extreme(&mut self, name: &str) -> Result<Instr, Error> {
-        let op = Op::from_name(name, Form::Binary).ok_or_else(|| self.wanted("an instruction"))?;
-        let mut instr = Instr::new(op);
+    /// fmad, as PicoGpu's assembler encodes it: opcode of fcross2, operands of fmad. A shading unit reads an fcross2
+    /// of the first two sources, the number of the third source as its mask, and leaves the mask unread.
+    fn multiply_add(&mut self, token: &Token<'_>) -> Result<Instr, Error> {
+        let mut instr = Instr::new(Op::Fcross2);
         self.destination(&mut instr)?;
-        let first = self.register()?;
-        instr.src = match self.peek().kind {
-            Kind::Register(second) => {
-                self.next();
-                [first, second, 0]
-            }
-            _ => [instr.dst, first, 0],
-        };
+        instr.src = [self.register()?, self.register()?, 0];
+        instr.unread = instr.mask.bits() << 22;
+        instr.mask = Mask::from_bits(self.register()?.into());
+        self.warnings.push(token.error(Reason::MultiplyAdd));
         Ok(instr)
     }
 }
 
-/// The bits of a number that `op` takes.
-fn number_for(op: Op, kind: Kind) -> Option<u32> {
-    match kind {
-        Kind::Int(bits) if op.takes_integers() => Some(bits),
-        Kind::Float(bits) if !op.takes_integers() => Some(bits),
-        _ => None,
-    }
+/// The bits of a number of the right type.
+type Accept = fn(Kind) -> Option<u32>;
+
+fn integer(kind: Kind) -> Option<u32> {
+    if let Kind::Int(bits) = kind { Some(bits) } else { None }
+}
+
+fn float(kind: Kind) -> Option<u32> {
+    if let Kind::Float(bits) = kind { Some(bits) } else { None }
 }

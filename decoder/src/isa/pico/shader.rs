@@ -1,9 +1,10 @@
-//! A whole program: its directives, the page's rules on them, and its dwords.
+//! A whole program: its directives, PicoGpu's rules on them, and its dwords.
 use super::command::store_isa;
 use super::error::{Error, Reason};
-use super::instr::{Instr, Mask};
+use super::instr::Instr;
 use super::ops::{Form, Op};
 use super::parse::Parser;
+use super::preamble::{hand_on_depth, preamble};
 use super::token::{Kind as TokenKind, Token, tokens};
 use super::{MAX_DWORDS, MAX_IO};
 
@@ -48,15 +49,30 @@ pub struct Shader {
     pub uniforms: Vec<Io>,
     /// `#undefinedRegs`: registers that nothing sets are not cleared.
     pub undefined_regs: bool,
-    /// Every instruction, `lduni` and `initregs` included, with its line in the
-    /// source (0 for those two).
+    /// Every instruction, with its line in the source (0 for those that the assembler adds).
     pub code: Vec<(Instr, usize)>,
+    /// What PicoGpu's assembler takes without a word, though it hardly is what was meant.
+    pub warnings: Vec<Error>,
 }
 
 impl Shader {
     /// The instructions, without their lines.
     pub fn instrs(&self) -> Vec<Instr> {
         self.code.iter().map(|(instr, _)| *instr).collect()
+    }
+
+    /// The instructions as a program that is given its inputs, with their lines: all of a vertex shader's; a
+    /// fragment shader's without those that make inputs of the triangle's corners, and that hand on depth.
+    pub fn body(&self) -> &[(Instr, usize)] {
+        let start = self.code.iter().position(|(instr, _)| instr.op == Op::Lduni).unwrap_or(0);
+        let end = self.code.len() - usize::from(self.kind == Kind::Fragment);
+        &self.code[start..end]
+    }
+
+    /// Outputs as a shading unit puts them out: behind a fragment shader's colour comes the depth of the pixel.
+    pub fn all_outputs(&self) -> Vec<Io> {
+        let depth = (self.kind == Kind::Fragment).then(|| Io { components: 1, ..self.inputs[0] });
+        self.outputs.iter().copied().chain(depth).collect()
     }
 
     /// The program's dwords, without the StoreIsa command.
@@ -75,12 +91,12 @@ impl Shader {
     }
 }
 
-/// Assembles and checks `source`. The first error ends it.
+/// Assembles and checks `source` as PicoGpu's assembler does. The first error ends it.
 pub fn assemble(source: &str) -> Result<Shader, Error> {
-    let tokens = tokens(source)?;
+    let tokens = tokens(source);
     let mut parser = Parser::new(&tokens);
     let mut header = Header::default();
-    if !matches!(parser.peek().kind, TokenKind::Directive) {
+    if parser.peek().kind != TokenKind::Directive {
         return Err(parser.peek().error(Reason::NoDirective));
     }
     while parser.peek().kind == TokenKind::Directive {
@@ -89,30 +105,33 @@ pub fn assemble(source: &str) -> Result<Shader, Error> {
     let kind = header.check(&parser.peek())?;
     let mut shader = header.into_shader(kind);
     instructions(&mut parser, &mut shader)?;
+    shader.warnings = parser.warnings;
     Ok(shader)
 }
 
 fn instructions(parser: &mut Parser<'_>, shader: &mut Shader) -> Result<(), Error> {
-    let first = parser.peek();
-    if first.kind == TokenKind::End {
-        return Err(first.error(Reason::NoInstruction));
+    if parser.peek().kind == TokenKind::End {
+        return Err(parser.peek().error(Reason::NoInstruction));
     }
-    let mut dwords = shader.program().len();
+    let last = (shader.kind == Kind::Fragment).then(|| hand_on_depth(shader.inputs[0]));
+    let mut dwords = shader.program().len() + usize::from(last.is_some());
     while parser.peek().kind != TokenKind::End {
         let token = parser.peek();
         if token.kind == TokenKind::Directive {
             return Err(token.error(Reason::DirectiveAfterInstruction));
         }
-        let destination = parser.peek_behind();
         let instr = parser.instruction()?;
-        let overwritten = shader.inputs.iter().find(|input| overwrites(&instr, input.register));
-        if let Some(Io { register, .. }) = overwritten {
-            return Err(destination.error(Reason::InputOverwritten(*register)));
+        if shader.inputs.iter().any(|input| overwrites(&instr, input.register)) {
+            parser.warnings.push(token.error(Reason::InputOverwritten(instr.dst)));
         }
         dwords += 1 + instr.immediates.as_slice().len();
+        if dwords > MAX_DWORDS {
+            return Err(token.error(Reason::TooLong));
+        }
         shader.code.push((instr, token.line));
     }
-    if dwords > MAX_DWORDS { Err(first.error(Reason::TooLong(dwords))) } else { Ok(()) }
+    shader.code.extend(last.map(|instr| (instr, 0)));
+    Ok(())
 }
 
 /// Whether `instr` puts something else into `register`. PicoGpu's own programs move an input that is also an output
@@ -146,7 +165,7 @@ impl Header {
                 self.undefined_regs = true;
                 Ok(())
             }
-            unknown => Err(token.error(Reason::UnknownWord(unknown.into()))),
+            _ => Err(token.expected("a directive")),
         }
     }
 
@@ -160,7 +179,7 @@ impl Header {
     fn io(&mut self, parser: &mut Parser<'_>, what: &'static str) -> Result<(), Error> {
         let token = parser.peek();
         let register = parser.register()?;
-        let mask: Mask = parser.io_mask(what)?;
+        let components = parser.io_components(what)?;
         let holds = |list: &[(Io, (usize, usize))]| list.iter().any(|(io, _)| io.register == register);
         let clash = match what {
             "input" => holds(&self.uniforms),
@@ -174,11 +193,13 @@ impl Header {
         };
         let reason = match () {
             () if holds(list) => Some(Reason::Twice { what, register }),
-            () if clash => Some(Reason::InputAndUniform(register)),
             () if list.len() == MAX_IO => Some(Reason::TooMany(what)),
             () => None,
         };
-        list.push((Io { register, components: mask.prefix_len().unwrap_or(0) }, (token.line, token.column)));
+        list.push((Io { register, components }, (token.line, token.column)));
+        if clash {
+            parser.warnings.push(token.error(Reason::InputAndUniform(register)));
+        }
         reason.map_or(Ok(()), |reason| Err(token.error(reason)))
     }
 
@@ -198,6 +219,11 @@ impl Header {
             return Err(Error { line: *line, column: *column, reason });
         }
         match (vertex, &self.outputs[..]) {
+            (false, [(color, (line, column))])
+                if color.register == first.register && color.components == 4 =>
+            {
+                Err(Error { line: *line, column: *column, reason: Reason::PositionIsColor(color.register) })
+            }
             (false, [(color, _)]) if color.components == 4 => Ok(kind),
             (false, _) => Err(end.error(Reason::OneColor)),
             (true, _) => Ok(kind),
@@ -205,16 +231,19 @@ impl Header {
     }
 
     fn into_shader(self, kind: Kind) -> Shader {
-        let list = |list: Vec<(Io, (usize, usize))>| list.into_iter().map(|(io, _)| io).collect();
-        let setup = [Op::Lduni, Op::Initregs];
-        let setup = &setup[..if self.undefined_regs { 1 } else { 2 }];
+        let list = |list: Vec<(Io, (usize, usize))>| list.into_iter().map(|(io, _)| io).collect::<Vec<Io>>();
+        let inputs = list(self.inputs);
+        let mut setup = if kind == Kind::Fragment { preamble(&inputs) } else { Vec::new() };
+        setup.push(Instr::new(Op::Lduni));
+        setup.extend((!self.undefined_regs).then(|| Instr::new(Op::Initregs)));
         Shader {
             kind,
-            inputs: list(self.inputs),
+            inputs,
             outputs: list(self.outputs),
             uniforms: list(self.uniforms),
             undefined_regs: self.undefined_regs,
-            code: setup.iter().map(|op| (Instr::new(*op), 0)).collect(),
+            code: setup.into_iter().map(|instr| (instr, 0)).collect(),
+            warnings: Vec::new(),
         }
     }
 }

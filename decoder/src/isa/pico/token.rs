@@ -1,30 +1,31 @@
-//! Program text to words, registers and numbers (nom).
-use nom::branch::alt;
-use nom::bytes::complete::{take_till, take_while, take_while1};
-use nom::character::complete::{char, digit1, multispace1};
-use nom::combinator::{opt, recognize, value};
-use nom::multi::many0_count;
-use nom::sequence::preceded;
-use nom::{IResult, Parser};
-
+//! Program text to words, registers and numbers, as PicoGpu's scanner cuts it (gpu/isa/assembler/scanner.l):
+//! the longest piece that a rule takes, with or without white space around it.
 use super::error::{Error, Reason};
-use super::{NAMES, REGISTERS};
+use super::{NAMES, Op, REGISTERS};
+
+/// The directives.
+const DIRECTIVES: [&str; 6] =
+    ["#input", "#output", "#uniform", "#vertexShader", "#fragmentShader", "#undefinedRegs"];
 
 /// What a piece of text is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// `#name`, without the `#`.
+    /// `#name`.
     Directive,
     /// A mnemonic.
     Word,
     /// r0 to r15.
     Register(u8),
-    /// `.xyz`: how many components, and which.
-    Components(usize, [u8; 4]),
+    /// The point before components.
+    Dot,
+    /// x, y, z or w, as a number.
+    Component(u8),
     /// Bits of an integer.
     Int(u32),
     /// Bits of a float.
     Float(u32),
+    /// Nothing that the language has.
+    Unknown,
     /// Behind the last token.
     End,
 }
@@ -44,12 +45,19 @@ impl Token<'_> {
         Error { line: self.line, column: self.column, reason }
     }
 
-    /// The token as an error message names it.
-    pub fn describe(&self) -> String {
-        match self.kind {
-            Kind::End => "the end of the program".into(),
-            _ => format!("`{}`", self.text),
-        }
+    /// The error that `wanted` stands here and does not.
+    pub fn expected(&self, wanted: &'static str) -> Error {
+        self.error(match self.kind {
+            Kind::Unknown if self.text.starts_with(is_of_word) => Reason::UnknownWord(self.text.into()),
+            Kind::Unknown => Reason::UnknownCharacter(self.text.chars().next().unwrap_or(' ')),
+            Kind::End => Reason::Expected { wanted, found: "the end of the program".into() },
+            _ => Reason::Expected { wanted, found: format!("`{}`", self.text) },
+        })
+    }
+
+    /// Whether `next` begins where this token ends.
+    pub fn touches(&self, next: &Self) -> bool {
+        self.line == next.line && self.column + self.text.len() == next.column
     }
 }
 
@@ -71,90 +79,95 @@ impl Place {
 }
 
 /// The tokens of `source`, closed by [`Kind::End`].
-pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, Error> {
+pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let (mut rest, mut place) = (source, Place { line: 1, column: 1 });
     loop {
         let start = skip(rest);
         place.pass(&rest[..rest.len() - start.len()]);
-        let (after, text) = piece(start).unwrap_or(("", start));
-        let mut token = Token { kind: Kind::End, text, line: place.line, column: place.column };
-        if start.is_empty() {
-            tokens.push(token);
-            return Ok(tokens);
+        let (kind, len) = piece(start);
+        let text = &start[..len];
+        tokens.push(Token { kind, text, line: place.line, column: place.column });
+        if kind == Kind::End {
+            return tokens;
         }
-        token.kind = classify(text).map_err(|reason| token.error(reason))?;
-        tokens.push(token);
         place.pass(text);
-        rest = after;
+        rest = &start[len..];
     }
 }
 
 /// Leaves out white space and comments.
-fn skip(input: &str) -> &str {
-    let comment = (nom::bytes::complete::tag("//"), take_till(|c| c == '\n'));
-    let blank = alt((value((), multispace1), value((), comment)));
-    let skipped: IResult<&str, usize> = many0_count(blank).parse(input);
-    skipped.map_or(input, |(rest, _)| rest)
-}
-
-/// The longest piece at the start of `input`: directive, components, number,
-/// word, or a character that begins none of them.
-fn piece(input: &str) -> IResult<&str, &str> {
-    let word = || take_while(|c: char| c.is_alphanumeric() || c == '_');
-    let number =
-        (opt(char('-')), digit1, opt((char('.'), take_while(|c: char| c.is_ascii_digit()), opt(char('f')))));
-    alt((
-        recognize(preceded(char('#'), word())),
-        recognize(preceded(char('.'), word())),
-        recognize(number),
-        take_while1(|c: char| c.is_alphanumeric() || c == '_'),
-        recognize(nom::character::complete::anychar),
-    ))
-    .parse(input)
-}
-
-fn classify(text: &str) -> Result<Kind, Reason> {
-    let first = text.chars().next().unwrap_or(' ');
-    match first {
-        '#' if text.len() > 1 => Ok(Kind::Directive),
-        '.' => components(&text[1..]),
-        '-' | '0'..='9' if text.len() > 1 || first != '-' => number(text),
-        'r' if is_register(text) => register(text),
-        'a'..='z' => Ok(Kind::Word),
-        _ => Err(Reason::UnknownCharacter(first)),
+fn skip(mut input: &str) -> &str {
+    loop {
+        let start = input.trim_start_matches([' ', '\t', '\n']);
+        match start.strip_prefix("//") {
+            Some(comment) => input = comment.find('\n').map_or("", |end| &comment[end..]),
+            None => return start,
+        }
     }
 }
 
-/// `r` and digits.
-fn is_register(text: &str) -> bool {
-    text.len() > 1 && text[1..].bytes().all(|byte| byte.is_ascii_digit())
+/// The token at the start of `input`, and its length.
+fn piece(input: &str) -> (Kind, usize) {
+    let Some(first) = input.chars().next() else { return (Kind::End, 0) };
+    let known = match first {
+        '.' => Some((Kind::Dot, 1)),
+        '#' => longest(DIRECTIVES.into_iter(), input).map(|len| (Kind::Directive, len)),
+        '-' | '0'..='9' => number(input),
+        'r' => register(input),
+        _ => match NAMES.iter().position(|name| *name == first) {
+            Some(component) => Some((Kind::Component(component as u8), 1)),
+            None => longest(mnemonics(), input).map(|len| (Kind::Word, len)),
+        },
+    };
+    known.unwrap_or_else(|| {
+        let word = input[first.len_utf8()..].find(|c| !is_of_word(c)).map(|len| len + first.len_utf8());
+        let is_word = first == '#' || is_of_word(first);
+        (Kind::Unknown, if is_word { word.unwrap_or(input.len()) } else { first.len_utf8() })
+    })
 }
 
-fn register(text: &str) -> Result<Kind, Reason> {
-    let number = text[1..].parse().ok().filter(|number| *number < REGISTERS);
-    number.map(Kind::Register).ok_or_else(|| Reason::NoSuchRegister(text.into()))
+/// Whether an unknown word goes on with `c`: for messages.
+fn is_of_word(c: char) -> bool {
+    c == '#' || c == '_' || c.is_alphanumeric()
 }
 
-fn components(text: &str) -> Result<Kind, Reason> {
-    let found = || format!("`.{text}`");
-    let wanted = "1 to 4 components of x, y, z and w";
-    if text.is_empty() || text.chars().count() > 4 {
-        return Err(Reason::Expected { wanted, found: found() });
-    }
-    let mut list = [0; 4];
-    for (slot, name) in list.iter_mut().zip(text.chars()) {
-        let component = NAMES.iter().position(|known| *known == name);
-        *slot = component.ok_or_else(|| Reason::Expected { wanted, found: found() })? as u8;
-    }
-    Ok(Kind::Components(text.len(), list))
+/// The names of instructions in a source.
+fn mnemonics() -> impl Iterator<Item = &'static str> {
+    let named = Op::ALL.iter().filter(|op| !matches!(op, Op::Init | Op::Lduni | Op::Initregs));
+    named.map(|op| op.name()).chain(["finit", "iinit"])
 }
 
-fn number(text: &str) -> Result<Kind, Reason> {
-    let range = || Reason::NumberRange(text.into());
-    if text.contains('.') {
-        let value: f32 = text.trim_end_matches('f').parse().map_err(|_| range())?;
-        return if value.is_finite() { Ok(Kind::Float(value.to_bits())) } else { Err(range()) };
+/// Length of the longest of `names` that `input` begins with.
+fn longest(names: impl Iterator<Item = &'static str>, input: &str) -> Option<usize> {
+    names.filter(|name| input.starts_with(name)).map(str::len).max()
+}
+
+/// `r0` to `r15`: of `r16` only `r1`.
+fn register(input: &str) -> Option<(Kind, usize)> {
+    [3, 2].into_iter().find_map(|len| {
+        let digits = input.get(1..len).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+        let number = digits.parse().ok().filter(|number| *number < REGISTERS)?;
+        (len == 2 || number >= 10).then_some((Kind::Register(number), len))
+    })
+}
+
+/// `-?[0-9]+`, or a float: a point follows, then digits and an `f` that may be left out.
+fn number(input: &str) -> Option<(Kind, usize)> {
+    let digits = |from: usize| input[from..].bytes().take_while(u8::is_ascii_digit).count();
+    let sign = usize::from(input.starts_with('-'));
+    let whole = sign + Some(digits(sign)).filter(|count| *count > 0)?;
+    if !input[whole..].starts_with('.') {
+        return Some((Kind::Int(integer(&input[..whole])), whole));
     }
-    text.parse::<i32>().map(|value| Kind::Int(value as u32)).map_err(|_| range())
+    let end = whole + 1 + digits(whole + 1);
+    // C's atof, then a float: rounded twice. Text of this shape is a number for certain.
+    let value = input[..end].parse::<f64>().unwrap_or(0.0) as f32;
+    Some((Kind::Float(value.to_bits()), end + usize::from(input[end..].starts_with('f'))))
+}
+
+/// C's atoi where a long has 64 bits: the nearest long, and of it the low 32 bits.
+fn integer(text: &str) -> u32 {
+    let nearest = if text.starts_with('-') { i64::MIN } else { i64::MAX };
+    text.parse().unwrap_or(nearest) as u32
 }
