@@ -6,6 +6,7 @@
 //! is shared out before they start ([`Budget::share`]) and settled in a fixed order after they
 //! are done ([`Budget::settle`]), so that the cut is the same for any number of threads.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,10 @@ use std::time::{Duration, Instant};
 /// A kind of work that is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
+    /// A section of a capture, taken from its container.
+    Section,
+    /// 16 bytes of a capture's container, read and unpacked.
+    Unpacked16,
     /// A dword of a command stream, executed.
     Dword,
     /// A packet of a command stream, executed.
@@ -26,6 +31,8 @@ pub enum Work {
     WarpInstruction,
     /// A load, store or atomic of one lane.
     LaneAccess,
+    /// An attribute that is fetched for a vertex.
+    Attribute,
     /// An entry of a draw's vertex list: looked up, and made part of a primitive.
     Vertex,
     /// A pixel that a primitive's bounds touch.
@@ -36,6 +43,18 @@ pub enum Work {
     Copy16,
     /// A step of an assembler: a token, an expression's node, a dword put out.
     Assembly,
+    /// 16 bytes of text that a command makes.
+    Text16,
+    /// An instruction of a program made ready to run.
+    Lowering,
+    /// An instruction of a program that is not run, but listed or described.
+    Reading,
+    /// A step of the analysis of a program by rules.
+    Analysis,
+    /// A draw or dispatch set up: its state read from registers.
+    Draw,
+    /// A draw or dispatch looked at: all its state described.
+    Look,
 }
 
 impl Work {
@@ -43,13 +62,19 @@ impl Work {
     pub const fn price(self) -> u64 {
         match self {
             Self::Copy16 => 1,
+            Self::Unpacked16 => 48,
+            Self::Section | Self::Text16 | Self::Reading => 256,
             Self::Texel | Self::Pixel => 4,
+            Self::Attribute => 8,
             Self::WarpInstruction => 16,
             Self::LaneAccess => 32,
-            Self::Dword | Self::Assembly => 16,
+            Self::Dword | Self::Assembly | Self::Analysis => 16,
+            Self::Lowering => 1024,
             Self::Packet | Self::Vertex => 64,
             Self::Warp => 512,
             Self::Buffer => 1024,
+            Self::Draw => 8192,
+            Self::Look => 1 << 16,
         }
     }
 }
@@ -57,17 +82,26 @@ impl Work {
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Section => "sections of the capture",
+            Self::Unpacked16 => "bytes of the capture",
             Self::Dword => "dwords of command streams",
             Self::Packet => "packets",
             Self::Buffer => "announced buffers",
             Self::Warp => "warps",
             Self::WarpInstruction => "warp instructions",
             Self::LaneAccess => "memory accesses of shaders",
+            Self::Attribute => "attributes of vertices",
             Self::Vertex => "vertices",
             Self::Pixel => "pixels",
             Self::Texel => "texels",
             Self::Copy16 => "bytes copied",
             Self::Assembly => "assembler work",
+            Self::Text16 => "bytes put out",
+            Self::Lowering => "instructions of programs made ready",
+            Self::Reading => "instructions of programs looked at",
+            Self::Analysis => "steps of rules for programs",
+            Self::Draw => "draws",
+            Self::Look => "looks at draws",
         })
     }
 }
@@ -80,6 +114,12 @@ pub const BASE: u64 = 1 << 34;
 pub struct Budget {
     left: u64,
     spent: u64,
+    /// Units that observers have spent and that are taken with what is taken next.
+    owed: Cell<u64>,
+    /// Bytes that may still be kept of what the run shows.
+    room: Cell<u64>,
+    /// Something would have taken more.
+    full: Cell<bool>,
     growth: Growth,
     /// When all further work is refused, whatever is left.
     ends: Option<Ends>,
@@ -159,7 +199,18 @@ impl Default for Budget {
 impl Budget {
     /// A budget of `units`, and what it grows by.
     pub const fn new(units: u64) -> Self {
-        Self { left: units, spent: 0, growth: Growth::Grows, ends: None, cut: None, ended: None, told: false }
+        Self {
+            left: units,
+            spent: 0,
+            owed: Cell::new(0),
+            room: Cell::new(u64::MAX),
+            full: Cell::new(false),
+            growth: Growth::Grows,
+            ends: None,
+            cut: None,
+            ended: None,
+            told: false,
+        }
     }
 
     /// A budget of `units`, whatever the capture holds.
@@ -167,6 +218,27 @@ impl Budget {
         let mut budget = Self::new(units);
         budget.growth = Growth::Fixed;
         budget
+    }
+
+    /// A budget of a run that may keep so many `bytes` of what it shows: rows, lines, findings.
+    #[must_use]
+    pub fn with_room(self, bytes: u64) -> Self {
+        self.room.set(bytes);
+        self
+    }
+
+    /// Takes room for `bytes` that are kept to the end of the run; false from the first time on that they do not fit.
+    #[must_use]
+    pub fn keep(&self, bytes: u64) -> bool {
+        let left = self.room.get().checked_sub(bytes).filter(|_| !self.full.get());
+        self.full.set(left.is_none());
+        self.room.set(left.unwrap_or(0));
+        left.is_some()
+    }
+
+    /// Whether something would have taken more room than there is.
+    pub fn is_full(&self) -> bool {
+        self.full.get()
     }
 
     /// The same, used up after `time` from now as well. Where that is depends on the machine.
@@ -200,6 +272,7 @@ impl Budget {
     #[must_use]
     pub fn take(&mut self, work: Work, count: u64) -> bool {
         self.look_outside(work);
+        self.pay();
         if !self.affords(work, count) {
             self.cut.get_or_insert(work);
             return false;
@@ -208,6 +281,20 @@ impl Budget {
         self.left -= units;
         self.spent += units;
         true
+    }
+
+    /// Charges `count` of `work` that somebody who only watches has done: it is taken with what is taken next.
+    pub fn owe(&self, work: Work, count: u64) {
+        let units = count.saturating_mul(work.price());
+        self.owed.set(self.owed.get().saturating_add(units));
+    }
+
+    /// Takes what is owed.
+    #[inline]
+    fn pay(&mut self) {
+        let owed = self.owed.take();
+        self.left = self.left.saturating_sub(owed);
+        self.spent = self.spent.saturating_add(owed);
     }
 
     /// Whether `count` of `work` are left.
@@ -240,10 +327,17 @@ impl Budget {
         self.look_outside(work);
     }
 
+    /// All that the run could do from its beginning, as far as it grew, for a run of its own: what ends it from outside, and
+    /// what it may keep, is the same. Nothing if it was cut off.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self { left: self.left.saturating_add(self.spent), spent: 0, owed: Cell::new(0), ..self.clone() }
+    }
+
     /// What is left, for somebody who works beside the rest: [`Budget::rejoin`] charges what he did. Both may spend all
     /// of it until then.
     pub fn beside(&self) -> Self {
-        Self { spent: 0, ..self.clone() }
+        Self { spent: 0, owed: Cell::new(0), ..self.clone() }
     }
 
     /// The same of one `count`-th of it.
@@ -310,7 +404,16 @@ mod tests {
     }
 
     /// Every kind.
-    const KINDS: [Work; 11] = [
+    const KINDS: [Work; 20] = [
+        Work::Attribute,
+        Work::Lowering,
+        Work::Reading,
+        Work::Analysis,
+        Work::Draw,
+        Work::Look,
+        Work::Section,
+        Work::Unpacked16,
+        Work::Text16,
         Work::Dword,
         Work::Packet,
         Work::Buffer,
@@ -334,6 +437,27 @@ mod tests {
             assert_eq!((budget.spent(), budget.share(Work::Copy16, 1)), (2 * work.price(), 0), "{work}");
             assert!(!budget.take(work, 1), "{work}");
         }
+    }
+
+    #[test]
+    fn what_is_owed_is_taken_with_what_is_taken_next() {
+        let mut budget = Budget::new(10 * Work::Packet.price());
+        budget.owe(Work::Packet, 8);
+        assert_eq!(budget.beside().owed.get(), 0, "it is charged once");
+        assert!(budget.take(Work::Packet, 1));
+        assert_eq!(budget.spent(), 9 * Work::Packet.price());
+        budget.owe(Work::Packet, 1);
+        assert!(!budget.take(Work::Packet, 1));
+        assert_eq!(budget.cut(), Some(Work::Packet));
+    }
+
+    #[test]
+    fn from_the_first_that_does_not_fit_nothing_is_kept() {
+        let budget = Budget::default().with_room(10);
+        assert!(budget.keep(10) && !budget.is_full());
+        assert!(!budget.keep(1) && budget.is_full());
+        assert!(!budget.keep(0));
+        assert!(Budget::default().keep(u64::MAX), "without a limit all is kept");
     }
 
     #[test]

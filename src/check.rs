@@ -79,7 +79,7 @@ impl Args {
 /// Wrong use or I/O.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     one_stdout(&args.outputs())?;
-    let run = Run { shared: shared.clone(), limits: args.limits.clone() };
+    let run = Run { shared: shared.clone(), limits: args.limits.begun() };
     let cases = find(&args.fixtures, &args.cases, &reach(&args.fixtures, &args.include), &shared.inputs)?;
     let cases = chosen(args, cases, shared)?;
     if args.gtest_list_tests {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Debug;
-use std::fs;
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -15,18 +15,23 @@ use a4emu_decoder::isa::ir3::Instr;
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::{self, PACKETS};
 use a4emu_decoder::regs::{self, RegRef};
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Work;
 use crate::cp::observer::Load;
 use crate::cp::{Call, Flow, Observer};
 use crate::draw::sp::state::code;
+use crate::folders::read_bytes;
 use crate::gpu::Gpu;
 use crate::inspect::{Shader, Shaders};
 use crate::out_file::{OutFile, Turn};
 
 /// Bytes that a file of earlier runs may have.
 const MAX_BYTES: u64 = 64 << 20;
+
+/// 16 bytes of names that are made for a register, a word or a packet, about.
+const NAMED: u64 = 4;
 
 /// How often things of a kind were met, by name.
 pub type Counts = BTreeMap<String, u64>;
@@ -134,9 +139,7 @@ impl Coverage {
 }
 
 fn read(path: &Path) -> anyhow::Result<Used> {
-    let bytes = fs::metadata(path)?.len();
-    ensure!(bytes <= MAX_BYTES, "it has {bytes} bytes");
-    Ok(serde_json::from_slice(&fs::read(path)?)?)
+    Ok(serde_json::from_slice(&read_bytes(File::open(path)?, MAX_BYTES)?)?)
 }
 
 impl Used {
@@ -229,7 +232,8 @@ fn name(value: impl Debug) -> String {
 }
 
 impl Observer for Coverage {
-    fn packet(&mut self, _: &Gpu, packet: &Packet<'_>) {
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+        gpu.budget.owe(Work::Text16, NAMED);
         if let Packet::Type3 { opcode, .. } = packet {
             let row = pm4::row(*opcode);
             let name = row.map_or_else(|| format!("opcode {opcode:#04x}"), |row| row.name.to_owned());
@@ -238,6 +242,7 @@ impl Observer for Coverage {
     }
 
     fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+        gpu.budget.owe(Work::Text16, NAMED);
         let Some(reg) = regs::lookup(offset) else {
             return count(&mut self.used.registers, format!("UNKNOWN_{offset:04X}"));
         };
@@ -246,7 +251,10 @@ impl Observer for Coverage {
         count(&mut self.used.registers, name);
     }
 
-    fn load(&mut self, _: &Gpu, load: Load<'_>) {
+    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+        if !load.kind.words().is_empty() {
+            gpu.budget.owe(Work::Text16, NAMED * load.data.len() as u64);
+        }
         count(&mut self.used.states, format!("loads {}", name(load.kind)));
         let rows = load.kind.words();
         for (row, word) in rows.iter().cycle().zip(load.data) {
@@ -263,7 +271,7 @@ impl Observer for Coverage {
         count(&mut self.used.states, state);
         for stage in call.stages(&gpu.regs) {
             let Ok(words) = code(gpu, stage) else { continue };
-            let shader = self.shaders.get(&words);
+            let shader = self.shaders.get(&words, &gpu.budget);
             if self.programs.insert((stage as usize, shader.hash)) {
                 self.program(stage.name(), &shader);
             }

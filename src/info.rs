@@ -31,6 +31,9 @@ pub struct Args {
     pub limits: Limits,
 }
 
+/// Bytes that it takes to keep a buffer or a process, and to put it out, about.
+const BUFFER: u64 = 64;
+
 /// What a run counts.
 #[derive(Default)]
 struct Info {
@@ -62,13 +65,19 @@ impl Observer for Info {
         comm(command).clone_into(&mut self.process);
     }
 
-    fn buffer(&mut self, buffer: Announced) {
+    fn buffer(&mut self, gpu: &Gpu, buffer: Announced) {
         self.announced += 1;
-        self.buffers.insert(buffer);
+        if !self.buffers.contains(&buffer) && gpu.budget.keep(BUFFER) {
+            self.buffers.insert(buffer);
+        }
     }
 
-    fn submit(&mut self, _: &Gpu, _: u32, _: u32) -> Flow {
-        *self.processes.entry(self.process.clone()).or_default() += 1;
+    fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
+        if let Some(count) = self.processes.get_mut(&self.process) {
+            *count += 1;
+        } else if gpu.budget.keep(BUFFER + self.process.len() as u64) {
+            self.processes.insert(self.process.clone(), 1);
+        }
         Flow::Continue
     }
 
@@ -174,7 +183,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut playback = args.limits.playback(&args.capture);
     playback.gpu.watch_guesses();
     args.threads.run(|| -> anyhow::Result<()> {
-        playback.run(open_capture(&args.capture, shared)?, &mut Renderer, &mut info);
+        let sections = open_capture(&args.capture, &playback.gpu.budget, shared)?;
+        playback.run(sections, &mut Renderer, &mut info);
         Ok(())
     })?;
     let report = &mut playback.gpu.report;

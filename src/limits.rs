@@ -1,7 +1,7 @@
 //! `--max-work`, `--max-memory`, `--time-limit`: what a run may cost.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use a4emu_decoder::asm::Bounds;
 use a4emu_decoder::capture::Foreign;
@@ -16,6 +16,9 @@ use crate::shader::Jit;
 /// Bytes of memory that each byte of a capture's file adds to the limit: real ones pack less well.
 const HELD_PER_BYTE: u64 = 16;
 
+/// Bytes that any run may keep of what it shows; most may keep half as many as of GPU memory.
+const LEAST_ROOM: u64 = 16 << 20;
+
 /// How much a run may do; the default grows with what a capture holds.
 #[derive(Args, Clone, Debug, Default)]
 pub struct WorkLimits {
@@ -27,12 +30,22 @@ pub struct WorkLimits {
     /// End after so many seconds; where that is, is not reproducible
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<u32>,
+    /// When a command of several runs has to end: set by [`WorkLimits::begun`].
+    #[arg(skip)]
+    pub deadline: Option<Instant>,
     /// What a caller of the library ends the run with.
     #[arg(skip)]
     pub interrupt: Option<Interrupt>,
 }
 
 impl WorkLimits {
+    /// These limits of a command that begins now: the time of all its runs together is limited.
+    #[must_use]
+    pub fn begun(&self) -> Self {
+        let time = self.time_limit.map(|seconds| Duration::from_secs(seconds.into()));
+        Self { deadline: time.and_then(|time| Instant::now().checked_add(time)), ..self.clone() }
+    }
+
     /// The work of a run that may do `least` units, however little the input holds.
     pub fn budget(&self, least: u64) -> Budget {
         self.share(least, 1)
@@ -43,8 +56,10 @@ impl WorkLimits {
     fn share(&self, least: u64, runs: u32) -> Budget {
         let share = |units: u64| units / u64::from(runs);
         let budget = self.max_work.map_or(Budget::new(share(least)), |units| Budget::fixed(share(units)));
-        let budget = match self.time_limit {
-            Some(seconds) => budget.for_time(Duration::from_secs(seconds.into()) / runs),
+        let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
+        let time = self.time_limit.map(|seconds| Duration::from_secs(seconds.into()));
+        let budget = match self.deadline.map(left).or(time) {
+            Some(time) => budget.for_time(time / runs),
             None => budget,
         };
         match &self.interrupt {
@@ -60,8 +75,8 @@ pub struct Limits {
     /// How much it may do
     #[command(flatten)]
     pub work: WorkLimits,
-    /// Keep no more bytes of GPU memory than this at a time
-    /// (default: 512M, and 16 for each byte of the capture's file)
+    /// Keep no more bytes of GPU memory than this at a time, and half as many (16M at least) of what is shown of
+    /// draws, buffers and the like (default: 512M, and 16 for each byte of the capture's file)
     #[arg(long, value_name = "BYTES", value_parser = amount)]
     pub max_memory: Option<u64>,
     /// Whose behaviour to have where a real board does otherwise than OpenGL says
@@ -76,6 +91,12 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// These limits of a command of several runs, which begins now.
+    #[must_use]
+    pub fn begun(&self) -> Self {
+        Self { work: self.work.begun(), ..self.clone() }
+    }
+
     /// A chip that plays the file `capture` within them and renders.
     pub fn playback(&self, capture: &Path) -> Playback {
         self.playback_of(capture, budget::BASE)
@@ -93,7 +114,7 @@ impl Limits {
 
     /// The work of somebody who steps through a shader behind one of `runs`, however long that takes.
     pub fn of_steps(&self, runs: u32) -> Budget {
-        WorkLimits { time_limit: None, ..self.work.clone() }.share(budget::BASE, runs)
+        WorkLimits { time_limit: None, deadline: None, ..self.work.clone() }.share(budget::BASE, runs)
     }
 
     /// What is done with a capture of another generation.
@@ -106,9 +127,10 @@ impl Limits {
         playback.foreign = self.foreign();
         playback.gpu.model = self.model;
         playback.gpu.pipeline.programs.jit = self.jit;
-        playback.gpu.budget = budget;
         let file = std::fs::metadata(capture).map_or(0, |metadata| metadata.len());
-        playback.gpu.mem.limit = self.memory(file.saturating_mul(HELD_PER_BYTE));
+        let memory = self.memory(file.saturating_mul(HELD_PER_BYTE));
+        playback.gpu.mem.limit = memory;
+        playback.gpu.budget = budget.with_room((memory / 2).max(LEAST_ROOM));
         playback
     }
 
@@ -163,6 +185,32 @@ mod tests {
         assert_eq!(limit(None), MAX_HELD + 1000 * HELD_PER_BYTE);
         assert_eq!(limit(Some(5)), 5);
         assert_eq!(Limits::default().memory(0), MAX_HELD);
+    }
+
+    /// What has begun ends by the clock, however many runs come.
+    #[test]
+    fn a_command_of_several_runs_has_one_limit_of_time() {
+        let limits =
+            Limits { work: WorkLimits { time_limit: Some(0), ..WorkLimits::default() }, ..Limits::default() };
+        let begun = limits.begun();
+        for _ in 0..2 {
+            assert!(begun.playback(Path::new("")).gpu.budget.ends().is_some_and(|ends| ends.are_reached()));
+        }
+        let open = Limits::default().begun();
+        assert!(open.work.deadline.is_none() && open.playback(Path::new("")).gpu.budget.ends().is_none());
+    }
+
+    #[test]
+    fn what_is_kept_is_half_of_the_memory() {
+        let room = |max_memory| {
+            let budget = Limits { max_memory, ..Limits::default() }.playback(Path::new("")).gpu.budget;
+            let mut bytes = 0;
+            while budget.keep(1 << 20) {
+                bytes += 1 << 20;
+            }
+            bytes
+        };
+        assert_eq!([room(None), room(Some(64 << 20)), room(Some(1))], [MAX_HELD / 2, 32 << 20, LEAST_ROOM]);
     }
 
     #[test]

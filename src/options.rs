@@ -5,11 +5,13 @@ use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use a4emu_decoder::capture::{Ahead, Sections};
+use a4emu_decoder::capture::Ahead;
+use a4emu_decoder::error::CaptureError;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 use crate::ambient::{self, MOST_THREADS, Members};
+use crate::budget::{Budget, Ends};
 use crate::fault::{Place, Report, Trouble};
 use crate::out_file::Inputs;
 use crate::progress::Watched;
@@ -112,28 +114,25 @@ impl Threads {
     }
 }
 
-/// The sections of the capture at `path`; `-` is stdin.
+/// The sections of the capture at `path`, as far as they come before `budget` ends the run from outside; `-` is stdin.
 ///
 /// # Errors
 /// When it cannot be opened or read.
-pub fn open_capture(path: &Path, shared: &Shared) -> anyhow::Result<Ahead> {
+pub fn open_capture(path: &Path, budget: &Budget, shared: &Shared) -> anyhow::Result<Ahead> {
     let reader = shared.inputs.open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    sections_of(path, reader, fs::metadata(path).map_or(0, |metadata| metadata.len()), shared)
-}
-
-/// The sections of what `reader` reads, which has the name `name` and so many `bytes`; 0 if nobody knows.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn sections_of(
-    name: &Path,
-    reader: Box<dyn Read + Send>,
-    bytes: u64,
-    shared: &Shared,
-) -> anyhow::Result<Ahead> {
+    let bytes = fs::metadata(path).map_or(0, |metadata| metadata.len());
     let reader = match bytes > 0 && shared.shows_progress() {
         true => Box::new(Watched::new(reader, bytes)),
         false => reader,
     };
-    Ok(Ahead::new(Sections::new(reader).with_context(|| name.display().to_string())?))
+    sections(reader, budget).with_context(|| path.display().to_string())
+}
+
+/// The sections that `reader` reads, as far as they come before `budget` ends the run from outside.
+///
+/// # Errors
+/// When the first bytes cannot be read.
+pub fn sections(reader: impl Read + Send + 'static, budget: &Budget) -> Result<Ahead, CaptureError> {
+    let ends = budget.ends();
+    Ahead::new(reader, move || ends.as_ref().is_some_and(Ends::are_reached))
 }

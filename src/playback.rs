@@ -38,17 +38,19 @@ pub struct Playback {
     novelty: Novelty,
     /// What is done with a capture of another generation.
     pub foreign: Foreign,
+    /// Bytes of the container that have been paid.
+    read: u64,
 }
 
 impl Default for Playback {
     fn default() -> Self {
-        let (announced, chip_known, novelty, foreign) = Default::default();
-        Self { gpu: Gpu::new(Chip::default()), announced, executed: true, chip_known, novelty, foreign }
+        let (announced, chip_known, novelty, foreign, read) = Default::default();
+        Self { gpu: Gpu::new(Chip::default()), announced, executed: true, chip_known, novelty, foreign, read }
     }
 }
 
 impl Playback {
-    /// Runs a capture to its end, or to where `observer` or `engine` stops it.
+    /// Runs a capture to its end, or to where `observer` or `engine` stops it or the budget is used up.
     pub fn run(
         &mut self,
         sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
@@ -66,9 +68,35 @@ impl Playback {
             if flow == Flow::Stop {
                 return flow;
             }
+            if self.gpu.budget.cut().is_some() {
+                break;
+            }
         }
         self.flush_announcement(None, observer);
+        // The container may have ended because time was over.
+        self.charge(Work::Section, 0, observer);
+        if self.gpu.budget.is_full() {
+            let what = "what is kept of the run takes more room than there is (--max-memory)";
+            self.trouble(Trouble::Cut(what.to_owned()), observer);
+        }
         Flow::Continue
+    }
+
+    /// Takes `count` of `work` from the budget; what is refused is said.
+    fn charge(&mut self, work: Work, count: u64, observer: &mut dyn Observer) -> bool {
+        let granted = self.gpu.budget.take(work, count);
+        if let Some(news) = self.gpu.budget.news() {
+            self.trouble(Trouble::Cut(news), observer);
+        }
+        granted
+    }
+
+    /// Takes the work of reading the container to the end of `section`.
+    fn pay_container(&mut self, section: &Section, observer: &mut dyn Observer) -> bool {
+        let end = section.offset + section.payload.len() as u64;
+        let bytes = end.saturating_sub(self.read);
+        self.read = self.read.max(end);
+        self.charge(Work::Section, 1, observer) && self.charge(Work::Unpacked16, bytes.div_ceil(16), observer)
     }
 
     /// One section. `engine` and `observer` are called with Rust's floating-point control, whatever this thread has.
@@ -79,6 +107,9 @@ impl Playback {
         observer: &mut dyn Observer,
     ) -> Flow {
         let _control = hold();
+        if !self.pay_container(section, observer) {
+            return Flow::Continue;
+        }
         match section.body() {
             Ok(Body::GpuAddr(record)) => self.announce(record, observer),
             Ok(Body::BufferContents(bytes)) => self.contents(bytes, observer),
@@ -146,16 +177,13 @@ impl Playback {
             let what = format!("buffer at {address:#x} is out of the reach of an A4xx");
             return self.trouble(Trouble::OddSection(what), observer);
         };
-        observer.buffer(announced);
+        observer.buffer(&self.gpu, announced);
         if self.gpu.budget.spent() >= SPENT_BEFORE {
             self.gpu.budget.grow(self.novelty.count(held) * UNITS_PER_DWORD);
         }
-        if self.gpu.budget.take(Work::Buffer, 1) {
+        if self.charge(Work::Buffer, 1, observer) {
             self.gpu.mem.announce(address, length, contents);
             self.tell_cut_memory();
-        }
-        if let Some(news) = self.gpu.budget.news() {
-            self.trouble(Trouble::Cut(news), observer);
         }
     }
 
@@ -196,5 +224,43 @@ impl Playback {
         let flow = observer.submitted(&self.gpu);
         self.gpu.at.submit += 1;
         flow
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::capture::SectionId;
+
+    use super::*;
+    use crate::budget::Budget;
+    use crate::cp::{Renderer, Silent};
+
+    fn section(offset: u64, payload: usize) -> Section {
+        Section { offset, id: SectionId::TEST, payload: vec![0; payload] }
+    }
+
+    /// How many of these sections are taken from a container by a run that may do `units`, and what it has spent.
+    fn taken(units: u64, sections: &[Section]) -> (usize, u64) {
+        let mut playback = Playback::default();
+        playback.gpu.budget = Budget::fixed(units);
+        let mut taken = 0;
+        let sections = sections.iter().cloned().inspect(|_| taken += 1).map(Ok);
+        playback.run(sections, &mut Renderer, &mut Silent);
+        (taken, playback.gpu.budget.spent())
+    }
+
+    #[test]
+    fn what_is_read_is_paid_and_the_end_of_the_budget_ends_reading() {
+        let sections: Vec<Section> = (0..10).map(|at| section(at * 1024, 1024 - 8)).collect();
+        let price = Work::Section.price() + 64 * Work::Unpacked16.price();
+        assert_eq!(taken(u64::MAX, &sections), (10, 10 * price), "bytes up to the end of each payload");
+        assert_eq!(
+            taken(3 * price, &sections).0,
+            4,
+            "the first that cannot be paid is the last that is read"
+        );
+        let far = [section(0, 0), section(1 << 40, 0)];
+        assert_eq!(taken(1 << 34, &far).0, 2, "what was passed over before a section counts");
+        assert!(taken(u64::MAX, &far).1 > 1 << 40);
     }
 }

@@ -195,7 +195,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     playback.gpu.pipeline.resolves = args.resolves();
     let mut noted = Noted::new(args, &mut playback.gpu);
     let done = args.threads.run(|| {
-        let sections = open_capture(&args.capture, shared)?;
+        let sections = open_capture(&args.capture, &playback.gpu.budget, shared)?;
         let mut files = Files::begin(args, shared);
         let start = Instant::now();
         let mut watch = args.validate.then(|| Watch::of_run(&mut playback.gpu));

@@ -137,10 +137,12 @@ impl Shard {
         let mut order: Vec<usize> = (0..items.len()).collect();
         let heavier = |a: usize, b: usize| weights[b].partial_cmp(&weights[a]).unwrap_or(Ordering::Equal);
         order.sort_by(|a, b| heavier(*a, *b).then_with(|| name(&items[*a]).cmp(name(&items[*b]))));
-        let mut loads = vec![Load::default(); self.of];
+        // The first item of a part goes to the first part that has none: no more parts than items get any.
+        let parts = self.of.min(items.len());
+        let mut loads = vec![Load::default(); parts];
         let mut mine = vec![false; items.len()];
         for index in order {
-            let least = (0..self.of).min_by(|a, b| loads[*a].lighter(&loads[*b])).unwrap_or(0);
+            let least = (0..parts).min_by(|a, b| loads[*a].lighter(&loads[*b])).unwrap_or(0);
             loads[least].weight += weights[index];
             loads[least].items += 1;
             mine[index] = least == self.part;
@@ -226,6 +228,15 @@ mod tests {
             let (least, most) = weights.fold((f64::MAX, 0.0_f64), |(l, m), w| (l.min(w), m.max(w)));
             assert!(most - least <= 36.0, "{least} to {most}");
         }
+    }
+
+    /// A part costs nothing that it does not have.
+    #[test]
+    fn of_many_parts_the_first_have_an_item_each() {
+        let part = |part, of| Shard { part, of }.of(vec!["a", "b", "c"], |name| name, |_| 1.0);
+        let most = usize::MAX;
+        assert_eq!([part(0, most), part(2, most), part(3, most)], [vec!["a"], vec!["c"], vec![]]);
+        assert!((0..7).all(|one| part(one, 7) == part(one, most)));
     }
 
     /// Without weights they are dealt out.

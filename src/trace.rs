@@ -106,6 +106,7 @@ fn packet_text(packet: &Packet<'_>) -> String {
 
 impl Observer for Trace<'_> {
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+        self.out.pay(&gpu.budget);
         let (address, indent) = (gpu.at.address, 2 * (gpu.at.depth as usize + 1));
         self.line(gpu, format_args!("{address:08x}{:indent$}{}", "", packet_text(packet)));
     }

@@ -7,15 +7,26 @@
 
 #[path = "bounded/command.rs"]
 mod command;
+#[path = "bounded/matrix.rs"]
+mod matrix;
+#[path = "bounded/prices.rs"]
+mod prices;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use command::a4emu;
 use command::limits::{limited, promptly};
 use libtest_mimic::{Arguments, Failed, Trial};
 use tempfile::TempDir;
 
-/// An input with a command: what is in braces are the folders of the inputs, of outputs, of our
+/// What stands for the path of a file or folder.
+type Places<'a> = [(&'a str, &'a Path); 3];
+
+/// Time by the clock that a run with `--time-limit 1` may take on a busy machine.
+const PROMPTLY: Duration = Duration::from_secs(15);
+
+/// An input with a command: what is in braces are the folders of the inputs, of the attacks, of outputs, of our
 /// own captures, and that in which the inputs' folder is.
 struct Row {
     command: &'static str,
@@ -170,6 +181,20 @@ const ROWS: &[Row] = &[
     row("validate {in}/17-announce-quadratic.rd.gz", 0, ""),
     row("replay --validate {in}/01b-misses-oom-fast.rd", 4, "cut off"),
     row("explain ir3 ffffffff ffffffff", 0, ""),
+    row("info /dev/zero", 4, "next: bytes of the capture"),
+    row("info /dev/zero --time-limit 1", 4, "--time-limit is over"),
+    row("decode /dev/zero /dev/zero /dev/zero --time-limit 1", 4, "--time-limit is over"),
+    row("disasm /dev/zero --time-limit 1 -o {out}/zero.a4", 4, "--time-limit"),
+    row("show {attack}/short-sections-391kB.rd.gz --time-limit 1", 4, "--time-limit is over"),
+    row("info {attack}/short-sections-391kB.rd.gz --max-work 1", 4, "next: sections of the capture"),
+    row("replay {own}/triangle.rd.gz --loop 4294967295 --time-limit 1", 4, "--time-limit is over"),
+    row("replay {own}/triangle.rd.gz --coverage /dev/zero", 4, "has more than"),
+    row("corpus run {own}/pico --shard 1/4294967296 -o {out}/run", 2, ""),
+    row("report {attack}/report-60k-draws-2GB.rd.gz -o {out}/60k.html", 0, ""),
+    row("report {attack}/report-60k-draws-2GB.rd.gz -o {out}/60k.html --max-memory 32M", 4, "--max-memory"),
+    row("show {attack}/report-60k-draws-2GB.rd.gz --max-memory 32M", 4, "more draws"),
+    row("show {attack}/many-programs-1200x4000.rd.gz", 4, "more findings"),
+    row("validate {attack}/many-programs-1200x4000.rd.gz", 4, "more findings"),
     row("info {in}/17-announce-quadratic.rd.gz", 0, ""),
     row("replay {in}/17-announce-quadratic.rd.gz", 0, ""),
 ];
@@ -180,7 +205,7 @@ fn main() {
     let shared = std::env::var_os("A4EMU_SHARED").map_or(beside, PathBuf::from);
     let there = shared.join("hostile").is_dir();
     let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
-    let trials = ROWS.iter().map(|row| {
+    let rows = ROWS.iter().map(|row| {
         let shared = shared.clone();
         let name = match there {
             true => row.command.to_owned(),
@@ -188,7 +213,8 @@ fn main() {
         };
         Trial::test(name, move || check(row, &shared)).with_ignored_flag(!there && !is_ci)
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    let matrix = matrix::trials(&shared);
+    libtest_mimic::run(&arguments, rows.chain(matrix).chain([prices::trial()]).collect()).exit();
 }
 
 fn check(row: &Row, shared: &Path) -> Result<(), Failed> {
@@ -196,6 +222,7 @@ fn check(row: &Row, shared: &Path) -> Result<(), Failed> {
     let place = |argument: &str| {
         argument
             .replace("{in}", &shared.join("hostile").display().to_string())
+            .replace("{attack}", &shared.join("cases/attack").display().to_string())
             .replace("{beside}", &shared.display().to_string())
             .replace("{own}", concat!(env!("CARGO_MANIFEST_DIR"), "/captures"))
             .replace("{out}", &out.path().display().to_string())
@@ -203,6 +230,9 @@ fn check(row: &Row, shared: &Path) -> Result<(), Failed> {
     let limited = if row.is_question() { promptly() } else { limited() };
     let ended = a4emu(limited, row.command.split(' ').map(place), row.input)?;
     println!("{ended}: {}", row.command);
+    if row.command.contains("--time-limit") && ended.wall > PROMPTLY {
+        return Err(format!("it goes on behind its limit: {ended}").into());
+    }
     let said = ended.stderr.lines().take(12).collect::<Vec<_>>().join("\n");
     if ended.code()? != row.status {
         return Err(format!("{ended}, and {} is right:\n{said}", row.status).into());

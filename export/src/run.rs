@@ -93,7 +93,7 @@ fn play(entry: &Entry, args: &Args, shared: &Shared, folder: &Path) -> anyhow::R
     let mut playback = args.limits.playback_of(&entry.path, decode::BASE);
     let mut watch = Watch::new(Tables::create(folder, OF_A_CAPTURE, &shared.inputs)?);
     let mut rules = validate::Watch::default();
-    let sections = open_capture(&entry.path, shared)?;
+    let sections = open_capture(&entry.path, &playback.gpu.budget, shared)?;
     playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut rules, &mut watch]));
     let gpu = &mut playback.gpu;
     rules.finish(gpu);

@@ -152,7 +152,11 @@ impl Capture {
             let mut playback = limits.playback(capture.name());
             let (mut rows, mut watch) = (Rows::default(), Watch::of_run(&mut playback.gpu));
             let mut costing = Costing::default();
-            playback.run(capture.sections(&shared())?, &mut costing, &mut Tee(vec![&mut rows, &mut watch]));
+            playback.run(
+                capture.sections(&playback.gpu.budget, &shared())?,
+                &mut costing,
+                &mut Tee(vec![&mut rows, &mut watch]),
+            );
             let costed = costing.finish(&mut playback.gpu);
             watch.finish(&mut playback.gpu);
             Ok(rows.finish(&playback.gpu, &costed.costs, watch.findings))
@@ -175,7 +179,11 @@ impl Capture {
         let ([width, height], touched) = self.0.ask(py, move |capture, limits| {
             let mut playback = limits.playback(capture.name());
             let mut following = Following::new(planes);
-            playback.run(capture.sections(&shared())?, &mut following, &mut a4emu::cp::Silent);
+            playback.run(
+                capture.sections(&playback.gpu.budget, &shared())?,
+                &mut following,
+                &mut a4emu::cp::Silent,
+            );
             let (image, touched) = following.finish(&mut playback.gpu)?;
             Ok((image.size, touched))
         })?;
@@ -199,7 +207,7 @@ impl Capture {
         let shared = heard(&ear);
         let text = self.0.ask(py, move |capture, limits| {
             let packed = capture.bytes(&shared())?;
-            let (capture, _) = disasm::unpack(&packed[..], limits.memory(0), &shared)?;
+            let (capture, _) = disasm::unpack(&packed[..], limits.memory(0), None, &shared)?;
             let capture = match selected {
                 Selection { submit: None, draw: None } => capture,
                 selection => disasm::cut(&capture, selection, &limits)?,

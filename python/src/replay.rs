@@ -137,7 +137,7 @@ fn play(source: &Source, asked: Asked, hears: Hears, sender: SyncSender<News>) -
     let mut tee = Tee(vec![&mut window, &mut teller]);
     tee.0.extend(watch.as_mut().map(|watch| watch as &mut dyn Observer));
     let mut engine = Editing { edits: &edits, inner: Renderer };
-    playback.run(capture.sections(&shared())?, &mut engine, &mut tee);
+    playback.run(capture.sections(&playback.gpu.budget, &shared())?, &mut engine, &mut tee);
     if let Some(watch) = &mut watch {
         watch.finish(&mut playback.gpu);
     }

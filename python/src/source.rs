@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use a4emu::budget::Interrupt;
+use a4emu::budget::{Budget, Interrupt};
 use a4emu::fault::Trouble;
 use a4emu::inspect;
 use a4emu::limits::Limits;
@@ -83,6 +83,7 @@ impl Played<'_> {
             work: a4emu::limits::WorkLimits {
                 max_work: self.max_work,
                 time_limit: self.time_limit,
+                deadline: None,
                 interrupt: None,
             },
             max_memory: self.max_memory,
@@ -116,7 +117,7 @@ impl Played<'_> {
 
 /// Whether it begins as captures do.
 fn begins(capture: &inspect::Capture) -> anyhow::Result<()> {
-    match capture.sections(&shared())?.next() {
+    match capture.sections(&Budget::default(), &shared())?.next() {
         Some(Err(error @ CaptureError::CoreDump { .. })) => {
             let message = format!("{}: {}", capture.name().display(), Trouble::from(error));
             Err(Failure { status: Status::Unsupported, message }.into())

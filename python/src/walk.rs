@@ -40,8 +40,8 @@ impl Walk {
         let (limits, interrupt) = source.run();
         let (capture, name) = (source.capture.clone(), source.name());
         let work = move |sender| {
-            let sections = capture.sections(&shared())?;
             let mut playback = limits.playback_of(Path::new(&name), decode::BASE);
+            let sections = capture.sections(&playback.gpu.budget, &shared())?;
             let mut walker = Walker {
                 wanted,
                 selection,
@@ -162,7 +162,7 @@ impl Objects {
         let (capture, name) = (source.capture.clone(), source.name());
         let args = decode::Args { limits, ..args };
         let work = move |sender| {
-            let sections = capture.sections(&shared())?;
+            let sections = capture.sections(&args.limits.work.budget(0), &shared())?;
             let out = decode::Output::new(Box::new(Pipe(sender)));
             decode::play(sections, &name, &args, &shared(), out)
         };

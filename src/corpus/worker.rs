@@ -79,7 +79,7 @@ fn play(args: &Args, shared: &Shared) -> anyhow::Result<Played> {
     tee.0.extend(watch.as_mut().map(|watch| watch as &mut dyn Observer));
     let mut renderer = Renderer;
     let engine: &mut dyn Engine = if options.draws { &mut hashed } else { &mut renderer };
-    playback.run(open_capture(&args.capture, shared)?, engine, &mut tee);
+    playback.run(open_capture(&args.capture, &playback.gpu.budget, shared)?, engine, &mut tee);
     let gpu = &mut playback.gpu;
     if let Some(watch) = &mut watch {
         watch.finish(gpu);

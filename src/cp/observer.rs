@@ -124,8 +124,8 @@ pub trait Observer {
     }
 
     /// The capture announces a buffer.
-    fn buffer(&mut self, buffer: Announced) {
-        let _ = buffer;
+    fn buffer(&mut self, gpu: &Gpu, buffer: Announced) {
+        let _ = (gpu, buffer);
     }
 
     /// A submit of `dwords` at `address` begins.

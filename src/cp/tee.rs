@@ -32,8 +32,8 @@ impl Observer for Tee<'_> {
         self.all(|observer| observer.process(command));
     }
 
-    fn buffer(&mut self, buffer: Announced) {
-        self.all(|observer| observer.buffer(buffer));
+    fn buffer(&mut self, gpu: &Gpu, buffer: Announced) {
+        self.all(|observer| observer.buffer(gpu, buffer));
     }
 
     fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {

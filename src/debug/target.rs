@@ -172,7 +172,7 @@ impl Target {
         work: impl FnOnce(Session<'_>, &Subject) -> io::Result<()>,
     ) -> anyhow::Result<Status> {
         let capture = self.capture.as_deref().context("which capture?")?;
-        self.reach_in(capture, || open_capture(capture, shared), shared, work)
+        self.reach_in(capture, |budget| open_capture(capture, budget, shared), shared, work)
     }
 
     /// The same in the capture called `capture`, whose sections `open` gives.
@@ -182,13 +182,13 @@ impl Target {
     pub fn reach_in(
         &self,
         capture: &Path,
-        open: impl FnOnce() -> anyhow::Result<Ahead>,
+        open: impl FnOnce(&Budget) -> anyhow::Result<Ahead>,
         shared: &Shared,
         work: impl FnOnce(Session<'_>, &Subject) -> io::Result<()>,
     ) -> anyhow::Result<Status> {
         let draw = self.draw.context("which draw? (--draw N, or f3 for frame draw 3)")?;
         let mut playback = self.limits.playback_of_many(capture, SHARES);
-        let sections = open()?;
+        let sections = open(&playback.gpu.budget)?;
         let none = Err(anyhow!("the capture has no draw {draw}"));
         let mut reaching = Reaching { target: self, shared, draw, work: Some(work), result: none };
         playback.run(sections, &mut reaching, &mut Silent);

@@ -20,6 +20,7 @@ use super::primitive::Primitive;
 use super::sink::{Code, Sink, Submit, instructions};
 use super::text::rows_of;
 use super::tracker::Tracker;
+use crate::budget::Budget;
 use crate::cp::Call;
 use crate::cp::observer::Load;
 use crate::fault::Trouble;
@@ -287,6 +288,10 @@ pub(super) fn query(call: &Call, asked: &Asked, value: Option<u32>) -> impl Seri
 impl Sink for Jsonl<'_> {
     fn lists_packets(&self) -> bool {
         true
+    }
+
+    fn pay(&mut self, budget: &Budget) {
+        self.lines.out.pay(budget);
     }
 
     fn hold(&mut self, hold: Hold) -> io::Result<()> {

@@ -23,8 +23,9 @@ impl<'a> Listing<'a> {
         Self { text: Text::new(out, Palette::default(), Detail::Full, Shaders::Hide), error: Ok(()) }
     }
 
-    /// `packet` is about to execute.
+    /// `packet` is about to execute. What was listed before it is charged.
     pub fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+        self.text.pay(&gpu.budget);
         self.put(|text| text.packet(gpu, packet));
     }
 
@@ -36,6 +37,7 @@ impl<'a> Listing<'a> {
     /// The packet has loaded state.
     pub fn load(&mut self, gpu: &Gpu, load: &Load<'_>) {
         self.put(|text| text.load(gpu, load));
+        self.text.pay(&gpu.budget);
     }
 
     /// Puts out what is buffered.

@@ -43,7 +43,7 @@ use crate::status::Status;
 
 /// Work that any capture may ask for, however small: no draws run, and each packet is put out,
 /// so that this is some hundreds of megabytes of text.
-pub const BASE: u64 = 1 << 28;
+pub const BASE: u64 = 1 << 33;
 
 /// Arguments of `decode`.
 #[derive(clap::Args, Clone, Debug)]
@@ -164,10 +164,11 @@ pub fn play(
 /// # Errors
 /// As [`decode`].
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let args = &Args { limits: args.limits.begun(), ..args.clone() };
     let mut status = Status::Fine;
     for path in &args.captures {
         let name = path.display().to_string();
-        let decoded = open_capture(path, shared)
+        let decoded = open_capture(path, &args.limits.work.budget(BASE), shared)
             .and_then(|sections| decode(sections, &name, args, shared, args.output(shared)));
         match decoded {
             Ok(decoded) => status = status.worse(decoded),

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::budget::{Budget, Work};
 use crate::options::When;
 use crate::terminal::{self, Colours};
 
@@ -74,6 +75,10 @@ impl Palette {
 /// into one asks after an error for every piece of a line.
 pub struct Output<'a> {
     text: Bytes,
+    /// Bytes that were made before those in `text`.
+    passed: u64,
+    /// Of the bytes that were made, how many have been paid.
+    paid: u64,
     /// Where the text begins of which it is not known whether it is kept.
     held: Option<usize>,
     writer: Box<dyn Write + 'a>,
@@ -94,7 +99,14 @@ impl fmt::Write for Bytes {
 impl<'a> Output<'a> {
     /// Into `writer`.
     pub fn new(writer: Box<dyn Write + 'a>) -> Self {
-        Self { text: Bytes(Vec::with_capacity(2 * BUFFER)), held: None, writer, pager: None }
+        Self {
+            text: Bytes(Vec::with_capacity(2 * BUFFER)),
+            passed: 0,
+            paid: 0,
+            held: None,
+            writer,
+            pager: None,
+        }
     }
 
     /// To stdout.
@@ -118,6 +130,19 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// Charges `budget` for the text that was made since the last time, kept or not.
+    pub fn pay(&mut self, budget: &Budget) {
+        let blocks = (self.passed + self.text.0.len() as u64 - self.paid) / 16;
+        self.paid += 16 * blocks;
+        budget.owe(Work::Text16, blocks);
+    }
+
+    /// Leaves all text out from byte `start` of the buffer on.
+    fn truncate(&mut self, start: usize) {
+        self.passed += self.text.0.len().saturating_sub(start) as u64;
+        self.text.0.truncate(start);
+    }
+
     /// Holds what comes, or decides on what has been held.
     ///
     /// # Errors
@@ -125,7 +150,7 @@ impl<'a> Output<'a> {
     pub fn hold(&mut self, hold: Hold) -> io::Result<()> {
         match (hold, self.held.take()) {
             (Hold::Begin, _) => self.held = Some(self.text.0.len()),
-            (Hold::Drop, Some(start)) => self.text.0.truncate(start),
+            (Hold::Drop, Some(start)) => self.truncate(start),
             (Hold::Keep, _) | (Hold::Drop, None) => {}
         }
         self.drain_if_full()
@@ -147,7 +172,7 @@ impl<'a> Output<'a> {
 
     fn drain(&mut self) -> io::Result<()> {
         self.writer.write_all(&self.text.0)?;
-        self.text.0.clear();
+        self.truncate(0);
         Ok(())
     }
 
@@ -158,7 +183,7 @@ impl<'a> Output<'a> {
             None => self.drain(),
             Some(start) => {
                 if self.text.0.len() > MOST_HELD {
-                    self.text.0.truncate(start);
+                    self.truncate(start);
                 }
                 Ok(())
             }

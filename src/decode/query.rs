@@ -12,6 +12,7 @@ use super::primitive::Primitive;
 use super::sink::Sink;
 use super::tracker::Tracker;
 use super::{Args, Format, QueryMode};
+use crate::budget::{Budget, Work};
 use crate::cp::Call;
 use crate::gpu::Gpu;
 use crate::register_names::{Asked, find};
@@ -76,11 +77,16 @@ impl Sink for Query<'_> {
         false
     }
 
+    fn pay(&mut self, budget: &Budget) {
+        self.lines.out.pay(budget);
+    }
+
     fn hold(&mut self, hold: Hold) -> io::Result<()> {
         self.lines.out.hold(hold)
     }
 
     fn call(&mut self, gpu: &Gpu, call: &Call, tracker: &Tracker) -> io::Result<()> {
+        gpu.budget.owe(Work::Dword, self.registers.len() as u64);
         for index in 0..self.registers.len() {
             let asked = self.registers[index];
             if self.shows(&asked, gpu, tracker) {

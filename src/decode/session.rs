@@ -135,6 +135,7 @@ impl Observer for Session<'_> {
     }
 
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+        self.sink.pay(&gpu.budget);
         let shown = self.shows(&gpu.at);
         if shown && !self.holds() {
             self.put_heading();
@@ -155,6 +156,7 @@ impl Observer for Session<'_> {
     fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
         if self.shown {
             self.put(|sink| sink.load(gpu, &load));
+            self.sink.pay(&gpu.budget);
         }
     }
 
@@ -169,6 +171,7 @@ impl Observer for Session<'_> {
             if self.error.is_ok() {
                 self.error = self.sink.call(gpu, call, &self.tracker);
             }
+            self.sink.pay(&gpu.budget);
         }
         self.tracker.next_draw();
         if self.holds() {

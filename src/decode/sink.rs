@@ -7,6 +7,7 @@ use a4emu_decoder::packet::Packet;
 
 use super::output::Hold;
 use super::tracker::Tracker;
+use crate::budget::Budget;
 use crate::cp::Call;
 use crate::cp::observer::Load;
 use crate::fault::Trouble;
@@ -43,6 +44,8 @@ pub trait Sink {
     /// Whether it has lines for packets, what they write and what they load: it is not shown
     /// them otherwise.
     fn lists_packets(&self) -> bool;
+    /// Charges `budget` for the text that was made since the last time.
+    fn pay(&mut self, budget: &Budget);
     /// Whether what is put out next is kept is not known yet, or known now.
     fn hold(&mut self, hold: Hold) -> io::Result<()>;
     /// The chip that the capture names.

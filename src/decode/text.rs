@@ -16,6 +16,7 @@ use super::primitive::Primitive;
 use super::sink::{Sink, Submit};
 use super::state_text;
 use super::tracker::{Change, Tracker};
+use crate::budget::Budget;
 use crate::cp::Call;
 use crate::cp::observer::Load;
 use crate::draw::DrawCall;
@@ -184,6 +185,10 @@ fn marker(dwords: &[u32]) -> Option<String> {
 impl Sink for Text<'_> {
     fn lists_packets(&self) -> bool {
         self.detail == Detail::Full
+    }
+
+    fn pay(&mut self, budget: &Budget) {
+        self.out.pay(budget);
     }
 
     fn hold(&mut self, hold: Hold) -> io::Result<()> {

@@ -43,7 +43,7 @@ impl Player {
         if let Some(left) = self.left.take() {
             playback.gpu.budget = left;
         }
-        playback.run(self.capture.sections(shared)?, engine, observer);
+        playback.run(self.capture.sections(&playback.gpu.budget, shared)?, engine, observer);
         self.left = Some(playback.gpu.budget.clone());
         Ok(playback.gpu)
     }

@@ -7,6 +7,7 @@ use anyhow::Context;
 
 use super::Args;
 use crate::cp::{Skip, Tee};
+use crate::folders::read_bytes;
 use crate::golden::{self, Difference, Record, Recorder, State, compare};
 use crate::options::{Shared, open_capture};
 use crate::selection::{Selection, Window};
@@ -77,6 +78,9 @@ pub fn is_state(path: &Path, shared: &Shared) -> anyhow::Result<bool> {
     Ok(state_text(path, shared)?.is_some())
 }
 
+/// A state file is longer than this by mistake: the state of a second of a game has some megabytes.
+const MAX_FILE: u64 = 1 << 28;
+
 /// The text at `path` if it begins as a state file does.
 fn state_text(path: &Path, shared: &Shared) -> anyhow::Result<Option<String>> {
     let cannot = || format!("cannot read {}", path.display());
@@ -86,7 +90,8 @@ fn state_text(path: &Path, shared: &Shared) -> anyhow::Result<Option<String>> {
     if start != golden::MAGIC.as_bytes() {
         return Ok(None);
     }
-    file.read_to_end(&mut start).with_context(cannot)?;
+    let rest = read_bytes(file, MAX_FILE).with_context(cannot)?;
+    start.extend(rest);
     Ok(Some(String::from_utf8(start).with_context(cannot)?))
 }
 
@@ -94,7 +99,7 @@ fn replayed(path: &Path, args: &Args, shared: &Shared) -> anyhow::Result<(State,
     let mut playback = args.limits.playback(path);
     let mut recorder = Recorder::new(State::default());
     let mut window = Window::new(args.selection, None);
-    let sections = open_capture(path, shared)?;
+    let sections = open_capture(path, &playback.gpu.budget, shared)?;
     playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut window, &mut recorder]));
     let state = recorder.end(&playback.gpu);
     Ok((state, playback.gpu.report.tell(&path.display().to_string(), shared)))

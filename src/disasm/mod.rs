@@ -14,7 +14,7 @@ use a4emu_decoder::error::CaptureError;
 use anyhow::{Context, ensure};
 use flate2::bufread::MultiGzDecoder;
 
-use crate::budget::{Budget, Work};
+use crate::budget::{Budget, Ends, Work};
 use crate::fault::Trouble;
 use crate::gpu::Chip;
 use crate::limits::Limits;
@@ -53,8 +53,9 @@ pub struct Args {
 /// # Errors
 /// I/O, or that the capture is damaged and nothing of it could be read.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let args = &Args { limits: args.limits.begun(), ..args.clone() };
     let name = args.capture.display().to_string();
-    let unpacked = unpacked(&args.capture, args.limits.memory(0), shared);
+    let unpacked = unpacked(&args.capture, &args.limits, shared);
     let (capture, status) = unpacked.with_context(|| format!("cannot read {name}"))?;
     if let Some(Err(dump @ CaptureError::CoreDump { .. })) = Sections::new(&capture[..])?.next() {
         return Ok(status.worse(shared.say(dump.into())));
@@ -76,7 +77,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 /// # Errors
 /// It cannot be read, is damaged, or larger than the limits allow.
 pub fn source(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<String> {
-    let unpacked = unpacked(path, limits.memory(0), shared);
+    let unpacked = unpacked(path, limits, shared);
     let (capture, status) = unpacked.with_context(|| format!("cannot read {}", path.display()))?;
     ensure!(status == Status::Fine, "{} cannot be read to its end", path.display());
     source_of(&capture).with_context(|| path.display().to_string())
@@ -149,16 +150,36 @@ fn kept(Selection { submit, draw }: Selection) -> String {
 }
 
 /// The unpacked bytes, as many as are taken; of a damaged gzip stream those before the damage.
-fn unpacked(path: &Path, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
-    unpack(BufReader::new(shared.inputs.open(path)?), limit, shared)
+fn unpacked(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
+    let (limit, ends) = (limits.memory(0), limits.work.budget(BASE).ends());
+    unpack(BufReader::new(shared.inputs.open(path)?), limit, ends, shared)
 }
 
-/// The unpacked bytes of `packed`, at most `limit`; of a damaged gzip stream those before the damage, with the status
-/// that says so.
+/// A reader that has no more when the run is over.
+struct Until<R> {
+    reader: R,
+    ends: Option<Ends>,
+    is_over: bool,
+}
+
+impl<R: Read> Read for Until<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.is_over |= self.ends.as_ref().is_some_and(Ends::are_reached);
+        if self.is_over { Ok(0) } else { self.reader.read(to) }
+    }
+}
+
+/// The unpacked bytes of `packed`, at most `limit`, and no more when the run `ends` from outside; of a damaged gzip stream
+/// those before the damage, with the status that says so.
 ///
 /// # Errors
 /// There are none, or they cannot be read.
-pub fn unpack(mut packed: impl BufRead, limit: u64, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
+pub fn unpack(
+    mut packed: impl BufRead,
+    limit: u64,
+    ends: Option<Ends>,
+    shared: &Shared,
+) -> anyhow::Result<(Vec<u8>, Status)> {
     let start = packed.fill_buf()?;
     if start.is_empty() {
         return Err(Failure { status: Status::Damaged, message: "empty file, not a capture".into() }.into());
@@ -166,16 +187,22 @@ pub fn unpack(mut packed: impl BufRead, limit: u64, shared: &Shared) -> anyhow::
     let is_packed = start.starts_with(&GZIP);
     let mut bytes = Vec::new();
     let mut status = Status::Fine;
-    let read = match is_packed {
-        true => MultiGzDecoder::new(packed).take(limit.saturating_add(1)).read_to_end(&mut bytes),
-        false => packed.take(limit.saturating_add(1)).read_to_end(&mut bytes),
+    let reader: &mut dyn Read = match is_packed {
+        true => &mut MultiGzDecoder::new(packed),
+        false => &mut packed,
     };
+    let mut until = Until { reader, ends, is_over: false };
+    let read = Read::by_ref(&mut until).take(limit.saturating_add(1)).read_to_end(&mut bytes);
     match read {
         Ok(_) => {}
         Err(error) if is_packed => {
             status = shared.say(Trouble::damaged(format!("compressed data is damaged: {error}")));
         }
         Err(error) => return Err(error.into()),
+    }
+    if until.is_over {
+        let what = format!("only the first {} bytes of the capture are taken (--time-limit)", bytes.len());
+        status = status.worse(shared.say(Trouble::Cut(what)));
     }
     if bytes.len() as u64 > limit {
         bytes.truncate(limit as usize);
@@ -209,7 +236,8 @@ mod tests {
     fn taken(input: impl Read, limit: u64) -> (usize, u64, Status) {
         let read = Cell::new(0);
         let input = BufReader::with_capacity(1 << 10, Counted(input, &read));
-        let (bytes, status) = unpack(input, limit, &Shared { quiet: true, ..Shared::default() }).unwrap();
+        let (bytes, status) =
+            unpack(input, limit, None, &Shared { quiet: true, ..Shared::default() }).unwrap();
         (bytes.len(), read.get(), status)
     }
 

@@ -183,6 +183,8 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     if call.count == 0 || call.instances == 0 || gpu.budget.cut().is_some() {
         return;
     }
+    gpu.budget.owe(Work::Draw, 1);
+    rerun::pay(gpu, Work::Draw, 1);
     let result = match call.pass {
         // The result would be the visibility stream, which nobody reads.
         Pass::Binning => Ok(()),
@@ -200,6 +202,7 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     if gpu.budget.cut().is_some() {
         return;
     }
+    gpu.budget.owe(Work::Draw, 1);
     flush(gpu);
     let start = Stopwatch::of(gpu);
     let result = compute(gpu, call);
@@ -456,7 +459,7 @@ fn draw_first_layer(
         return draw_layer(gpu, call, &state, 0, &made);
     }
     let plan = plan(gpu, &state);
-    let count = affordable(gpu, &made.bounds, visible);
+    let count = affordable(gpu, &state.targets, &made.bounds, visible);
     let reasons = gpu.pipeline.reasons.clone();
     gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area, reasons }, &visible);
     offer(gpu);
@@ -496,6 +499,8 @@ fn draw_layer(
 /// Notes which surfaces in memory a draw was for, whether any of its pixels could be seen or not.
 fn note_written(gpu: &mut Gpu, call: &DrawCall, targets: &Targets, surfaces: &[Surface]) {
     let written = targets.written(surfaces, call.submit, call.number);
+    // Each is looked for among all that were written before.
+    gpu.budget.owe(Work::Copy16, 2 * (written.len() * gpu.pipeline.surfaces.iter().len()) as u64);
     written.into_iter().for_each(|written| gpu.pipeline.surfaces.note(written));
 }
 
@@ -513,7 +518,7 @@ fn fragments(
     flush(gpu);
     charge(&mut gpu.budget, Work::Copy16, copied(surfaces, area))?;
     let plan = plan(gpu, state);
-    let count = affordable(gpu, bounds, visible);
+    let count = affordable(gpu, &state.targets, bounds, visible);
     let (primitives, bounds) = (&primitives[..count], &bounds[..count]);
     let reasons = gpu.pipeline.reasons.clone();
     let reasons = reasons.as_deref();

@@ -6,24 +6,45 @@ use a4emu_decoder::load_state::{Pipe, StateKind};
 
 use super::hash::hash_words;
 use super::{LoadRecord, Record, State, StateHash};
+use crate::budget::{Budget, Work};
 use crate::cp::observer::Load;
 use crate::cp::{Call, Flow, Observer};
 use crate::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
-use crate::gpu::{Chip, Gpu};
+use crate::gpu::Gpu;
 use crate::regfile::{COUNT, RegSet};
 
 /// Where records go.
 pub trait Sink {
-    /// Takes the next record of a replay on `chip`.
-    fn record(&mut self, chip: Chip, record: Record);
+    /// Takes the next record of a replay on `gpu`.
+    fn record(&mut self, gpu: &Gpu, record: Record);
 }
 
 impl Sink for State {
-    fn record(&mut self, chip: Chip, record: Record) {
-        self.chip = chip;
-        self.records.push(record);
+    fn record(&mut self, gpu: &Gpu, record: Record) {
+        self.chip = gpu.chip;
+        if gpu.budget.keep(record.bytes()) {
+            self.records.push(record);
+        }
     }
 }
+
+impl Record {
+    /// Bytes of memory that it takes, about.
+    fn bytes(&self) -> u64 {
+        let loads = self.loads.len() * (size_of::<LoadRecord>() + 32);
+        (size_of::<Self>() + self.call.len() + 8 * self.registers.len() + loads) as u64
+    }
+
+    /// Charges what it takes to hash what was loaded, and to write the lines.
+    fn pay(&self, budget: &Budget) {
+        let (registers, loads) = (self.registers.len() as u64, self.loads.len() as u64);
+        budget.owe(Work::Text16, 12 + 5 * registers + 4 * loads);
+        budget.owe(Work::Copy16, HASHED * loads);
+    }
+}
+
+/// 16 bytes of loaded state that are hashed for each load, about.
+const HASHED: u64 = 1 << 11;
 
 /// Turns what a replay does into [`Record`]s and hands each to a sink.
 pub struct Recorder<S> {
@@ -68,7 +89,8 @@ impl<S: Sink> Recorder<S> {
         }
         record.loads = std::mem::take(&mut self.loads).into_values().collect();
         record.hash = self.hash.finish(gpu);
-        self.sink.record(gpu.chip, record);
+        record.pay(&gpu.budget);
+        self.sink.record(gpu, record);
     }
 }
 

@@ -11,6 +11,7 @@ use super::raster::{Raster, Scissors};
 use super::shader::Shaders;
 use super::stage::ShaderStage;
 use super::target::{Depth, Resolve, Stencil, Target};
+use crate::budget::Work;
 use crate::cp::Call;
 use crate::decode::Primitive;
 use crate::draw::DispatchCall;
@@ -175,6 +176,7 @@ impl AlphaTest {
 impl Draw {
     /// `call`, which is about to run. Programs that were met before come from `shaders`.
     pub fn of(gpu: &Gpu, call: &Call, shaders: &mut Shaders) -> Self {
+        gpu.budget.owe(Work::Look, 1);
         let bare = Self::bare(gpu, call);
         match call {
             Call::Draw(call) => {

@@ -287,9 +287,14 @@ impl Observer for Rows {
             if row.pass == Some(Pass::Binning) && call.pass() != row.pass {
                 *row = row.clone().drawn_as(&Draw::of(gpu, call, &mut self.shaders));
             }
-        } else if self.rows.len() < MAX_ROWS {
-            self.commands.insert(key.packet, self.rows.len());
-            self.rows.push(Row::new(&Draw::of(gpu, call, &mut self.shaders)));
+        } else if self.rows.len() < MAX_ROWS && !gpu.budget.is_full() {
+            let row = Row::new(&Draw::of(gpu, call, &mut self.shaders));
+            if gpu.budget.keep(row.bytes()) {
+                self.commands.insert(key.packet, self.rows.len());
+                self.rows.push(row);
+            } else {
+                self.left_out += 1;
+            }
         } else {
             self.left_out += 1;
         }
@@ -316,6 +321,15 @@ impl Row {
             troubles: Vec::new(),
             findings: Vec::new(),
         }
+    }
+
+    /// Bytes of memory that it takes, about, with its troubles.
+    fn bytes(&self) -> u64 {
+        let Self { shaders, textures, targets, .. } = self;
+        let shaders = shaders.len() * (size_of::<RowShader>() + 32);
+        let textures = textures.len() * (size_of::<RowTexture>() + 64);
+        let targets = targets.len() * (size_of::<RowTarget>() + 128);
+        (2 * size_of::<Self>() + shaders + textures + targets) as u64
     }
 
     /// What bins first is described by its first run that draws.

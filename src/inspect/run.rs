@@ -1,26 +1,30 @@
 //! Which runs a draw has, and a run of the capture that stops at each of them.
 
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use a4emu_decoder::capture::{Ahead, Sections};
+use a4emu_decoder::capture::Ahead;
 use anyhow::Context;
 use hashbrown::HashMap;
 
 use super::draw::Key;
-use crate::budget::Work;
+use crate::budget::{Budget, Work};
 use crate::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
 use crate::draw;
+use crate::folders::read_bytes;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
-use crate::options::{Shared, open_capture, sections_of};
+use crate::options::{self, Shared, open_capture};
 use crate::out_file::Kept;
 use crate::selection::{Draws, Numbering, Selection};
 use crate::status::{Failure, Status};
 
 /// Frame draws of one command that are remembered: each submit of a pass has one.
 const MAX_FRAME_DRAWS: usize = 64;
+
+/// Bytes of a capture that are handed out at once.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Commands of a group that are remembered, in case that a later submit has the one that is wanted.
 const MAX_COMMANDS: usize = 1 << 20;
@@ -76,32 +80,27 @@ impl Capture {
     pub fn bytes(&self, shared: &Shared) -> anyhow::Result<Arc<[u8]>> {
         let bytes = match &self.held {
             Held::Bytes(bytes) => return Ok(bytes.clone()),
-            Held::File => shared.inputs.read(&self.name),
-            Held::Kept(kept) => read_all(kept),
+            Held::File => {
+                let file = shared.inputs.open(&self.name);
+                file.map_err(Into::into).and_then(|file| read_bytes(file, MAX_BYTES))
+            }
+            Held::Kept(kept) => read_bytes(kept.reader(), MAX_BYTES),
         };
         Ok(bytes.with_context(|| format!("cannot read {}", self.name.display()))?.into())
     }
 
-    /// Its sections, from the first.
+    /// Its sections, from the first, as far as they come before `budget` ends the run from outside.
     ///
     /// # Errors
     /// It cannot be opened or read.
-    pub fn sections(&self, shared: &Shared) -> anyhow::Result<Ahead> {
-        match &self.held {
-            Held::File => open_capture(&self.name, shared),
-            Held::Kept(kept) => sections_of(&self.name, Box::new(kept.reader()), 0, shared),
-            Held::Bytes(bytes) => {
-                let sections = Sections::new(Cursor::new(bytes.clone()));
-                Ok(Ahead::new(sections.with_context(|| self.name.display().to_string())?))
-            }
-        }
+    pub fn sections(&self, budget: &Budget, shared: &Shared) -> anyhow::Result<Ahead> {
+        let sections = match &self.held {
+            Held::File => return open_capture(&self.name, budget, shared),
+            Held::Kept(kept) => options::sections(kept.reader(), budget),
+            Held::Bytes(bytes) => options::sections(Cursor::new(bytes.clone()), budget),
+        };
+        sections.with_context(|| self.name.display().to_string())
     }
-}
-
-fn read_all(kept: &Kept) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    kept.reader().read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// The runs that a draw's name means.
@@ -155,7 +154,7 @@ impl Runs {
 pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) -> anyhow::Result<Runs> {
     let mut playback = limits.playback_of_many(capture.name(), RUNS);
     let mut finder = Finder { draw, group: 0, commands: HashMap::new(), found: None };
-    playback.run(capture.sections(shared)?, &mut Skip::default(), &mut finder);
+    playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Skip::default(), &mut finder);
     playback.gpu.report.must_be_taken()?;
     if finder.found.is_none() && playback.gpu.budget.cut().is_some() {
         playback.gpu.report.tell(&capture.name().display().to_string(), shared);

@@ -10,10 +10,14 @@ use a4emu_decoder::isa::ir3::{
 };
 use hashbrown::HashMap;
 
+use crate::budget::{Budget, Work};
 use crate::shader::Program;
 
 /// Programs kept before the cache starts over.
 const MAX_PROGRAMS: usize = 4096;
+
+/// Instructions of theirs.
+const MAX_INSTRUCTIONS: usize = 1 << 21;
 
 /// A program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,19 +155,27 @@ impl Uses {
 
 /// Programs by their words.
 #[derive(Clone, Debug, Default)]
-pub struct Shaders(HashMap<Vec<u64>, Arc<Shader>>);
+pub struct Shaders {
+    known: HashMap<Vec<u64>, Arc<Shader>>,
+    /// Their instructions.
+    instructions: usize,
+}
 
 impl Shaders {
-    /// The program of these words.
-    pub fn get(&mut self, words: &[u64]) -> Arc<Shader> {
-        if let Some(known) = self.0.get(words) {
+    /// The program of these words, for the run that has this `budget`.
+    pub fn get(&mut self, words: &[u64], budget: &Budget) -> Arc<Shader> {
+        budget.owe(Work::Copy16, words.len() as u64);
+        if let Some(known) = self.known.get(words) {
             return known.clone();
         }
-        if self.0.len() >= MAX_PROGRAMS {
-            self.0.clear();
+        budget.owe(Work::Reading, words.len() as u64);
+        if self.known.len() >= MAX_PROGRAMS || self.instructions + words.len() > MAX_INSTRUCTIONS {
+            self.known.clear();
+            self.instructions = 0;
         }
+        self.instructions += words.len();
         let shader = Arc::new(Shader::new(words));
-        self.0.insert(words.to_vec(), shader.clone());
+        self.known.insert(words.to_vec(), shader.clone());
         shader
     }
 }

@@ -109,7 +109,8 @@ pub fn ask(question: Question<'_>, shared: &Shared) -> anyhow::Result<(Report, a
     let Question { capture, limits, .. } = question;
     let mut first = limits.playback_of_many(capture.name(), RUNS);
     let mut trail = Trail::default();
-    first.run(capture.sections(shared)?, &mut Renderer, &mut trail);
+    let sections = capture.sections(&first.gpu.budget, shared)?;
+    first.run(sections, &mut Renderer, &mut trail);
     draw::flush(&mut first.gpu);
     if trail.forgotten > 0 {
         let what = format!("there is no room to look at the first {} draws", trail.forgotten);
@@ -131,7 +132,8 @@ fn looked_at(
         question.pixels.iter().map(|at| Wanted::new(*at, &surface, trail)).collect::<Result<_, _>>()?;
     let mut looking = Looking::new(&wanted);
     let mut second = question.limits.playback_of_many(question.capture.name(), RUNS);
-    second.run(question.capture.sections(shared)?, &mut looking, &mut Silent);
+    let sections = question.capture.sections(&second.gpu.budget, shared)?;
+    second.run(sections, &mut looking, &mut Silent);
     draw::flush(&mut second.gpu);
     let last = second.gpu.at.submit.saturating_sub(1);
     looking.writers.between(&mut second.gpu, last);

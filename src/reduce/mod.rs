@@ -17,6 +17,7 @@ use anyhow::{Context, ensure};
 use tempfile::TempDir;
 
 use crate::asm::Disk;
+use crate::budget::{BASE, Ends};
 use crate::disasm;
 use crate::limits::Limits;
 use crate::options::Shared;
@@ -41,7 +42,7 @@ pub struct Args {
     /// End after so many attempts, with what is there then
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub attempts: u64,
-    /// Bounds of each run, and of reading the capture
+    /// Bounds of each run, and of reading the capture; --time-limit ends all of it
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -64,6 +65,8 @@ struct Attempts<'a> {
     folder: TempDir,
     count: u64,
     most: u64,
+    /// When no more are made, whatever their count.
+    ends: Option<Ends>,
 }
 
 impl Attempts<'_> {
@@ -73,9 +76,14 @@ impl Attempts<'_> {
         assemble_block("capture", self.source, block, &mut Disk::default(), bounds(self.source)).ok()
     }
 
+    /// Whether no more attempts are made.
+    fn is_over(&self) -> bool {
+        self.count >= self.most || self.ends.as_ref().is_some_and(Ends::are_reached)
+    }
+
     /// Whether what has to hold holds for it.
     fn holds(&mut self, removed: &[bool]) -> anyhow::Result<bool> {
-        if self.count >= self.most {
+        if self.is_over() {
             return Ok(false);
         }
         self.count += 1;
@@ -100,13 +108,16 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     args.question.differs.iter().for_each(|binary| shared.inputs.add(binary));
     shared.inputs.add(&args.capture);
     let out = OutFile::create(&args.output, &shared.inputs)?;
-    let source = disasm::source(&args.capture, &args.limits, shared)?;
+    let limits = args.limits.begun();
+    let ends = limits.work.budget(BASE).ends();
+    let source = disasm::source(&args.capture, &limits, shared)?;
     let block =
         parse("capture", &source).map_err(|error| anyhow::anyhow!("{}: {error}", args.capture.display()))?;
     let tree = Tree::of(&block);
-    let question = Question::new(&args.question, &args.limits)?;
+    let question = Question::new(&args.question, &limits)?;
     let folder = folder_in(&std::env::temp_dir()).context("cannot make a folder for attempts")?;
-    let mut attempts = Attempts { source: &source, block, question, folder, count: 0, most: args.attempts };
+    let mut attempts =
+        Attempts { source: &source, block, question, folder, count: 0, most: args.attempts, ends };
     let mut kept = Minimiser::new(tree.len());
     ensure!(attempts.holds(&kept.removed)?, "it does not hold for the capture itself: {}", attempts.question);
     let told = |class: &str, before: usize, after: usize, count: u64| {
@@ -126,13 +137,13 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
                 told(name, before, after, attempts.count);
             }
         }
-        if !progress || attempts.count >= attempts.most {
+        if !progress || attempts.is_over() {
             break;
         }
     }
-    let cut = attempts.count >= attempts.most;
+    let cut = attempts.is_over();
     if cut {
-        shared.warn(format_args!("cut off after {} attempts (--attempts)", attempts.count));
+        shared.warn(format_args!("cut off after {} attempts (--attempts, --time-limit)", attempts.count));
     }
     write(args, out, &attempts, &kept.removed)?;
     summary(&tree, &kept.removed, start.elapsed(), shared);

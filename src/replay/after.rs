@@ -25,7 +25,7 @@ pub fn write(args: &Args, name: Draws, png: &Path, shared: &Shared) -> anyhow::R
     let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
     playback.gpu.pipeline.gs_dispatch = args.gs_dispatch;
     let mut looking = Looking { runs: &runs, look: After::default() };
-    playback.run(capture.sections(shared)?, &mut looking, &mut Silent);
+    playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut looking, &mut Silent);
     let written = write_picture(&looking.look.snapshot, (name, None), args.alpha(), out);
     Ok(playback.gpu.report.tell(&args.capture.display().to_string(), shared).and(written))
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::budget::Work;
 use crate::cp::observer::Load;
 use crate::cp::{Call, Flow, Observer};
 use crate::golden::{Record, RecordText, Recorder, Sink, call_text, header};
@@ -31,10 +32,11 @@ impl<W: Write> Listing<W> {
 }
 
 impl<W: Write> Observer for Listing<W> {
-    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
         let (number, frame_draw, submit) = (call.number(), call.frame_draw(), call.submit());
         if self.error.is_none() && self.selection.has(call) {
             let text = call_text(call);
+            gpu.budget.owe(Work::Text16, text.len().div_ceil(16) as u64 + 2);
             self.error = writeln!(self.out, "draw {number} f{frame_draw} submit {submit} {text}").err();
         }
         Flow::Continue
@@ -73,10 +75,10 @@ impl<W: Write> StateFile<W> {
 }
 
 impl<W: Write> Sink for StateFile<W> {
-    fn record(&mut self, chip: Chip, record: Record) {
+    fn record(&mut self, gpu: &Gpu, record: Record) {
         let shown = self.selection.contains(record.submit, record.number, record.frame_draw);
         if self.error.is_none() && (record.is_end() || shown) {
-            self.error = self.write(chip, &record).err();
+            self.error = self.write(gpu.chip, &record).err();
         }
     }
 }
@@ -131,12 +133,14 @@ impl Submits {
 impl Observer for Submits {
     fn submit(&mut self, gpu: &Gpu, address: u32, dwords: u32) -> Flow {
         let (index, group) = (gpu.at.submit, gpu.mem.group());
-        self.0.push(Submit { index, address, dwords, draws: 0, group });
+        if gpu.budget.keep(2 * size_of::<Submit>() as u64) {
+            self.0.push(Submit { index, address, dwords, draws: 0, group });
+        }
         Flow::Continue
     }
 
-    fn call(&mut self, _: &Gpu, _: &Call) -> Flow {
-        if let Some(submit) = self.0.last_mut() {
+    fn call(&mut self, gpu: &Gpu, _: &Call) -> Flow {
+        if let Some(submit) = self.0.last_mut().filter(|submit| submit.index == gpu.at.submit) {
             submit.draws += 1;
         }
         Flow::Continue

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::budget::Work;
 use crate::cp::{Call, Engine, Flow, Observer, Renderer};
 use crate::draw::stats::StageTimes;
 use crate::gpu::Gpu;
@@ -22,6 +23,9 @@ const DRAWS: usize = 3;
 const STAGES: usize = 4;
 /// The first worker thread.
 const THREADS: usize = 10;
+
+/// 16 bytes of text that an event is.
+const EVENT: u64 = 10;
 
 /// A trace event; times are in microseconds.
 #[derive(Serialize)]
@@ -245,6 +249,9 @@ impl<W: Write> Engine for Timed<'_, W> {
         let counts = |gpu: &Gpu| [gpu.pipeline.stats.pixels, gpu.pipeline.stats.instructions];
         let (start, before) = (timeline.since.elapsed(), counts(gpu));
         let flow = Renderer.run(gpu, call);
+        let threads = timeline.threads.len() as u64;
+        gpu.budget.owe(Work::Draw, 1 + threads);
+        gpu.budget.owe(Work::Text16, EVENT * (4 + threads));
         let span = Span { start, end: timeline.since.elapsed() };
         let [pixels, instructions] = counts(gpu);
         timeline.drawn(gpu, call, span, [pixels - before[0], instructions - before[1]]);

@@ -6,7 +6,6 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::observe::{Submit, Submits};
-use crate::budget::{Budget, Work};
 use crate::cp::{Cp, Renderer, Silent};
 use crate::draw;
 use crate::draw::Resolves;
@@ -46,28 +45,37 @@ struct Spread {
     max: f64,
 }
 
+/// Runs whose times are kept; of more, the first.
+const MAX_TIMES: usize = 1 << 20;
+
 /// Runs the last of `submits` that drew again `runs` times and times it. Nothing is kept from run to
-/// run that a new frame would not find as well.
+/// run that a new frame would not find as well. It ends with the first run that is cut off, and is none where the capture
+/// was, or drew nothing.
 pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) -> LoopTimes {
     gpu.pipeline.resolves = Resolves::Late;
     let group = submits.last_that_drew();
-    let mut times = Vec::with_capacity(runs as usize);
+    let mut times = Vec::new();
     let before = gpu.pipeline.stats;
     let at = gpu.at;
     // Each run may do what all of the capture could.
-    let budget = Budget::new(gpu.budget.spent().saturating_add(gpu.budget.share(Work::Copy16, 1)));
-    for _ in 0..runs {
+    let budget = gpu.budget.anew();
+    let mut done = 0;
+    while done < runs && !group.is_empty() && gpu.budget.cut().is_none() {
         gpu.at = at;
         gpu.budget = budget.clone();
         gpu.pipeline.primitives.clear();
-        times.push(one_run(gpu, &group));
+        times.extend(Some(one_run(gpu, &group)).filter(|_| times.len() < MAX_TIMES));
+        done += 1;
         bar.inc(1);
     }
     bar.finish_and_clear();
+    if let Some(news) = gpu.budget.news() {
+        gpu.report.cut(news, gpu.at);
+    }
     times.sort_by(f64::total_cmp);
-    let runs = runs.max(1);
+    let each = u64::from(done.max(1));
     LoopTimes {
-        runs,
+        runs: done,
         timed: Timed {
             first_submit: group.first().map_or(0, |submit| submit.index),
             submits: group.len(),
@@ -79,9 +87,9 @@ pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) ->
             median: times.get(times.len() / 2).copied().unwrap_or(0.0),
             max: times.last().copied().unwrap_or(0.0),
         },
-        instructions: (gpu.pipeline.stats.instructions - before.instructions) / u64::from(runs),
-        pixels: (gpu.pipeline.stats.pixels - before.pixels) / u64::from(runs),
-        stages: gpu.pipeline.stats.ms.since(&before.ms, runs),
+        instructions: (gpu.pipeline.stats.instructions - before.instructions) / each,
+        pixels: (gpu.pipeline.stats.pixels - before.pixels) / each,
+        stages: gpu.pipeline.stats.ms.since(&before.ms, done),
     }
 }
 

@@ -43,7 +43,7 @@ impl Commands {
         if let Some(number) = self.numbers.get(&packet) {
             return Some(Command::Known(*number));
         }
-        if self.count >= MAX_ROWS {
+        if self.count >= MAX_ROWS || gpu.budget.is_full() {
             return None;
         }
         self.numbers.insert(packet, self.count);

@@ -77,7 +77,7 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     let (mut rows, mut packets) = (Rows::default(), Packets::default());
     let mut watch = Watch::of_run(&mut playback.gpu);
     // One line of progress is enough.
-    let sections = capture.sections(&Shared { quiet: true, ..shared.clone() })?;
+    let sections = capture.sections(&playback.gpu.budget, &Shared { quiet: true, ..shared.clone() })?;
     playback.run(sections, &mut recorder, &mut Tee(vec![&mut rows, &mut packets, &mut watch]));
     let costed = std::mem::take(&mut recorder.costing).finish(&mut playback.gpu);
     watch.finish(&mut playback.gpu);

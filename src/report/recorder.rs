@@ -14,6 +14,7 @@ use super::cost_map;
 use super::frame::Seen;
 use super::pictures;
 use super::room::{Kind, Room};
+use crate::budget::{Budget, Work};
 use crate::cp::{Call, Engine, Flow};
 use crate::draw;
 use crate::draw::fs::reasons::{Plane, Reasons};
@@ -22,6 +23,9 @@ use crate::inspect::canvas::Attachment;
 use crate::inspect::{self, Costing, Counts, Draw, Shaders};
 use crate::pass::Pass;
 use crate::progress::Counted;
+
+/// How often the text of a draw's state is gone through: written, read, compared with the state before.
+const COMPARED: u64 = 3;
 
 /// Restores of one tile at most: eight colour targets, depth and stencil.
 const MAX_RESTORES: usize = 10;
@@ -95,7 +99,7 @@ impl Recorder {
         let mesh = contents::mesh(draw, gpu, call, &mut self.room);
         let attachment = shown(draw);
         let canvas = attachment.and_then(|it| self.canvas(gpu, draw, &it));
-        let (state, changed) = self.state(draw);
+        let (state, changed) = self.state(draw, &gpu.budget);
         let seen = &mut self.seen[index];
         (seen.state, seen.pass, seen.changed) = (state, draw.pass, changed);
         (seen.canvas, seen.mesh) = (canvas, mesh);
@@ -114,12 +118,15 @@ impl Recorder {
     }
 
     /// The state of a draw, and what of it is not as in the draw of the same pass before it.
-    fn state(&mut self, draw: &Draw) -> (Option<Box<RawValue>>, Vec<String>) {
+    fn state(&mut self, draw: &Draw, budget: &Budget) -> (Option<Box<RawValue>>, Vec<String>) {
         let Ok(state) = serde_json::value::to_raw_value(draw) else { return (None, Vec::new()) };
+        budget.owe(Work::Text16, COMPARED * state.get().len() as u64 / 16);
         // Read back, it has the order of keys and the numbers of what the page reads.
         let value: Value = serde_json::from_str(state.get()).unwrap_or_default();
         let lines = self.last.get(&draw.pass).map(|last| changed(last, &value)).unwrap_or_default();
         self.last.insert(draw.pass, value);
+        let kept: usize = lines.iter().map(|line| size_of::<String>() + line.len()).sum();
+        let lines = if budget.keep(kept as u64) { lines } else { Vec::new() };
         let fits = self.room.take(Kind::States, state.get().len(), draw.frame_draw);
         (fits.then_some(state), lines)
     }

@@ -45,7 +45,7 @@ pub fn edited(capture: &Capture, limits: &Limits, query: &Query, shared: &Shared
         let look = After::default();
         let mut engine = Editing { edits, inner: Looking { runs: &until, look } };
         let mut playback = limits.playback_of_many(capture.name(), RUNS);
-        playback.run(capture.sections(shared)?, &mut engine, &mut Silent);
+        playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut engine, &mut Silent);
         engine.inner.look.picture.context("the run was cut off before the draw")
     };
     let (original, edited) = (picture(&[])?, picture(&[edit])?);

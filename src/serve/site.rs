@@ -121,7 +121,7 @@ impl Site {
     fn draw(&self, number: u32) -> anyhow::Result<Vec<u8>> {
         let mut playback = self.limits.playback(self.capture.name());
         let mut engine = UpTo { number, state: None };
-        let sections = self.capture.sections(&quiet())?;
+        let sections = self.capture.sections(&playback.gpu.budget, &quiet())?;
         self.in_turn(|| playback.run(sections, &mut engine, &mut Silent));
         let draws = playback.gpu.at.draws;
         engine.state.with_context(|| format!("there is no draw {number}: there are {draws}"))?

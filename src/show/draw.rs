@@ -97,7 +97,8 @@ pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status>
     let mut playback = args.limits.playback_of_many(capture.name(), RUNS);
     let mut looking = Looking { runs: &runs, look: Looker::new(args, &shared.inputs, &runs) };
     let mut watch = Watch::of_run(&mut playback.gpu);
-    playback.run(capture.sections(shared)?, &mut looking, &mut watch);
+    let sections = capture.sections(&playback.gpu.budget, shared)?;
+    playback.run(sections, &mut looking, &mut watch);
     watch.finish(&mut playback.gpu);
     let told = looking.look.tell(name, watch.findings);
     let report = playback.gpu.report.tell(&args.capture.display().to_string(), shared);

@@ -122,7 +122,7 @@ fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut playback = args.limits.playback(capture.name());
     let (mut rows, mut watch) = (Rows::default(), Watch::of_run(&mut playback.gpu));
     let mut observer = Tee(vec![&mut rows, &mut watch]);
-    let sections = capture.sections(shared)?;
+    let sections = capture.sections(&playback.gpu.budget, shared)?;
     let (costed, overlays) = if args.overlay.is_empty() {
         let mut costing = Costing::default();
         playback.run(sections, &mut costing, &mut observer);

@@ -123,6 +123,7 @@ impl ChosenRules {
 /// Wrong use, or that a capture cannot be opened.
 pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let chosen = args.choice.read(&shared.inputs)?;
+    let args = &Args { limits: args.limits.begun(), ..args.clone() };
     let several = args.captures.len() > 1;
     let mut out = terminal::stdout(terminal::Form::of(args.json));
     let mut status = Status::Fine;
@@ -144,7 +145,8 @@ fn validate(args: &Args, capture: &Path, shared: &Shared) -> anyhow::Result<(Wat
     args.threads.run(|| -> anyhow::Result<()> {
         let (mut renderer, mut skip) = (Renderer, Skip::default());
         let engine: &mut dyn Engine = if args.no_render { &mut skip } else { &mut renderer };
-        playback.run(open_capture(capture, shared)?, engine, &mut watch);
+        let sections = open_capture(capture, &playback.gpu.budget, shared)?;
+        playback.run(sections, engine, &mut watch);
         Ok(())
     })?;
     watch.finish(&mut playback.gpu);

@@ -7,12 +7,16 @@ use hashbrown::{HashMap, HashSet};
 
 use super::finding::Broken;
 use super::program::{self, Checked, Regs};
+use crate::budget::{Budget, Work};
 use crate::draw::sp::state::{CodePlace, code};
 use crate::gpu::{Gpu, STAGES, Stage};
 use crate::shader::{Chooser, Chosen, Program, Way};
 
 /// Programs kept before the cache starts over.
 const MAX_PROGRAMS: usize = 4096;
+
+/// Instructions of theirs, each of which takes some hundreds of bytes.
+const MAX_INSTRUCTIONS: usize = 1 << 18;
 
 /// Steps of analysis that all programs of a run may take together: some ten seconds.
 const MAX_STEPS: u64 = 1 << 30;
@@ -24,6 +28,8 @@ const MAX_TAINT: u64 = 1 << 20;
 #[derive(Default)]
 pub struct Programs {
     known: HashMap<(Stage, Vec<u64>), Arc<Checked>>,
+    /// Instructions of all that are known.
+    instructions: usize,
     /// What each stage ran last, and where that stands.
     last: [Option<Last>; STAGES.len()],
     /// What S34 says of programs, by their hash, registers that nobody wrote and outputs.
@@ -58,13 +64,13 @@ impl Programs {
         }
         // Nothing but zeros: a program that never ends, unless nobody said that there is one.
         let words = code(gpu, stage).or_else(|miss| if miss.len > 0 { Ok(Vec::new()) } else { Err(miss) });
-        let checked = self.get(stage, &words.ok()?)?;
+        let checked = self.get(stage, &words.ok()?, &gpu.budget)?;
         self.last[stage as usize] = Some(Last { place, time: gpu.mem.now(), checked: checked.clone() });
         Some(checked)
     }
 
     /// What of a program depends on the registers `unset`, which nobody wrote, where `outputs` are taken at its end.
-    pub fn unset(&mut self, checked: &Checked, unset: Regs, outputs: Regs) -> Arc<[Broken]> {
+    pub fn unset(&mut self, checked: &Checked, unset: Regs, outputs: Regs, budget: &Budget) -> Arc<[Broken]> {
         let key = (checked.program.stage, checked.program.shader.hash, unset, outputs);
         if let Some(known) = self.unset.get(&key) {
             return known.clone();
@@ -76,6 +82,7 @@ impl Programs {
         let mut steps = most;
         let broken: Arc<[Broken]> = program::unset(&checked.program, unset, &outputs, &mut steps).into();
         self.steps += most - steps;
+        budget.owe(Work::Analysis, most - steps);
         self.cut |= steps == 0;
         self.unset.insert(key, broken.clone());
         broken
@@ -110,7 +117,8 @@ impl Programs {
         said
     }
 
-    fn get(&mut self, stage: Stage, words: &[u64]) -> Option<Arc<Checked>> {
+    fn get(&mut self, stage: Stage, words: &[u64], budget: &Budget) -> Option<Arc<Checked>> {
+        budget.owe(Work::Copy16, words.len() as u64);
         if let Some(known) = self.known.get(&(stage, words.to_vec())) {
             return Some(known.clone());
         }
@@ -118,10 +126,14 @@ impl Programs {
             self.cut = true;
             return None;
         }
-        if self.known.len() >= MAX_PROGRAMS {
+        if self.known.len() >= MAX_PROGRAMS || self.instructions + words.len() > MAX_INSTRUCTIONS {
             self.known.clear();
+            self.instructions = 0;
         }
+        self.instructions += words.len();
         let checked = Arc::new(Checked::new(stage, words));
+        budget.owe(Work::Analysis, checked.steps);
+        budget.owe(Work::Lowering, words.len() as u64);
         self.steps += checked.steps + words.len() as u64;
         self.cut |= checked.cut;
         self.known.insert((stage, words.to_vec()), checked.clone());

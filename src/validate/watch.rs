@@ -11,6 +11,7 @@ use super::programs::Programs;
 use super::rules::Id;
 use super::state::{self, Highest, Said, Scene};
 use super::stream::{self, Bins, Packets, Tiles, Traffic, Waits, Writers};
+use crate::budget::Work;
 use crate::cp::observer::{Announced, Load};
 use crate::cp::{Call, Flow, Observer};
 use crate::draw::{DispatchCall, DrawCall};
@@ -141,7 +142,7 @@ fn bits(first: u32, count: u32) -> u128 {
 }
 
 impl Observer for Watch {
-    fn buffer(&mut self, buffer: Announced) {
+    fn buffer(&mut self, _: &Gpu, buffer: Announced) {
         self.names_all |=
             buffer.captured < buffer.bytes || (buffer.bytes > 0 && buffer.bytes.is_multiple_of(PAGE));
     }
@@ -209,6 +210,7 @@ impl Observer for Watch {
     }
 
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        gpu.budget.owe(Work::Draw, 1);
         let mut said = match call {
             Call::Draw(call) if call.count > 0 && call.instances > 0 => self.draw(gpu, call),
             Call::Dispatch(call) => self.dispatch(gpu, call),

@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wait4::Wait4;
 
@@ -23,6 +23,8 @@ pub struct Ended {
     pub stderr: String,
     /// Processor time that it took.
     pub cpu: Duration,
+    /// Time by the clock.
+    pub wall: Duration,
     /// The most memory that it had, in bytes.
     pub peak: u64,
 }
@@ -30,7 +32,8 @@ pub struct Ended {
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let megabytes = self.peak >> 20;
-        write!(f, "{}, {:.1} CPU s, {megabytes} MB", self.status, self.cpu.as_secs_f64())
+        let [cpu, wall] = [self.cpu, self.wall].map(|time| time.as_secs_f64());
+        write!(f, "{}, {cpu:.1} CPU s, {wall:.1} s, {megabytes} MB", self.status)
     }
 }
 
@@ -48,26 +51,46 @@ impl Ended {
     }
 }
 
+/// What was put out, as text.
+pub fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
 /// Runs a4emu, whose output nobody reads and which is told `input`, with limits: `limited` is one of [`limits`].
 ///
 /// # Errors
 /// It cannot be started.
 pub fn a4emu<S: AsRef<OsStr>>(
-    mut limited: Command,
+    limited: Command,
     arguments: impl IntoIterator<Item = S>,
     input: &str,
 ) -> io::Result<Ended> {
+    a4emu_into(limited, arguments, input, Stdio::null())
+}
+
+/// [`a4emu`] with `stdout`.
+///
+/// # Errors
+/// It cannot be started.
+pub fn a4emu_into<S: AsRef<OsStr>>(
+    mut limited: Command,
+    arguments: impl IntoIterator<Item = S>,
+    input: &str,
+    stdout: Stdio,
+) -> io::Result<Ended> {
+    let start = Instant::now();
     let mut stdin = tempfile::tempfile()?;
     stdin.write_all(input.as_bytes())?;
     stdin.rewind()?;
-    limited.arg(env!("CARGO_BIN_EXE_a4emu")).args(arguments).stdin(stdin).stdout(Stdio::null());
+    limited.arg(env!("CARGO_BIN_EXE_a4emu")).args(arguments).stdin(stdin).stdout(stdout);
     let mut child = limited.stderr(Stdio::piped()).spawn()?;
     let mut said = Vec::new();
     child.stderr.take().map_or(Ok(0), |mut stderr| stderr.read_to_end(&mut said))?;
     let used = child.wait4()?;
     Ok(Ended {
         status: used.status,
-        stderr: String::from_utf8_lossy(&said).into_owned(),
+        stderr: text_of(&said),
+        wall: start.elapsed(),
         cpu: used.rusage.utime + used.rusage.stime,
         peak: used.rusage.maxrss,
     })

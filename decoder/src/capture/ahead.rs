@@ -1,9 +1,10 @@
 //! Sections that another thread reads and unpacks while this one works on those before.
 
 use std::io::Read;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use super::{Section, SectionId, Sections};
 use crate::error::CaptureError;
@@ -19,15 +20,22 @@ const OVERHEAD: usize = 64;
 
 /// Bytes of the thread's stack: what it reads it keeps elsewhere.
 const STACK: usize = 1 << 20;
+/// Bytes of empty sections of no kind, one of which is handed over for the reader to see how far the container is.
+const PADDING: u64 = 1 << 20;
+
+/// How often somebody who waits for the next section is asked whether the run is over.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 type Item = Result<Section, CaptureError>;
 
-/// The items of [`Sections`] but the empty ones of no kind, read ahead of whoever takes them. Who takes no more drops it; the
-/// thread ends when what it waits for comes.
+/// The items of [`Sections`], read ahead of whoever takes them. Of empty sections of no kind, which pad a container, one
+/// comes for each megabyte. Who takes no more drops it; the thread ends when what it waits for comes.
 pub struct Ahead {
     batches: Receiver<Batch>,
     at_hand: std::vec::IntoIter<Item>,
     waiting: Arc<Waiting>,
+    /// Whether the run is over: then nothing more comes.
+    is_over: Box<dyn Fn() -> bool + Send>,
 }
 
 struct Batch {
@@ -50,19 +58,42 @@ struct State {
 }
 
 impl Ahead {
-    /// Begins to read.
-    pub fn new<R: Read + Send + 'static>(sections: Sections<R>) -> Self {
+    /// Begins to read a capture, raw or gzip, from `reader`. While nothing comes `is_over` is asked every 50 ms; when it
+    /// says yes, the capture ends there.
+    ///
+    /// # Errors
+    /// The first bytes cannot be read.
+    pub fn new<R: Read + Send + 'static>(
+        reader: R,
+        is_over: impl Fn() -> bool + Send + 'static,
+    ) -> Result<Self, CaptureError> {
         let (sender, batches) = channel();
+        let (opened, opening) = channel();
         let waiting = Arc::new(Waiting::default());
-        let (room, refused) = (waiting.clone(), sender.clone());
+        let room = waiting.clone();
         let thread = thread::Builder::new().name("a4emu-reader".into()).stack_size(STACK);
-        // Where there can be no thread there are no sections either, and the error is said in their place.
-        if let Err(source) = thread.spawn(move || read(sections, &sender, &room)) {
-            // It is taken: the receiver is below.
-            let _ =
-                refused.send(Batch { items: vec![Err(CaptureError::Io { offset: 0, source })], bytes: 0 });
+        let started = thread.spawn(move || match Sections::new(reader) {
+            Ok(sections) if opened.send(Ok(())).is_ok() => read(sections, &sender, &room),
+            Ok(_) => {}
+            Err(error) => drop(opened.send(Err(error))),
+        });
+        started.map_err(|source| CaptureError::Io { offset: 0, source })?;
+        let at_hand = Vec::new().into_iter();
+        match receive(&opening, &is_over) {
+            Some(Err(error)) => Err(error),
+            Some(Ok(())) | None => Ok(Self { batches, at_hand, waiting, is_over: Box::new(is_over) }),
         }
-        Self { batches, at_hand: Vec::new().into_iter(), waiting }
+    }
+}
+
+/// What comes next, unless nothing does or the run is over before.
+fn receive<T>(from: &Receiver<T>, is_over: &dyn Fn() -> bool) -> Option<T> {
+    loop {
+        match from.recv_timeout(PATIENCE) {
+            Ok(received) => return Some(received),
+            Err(RecvTimeoutError::Timeout) if !is_over() => {}
+            Err(_) => return None,
+        }
     }
 }
 
@@ -74,7 +105,7 @@ impl Iterator for Ahead {
             if let Some(item) = self.at_hand.next() {
                 return Some(item);
             }
-            let Batch { items, bytes } = self.batches.recv().ok()?;
+            let Batch { items, bytes } = receive(&self.batches, &*self.is_over)?;
             self.waiting.state().bytes -= bytes;
             self.waiting.changed.notify_all();
             self.at_hand = items.into_iter();
@@ -104,18 +135,39 @@ impl Waiting {
     }
 }
 
-/// Whether it is nothing: a gigabyte of zeros is a hundred million of them.
-fn is_padding(item: &Item) -> bool {
-    item.as_ref().is_ok_and(|section| section.id == SectionId::NONE && section.payload.is_empty())
+/// Passes over sections that are nothing: a gigabyte of zeros is a hundred million of them.
+#[derive(Default)]
+struct Padding {
+    /// Where in the container the next one is let through.
+    next: u64,
 }
 
-fn read<R: Read>(sections: Sections<R>, sender: &Sender<Batch>, waiting: &Waiting) {
+impl Padding {
+    /// Whether `item` is nothing, and whether it is left out.
+    fn sees(&mut self, item: &Item) -> [bool; 2] {
+        let Ok(section) = item else { return [false; 2] };
+        let is_padding = section.id == SectionId::NONE && section.payload.is_empty();
+        let is_out = is_padding && section.offset < self.next.max(PADDING);
+        if is_padding && !is_out {
+            self.next = section.offset + PADDING;
+        }
+        [is_padding, is_out]
+    }
+}
+
+fn read<R: Read>(mut sections: Sections<R>, sender: &Sender<Batch>, waiting: &Waiting) {
     let mut batch = Batch { items: Vec::new(), bytes: 0 };
+    let mut padding = Padding::default();
     let hand_over = |batch: Batch| waiting.enter(batch.bytes) && sender.send(batch).is_ok();
-    for item in sections.filter(|item| !is_padding(item)) {
+    while let Some(item) = sections.next() {
+        let [is_padding, is_left_out] = padding.sees(&item);
+        if is_left_out {
+            sections.pass_padding();
+            continue;
+        }
         batch.bytes += OVERHEAD + item.as_ref().map_or(0, |section| section.payload.len());
         batch.items.push(item);
-        if batch.bytes >= BATCH {
+        if batch.bytes >= BATCH || is_padding {
             let full = std::mem::replace(&mut batch, Batch { items: Vec::new(), bytes: 0 });
             if !hand_over(full) {
                 return;
@@ -158,8 +210,8 @@ mod tests {
 
     fn ahead(count: usize) -> (Ahead, Arc<AtomicUsize>) {
         let made = Arc::new(AtomicUsize::new(0));
-        let sections = Sections::new(Endless { count, at: 0, made: made.clone() });
-        (Ahead::new(sections.expect("it can be read")), made)
+        let ahead = Ahead::new(Endless { count, at: 0, made: made.clone() }, || false);
+        (ahead.expect("it can be read"), made)
     }
 
     #[test]
@@ -173,9 +225,41 @@ mod tests {
         let section =
             |id: u32, bytes: &[u8]| [&id.to_le_bytes(), &(bytes.len() as u32).to_le_bytes(), bytes].concat();
         let capture = [section(0, &[]), section(1, &[]), section(0, &[]), section(0, &[7])].concat();
-        let sections = Sections::new(std::io::Cursor::new(capture)).expect("it can be read");
-        let offsets: Vec<u64> = Ahead::new(sections).map(|item| item.expect("a section").offset).collect();
+        let sections = Ahead::new(std::io::Cursor::new(capture), || false).expect("it can be read");
+        let offsets: Vec<u64> = sections.map(|item| item.expect("a section").offset).collect();
         assert_eq!(offsets, [8, 24]);
+    }
+
+    /// Whoever counts what is read sees that a container without end goes on: zeros, markers, what follows damage.
+    #[test]
+    fn whatever_a_container_is_filled_with_one_section_comes_for_each_megabyte() {
+        let damaged = [[1, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]].concat();
+        for (start, filled) in [(Vec::new(), 0), (Vec::new(), 0xff), (damaged, 7)] {
+            let reader = std::io::Cursor::new(start).chain(std::io::repeat(filled));
+            let sections = Ahead::new(reader, || false).expect("it can be read");
+            let offsets: Vec<u64> = sections.filter_map(|item| Some(item.ok()?.offset)).take(20).collect();
+            let steps = offsets.windows(2).map(|pair| pair[1] - pair[0]);
+            assert!(steps.max().is_some_and(|most| most < 3 * PADDING), "{filled}: {offsets:?}");
+        }
+    }
+
+    /// A reader from which nothing comes, such as an idle pipe.
+    struct Silent;
+
+    impl Read for Silent {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            loop {
+                thread::park();
+            }
+        }
+    }
+
+    #[test]
+    fn who_waits_for_what_never_comes_is_let_go_when_the_run_is_over() {
+        let mut sections = Ahead::new(Silent, || true).expect("nothing is wrong with it");
+        assert!(sections.next().is_none());
+        let begun = std::io::Cursor::new([1, 0, 0, 0, 0, 0, 0, 0]).chain(Silent);
+        assert!(Ahead::new(begun, || true).expect("it can be read").next().is_none());
     }
 
     #[test]
@@ -187,7 +271,7 @@ mod tests {
             let mut last = 0;
             while last != made.load(Ordering::Relaxed) || last == 0 {
                 last = made.load(Ordering::Relaxed);
-                thread::sleep(std::time::Duration::from_millis(300));
+                thread::sleep(Duration::from_millis(300));
             }
             last
         };

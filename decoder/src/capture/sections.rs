@@ -55,7 +55,13 @@ impl<R: Read> Source<R> {
     }
 }
 
+/// Bytes that hold no section, behind which an empty one of no kind says that the reader goes on.
+const PASSED: u64 = 1 << 20;
+
 /// The sections of a capture, in file order.
+///
+/// For each megabyte of markers, or of what follows damage, comes an empty section of no kind: there may be no end of
+/// them.
 ///
 /// An error is an item like a section: after [`CaptureError::BadSize`] the
 /// reader looks for the next marker and goes on; of a cut-off payload the
@@ -76,8 +82,8 @@ enum Then {
     First,
     /// With the next header.
     Next,
-    /// With the next marker.
-    Resync,
+    /// With the next marker: the last 16 bytes, the latest on top.
+    Resync(u128),
     /// Not at all.
     End,
 }
@@ -86,7 +92,7 @@ impl Then {
     fn after(result: &Result<Option<Section>, CaptureError>) -> Self {
         match result {
             Ok(Some(_)) | Err(CaptureError::TooLarge { .. }) => Self::Next,
-            Err(CaptureError::BadSize { .. }) => Self::Resync,
+            Err(CaptureError::BadSize { .. }) => Self::Resync(0),
             Ok(None) | Err(_) => Self::End,
         }
     }
@@ -105,6 +111,17 @@ impl<R: Read> Sections<R> {
     /// Unpacked bytes consumed so far.
     pub fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// Passes over the empty sections of no kind that come next, as far as they are buffered.
+    pub(super) fn pass_padding(&mut self) {
+        let source = self.source.buffered();
+        if let (Then::Next, Ok(buffer)) = (self.then, source.fill_buf()) {
+            let words = buffer.as_chunks::<HEADER>().0.iter();
+            let bytes = HEADER * words.take_while(|word| **word == [0; HEADER]).count();
+            source.consume(bytes);
+            self.offset += bytes as u64;
+        }
     }
 
     /// The next bytes of a header, as many as there are: from what is buffered if it is all
@@ -131,13 +148,19 @@ impl<R: Read> Sections<R> {
         read.map(drop).map_err(|error| self.source.error(self.offset, error))
     }
 
-    /// The next header after any markers: offset, id, size. `None` at the end of the capture.
+    /// The next header after any markers: offset, id, size; that of an empty section behind many markers. `None` at the
+    /// end of the capture.
     fn next_header(&mut self) -> Result<Option<(u64, u32, u32)>, CaptureError> {
+        let start = self.offset;
         loop {
             let offset = self.offset;
             let (bytes, got) = self.read_header()?;
             match header(&bytes[..got]) {
-                _ if bytes == MARKER && got == HEADER => {}
+                _ if bytes == MARKER && got == HEADER => {
+                    if self.offset - start >= PASSED {
+                        return Ok(Some((offset, SectionId::NONE.to_bits(), 0)));
+                    }
+                }
                 Ok((_, (id, size))) => return Ok(Some((offset, id, size))),
                 Err(_) if got == 0 => return Ok(None),
                 Err(_) => return Err(CaptureError::ShortHeader { offset, got }),
@@ -208,24 +231,39 @@ impl<R: Read> Sections<R> {
     }
 
     /// After damage: runs on to the next marker that a plausible header follows.
-    fn resync(&mut self) -> Result<Option<Section>, CaptureError> {
-        let mut window = Vec::with_capacity(2 * HEADER);
-        self.read_upto(2 * HEADER, &mut window)?;
-        while window.len() == 2 * HEADER {
-            if let Some((id, size)) = after_marker(&window).filter(|(_, size)| *size <= self.max_payload) {
+    fn resync(&mut self, mut window: u128) -> Result<Option<Section>, CaptureError> {
+        let start = self.offset;
+        while self.offset - start < PASSED {
+            let bytes = self.source.buffered().fill_buf();
+            let (passed, found) = match bytes {
+                Ok([]) => return Ok(None),
+                Ok(bytes) => marker(&mut window, bytes, self.max_payload),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.source.error(self.offset, error)),
+            };
+            self.source.buffered().consume(passed);
+            self.offset += passed as u64;
+            if let Some((id, size)) = found {
+                self.then = Then::Next;
                 return self.section(self.offset - HEADER as u64, id, size);
             }
-            window.remove(0);
-            self.read_upto(1, &mut window)?;
         }
-        Ok(None)
+        self.then = Then::Resync(window);
+        Ok(Some(Section { offset: self.offset, id: SectionId::NONE, payload: Vec::new() }))
     }
 }
 
-/// The id and size behind a marker, if the id is one that a recorder writes.
-fn after_marker(window: &[u8]) -> Option<(u32, u32)> {
-    let (_, (id, size)) = header(window.strip_prefix(&MARKER)?).ok()?;
-    (id <= SectionId::CHIP_ID.to_bits()).then_some((id, size))
+/// Shifts `bytes` through `window` to behind the first marker that a header follows as a recorder writes it, of a payload
+/// of at most `max_payload` bytes: how many bytes, and the header's id and size.
+fn marker(window: &mut u128, bytes: &[u8], max_payload: u32) -> (usize, Option<(u32, u32)>) {
+    for (at, byte) in bytes.iter().enumerate() {
+        *window = *window >> 8 | u128::from(*byte) << 120;
+        let (id, size) = ((*window >> 64) as u32, (*window >> 96) as u32);
+        if *window as u64 == u64::MAX && id <= SectionId::CHIP_ID.to_bits() && size <= max_payload {
+            return (at + 1, Some((id, size)));
+        }
+    }
+    (bytes.len(), None)
 }
 
 impl<R: Read> Iterator for Sections<R> {
@@ -238,7 +276,10 @@ impl<R: Read> Iterator for Sections<R> {
         }
         let result = match self.then {
             Then::First | Then::Next => self.next_section(),
-            Then::Resync => self.resync(),
+            Then::Resync(window) => {
+                self.then = Then::End;
+                return self.resync(window).transpose();
+            }
             Then::End => return None,
         };
         self.then = Then::after(&result);

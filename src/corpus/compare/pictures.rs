@@ -1,12 +1,13 @@
 //! Two pictures of a surface, and their difference.
 
-use std::fs;
+use std::fs::File;
 use std::path::Path;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 
 use crate::corpus::log;
 use crate::corpus::row::{Played, Row, Surface};
+use crate::folders::read_bytes;
 use crate::inspect::canvas::Image;
 use crate::picture::Kind;
 
@@ -50,10 +51,7 @@ impl Kept {
     /// It is damaged or too large.
     pub fn read(folder: &Path, hash: &str) -> anyhow::Result<Option<Self>> {
         let Some(path) = log::picture(folder, hash) else { return Ok(None) };
-        let kept = || {
-            ensure!(fs::metadata(&path)?.len() <= MAX_BYTES as u64, "it is too large");
-            Self::decode(fs::read(&path)?)
-        };
+        let kept = || Self::decode(read_bytes(File::open(&path)?, MAX_BYTES as u64)?);
         kept().with_context(|| format!("cannot read {}", path.display())).map(Some)
     }
 

@@ -309,7 +309,9 @@ fn fragments_looked_at(
     let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
     let Primitives { vertices, primitives, bounds, .. } = &made;
     let count = match chosen {
-        WhichWarp::Warp(_) => Visible::of(bounds, area).map_or(0, |visible| affordable(gpu, bounds, visible)),
+        WhichWarp::Warp(_) => {
+            Visible::of(bounds, area).map_or(0, |visible| affordable(gpu, &state.targets, bounds, visible))
+        }
         WhichWarp::Pixel { .. } => {
             charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
             primitives.len()

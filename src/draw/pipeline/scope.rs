@@ -46,11 +46,19 @@ pub fn drawable(gpu: &Gpu, state: &DrawState, surfaces: &[Surface]) -> Rect {
     state.targets.scissor.intersect(reachable(surfaces, gpu.chip.gmem_bytes(), &gpu.mem))
 }
 
-/// How many of the primitives with these `bounds`, of which so much is visible, the budget pays for, which it does.
-pub fn affordable(gpu: &mut Gpu, bounds: &[Rect], Visible { area, pixels, .. }: Visible) -> usize {
+/// How many of the primitives with these `bounds`, of which so much of `targets` is visible, the budget pays for, which it
+/// does.
+pub fn affordable(
+    gpu: &mut Gpu,
+    targets: &Targets,
+    bounds: &[Rect],
+    Visible { area, pixels, .. }: Visible,
+) -> usize {
+    let price = targets.pixel_price();
+    let pixels = pixels.saturating_mul(price);
     if gpu.budget.affords(Work::Pixel, pixels) && gpu.budget.take(Work::Pixel, pixels) {
         return bounds.len();
     }
-    let touched = bounds.iter().map(|bounds| bounds.intersect(area).area());
+    let touched = bounds.iter().map(|bounds| bounds.intersect(area).area() * price);
     touched.take_while(|pixels| gpu.budget.take(Work::Pixel, *pixels)).count()
 }

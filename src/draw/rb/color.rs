@@ -72,7 +72,17 @@ pub struct ColorTarget {
     pub dither: Option<Dither>,
 }
 
+/// Dwords that are stored as they are in the time that it takes to blend one.
+const BLENDED: u64 = 6;
+
 impl ColorTarget {
+    /// How many plain dwords a pixel of it takes as long as: one that is blended is read and decoded as well.
+    pub fn dwords(&self) -> u64 {
+        let dwords = u64::from(self.codec.bytes().div_ceil(4));
+        let is_plain = self.blend.is_none() && self.rop.is_none();
+        dwords * if is_plain { 1 } else { BLENDED }
+    }
+
     /// Whether all of a pixel becomes its colour, blended or not.
     fn is_whole(&self) -> bool {
         self.rop.is_none() && self.writable == self.codec.all_bits()

@@ -70,7 +70,7 @@ impl Surfaces {
     }
 
     /// All surfaces, last written last.
-    pub fn iter(&self) -> impl Iterator<Item = &Written> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Written> {
         self.list.iter()
     }
 

@@ -70,6 +70,13 @@ pub enum TestOrder {
 }
 
 impl Targets {
+    /// What a pixel that a primitive may cover costs, in those that have one plain colour of a dword.
+    pub fn pixel_price(&self) -> u64 {
+        let colors: u64 = self.color.iter().map(ColorTarget::dwords).sum();
+        let depth = u64::from(self.depth.is_some());
+        (colors + depth).max(1) * self.samples.count() as u64
+    }
+
     /// How compiled code makes pixels of the colour, if there is one alone, and their surface. What comes between shader and
     /// pixels may leave some of them out, by the colour's alpha or by a depth that is not the shader's.
     pub fn finish(&self) -> Option<(Finish, usize)> {

@@ -8,6 +8,7 @@ use super::buffer::Buffer;
 use super::programs::{Loaded, Programs};
 use super::spare::SpareWarps;
 use super::state::{CodePlace, StageState, code, constants, has_constants};
+use crate::budget::Work;
 use crate::draw::tpl1::TextureBank;
 use crate::draw::tpl1::state::textures;
 use crate::draw::vertices::SpareLists;
@@ -39,6 +40,8 @@ pub struct KeptStage {
     spares: Vec<(Arc<Program>, SpareWarps)>,
     /// What draws with any program have left.
     lists: SpareLists,
+    /// How often the cache of programs had started over.
+    restarts: u64,
 }
 
 /// A state that was given.
@@ -77,6 +80,12 @@ impl KeptStage {
         slot: usize,
     ) -> Result<Arc<StageState>, NoStage> {
         let place = CodePlace::of(gpu, stage);
+        if self.restarts != programs.restarts {
+            self.restarts = programs.restarts;
+            self.programs.clear();
+            self.states = BySlot::default();
+            self.spares.clear();
+        }
         // Draws that wait share all of this, with other threads: nothing is shared once more for looking at it.
         let read;
         let (program, summary, time) = match Known::find(&self.states, [self.last, slot], place, &gpu.mem) {
@@ -195,7 +204,10 @@ fn program(
         return Ok((loaded.clone(), *time));
     }
     let words = code(gpu, stage).map_err(NoStage::Missing)?;
+    let before = programs.lowered_so_far;
     let loaded = programs.get(stage, &words).map_err(NoStage::Fault)?;
+    gpu.budget.owe(Work::Copy16, words.len() as u64);
+    gpu.budget.owe(Work::Lowering, programs.lowered_so_far - before);
     let now = gpu.mem.now();
     if place.is_known(&gpu.mem) {
         if known.len() >= MAX_PLACES {

@@ -13,10 +13,10 @@ use std::ops::Range;
 
 use super::environment::StageEnvironment;
 use super::log::ShaderLog;
-use super::memory::{GpuMemory, ShaderMemory, price_of_texels};
+use super::memory::{GpuMemory, ShaderMemory, most_for_texels};
 use super::state::StageState;
 use crate::budget::{Budget, Ends, Work};
-use crate::draw::tpl1::BoundBank;
+use crate::draw::tpl1::{BoundBank, TextureBank};
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
 use crate::parallel::{self, Helpers};
@@ -168,7 +168,7 @@ impl<'a> Worker<'a> {
         enter: impl FnOnce(&mut [Warp]),
     ) -> Together {
         let count = live.len();
-        if self.memory.left() <= count as u64 * price(toll)
+        if self.memory.left() <= (count as u64).saturating_mul(price(toll, &self.stage.textures))
             || self.ends.as_ref().is_some_and(Ends::are_reached)
         {
             return Together::Not;
@@ -358,10 +358,10 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Units that a warp of this toll costs.
-fn price(Toll { instructions, requests, .. }: Toll) -> u64 {
+/// Units that a warp of this toll costs at most, with these textures.
+fn price(Toll { instructions, requests, .. }: Toll, textures: &TextureBank) -> u64 {
     let warp = Work::Warp.price().saturating_add(instructions * Work::WarpInstruction.price());
-    warp.saturating_add(price_of_texels(requests))
+    warp.saturating_add(most_for_texels(requests, textures))
 }
 
 /// One of several workers: whenever it goes, it leaves its warp to the next.
@@ -697,7 +697,7 @@ mod tests {
         }
         let toll = stage.program.routine().and_then(Routine::toll).expect("it goes straight on");
         assert_eq!(toll.requests, 0);
-        let cost = 4 * price(toll);
+        let cost = 4 * price(toll, &stage.textures);
         let (work, ran, found) = side_by_side_for(&stage, cost + 1);
         assert!(ran && work.warps == 4 && work.units() == cost);
         let (alone, ran, found_alone) = side_by_side_for(&stage, cost);

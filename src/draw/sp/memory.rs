@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::budget::Work;
+use crate::draw::vfd::fetch::Fetched;
 use crate::fault::{Client, Miss};
 use crate::memory::Memory;
 use crate::shader::jit::Texels;
@@ -14,7 +15,7 @@ use crate::shader::{
 use super::buffer::Buffer;
 use super::log::{OutsideInputs, ShaderLog, ShaderWork};
 use super::state::StageState;
-use crate::draw::tpl1::{BoundBank, ForCode};
+use crate::draw::tpl1::{Answered, BoundBank, FILTERED, ForCode, TextureBank};
 
 /// Bytes of work-group memory that a shader can have.
 const GROUP_BYTES: usize = 64 << 10;
@@ -22,12 +23,19 @@ const GROUP_BYTES: usize = 64 << 10;
 const PRIVATE_BYTES: usize = 16 << 10;
 /// Accesses that one which finds nothing is charged for besides: it has to be noted.
 const MISS: u64 = 16;
-/// Texels that a texture request is charged for, a lane: those of a bilinear filter.
-const TEXELS_PER_LANE: u64 = 4;
+/// Texels of compressed blocks that a request decodes in a lane at most: two levels, the eight corners of a volume, the
+/// largest blocks.
+const MOST_DECODED: u64 = 2 * 8 * 12 * 12;
 
-/// Units that so many requests for texels of a whole warp cost.
-pub(super) fn price_of_texels(requests: u64) -> u64 {
-    requests.saturating_mul(LANES as u64 * TEXELS_PER_LANE * Work::Texel.price())
+/// Units that so many requests for texels of a whole warp cost, of textures that are not compressed.
+fn price_of_texels(requests: u64) -> u64 {
+    requests.saturating_mul(LANES as u64 * FILTERED * Work::Texel.price())
+}
+
+/// Units that so many requests for texels of a whole warp cost at most, with the textures of a stage.
+pub(super) fn most_for_texels(requests: u64, textures: &TextureBank) -> u64 {
+    let decoded = requests.saturating_mul(LANES as u64 * MOST_DECODED * Work::Texel.price());
+    price_of_texels(requests).saturating_add(if textures.is_compressed() { decoded } else { 0 })
 }
 
 /// Warps of a job from which on it pays to find out whether code can read textures itself.
@@ -155,12 +163,17 @@ impl<'a> ShaderMemory<'a> {
     /// Charges what a texture request of so many lanes reads.
     #[inline]
     fn spend_texels(&mut self, lanes: u64) {
-        let texels = TEXELS_PER_LANE * lanes;
+        let texels = FILTERED * lanes;
         self.spend(Work::Texel, texels, |work| &mut work.texels);
     }
 
     fn spend_accesses(&mut self, count: u64) {
         self.spend(Work::LaneAccess, count, |work| &mut work.accesses);
+    }
+
+    /// Charges what it took to fetch an attribute.
+    pub fn spend_fetch(&mut self, Fetched { apart, missing }: Fetched) {
+        self.spend_accesses(apart + MISS * missing);
     }
 
     /// Charges so many blocks of 16 bytes that were cleared.
@@ -174,10 +187,12 @@ impl<'a> ShaderMemory<'a> {
             return out.fill(Lanes::ZERO);
         }
         self.spend_texels(mask.count_ones().into());
-        self.used_textures |= match &self.gpu {
+        let Answered { used, more } = match &self.gpu {
             GpuMemory::ReadOnly(_, bound) => bound.sample(request, mask, out),
             gpu => self.stage.textures.sample(gpu.get(), request, mask, out),
         };
+        self.used_textures |= used;
+        self.spend(Work::Texel, more, |work| &mut work.texels);
     }
 
     /// The same of a common request, if it can be had sooner. What is in `out` in other lanes is lost.

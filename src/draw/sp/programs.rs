@@ -14,6 +14,12 @@ pub struct Programs {
     lowered: HashMap<Vec<u64>, Loaded>,
     /// Those of hull shaders, in which (ss) can mean more.
     hull: HashMap<Vec<u64>, Loaded>,
+    /// Instructions of all that are kept.
+    kept: usize,
+    /// Instructions that were lowered so far.
+    pub lowered_so_far: u64,
+    /// How often the cache has started over: whoever keeps programs of it lets them go then.
+    pub restarts: u64,
     /// What they are watched for.
     pub watched: Watched,
     /// Which of them are compiled.
@@ -44,6 +50,9 @@ pub struct Loaded {
 /// Programs kept before the cache starts over.
 const MAX_PROGRAMS: usize = 4096;
 
+/// Instructions of theirs, each of which takes some hundreds of bytes.
+const MAX_INSTRUCTIONS: usize = 1 << 19;
+
 impl Programs {
     /// Programs that have machine code: their words, and how a file of them is called.
     pub fn compiled(&self) -> impl Iterator<Item = (&[u64], &Program, &'static str)> {
@@ -72,9 +81,15 @@ impl Programs {
         };
         let program = lower(words);
         let program = program.map_err(|error| Fault::Shader(error.to_string()))?;
-        if known.len() >= MAX_PROGRAMS {
-            known.clear();
+        self.kept += words.len();
+        self.lowered_so_far += words.len() as u64;
+        if known.len() >= MAX_PROGRAMS || self.kept > MAX_INSTRUCTIONS {
+            self.lowered.clear();
+            self.hull.clear();
+            self.kept = words.len();
+            self.restarts += 1;
         }
+        let known = if stage == Stage::HS { &mut self.hull } else { &mut self.lowered };
         let loaded = Loaded { summary: program.summary(), program: Arc::new(program) };
         known.insert(words.to_vec(), loaded.clone());
         Ok(loaded)

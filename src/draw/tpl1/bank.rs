@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use a4emu_decoder::guesses::Guess;
 
-use super::descriptor::{Bytes, Texture, TextureError};
+use super::descriptor::{self, Bytes, Texture, TextureError};
 use super::guesses;
 use super::nearest::ByteTexels;
 use super::planar::Planar;
@@ -15,7 +15,13 @@ use crate::fault::{Client, Miss};
 use crate::gpu::Model;
 use crate::memory::Memory;
 use crate::shader::jit::Texels;
-use crate::shader::{Lanes, Mask, Plain, Program, Query, Sample, Slots, lanes_of};
+use crate::shader::{LANES, Lanes, Mask, Plain, Program, Query, Sample, Slots, lanes_of};
+
+/// Texels that a filter reads in a lane.
+pub const FILTERED: u64 = 4;
+
+/// Bytes that are copied in the time that it takes to read a texel.
+const COPIED_PER_TEXEL: u64 = 64;
 
 /// Texture slots that a bank keeps apart when it says which were used.
 const SLOTS: usize = 128;
@@ -67,6 +73,16 @@ struct Slot<'a> {
 /// Texture slots that a request read, one bit each; merge with `|`. Hand the
 /// sum of a draw to [`BoundBank::problems`].
 pub type Used = u128;
+
+/// What it took to answer a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answered {
+    /// Textures that were used.
+    pub used: Used,
+    /// Texels that were read besides those of one filter in each lane: lanes that name different textures are answered one
+    /// texture after the other, blocks are decoded as a whole, and what does not lie in one piece is copied before.
+    pub more: u64,
+}
 
 /// What is to be reported about the textures that a draw used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -145,7 +161,7 @@ impl TextureBank {
         request: &Sample<&Lanes>,
         mask: Mask,
         out: &mut [Lanes; 4],
-    ) -> Used {
+    ) -> Answered {
         self.sample_with(request, mask, out, |slot| match self.textures.get(slot) {
             Some(Ok(texture)) => texture.bytes(memory).bytes,
             _ => Cow::Borrowed(&[]),
@@ -182,15 +198,20 @@ impl TextureBank {
         mask: Mask,
         out: &mut [Lanes; 4],
         bytes: impl Fn(usize) -> Cow<'m, [u8]>,
-    ) -> Used {
-        each_pair(&request.slots, mask, |sampler, slot, mask| {
+    ) -> Answered {
+        let (mut more, mut pairs) = (0, 0);
+        let used = each_pair(&request.slots, mask, |sampler, slot, mask| {
+            pairs += 1;
             if mask == Mask::MAX {
-                return self.answer(sampler, slot, request, &bytes, out);
+                more += self.answer(sampler, slot, request, &bytes, out);
+                return;
             }
             let mut answer = [Lanes::ZERO; 4];
-            self.answer(sampler, slot, request, &bytes, &mut answer);
+            more += self.answer(sampler, slot, request, &bytes, &mut answer);
             merge(out, &answer, mask);
-        })
+        });
+        let again: u64 = FILTERED * LANES as u64 * u64::saturating_sub(pairs, 1);
+        Answered { used, more: more + again }
     }
 
     fn answer<'m>(
@@ -200,18 +221,32 @@ impl TextureBank {
         request: &Sample<&Lanes>,
         bytes: &impl Fn(usize) -> Cow<'m, [u8]>,
         out: &mut [Lanes; 4],
-    ) {
+    ) -> u64 {
         let sampler = self.samplers.get(sampler as usize).unwrap_or(&self.unset);
-        match self.texture(slot) {
-            Some(texture) => Unit { texture, sampler, bytes: &bytes(slot as usize) }.sample(request, out),
-            None => *out = [Lanes::ZERO; 4],
+        let Some(texture) = self.texture(slot) else {
+            *out = [Lanes::ZERO; 4];
+            return 0;
+        };
+        let bytes = bytes(slot as usize);
+        let decoded = Unit { texture, sampler, bytes: &bytes }.sample(request, out);
+        match bytes {
+            Cow::Borrowed(_) => decoded,
+            Cow::Owned(copy) => decoded + copy.len() as u64 / COPIED_PER_TEXEL,
         }
+    }
+
+    /// Whether any of its textures is compressed: what a request then costs is not known before.
+    pub fn is_compressed(&self) -> bool {
+        self.textures
+            .iter()
+            .flatten()
+            .any(|texture| matches!(texture.texels, descriptor::Texels::Block { .. }))
     }
 }
 
 impl<'a> BoundBank<'a> {
     /// Answers a texture request in the lanes of its mask.
-    pub fn sample(&self, request: &Sample<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Used {
+    pub fn sample(&self, request: &Sample<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Answered {
         self.bank.sample_with(request, mask, out, |slot| {
             Cow::Borrowed(self.bytes(slot).map_or(&[][..], |it| &it.bytes))
         })

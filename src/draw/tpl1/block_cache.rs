@@ -20,12 +20,19 @@ pub(super) struct BlockCache {
     next: usize,
     /// Texels of the kept blocks, one block after the other.
     texels: Vec<[u32; 4]>,
+    /// Texels that were decoded so far.
+    decoded: u64,
 }
 
 impl BlockCache {
     pub fn new(compression: Compression, format: Format, transfer: Transfer, profile: Profile) -> Self {
         let (places, texels) = ([NOWHERE; KEPT], Vec::new());
-        Self { compression, format, transfer, profile, places, next: 0, texels }
+        Self { compression, format, transfer, profile, places, next: 0, texels, decoded: 0 }
+    }
+
+    /// Texels that were decoded so far.
+    pub fn decoded(&self) -> u64 {
+        self.decoded
     }
 
     pub fn block(&self) -> Block {
@@ -52,6 +59,7 @@ impl BlockCache {
         let block = self.block();
         let size = (block.width * block.height) as usize;
         let slot = self.next;
+        self.decoded += size as u64;
         self.texels.resize(KEPT * size, [0; 4]);
         let mut texels = self.texels[slot * size..][..size].iter_mut();
         self.compression.decode(data, self.format.ty, self.transfer, self.profile, |lanes| {

@@ -93,6 +93,11 @@ impl<'a> Fetcher<'a> {
         Self { texels: &texture.texels, arrangement: texture.arrangement, bytes, need, blocks }
     }
 
+    /// Texels that had to be decoded, block by block, so far.
+    pub fn decoded(&self) -> u64 {
+        self.blocks.as_ref().map_or(0, BlockCache::decoded)
+    }
+
     /// Components of `at`, of textures with several samples the first. What is not in memory is 0; a texel that
     /// does not exist gives something: whoever cares looks at [`Images::outside`].
     pub fn texels(&mut self, images: &Images, at: &Texel<'_>, out: &mut Color) {

@@ -39,21 +39,26 @@ struct Place<'a> {
 }
 
 impl Unit<'_> {
-    /// Answers `request` for all lanes; components that are not asked for keep their value.
-    pub fn sample(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
+    /// Answers `request` for all lanes; components that are not asked for keep their value. Gives how many texels of
+    /// compressed blocks were decoded.
+    pub fn sample(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) -> u64 {
         match request.kind {
             SampleKind::Filter => self.filtered(request, out),
             SampleKind::Gather(component) => self.gather(component & 3, request, out),
             SampleKind::Fetch => self.fetch(request, out),
-            SampleKind::QueryLod => self.query_lod(request, out),
+            SampleKind::QueryLod => {
+                self.query_lod(request, out);
+                0
+            }
         }
     }
 
-    fn filtered(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
+    fn filtered(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) -> u64 {
         if let Some(plain) = request.plain()
             && let Some(planar) = Planar::new(self.texture, self.sampler, self.bytes)
         {
-            return planar.answer(&plain, out);
+            planar.answer(&plain, out);
+            return 0;
         }
         let projected = self.project(request);
         let place = self.place(request, projected.as_deref());
@@ -69,6 +74,7 @@ impl Unit<'_> {
             }
         }
         self.finish(&color, request, out);
+        fetcher.decoded()
     }
 
     fn levels_filtered(
@@ -120,7 +126,7 @@ impl Unit<'_> {
         Images::of(&self.texture.levels, index)
     }
 
-    fn gather(&self, component: u8, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
+    fn gather(&self, component: u8, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) -> u64 {
         let projected = self.project(request);
         let place = self.place(request, projected.as_deref());
         let need = 1 << component;
@@ -133,9 +139,10 @@ impl Unit<'_> {
                 self.convert(out, request.number);
             }
         }
+        fetcher.decoded()
     }
 
-    fn fetch(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {
+    fn fetch(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) -> u64 {
         const ORIGIN: Ints = [0; LANES];
         let at = |axis: usize| {
             let coord = request.coords.get(axis).map_or(&ORIGIN, |lanes| integers(lanes));
@@ -166,6 +173,7 @@ impl Unit<'_> {
         // What does not exist is 0 (guess `texel-outside`).
         replace(&mut color, &outside, &[0; 4]);
         self.finish(&color, request, out);
+        fetcher.decoded()
     }
 
     fn query_lod(&self, request: &Sample<&Lanes>, out: &mut [Lanes; 4]) {

@@ -12,6 +12,15 @@ use crate::shader::{LANES, Lanes, Warp};
 use super::indices::VertexJob;
 use super::state::{Attribute, FetchState, Integers, Rate};
 
+/// What it took to fetch an attribute of a warp's vertices, besides what it takes in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fetched {
+    /// Elements that were looked up one by one: their memory is not in one piece, or not there.
+    pub apart: u64,
+    /// Those of them that are missing.
+    pub missing: u64,
+}
+
 /// Fetches one attribute of a warp's vertices into its registers. Elements that do not
 /// lie within the attribute's bytes read as zero.
 pub fn fetch(
@@ -21,7 +30,8 @@ pub fn fetch(
     warp: &mut Warp,
     memory: &Memory,
     missing: &mut Missing,
-) {
+) -> Fetched {
+    let mut fetched = Fetched::default();
     let mut offsets = [u64::MAX; LANES];
     for (offset, job) in offsets.iter_mut().zip(jobs) {
         *offset = u64::from(element(attribute, state, job)) * u64::from(attribute.stride);
@@ -34,7 +44,18 @@ pub fn fetch(
         (Some(bytes), Some(3)) => dwords::<3>(attribute, bytes, offsets),
         (Some(bytes), Some(4)) => dwords::<4>(attribute, bytes, offsets),
         (Some(bytes), _) => decoded(attribute, offsets, |at, len| attribute.codec.load(&bytes[at..][..len])),
-        (None, _) => decoded(attribute, offsets, |at, len| texel(attribute, at as u32, len, memory, missing)),
+        (None, _) => {
+            let mut noted = None;
+            fetched.apart = offsets.len() as u64;
+            let values = decoded(attribute, offsets, |at, len| {
+                let (texel, miss) = texel(attribute, at as u32, len, memory);
+                fetched.missing += u64::from(miss.is_some());
+                join(&mut noted, miss, missing);
+                texel
+            });
+            missing.extend(noted);
+            values
+        }
     };
     if attribute.integer == Integers::Convert && attribute.codec.is_integer() {
         for row in &mut values {
@@ -43,6 +64,19 @@ pub fn fetch(
     }
     for c in (0..4).filter(|c| attribute.write_mask & (1 << c) != 0) {
         *warp.full_mut(attribute.regid + c) = values[c as usize];
+    }
+    fetched
+}
+
+/// Notes a miss together with those before it, if they follow each other: most of a warp's do.
+fn join(noted: &mut Option<Miss>, miss: Option<Miss>, missing: &mut Missing) {
+    let Some(miss) = miss else { return };
+    match noted {
+        Some(before) if before.address.checked_add(before.len) == Some(miss.address) => {
+            before.len += miss.len
+        }
+        Some(before) if *before == miss => {}
+        _ => missing.extend(noted.replace(miss)),
     }
 }
 
@@ -100,14 +134,13 @@ fn decoded(attribute: &Attribute, offsets: &[u64], mut load: impl FnMut(usize, u
     values
 }
 
-/// A texel of an attribute of which parts are missing.
-fn texel(attribute: &Attribute, offset: u32, len: usize, memory: &Memory, missing: &mut Missing) -> u128 {
+/// A texel of an attribute of which parts are missing, and whether it is one of them.
+fn texel(attribute: &Attribute, offset: u32, len: usize, memory: &Memory) -> (u128, Option<Miss>) {
     let mut bytes = [0; 16];
     let address = attribute.address.wrapping_add(offset);
-    if !memory.read(address, &mut bytes[..len]) {
-        missing.note(Miss { client: Client::Vertex, address, len: len as u32 });
-    }
-    attribute.codec.load(&bytes[..len])
+    let is_there = memory.read(address, &mut bytes[..len]);
+    let miss = Miss { client: Client::Vertex, address, len: len as u32 };
+    (attribute.codec.load(&bytes[..len]), (!is_there).then_some(miss))
 }
 
 #[cfg(test)]

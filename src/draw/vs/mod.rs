@@ -103,7 +103,7 @@ impl VertexState {
         memory: &mut Memory,
         budget: &mut Budget,
     ) -> Result<Shaded, Stop> {
-        charge(budget, Work::Vertex, (part.indices.len() * part.instances.len()) as u64)?;
+        self.charge(budget, (part.indices.len() * part.instances.len()) as u64)?;
         let (jobs, list) = jobs(&self.fetch, &part.indices, part.instances.clone());
         let jobs = VertexJobs::Listed(jobs);
         Ok(self.shade_jobs(&jobs, list, None, missing, Access::ReadWrite(memory), budget))
@@ -151,6 +151,12 @@ impl VertexState {
         Shaded { vertices, list, log }
     }
 
+    /// Takes the work of listing and fetching so many vertices.
+    fn charge(&self, budget: &mut Budget, vertices: u64) -> Result<(), Stop> {
+        charge(budget, Work::Vertex, vertices)?;
+        charge(budget, Work::Attribute, vertices.saturating_mul(self.fetch.attributes.len() as u64))
+    }
+
     /// What to shade, and the drawing order in terms of it.
     fn jobs(
         &self,
@@ -162,7 +168,7 @@ impl VertexState {
         let total = u64::from(count) * u64::from(instances);
         let entries = ENTRY.saturating_mul(total);
         must_fit(entries.saturating_add(INDEX * u64::from(count)), format_args!("draw of {total} vertices"))?;
-        charge(budget, Work::Vertex, total)?;
+        self.charge(budget, total)?;
         let (jobs, list) = match (&self.fetch.indices, instances) {
             (IndexSource::Auto, 1) => in_order(count),
             _ => {
@@ -202,7 +208,9 @@ impl VertexState {
     /// Puts what the vertices start with into registers.
     fn enter(&self, jobs: &[VertexJob], warp: &mut Warp, memory: &mut ShaderMemory<'_>) {
         for attribute in &*self.fetch.attributes {
-            fetch(attribute, &self.fetch, jobs, warp, memory.gpu.get(), &mut memory.log.missing);
+            let fetched =
+                fetch(attribute, &self.fetch, jobs, warp, memory.gpu.get(), &mut memory.log.missing);
+            memory.spend_fetch(fetched);
         }
         for (id, value) in [
             (self.fetch.vertex_id, (|job: &VertexJob| job.index) as fn(&VertexJob) -> u32),
@@ -238,6 +246,7 @@ impl VertexState {
                 }
             }
         }
+        worker.retire();
         Ok(Fetched { jobs, values, list })
     }
 

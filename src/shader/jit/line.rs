@@ -4,7 +4,7 @@ use super::super::alu::{self, Alu, Row};
 use super::super::effect::Effect;
 use super::super::environment::{Environment, Refused};
 use super::super::lanes::{ALL, Lanes};
-use super::super::ops::{Op, Plain};
+use super::super::ops::{Op, Plain, Sample, Slots};
 use super::super::program::Program;
 use super::super::run::{Outcome, apply};
 use super::super::warp::{Killed, Warp};
@@ -64,7 +64,10 @@ impl Line {
             }
             line.stretches.push(Stretch { first, last, plain: plain(&step.effect) });
             line.requests = match &step.effect {
-                Effect::Op(Op::Sample(_), _) => line.requests.map(|requests| requests + 1),
+                // What it takes to ask for different textures in each lane is known when they are asked for.
+                Effect::Op(Op::Sample(Sample { slots: Slots::Uniform { .. }, .. }), _) => {
+                    line.requests.map(|requests| requests + 1)
+                }
                 Effect::Continue | Effect::End => line.requests,
                 _ => None,
             };

@@ -135,7 +135,8 @@ pub fn check_unset(scene: &Scene<'_>, programs: &mut Programs, said: &mut Said) 
         stage::delivered(scene.regs, stage).into_iter().for_each(|(reg, _)| unset.remove(reg));
         if !unset.is_empty() {
             let outputs: Regs = outputs.into_iter().map(|(reg, _)| reg).collect();
-            programs.unset(checked, unset, outputs).iter().for_each(|broken| said.add(broken.clone()));
+            let broken = programs.unset(checked, unset, outputs, &scene.gpu.budget);
+            broken.iter().for_each(|broken| said.add(broken.clone()));
         }
     }
 }

@@ -1,6 +1,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
+use crate::draw::tpl1::FILTERED;
 use crate::shader::Question;
 
 fn fetch(scene: &Scene, coords: &[i32], lod: Lod<&Lanes>, number: Number) -> [u32; 4] {
@@ -110,6 +111,8 @@ fn slots_may_differ_between_lanes() {
     let request =
         Sample { kind: SampleKind::Fetch, lod: Lod::Zero, number: Number::Uint, slots, ..request(&coords) };
     let mut out = [Lanes::splat(5); 4];
-    assert_eq!(bank.bind(&memory).sample(&request, ALL, &mut out), 0b111);
+    let answered = bank.bind(&memory).sample(&request, ALL, &mut out);
+    assert_eq!(answered.used, 0b111);
+    assert_eq!(answered.more, 2 * FILTERED * LANES as u64, "three textures are asked one after the other");
     assert_eq!(out[0][..6], [4, 0, 0, 4, 0, 0]);
 }

@@ -203,3 +203,19 @@ fn compressed_blocks_are_found_and_blended() {
     assert_eq!(scene.at(&[0.6, 0.1]), [0.0, 0.0, 1.0, 1.0]);
     assert_eq!(scene.linear().at(&[0.5, 0.5]), [0.5, 0.0, 0.5, 1.0]);
 }
+
+/// A request pays for each block that it decodes, as a whole; of plain texels for no more than a filter's.
+#[test]
+fn what_is_decoded_is_counted() {
+    let counted = |format, lanes: [f32; 2]| {
+        let scene = Scene { pitch: 32, ..Scene::new(format, 8, 4, 8, vec![7; 256]) };
+        let memory = scene.memory();
+        let bank = scene.bank(&memory);
+        let x = Lanes::from(std::array::from_fn::<f32, LANES, _>(|lane| lanes[lane % 2]));
+        let mut out = [Lanes::ZERO; 4];
+        bank.bind(&memory).sample(&request(&[&x, &Lanes::ZERO]), ALL, &mut out).more
+    };
+    assert_eq!(counted(TexFmt::TFMT4_DXT1, [0.1, 0.1]), 4 * 4);
+    assert_eq!(counted(TexFmt::TFMT4_DXT1, [0.1, 0.9]), 2 * 4 * 4);
+    assert_eq!(counted(TexFmt::TFMT4_16_16_16_16_FLOAT, [0.1, 0.9]), 0);
+}

@@ -107,7 +107,7 @@ fn what_cannot_be_sampled_is_reported_when_used() {
     let bound = bank.bind(&memory);
     let x = Lanes::ZERO;
     let mut out = [Lanes::splat(9); 4];
-    let used = bound.sample(&request(&[&x, &x]), ALL, &mut out);
+    let used = bound.sample(&request(&[&x, &x]), ALL, &mut out).used;
     assert_eq!(out, [Lanes::ZERO; 4]);
     let problems = bound.problems(used);
     assert_eq!(problems.unsupported, [(0, TextureError::Samples)]);
@@ -123,7 +123,7 @@ fn missing_texels_are_reported_and_read_as_zero() {
     let bound = bank.bind(&memory);
     let (s, t) = (Lanes::from([0.5; LANES]), Lanes::from([0.9; LANES]));
     let mut out = [Lanes::ZERO; 4];
-    let used = bound.sample(&request(&[&s, &t]), ALL, &mut out);
+    let used = bound.sample(&request(&[&s, &t]), ALL, &mut out).used;
     assert_eq!(by_lane(&out)[0], [0.0, 0.0, 0.0, 1.0]);
     let missing = bound.problems(used).missing;
     assert_eq!((missing[0].client, missing[0].address, missing[0].len), (Client::Texture, BASE, 63 * 32 + 1));

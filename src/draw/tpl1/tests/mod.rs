@@ -150,7 +150,7 @@ impl Scene {
         let memory = self.memory();
         let bank = self.bank(&memory);
         let (mut out, mut through) = ([Lanes::ZERO; 4], [Lanes::ZERO; 4]);
-        assert_eq!(bank.bind(&memory).sample(request, ALL, &mut out), 1);
+        assert_eq!(bank.bind(&memory).sample(request, ALL, &mut out).used, 1);
         bank.sample(&memory, request, ALL, &mut through);
         assert_eq!(out, through);
         out

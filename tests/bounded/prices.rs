@@ -1,0 +1,265 @@
+//! What a unit of work takes, for each kind of work: `scripts/prices`.
+//!
+//! Each scene asks for one kind of work without end, and is run on one thread with two budgets: the processor time between
+//! them, by their difference, is what a unit takes. All kinds have to take about the same: none more than four times more or
+//! less than their mean.
+
+use std::path::Path;
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use tempfile::TempDir;
+
+use super::command::{a4emu, limits::limited};
+
+/// The two budgets, in units.
+const BUDGETS: [u64; 2] = [1 << 26, (1 << 26) + UNITS];
+
+/// Their difference.
+const UNITS: u64 = 1 << 29;
+
+/// How far a price may be off.
+const MOST: f64 = 4.0;
+
+/// A scene: the kind of work, what is typed with `{capture}` for it, and the source of that.
+struct Scene {
+    kind: &'static str,
+    command: &'static str,
+    source: fn() -> String,
+}
+
+const SCENES: &[Scene] = &[
+    Scene { kind: "bytes of the container", command: "info /dev/zero", source: String::new },
+    Scene { kind: "packets", command: "replay --list-draws {capture}", source: packets },
+    Scene { kind: "register writes", command: "replay --list-draws {capture}", source: writes },
+    Scene { kind: "text of packets", command: "decode {capture}", source: packets },
+    Scene { kind: "text of registers", command: "decode --query * {capture}", source: draws },
+    Scene { kind: "state files", command: "replay --state {out}/a.state {capture}", source: draws },
+    Scene { kind: "draws", command: "replay --threads 1 --png {out}/a.png {capture}", source: draws },
+    Scene { kind: "events", command: "replay --threads 1 --timeline {out}/a.json {capture}", source: draws },
+    Scene { kind: "findings", command: "validate --threads 1 {capture}", source: draws },
+    Scene { kind: "looks", command: "report --threads 1 {capture} -o {out}/a.html", source: draws },
+    Scene { kind: "vertices", command: "info --threads 1 {capture}", source: vertices },
+    Scene { kind: "attributes", command: "info --threads 1 {capture}", source: attributes },
+    Scene { kind: "missing attributes", command: "info --threads 1 {capture}", source: misses },
+    Scene { kind: "pixels", command: "info --threads 1 {capture}", source: pixels },
+    Scene { kind: "blended pixels", command: "info --threads 1 {capture}", source: blended },
+    Scene { kind: "warps", command: "info --threads 1 {capture}", source: warps },
+    Scene { kind: "instructions", command: "info --threads 1 {capture}", source: instructions },
+    Scene { kind: "accesses", command: "info --threads 1 {capture}", source: accesses },
+];
+
+/// The one test: it takes minutes, and means something on a quiet machine only.
+pub fn trial() -> Trial {
+    Trial::test("prices: a unit takes as long whatever it is spent on", all_take_the_same)
+        .with_ignored_flag(true)
+}
+
+fn all_take_the_same() -> Result<(), Failed> {
+    let mut taken = Vec::new();
+    for scene in SCENES {
+        let ns = scene.ns_per_unit()?;
+        println!("{:24} {ns:.3} ns", scene.kind);
+        taken.push((scene.kind, ns));
+    }
+    let mean = (taken.iter().map(|(_, ns)| ns.ln()).sum::<f64>() / taken.len() as f64).exp();
+    println!("{:24} {mean:.3} ns", "mean");
+    let is_off = |ns: f64| ns > mean * MOST || ns < mean / MOST;
+    let off: Vec<_> = taken.into_iter().filter(|(_, ns)| is_off(*ns)).collect();
+    match off.is_empty() {
+        true => Ok(()),
+        false => Err(format!("off by more than {MOST} times from {mean:.3} ns: {off:?}").into()),
+    }
+}
+
+impl Scene {
+    fn ns_per_unit(&self) -> Result<f64, Failed> {
+        let folder = TempDir::new()?;
+        let [source, capture] = ["scene.a4", "scene.rd"].map(|name| folder.path().join(name));
+        std::fs::copy(
+            concat!(env!("CARGO_MANIFEST_DIR"), "/captures/setup.a4i"),
+            folder.path().join("setup.a4i"),
+        )?;
+        std::fs::write(&source, (self.source)())?;
+        if source.metadata()?.len() > 0 {
+            let assembled = a4emu(limited(), [Path::new("asm"), &source, Path::new("-o"), &capture], "")?;
+            if assembled.code()? != 0 {
+                return Err(format!("{}: {}", self.kind, assembled.stderr).into());
+            }
+        }
+        let cpu = |units: u64| -> Result<Duration, Failed> {
+            let command = format!("{} --max-work {units}", self.command);
+            let place = |word: &str| {
+                let word = word.replace("{capture}", &capture.to_string_lossy());
+                word.replace("{out}", &folder.path().to_string_lossy())
+            };
+            let ended = a4emu(limited(), command.split(' ').map(place), "")?;
+            match ended.code()? {
+                4 => Ok(ended.cpu),
+                _ => {
+                    Err(format!("{}: the budget is not used up: {ended}\n{}", self.kind, ended.stderr).into())
+                }
+            }
+        };
+        let [less, more] = [cpu(BUDGETS[0])?, cpu(BUDGETS[1])?];
+        Ok(more.saturating_sub(less).as_nanos() as f64 / UNITS as f64)
+    }
+}
+
+const START: &str = "include \"setup.a4i\"
+gpu_id 420
+const SIZE = 1024
+buffer target size SIZE * SIZE * 4
+buffer corners { f32 -1.0, 1.0, 1.0, -1.0 }
+buffer vs size 128 { shader {
+    mov.f32f32 r0.z, (0.0)
+    mov.f32f32 r0.w, (1.0)
+    end
+} }
+buffer fs size 128 { shader {
+    (rpt3)mov.f32f32 r0.x, (r)c0.x
+    end
+} }
+";
+
+const STATE: &str = "use frame(target, SIZE, SIZE)
+    use program(vs, fs, r0.x, r0.x)
+    load FS.constants { f32 0.2, 0.2, 0.25, 1.0 }
+";
+
+const CORNERS: &str = "use attribute(0, corners, 16, 8, VFMT4_32_32_FLOAT, 2, r0.x)
+    use attributes(1, 2)
+";
+
+/// `body` sixteen million times, behind `state`.
+fn scene(state: &str, body: &str) -> String {
+    let calls =
+        |level: u32| format!("buffer l{level} {{ {} }}\n", format!("call l{} ", level + 1).repeat(16));
+    let levels: String = (1..=6).map(calls).collect();
+    format!(
+        "{START}{levels}buffer l7 {{\n{body}\n}}\nbuffer main {{\n    {state}    call l1\n}}\nsubmit main\n"
+    )
+}
+
+fn draw(primitive: &str, instances: u32, count: u32) -> String {
+    format!(
+        "CP_DRAW_INDX_OFFSET({{ PRIM_TYPE = {primitive} | SOURCE_SELECT = DI_SRC_SEL_AUTO_INDEX | VIS_CULL = \
+         IGNORE_VISIBILITY | INDEX_SIZE = INDEX4_SIZE_32_BIT }}, NUM_INSTANCES = {instances}, NUM_INDICES = {count})\n"
+    )
+}
+
+fn drawn(state: &str, body: &str) -> String {
+    scene(&[STATE, CORNERS, state].concat(), body)
+}
+
+fn packets() -> String {
+    drawn("", &"CP_WAIT_FOR_IDLE\n".repeat(64))
+}
+
+fn writes() -> String {
+    drawn("", &"VFD_FETCH[9].INSTR_0 = 1\n+ VFD_FETCH[9].INSTR_1 = 2\n".repeat(32))
+}
+
+fn draws() -> String {
+    drawn("", &draw("DI_PT_TRILIST", 1, 3).repeat(8))
+}
+
+fn vertices() -> String {
+    drawn("", &draw("DI_PT_POINTLIST", 1, 60_000))
+}
+
+fn pixels() -> String {
+    drawn("", &draw("DI_PT_RECTLIST", 1, 3))
+}
+
+fn blended() -> String {
+    let targets = "for i in 0..8 {
+        RB_MRT[i].CONTROL { ROP_CODE = ROP_COPY | COMPONENT_ENABLE = 0xf | BLEND | BLEND2 }
+        RB_MRT[i].BUF_INFO { COLOR_FORMAT = RB4_R16G16B16A16_FLOAT | COLOR_BUF_PITCH = 4096 }
+        RB_MRT[i].BASE = target
+        RB_MRT[i].BLEND_CONTROL { RGB_SRC_FACTOR = FACTOR_SRC_ALPHA | RGB_DEST_FACTOR = FACTOR_ONE_MINUS_SRC_ALPHA }
+    }
+    RB_RENDER_COMPONENTS { RT0 = 0xf | RT1 = 0xf | RT2 = 0xf | RT3 = 0xf | RT4 = 0xf | RT5 = 0xf | RT6 = 0xf | RT7 = 0xf }
+    SP_FS_OUTPUT_REG { MRT = 8 }
+";
+    drawn(targets, &draw("DI_PT_RECTLIST", 1, 3))
+}
+
+/// 31 attributes of `bytes` each, where `place` says.
+fn fetching(place: &str, bytes: u32) -> String {
+    let state = format!(
+        "for i in 0..31 {{
+        VFD_FETCH[i].INSTR_0 {{ FETCHSIZE = 15 | BUFSTRIDE = 16 | SWITCHNEXT = 1 }}
+        + VFD_FETCH[i].INSTR_1 = {place}
+        + VFD_FETCH[i].INSTR_2 {{ SIZE = {bytes} }}
+        + VFD_FETCH[i].INSTR_3 {{ STEPRATE = 1 }}
+        VFD_DECODE[i].INSTR {{ WRITEMASK = 15 | CONSTFILL | FORMAT = VFMT4_32_32_32_32_FLOAT | REGID = 0 | SHIFTCNT = 16 \
+         | LASTCOMPVALID | SWITCHNEXT = 1 }}
+    }}
+    use attributes(31, 31 * 4)
+"
+    );
+    scene(&[STATE, &state].concat(), &draw("DI_PT_POINTLIST", 4, 60_000))
+}
+
+fn attributes() -> String {
+    fetching("target", 1 << 22)
+}
+
+fn misses() -> String {
+    fetching("0x40000000 + i * 0x100000", 1 << 27)
+}
+
+/// A shader without end: its `body` runs again and again in `groups` groups of 32.
+fn computed(body: &str, groups: u32) -> String {
+    format!(
+        "include \"setup.a4i\"
+gpu_id 420
+buffer data @ 0x20000000 size 65536
+buffer cs size 512 {{ shader {{
+    {body}
+    end
+}} }}
+buffer main {{
+    SP_CS_CTRL_REG0 {{ THREADMODE = MULTI | FULLREGFOOTPRINT = 4 | THREADSIZE = TWO_QUADS }}
+    SP_CS_LENGTH_REG = groups(cs)
+    SP_CS_OBJ_START = cs
+    HLSQ_CS_CONTROL_REG {{ ENABLED | INSTRLENGTH = groups(cs) }}
+    HLSQ_CL_NDRANGE_0 {{ KERNELDIM = 3 | LOCALSIZEX = 31 | LOCALSIZEY = 0 | LOCALSIZEZ = 0 }}
+    HLSQ_CL_CONTROL_0 {{ LOCALIDREGID = r0.x }}
+    load CS.shader from cs
+    CP_EXEC_CS(0, NGROUPS_X = {groups}, NGROUPS_Y = 1, NGROUPS_Z = 1)
+}}
+submit main
+"
+    )
+}
+
+fn warps() -> String {
+    computed("nop", 1 << 24)
+}
+
+fn looping(body: &str) -> String {
+    let around = format!(
+        "mov.u32u32 r1.y, 0
+    mov.u32u32 r1.z, 200000
+    mov.u32u32 r1.x, 0x20000000
+l:
+    {body}
+    add.u r1.y, r1.y, 1
+    (rpt2)nop
+    cmps.u.lt p0.x, r1.y, r1.z
+    (rpt5)nop
+    br p0.x, #l
+"
+    );
+    computed(&around, 1 << 16)
+}
+
+fn instructions() -> String {
+    looping(&"mad.f32 r2.x, r2.y, r2.z, r2.w\n    mul.f r2.w, r2.x, r2.y\n    ".repeat(8))
+}
+
+fn accesses() -> String {
+    looping("ldg.u32 r2.x, g[r1.x], 1")
+}
