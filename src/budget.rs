@@ -114,8 +114,11 @@ pub const BASE: u64 = 1 << 34;
 pub struct Budget {
     left: u64,
     spent: u64,
-    /// Units that observers have spent and that are taken with what is taken next.
+    /// Units that the run has spent and that are taken with what is taken next.
     owed: Cell<u64>,
+    /// Units that observers have spent. They have as much as the run, apart from it: where a run is cut off does not depend
+    /// on who observes it, unless observing takes all of theirs.
+    observed: Cell<u64>,
     /// Bytes that may still be kept of what the run shows.
     room: Cell<u64>,
     /// Something would have taken more.
@@ -203,6 +206,7 @@ impl Budget {
             left: units,
             spent: 0,
             owed: Cell::new(0),
+            observed: Cell::new(0),
             room: Cell::new(u64::MAX),
             full: Cell::new(false),
             growth: Growth::Grows,
@@ -283,18 +287,27 @@ impl Budget {
         true
     }
 
-    /// Charges `count` of `work` that somebody who only watches has done: it is taken with what is taken next.
+    /// Charges `count` of `work` that the run has done: it is taken with what is taken next.
     pub fn owe(&self, work: Work, count: u64) {
         let units = count.saturating_mul(work.price());
         self.owed.set(self.owed.get().saturating_add(units));
     }
 
-    /// Takes what is owed.
+    /// Charges `count` of `work` that an observer has done, to what observers may do.
+    pub fn observe(&self, work: Work, count: u64) {
+        let units = count.saturating_mul(work.price());
+        self.observed.set(self.observed.get().saturating_add(units));
+    }
+
+    /// Takes what is owed, and ends the run where observers have done all that they may.
     #[inline]
     fn pay(&mut self) {
         let owed = self.owed.take();
         self.left = self.left.saturating_sub(owed);
         self.spent = self.spent.saturating_add(owed);
+        if self.observed.get() > self.left.saturating_add(self.spent) {
+            self.cut.get_or_insert(Work::Text16);
+        }
     }
 
     /// Whether `count` of `work` are left.
@@ -331,13 +344,19 @@ impl Budget {
     /// what it may keep, is the same. Nothing if it was cut off.
     #[must_use]
     pub fn anew(&self) -> Self {
-        Self { left: self.left.saturating_add(self.spent), spent: 0, owed: Cell::new(0), ..self.clone() }
+        Self {
+            left: self.left.saturating_add(self.spent),
+            spent: 0,
+            owed: Cell::new(0),
+            observed: Cell::new(0),
+            ..self.clone()
+        }
     }
 
     /// What is left, for somebody who works beside the rest: [`Budget::rejoin`] charges what he did. Both may spend all
     /// of it until then.
     pub fn beside(&self) -> Self {
-        Self { spent: 0, owed: Cell::new(0), ..self.clone() }
+        Self { spent: 0, owed: Cell::new(0), observed: Cell::new(0), ..self.clone() }
     }
 
     /// The same of one `count`-th of it.
@@ -449,6 +468,18 @@ mod tests {
         budget.owe(Work::Packet, 1);
         assert!(!budget.take(Work::Packet, 1));
         assert_eq!(budget.cut(), Some(Work::Packet));
+    }
+
+    #[test]
+    fn observers_change_where_a_run_is_cut_off_when_they_have_done_as_much_as_it_may() {
+        let mut budget = Budget::new(10 * Work::Packet.price());
+        budget.observe(Work::Packet, 10);
+        assert!(budget.take(Work::Packet, 10));
+        assert_eq!(budget.spent(), 10 * Work::Packet.price(), "theirs are not the run's");
+        let mut budget = Budget::new(10 * Work::Packet.price());
+        budget.observe(Work::Packet, 11);
+        assert!(!budget.take(Work::Packet, 1));
+        assert_eq!(budget.cut(), Some(Work::Text16));
     }
 
     #[test]

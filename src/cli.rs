@@ -5,6 +5,7 @@ mod shell;
 
 use std::io::{self, Write};
 
+use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -139,24 +140,31 @@ fn command() -> clap::Command {
 fn parse() -> Result<Cli, Status> {
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| {
-        let text = |coloured: ColorChoice| match coloured {
-            ColorChoice::Never => error.render().to_string(),
-            _ => error.render().ansi().to_string(),
-        };
+        let coloured = error.render().ansi().to_string();
         if error.use_stderr() {
-            // An argument may be the name of somebody else's file: it stays on its line.
-            let arguments =
-                std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-            let odd = arguments.filter(|argument| !argument.chars().all(terminal::is_plain));
-            let text = text(AutoStream::choice(&io::stderr()));
-            let text = odd.fold(text, |text, odd| text.replace(&odd, &terminal::Shown(&odd).to_string()));
-            terminal::say_coloured(&text);
+            let coloured = on_their_lines(coloured);
+            terminal::say_coloured(&text(&coloured, AutoStream::choice(&io::stderr())));
             return Status::Usage;
         }
         let mut out = terminal::bytes();
-        let text = text(AutoStream::choice(&io::stdout()));
+        let text = text(&coloured, AutoStream::choice(&io::stdout()));
         Status::Fine.and(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
     })
+}
+
+/// The message without its colours, if there are to be none.
+fn text(coloured: &str, choice: ColorChoice) -> String {
+    match choice {
+        ColorChoice::Never => strip_str(coloured).to_string(),
+        _ => coloured.to_owned(),
+    }
+}
+
+/// The message with the arguments that it names shown as text: they may be names of somebody else's files.
+fn on_their_lines(message: String) -> String {
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    let odd = arguments.filter(|argument| !argument.chars().all(terminal::is_plain));
+    odd.fold(message, |message, odd| message.replace(&odd, &terminal::Shown(&odd).to_string()))
 }
 
 /// Does what the arguments of the process ask for.

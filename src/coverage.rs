@@ -233,7 +233,7 @@ fn name(value: impl Debug) -> String {
 
 impl Observer for Coverage {
     fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
-        gpu.budget.owe(Work::Text16, NAMED);
+        gpu.budget.observe(Work::Text16, NAMED);
         if let Packet::Type3 { opcode, .. } = packet {
             let row = pm4::row(*opcode);
             let name = row.map_or_else(|| format!("opcode {opcode:#04x}"), |row| row.name.to_owned());
@@ -242,7 +242,7 @@ impl Observer for Coverage {
     }
 
     fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
-        gpu.budget.owe(Work::Text16, NAMED);
+        gpu.budget.observe(Work::Text16, NAMED);
         let Some(reg) = regs::lookup(offset) else {
             return count(&mut self.used.registers, format!("UNKNOWN_{offset:04X}"));
         };
@@ -253,7 +253,7 @@ impl Observer for Coverage {
 
     fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
         if !load.kind.words().is_empty() {
-            gpu.budget.owe(Work::Text16, NAMED * load.data.len() as u64);
+            gpu.budget.observe(Work::Text16, NAMED * load.data.len() as u64);
         }
         count(&mut self.used.states, format!("loads {}", name(load.kind)));
         let rows = load.kind.words();

@@ -25,6 +25,7 @@ mod system;
 
 use crate::folders::parent;
 use crate::terminal;
+use inputs::Claim;
 pub use inputs::{Inputs, Kept, MAX_KEPT};
 pub use locked::Turn;
 pub use owner::is_alive;
@@ -62,7 +63,7 @@ enum To {
     File {
         temporary: BufWriter<Temporary>,
         target: PathBuf,
-        inputs: Inputs,
+        claim: Claim,
     },
 }
 
@@ -116,11 +117,13 @@ impl To {
         match self {
             Self::Stdout(mut out) => Ok(out.flush()?),
             Self::Stream(mut out) => Ok(out.flush()?),
-            Self::File { temporary, target, inputs } => {
+            Self::File { temporary, target, claim } => {
                 let temporary = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
                 // It may have been read since this was begun.
-                inputs.refuse(&target)?;
-                Ok(temporary.persist(&target)?)
+                claim.inputs().refuse(&target)?;
+                temporary.persist(&target)?;
+                claim.keep();
+                Ok(())
             }
         }
     }
@@ -192,12 +195,12 @@ fn temporary_for(target: PathBuf, mode: Option<Mode>, inputs: &Inputs) -> anyhow
     if (temporary.has_name() || mode.is_some()) && inputs.is_first_in(&place) {
         tidy(folder);
     }
-    inputs.claim(&target.file_name().map_or_else(|| place.clone(), |name| place.join(name)))?;
+    let claim = inputs.claim(target.file_name().map_or_else(|| place.clone(), |name| place.join(name)))?;
     if let Some(mode) = mode {
         mode.give(temporary.as_file())?;
     }
     let temporary = BufWriter::with_capacity(CHUNK, temporary);
-    Ok(To::File { temporary, target, inputs: inputs.clone() })
+    Ok(To::File { temporary, target, claim })
 }
 
 /// A folder in `place` that goes away with its owner; what owners have left that were killed goes first.

@@ -171,7 +171,7 @@ impl Playback {
         let held = contents.map_or(&[][..], |bytes| &bytes[..bytes.len().min(length as usize)]);
         let announced = Announced { address, bytes: length, captured: held.len() as u32 };
         if self.passes_over() {
-            return observer.buffer(announced);
+            return observer.buffer(&self.gpu, announced);
         }
         let Ok(address) = u32::try_from(address) else {
             let what = format!("buffer at {address:#x} is out of the reach of an A4xx");

@@ -1,8 +1,8 @@
 //! The one way to stdout and stderr.
 //!
-//! What comes from inputs may hold anything: control characters, which a terminal obeys, are put out as text ([`Shown`]).
-//! A stdout that is full or closed is an error, whose status is that of wrong use; a stderr that cannot be written changes
-//! nothing.
+//! Text from inputs may hold control characters, which a terminal obeys: they are put out escaped ([`Shown`]).
+//! A stdout that is full or closed is an error, with the exit status of wrong use. Errors of stderr are dropped: they change
+//! no exit status.
 
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, Write};
@@ -12,8 +12,8 @@ use crate::status::Status;
 /// Bytes that are put out at once.
 const CHUNK: usize = 1 << 16;
 
-/// Whether stdout was closed when the process began. What is written then is lost without an error: the standard library
-/// has put /dev/null in its place before `main`.
+/// Whether stdout was closed when the process began. It is asked before `main`: the standard library then opens /dev/null
+/// in its place, where all that is written is lost without an error.
 #[cfg(target_os = "linux")]
 #[ctor::ctor]
 static IS_CLOSED: bool = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
@@ -104,22 +104,22 @@ pub fn say_block(block: &Block) {
     say_coloured(&format!("a4emu: {}\n", block.text));
 }
 
-/// A stderr that is closed or full is nobody's fault.
+/// Writes to stderr. An error is dropped: where stderr is closed or full there is no place to report it.
 fn put(text: &str) {
-    let _unheard = io::stderr().write_all(text.as_bytes());
+    let _dropped = io::stderr().write_all(text.as_bytes());
 }
 
 /// Stderr for lines of text, in which all that is not plain is escaped.
 pub fn stderr() -> Text<impl Write> {
-    Text::new(Deaf(io::stderr()))
+    Text::new(Unfailing(io::stderr()))
 }
 
-/// A writer whose failures are nobody's fault.
-struct Deaf<W>(W);
+/// A writer that drops errors.
+struct Unfailing<W>(W);
 
-impl<W: Write> Write for Deaf<W> {
+impl<W: Write> Write for Unfailing<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let _unheard = self.0.write_all(bytes);
+        let _dropped = self.0.write_all(bytes);
         Ok(bytes.len())
     }
 
@@ -128,7 +128,7 @@ impl<W: Write> Write for Deaf<W> {
     }
 }
 
-/// Stdout for bytes of which a terminal is not afraid or which none sees: pictures, captures, JSON.
+/// Stdout for bytes that are put out as they are: pictures, captures, JSON.
 pub fn bytes() -> Bytes {
     Bytes(io::stdout())
 }
@@ -250,8 +250,8 @@ impl<W: Write> Write for Text<W> {
 
 impl<W: Write> Drop for Text<W> {
     fn drop(&mut self) {
-        // An error is seen by what flushes; here another one is on its way.
-        let _unheard = self.drain();
+        // `flush` reports errors; without it, the command has failed with another one.
+        let _dropped = self.drain();
     }
 }
 
@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_obeys_nothing_that_is_shown() {
+    fn shown_text_has_no_control_characters() {
         let evil = "a\x1b[2J\x07\nb\u{9b}1m\u{202e}\x7f\tz\u{e4}";
         assert_eq!(Shown(evil).to_string(), "a\\x1b[2J\\x07\\nb\\u{9b}1m\\u{202e}\\x7f\\tz\u{e4}");
         assert_eq!(format!("{:>4}|{:<3}|", Shown("a"), Shown(7)), "   a|7  |");
@@ -303,7 +303,8 @@ mod tests {
     fn lines_stay_lines_and_their_control_characters_do_not() {
         let mut out = Vec::new();
         let mut text = Text::new(&mut out);
-        write!(text, "a\tb\n{}\n", "\x1b]0;x\x07\u{e4}\r").unwrap();
+        let name = "\x1b]0;x\x07\u{e4}\r";
+        write!(text, "a\tb\n{name}\n").unwrap();
         text.write_all(b"\xff\n").unwrap();
         text.flush().unwrap();
         drop(text);

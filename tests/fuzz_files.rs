@@ -30,6 +30,7 @@ use a4emu::gpu::Gpu;
 use a4emu::inspect::Capture;
 use a4emu::limits::{Limits, WorkLimits};
 use a4emu::options::Shared;
+use a4emu::out_file::Inputs;
 use a4emu::pico;
 use a4emu::playback::Playback;
 use a4emu::report::{self, html};
@@ -298,8 +299,7 @@ fn run(input: &[u8]) -> After {
     let mut choices = Choices::new(input);
     let path =
         root().join("captures").join(choices.of(&BEFORE).expect("there are some")).with_extension("rd.gz");
-    let sections =
-        check::open(&path, &Folders::around(&path, &[]), &Inputs::default()).expect("a capture of ours");
+    let sections = check::open(&path, &Folders::around(&path, &[])).expect("a capture of ours");
     let mut playback = Playback::default();
     playback.run(sections, &mut Renderer, &mut Silent);
     let mut gpu = playback.gpu;
@@ -370,7 +370,7 @@ fn reports() {
         place.write(&bytes::mutant(good, &mut choices));
         let work = WorkLimits { max_work: Some(ASKED_WORK), ..WorkLimits::default() };
         let limits = Limits { work, ..Limits::default() };
-        let capture = Capture::new(&place.path).expect("a file");
+        let capture = Capture::new(&place.path, &quiet()).expect("a file");
         if let Ok((mut frame, _)) = report::of_capture(&capture, &limits, &quiet()) {
             let page = html::with_data(&mut frame).expect("a page");
             assert_eq!(page.matches("<script").count(), page.matches("</script>").count());

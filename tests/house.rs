@@ -131,7 +131,7 @@ fn one_module_writes_to_the_terminal() {
         }
         looked_at += 1;
         let text = fs::read_to_string(path).expect("a source");
-        let code = text.split("#[cfg(test)]\nmod tests").next().expect("split gives something");
+        let code = text.split("\nmod tests").next().expect("split gives something");
         for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
             let prints = printers.iter().any(|word| line.contains(word));
             assert!(!prints || asks.iter().any(|word| line.contains(word)), "{place}: {line}");
@@ -151,7 +151,9 @@ fn inputs_are_opened_through_their_register() {
         ("src/corpus/log.rs", "a run's own rows, registered as a whole"),
         ("src/corpus/compare/pictures.rs", "a run's pictures, registered as a whole"),
         ("src/coverage.rs", "counts, which are written anew"),
+        ("src/run/descendants.rs", "what the system says of processes"),
         ("src/run/driver.rs", "drivers of the installation"),
+        ("src/run/program.rs", "how the program that is run begins"),
         ("src/run/report.rs", "what its own processes say"),
     ];
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -167,7 +169,7 @@ fn inputs_are_opened_through_their_register() {
             continue;
         }
         let text = fs::read_to_string(path).expect("a source");
-        let code = text.split("#[cfg(test)]\nmod tests").next().expect("split gives something");
+        let code = text.split("\nmod tests").next().expect("split gives something");
         if ["File::open(", "fs::read(", "fs::read_to_string("].iter().any(|word| code.contains(word)) {
             assert!(OTHERS.iter().any(|(other, _)| *other == place), "{place} opens files on its own");
             met.push(place);
@@ -192,7 +194,7 @@ fn threads_are_made_in_one_place() {
     ];
     for folder in ["src", "python/src", "export/src"] {
         for source in sources_below(folder) {
-            let code = source.code.split("#[cfg(test)]").next().expect("split gives something");
+            let code = source.code.split("mod tests {").next().expect("split gives something");
             let may = ["ambient.rs", "parallel.rs"].contains(&&*source.path) || source.path.contains("tests");
             for maker in makers.iter().filter(|_| !may) {
                 assert!(!code.contains(maker), "{folder}/{}: {maker}", source.path);

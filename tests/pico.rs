@@ -131,7 +131,7 @@ fn every_other_op() {
         "0x00400000 0x7f000000 0x00000001 0 0 0 0 0",
         "0x7f000000 0x00400000 0x7f800000 0x7f800000",
     );
-    let tiny = "0x1af1c8c1 0 0 0 0 0 0 0";
+    let tiny = "0x1af1c901 0 0 0 0 0 0 0";
     run("fnorm r2 r0", "hex", tiny, "0x3f813d57 0x00000000 0x00000000 0x00000000");
     run("mov r2 r0\nfcross r2 r2 r1", "f32", "1.0 2.0 3.0 0 5.0 6.0 7.0 0", "-4.0 8.0 -4.0 0.0");
     run("trap\niinit r2 1 2", "i32", "0 0 0 0 0 0 0 0", "1 2 2 2");
@@ -162,7 +162,7 @@ fn bad_sources_are_refused() {
         &SIMPLE.replace("iadd r4.xy", "iadd r16"),
         "",
         2,
-        ":4:6: there is no register r16",
+        ":4:6: r16 is read as r1 and 6",
     );
     check_refused(&["asm"], &SIMPLE.replace("r4.xy", "r4.xx"), "", 2, "only once in a mask");
     let long = SIMPLE.to_owned() + &"trap\n".repeat(513);

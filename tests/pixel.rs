@@ -375,12 +375,15 @@ fn check_stores((name, vertex, fragment): (&str, &str, &str)) -> Result<(), Fail
         twice += usize::from(events.len() == 2);
         if let Some(last) = events.last().filter(|event| event["verdict"] == "written") {
             colours.insert(frame);
+            if (at[0] + 3 * at[1]) % 32 != 0 {
+                continue;
+            }
             assert_eq!(stepped(&capture, *at), shown(&last["output"]), "{name} {at:?}");
         }
     }
     assert!(twice > 20, "{twice} pixels with two fragments");
     let alike = matches!(name, "private" | "vertices");
-    assert!(alike || colours.len() > 30, "{} colours", colours.len());
+    assert!(alike || colours.len() > 20, "{} colours", colours.len());
     let (mesh, after) = (folder.path().join("mesh.ply"), folder.path().join("after.png"));
     let show = ["show", text(&capture), "--draw", "0", "--mesh", text(&mesh), "--after", text(&after), "-q"];
     a4emu().args(show).assert().success();
@@ -397,6 +400,27 @@ fn stepped(capture: &Path, [x, y]: [usize; 2]) -> [u8; 4] {
     let words: Vec<&str> = out.lines().last().expect("a register").split_whitespace().collect();
     let float = |c: usize| f32::from_bits(u32::from_str_radix(words[1 + 2 * c], 16).expect("bits"));
     std::array::from_fn(|c| (float(c).clamp(0.0, 1.0) * 255.0).round_ties_even() as u8)
+}
+
+/// A shader that has barycentrics as its colour, in part, looks like one that gives all pixels the same.
+fn check_barycentrics() -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    let clear = "(rpt3)mov.f32f32 r0.x, (r)c0.x";
+    for shader in
+        ["(rpt2)mov.f32f32 r0.y, (r)c0.x", "mul.f r0.y, r0.x, c0.x\n(rpt5)nop\nmov.f32f32 r0.x, c0.x"]
+    {
+        let capture = assembled(&folder, "inputs.rd", &STORES.replace(clear, shader));
+        let picture = replayed(&capture);
+        let mut frames = std::collections::BTreeSet::new();
+        let at = [[4, 4], [9, 4], [12, 13]];
+        for (at, history) in at.iter().zip(histories(&capture, &at.map(|[x, y]| format!("{x},{y}")))) {
+            let frame: [u8; 4] = picture.pixel(*at).try_into()?;
+            assert_eq!(shown(&history["events"][0]["after"]["color"]), frame, "{shader}: {at:?}");
+            frames.insert(frame);
+        }
+        assert_eq!(frames.len(), 3, "{shader}: {frames:?}");
+    }
+    Ok(())
 }
 
 /// Questions without an answer, and a capture on stdin.
@@ -432,6 +456,7 @@ fn main() {
     let mut trials = vec![
         Trial::test("every_verdict_has_a_draw", check_verdicts),
         Trial::test("what_has_no_answer_is_refused", check_questions),
+        Trial::test("barycentrics_are_no_constants", check_barycentrics),
         Trial::test("whoever_wrote_a_pixel_is_named", check_writers),
     ];
     trials.extend(

@@ -34,7 +34,7 @@ fn captures() -> PathBuf {
 /// The machine after a source of `captures/samples`; nothing may have been amiss.
 fn run(source: &str) -> Gpu {
     let path = captures().join("samples").join(source);
-    let capture = open(&path, &Folders::around(&path, &[captures()]), &Inputs::default()).unwrap();
+    let capture = open(&path, &Folders::around(&path, &[captures()])).unwrap();
     let mut playback = Playback::default();
     playback.run(capture, &mut Renderer, &mut Silent);
     let said: Vec<&str> = playback.gpu.report.unsupported_features().collect();

@@ -474,7 +474,6 @@ fn a_full_disk_is_2() {
         ("replay fine.rd --loop 1", 2, "No space left"),
         ("replay fine.rd --fidelity", 2, "No space left"),
         ("replay fine.rd --list-draws", 2, "No space left"),
-        ("replay fine.rd --validate", 2, "No space left"),
         ("show fine.rd", 2, "No space left"),
         ("show fine.rd --draw f0", 2, "No space left"),
         ("pixel fine.rd 1,1", 2, "No space left"),
@@ -491,8 +490,9 @@ fn a_full_disk_is_2() {
         ("--version", 2, "No space left"),
     ];
     check(&rows, full);
-    let a4emu = env!("CARGO_BIN_EXE_a4emu");
-    check(&[(&format!("bisect {a4emu} {a4emu} fine.rd").leak(), 2, "No space left")], full);
+    const BISECT: &str =
+        concat!("bisect ", env!("CARGO_BIN_EXE_a4emu"), " ", env!("CARGO_BIN_EXE_a4emu"), " fine.rd");
+    check(&[(BISECT, 2, "No space left")], full);
 }
 
 /// A stdout that was closed from the start is no place to put anything.
@@ -510,7 +510,7 @@ fn a_stdout_that_is_closed_from_the_start_is_2() {
     }
 }
 
-/// A stderr that nobody reads, that is full or closed, is nobody's fault: the status is what it is.
+/// A stderr that is closed, full or a pipe without a reader changes no exit status.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_stderr_that_cannot_be_written_changes_nothing() {
@@ -547,7 +547,7 @@ fn a_stderr_that_cannot_be_written_changes_nothing() {
     assert_eq!(child.status().unwrap().code(), Some(0));
 }
 
-/// Names and texts of inputs reach the terminal as text, whatever they hold.
+/// Names and texts of inputs are put out with their control characters escaped.
 #[test]
 #[cfg(unix)]
 fn a_terminal_is_told_nothing_by_an_input() {

@@ -115,7 +115,7 @@ fn rejects_broken_registers_of_directives() {
         let twice = format!("#{what} r5.x\n#{what} r5.xy");
         check_rejected(&twice, (2, what.len() + 3), &format!("r5 is in more than one {what} directive"));
     }
-    check_rejected("#input r16.x", (1, 10), "expected a component mask, found `6`");
+    check_rejected("#input r16.x", (1, 10), "expected a component mask, found `6.`");
     check_rejected("#input q.x", (1, 8), "unknown instruction or directive `q`");
 }
 
@@ -166,6 +166,7 @@ fn rejects_broken_instructions() {
     check("swizzle r12 r0.xyw", 19, "expected four components, found the end of the program");
     check("fcross r12.x r0 r1", 11, "expected a register, found `.`");
     check("mov r12.xx r0", 8, "a component can be used only once in a mask");
+    check("mov r16 r0", 5, "r16 is read as r1 and 6: registers are r0 to r15");
     check("frob r12 r0", 1, "unknown instruction or directive `frob`");
     check("lduni", 1, "unknown instruction or directive `lduni`");
     check("mov r12 r0\r\n", 11, "unexpected character '\\r'");

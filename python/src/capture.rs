@@ -206,7 +206,7 @@ impl Capture {
         let ear = Ear::default();
         let shared = heard(&ear);
         let text = self.0.ask(py, move |capture, limits| {
-            let packed = capture.bytes(&shared())?;
+            let packed = capture.bytes(&shared)?;
             let (capture, _) = disasm::unpack(&packed[..], limits.memory(0), None, &shared)?;
             let capture = match selected {
                 Selection { submit: None, draw: None } => capture,

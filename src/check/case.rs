@@ -106,7 +106,7 @@ impl Case {
     /// # Errors
     /// As [`open`].
     pub fn open(&self) -> anyhow::Result<Sections<Box<dyn Read>>> {
-        open(&self.capture(), &self.folders, &self.inputs)
+        open_noting(&self.capture(), &self.folders, &self.inputs)
     }
 
     /// One of its golden files, which `--bless` writes anew. It is really in the case's folder: a difference shows
@@ -155,7 +155,12 @@ impl Case {
 ///
 /// # Errors
 /// When it cannot be read, or is no good source.
-pub fn open(path: &Path, folders: &Folders, inputs: &Inputs) -> anyhow::Result<Sections<Box<dyn Read>>> {
+pub fn open(path: &Path, folders: &Folders) -> anyhow::Result<Sections<Box<dyn Read>>> {
+    open_noting(path, folders, &Inputs::default())
+}
+
+/// The same; what is read becomes one of `inputs`.
+fn open_noting(path: &Path, folders: &Folders, inputs: &Inputs) -> anyhow::Result<Sections<Box<dyn Read>>> {
     let place = folders.place(path)?;
     let capture: Box<dyn Read> = match place.extension().is_some_and(|extension| extension == SOURCE) {
         true => {

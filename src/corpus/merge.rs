@@ -32,8 +32,8 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         ensure!(log.finished, "{} has not come to its end: run the same command again", folder.display());
         logs.push(log);
     }
-    make_folder(&args.output)?;
     let holders = holders(args, &logs)?;
+    make_folder(&args.output)?;
     for (name, holder) in &holders {
         copy_pictures(&logs[*holder].row(name)?, &args.runs[*holder], &args.output)?;
     }

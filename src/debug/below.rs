@@ -1,4 +1,4 @@
-//! Numbers that have to be below something, wherever they come from: arguments, launch requests, questions of a browser.
+//! Numbers with an upper bound, checked wherever they come from: arguments, launch requests, questions of a browser.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ pub type Sample = Below<4>;
 #[serde(try_from = "u64")]
 pub struct Below<const MOST: usize>(usize);
 
-/// It is not below that.
+/// The number is too large, or none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{number}` is not one of 0 to {}", .most - 1)]
 pub struct NotBelow {

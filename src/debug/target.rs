@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::below::{Lane, Sample};
 use super::session::Session;
 use super::subject::{Subject, lane_names};
+use crate::budget::Budget;
 use crate::cp::{Call, Engine, Flow, Renderer, Silent};
 use crate::draw::debugged::{Launch, Looked, Place};
 use crate::draw::fs::inspect::{WarpPixels, WhichWarp};

@@ -134,7 +134,7 @@ impl<'a> Output<'a> {
     pub fn pay(&mut self, budget: &Budget) {
         let blocks = (self.passed + self.text.0.len() as u64 - self.paid) / 16;
         self.paid += 16 * blocks;
-        budget.owe(Work::Text16, blocks);
+        budget.observe(Work::Text16, blocks);
     }
 
     /// Leaves all text out from byte `start` of the buffer on.

@@ -86,7 +86,7 @@ impl Sink for Query<'_> {
     }
 
     fn call(&mut self, gpu: &Gpu, call: &Call, tracker: &Tracker) -> io::Result<()> {
-        gpu.budget.owe(Work::Dword, self.registers.len() as u64);
+        gpu.budget.observe(Work::Dword, self.registers.len() as u64);
         for index in 0..self.registers.len() {
             let asked = self.registers[index];
             if self.shows(&asked, gpu, tracker) {

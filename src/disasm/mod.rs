@@ -5,7 +5,7 @@
 mod cut;
 mod prelude;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use a4emu_decoder::asm::{Rest, disassemble_into};

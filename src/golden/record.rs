@@ -38,8 +38,8 @@ impl Record {
     /// Charges what it takes to hash what was loaded, and to write the lines.
     fn pay(&self, budget: &Budget) {
         let (registers, loads) = (self.registers.len() as u64, self.loads.len() as u64);
-        budget.owe(Work::Text16, 12 + 5 * registers + 4 * loads);
-        budget.owe(Work::Copy16, HASHED * loads);
+        budget.observe(Work::Text16, 12 + 5 * registers + 4 * loads);
+        budget.observe(Work::Copy16, HASHED * loads);
     }
 }
 

@@ -176,7 +176,7 @@ impl AlphaTest {
 impl Draw {
     /// `call`, which is about to run. Programs that were met before come from `shaders`.
     pub fn of(gpu: &Gpu, call: &Call, shaders: &mut Shaders) -> Self {
-        gpu.budget.owe(Work::Look, 1);
+        gpu.budget.observe(Work::Look, 1);
         let bare = Self::bare(gpu, call);
         match call {
             Call::Draw(call) => {

@@ -164,11 +164,11 @@ pub struct Shaders {
 impl Shaders {
     /// The program of these words, for the run that has this `budget`.
     pub fn get(&mut self, words: &[u64], budget: &Budget) -> Arc<Shader> {
-        budget.owe(Work::Copy16, words.len() as u64);
+        budget.observe(Work::Copy16, words.len() as u64);
         if let Some(known) = self.known.get(words) {
             return known.clone();
         }
-        budget.owe(Work::Reading, words.len() as u64);
+        budget.observe(Work::Reading, words.len() as u64);
         if self.known.len() >= MAX_PROGRAMS || self.instructions + words.len() > MAX_INSTRUCTIONS {
             self.known.clear();
             self.instructions = 0;

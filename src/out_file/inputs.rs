@@ -78,6 +78,33 @@ impl Read for KeptReader {
     }
 }
 
+/// A path that one output has. An output that is dropped unfinished gives it back.
+pub(super) struct Claim {
+    inputs: Inputs,
+    /// None once the output is there: then no other output may ever have the path.
+    target: Option<PathBuf>,
+}
+
+impl Claim {
+    /// The register.
+    pub(super) fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// The output is there.
+    pub(super) fn keep(mut self) {
+        self.target = None;
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if let Some(target) = &self.target {
+            self.inputs.known().written.remove(target);
+        }
+    }
+}
+
 impl Inputs {
     /// A register that knows the file at `path`; `-` is stdin.
     pub fn of(path: &Path) -> Self {
@@ -126,7 +153,7 @@ impl Inputs {
     /// # Errors
     /// It cannot be opened, or is a pipe that this command has read already.
     pub fn open_file(&self, path: &Path) -> io::Result<File> {
-        // Opening a pipe waits for who writes: one whose bytes are gone is not opened again.
+        // Opening a pipe waits for a writer, so a pipe that has been read is refused before.
         if let Some(metadata) = fs::metadata(path).ok().filter(|metadata| !metadata.is_file()) {
             self.note(path, &metadata)?;
             return File::open(path);
@@ -213,11 +240,11 @@ impl Inputs {
     ///
     /// # Errors
     /// Another output has it.
-    pub(super) fn claim(&self, target: &Path) -> anyhow::Result<()> {
-        if !self.known().written.insert(target.to_owned()) {
+    pub(super) fn claim(&self, target: PathBuf) -> anyhow::Result<Claim> {
+        if !self.known().written.insert(target.clone()) {
             bail!("it is another output of this command");
         }
-        Ok(())
+        Ok(Claim { inputs: self.clone(), target: Some(target) })
     }
 
     /// Whether `folder` is looked at for the first time.

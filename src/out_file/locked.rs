@@ -14,7 +14,7 @@ pub struct Turn {
 
 impl Turn {
     /// Waits until no other process has a turn at a file in the folder of `path`: the folder is locked, since the file
-    /// may not be there yet, and is another one when it has been written. Where folders cannot be locked, nobody waits.
+    /// may not be there yet, and each write replaces it by another file. Where folders cannot be locked, there is no wait.
     ///
     /// # Errors
     /// The folder cannot be opened.

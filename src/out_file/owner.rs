@@ -44,7 +44,7 @@ pub fn is_alive(pid: u32) -> bool {
     pid.is_some_and(|pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 
-/// Elsewhere nobody is known to be dead.
+/// Whether there is a process of that number: not known here, so it counts as alive.
 #[cfg(not(target_os = "linux"))]
 pub fn is_alive(_: u32) -> bool {
     true

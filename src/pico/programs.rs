@@ -11,7 +11,7 @@ use super::value::{Form, parse_list};
 use crate::budget::Budget;
 use crate::folders::read_bytes;
 use crate::options::Shared;
-use crate::out_file::{self, Inputs};
+use crate::out_file;
 use crate::status::{Failure, Status};
 use crate::terminal;
 

@@ -2,12 +2,11 @@
 //! coordinates have no two signs. Pixels on an edge are hit; so is, in a triangle without area, every pixel of
 //! its line, and every pixel of the target where its corners are one point or no numbers.
 //!
-//! PicoGpu tests all pixels. An edge function, rounded as it is, never falls or never rises along a row or a column
-//! (every rounding keeps order), so its values at the corners of a rectangle bound those inside: rectangles
-//! that lie on one side are decided as a whole, and no pixel differs.
+//! PicoGpu tests all pixels. An edge function is a product that changes with x less one that changes with y, and every
+//! rounding keeps order: along a row or a column it never falls or never rises, so its values at the corners of a
+//! rectangle bound those inside, and rectangles on one side are decided as a whole. Where products overflow, a
+//! difference may be no number; it still is negative at a corner if it is negative inside, and positive likewise.
 
-/// Corners further out than this (or no numbers) may overflow: rectangles are not decided as a whole.
-const FAR: f32 = (1u64 << 60) as f32;
 /// Side of the squares whose pixels are tested one by one.
 const LEAF: u32 = 8;
 
@@ -57,13 +56,12 @@ pub enum Meets {
 #[derive(Clone, Copy, Debug)]
 pub struct Triangle {
     corners: [[f32; 2]; 3],
-    is_near: bool,
 }
 
 impl Triangle {
     /// The triangle of these corners.
     pub fn new(corners: [[f32; 2]; 3]) -> Self {
-        Self { corners, is_near: corners.as_flattened().iter().all(|value| value.abs() <= FAR) }
+        Self { corners }
     }
 
     /// The edge functions at a pixel, in PicoGpu's order of operations.
@@ -104,20 +102,18 @@ impl Triangle {
     }
 
     fn meets(&self, area: Area) -> Meets {
-        if !self.is_near {
-            return Meets::Some;
-        }
         let ends = |from: u32, to: u32| [from, to - 1];
         let [xs, ys] = [ends(area.x0, area.x1), ends(area.y0, area.y1)];
         let at = ys.map(|y| xs.map(|x| self.edges([x, y])));
-        let of_edge = |n: usize| at.as_flattened().iter().map(move |edges| edges[n]);
-        let some = |wanted: fn(f32) -> bool| (0..3).any(|n| of_edge(n).any(wanted));
-        let whole = |wanted: fn(f32) -> bool| (0..3).any(|n| of_edge(n).all(wanted));
-        let (negative, positive): (fn(f32) -> bool, fn(f32) -> bool) = (|edge| edge < 0.0, |edge| edge > 0.0);
-        match () {
-            () if whole(negative) && whole(positive) => Meets::None,
-            () if !some(negative) || !some(positive) => Meets::All,
-            () => Meets::Some,
+        // Whether an edge function has a sign at a corner of the area, and whether one has it at all of them.
+        let sign = |is: fn(f32) -> bool| {
+            let of_edge = |n: usize| at.as_flattened().iter().map(move |edges| is(edges[n]));
+            ((0..3).any(|n| of_edge(n).any(|has| has)), (0..3).any(|n| of_edge(n).all(|has| has)))
+        };
+        match (sign(|edge| edge < 0.0), sign(|edge| edge > 0.0)) {
+            ((_, true), (_, true)) => Meets::None,
+            ((false, _), _) | (_, (false, _)) => Meets::All,
+            _ => Meets::Some,
         }
     }
 }
@@ -164,6 +160,8 @@ mod tests {
                 -20.0f32..60.0,
                 (-10i8..50).prop_map(|n| f32::from(n) / 2.0),
                 any::<f32>(),
+                // Products overflow, and differences of them are no numbers.
+                (prop::bool::ANY, 100i32..128).prop_map(|(minus, n)| if minus { -1.0 } else { 1.0 } * 2f32.powi(n)),
             ])),
             width in 1u32..40,
             height in 1u32..40,

@@ -152,7 +152,7 @@ impl Unit {
         self.run_shared(uniforms, &[], inputs, budget)
     }
 
-    /// The same with the values of [`Unit::shared_dwords`].
+    /// As [`Unit::run`], with the values that all threads take together in `shared`.
     fn run_shared(
         &self,
         uniforms: &[u32],

@@ -36,7 +36,7 @@ impl<W: Write> Observer for Listing<W> {
         let (number, frame_draw, submit) = (call.number(), call.frame_draw(), call.submit());
         if self.error.is_none() && self.selection.has(call) {
             let text = call_text(call);
-            gpu.budget.owe(Work::Text16, text.len().div_ceil(16) as u64 + 2);
+            gpu.budget.observe(Work::Text16, text.len().div_ceil(16) as u64 + 2);
             self.error = writeln!(self.out, "draw {number} f{frame_draw} submit {submit} {text}").err();
         }
         Flow::Continue

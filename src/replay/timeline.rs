@@ -250,8 +250,8 @@ impl<W: Write> Engine for Timed<'_, W> {
         let (start, before) = (timeline.since.elapsed(), counts(gpu));
         let flow = Renderer.run(gpu, call);
         let threads = timeline.threads.len() as u64;
-        gpu.budget.owe(Work::Draw, 1 + threads);
-        gpu.budget.owe(Work::Text16, EVENT * (4 + threads));
+        gpu.budget.observe(Work::Draw, 1 + threads);
+        gpu.budget.observe(Work::Text16, EVENT * (4 + threads));
         let span = Span { start, end: timeline.since.elapsed() };
         let [pixels, instructions] = counts(gpu);
         timeline.drawn(gpu, call, span, [pixels - before[0], instructions - before[1]]);

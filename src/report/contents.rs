@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::frame::{Mesh, MeshOrWhy, Program, ShaderUse, Texture};
 use super::pictures::{base64, png};
-use super::room::{Kind, Room};
+use super::room::{Kind, Room, kept};
 use crate::budget::Work;
 use crate::cp::Call;
 use crate::gpu::{Gpu, Stage};
@@ -42,7 +42,7 @@ impl Contents {
         let hash = format!("{:016x}", shader.hash);
         if !self.programs.contains_key(&hash) {
             let text: Vec<String> = shader.lines().collect();
-            if room.take(Kind::Programs, text.iter().map(String::len).sum(), draw) {
+            if room.take(Kind::Programs, text.iter().map(|line| kept(line)).sum(), draw) {
                 self.programs.insert(hash.clone(), Program { stage: stage.name(), text });
             }
         }

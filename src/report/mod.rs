@@ -83,7 +83,7 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     watch.finish(&mut playback.gpu);
     let rows = rows.finish(&playback.gpu, &costed.costs, watch.findings);
     if rows.left_out > 0 {
-        let what = format!("the page has no room for {} more draws", rows.left_out);
+        let what = format!("the page has no room for {} more draws (--max-memory)", rows.left_out);
         playback.gpu.report.cut(what, playback.gpu.at);
     }
     let canvases = std::mem::take(&mut recorder.canvases).finish(&mut playback.gpu, &mut recorder.room);

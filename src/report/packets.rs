@@ -10,7 +10,7 @@ use a4emu_decoder::regs::RegName;
 
 use super::commands::{Command, Commands};
 use super::frame::Register;
-use super::room::{Kind, Room};
+use super::room::{Kind, Room, kept};
 use crate::cp::observer::Load;
 use crate::cp::{Call, Flow, Observer};
 use crate::decode::{Listing, Output};
@@ -105,7 +105,7 @@ impl Packets {
                 [owned(first), vec![gap], owned(last)].concat()
             }
         };
-        let bytes = lines.iter().map(String::len).sum();
+        let bytes = lines.iter().map(|line| kept(line)).sum();
         if self.room.take(Kind::Packets, bytes, draw) { lines } else { Vec::new() }
     }
 }

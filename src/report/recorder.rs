@@ -120,7 +120,7 @@ impl Recorder {
     /// The state of a draw, and what of it is not as in the draw of the same pass before it.
     fn state(&mut self, draw: &Draw, budget: &Budget) -> (Option<Box<RawValue>>, Vec<String>) {
         let Ok(state) = serde_json::value::to_raw_value(draw) else { return (None, Vec::new()) };
-        budget.owe(Work::Text16, COMPARED * state.get().len() as u64 / 16);
+        budget.observe(Work::Text16, COMPARED * state.get().len() as u64 / 16);
         // Read back, it has the order of keys and the numbers of what the page reads.
         let value: Value = serde_json::from_str(state.get()).unwrap_or_default();
         let lines = self.last.get(&draw.pass).map(|last| changed(last, &value)).unwrap_or_default();

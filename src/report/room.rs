@@ -50,6 +50,11 @@ impl Kind {
     }
 }
 
+/// Bytes of memory that a line takes: its text, where that is, and what an allocation costs.
+pub fn kept(line: &str) -> usize {
+    line.len() + size_of::<String>() + 16
+}
+
 /// How much of it has been used.
 #[derive(Debug, Default)]
 pub struct Room {

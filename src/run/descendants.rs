@@ -28,11 +28,13 @@ fn process(number: i32) -> Option<Process> {
     parse(number, &fs::read_to_string(format!("/proc/{number}/stat")).ok()?)
 }
 
-/// What its line says: the number, the name in brackets, which may have any characters, the state, the parent.
+/// What its line says: the number, the name in brackets, which may have any characters, the state, the parent, and, as
+/// the 18th field behind the name, the number of threads. A process whose main thread has ended runs as long as others do.
 fn parse(number: i32, line: &str) -> Option<Process> {
-    let mut fields = line.rsplit_once(')')?.1.split_ascii_whitespace();
-    let (state, parent) = (fields.next()?, fields.next()?.parse().ok()?);
-    (!matches!(state, "Z" | "X")).then_some(Process { pid: Pid::from_raw(number)?, parent })
+    let fields: Vec<&str> = line.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    let (state, parent) = (fields.first()?, fields.get(1)?.parse().ok()?);
+    let threads: u32 = fields.get(17)?.parse().ok()?;
+    (!matches!(*state, "Z" | "X") || threads > 1).then_some(Process { pid: Pid::from_raw(number)?, parent })
 }
 
 #[cfg(test)]
@@ -43,8 +45,13 @@ mod tests {
 
     #[test]
     fn names_may_have_brackets_and_the_dead_do_not_count() {
-        assert_eq!(parse(7, "7 (a) Z 1 (b)) S 42 7").map(|it| it.parent), Some(42));
-        assert!(parse(7, "7 (a) Z 42 7").is_none() && parse(7, "").is_none());
+        let line = |name: &str, state: char, threads: u32| {
+            format!("7 ({name}) {state} 42 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 {threads} 0 1 2")
+        };
+        let parent = |line: String| parse(7, &line).map(|it| it.parent);
+        assert_eq!(parent(line("a) Z 1 (b)", 'S', 1)), Some(42));
+        assert_eq!(parent(line("main thread has ended", 'Z', 2)), Some(42));
+        assert_eq!([parent(line("dead", 'Z', 1)), parent(String::new())], [None, None]);
     }
 
     #[test]

@@ -16,8 +16,8 @@ use crate::ambient;
 
 /// How long processes that are told to end may take, before they are killed.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long the frames that are left may take after that.
-const LAST_FRAMES: Duration = Duration::from_millis(200);
+/// How long the frames that are left may take after that, and what cannot be killed is waited for.
+const LAST: Duration = Duration::from_millis(200);
 /// How often the processes that are to end are looked at.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -33,8 +33,8 @@ pub enum Event {
 
 /// What became of a run.
 pub struct Outcome {
-    /// The program's.
-    pub status: ExitStatus,
+    /// The program's; nothing if it did not even end when it was killed, as one of somebody else's does not.
+    pub status: Option<ExitStatus>,
     /// Of its frames; nothing if they were not waited for.
     pub frames: Option<anyhow::Result<String>>,
 }
@@ -90,9 +90,8 @@ impl Run {
                 }
                 Ok(Event::Signal(_)) | Err(_) => {}
             }
-            let over = self.is_over(frames_end.is_some());
-            if let Some(status) = self.status.filter(|_| over) {
-                return Ok(Outcome { status, frames: self.frames });
+            if self.is_over(frames_end.is_some()) {
+                return Ok(Outcome { status: self.status, frames: self.frames });
             }
         }
     }
@@ -103,14 +102,15 @@ impl Run {
         send_to_all(signal);
     }
 
-    /// Whether nothing but the program is to be waited for. Kills what should have ended.
+    /// Whether there is nothing to wait for any more. Kills what should have ended.
     fn is_over(&self, has_frames: bool) -> bool {
         let late = |time| self.deadline.is_some_and(|deadline| Instant::now() >= deadline + time);
         if late(Duration::ZERO) {
             send_to_all(Signal::KILL);
         }
-        let alone = self.deadline.is_none() || descendants().is_empty();
-        alone && (!has_frames || self.frames.is_some() || late(LAST_FRAMES))
+        let ended = self.status.is_some() && (self.deadline.is_none() || descendants().is_empty());
+        let put_out = !has_frames || self.frames.is_some();
+        (ended && put_out) || late(LAST)
     }
 }
 

@@ -240,9 +240,7 @@ mod tests {
         let (header, pixels) = frame(7, 3, 4);
         (&pipe)
             .write_all(
-                &[header.pid, header.submit, header.width, header.height]
-                    .map(u32::to_le_bytes)
-                    .as_flattened(),
+                [header.pid, header.submit, header.width, header.height].map(u32::to_le_bytes).as_flattened(),
             )
             .unwrap();
         (&pipe).write_all(&pixels[..5]).unwrap();

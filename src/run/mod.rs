@@ -297,7 +297,8 @@ fn put_out_findings(
     Ok(status)
 }
 
-/// A status as a shell has it: signals are 128 and their number.
-fn code(status: ExitStatus) -> i32 {
-    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
+/// A status as a shell has it: signals are 128 and their number. What did not end was told to by SIGTERM.
+fn code(status: Option<ExitStatus>) -> i32 {
+    let signal = |status: ExitStatus| status.signal().map(|signal| 128 + signal);
+    status.map_or(Some(128 + 15), |status| status.code().or_else(|| signal(status))).unwrap_or(1)
 }

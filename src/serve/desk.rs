@@ -1,5 +1,5 @@
 //! How many connections there are, and how many questions are worked on at once. Browsers open more connections than they
-//! use, and what is asked of nobody must make nobody wait.
+//! use: a connection that asks nothing takes no turn from those that ask.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};

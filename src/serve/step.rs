@@ -66,7 +66,7 @@ pub fn walk(capture: &Capture, limits: Limits, query: &Query, shared: &Shared) -
     let target = target(limits, query)?;
     target.reach_in(
         capture.name(),
-        || capture.sections(shared),
+        |budget| capture.sections(budget, shared),
         shared,
         |session, subject| {
             walked = Some(Walk::of(session, subject));

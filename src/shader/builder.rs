@@ -7,7 +7,7 @@ use super::alu::{Alu, Row};
 use super::doubt::{Doubt, When};
 use super::effect::{Effect, File, Gather};
 use super::extra::Extra;
-use super::liveness::cleared_rows;
+use super::liveness::touched_rows;
 use super::program::{Program, Step, Uniform};
 use super::reach::{Backwards, Reach};
 use super::rowmap;
@@ -215,7 +215,7 @@ impl Builder {
         if self.watched {
             self.find_reaches();
         }
-        let zeroed = cleared_rows(&self.alus, &self.steps);
+        let [zeroed, overwritten] = touched_rows(&self.alus, &self.steps);
         let summary = Summary::of(self.steps.iter().map(|step| &step.effect));
         // Who looks reads rows that machine code may leave out.
         let watched = self.watched || self.steps.iter().any(|step| matches!(step.effect, Effect::Doubt(_)));
@@ -228,6 +228,7 @@ impl Builder {
             uniforms,
             constants,
             zeroed,
+            overwritten,
             summary,
             instructions,
             watched,

@@ -4,9 +4,9 @@ use super::effect::{Condition, Effect, File, Region, Test};
 use super::program::Step;
 use super::rowmap::{ADDRESS, REGISTERS, ZERO};
 
-/// Register rows that a program touches and that are not surely written, in
-/// every lane, before they are read: those must be cleared for each warp.
-pub(super) fn cleared_rows(alus: &[Alu], steps: &[Step]) -> Vec<Row> {
+/// Register rows that a program touches: first those that are not surely written, in every lane, before they are
+/// read, which must be cleared for each warp; then those that are.
+pub(super) fn touched_rows(alus: &[Alu], steps: &[Step]) -> [Vec<Row>; 2] {
     let mut rows = Rows { of: [State::Untouched; ZERO as usize], straight: true };
     for step in steps {
         for alu in &alus[step.first as usize..step.end as usize] {
@@ -17,7 +17,8 @@ pub(super) fn cleared_rows(alus: &[Alu], steps: &[Step]) -> Vec<Row> {
         step.effect.visit_writes(|row| rows.write(row));
         rows.straight &= step.effect.falls_through();
     }
-    (0..ZERO).filter(|&row| rows.of[row as usize] == State::Unsure).collect()
+    [State::Unsure, State::Written]
+        .map(|state| (0..ZERO).filter(|&row| rows.of[row as usize] == state).collect())
 }
 
 /// What became of a row.

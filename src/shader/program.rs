@@ -28,6 +28,8 @@ pub struct Program {
     pub(super) constants: Option<usize>,
     /// Rows that may be read before they are written.
     pub(super) zeroed: Vec<Row>,
+    /// Rows that are written in every lane before they are read.
+    pub(super) overwritten: Vec<Row>,
     pub(super) summary: Summary,
     pub(super) instructions: usize,
     pub(super) watched: bool,
@@ -161,6 +163,11 @@ impl Program {
     pub fn inputs(&self) -> impl Iterator<Item = u32> {
         let full = rowmap::FULL..rowmap::FULL + rowmap::REGISTERS;
         self.zeroed.iter().filter(move |row| full.contains(row)).map(|row| u32::from(row - rowmap::FULL))
+    }
+
+    /// Whether full register `id` is written in every lane before it is read.
+    pub fn overwrites(&self, id: u32) -> bool {
+        Row::try_from(id).is_ok_and(|id| self.overwritten.contains(&(rowmap::FULL + id)))
     }
 
     /// Whether the environment hears of the guesses that it rests on, or of what a0.x chooses.

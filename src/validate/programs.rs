@@ -82,7 +82,7 @@ impl Programs {
         let mut steps = most;
         let broken: Arc<[Broken]> = program::unset(&checked.program, unset, &outputs, &mut steps).into();
         self.steps += most - steps;
-        budget.owe(Work::Analysis, most - steps);
+        budget.observe(Work::Analysis, most - steps);
         self.cut |= steps == 0;
         self.unset.insert(key, broken.clone());
         broken
@@ -118,7 +118,7 @@ impl Programs {
     }
 
     fn get(&mut self, stage: Stage, words: &[u64], budget: &Budget) -> Option<Arc<Checked>> {
-        budget.owe(Work::Copy16, words.len() as u64);
+        budget.observe(Work::Copy16, words.len() as u64);
         if let Some(known) = self.known.get(&(stage, words.to_vec())) {
             return Some(known.clone());
         }
@@ -132,8 +132,8 @@ impl Programs {
         }
         self.instructions += words.len();
         let checked = Arc::new(Checked::new(stage, words));
-        budget.owe(Work::Analysis, checked.steps);
-        budget.owe(Work::Lowering, words.len() as u64);
+        budget.observe(Work::Analysis, checked.steps);
+        budget.observe(Work::Lowering, words.len() as u64);
         self.steps += checked.steps + words.len() as u64;
         self.cut |= checked.cut;
         self.known.insert((stage, words.to_vec()), checked.clone());

@@ -210,7 +210,7 @@ impl Observer for Watch {
     }
 
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
-        gpu.budget.owe(Work::Draw, 1);
+        gpu.budget.observe(Work::Draw, 1);
         let mut said = match call {
             Call::Draw(call) if call.count > 0 && call.instances > 0 => self.draw(gpu, call),
             Call::Dispatch(call) => self.dispatch(gpu, call),

@@ -86,11 +86,7 @@ fn nothing_around_the_command_line_reaches_what_it_puts_out() {
         &["pico", "draw", "captures/pico/triangle.toml", "--png", "-"],
     ] {
         let plain = put_out("", &[], arguments);
-        assert!(
-            plain.0.is_some_and(|status| status < 2) && !plain.1.is_empty(),
-            "{arguments:?}: {:?}",
-            plain.0
-        );
+        assert!(plain.0.is_some_and(|status| status < 2), "{arguments:?}: {:?}", plain.0);
         let odd =
             put_out("umask 777; ulimit -s 200; ulimit -v 4000000; ulimit -n 20;", &VARIABLES, arguments);
         assert!(plain == odd, "{arguments:?}: {:?}", odd.0);

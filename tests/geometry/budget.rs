@@ -69,7 +69,9 @@ fn triangle(bytes: u32, times: u32) -> Scene {
 fn looking_for_changes_is_paid_for() {
     let more = |times| spent(&triangle(0x10_0000, times)) - spent(&triangle(0x1000, times));
     let units = (0x10_0000 / 4096) * 8 / 16;
-    assert_eq!([1, 2, 5].map(more), [units, 2 * units, 5 * units]);
+    // The first time also has what it takes to read the larger capture.
+    let first = more(1);
+    assert_eq!([2, 5].map(|times| more(times) - first), [units, 4 * units]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sections that another thread reads and unpacks while this one works on those before.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -77,7 +77,14 @@ impl Ahead {
             Ok(_) => {}
             Err(error) => drop(opened.send(Err(error))),
         });
-        started.map_err(|source| CaptureError::Io { offset: 0, source })?;
+        // A thread that cannot be started has no memory, or is one too many.
+        started.map_err(|error| {
+            let source = io::Error::new(
+                error.kind(),
+                format!("failed to spawn thread (no memory, or too many): {error}"),
+            );
+            CaptureError::Io { offset: 0, source }
+        })?;
         let at_hand = Vec::new().into_iter();
         match receive(&opening, &is_over) {
             Some(Err(error)) => Err(error),
@@ -193,7 +200,7 @@ mod tests {
     const SECTION: usize = 8 + (1 << 20);
 
     impl Read for Endless {
-        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
             let end = (self.count * SECTION).min(self.at + out.len());
             for (at, byte) in (self.at..end).zip(out) {
                 *byte = match at % SECTION {
@@ -225,7 +232,7 @@ mod tests {
         let section =
             |id: u32, bytes: &[u8]| [&id.to_le_bytes(), &(bytes.len() as u32).to_le_bytes(), bytes].concat();
         let capture = [section(0, &[]), section(1, &[]), section(0, &[]), section(0, &[7])].concat();
-        let sections = Ahead::new(std::io::Cursor::new(capture), || false).expect("it can be read");
+        let sections = Ahead::new(io::Cursor::new(capture), || false).expect("it can be read");
         let offsets: Vec<u64> = sections.map(|item| item.expect("a section").offset).collect();
         assert_eq!(offsets, [8, 24]);
     }
@@ -235,7 +242,7 @@ mod tests {
     fn whatever_a_container_is_filled_with_one_section_comes_for_each_megabyte() {
         let damaged = [[1, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]].concat();
         for (start, filled) in [(Vec::new(), 0), (Vec::new(), 0xff), (damaged, 7)] {
-            let reader = std::io::Cursor::new(start).chain(std::io::repeat(filled));
+            let reader = io::Cursor::new(start).chain(io::repeat(filled));
             let sections = Ahead::new(reader, || false).expect("it can be read");
             let offsets: Vec<u64> = sections.filter_map(|item| Some(item.ok()?.offset)).take(20).collect();
             let steps = offsets.windows(2).map(|pair| pair[1] - pair[0]);
@@ -247,7 +254,7 @@ mod tests {
     struct Silent;
 
     impl Read for Silent {
-        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
             loop {
                 thread::park();
             }
@@ -258,7 +265,7 @@ mod tests {
     fn who_waits_for_what_never_comes_is_let_go_when_the_run_is_over() {
         let mut sections = Ahead::new(Silent, || true).expect("nothing is wrong with it");
         assert!(sections.next().is_none());
-        let begun = std::io::Cursor::new([1, 0, 0, 0, 0, 0, 0, 0]).chain(Silent);
+        let begun = io::Cursor::new([1, 0, 0, 0, 0, 0, 0, 0]).chain(Silent);
         assert!(Ahead::new(begun, || true).expect("it can be read").next().is_none());
     }
 

@@ -39,7 +39,9 @@ fn tessellated(name: &str, path: &Path) {
 
 /// The captures in and below `folder`.
 fn captures(folder: &Path) -> Vec<PathBuf> {
-    a4emu::corpus::captures(folder, None).map_or(Vec::new(), |all| all.into_iter().map(|e| e.path).collect())
+    let inputs = a4emu::out_file::Inputs::default();
+    let entries = a4emu::corpus::captures(folder, None, &inputs);
+    entries.map_or(Vec::new(), |all| all.into_iter().map(|entry| entry.path).collect())
 }
 
 /// A test that fails by panicking.

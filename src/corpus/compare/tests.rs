@@ -2,6 +2,7 @@
 
 use super::super::row::{DrawHash, Effort, Found, Frame, Machine, Missing, Said, Surface};
 use super::*;
+use crate::out_file::{Inputs, OutFile};
 
 fn row(hash: &str, ms: f64) -> Row {
     let surface = Surface {
@@ -128,7 +129,8 @@ fn a_page_holds_names_as_text_and_so_many_pictures() {
     change.pictures = vec![("s".to_owned(), hashes)];
     let page = |changes: &[Change]| {
         let path = folder.path().join("page.html");
-        html::write(&path, [&a, &b], changes, &Counts::default(), &Inputs::default()).unwrap();
+        let out = OutFile::create(&path, &Inputs::default()).unwrap();
+        html::write(out, [&a, &b], changes, &Counts::default()).unwrap();
         std::fs::read_to_string(path).unwrap()
     };
     let text = page(std::slice::from_ref(&change));

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use crate::budget::Budget;
 use crate::draw::gras::raster::Rect;
 use crate::draw::gras::setup::{PrimitiveState, ScreenPrimitive};
-use crate::draw::rb::color::{ColorTarget, Precision};
+use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
 use crate::draw::rb::state::{Targets, TestOrder};
 use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
 use crate::draw::vertices::Vertices;
@@ -50,6 +50,23 @@ pub struct DrawState {
     pub fragment: FragmentState,
     /// Where results go.
     pub targets: Arc<Targets>,
+}
+
+impl DrawState {
+    /// Whether barycentrics may reach a colour as they are: the shader reads them other than for varyings, or leaves
+    /// them where a colour is taken from.
+    fn depends_on_barycentrics(&self) -> bool {
+        let program = &self.fragment.stage.program;
+        let is_read = |id: u32| program.inputs().any(|input| input == id);
+        let is_put_out = |id: u32| {
+            self.targets.color.iter().any(|target| {
+                let ColorOutput { regid, precision, .. } = target.output;
+                precision == Precision::Full && (regid..regid + 4).contains(&id)
+            })
+        };
+        let barycentrics = self.fragment.inputs.ij.iter().flat_map(|(id, _)| [*id, id + 1]);
+        barycentrics.into_iter().any(|id| !program.overwrites(id) && (is_read(id) || is_put_out(id)))
+    }
 }
 
 /// A draw ready for its fragments.
@@ -159,7 +176,8 @@ impl Plan {
 
 /// The dword of every target if all pixels get the same: the shader has no inputs, and runs once.
 fn solid(state: &DrawState, memory: &mut Memory, budget: &mut Budget) -> Option<Vec<u32>> {
-    if !state.fragment.is_uniform() || state.fragment.stage.program.is_watched() {
+    let is_watched = state.fragment.stage.program.is_watched();
+    if !state.fragment.is_uniform() || is_watched || state.depends_on_barycentrics() {
         return None;
     }
     let once = |worker: &mut Worker<'_>, ()| {

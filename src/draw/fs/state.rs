@@ -127,7 +127,8 @@ impl FragmentInputs {
 }
 
 impl FragmentState {
-    /// Whether every pixel gets the same outputs: no inputs and no effect but registers.
+    /// Whether every pixel gets the same outputs, if they do not depend on barycentrics: no other inputs, and no effect
+    /// but registers.
     pub fn is_uniform(&self) -> bool {
         let FragmentInputs { xy, zw, face, sample_id, sample_mask, .. } = &*self.inputs;
         [xy, zw, face, sample_id, sample_mask].iter().all(|id| id.is_none()) && self.stage.is_uniform()

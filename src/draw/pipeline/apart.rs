@@ -6,17 +6,32 @@ use crate::gpu::Gpu;
 
 use super::{Pipeline, flush};
 
+/// What becomes of tile memory while something is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TileMemory {
+    /// Nothing that runs writes it.
+    Untouched,
+    /// What runs writes a copy, which is thrown away.
+    Copied,
+}
+
 /// Has `look` run what it likes of the next draw or dispatch, in memory and tile memory that are thrown away, with all
 /// that draws count or keep. What goes wrong, and what it costs, stays.
 ///
 /// # Errors
 /// What `look` gives, or that the run may do no more.
-pub(super) fn apart<R>(gpu: &mut Gpu, look: impl FnOnce(&mut Gpu) -> Result<R, Stop>) -> Result<R, Stop> {
+pub(super) fn apart<R>(
+    gpu: &mut Gpu,
+    tile_memory: TileMemory,
+    look: impl FnOnce(&mut Gpu) -> Result<R, Stop>,
+) -> Result<R, Stop> {
     flush(gpu);
     let overlay = gpu.mem.overlay();
     let made = overlay.overlay_cost();
-    charge(&mut gpu.budget, Work::Copy16, made + gpu.gmem.len() as u64 / 16)?;
-    let (mem, gmem) = (std::mem::replace(&mut gpu.mem, overlay), gpu.gmem.clone());
+    let is_copied = tile_memory == TileMemory::Copied;
+    let copied = if is_copied { gpu.gmem.len() as u64 / 16 } else { 0 };
+    charge(&mut gpu.budget, Work::Copy16, made + copied)?;
+    let (mem, gmem) = (std::mem::replace(&mut gpu.mem, overlay), is_copied.then(|| gpu.gmem.clone()));
     let (counters, written_back) = (gpu.counters, std::mem::take(&mut gpu.written_back));
     let fresh = Pipeline {
         programs: std::mem::take(&mut gpu.pipeline.programs),
@@ -29,7 +44,10 @@ pub(super) fn apart<R>(gpu: &mut Gpu, look: impl FnOnce(&mut Gpu) -> Result<R, S
     let programs = std::mem::take(&mut gpu.pipeline.programs);
     gpu.pipeline = Pipeline { programs, ..pipeline };
     let mut overlay = std::mem::replace(&mut gpu.mem, mem);
-    (gpu.gmem, gpu.counters, gpu.written_back) = (gmem, counters, written_back);
+    (gpu.counters, gpu.written_back) = (counters, written_back);
+    if let Some(gmem) = gmem {
+        gpu.gmem = gmem;
+    }
     if overlay.was_cut() {
         gpu.report.cut("there is no room for a copy of all that is stored while a draw is looked at", gpu.at);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use a4emu_decoder::regs::enums::PrimType;
 
-use super::apart::apart;
+use super::apart::{TileMemory, apart};
 use super::record::{no_room, unknown_type};
 use super::{
     affordable, assembled, draw_layer, draw_layers, draw_state, drawable, flush, missing_code, stage,
@@ -119,7 +119,7 @@ fn results(
     pixels: Vec<[i32; 2]>,
 ) -> Result<Vec<VecDeque<Ran>>, Stop> {
     let tap = Arc::new(Tap::new(Wanted::Results(pixels)));
-    apart(gpu, |gpu| tapped(gpu, call, state, stream.clone(), tap.clone()))?;
+    apart(gpu, TileMemory::Copied, |gpu| tapped(gpu, call, state, stream.clone(), tap.clone()))?;
     Ok(tap.take_results())
 }
 
@@ -197,7 +197,7 @@ pub struct DrawVertices {
 /// # Errors
 /// The draw cannot be run.
 pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
-    apart(gpu, |gpu| vertices_apart(gpu, call))
+    apart(gpu, TileMemory::Untouched, |gpu| vertices_apart(gpu, call))
 }
 
 fn vertices_apart(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
@@ -228,7 +228,7 @@ pub fn inspect_vertices(
     if call.pass == Pass::Binning {
         return Ok(Looked::NotHere);
     }
-    apart(gpu, |gpu| vertices_looked_at(gpu, call, stage, place, look))
+    apart(gpu, TileMemory::Untouched, |gpu| vertices_looked_at(gpu, call, stage, place, look))
 }
 
 fn vertices_looked_at(
@@ -282,7 +282,7 @@ pub fn inspect_fragments(
     if matches!(call.pass, Pass::Resolve | Pass::Binning) {
         return Ok(Looked::NotHere);
     }
-    apart(gpu, |gpu| fragments_looked_at(gpu, call, chosen, look))
+    apart(gpu, TileMemory::Copied, |gpu| fragments_looked_at(gpu, call, chosen, look))
 }
 
 fn fragments_looked_at(
@@ -375,7 +375,7 @@ pub fn inspect_dispatch(
     place: Place,
     look: impl FnOnce(Launch<'_>),
 ) -> Result<Looked, Stop> {
-    apart(gpu, |gpu| dispatch_looked_at(gpu, call, place, look))
+    apart(gpu, TileMemory::Untouched, |gpu| dispatch_looked_at(gpu, call, place, look))
 }
 
 fn dispatch_looked_at(

@@ -206,7 +206,6 @@ fn program(
     let words = code(gpu, stage).map_err(NoStage::Missing)?;
     let before = programs.lowered_so_far;
     let loaded = programs.get(stage, &words).map_err(NoStage::Fault)?;
-    gpu.budget.owe(Work::Copy16, words.len() as u64);
     gpu.budget.owe(Work::Lowering, programs.lowered_so_far - before);
     let now = gpu.mem.now();
     if place.is_known(&gpu.mem) {

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::budget::Work;
-use crate::draw::vfd::fetch::Fetched;
 use crate::fault::{Client, Miss};
 use crate::memory::Memory;
 use crate::shader::jit::Texels;
@@ -171,8 +170,8 @@ impl<'a> ShaderMemory<'a> {
         self.spend(Work::LaneAccess, count, |work| &mut work.accesses);
     }
 
-    /// Charges what it took to fetch an attribute.
-    pub fn spend_fetch(&mut self, Fetched { apart, missing }: Fetched) {
+    /// Charges the elements of an attribute that were looked up one by one, and those of them that are missing.
+    pub fn spend_fetch(&mut self, [apart, missing]: [u64; 2]) {
         self.spend_accesses(apart + MISS * missing);
     }
 
@@ -268,9 +267,10 @@ impl<'a> ShaderMemory<'a> {
         let mut previous = None;
         for lane in lanes_of(mask) {
             let address = request.address(lane);
-            if previous != Some(address) || request.space == Space::Private {
+            let place = (address, self.whose(request.space, lane));
+            if previous != Some(place) {
                 self.read(request.space, lane, address, &mut bytes[..width * out.len()]);
-                previous = Some(address);
+                previous = Some(place);
             }
             for (row, value) in out.iter_mut().zip(bytes.chunks_exact(width)) {
                 let mut word = [0; 4];
@@ -305,6 +305,15 @@ impl<'a> ShaderMemory<'a> {
                 read_array(&self.inputs[part], address as usize, out);
             }
             Space::Private => read_array(&self.private, private_at(lane, address), out),
+        }
+    }
+
+    /// What tells the memory of a lane in `space` from that of others at the same address.
+    fn whose(&self, space: Space, lane: usize) -> usize {
+        match space {
+            Space::Global | Space::Local => 0,
+            Space::Stage => self.part(lane).start,
+            Space::Private => lane,
         }
     }
 

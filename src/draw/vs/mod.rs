@@ -210,7 +210,7 @@ impl VertexState {
         for attribute in &*self.fetch.attributes {
             let fetched =
                 fetch(attribute, &self.fetch, jobs, warp, memory.gpu.get(), &mut memory.log.missing);
-            memory.spend_fetch(fetched);
+            memory.spend_fetch([fetched.apart, fetched.missing]);
         }
         for (id, value) in [
             (self.fetch.vertex_id, (|job: &VertexJob| job.index) as fn(&VertexJob) -> u32),

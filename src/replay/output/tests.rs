@@ -30,9 +30,10 @@ fn surface() -> (Gpu, Written) {
 fn written(gpu: &mut Gpu, surface: &Written, units: u64) -> (Option<[u32; 2]>, Option<Severity>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("p.png");
-    let mut pictures =
-        Pictures { inputs: &Inputs::default(), alpha: Alpha::Kept, budget: Budget::new(units) };
-    let size = pictures.write(gpu, surface, &path).expect("it can be written");
+    let mut pictures = Pictures { alpha: Alpha::Kept, budget: Budget::new(units) };
+    let size = pictures
+        .write(gpu, surface, || OutFile::create(&path, &Inputs::default()))
+        .expect("it can be written");
     assert_eq!(path.exists(), size.is_some());
     let worst = gpu.report.troubles.iter().map(|(trouble, ..)| trouble.severity()).max();
     (size, worst.or(gpu.report.missing.iter().next().map(|_| Severity::Warning)))

@@ -64,7 +64,7 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
         alus.extend(operations);
         made.push(Step { first, end: alus.len() as u32, instructions: 1, at, effect });
     }
-    let (uniforms, zeroed, summary) = (vec![], vec![], Summary::default());
+    let (uniforms, zeroed, overwritten, summary) = (vec![], vec![], vec![], Summary::default());
     let sources = vec![0; alus.len()];
     Program {
         alus,
@@ -73,6 +73,7 @@ fn program_of(steps: Vec<(Vec<Alu>, Effect)>) -> Program {
         uniforms,
         constants: None,
         zeroed,
+        overwritten,
         summary,
         instructions: 8,
         watched: false,

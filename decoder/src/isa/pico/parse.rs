@@ -29,14 +29,22 @@ impl<'a> Parser<'a> {
 
     pub fn register(&mut self) -> Result<u8, Error> {
         let token = self.peek();
-        let Kind::Register(register) = token.kind else { return Err(token.expected("a register")) };
+        let Kind::Register(register) = token.kind else {
+            return Err(self.split_register().unwrap_or_else(|| token.expected("a register")));
+        };
         self.next();
-        let behind = self.peek();
-        if matches!(behind.kind, Kind::Int(_) | Kind::Float(_)) && token.touches(&behind) {
-            let (name, rest) = (token.text.into(), behind.text.into());
-            self.warnings.push(token.error(Reason::TwoTokens { name, rest }));
-        }
+        let split = self.split_register();
+        self.warnings.extend(split);
         Ok(register)
+    }
+
+    /// What is to be said of a register and a number behind it that were meant as one name.
+    fn split_register(&self) -> Option<Error> {
+        let (before, behind) = (self.tokens.get(self.at.checked_sub(1)?)?, self.peek());
+        let is_split =
+            matches!((before.kind, behind.kind), (Kind::Register(_), Kind::Int(_) | Kind::Float(_)));
+        let reason = || Reason::TwoTokens { name: before.text.into(), rest: behind.text.into() };
+        (is_split && before.touches(&behind)).then(|| before.error(reason()))
     }
 
     /// `.` and as many of x, y, z and w as `counts` allows, in any order; or nothing.

@@ -96,8 +96,10 @@ pub fn assemble(source: &str) -> Result<Shader, Error> {
     let tokens = tokens(source);
     let mut parser = Parser::new(&tokens);
     let mut header = Header::default();
-    if parser.peek().kind != TokenKind::Directive {
-        return Err(parser.peek().error(Reason::NoDirective));
+    match parser.peek().kind {
+        TokenKind::Directive => {}
+        TokenKind::Unknown => return Err(parser.peek().expected("a directive")),
+        _ => return Err(parser.peek().error(Reason::NoDirective)),
     }
     while parser.peek().kind == TokenKind::Directive {
         header.directive(&mut parser)?;

@@ -160,7 +160,8 @@ pub(crate) mod tests {
         })
     }
 
-    /// Whether arithmetic is Rust's.
+    /// Whether arithmetic is Rust's. It is a call, so that no arithmetic is moved across what sets the control.
+    #[inline(never)]
     pub(crate) fn is_rusts() -> bool {
         let (third, tiny) = (black_box(2.0f32) / black_box(3.0), black_box(1e-38f32) / black_box(8.0));
         third.to_bits() == 0x3f2a_aaab && tiny > 0.0
