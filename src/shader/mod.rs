@@ -71,4 +71,4 @@ pub use run::{Outcome, ShaderFault, run, step};
 pub use summary::Summary;
 pub use texel::TexelProgram;
 pub use tier::Jit;
-pub use warp::{INSTRUCTION_LIMIT, Killed, Warp};
+pub use warp::{INSTRUCTION_LIMIT, Killed, QuadRegisters, Warp};

@@ -45,6 +45,14 @@ pub struct Warp {
     pub on_kill: Killed,
 }
 
+/// The registers of the four lanes of a quad.
+#[derive(Clone, Debug)]
+pub struct QuadRegisters {
+    rows: Vec<[u32; 4]>,
+    live: Mask,
+    killed: Mask,
+}
+
 /// What a lane does after a kill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Killed {
@@ -112,14 +120,20 @@ impl Warp {
         *self = Self { rows, frame, constants, flow, ..*other };
     }
 
-    /// A copy that begins with lane `first` of this one, for whoever reads the registers of a few lanes.
-    #[must_use]
-    pub fn from_lane(&self, first: usize) -> Self {
-        let mut warp = self.clone();
-        warp.rows.iter_mut().for_each(|row| row.0.rotate_left(first));
-        let turned = |mask: Mask| mask.rotate_right(first as u32);
-        (warp.live, warp.killed, warp.idle) = (turned(self.live), turned(self.killed), turned(self.idle));
-        warp
+    /// The registers of the quad that begins with lane `first`.
+    pub fn quad(&self, first: usize) -> QuadRegisters {
+        let of_row = |row: &Lanes| std::array::from_fn(|lane| row[first + lane]);
+        let of_mask = |mask: Mask| mask >> first & 15;
+        let rows = self.rows.iter().map(of_row).collect();
+        QuadRegisters { rows, live: of_mask(self.live), killed: of_mask(self.killed) }
+    }
+
+    /// Has the registers of `quad`, out of a warp of the same program, in its first four lanes; no others count.
+    pub fn put_quad(&mut self, quad: &QuadRegisters) {
+        for (row, lanes) in self.rows.iter_mut().zip(&quad.rows) {
+            row.0[..4].copy_from_slice(lanes);
+        }
+        (self.live, self.killed) = (quad.live, quad.killed);
     }
 
     /// Back to the first instruction, with the registers that the program

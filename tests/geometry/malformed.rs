@@ -62,6 +62,34 @@ fn what_is_cut_off_stores_nothing() {
     assert_eq!(floats(&gpu, counter, 1), [3.0]);
 }
 
+/// It sees what it stores itself: there it kills with the fourth number that it counts.
+#[test]
+fn a_run_that_only_asks_sees_its_own_stores() {
+    let count = "mov.u32u32 r6.x, c13.x
+        (rpt5)nop
+        ldg.f32 r5.x, g[r6.x], 1
+        (sy)(ss)add.f r5.x, r5.x, (1.0)
+        (rpt5)nop
+        stg.f32 g[r6.x], r5.x, 1
+        (rpt5)nop
+        ldg.f32 r5.y, g[r6.x], 1
+        (sy)cmps.f.eq p0.x, r5.y, (4.0)
+        (rpt5)nop
+        kill p0.x";
+    let constants = "load GS.constants at 12 { u32 0, 3 * POSITION, 0, 0";
+    let scene = Scene::named("gs-passthrough")
+        .with("buffer vertices", "buffer counter size 4096\nbuffer vertices")
+        .with("(ss)kill p0.x", count)
+        .with(&format!("{constants} }}"), &format!("{constants}, counter, 0, 0, 0 }}"));
+    let gpu = scene.play();
+    assert_eq!(
+        faults(&gpu),
+        ["draw 1: geometry shader makes more than the 3 vertices of PC_GS_PARAM: cut off"]
+    );
+    let (counter, _) = gpu.mem.buffers().find(|(_, length)| *length == 4096).unwrap();
+    assert_eq!(floats(&gpu, counter, 1), [3.0]);
+}
+
 #[test]
 fn a_rectangle_is_no_input() {
     let gpu = passthrough().with("DI_PT_TRILIST, 3", "DI_PT_RECTLIST, 3").play();

@@ -18,7 +18,7 @@ use crate::draw::rb::depth_target::DepthTarget;
 use crate::draw::rb::state::TestOrder;
 use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::environment::StageEnvironment;
-use crate::draw::sp::launch::Worker;
+use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::sp::memory::GpuMemory;
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::format::Codec;
@@ -445,7 +445,7 @@ fn take_next(
     let Some(next) = ran.pop_front_if(|next| is_it(next)) else {
         return Some(Verdict::Failed("the draw was over before it, or there is no room for more".into()));
     };
-    worker.warp = next.warp;
+    worker.start(WarpLanes::first(4), |warp, _| warp.put_quad(&next.registers));
     match next.ended {
         Ok(killed) => killed.map(|instruction| Verdict::Killed { instruction }),
         Err(why) => Some(Verdict::Failed(why)),

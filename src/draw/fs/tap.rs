@@ -12,7 +12,7 @@ use crate::draw::sp::launch::Worker;
 use crate::draw::sp::memory::OwnMemory;
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
-use crate::shader::{LANES, Warp};
+use crate::shader::{LANES, QuadRegisters, Warp};
 
 /// Results that are kept of a draw.
 const MAX_RESULTS: usize = 1 << 12;
@@ -45,8 +45,8 @@ pub struct Ran {
     pub vertices: [u32; 3],
     /// The sample, where the shader runs for each.
     pub sample: Option<usize>,
-    /// The warp at its end; its first four lanes are those of the fragment's quad.
-    pub warp: Warp,
+    /// The registers of its quad at the end.
+    pub registers: QuadRegisters,
     /// The instruction that killed it, if one did; or why the warp came to no end.
     pub ended: Result<Option<u32>, String>,
 }
@@ -157,8 +157,8 @@ impl Taken {
                 || worker.memory.log.fault.map_or_else(|| NO_MORE.to_owned(), |fault| fault.to_string());
             let ended = if has_ended { Ok(killed[lane]) } else { Err(why()) };
             let vertices = pieces.primitive(&pieces.quads[lane / 4]).vertices;
-            let warp = worker.warp.from_lane(lane & !3);
-            self.results[pixel].push_back(Ran { vertices, sample, warp, ended });
+            let registers = worker.warp.quad(lane & !3);
+            self.results[pixel].push_back(Ran { vertices, sample, registers, ended });
             self.count += 1;
         }
         has_ended
