@@ -62,13 +62,14 @@ impl Work {
     pub const fn price(self) -> u64 {
         match self {
             Self::Copy16 => 1,
-            Self::Unpacked16 => 48,
-            Self::Section | Self::Text16 | Self::Reading => 256,
+            Self::Section => 128,
+            Self::Reading => 256,
+            Self::Text16 => 320,
             Self::Texel | Self::Pixel => 4,
             Self::Attribute => 8,
             Self::WarpInstruction => 16,
             Self::LaneAccess => 32,
-            Self::Dword | Self::Assembly | Self::Analysis => 16,
+            Self::Unpacked16 | Self::Dword | Self::Assembly | Self::Analysis => 16,
             Self::Lowering => 1024,
             Self::Packet | Self::Vertex => 64,
             Self::Warp => 512,
@@ -149,6 +150,11 @@ enum Ended {
 }
 
 impl Ends {
+    /// How long the run may still take, if its time is limited.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
     /// Whether it has: the budget of the run will say so when it is asked next.
     pub fn are_reached(&self) -> bool {
         self.reached().is_some()

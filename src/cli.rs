@@ -4,10 +4,12 @@ mod examples;
 mod shell;
 
 use std::io::{self, Write};
+use std::time::Duration;
+use std::{process, thread};
 
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::options::{Shared, Threads};
 #[cfg(target_os = "linux")]
@@ -138,7 +140,11 @@ fn command() -> clap::Command {
 /// What the process was started with, or the status with which it ends at once: wrong use is told, and so is what
 /// `--help` and `--version` ask for.
 fn parse() -> Result<Cli, Status> {
-    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = command().try_get_matches().and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches)?;
+        enforce_time_limit(&matches);
+        Ok(cli)
+    });
     parsed.map_err(|error| {
         let coloured = error.render().ansi().to_string();
         if error.use_stderr() {
@@ -150,6 +156,33 @@ fn parse() -> Result<Cli, Status> {
         let text = text(&coloured, AutoStream::choice(&io::stdout()));
         Status::Fine.and(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
     })
+}
+
+/// Commands whose `--time-limit` is not that of the whole command: they wait for somebody, or start processes and write
+/// what those have shown when time is over.
+const TIMED_OTHERWISE: &[&str] = &["serve", "debug", "corpus", "reduce"];
+
+/// How much longer than its `--time-limit` a command may take to end by itself.
+const GRACE: Duration = Duration::from_millis(750);
+
+/// Ends the process when the command still runs [`GRACE`] after its `--time-limit`: a run that is cut off ends by itself, but
+/// opening a pipe or writing a picture asks nobody. Files that are being written do not appear then.
+fn enforce_time_limit(matches: &ArgMatches) {
+    let Some((name, mut arguments)) = matches.subcommand() else { return };
+    while let Some((_, inner)) = arguments.subcommand() {
+        arguments = inner;
+    }
+    let limit = arguments.try_get_one::<u32>("time_limit").ok().flatten();
+    let Some(limit) = limit.filter(|_| !TIMED_OTHERWISE.contains(&name)) else { return };
+    let time = Duration::from_secs((*limit).into()) + GRACE;
+    let ends = ambient::spawn("a4emu-time-limit", move || {
+        thread::sleep(time);
+        terminal::say("--time-limit is over, and the command had not ended: what it was writing is not written");
+        process::exit(Status::Unsupported as i32);
+    });
+    if let Err(error) = ends {
+        terminal::say(format_args!("--time-limit ends only what runs, not what waits: {error}"));
+    }
 }
 
 /// The message without its colours, if there are to be none.

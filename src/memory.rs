@@ -451,34 +451,29 @@ impl Memory {
         let mut at = u64::from(addr);
         let mut rest = out;
         while !rest.is_empty() {
-            let step = rest.len().min((PAGE - at as u32 % PAGE) as usize);
+            let step = self.run_at(at).min(rest.len());
             let (chunk, tail) = rest.split_at_mut(step);
-            complete &= match u32::try_from(at) {
-                Ok(at) => self.read_page(at, chunk),
-                Err(_) => {
+            match u32::try_from(at).ok().and_then(|at| self.slice(at, step)) {
+                Some(bytes) => chunk.copy_from_slice(bytes),
+                None => {
                     chunk.fill(0);
-                    false
+                    complete = false;
                 }
-            };
+            }
             at += step as u64;
             rest = tail;
         }
         complete
     }
 
-    /// [`Memory::read`] within one page; byte by byte where buffers meet.
-    fn read_page(&self, addr: u32, out: &mut [u8]) -> bool {
-        if let Some(bytes) = self.slice(addr, out.len()) {
-            out.copy_from_slice(bytes);
-            return true;
-        }
-        let mut complete = true;
-        for (offset, byte) in out.iter_mut().enumerate() {
-            let known = self.slice(addr + offset as u32, 1);
-            complete &= known.is_some();
-            *byte = known.map_or(0, |bytes| bytes[0]);
-        }
-        complete
+    /// How many bytes from `at` on are either all in one page of one buffer or all in no buffer; at least 1.
+    fn run_at(&self, at: u64) -> usize {
+        let Ok(addr) = u32::try_from(at) else { return usize::MAX };
+        let run = match self.block(addr) {
+            Some(block) => (block.end() - at).min(u64::from(PAGE - (addr - block.base) % PAGE)),
+            None => self.bases.range(addr..).next().map_or((1 << 32) - at, |base| u64::from(*base) - at),
+        };
+        run as usize
     }
 
     /// The dword at `addr` (any alignment), if all of it is known.
@@ -532,12 +527,16 @@ impl Memory {
             return true;
         }
         let mut complete = true;
-        for (offset, byte) in bytes.iter().enumerate() {
-            let to = u32::try_from(u64::from(addr) + offset as u64).ok().and_then(|at| self.slice_mut(at, 1));
-            complete &= to.is_some();
-            if let Some(to) = to {
-                to[0] = *byte;
+        let mut at = u64::from(addr);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (chunk, tail) = rest.split_at(self.run_at(at).min(rest.len()));
+            match u32::try_from(at).ok().and_then(|at| self.slice_mut(at, chunk.len())) {
+                Some(to) => to.copy_from_slice(chunk),
+                None => complete = false,
             }
+            at += chunk.len() as u64;
+            rest = tail;
         }
         complete
     }

@@ -20,6 +20,9 @@ use novelty::Novelty;
 /// thousands, and a recording of any length has ten times as many as it takes.
 const UNITS_PER_DWORD: u64 = 1 << 16;
 
+/// Sections that one which cannot be read counts as: a message is made of it.
+const DAMAGED: u64 = 8;
+
 /// Units spent before contents add any. To count what is new takes as long as to unpack it, and
 /// the budget that a run begins with is more than most of them take.
 const SPENT_BEFORE: u64 = BASE / 64;
@@ -118,7 +121,10 @@ impl Playback {
             Ok(Body::GpuId(id)) => self.chip(id, observer),
             Ok(Body::ChipId(id)) => self.chip(id.gpu_id(), observer),
             Ok(_) => {}
-            Err(error) => self.trouble(error.into(), observer),
+            Err(error) => {
+                self.gpu.budget.owe(Work::Section, DAMAGED);
+                self.trouble(error.into(), observer);
+            }
         }
         Flow::Continue
     }

@@ -24,7 +24,7 @@ use tempfile::TempDir;
 type Places<'a> = [(&'a str, &'a Path); 3];
 
 /// Time by the clock that a run with `--time-limit 1` may take on a busy machine.
-const PROMPTLY: Duration = Duration::from_secs(15);
+const PROMPTLY: Duration = Duration::from_secs(5);
 
 /// An input with a command: what is in braces are the folders of the inputs, of the attacks, of outputs, of our
 /// own captures, and that in which the inputs' folder is.
@@ -133,7 +133,7 @@ const ROWS: &[Row] = &[
     row("diff --images {out}/03 {in}/03-fs-bands.rd {in}/03-fs-bands.rd", 4, "cut off"),
     row("diff {in}/07-decode-fanout.rd.gz {in}/07-decode-fanout.rd.gz", 4, "--max-work"),
     row("diff {in}/07-decode-fanout.rd.gz {own}/triangle.rd.gz", 4, "--max-work"),
-    row("diff {in}/08-gzbomb-4GB.rd.gz {in}/08-gzbomb-4GB.rd.gz", 4, "--max-work"),
+    row("diff {in}/08-gzbomb-4GB.rd.gz {in}/08-gzbomb-4GB.rd.gz", 0, ""),
     row("diff {in}/09-disasm-bomb.rd.gz {in}/09-disasm-bomb.rd.gz", 0, "belong to no address"),
     row("diff {in}/15-zeros-1GB.rd.gz {in}/15-zeros-1GB.rd.gz", 0, ""),
     row("diff {in}/16-zero-size-target.rd {in}/14-fuzz-hang.rd", 1, ""),
@@ -146,14 +146,14 @@ const ROWS: &[Row] = &[
     row("debug {in}/03-fs-bands-16383.rd --draw f0 --stage fs --warp 100000000", 2, "make 8388608 warps"),
     row("debug {in}/04-png-16383.rd --draw f0 --stage fs", 0, "").typing(SESSION),
     row("debug {in}/07-decode-fanout.rd.gz --draw f0 --stage vs", 4, "--max-work"),
-    row("debug {in}/08-gzbomb-4GB.rd.gz --draw f0 --stage vs", 4, "--max-work"),
+    row("debug {in}/08-gzbomb-4GB.rd.gz --draw f0 --stage vs", 2, "no draw f0"),
     row("debug {in}/09-disasm-bomb.rd.gz --draw f0 --stage fs", 2, "no draw f0"),
     row("debug {in}/13b-cs-local-clear.rd --draw f0", 0, "").typing(SESSION),
     row("debug {in}/14-fuzz-hang.rd --draw f0 --stage fs", 0, "").typing(SESSION),
     row("debug {in}/15-zeros-1GB.rd.gz --draw f0 --stage cs", 2, "no draw f0"),
     row("debug {in}/16-zero-size-target.rd --draw f0 --stage fs", 0, "").typing(SESSION),
     row("pixel {in}/07-decode-fanout.rd.gz 1,1", 4, "--max-work"),
-    row("pixel {in}/08-gzbomb-4GB.rd.gz 1,1", 4, "--max-work"),
+    row("pixel {in}/08-gzbomb-4GB.rd.gz 1,1", 2, "no colour surface"),
     row("pixel {in}/15-zeros-1GB.rd.gz 1,1", 2, "no colour surface"),
     row("show {in}/07-decode-fanout.rd.gz --draw f0 --json", 4, "--max-work"),
     row("show {in}/15-zeros-1GB.rd.gz --draw f0", 2, "no draw f0"),
@@ -184,7 +184,7 @@ const ROWS: &[Row] = &[
     row("info /dev/zero", 4, "next: bytes of the capture"),
     row("info /dev/zero --time-limit 1", 4, "--time-limit is over"),
     row("decode /dev/zero --max-work 4000G --time-limit 1", 4, "--time-limit is over"),
-    row("disasm /dev/zero --time-limit 1 -o {out}/zero.a4", 4, "--time-limit"),
+    row("disasm /dev/zero --time-limit 1 -o {out}/zero.a4", 4, "are left out"),
     row("show {attack}/short-sections-391kB.rd.gz --time-limit 1", 4, "--time-limit is over"),
     row("info {attack}/short-sections-391kB.rd.gz --max-work 1", 4, "next: sections of the capture"),
     row("replay {own}/triangle.rd.gz --loop 4294967295 --time-limit 1", 4, "--time-limit is over"),

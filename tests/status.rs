@@ -358,6 +358,29 @@ fn a_time_limit_is_kept_within_a_draw() {
     }
 }
 
+/// Opening a pipe that nobody writes to waits without asking for the time, and so does reading one that stays open.
+#[cfg(unix)]
+#[test]
+fn a_time_limit_ends_a_command_that_waits() {
+    let folder = Folder::new();
+    let pipe = folder.0.path().join("pipe.rd");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let waits = |command: &str, held: Option<fs::File>| {
+        let start = Instant::now();
+        let (status, stderr) = folder.run(command, Stdio::null());
+        assert!(status == 4 && stderr.contains("--time-limit is over"), "{command}: {status}: {stderr}");
+        assert!(start.elapsed() < Duration::from_secs(5), "{command}: {:?}", start.elapsed());
+        drop(held);
+    };
+    for command in ["info pipe.rd", "pixel pipe.rd 1,1", "diff pipe.rd fine.rd", "disasm pipe.rd -o t.a4"] {
+        waits(&format!("{command} --time-limit 1"), None);
+        // A file that is open to read and write is a writer, which here never writes.
+        let held = fs::File::options().read(true).write(true).open(&pipe).unwrap();
+        waits(&format!("{command} --time-limit 1"), Some(held));
+    }
+    waits("reduce fine.rd -o r.rd --while sleep\t60;{} --time-limit 1", None);
+}
+
 #[test]
 fn of_several_the_worst_counts() {
     let rows = [

@@ -32,7 +32,7 @@ const LOOKS: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(
 const PATIENCE: u32 = 20;
 
 /// What every process is started with.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Starter {
     /// The a4emu that plays.
     pub binary: PathBuf,

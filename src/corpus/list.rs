@@ -97,8 +97,11 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
 /// The hash of a file's bytes, by which a capture is known; the file becomes one of `inputs`.
 ///
 /// # Errors
-/// It cannot be read.
+/// It cannot be read, or is a pipe or a device: those may have no end, and the process that plays it reads it again.
 pub fn content(path: &Path, inputs: &Inputs) -> io::Result<String> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(io::Error::other("it is not a file"));
+    }
     let (mut file, mut hash, mut bytes) = (inputs.open_file(path)?, Xxh3::new(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut bytes)? {

@@ -6,6 +6,7 @@ use a4emu_decoder::regs::rb::{RB_COPY_DEST_BASE, RB_DEPTH_INFO, RB_MRT_BASE, TAR
 use a4emu_decoder::regs::vpc::{VPC_SO_BUFFER_BASE, VPC_SO_BUFFER_SIZE};
 
 use super::{Call, Flow};
+use crate::budget::Work;
 use crate::draw;
 use crate::fault::Trouble;
 use crate::gpu::{Gpu, SsboState};
@@ -116,6 +117,7 @@ impl Skip {
 impl Engine for Skip {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         self.skipped = true;
+        gpu.budget.owe(Work::Packet, 1);
         match call.pass() {
             Some(pass) => {
                 self.targets(gpu, pass);

@@ -38,6 +38,10 @@ struct Survey(Vec<Met>);
 
 impl Observer for Survey {
     fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        // A list that grows is copied to one of twice its size.
+        if !gpu.budget.keep(2 * size_of::<Met>() as u64) {
+            return Flow::Stop;
+        }
         self.0.push(Met {
             number: call.number(),
             frame_draw: call.frame_draw(),
@@ -74,6 +78,10 @@ pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>,
     let mut playback = limits.playback(Path::new(""));
     playback.run(sections(capture)?, &mut Skip::default(), &mut survey);
     unless_cut_off(&playback)?;
+    if playback.gpu.budget.is_full() {
+        let message = format!("it has more than the {} draws that there is room for (--max-memory)", survey.0.len());
+        return Err(Failure { status: Status::Unsupported, message });
+    }
     let submits = u64::from(playback.gpu.at.submit);
     let kept = kept(&survey.0, range, submits)?;
     let groups = groups(capture)?;

@@ -80,7 +80,13 @@ pub fn source(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<S
     let unpacked = unpacked(path, limits, shared);
     let (capture, status) = unpacked.with_context(|| format!("cannot read {}", path.display()))?;
     ensure!(status == Status::Fine, "{} cannot be read to its end", path.display());
-    source_of(&capture).with_context(|| path.display().to_string())
+    let mut budget = budget_of(&capture, limits);
+    let source = source_within(&capture, &mut |bytes| may_look(&mut budget, bytes));
+    if let Some(message) = budget.refusal() {
+        let message = format!("{}: {message}", path.display());
+        return Err(Failure { status: Status::Unsupported, message }.into());
+    }
+    source.with_context(|| path.display().to_string())
 }
 
 /// The source of a capture, all of it.
@@ -88,29 +94,42 @@ pub fn source(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<S
 /// # Errors
 /// It is damaged.
 pub fn source_of(capture: &[u8]) -> anyhow::Result<String> {
+    source_within(capture, &mut |_| true)
+}
+
+/// The source of a capture, as far as `may` allows pieces of so many bytes.
+fn source_within(capture: &[u8], may: &mut dyn FnMut(usize) -> bool) -> anyhow::Result<String> {
     let mut source = Vec::new();
-    let (rest, written) = disassemble_into(capture, &mut source, Foreign::PassOver, &mut |_| true);
+    let (rest, written) = disassemble_into(capture, &mut source, Foreign::PassOver, may);
     written?;
     ensure!(rest.damaged == 0, "the last {} bytes are no section", rest.damaged);
     Ok(String::from_utf8(source)?)
+}
+
+/// The work that the source of `capture` may take.
+fn budget_of(capture: &[u8], limits: &Limits) -> Budget {
+    limits.work.budget(BASE + UNITS_PER_BYTE * capture.len() as u64)
 }
 
 /// Writes the source of `capture`.
 fn write(args: &Args, capture: &[u8], shared: &Shared) -> anyhow::Result<Status> {
     let mut out = OutFile::create(&args.output, &shared.inputs)?;
     let named = writeln!(out, "// {}{}", args.capture.display(), kept(args.selection));
-    let mut budget = args.limits.work.budget(BASE + UNITS_PER_BYTE * capture.len() as u64);
+    let mut budget = budget_of(capture, &args.limits);
     let foreign = args.limits.foreign();
     let mut may = |bytes| may_look(&mut budget, bytes);
     let (rest, written) = disassemble_into(capture, &mut out, foreign, &mut may);
     let done = named.and(written).context("cannot write the source").and_then(|()| out.finish());
-    let refused = refusal(capture, foreign).map_or(Status::Fine, |trouble| shared.say(trouble));
+    let refused = refusal(capture, foreign, &mut budget).map_or(Status::Fine, |trouble| shared.say(trouble));
     Ok(tell(rest, &budget, shared).worse(refused).and(done))
 }
 
 /// What is to be said of a capture that is not of an A4xx, as far as its container says it before the first submit.
-fn refusal(capture: &[u8], foreign: Foreign) -> Option<Trouble> {
+fn refusal(capture: &[u8], foreign: Foreign, budget: &mut Budget) -> Option<Trouble> {
     for section in Sections::new(capture).ok()?.map_while(Result::ok) {
+        if !budget.take(Work::Section, 1) {
+            return None;
+        }
         let id = match section.body() {
             Ok(Body::GpuId(id)) => id,
             Ok(Body::ChipId(id)) => id.gpu_id(),

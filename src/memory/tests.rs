@@ -263,3 +263,30 @@ fn an_overlay_takes_no_more_than_is_left() {
     let mut overlay = memory.overlay();
     assert!(overlay.write_u32(0x1000, 5) && !overlay.was_cut());
 }
+
+#[test]
+fn a_range_over_several_buffers_is_read_and_written_as_its_bytes_are() {
+    let build = || {
+        let mut memory = Memory::new();
+        memory.begin_group();
+        memory.announce(PAGE - 3, 2 * PAGE, Some(&vec![1; 2 * PAGE as usize]));
+        memory.announce(3 * PAGE - 3, 5, Some(&[2; 5]));
+        memory.announce(3 * PAGE + 40, PAGE, None);
+        memory.announce(u32::MAX - 9, 10, Some(&[3; 10]));
+        memory
+    };
+    for (start, len) in [(0, 5 * PAGE), (PAGE - 3, 2 * PAGE + 9), (3 * PAGE + 39, 3), (u32::MAX - 12, 20)] {
+        let mut memory = build();
+        let places: Vec<Option<u32>> =
+            (0..u64::from(len)).map(|by| u32::try_from(u64::from(start) + by).ok()).collect();
+        let single = |memory: &Memory, at: Option<u32>| Some(memory.slice(at?, 1)?[0]);
+        let bytes: Vec<Option<u8>> = places.iter().map(|at| single(&memory, *at)).collect();
+        let mut read = vec![9; len as usize];
+        assert_eq!(memory.read(start, &mut read), bytes.iter().all(Option::is_some), "{start:#x}");
+        assert!(read.iter().eq(bytes.iter().map(|byte| byte.as_ref().unwrap_or(&0))), "{start:#x}");
+
+        assert_eq!(memory.write(start, &vec![7; len as usize]), bytes.iter().all(Option::is_some));
+        let written = places.iter().map(|at| single(&memory, *at));
+        assert!(written.eq(bytes.iter().map(|byte| byte.map(|_| 7))), "{start:#x}");
+    }
+}

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use a4emu_decoder::asm::{Bounds, assemble_block, ast, parse};
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail};
 use tempfile::TempDir;
 
 use crate::asm::Disk;
@@ -22,7 +22,7 @@ use crate::disasm;
 use crate::limits::Limits;
 use crate::options::Shared;
 use crate::out_file::{self, Inputs, OutFile, folder_in};
-use crate::status::Status;
+use crate::status::{Failure, Status};
 use crate::terminal;
 use minimise::Minimiser;
 use question::Question;
@@ -78,7 +78,12 @@ impl Attempts<'_> {
 
     /// Whether no more attempts are made.
     fn is_over(&self) -> bool {
-        self.count >= self.most || self.ends.as_ref().is_some_and(Ends::are_reached)
+        self.count >= self.most || self.is_late()
+    }
+
+    /// Whether time is over.
+    fn is_late(&self) -> bool {
+        self.ends.as_ref().is_some_and(Ends::are_reached)
     }
 
     /// Whether what has to hold holds for it.
@@ -90,7 +95,10 @@ impl Attempts<'_> {
         let Some(bytes) = self.capture(removed) else { return Ok(false) };
         let path = self.folder.path().join("attempt.rd");
         out_file::write(&path, &bytes, &Inputs::default())?;
-        self.question.holds(&path)
+        let left = self.ends.as_ref().and_then(Ends::time_left).unwrap_or(Duration::MAX);
+        let holds = self.question.holds(&path, left)?;
+        // An attempt that was ended because time is over has shown nothing.
+        Ok(holds && !self.is_late())
     }
 }
 
@@ -119,7 +127,15 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let mut attempts =
         Attempts { source: &source, block, question, folder, count: 0, most: args.attempts, ends };
     let mut kept = Minimiser::new(tree.len());
-    ensure!(attempts.holds(&kept.removed)?, "it does not hold for the capture itself: {}", attempts.question);
+    if !attempts.holds(&kept.removed)? {
+        let question = &attempts.question;
+        if attempts.is_late() {
+            let message =
+                format!("--time-limit is over before it was known whether it holds for the capture itself: {question}");
+            return Err(Failure { status: Status::Unsupported, message }.into());
+        }
+        bail!("it does not hold for the capture itself: {question}");
+    }
     let told = |class: &str, before: usize, after: usize, count: u64| {
         if !shared.quiet {
             let seconds = start.elapsed().as_secs_f64();

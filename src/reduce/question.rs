@@ -68,16 +68,16 @@ impl Question {
         })
     }
 
-    /// Whether it holds for the capture at `path`.
+    /// Whether it holds for the capture at `path`; each process that is started for that is ended after `most`.
     ///
     /// # Errors
     /// No process can be started.
-    pub fn holds(&self, path: &Path) -> anyhow::Result<bool> {
+    pub fn holds(&self, path: &Path, most: Duration) -> anyhow::Result<bool> {
         match self {
-            Self::Command(command, timeout) => succeeds(command, path, *timeout),
-            Self::Differs(starters) => differs(starters, path),
+            Self::Command(command, timeout) => succeeds(command, path, (*timeout).min(most)),
+            Self::Differs(starters) => differs(starters, path, most),
             Self::Faults(starter, text) => {
-                let played = play(starter, path)?.played.unwrap_or_default();
+                let played = play(starter, path, most)?.played.unwrap_or_default();
                 Ok(played.faults.iter().chain(&played.unsupported).any(|said| said.message.contains(text)))
             }
         }
@@ -95,11 +95,11 @@ impl fmt::Display for Question {
 }
 
 /// Whether two binaries, side by side, render something else.
-fn differs([one, other]: &[Starter; 2], path: &Path) -> anyhow::Result<bool> {
+fn differs([one, other]: &[Starter; 2], path: &Path, most: Duration) -> anyhow::Result<bool> {
     let ends = thread::scope(|scope| {
-        let one = ambient::spawn_scoped(scope, "a4emu-one", || play(one, path));
+        let one = ambient::spawn_scoped(scope, "a4emu-one", || play(one, path, most));
         let join = |one: ScopedJoinHandle<'_, _>| one.join().unwrap_or_else(|_| bail!("a thread ended"));
-        [play(other, path), one.map_err(anyhow::Error::from).and_then(join)]
+        [play(other, path, most), one.map_err(anyhow::Error::from).and_then(join)]
     });
     let [a, b] = ends;
     Ok(match (a?, b?) {
@@ -108,7 +108,8 @@ fn differs([one, other]: &[Starter; 2], path: &Path) -> anyhow::Result<bool> {
     })
 }
 
-fn play(starter: &Starter, path: &Path) -> anyhow::Result<Ended> {
+fn play(starter: &Starter, path: &Path, most: Duration) -> anyhow::Result<Ended> {
+    let starter = Starter { timeout: starter.timeout.min(most), ..starter.clone() };
     starter.play(path, &AtomicBool::new(false))?.context("stopped")
 }
 

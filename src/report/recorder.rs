@@ -141,7 +141,7 @@ impl Recorder {
             let Some(canvas) = canvas else { continue };
             self.seen[restore.command].canvas = Some(canvas);
             let shown_by = self.canvases.restored_by(canvas, restore.command);
-            self.note_map(restore.reasons, [tile.x, tile.y], shown_by, &restore.draw);
+            self.note_map(restore.reasons, [tile.x, tile.y], (shown_by, &restore.draw), &gpu.budget);
             self.update(gpu, (shown_by, canvas), &restore.draw, &attachment);
         }
     }
@@ -155,7 +155,7 @@ impl Recorder {
             }
             return;
         }
-        self.note_map(reasons, [0; 2], command, &draw);
+        self.note_map(reasons, [0; 2], (command, &draw), &gpu.budget);
         let Some(canvas) = self.seen[command].canvas else { return };
         self.update(gpu, (command, canvas), &draw, attachment);
         if draw.resolve.is_some() {
@@ -164,8 +164,16 @@ impl Recorder {
     }
 
     /// What became of pixels, and what was spent on them, are patches of a command.
-    fn note_map(&mut self, map: Option<Arc<Reasons>>, origin: [u32; 2], command: usize, draw: &Draw) {
+    fn note_map(
+        &mut self,
+        map: Option<Arc<Reasons>>,
+        origin: [u32; 2],
+        (command, draw): (usize, &Draw),
+        budget: &Budget,
+    ) {
         let Some(map) = map else { return };
+        let area = map.area();
+        budget.observe(Work::Copy16, u64::from(area.x0.abs_diff(area.x1)) * u64::from(area.y0.abs_diff(area.y1)));
         let (seen, room) = (&mut self.seen[command], &mut self.room);
         seen.reasons.extend(pictures::reasons(&map, origin, room, draw.frame_draw));
         seen.cost_map.extend(cost_map::patch(&map, origin, room, draw.frame_draw));

@@ -5,15 +5,15 @@
 //! would give another result. Programs that nobody watches have none, and cost nothing.
 use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::isa::ir3::access::FileReg;
-use a4emu_decoder::isa::ir3::convert::convert;
 use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Reg, Round, Type};
+use multiversion::multiversion;
 
 use super::alu::{Alu, Row};
 use super::chosen::{Chooser, Way};
 use super::effect::{Effect, File, Gather};
 use super::environment::Environment;
 use super::extra::Extra;
-use super::lanes::{Mask, lanes_of};
+use super::lanes::{LANES, Lanes, Mask, lanes_of};
 use super::ops::{Op, Question, Sample};
 use super::reach::Reach;
 use super::rowmap::{ADDRESS, HALF, REGISTERS};
@@ -75,11 +75,6 @@ impl Sources {
             _ => 1,
         };
         Self { rows: alu.src, and: alu.and, xor: alu.xor, count }
-    }
-
-    /// The values in `lane`.
-    fn values(&self, warp: &Warp, lane: usize) -> [u32; 3] {
-        std::array::from_fn(|n| (warp.row(self.rows[n])[lane] & self.and[n]) ^ self.xor[n])
     }
 }
 
@@ -170,34 +165,89 @@ fn takes_floats(op: AluOp) -> bool {
     }
 }
 
-/// Whether an operation on the first `count` of these values rests on `guess`.
-fn decides(guess: Guess, values: [u32; 3], count: usize) -> bool {
-    let floats = values.map(f32::from_bits);
-    let value = values[0];
+/// Whether an operation on `sources` rests on `guess` in one of the lanes of `mask`: by another rule the result would be
+/// another. It has no branch that depends on a lane, so that it takes about as long as the operation itself.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
+fn decides(guess: Guess, rows: [&Lanes; 3], sources: &Sources, mask: Mask) -> bool {
+    let values: [[u32; LANES]; 3] = std::array::from_fn(|n| {
+        std::array::from_fn(|lane| (rows[n].0[lane] & sources.and[n]) ^ sources.xor[n])
+    });
+    let float = |n: usize, lane: usize| f32::from_bits(values[n][lane]);
     match guess {
-        Guess::MadRoundsTwice => {
-            let [a, b, c] = floats;
-            let (once, twice) = (a.mul_add(b, c), a * b + c);
-            once.to_bits() != twice.to_bits() && !(once.is_nan() && twice.is_nan())
-        }
-        Guess::NanMinMax | Guess::NanCompare => floats[..2].iter().any(|float| float.is_nan()),
-        Guess::NanSaturate => floats[0].is_nan(),
-        Guess::Denormals => floats[..count].iter().any(|float| float.is_subnormal()),
-        Guess::HalfRounding => {
-            let exact = convert(
-                convert(value, Type::F32, Type::F16, Round::Even),
-                Type::F16,
-                Type::F32,
-                Round::Default,
-            );
-            exact != value && !floats[0].is_nan()
-        }
-        Guess::CovHalfTruncates => {
-            let to_half = |round| convert(value, Type::F32, Type::F16, round);
-            to_half(Round::Default) != to_half(Round::Even)
-        }
-        _ => true,
+        Guess::MadRoundsTwice => any_lane(
+            mask,
+            #[inline(always)]
+            |lane| {
+                let [a, b, c] = [0, 1, 2].map(|n| float(n, lane));
+                let (once, twice) = (a.mul_add(b, c), a * b + c);
+                (once.to_bits() != twice.to_bits()) & !(once.is_nan() & twice.is_nan())
+            },
+        ),
+        Guess::NanMinMax | Guess::NanCompare => any_lane(
+            mask,
+            #[inline(always)]
+            |lane| float(0, lane).is_nan() | float(1, lane).is_nan(),
+        ),
+        Guess::NanSaturate => any_lane(
+            mask,
+            #[inline(always)]
+            |lane| float(0, lane).is_nan(),
+        ),
+        Guess::Denormals => (0..sources.count).any(|n| {
+            any_lane(
+                mask,
+                #[inline(always)]
+                |lane| values[n][lane] & 0x7f80_0000 == 0 && values[n][lane] & 0x007f_ffff != 0,
+            )
+        }),
+        Guess::HalfRounding => any_lane(
+            mask,
+            #[inline(always)]
+            |lane| below_half(values[0][lane]) != 0 && !float(0, lane).is_nan(),
+        ),
+        Guess::CovHalfTruncates => any_lane(
+            mask,
+            #[inline(always)]
+            |lane| rounds_up(values[0][lane]),
+        ),
+        _ => mask != 0,
     }
+}
+
+/// Whether `holds` for one of the lanes of `mask`.
+#[inline(always)]
+fn any_lane(mask: Mask, holds: impl Fn(usize) -> bool) -> bool {
+    (0..LANES).fold(0, |any, lane| any | (u32::from(holds(lane)) & mask >> lane)) & 1 != 0
+}
+
+/// Bits of an f32's fraction that an f16 of its exponent has no room for, with the first bit of 1. if that is one of them.
+#[inline(always)]
+fn bits_below_half(bits: u32) -> u32 {
+    // 2^-14 is the smallest f16 with 11 bits; each power below it has one bit less.
+    (126 - (bits >> 23 & 0xff).clamp(102, 113)).clamp(13, 24)
+}
+
+/// What of an f32, which is no NaN, is lost in an f16: 0 where both are the same number.
+#[inline(always)]
+fn below_half(bits: u32) -> u32 {
+    let exponent = bits >> 23 & 0xff;
+    let fraction = bits & 0x007f_ffff | u32::from(exponent > 0) << 23;
+    let lost = fraction & ((1 << bits_below_half(bits)) - 1);
+    let is_finite_but_too_large = exponent > 142 && exponent < 255;
+    let is_too_small = exponent < 102 && fraction != 0;
+    lost | u32::from(is_finite_but_too_large | is_too_small)
+}
+
+/// Whether an f32 becomes another f16 when it is rounded to even than when it is cut off.
+#[inline(always)]
+fn rounds_up(bits: u32) -> bool {
+    let exponent = bits >> 23 & 0xff;
+    let below = bits_below_half(bits);
+    let fraction = bits & 0x007f_ffff | u32::from(exponent > 0) << 23;
+    let (lost, half) = (fraction & ((1 << below) - 1), 1 << (below - 1));
+    let is_odd = fraction >> below & 1 == 1;
+    let rounds = (lost > half) | ((lost == half) & is_odd);
+    (exponent < 255) & ((exponent > 142) | ((exponent >= 102) & rounds))
 }
 
 impl Warp {
@@ -209,8 +259,7 @@ impl Warp {
             _ if counted == 0 => {}
             When::Always(guess) => environment.rests_on(*guess, reach),
             When::Sources(guess, sources) => {
-                let mut lanes = lanes_of(counted);
-                if lanes.any(|lane| decides(*guess, sources.values(self, lane), sources.count)) {
+                if decides(*guess, sources.rows.map(|row| self.row(row)), sources, counted) {
                     environment.rests_on(*guess, reach);
                 }
             }
@@ -239,6 +288,49 @@ impl Warp {
             When::Texture(sample) => {
                 environment.samples(&sample.map(&mut |row| self.row(row)), counted, reach);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::isa::ir3::convert::convert;
+
+    use super::*;
+
+    /// f32 with all exponents and the fractions at which something changes, of both signs.
+    fn floats() -> impl Iterator<Item = u32> {
+        let fractions = (0..=23).flat_map(|bit| [1 << bit, (1 << bit) - 1, (1 << bit) + 1, 3 << bit, 5 << bit]);
+        let fractions: Vec<u32> = fractions.chain([0x7f_f000, 0x7f_efff, 0x7f_dfff]).collect();
+        (0..512).flat_map(move |sign_exponent| {
+            fractions.clone().into_iter().map(move |fraction| sign_exponent << 23 | fraction & 0x7f_ffff)
+        })
+    }
+
+    fn rests(guess: Guess, bits: u32) -> bool {
+        let sources = Sources { rows: [0; 3], and: [!0; 3], xor: [0; 3], count: 1 };
+        let mut row = Lanes([0; LANES]);
+        row.0[5] = bits;
+        let on = |mask| decides(guess, [&row; 3], &sources, mask);
+        assert!(!on(!(1 << 5)), "only lanes of the mask count");
+        on(1 << 5)
+    }
+
+    #[test]
+    fn a_conversion_to_half_rests_on_its_rounding_where_that_changes_the_result() {
+        for bits in floats().filter(|bits| !f32::from_bits(*bits).is_nan()) {
+            let half = |round| convert(bits, Type::F32, Type::F16, round);
+            let back = convert(half(Round::Even), Type::F16, Type::F32, Round::Default);
+            assert_eq!(rests(Guess::HalfRounding, bits), back != bits, "{bits:#x}");
+            let differs = half(Round::Default) != half(Round::Even);
+            assert_eq!(rests(Guess::CovHalfTruncates, bits), differs, "{bits:#x}");
+        }
+    }
+
+    #[test]
+    fn an_operation_rests_on_what_is_done_with_denormals_where_a_source_is_one() {
+        for bits in floats() {
+            assert_eq!(rests(Guess::Denormals, bits), f32::from_bits(bits).is_subnormal(), "{bits:#x}");
         }
     }
 }
