@@ -3,9 +3,9 @@
 //! `cargo bench --bench texture`. The aim: a bilinear RGBA8 request under 250 ns.
 use std::hint::black_box;
 
-use a4emu::draw::tpl1::TextureBank;
-use a4emu::memory::Memory;
-use a4emu::shader::{ALL, Few, LANES, Lanes, Lod, Number, Sample, SampleKind, Slots};
+use a4emu_gpu::draw::tpl1::TextureBank;
+use a4emu_gpu::memory::Memory;
+use a4emu_shader::{ALL, Few, LANES, Lanes, Lod, Number, Sample, SampleKind, Slots};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const BASE: u32 = 0x1000_0000;
@@ -48,7 +48,8 @@ fn bench(c: &mut Criterion) {
         ("astc 4x4 bilinear", texture(0x6f, 16, 1), LINEAR, 0.9),
     ];
     for (name, words, sampler, step) in cases {
-        let bank = TextureBank::new(&[words], &[[sampler, max_lod]], 0, a4emu::gpu::Model::Board, &memory);
+        let bank =
+            TextureBank::new(&[words], &[[sampler, max_lod]], 0, a4emu_gpu::gpu::Model::Board, &memory);
         let bound = bank.bind(&memory);
         let [s, t] = patch(step);
         let coords = [&s, &t];

@@ -5,11 +5,11 @@
 
 use std::fs::File;
 
-use a4emu::cp::{Call, Flow, Observer, Skip};
-use a4emu::gpu::Gpu;
-use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
 use a4emu_decoder::regs::rb::RB_DEPTH_CONTROL;
+use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::playback::Playback;
 use anyhow::Context;
 
 /// Prints each draw whose depth test is off.

@@ -5,10 +5,10 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use a4emu::cp::{Renderer, Silent};
-use a4emu::picture::Picture;
-use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
+use a4emu_gpu::cp::{Renderer, Silent};
+use a4emu_gpu::picture::Picture;
+use a4emu_gpu::playback::Playback;
 use anyhow::Context;
 
 fn main() -> anyhow::Result<()> {

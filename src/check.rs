@@ -19,7 +19,7 @@ use crate::options::{Shared, Threads};
 use crate::out_file::{OutFile, one_stdout};
 use crate::progress::bar;
 use crate::shard::Sharding;
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 use crate::terminal::{self, Form};
 
 pub use bless::{agree, bless};

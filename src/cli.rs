@@ -14,13 +14,14 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::options::{Shared, Threads};
 #[cfg(target_os = "linux")]
 use crate::run;
-use crate::shader::jit;
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 use crate::terminal;
 use crate::{
-    ambient, asm, bisect, check, corpus, debug, decode, diff, disasm, explain, export, info, pico, pixel,
-    reduce, replay, report, serve, show, validate,
+    asm, bisect, check, corpus, debug, decode, diff, disasm, explain, export, info, pico, pixel, reduce,
+    replay, report, serve, show, validate,
 };
+use a4emu_gpu::ambient;
+use a4emu_shader::jit;
 pub use shell::lanes;
 
 /// An Adreno A4xx in software: decode, replay and diff command streams.
@@ -177,7 +178,9 @@ fn enforce_time_limit(matches: &ArgMatches) {
     let time = Duration::from_secs((*limit).into()) + GRACE;
     let ends = ambient::spawn("a4emu-time-limit", move || {
         thread::sleep(time);
-        terminal::say("--time-limit is over, and the command had not ended: what it was writing is not written");
+        terminal::say(
+            "--time-limit is over, and the command had not ended: what it was writing is not written",
+        );
         process::exit(Status::Unsupported as i32);
     });
     if let Err(error) = ends {

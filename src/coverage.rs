@@ -18,14 +18,14 @@ use a4emu_decoder::regs::{self, RegRef};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use crate::budget::Work;
-use crate::cp::observer::Load;
-use crate::cp::{Call, Flow, Observer};
-use crate::draw::sp::state::code;
 use crate::folders::read_bytes;
-use crate::gpu::Gpu;
 use crate::inspect::{Shader, Shaders};
 use crate::out_file::{OutFile, Turn};
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::draw::sp::state::code;
+use a4emu_gpu::gpu::Gpu;
 
 /// Bytes that a file of earlier runs may have.
 const MAX_BYTES: u64 = 64 << 20;

@@ -34,7 +34,7 @@ use crate::inspect::Capture;
 use crate::limits::Limits;
 use crate::options::Shared;
 use crate::selection::{Draws, Selection};
-use crate::status::{Failure, Status};
+use crate::status::{Failure, Status, WithErrors};
 use crate::terminal::{self, Form};
 use align::{Pair, align};
 use compare::{Comparison, Difference};

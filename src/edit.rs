@@ -3,12 +3,12 @@
 use a4emu_decoder::bits::FieldRow;
 use anyhow::{Context, ensure};
 
-use crate::cp::{Call, Engine, Flow};
-use crate::draw;
 use crate::explain::value_of;
-use crate::gpu::Gpu;
 use crate::inspect::Runs;
 use crate::register_names;
+use a4emu_gpu::cp::{Call, Engine, Flow};
+use a4emu_gpu::draw;
+use a4emu_gpu::gpu::Gpu;
 
 /// Registers and fields that an edit changes at most.
 const MAX_CHANGES: usize = 256;

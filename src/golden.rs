@@ -16,7 +16,7 @@ pub use hash::StateHash;
 pub use record::{Recorder, Sink, call_text, kind_name};
 pub use text::{MAGIC, ParseError, RecordText, header, parse};
 
-use crate::gpu::Chip;
+use a4emu_gpu::gpu::Chip;
 
 /// Shader state that was loaded between two draws: what lies in `units` units from `first`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

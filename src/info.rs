@@ -6,17 +6,17 @@ use std::io::{self, Write};
 
 use a4emu_decoder::packet::Packet;
 
-use crate::cp::observer::Announced;
-use crate::cp::{Call, Flow, Observer, Renderer};
 use crate::decode::comm;
-use crate::fault::Missing;
-use crate::fidelity::Fidelity;
-use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
-use crate::pass::Pass;
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 use crate::terminal::{self, Shown};
+use a4emu_gpu::cp::observer::Announced;
+use a4emu_gpu::cp::{Call, Flow, Observer, Renderer};
+use a4emu_gpu::fault::Missing;
+use a4emu_gpu::fidelity::Fidelity;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
 
 /// Arguments of `info`.
 #[derive(clap::Args, Clone, Debug)]
@@ -192,6 +192,6 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     // Missing memory is what was asked for: it stands on stdout, and not among the warnings.
     let missing = std::mem::take(&mut report.missing);
     let put_out = info.put_out(&missing, playback.gpu.fidelity.as_ref());
-    let told = report.tell(&args.capture.display().to_string(), shared);
+    let told = shared.tell(&args.capture.display().to_string(), &report);
     Ok(status.worse(told).and(put_out))
 }

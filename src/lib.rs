@@ -77,31 +77,18 @@
 
 #![deny(unsafe_code)]
 pub mod asm;
-pub mod budget;
 pub mod coverage;
-pub mod cp;
 pub mod decode;
 pub mod diff;
 pub mod disasm;
-pub mod draw;
 pub mod edit;
-pub mod fault;
-pub mod fidelity;
-pub mod format;
 pub mod golden;
-pub mod gpu;
 pub mod inspect;
 pub mod limits;
-pub mod memory;
 pub mod options;
-pub mod pass;
-pub mod picture;
 pub mod pixel;
-pub mod playback;
-pub mod regfile;
 pub mod register_names;
 pub mod selection;
-pub mod shader;
 pub mod status;
 pub mod validate;
 
@@ -109,17 +96,13 @@ mod bisect;
 mod companion;
 mod explain;
 mod info;
-mod memo;
-mod parallel;
+mod named;
 mod reduce;
 mod replay;
 mod serve;
 mod show;
-mod spare;
 mod trace;
 
-#[doc(hidden)]
-pub mod ambient;
 #[doc(hidden)]
 pub mod check;
 #[doc(hidden)]

@@ -7,11 +7,13 @@ use a4emu_decoder::asm::Bounds;
 use a4emu_decoder::capture::Foreign;
 use clap::Args;
 
-use crate::budget::{self, Budget, Interrupt};
-use crate::gpu::Model;
-use crate::memory::MAX_HELD;
-use crate::playback::Playback;
-use crate::shader::Jit;
+use crate::named;
+
+use a4emu_gpu::budget::{self, Budget, Interrupt};
+use a4emu_gpu::gpu::Model;
+use a4emu_gpu::memory::MAX_HELD;
+use a4emu_gpu::playback::Playback;
+use a4emu_shader::Jit;
 
 /// Bytes of memory that each byte of a capture's file adds to the limit: real ones pack less well.
 const HELD_PER_BYTE: u64 = 16;
@@ -80,10 +82,10 @@ pub struct Limits {
     #[arg(long, value_name = "BYTES", value_parser = amount)]
     pub max_memory: Option<u64>,
     /// Whose behaviour to have where a real board does otherwise than OpenGL says
-    #[arg(long, value_name = "MODEL", value_enum, default_value_t)]
+    #[arg(long, value_name = "MODEL", value_parser = named::model(), default_value = "board")]
     pub model: Model,
     /// Which shaders to compile: the same bytes come out
-    #[arg(long, value_name = "WHICH", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHICH", value_parser = named::jit(), default_value = "auto")]
     pub jit: Jit,
     /// Take the commands of a capture of another generation (A3xx, A6xx ..) for an A4xx's
     #[arg(long)]
@@ -172,7 +174,7 @@ pub fn amount(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Work;
+    use a4emu_gpu::budget::Work;
 
     #[test]
     fn memory_grows_with_the_file_unless_somebody_says_how_much() {

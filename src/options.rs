@@ -10,13 +10,13 @@ use a4emu_decoder::error::CaptureError;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use crate::ambient::{self, MOST_THREADS, Members};
-use crate::budget::{Budget, Ends};
-use crate::fault::{Place, Report, Trouble};
 use crate::out_file::Inputs;
 use crate::progress::Watched;
 use crate::status::Status;
 use crate::terminal;
+use a4emu_gpu::ambient::{self, MOST_THREADS, Members};
+use a4emu_gpu::budget::{Budget, Ends};
+use a4emu_gpu::fault::{Place, Report, Severity, Trouble};
 
 /// Shared by all subcommands.
 #[derive(Args, Clone, Debug, Default)]
@@ -86,6 +86,35 @@ impl Shared {
             }
         }
         status
+    }
+
+    /// Puts what went wrong in a run on stderr, after the `name` of the input, unless somebody hears it, and says how bad
+    /// it is.
+    pub fn tell(&self, name: &str, report: &Report) -> Status {
+        if let Some(ear) = &self.ear {
+            ear.hear(name, report.clone());
+            return report.status(self.strict);
+        }
+        for (trouble, at, count) in report.troubles.iter() {
+            let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
+            match (trouble.severity(), trouble) {
+                (Severity::Warning, _) => self.warn(format_args!("{name}: {at}: {trouble}{times}")),
+                (_, Trouble::Io(_) | Trouble::Container(_)) => {
+                    terminal::say(format_args!("{name}: {trouble}{times}"));
+                }
+                _ => terminal::say(format_args!("{name}: {at}: {trouble}{times}")),
+            }
+        }
+        if report.troubles.dropped() > 0 {
+            let more = report.troubles.dropped();
+            self.warn(format_args!(
+                "{name}: {more} more reports are left out: there are too many different ones"
+            ));
+        }
+        for miss in report.missing.iter() {
+            self.warn(format_args!("{name}: {}", Trouble::Missing(miss)));
+        }
+        report.status(self.strict)
     }
 
     /// Whether a bar on stderr would be seen, and would not run through the listing.

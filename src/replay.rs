@@ -19,23 +19,24 @@ use a4emu_decoder::capture::Ahead;
 use anyhow::ensure;
 use serde::Serialize;
 
-use crate::cp::{Engine, Observer, Renderer, Skip, Tee};
 use crate::decode::Output;
-use crate::draw::Resolves;
-use crate::draw::gs::dispatch::Setting;
-use crate::fidelity::Fidelity;
 use crate::golden::Recorder;
 use crate::limits::Limits;
+use crate::named;
 use crate::options::{Shared, Threads, open_capture};
 use crate::out_file::{OutFile, one_stdout};
-use crate::picture::Alpha;
-use crate::playback::Playback;
 use crate::progress::bar;
 use crate::selection::{Draws, Selection, Window};
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 use crate::terminal::{self, Colours, Form};
 use crate::trace::{Detail, Trace};
 use crate::validate::{self, ChosenRules, Watch};
+use a4emu_gpu::cp::{Engine, Observer, Renderer, Skip, Tee};
+use a4emu_gpu::draw::Resolves;
+use a4emu_gpu::draw::gs::dispatch::Setting;
+use a4emu_gpu::fidelity::Fidelity;
+use a4emu_gpu::picture::Alpha;
+use a4emu_gpu::playback::Playback;
 use account::Account;
 use files::Files;
 use noted::Noted;
@@ -101,7 +102,7 @@ pub struct Args {
     #[command(flatten)]
     pub choice: validate::Choice,
     /// How geometry shaders are laid on the lanes of a warp; never visible in a result
-    #[arg(long, value_name = "MODE", default_value = "auto")]
+    #[arg(long, value_name = "MODE", value_parser = named::gs_dispatch(), default_value = "auto")]
     pub gs_dispatch: Setting,
     /// List draws and dispatches with their pass on stdout
     #[arg(long)]
@@ -211,7 +212,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         anyhow::Ok(pictures.worse(noted).and(figures(args, &mut playback, &submits, shared)))
     });
     // What is wrong with the capture counts, whatever became of the rest.
-    let told = playback.gpu.report.tell(&args.capture.display().to_string(), shared);
+    let told = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);
     Ok(match done {
         Ok(status) => status.worse(told),
         Err(error) => told.and(Err(error)),

@@ -7,9 +7,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::cp::{Call, Flow, Observer};
-use crate::gpu::Gpu;
 use crate::status::{Failure, Status};
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::gpu::Gpu;
 
 /// The options that name a part of a capture.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
@@ -317,7 +317,7 @@ mod tests {
     /// A run that ends before the selection, as it was told, is not one that found nothing.
     #[test]
     fn ending_early_is_no_failure() {
-        let gpu = Gpu::new(crate::gpu::Chip::default());
+        let gpu = Gpu::new(a4emu_gpu::gpu::Chip::default());
         let window = |found: bool, stopped: bool| {
             let selection = Selection { submit: None, draw: "5".parse().ok() };
             let stop = stopped.then(|| "3".parse().expect("a draw"));

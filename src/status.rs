@@ -1,42 +1,21 @@
-//! What the process tells its caller: the exit status, and failures that carry one.
-
-use std::process::{ExitCode, Termination};
+//! What the process tells its caller: the exit status, with errors put on stderr.
 
 use crate::terminal::{self, Block};
+pub use a4emu_gpu::status::{Failure, Status};
 
-/// Exit status of a run; over several inputs the largest one counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
-    /// Fine, or the same.
-    #[default]
-    Fine = 0,
-    /// A difference, or an assertion that failed.
-    Differs = 1,
-    /// Wrong use, or the operating system refused.
-    Usage = 2,
-    /// A damaged capture; what could be read was put out.
-    Damaged = 3,
-    /// Something that is not supported yet; the rest was done.
-    Unsupported = 4,
-}
-
-impl Status {
-    /// The status that a process exited with; what none of ours does is wrong use.
-    pub fn from_code(code: u8) -> Self {
-        let all = [Self::Fine, Self::Differs, Self::Usage, Self::Damaged, Self::Unsupported];
-        all.into_iter().find(|status| *status as u8 == code).unwrap_or(Self::Usage)
-    }
-
-    /// The worse of the two.
-    #[must_use]
-    pub fn worse(self, other: Self) -> Self {
-        self.max(other)
-    }
-
+/// Errors that count in an exit status.
+pub trait WithErrors: Sized {
     /// The worse of this and what `result` calls for; an error is put on stderr, unless it is
     /// only that the reader of our output went away.
     #[must_use]
-    pub fn and<E: Into<anyhow::Error>>(self, result: Result<(), E>) -> Self {
+    fn and<E: Into<anyhow::Error>>(self, result: Result<(), E>) -> Self;
+
+    /// The value of `result`; an error is put on stderr and counts, as [`WithErrors::and`] says.
+    fn take<T>(&mut self, result: anyhow::Result<T>) -> Option<T>;
+}
+
+impl WithErrors for Status {
+    fn and<E: Into<anyhow::Error>>(self, result: Result<(), E>) -> Self {
         let Err(error) = result.map_err(Into::into) else { return self };
         match error.chain().find_map(|cause| cause.downcast_ref::<Block>()) {
             Some(block) => terminal::say_block(block),
@@ -45,11 +24,8 @@ impl Status {
         }
         self.worse(status_of(&error))
     }
-}
 
-impl Status {
-    /// The value of `result`; an error is put on stderr and counts, as [`Status::and`] says.
-    pub fn take<T>(&mut self, result: anyhow::Result<T>) -> Option<T> {
+    fn take<T>(&mut self, result: anyhow::Result<T>) -> Option<T> {
         let (value, error) = match result {
             Ok(value) => (Some(value), Ok(())),
             Err(error) => (None, Err(error)),
@@ -57,22 +33,6 @@ impl Status {
         *self = self.and(error);
         value
     }
-}
-
-impl Termination for Status {
-    fn report(self) -> ExitCode {
-        ExitCode::from(self as u8)
-    }
-}
-
-/// An error with the exit status that it stands for.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct Failure {
-    /// What the process exits with.
-    pub status: Status,
-    /// One lower-case line.
-    pub message: String,
 }
 
 /// The exit status that `error` stands for; a closed pipe is nobody's fault.

@@ -6,12 +6,12 @@ use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::{pm4, regs};
 
-use crate::cp::observer::Load;
-use crate::cp::{Call, Flow, Observer};
 use crate::decode::{Hold, Output};
 use crate::golden::{call_text, kind_name};
-use crate::gpu::Gpu;
 use crate::selection::Selection;
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::gpu::Gpu;
 
 /// Payload dwords that are written out; of longer ones the rest is counted.
 const SHOWN: usize = 8;

@@ -6,9 +6,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use a4emu::budget::{Budget, Work};
 use a4emu::pico::unit::{StreamError, Unit, execute};
 use a4emu_decoder::isa::pico::assemble;
+use a4emu_gpu::budget::{Budget, Work};
 use picture::Picture;
 use pretty_assertions::assert_eq;
 

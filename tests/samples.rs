@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use a4emu::check::open;
-use a4emu::cp::{Renderer, Silent};
-use a4emu::draw::rb::rendered::Written;
 use a4emu::folders::Folders;
-use a4emu::gpu::Gpu;
-use a4emu::picture::Picture;
-use a4emu::playback::Playback;
+use a4emu_gpu::cp::{Renderer, Silent};
+use a4emu_gpu::draw::rb::rendered::Written;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::picture::Picture;
+use a4emu_gpu::playback::Playback;
 use assert_cmd::Command;
 
 /// Places of samples from a pixel's upper left corner, in 1/16 pixel.

@@ -8,10 +8,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use a4emu::cp::{Call, Flow, Observer, Renderer};
-use a4emu::gpu::Gpu;
-use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
+use a4emu_gpu::cp::{Call, Flow, Observer, Renderer};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::playback::Playback;
 use captures::root;
 use picture::Picture;
 use pretty_assertions::assert_eq;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use a4emu::cp::{Renderer, Silent};
-use a4emu::playback::Playback;
 use a4emu_decoder::capture::{Body, Section, Sections};
+use a4emu_gpu::cp::{Renderer, Silent};
+use a4emu_gpu::playback::Playback;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::TempDir;
@@ -364,8 +364,8 @@ fn a_time_limit_is_kept_within_a_draw() {
 fn a_time_limit_ends_a_command_that_waits() {
     let folder = Folder::new();
     let pipe = folder.0.path().join("pipe.rd");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let waits = |command: &str, held: Option<fs::File>| {
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let waits = |command: &str, held: Option<File>| {
         let start = Instant::now();
         let (status, stderr) = folder.run(command, Stdio::null());
         assert!(status == 4 && stderr.contains("--time-limit is over"), "{command}: {status}: {stderr}");
@@ -375,7 +375,7 @@ fn a_time_limit_ends_a_command_that_waits() {
     for command in ["info pipe.rd", "pixel pipe.rd 1,1", "diff pipe.rd fine.rd", "disasm pipe.rd -o t.a4"] {
         waits(&format!("{command} --time-limit 1"), None);
         // A file that is open to read and write is a writer, which here never writes.
-        let held = fs::File::options().read(true).write(true).open(&pipe).unwrap();
+        let held = File::options().read(true).write(true).open(&pipe).unwrap();
         waits(&format!("{command} --time-limit 1"), Some(held));
     }
     waits("reduce fine.rd -o r.rd --while sleep\t60;{} --time-limit 1", None);

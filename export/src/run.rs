@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use a4emu::corpus::{Entry, captures, content};
-use a4emu::cp::{Skip, Tee};
 use a4emu::decode;
 use a4emu::export::Args;
-use a4emu::fault::Report;
 use a4emu::options::{Shared, open_capture};
 use a4emu::out_file::{Inputs, make_folder};
 use a4emu::progress::rated;
-use a4emu::status::Status;
+use a4emu::status::{Status, WithErrors};
 use a4emu::terminal;
 use a4emu::validate;
+use a4emu_gpu::cp::{Skip, Tee};
+use a4emu_gpu::fault::Report;
 use anyhow::{Context, ensure};
 use rayon::prelude::*;
 
@@ -58,7 +58,7 @@ fn all(entries: &[Entry], args: &Args, shared: &Shared) -> anyhow::Result<Status
         let report = partition.make(|folder| play(entry, args, shared, folder));
         bar.inc(1);
         match report {
-            Ok(report) => report.tell(&entry.name, shared),
+            Ok(report) => shared.tell(&entry.name, &report),
             Err(error) => Status::Fine.and(Err(error.context(entry.name.clone()))),
         }
     };

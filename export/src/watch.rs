@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use a4emu::cp::{Call, Flow, Observer};
 use a4emu::decode::Primitive;
 use a4emu::decode::comm;
-use a4emu::gpu::Gpu;
 use a4emu::inspect::{Draw as Inspected, Shader, ShaderStage, Shaders, Texture as Seen};
 use a4emu::validate::Finding;
 use a4emu_decoder::isa::ir3::Instr;
@@ -14,6 +12,8 @@ use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::{self, VGT_DRAW_INITIATOR_A4XX};
 use a4emu_decoder::regs::RegName;
 use a4emu_decoder::regs::enums::TessMode;
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::gpu::Gpu;
 use anyhow::Result;
 use hashbrown::{HashMap, HashSet};
 
@@ -145,7 +145,7 @@ impl Watch {
             frame_draw: draw.frame_draw,
             address: draw.packet.0,
             kind,
-            pass: call.pass().map(a4emu::pass::Pass::name),
+            pass: call.pass().map(a4emu_gpu::pass::Pass::name),
             primitive: primitive.as_deref(),
             tess_mode: tess_mode.as_deref(),
             count,

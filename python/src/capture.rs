@@ -1,11 +1,8 @@
 //! A capture, and all that can be asked of it.
 
-use a4emu::cp::Tee;
 use a4emu::decode::{self, Format, QueryMode};
 use a4emu::disasm;
-use a4emu::draw::fs::reasons::{COST_UNIT, Plane};
 use a4emu::edit::Change;
-use a4emu::fault::Trouble;
 use a4emu::inspect::{Costing, Following, Rows};
 use a4emu::options::Ear;
 use a4emu::pixel::{self, Question};
@@ -13,6 +10,9 @@ use a4emu::selection::{Draws, Position, Selection};
 use a4emu::validate::Watch;
 use a4emu_decoder::asm::disassemble_into;
 use a4emu_decoder::capture::Foreign;
+use a4emu_gpu::cp::Tee;
+use a4emu_gpu::draw::fs::reasons::{COST_UNIT, Plane};
+use a4emu_gpu::fault::Trouble;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -80,7 +80,7 @@ impl Capture {
             captures: Vec::new(),
             format: Format::Jsonl,
             query: query.map_or_else(Vec::new, Patterns::list),
-            query_mode: named::<QueryMode>(py, "mode", mode)?,
+            query_mode: named(py, "mode", mode, &QueryMode::ALL, QueryMode::name)?,
             once,
             shaders,
             selection: selection(py, submit, draw)?,
@@ -182,7 +182,7 @@ impl Capture {
             playback.run(
                 capture.sections(&playback.gpu.budget, &shared())?,
                 &mut following,
-                &mut a4emu::cp::Silent,
+                &mut a4emu_gpu::cp::Silent,
             );
             let (image, touched) = following.finish(&mut playback.gpu)?;
             Ok((image.size, touched))

@@ -1,6 +1,6 @@
 //! JSON objects of the library as Python's dictionaries.
 
-use a4emu::ambient;
+use a4emu_gpu::ambient;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use serde::Serialize;

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use a4emu::budget::{Budget, Interrupt};
-use a4emu::fault::Trouble;
 use a4emu::inspect;
 use a4emu::limits::Limits;
 use a4emu::options::{Ear, Shared, Threads};
 use a4emu::selection::{Draws, Selection};
 use a4emu::status::{Failure, Status};
 use a4emu_decoder::error::CaptureError;
-use clap::ValueEnum;
+use a4emu_gpu::budget::{Budget, Interrupt};
+use a4emu_gpu::fault::Trouble;
+use a4emu_gpu::gpu::Model;
+use a4emu_shader::Jit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -87,8 +88,8 @@ impl Played<'_> {
                 interrupt: None,
             },
             max_memory: self.max_memory,
-            model: named(py, "model", self.model)?,
-            jit: named(py, "jit", self.jit)?,
+            model: named(py, "model", self.model, &Model::ALL, Model::name)?,
+            jit: named(py, "jit", self.jit, &Jit::ALL, Jit::name)?,
             force: false,
         })
     }
@@ -157,11 +158,10 @@ pub fn bytes_of(given: &Bound<'_, PyAny>) -> PyResult<Option<(PathBuf, Arc<[u8]>
     Ok(Some((PathBuf::from(name), bytes.as_bytes().into())))
 }
 
-/// The value of an option that is called `text`.
-pub fn named<T: ValueEnum>(py: Python<'_>, option: &str, text: &str) -> PyResult<T> {
-    T::from_str(text, false).map_err(|_| {
-        let all = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-        let all: Vec<String> = all.map(|value| format!("'{}'", value.get_name())).collect();
+/// The one of `all` whose name is `text`.
+pub fn named<T: Copy>(py: Python<'_>, option: &str, text: &str, all: &[T], name: fn(T) -> &'static str) -> PyResult<T> {
+    all.iter().copied().find(|value| name(*value) == text).ok_or_else(|| {
+        let all: Vec<String> = all.iter().map(|value| format!("'{}'", name(*value))).collect();
         error::usage(py, format!("{option} is one of {}, not '{text}'", all.join(", ")))
     })
 }

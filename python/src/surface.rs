@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use a4emu::ambient;
-use a4emu::draw::rb::rendered::{Content, Written};
-use a4emu::format::Type;
-use a4emu::gpu::Gpu;
-use a4emu::picture::{Kind, Picture, Texel};
 use a4emu_decoder::regs::enums::DepthFormat;
+use a4emu_gpu::ambient;
+use a4emu_gpu::draw::rb::rendered::{Content, Written};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::picture::{Kind, Picture, Texel};
+use a4emu_shader::format::Type;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 

@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
 
-use a4emu::cp::{Call, Flow, Observer, Skip};
 use a4emu::decode;
-use a4emu::fault::Report;
-use a4emu::gpu::Gpu;
 use a4emu::selection::{Selection, Window};
 use a4emu_decoder::packet;
+use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
+use a4emu_gpu::fault::Report;
+use a4emu_gpu::gpu::Gpu;
 use pyo3::prelude::*;
 
 use crate::items::{Item, Met, Packet, Submit};

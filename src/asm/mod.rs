@@ -66,7 +66,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let (watch, report) = validate::found_in(&capture);
     let told =
         validate::tell(watch.findings(), &chosen, None, validate::Form::Text, &mut terminal::stderr())?;
-    Ok(told.worse(report.tell(&args.source.display().to_string(), shared)))
+    Ok(told.worse(shared.tell(&args.source.display().to_string(), &report)))
 }
 
 /// The error with its line; too much work is a limit of ours, not wrong use.

@@ -16,13 +16,13 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 
-use crate::ambient;
 use crate::corpus::{DrawHash, End, Ended, Kept, Played, Starter, differences};
 use crate::limits::Limits;
 use crate::options::Shared;
 use crate::out_file::folder_in;
 use crate::status::Status;
 use crate::terminal::{self, Shown};
+use a4emu_gpu::ambient;
 use steps::{Parting, Warp};
 
 /// Arguments of `bisect`.

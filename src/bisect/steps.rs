@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context;
 
-use crate::shader::LANES;
+use a4emu_shader::LANES;
 
 /// Instructions that are stepped through.
 const STEPS: usize = 400;

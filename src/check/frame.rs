@@ -6,9 +6,9 @@ use std::io::BufReader;
 use anyhow::{Context, ensure};
 
 use super::case::Tolerance;
-use crate::gpu::Gpu;
 use crate::out_file::OutFile;
-use crate::picture::{Kind, Picture};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::picture::{Kind, Picture};
 
 /// Golden file of the last colour surface rendered.
 pub const FRAME: &str = "frame.png";

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use super::case::Case;
 use super::frame::{FRAME, Frame};
-use crate::cp::{Engine, Renderer, Skip, Tee};
 use crate::decode::Output;
 use crate::golden::{self, Difference, Record, Recorder, State, compare};
 use crate::limits::Limits;
@@ -13,6 +12,7 @@ use crate::options::Shared;
 use crate::selection::{Selection, Window};
 use crate::status::Status;
 use crate::trace::{Detail, Trace};
+use a4emu_gpu::cp::{Engine, Renderer, Skip, Tee};
 
 /// Golden file of the state at each draw.
 pub const STATE: &str = "state.txt";

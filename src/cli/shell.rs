@@ -9,8 +9,8 @@ use clap::Command;
 use clap_complete::Shell;
 
 use crate::out_file::{self, Inputs};
-use crate::shader::jit;
 use crate::terminal;
+use a4emu_shader::jit;
 
 /// What `-V` prints behind the name: number and, of a release, the commit.
 pub fn version() -> String {

@@ -15,7 +15,7 @@ use super::log::Log;
 use super::row::{End, Played, Row};
 use crate::options::Shared;
 use crate::out_file::{OutFile, one_stdout};
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 use crate::terminal::{self, Form, Shown};
 pub use html::escaped;
 pub use pictures::Kept;

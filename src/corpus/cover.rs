@@ -13,7 +13,7 @@ use anyhow::Context;
 use super::log::Log;
 use super::row::{End, Row};
 use crate::options::Shared;
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 use crate::terminal::{self, Shown};
 
 /// Arguments of `corpus reduce`.

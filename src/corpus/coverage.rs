@@ -15,7 +15,7 @@ use super::row::{End, Row};
 use crate::coverage::{Used, inferred};
 use crate::options::Shared;
 use crate::out_file::{Inputs, one_stdout};
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 use crate::terminal::{self, Form};
 
 /// Arguments of `corpus coverage`.

@@ -3,8 +3,6 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
-
 use crate::limits::Limits;
 
 /// Options of `corpus run` that its processes get.
@@ -42,12 +40,9 @@ impl Play {
         ];
         let numbers =
             numbers.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?).into()));
-        let named = |name: &str, value: &dyn Fn() -> Option<clap::builder::PossibleValue>| {
-            value().map(|value| OsString::from(format!("{name}={}", value.get_name())))
-        };
-        let model = named("--model", &|| self.limits.model.to_possible_value());
-        let jit = named("--jit", &|| self.limits.jit.to_possible_value());
-        flags.chain(numbers).chain(model).chain(jit).collect()
+        let named = [("--model", self.limits.model.name()), ("--jit", self.limits.jit.name())];
+        let named = named.into_iter().map(|(name, value)| OsString::from(format!("{name}={value}")));
+        flags.chain(numbers).chain(named).collect()
     }
 }
 

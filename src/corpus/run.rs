@@ -20,14 +20,14 @@ use super::log::{Growing, Log, PICTURES, copy_pictures};
 use super::play::Play;
 use super::row::{End, Row};
 use super::system;
-use crate::ambient;
 use crate::limits::amount;
 use crate::options::Shared;
 use crate::out_file::Inputs;
 use crate::progress::rated;
 use crate::shard::{Sharding, heaviest_first};
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 use crate::terminal::{self, Shown};
+use a4emu_gpu::ambient;
 
 /// What a shell says of a command that ctrl-C ended.
 const INTERRUPTED: i32 = 130;

@@ -10,20 +10,20 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::play::Play;
 use super::row::{DrawHash, Effort, Found, Frame, Missing, Played, Said, Surface};
-use crate::budget::{Budget, Work};
 use crate::coverage::Coverage;
-use crate::cp::{Call, Engine, Flow, Observer, Renderer, Tee};
-use crate::draw;
-use crate::draw::rb::rendered::{Content, Written};
-use crate::fault::{Place, Trouble};
-use crate::gpu::Gpu;
 use crate::inspect::{Draw, Shaders};
 use crate::options::{Shared, Threads, open_capture};
 use crate::out_file::{Inputs, OutFile, make_folder};
-use crate::picture::{self, Picture, Texel};
 use crate::status::Status;
 use crate::terminal;
 use crate::validate::Watch;
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Tee};
+use a4emu_gpu::draw;
+use a4emu_gpu::draw::rb::rendered::{Content, Written};
+use a4emu_gpu::fault::{Place, Trouble};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::picture::{self, Picture, Texel};
 
 /// Arguments of `corpus play`.
 #[derive(clap::Args, Clone, Debug)]

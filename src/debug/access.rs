@@ -1,6 +1,6 @@
 //! What an instruction asked of the machine around the warp, and what came back.
 
-use crate::shader::{
+use a4emu_shader::{
     AtomicPlace, ImageAccess, Lanes, Mask, MemoryAccess, Number, Op, Sample, SampleKind, Slots, Space,
 };
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::shader::LANES;
+use a4emu_shader::LANES;
 
 /// A lane of a warp.
 pub type Lane = Below<LANES>;

@@ -1,7 +1,7 @@
 //! What the machine around a warp answered, kept so that going back and forward again is the same.
 
 use super::access::Access;
-use crate::shader::{Environment, Lanes, Mask, Op, Refused};
+use a4emu_shader::{Environment, Lanes, Mask, Op, Refused};
 
 /// Answers that are kept: those of long runs would fill memory.
 pub const MAX_ANSWERS: usize = 1 << 17;

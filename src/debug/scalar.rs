@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::shader::Warp;
+use a4emu_shader::Warp;
 
 /// Vec4 registers of a file that have names.
 pub const REGISTERS: u32 = 48;

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use super::recorder::Recorder;
 use super::scalar::Scalar;
-use crate::budget::{Budget, Work};
-use crate::shader::{Environment, Mask, Outcome, Program, ShaderFault, Warp, lanes_of, step};
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_shader::{Environment, Mask, Outcome, Program, ShaderFault, Warp, lanes_of, step};
 
 /// 16 bytes that a step copies, about: what the machine answered, and its part of a checkpoint.
 const STEP: u64 = 150;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use a4emu_decoder::isa::ir3::Instr;
 
 use super::session::Line;
-use crate::draw::fs::inspect::WarpPixels;
-use crate::shader::{LANES, Warp};
+use a4emu_gpu::draw::fs::inspect::WarpPixels;
+use a4emu_shader::{LANES, Warp};
 
 /// The program and the warp under the debugger.
 #[derive(Clone, Debug)]

@@ -10,20 +10,20 @@ use serde::Deserialize;
 use super::below::{Lane, Sample};
 use super::session::Session;
 use super::subject::{Subject, lane_names};
-use crate::budget::Budget;
-use crate::cp::{Call, Engine, Flow, Renderer, Silent};
-use crate::draw::debugged::{Launch, Looked, Place};
-use crate::draw::fs::inspect::{WarpPixels, WhichWarp};
-use crate::draw::pipeline::look::{inspect_dispatch, inspect_fragments, inspect_vertices};
-use crate::draw::stop::Stop;
-use crate::fault::Fault;
-use crate::gpu::{Gpu, Stage};
 use crate::limits::Limits;
 use crate::options::{Shared, open_capture};
-use crate::pass::Pass;
 use crate::selection::{Draws, Numbering, Position};
 use crate::status::{Failure, Status, status_of};
 use crate::terminal;
+use a4emu_gpu::budget::Budget;
+use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
+use a4emu_gpu::draw::debugged::{Launch, Looked, Place};
+use a4emu_gpu::draw::fs::inspect::{WarpPixels, WhichWarp};
+use a4emu_gpu::draw::pipeline::look::{inspect_dispatch, inspect_fragments, inspect_vertices};
+use a4emu_gpu::draw::stop::Stop;
+use a4emu_gpu::fault::Fault;
+use a4emu_gpu::gpu::{Gpu, Stage};
+use a4emu_gpu::pass::Pass;
 
 /// A stage whose shader can be stepped through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
@@ -194,7 +194,7 @@ impl Target {
         let mut reaching = Reaching { target: self, shared, draw, work: Some(work), result: none };
         playback.run(sections, &mut reaching, &mut Silent);
         let result = reaching.result;
-        let told = playback.gpu.report.tell(&capture.display().to_string(), shared);
+        let told = shared.tell(&capture.display().to_string(), &playback.gpu.report);
         match (result, told) {
             (Ok(()), told) => Ok(told),
             (Err(error), Status::Fine) => Err(error),
@@ -295,7 +295,7 @@ fn with_session(
     work: impl FnOnce(Session<'_>, &Subject) -> io::Result<()>,
 ) -> io::Result<()> {
     let Launch { words, program, warp, environment, lane: placed, pixels } = launch;
-    let first = warp.covered().trailing_zeros() as usize % crate::shader::LANES;
+    let first = warp.covered().trailing_zeros() as usize % a4emu_shader::LANES;
     let lane = lane.or(placed).unwrap_or(first);
     let subject = Subject::ir3(name, words, lane, lane_names(&warp, pixels.as_ref()));
     if !shared.quiet {

@@ -6,7 +6,7 @@ use super::editor::Commands;
 use super::scalar::{Name, REGISTERS, Scalar};
 use super::session::{Session, Stopped, Watch};
 use super::subject::Subject;
-use crate::shader::{LANES, Outcome};
+use a4emu_shader::{LANES, Outcome};
 
 /// The commands, for `h`.
 const HELP: &str = "\

@@ -6,7 +6,7 @@ use super::editor::Commands;
 use super::session::Session;
 use super::subject::{Subject, lane_names};
 use super::terminal::Terminal;
-use crate::shader::{Environment, Lanes, Mask, Op, Program, Refused, Warp};
+use a4emu_shader::{Environment, Lanes, Mask, Op, Program, Refused, Warp};
 
 /// Memory of one word that counts how often it is read, and gives that.
 #[derive(Default)]

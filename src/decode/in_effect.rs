@@ -10,11 +10,11 @@ use a4emu_decoder::regs::rb::{
 use a4emu_decoder::regs::tex::{TEX_CONST_0, TEX_CONST_1, TEX_CONST_4};
 
 use super::Shaders;
-use crate::cp::Call;
-use crate::draw::sp::state::code;
-use crate::gpu::{Gpu, Stage};
-use crate::pass::Pass;
-use crate::shader::Program;
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::draw::sp::state::code;
+use a4emu_gpu::gpu::{Gpu, Stage};
+use a4emu_gpu::pass::Pass;
+use a4emu_shader::Program;
 
 /// The lines about `call`, which is about to run.
 pub fn lines(gpu: &Gpu, call: &Call, shaders: Shaders) -> Vec<String> {

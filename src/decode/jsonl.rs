@@ -20,12 +20,12 @@ use super::primitive::Primitive;
 use super::sink::{Code, Sink, Submit, instructions};
 use super::text::rows_of;
 use super::tracker::Tracker;
-use crate::budget::Budget;
-use crate::cp::Call;
-use crate::cp::observer::Load;
-use crate::fault::Trouble;
-use crate::gpu::Gpu;
 use crate::register_names::Asked;
+use a4emu_gpu::budget::Budget;
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::fault::Trouble;
+use a4emu_gpu::gpu::Gpu;
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]

@@ -8,8 +8,8 @@ use super::jsonl::Shaders;
 use super::output::{Output, Palette};
 use super::sink::Sink;
 use super::text::{Detail, Text};
-use crate::cp::observer::Load;
-use crate::gpu::Gpu;
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::gpu::Gpu;
 
 /// The lines that `decode` prints, without colour. The first write error ends them and is kept.
 pub struct Listing<'a> {

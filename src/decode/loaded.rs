@@ -5,7 +5,7 @@ use a4emu_decoder::load_state::StateKind;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::jsonl::Fields;
-use crate::cp::observer::Load;
+use a4emu_gpu::cp::observer::Load;
 
 /// The units of a load.
 pub struct Units<'a> {

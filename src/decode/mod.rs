@@ -34,12 +34,12 @@ pub use sink::comm;
 use text::{Detail, Text};
 pub use tracker::{Change, Tracker};
 
-use crate::cp::Skip;
-use crate::fault::Report;
 use crate::limits::Limits;
 use crate::options::{Shared, open_capture};
 use crate::selection::Selection;
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
+use a4emu_gpu::cp::Skip;
+use a4emu_gpu::fault::Report;
 
 /// Work that any capture may ask for, however small: no draws run, and each packet is put out,
 /// so that this is some hundreds of megabytes of text.
@@ -97,6 +97,20 @@ pub enum QueryMode {
     Delta,
 }
 
+impl QueryMode {
+    /// All there are.
+    pub const ALL: [Self; 3] = [Self::All, Self::Written, Self::Delta];
+
+    /// As the option has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Written => "written",
+            Self::Delta => "delta",
+        }
+    }
+}
+
 impl Args {
     /// The sink for the capture called `name`.
     fn sink<'a>(&self, name: &str, out: Output<'a>, shared: &Shared) -> anyhow::Result<Box<dyn Sink + 'a>> {
@@ -138,7 +152,7 @@ pub fn decode(
     out: Output<'_>,
 ) -> anyhow::Result<Status> {
     let (report, put_out) = play(sections, name, args, shared, out)?;
-    Ok(report.tell(name, shared).and(put_out))
+    Ok(shared.tell(name, &report).and(put_out))
 }
 
 /// The same, but for telling: what went wrong with the capture, and whether all of it was put out.

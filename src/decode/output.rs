@@ -6,9 +6,9 @@ use std::process::{Child, Command, Stdio};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::budget::{Budget, Work};
 use crate::options::When;
 use crate::terminal::{self, Colours};
+use a4emu_gpu::budget::{Budget, Work};
 
 const BUFFER: usize = 1 << 16;
 

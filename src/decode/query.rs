@@ -12,10 +12,10 @@ use super::primitive::Primitive;
 use super::sink::Sink;
 use super::tracker::Tracker;
 use super::{Args, Format, QueryMode};
-use crate::budget::{Budget, Work};
-use crate::cp::Call;
-use crate::gpu::Gpu;
 use crate::register_names::{Asked, find};
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::gpu::Gpu;
 
 /// The listing of a query.
 pub struct Query<'a> {

@@ -7,11 +7,11 @@ use a4emu_decoder::packet::Packet;
 use super::output::Hold;
 use super::sink::{Sink, Submit};
 use super::tracker::Tracker;
-use crate::cp::observer::Load;
-use crate::cp::{Call, Flow, Observer};
-use crate::fault::{Place, Severity, Trouble};
-use crate::gpu::Gpu;
 use crate::selection::{Numbering, Selection, Window};
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::fault::{Place, Severity, Trouble};
+use a4emu_gpu::gpu::Gpu;
 
 /// Whether command buffers that run once per tile are shown each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,11 +7,11 @@ use a4emu_decoder::packet::Packet;
 
 use super::output::Hold;
 use super::tracker::Tracker;
-use crate::budget::Budget;
-use crate::cp::Call;
-use crate::cp::observer::Load;
-use crate::fault::Trouble;
-use crate::gpu::Gpu;
+use a4emu_gpu::budget::Budget;
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::fault::Trouble;
+use a4emu_gpu::gpu::Gpu;
 
 /// A submit, as the capture has it.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use a4emu_decoder::bits::value::{Show, WordText};
 use a4emu_decoder::load_state::StateKind;
 
 use super::sink::{Code, instructions};
-use crate::cp::observer::Load;
+use a4emu_gpu::cp::observer::Load;
 
 /// Dwords on a line where nothing is known about them.
 const RAW: usize = 4;

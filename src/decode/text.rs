@@ -16,14 +16,14 @@ use super::primitive::Primitive;
 use super::sink::{Sink, Submit};
 use super::state_text;
 use super::tracker::{Change, Tracker};
-use crate::budget::Budget;
-use crate::cp::Call;
-use crate::cp::observer::Load;
-use crate::draw::DrawCall;
-use crate::fault::{Place, Trouble};
-use crate::gpu::Gpu;
-use crate::regfile::RegFile;
 use crate::terminal::Shown;
+use a4emu_gpu::budget::Budget;
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::draw::DrawCall;
+use a4emu_gpu::fault::{Place, Trouble};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::regfile::RegFile;
 
 /// Raw dwords on a line.
 const DWORDS_PER_LINE: usize = 8;

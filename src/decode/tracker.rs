@@ -1,6 +1,6 @@
 //! What changed in the registers since the last draw.
 
-use crate::regfile::{COUNT, RegFile};
+use a4emu_gpu::regfile::{COUNT, RegFile};
 
 /// A register that was written since the last draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_by_key};
 
 use super::side::{Command, Side, Tiles};
 use crate::inspect;
-use crate::pass::Pass;
+use a4emu_gpu::pass::Pass;
 
 /// A command of both captures, or of one alone, by its place among the commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

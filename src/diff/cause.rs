@@ -9,10 +9,10 @@ use a4emu_decoder::regs;
 
 use super::player::Player;
 use super::report::Report;
-use crate::cp::observer::Load;
-use crate::cp::{Call, Flow, Observer, Skip};
-use crate::gpu::Gpu;
 use crate::options::Shared;
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
+use a4emu_gpu::gpu::Gpu;
 
 /// Where a packet stands.
 #[derive(Clone, Debug, PartialEq, Eq)]

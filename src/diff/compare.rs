@@ -10,11 +10,11 @@ use super::align::Pair;
 use super::registers::{self, PassRegisters, is_unused_input};
 use super::side::{Command, Side};
 use super::{Addresses, Found};
-use crate::fault::Trouble;
 use crate::inspect::{self, Constant, ShaderStage};
 use crate::options::Shared;
-use crate::pass::Pass;
 use crate::status::Status;
+use a4emu_gpu::fault::Trouble;
+use a4emu_gpu::pass::Pass;
 
 /// One thing that is not the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

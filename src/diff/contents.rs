@@ -11,12 +11,12 @@ use super::compare::{Comparison, Difference, Unread};
 use super::player::Player;
 use super::side::Side;
 use super::visit::{Look, Play, visit};
-use crate::budget::Work;
-use crate::format::{Codec, Format, Transfer};
-use crate::gpu::Gpu;
 use crate::inspect::{Draw, Read, Texels, Texture};
-use crate::memory::little_endian;
 use crate::options::Shared;
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::memory::little_endian;
+use a4emu_shader::format::{Codec, Format, Transfer};
 
 /// Bytes of contents that are kept of a capture at most, texels unpacked.
 const MAX_BYTES: u64 = 1 << 28;
@@ -235,7 +235,7 @@ fn compare_texels(told: &mut Told<'_>, [level, layer]: [u32; 2], old: &Texels, n
 }
 
 fn is_integer(texels: &Texels) -> bool {
-    matches!(texels.ty, crate::format::Type::Uint | crate::format::Type::Sint)
+    matches!(texels.ty, a4emu_shader::format::Type::Uint | a4emu_shader::format::Type::Sint)
 }
 
 /// An element's components, or its bytes.

@@ -10,16 +10,16 @@ use super::align::Pair;
 use super::player::Player;
 use super::report::Report;
 use super::side::Side;
-use crate::cp::{Call, Engine, Flow, Renderer, Silent};
-use crate::draw;
-use crate::gpu::Gpu;
 use crate::inspect::canvas::{Attachment, Canvas, Image, Which};
 use crate::inspect::{Draw, Shaders};
 use crate::options::Shared;
 use crate::out_file::{OutFile, make_folder};
-use crate::pass::Pass;
-use crate::picture::{Alpha, Kind};
 use crate::status::Status;
+use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
+use a4emu_gpu::draw;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::picture::{Alpha, Kind};
 
 /// Draws of which there are pictures at most.
 const MAX_DRAWS: usize = 32;
@@ -171,7 +171,7 @@ pub fn add(
             gpu.report.cut(format!("there is no room for {} pictures of targets", painter.left_out), gpu.at);
         }
         if gpu.report.troubles.first_cut().is_some() {
-            status = status.worse(gpu.report.tell(&player.capture().name().display().to_string(), shared));
+            status = status.worse(shared.tell(&player.capture().name().display().to_string(), &gpu.report));
         }
         canvases.push(painter.canvases);
     }

@@ -1,11 +1,11 @@
 //! The runs of a capture that a comparison takes.
 
-use crate::budget::Budget;
-use crate::cp::{Engine, Observer};
-use crate::gpu::Gpu;
 use crate::inspect::Capture;
 use crate::limits::Limits;
 use crate::options::Shared;
+use a4emu_gpu::budget::Budget;
+use a4emu_gpu::cp::{Engine, Observer};
+use a4emu_gpu::gpu::Gpu;
 
 /// Captures that are compared.
 const CAPTURES: u32 = 2;

@@ -10,10 +10,10 @@ use super::contents::resolve;
 use super::player::Player;
 use super::side::{Side, hash};
 use super::visit::{Look, Play, visit};
-use crate::gpu::Gpu;
 use crate::inspect::{Draw, Read};
 use crate::options::Shared;
 use crate::status::Status;
+use a4emu_gpu::gpu::Gpu;
 
 /// Adds what differs in what was rendered to a `comparison` that has found nothing so far.
 ///
@@ -37,7 +37,7 @@ pub fn compare(
     for (side, player) in players.iter_mut().enumerate() {
         let (gpu, found) = visit(Hasher, Play::Rendered, &read, (player, sides[side]), side, shared)?;
         if gpu.report.troubles.first_cut().is_some() {
-            status = status.worse(gpu.report.tell(&player.capture().name().display().to_string(), shared));
+            status = status.worse(shared.tell(&player.capture().name().display().to_string(), &gpu.report));
         }
         hashes.push(found);
     }

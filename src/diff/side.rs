@@ -8,14 +8,14 @@ use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::player::Player;
-use crate::budget::Work;
-use crate::cp::{Call, Engine, Flow, Silent, Skip};
-use crate::gpu::Gpu;
 use crate::inspect::{Address, Constant, Draw, Key, Place, Read, ShaderStage, Shaders, Texture, Tile};
 use crate::options::Shared;
-use crate::pass::Pass;
 use crate::selection::{Draws, Selection};
 use crate::status::{Failure, Status};
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::{Call, Engine, Flow, Silent, Skip};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
 
 /// Commands that are compared at most.
 const MAX_COMMANDS: usize = 1 << 16;
@@ -153,7 +153,7 @@ impl Side {
             let what = format!("there is no room to compare {} of its draws", side.left_out);
             gpu.report.cut(what, gpu.at);
         }
-        Ok((side, gpu.report.tell(&player.capture().name().display().to_string(), shared)))
+        Ok((side, shared.tell(&player.capture().name().display().to_string(), &gpu.report)))
     }
 
     /// The command that has this draw.

@@ -6,12 +6,12 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::Args;
-use crate::cp::{Skip, Tee};
 use crate::folders::read_bytes;
 use crate::golden::{self, Difference, Record, Recorder, State, compare};
 use crate::options::{Shared, open_capture};
 use crate::selection::{Selection, Window};
-use crate::status::{Failure, Status};
+use crate::status::{Failure, Status, WithErrors};
+use a4emu_gpu::cp::{Skip, Tee};
 
 /// Compares the states of `a` and `b`, of which at least one is a state file.
 ///
@@ -102,5 +102,5 @@ fn replayed(path: &Path, args: &Args, shared: &Shared) -> anyhow::Result<(State,
     let sections = open_capture(path, &playback.gpu.budget, shared)?;
     playback.run(sections, &mut Skip::default(), &mut Tee(vec![&mut window, &mut recorder]));
     let state = recorder.end(&playback.gpu);
-    Ok((state, playback.gpu.report.tell(&path.display().to_string(), shared)))
+    Ok((state, shared.tell(&path.display().to_string(), &playback.gpu.report)))
 }

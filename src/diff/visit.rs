@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::compare::Unread;
 use super::player::Player;
 use super::side::{Side, reads};
-use crate::cp::{Call, Engine, Flow, Renderer, Silent, Skip};
-use crate::draw::flush;
-use crate::gpu::Gpu;
 use crate::inspect::{Draw, Read, Shaders};
 use crate::options::Shared;
+use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent, Skip};
+use a4emu_gpu::draw::flush;
+use a4emu_gpu::gpu::Gpu;
 
 /// Who draws meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

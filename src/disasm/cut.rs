@@ -14,14 +14,14 @@ use a4emu_decoder::asm::pack;
 use a4emu_decoder::capture::{AddressRecord, Body, Section, SectionId, Sections};
 
 use super::prelude;
-use crate::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
-use crate::gpu::Gpu;
 use crate::limits::Limits;
-use crate::memory::PAGE;
-use crate::pass::Pass;
-use crate::playback::Playback;
 use crate::selection::{Selection, Span};
 use crate::status::{Failure, Status};
+use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::memory::PAGE;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::playback::Playback;
 
 /// A draw or dispatch as it was met.
 struct Met {
@@ -79,7 +79,8 @@ pub fn cut(capture: &[u8], range: Selection, limits: &Limits) -> Result<Vec<u8>,
     playback.run(sections(capture)?, &mut Skip::default(), &mut survey);
     unless_cut_off(&playback)?;
     if playback.gpu.budget.is_full() {
-        let message = format!("it has more than the {} draws that there is room for (--max-memory)", survey.0.len());
+        let message =
+            format!("it has more than the {} draws that there is room for (--max-memory)", survey.0.len());
         return Err(Failure { status: Status::Unsupported, message });
     }
     let submits = u64::from(playback.gpu.at.submit);

@@ -14,14 +14,14 @@ use a4emu_decoder::error::CaptureError;
 use anyhow::{Context, ensure};
 use flate2::bufread::MultiGzDecoder;
 
-use crate::budget::{Budget, Ends, Work};
-use crate::fault::Trouble;
-use crate::gpu::Chip;
 use crate::limits::Limits;
 use crate::options::Shared;
 use crate::out_file::OutFile;
 use crate::selection::Selection;
-use crate::status::{Failure, Status};
+use crate::status::{Failure, Status, WithErrors};
+use a4emu_gpu::budget::{Budget, Ends, Work};
+use a4emu_gpu::fault::Trouble;
+use a4emu_gpu::gpu::Chip;
 
 pub use cut::cut;
 

@@ -7,7 +7,7 @@ use a4emu_decoder::asm::pack::{self, StateTarget};
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::regs::cp::CP_ME_NRT_DATA;
 
-use crate::gpu::{CodeSource, Gpu, STAGES, ShaderState, SsboState};
+use a4emu_gpu::gpu::{CodeSource, Gpu, STAGES, ShaderState, SsboState};
 
 /// Instructions in a unit of a load.
 const GROUP: usize = 16;

@@ -6,8 +6,8 @@
 use a4emu_decoder::load_state::{Pipe, StateKind};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::cp::CpState;
-use crate::gpu::{CodeSource, Gpu, LoadedState, STAGES, SsboState, Stage};
+use a4emu_gpu::cp::CpState;
+use a4emu_gpu::gpu::{CodeSource, Gpu, LoadedState, STAGES, SsboState, Stage};
 
 /// Parts of the loaded state that are hashed apart: four for each stage, two SSBO sets.
 const PARTS: usize = STAGES.len() * 4 + 2;

@@ -6,12 +6,12 @@ use a4emu_decoder::load_state::{Pipe, StateKind};
 
 use super::hash::hash_words;
 use super::{LoadRecord, Record, State, StateHash};
-use crate::budget::{Budget, Work};
-use crate::cp::observer::Load;
-use crate::cp::{Call, Flow, Observer};
-use crate::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
-use crate::gpu::Gpu;
-use crate::regfile::{COUNT, RegSet};
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::regfile::{COUNT, RegSet};
 
 /// Where records go.
 pub trait Sink {

@@ -8,7 +8,7 @@ use a4emu_decoder::regs;
 use thiserror::Error;
 
 use super::{LoadRecord, Record, State};
-use crate::gpu::Chip;
+use a4emu_gpu::gpu::Chip;
 
 /// First words of a state file; the number is that of the format.
 pub const MAGIC: &str = "a4emu state 2 gpu ";

@@ -10,12 +10,12 @@ use a4emu_decoder::regs::enums::DepthFormat;
 use super::draw::{Draw, Tile};
 use super::name::Address;
 use super::target::Place;
-use crate::budget::Work;
-use crate::draw::rb::rendered::{Content, Written};
-use crate::format::arrangement::Arrangement;
-use crate::gpu::Gpu;
-use crate::memory::Memory;
-use crate::picture::{Alpha, Kind, Texel};
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::draw::rb::rendered::{Content, Written};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::memory::Memory;
+use a4emu_gpu::picture::{Alpha, Kind, Texel};
+use a4emu_shader::format::arrangement::Arrangement;
 
 /// Bytes of a picture at most: no chip has targets of more.
 const MAX_BYTES: u64 = 1 << 28;
@@ -207,7 +207,7 @@ impl Canvas {
     }
 
     /// Copies what a run of the draw can change, as it is now. No fragments may be waiting
-    /// ([`draw::flush`](crate::draw::flush)). What the capture does not hold is zero. An attachment of other
+    /// ([`draw::flush`](a4emu_gpu::draw::flush)). What the capture does not hold is zero. An attachment of other
     /// pixels is left out.
     ///
     /// # Errors
@@ -453,8 +453,8 @@ impl Image {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Budget;
-    use crate::gpu::Chip;
+    use a4emu_gpu::budget::Budget;
+    use a4emu_gpu::gpu::Chip;
 
     const TILE: Tile = Tile { x: 2, y: 1, width: 2, height: 2 };
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::frame::STAGE_NAMES;
-use crate::draw::stats::StageCost;
-use crate::gpu::{STAGES, Stage};
-use crate::shader::InstructionCount;
+use a4emu_gpu::draw::stats::StageCost;
+use a4emu_gpu::gpu::{STAGES, Stage};
+use a4emu_shader::InstructionCount;
 
 /// Instructions that are remembered at most, over all draws.
 const MAX_INSTRUCTIONS: usize = 1 << 22;

@@ -11,16 +11,16 @@ use super::raster::{Raster, Scissors};
 use super::shader::Shaders;
 use super::stage::ShaderStage;
 use super::target::{Depth, Resolve, Stencil, Target};
-use crate::budget::Work;
-use crate::cp::Call;
 use crate::decode::Primitive;
-use crate::draw::DispatchCall;
-use crate::draw::gras::clip::Viewport;
-use crate::draw::gras::samples::Samples;
-use crate::draw::gras::state::{sample_counts, viewport};
-use crate::gpu::{Gpu, Stage};
-use crate::pass::Pass;
-use crate::regfile::RegFile;
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::draw::DispatchCall;
+use a4emu_gpu::draw::gras::clip::Viewport;
+use a4emu_gpu::draw::gras::samples::Samples;
+use a4emu_gpu::draw::gras::state::{sample_counts, viewport};
+use a4emu_gpu::gpu::{Gpu, Stage};
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::regfile::RegFile;
 
 /// Which runs are one command: those of one packet between two snapshots of memory. That is more than a frame draw
 /// where the kernel was given the tiles of a pass in several submits.

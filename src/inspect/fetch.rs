@@ -4,9 +4,9 @@ use a4emu_decoder::regs::vfd::*;
 use serde::Serialize;
 
 use super::name::{Address, components, name, register};
-use crate::draw::{DrawCall, IndexSource};
-use crate::format::Format;
-use crate::regfile::RegFile;
+use a4emu_gpu::draw::{DrawCall, IndexSource};
+use a4emu_gpu::regfile::RegFile;
+use a4emu_shader::format::Format;
 
 /// Vertex inputs that there can be.
 const INPUTS: u32 = 32;
@@ -100,7 +100,7 @@ impl Indices {
         Self {
             base_vertex: base_vertex.unwrap_or(regs.get::<VFD_INDEX_OFFSET>().VALUE()),
             first_instance: call.first_instance.unwrap_or(regs.get::<VFD_INSTANCE_START_OFFSET>().VALUE()),
-            restart: crate::draw::pc::state::restart(regs).filter(|_| call.indices != IndexSource::Auto),
+            restart: a4emu_gpu::draw::pc::state::restart(regs).filter(|_| call.indices != IndexSource::Auto),
             inline: match &call.indices {
                 IndexSource::Immediate(indices) => Some(indices.clone()),
                 IndexSource::Auto | IndexSource::Memory { .. } => None,

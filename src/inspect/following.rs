@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 
-use crate::cp::{Call, Engine, Flow};
-use crate::draw;
-use crate::draw::fs::reasons::{Plane, Reasons};
-use crate::gpu::Gpu;
 use crate::inspect::canvas::{Attachment, Image, Which};
 use crate::inspect::{Address, Costing, Draw, Place, Shaders, Tile, Touched};
-use crate::pass::Pass;
-use crate::picture::Picture;
+use a4emu_gpu::cp::{Call, Engine, Flow};
+use a4emu_gpu::draw;
+use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::picture::Picture;
 
 /// Pixels of all surfaces that are followed at most; the one that was rendered to longest ago is forgotten first.
 const MAX_PIXELS: u64 = 1 << 26;

@@ -10,13 +10,13 @@ use super::draw::{Command, Draw, Key};
 use super::name::Address;
 use super::shader::Shaders;
 use super::target::Place;
-use crate::cp::{Call, Engine, Flow, Observer, Renderer};
-use crate::draw;
-use crate::draw::stats::{CostList, StageCost};
-use crate::gpu::{Chip, Gpu};
-use crate::pass::Pass;
-use crate::shader::Counting;
 use crate::validate::{Finding, Findings};
+use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
+use a4emu_gpu::draw;
+use a4emu_gpu::draw::stats::{CostList, StageCost};
+use a4emu_gpu::gpu::{Chip, Gpu};
+use a4emu_gpu::pass::Pass;
+use a4emu_shader::Counting;
 
 /// Rows that a table has at most.
 pub const MAX_ROWS: usize = 1 << 16;
@@ -140,7 +140,7 @@ fn by_stage<S: Serializer>(counts: &[u64; 6], serializer: S) -> Result<S::Ok, S:
 
 impl Cost {
     fn add(&mut self, cost: &StageCost) {
-        let pixels = cost.samples * crate::budget::Work::Pixel.price();
+        let pixels = cost.samples * a4emu_gpu::budget::Work::Pixel.price();
         self.pixels += cost.samples;
         self.instructions[cost.stage as usize] += cost.instructions;
         self.units += cost.units + pixels;

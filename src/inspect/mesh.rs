@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use a4emu_decoder::regs::enums::PrimType;
 
 use super::name::component;
-use crate::draw::DrawCall;
-use crate::draw::pc::assembler::{Provoking, assemble};
-use crate::draw::pipeline::look::{DrawVertices, vertices_of};
-use crate::draw::stop::Stop;
-use crate::draw::vertices::{HEADER, RESTART, Vertices};
-use crate::draw::vfd::state::{Attribute, Integers};
-use crate::gpu::Gpu;
+use a4emu_gpu::draw::DrawCall;
+use a4emu_gpu::draw::pc::assembler::{Provoking, assemble};
+use a4emu_gpu::draw::pipeline::look::{DrawVertices, vertices_of};
+use a4emu_gpu::draw::stop::Stop;
+use a4emu_gpu::draw::vertices::{HEADER, RESTART, Vertices};
+use a4emu_gpu::draw::vfd::state::{Attribute, Integers};
+use a4emu_gpu::gpu::Gpu;
 
 /// Which vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -1,8 +1,8 @@
 //! What a draw is: its state, decoded, in the order of the pipeline. `show`, `diff` and the pages ask here.
 //!
-//! - [`Draw::of`] reads all that a draw or dispatch runs with out of a [`Gpu`](crate::gpu::Gpu), inherited state included.
-//!   It changes nothing, so any [`Observer`](crate::cp::Observer) calls it from
-//!   [`Observer::call`](crate::cp::Observer::call), where all state of the call is there and nothing of it has run:
+//! - [`Draw::of`] reads all that a draw or dispatch runs with out of a [`Gpu`](a4emu_gpu::gpu::Gpu), inherited state included.
+//!   It changes nothing, so any [`Observer`](a4emu_gpu::cp::Observer) calls it from
+//!   [`Observer::call`](a4emu_gpu::cp::Observer::call), where all state of the call is there and nothing of it has run:
 //!
 //!   ```text
 //!   let mut shaders = Shaders::default();                    // one for a run: programs are looked through once

@@ -6,9 +6,9 @@ use a4emu_decoder::regs::pc::{PC_PRIM_VTX_CNTL, PC_PRIM_VTX_CNTL2};
 use a4emu_decoder::regs::rb::RB_RENDER_CONTROL;
 use serde::Serialize;
 
-use crate::draw::gras::raster::Rect;
-use crate::draw::gras::state::scissor;
-use crate::regfile::RegFile;
+use a4emu_gpu::draw::gras::raster::Rect;
+use a4emu_gpu::draw::gras::state::scissor;
+use a4emu_gpu::regfile::RegFile;
 
 /// Rectangles as x, y, width and height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

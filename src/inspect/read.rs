@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::draw::{Command, Draw};
 use super::fetch::{Indices, VertexInput};
 use super::name::Address;
-use crate::memory::{Memory, little_endian};
+use a4emu_gpu::memory::{Memory, little_endian};
 
 /// A range of memory that a draw fetches.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,16 +9,16 @@ use anyhow::Context;
 use hashbrown::HashMap;
 
 use super::draw::Key;
-use crate::budget::{Budget, Work};
-use crate::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
-use crate::draw;
 use crate::folders::read_bytes;
-use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::options::{self, Shared, open_capture};
 use crate::out_file::Kept;
 use crate::selection::{Draws, Numbering, Selection};
 use crate::status::{Failure, Status};
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Skip};
+use a4emu_gpu::draw;
+use a4emu_gpu::gpu::Gpu;
 
 /// Frame draws of one command that are remembered: each submit of a pass has one.
 const MAX_FRAME_DRAWS: usize = 64;
@@ -157,7 +157,7 @@ pub fn find(capture: &Capture, draw: Draws, limits: &Limits, shared: &Shared) ->
     playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut Skip::default(), &mut finder);
     playback.gpu.report.must_be_taken()?;
     if finder.found.is_none() && playback.gpu.budget.cut().is_some() {
-        playback.gpu.report.tell(&capture.name().display().to_string(), shared);
+        shared.tell(&capture.name().display().to_string(), &playback.gpu.report);
         let message = format!("the run was cut off before draw {draw}");
         return Err(Failure { status: Status::Unsupported, message }.into());
     }

@@ -10,8 +10,8 @@ use a4emu_decoder::isa::ir3::{
 };
 use hashbrown::HashMap;
 
-use crate::budget::{Budget, Work};
-use crate::shader::Program;
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_shader::Program;
 
 /// Programs kept before the cache starts over.
 const MAX_PROGRAMS: usize = 4096;

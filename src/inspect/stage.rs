@@ -11,8 +11,8 @@ use super::frame::STAGE_NAMES;
 use super::name::{Address, components, name};
 use super::shader::{Shader, Shaders, Uses};
 use super::texture::{Sampler, Texture};
-use crate::draw::sp::state::{code, place};
-use crate::gpu::{Gpu, ShaderState, SsboState, Stage};
+use a4emu_gpu::draw::sp::state::{code, place};
+use a4emu_gpu::gpu::{Gpu, ShaderState, SsboState, Stage};
 
 /// First vec4 of the constant file that mirrors storage descriptors.
 const SSBO_MIRROR: usize = 448;

@@ -6,11 +6,11 @@ use a4emu_decoder::regs::sp::{SP_FS_MRT, SP_FS_OUTPUT_REG};
 use serde::Serialize;
 
 use super::name::{Address, components, name, register};
-use crate::draw::rb::rendered::{Content, Written};
-use crate::draw::rb::state::{ResolveState, color_pitch, color_tiling, is_bypass};
-use crate::format::Format;
-use crate::format::arrangement::Tiling;
-use crate::regfile::RegFile;
+use a4emu_gpu::draw::rb::rendered::{Content, Written};
+use a4emu_gpu::draw::rb::state::{ResolveState, color_pitch, color_tiling, is_bypass};
+use a4emu_gpu::regfile::RegFile;
+use a4emu_shader::format::Format;
+use a4emu_shader::format::arrangement::Tiling;
 
 /// Where a surface lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

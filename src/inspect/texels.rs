@@ -4,12 +4,12 @@ use a4emu_decoder::regs::tex::TEX_CONST_0;
 
 use super::canvas::Image;
 use super::texture::Texture;
-use crate::budget::Work;
-use crate::draw::tpl1::TextureBank;
-use crate::format::{Format, Type};
-use crate::gpu::Gpu;
-use crate::picture::Kind;
-use crate::shader::{Few, LANES, Lanes, Lod, Mask, Number, Sample, SampleKind, Slots};
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::draw::tpl1::TextureBank;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::picture::Kind;
+use a4emu_shader::format::{Format, Type};
+use a4emu_shader::{Few, LANES, Lanes, Lod, Mask, Number, Sample, SampleKind, Slots};
 
 /// Texels of a level and layer at most.
 const MAX_TEXELS: u64 = 1 << 24;

@@ -5,8 +5,8 @@ use a4emu_decoder::regs::tex::*;
 use serde::Serialize;
 
 use super::name::{Address, name};
-use crate::draw::tpl1;
-use crate::gpu::Model;
+use a4emu_gpu::draw::tpl1;
+use a4emu_gpu::gpu::Model;
 
 /// A texture that a program names.
 #[derive(Clone, Debug, PartialEq, Serialize)]

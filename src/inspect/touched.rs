@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::canvas::Attachment;
 use super::draw::{Draw, Tile};
-use crate::budget::Work;
-use crate::draw::fs::reasons::{Plane, Reasons};
-use crate::draw::gras::raster::Rect;
-use crate::gpu::Gpu;
-use crate::pass::Pass;
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
+use a4emu_gpu::draw::gras::raster::Rect;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
 
 /// Pixels of a map at most.
 const MAX_PIXELS: u64 = 1 << 25;
@@ -44,11 +44,11 @@ impl Draw {
 pub struct Touched {
     /// Columns and rows.
     pub size: [u32; 2],
-    /// What happened: see [`crate::draw::fs::reasons`].
+    /// What happened: see [`a4emu_gpu::draw::fs::reasons`].
     pub bits: Vec<u8>,
     /// How many fragments covered it, if that was noted.
     pub fragments: Vec<u32>,
-    /// What they cost, in parts of a warp instruction ([`COST_UNIT`](crate::draw::fs::reasons::COST_UNIT)), if that was noted.
+    /// What they cost, in parts of a warp instruction ([`COST_UNIT`](a4emu_gpu::draw::fs::reasons::COST_UNIT)), if that was noted.
     pub cost: Vec<u64>,
 }
 

@@ -9,13 +9,13 @@ use super::cut_status;
 use super::raster::{Area, Meets, Triangle};
 use super::scene::{Loaded, Reach, Scene};
 use super::unit::Unit;
-use crate::budget::{Budget, Work};
-use crate::format::float_to_unorm;
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
-use crate::picture::Kind;
-use crate::shader::{Lanes, Warp};
-use crate::status::{Failure, Status};
+use crate::status::{Failure, Status, WithErrors};
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_gpu::picture::Kind;
+use a4emu_shader::format::float_to_unorm;
+use a4emu_shader::{Lanes, Warp};
 
 /// `pico draw`: renders the scene at `path` to `png`.
 ///

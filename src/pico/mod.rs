@@ -9,10 +9,10 @@ mod value;
 
 use std::path::PathBuf;
 
-use crate::budget::{BASE, Budget};
 use crate::limits::WorkLimits;
 use crate::options::Shared;
 use crate::status::Status;
+use a4emu_gpu::budget::{BASE, Budget};
 
 pub use value::Form;
 

@@ -8,12 +8,12 @@ use anyhow::{Context, bail};
 use super::cut_status;
 use super::unit::{StreamError, Unit, execute};
 use super::value::{Form, parse_list};
-use crate::budget::Budget;
 use crate::folders::read_bytes;
 use crate::options::Shared;
 use crate::out_file;
-use crate::status::{Failure, Status};
+use crate::status::{Failure, Status, WithErrors};
 use crate::terminal;
+use a4emu_gpu::budget::Budget;
 
 /// A shader larger than this is a mistake.
 const MAX_SOURCE: u64 = 1 << 24;

@@ -13,8 +13,8 @@ use crate::debug::session::{Line, Session};
 use crate::debug::subject::{Subject, lane_names};
 use crate::debug::{dap, on_terminal};
 use crate::options::Shared;
-use crate::shader::Program;
 use crate::status::Status;
+use a4emu_shader::Program;
 
 /// Arguments of `pico debug`.
 #[derive(clap::Args, Clone, Debug)]

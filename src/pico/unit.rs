@@ -2,8 +2,8 @@
 use a4emu_decoder::isa::pico::command::{COMMAND_DWORDS, Command, Interface};
 use a4emu_decoder::isa::pico::{Instr, Io, Kind, LANES, Shader, corners, decode_program};
 
-use crate::budget::{Budget, Work};
-use crate::shader::{Lanes, Outcome, Program, ProgramError, Warp, run};
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_shader::{Lanes, Outcome, Program, ProgramError, Warp, run};
 
 /// A program ready to run.
 pub struct Unit {

@@ -7,14 +7,14 @@ use serde::Serialize;
 use super::Wanted;
 use super::trail::Part;
 use super::writers::{Change, Writer};
-use crate::cp::Call;
-use crate::draw::fs::history::{Color, PixelValues, Touch, Verdict};
-use crate::draw::gras::setup::Face;
-use crate::draw::rb::rendered::Written;
-use crate::format::Codec;
-use crate::format::arrangement::resolved;
-use crate::gpu::Gpu;
-use crate::pass::Pass;
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::draw::fs::history::{Color, PixelValues, Touch, Verdict};
+use a4emu_gpu::draw::gras::setup::Face;
+use a4emu_gpu::draw::rb::rendered::Written;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
+use a4emu_shader::format::Codec;
+use a4emu_shader::format::arrangement::resolved;
 
 /// The history of a pixel.
 #[derive(Serialize)]

@@ -13,22 +13,22 @@ use std::path::PathBuf;
 
 use a4emu_decoder::regs::rb::RB_COPY_CONTROL;
 
-use crate::cp::{Call, Engine, Flow, Renderer, Silent};
-use crate::draw;
-use crate::draw::fs::history::Color;
-use crate::draw::pipeline::look::Watch;
-use crate::draw::rb::rendered::Written;
-use crate::draw::rb::state::copied_samples;
-use crate::fault::Report;
-use crate::format::arrangement::resolved;
-use crate::format::{Codec, Format, Transfer};
-use crate::gpu::Gpu;
 use crate::inspect::{Capture, RUNS};
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
 use crate::selection::Position;
-use crate::status::{Failure, Status};
+use crate::status::{Failure, Status, WithErrors};
 use crate::terminal::{self, Form};
+use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
+use a4emu_gpu::draw;
+use a4emu_gpu::draw::fs::history::Color;
+use a4emu_gpu::draw::pipeline::look::Watch;
+use a4emu_gpu::draw::rb::rendered::Written;
+use a4emu_gpu::draw::rb::state::copied_samples;
+use a4emu_gpu::fault::Report;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_shader::format::arrangement::resolved;
+use a4emu_shader::format::{Codec, Format, Transfer};
 pub use answer::Answer;
 use answer::{Event, Left};
 use trail::{Part, Trail};
@@ -84,7 +84,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     let question = Question { capture, pixels, surface: *surface, limits };
     args.threads.run(|| {
         let (report, answers) = ask(question, shared)?;
-        let told = report.tell(&args.capture.display().to_string(), shared);
+        let told = shared.tell(&args.capture.display().to_string(), &report);
         Ok(told.and(answers.and_then(|answers| print(&answers, args.json))))
     })
 }

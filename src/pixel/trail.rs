@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::cp::{Call, Flow, Observer};
-use crate::draw::gras::raster::Rect;
-use crate::draw::rb::state::{ResolveState, Targets, resolve_bounds};
-use crate::draw::rb::surface::{Location, Surface};
-use crate::gpu::Gpu;
-use crate::pass::Pass;
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::draw::gras::raster::Rect;
+use a4emu_gpu::draw::rb::state::{ResolveState, Targets, resolve_bounds};
+use a4emu_gpu::draw::rb::surface::{Location, Surface};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
 
 /// What a call has to do with surfaces.
 enum Seen {

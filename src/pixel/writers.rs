@@ -5,10 +5,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::budget::Work;
-use crate::cp::Call;
-use crate::gpu::Gpu;
 use crate::inspect::{Draw, Shaders};
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::gpu::Gpu;
 
 /// Who wrote the bytes of a pixel last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -17,13 +17,13 @@ use anyhow::{Context, bail};
 use tempfile::TempDir;
 
 use crate::asm::Disk;
-use crate::budget::{BASE, Ends};
 use crate::disasm;
 use crate::limits::Limits;
 use crate::options::Shared;
 use crate::out_file::{self, Inputs, OutFile, folder_in};
 use crate::status::{Failure, Status};
 use crate::terminal;
+use a4emu_gpu::budget::{BASE, Ends};
 use minimise::Minimiser;
 use question::Question;
 use tree::{Class, Tree};
@@ -130,8 +130,9 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     if !attempts.holds(&kept.removed)? {
         let question = &attempts.question;
         if attempts.is_late() {
-            let message =
-                format!("--time-limit is over before it was known whether it holds for the capture itself: {question}");
+            let message = format!(
+                "--time-limit is over before it was known whether it holds for the capture itself: {question}"
+            );
             return Err(Failure { status: Status::Unsupported, message }.into());
         }
         bail!("it does not hold for the capture itself: {question}");

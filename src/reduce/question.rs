@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 
-use crate::ambient;
 use crate::corpus::{Ended, Played, Starter, Surface, ended_within};
 use crate::limits::Limits;
+use a4emu_gpu::ambient;
 
 /// Bytes of memory that a process of an attempt may have.
 const MEMORY: u64 = 4 << 30;

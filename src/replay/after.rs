@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use super::Args;
-use crate::cp::{Call, Silent};
-use crate::gpu::Gpu;
 use crate::inspect::canvas::{Keep, Snapshot};
 use crate::inspect::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
 use crate::options::Shared;
 use crate::out_file::OutFile;
 use crate::selection::Draws;
 use crate::show::write_picture;
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
+use a4emu_gpu::cp::{Call, Silent};
+use a4emu_gpu::gpu::Gpu;
 
 /// Writes what the draw that `name` names renders to, as it is after its last run, to `png`.
 ///
@@ -27,7 +27,7 @@ pub fn write(args: &Args, name: Draws, png: &Path, shared: &Shared) -> anyhow::R
     let mut looking = Looking { runs: &runs, look: After::default() };
     playback.run(capture.sections(&playback.gpu.budget, shared)?, &mut looking, &mut Silent);
     let written = write_picture(&looking.look.snapshot, (name, None), args.alpha(), out);
-    Ok(playback.gpu.report.tell(&args.capture.display().to_string(), shared).and(written))
+    Ok(shared.tell(&args.capture.display().to_string(), &playback.gpu.report).and(written))
 }
 
 /// Takes a picture after each run.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::draw::sp::programs::Programs;
 use crate::inspect::Shader;
 use crate::out_file::{self, Inputs};
-use crate::shader::jit::listing;
+use a4emu_gpu::draw::sp::programs::Programs;
+use a4emu_shader::jit::listing;
 
 /// Writes a file for each compiled program to `directory`: its hash and `.txt`; of a hull shader, in which (ss)
 /// can mean more, `.hs.txt`.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Args;
 use crate::options::Shared;
 use crate::out_file::{OutFile, make_folder};
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 
 /// Those that can be made.
 pub struct Files<'a> {

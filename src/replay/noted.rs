@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use super::Args;
 use crate::coverage::Coverage;
-use crate::cp::Observer;
-use crate::fidelity::Inferred;
-use crate::gpu::Gpu;
 use crate::out_file::OutFile;
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 use crate::terminal;
+use a4emu_gpu::cp::Observer;
+use a4emu_gpu::fidelity::Inferred;
+use a4emu_gpu::gpu::Gpu;
 
 /// Who watches for it.
 pub struct Noted {

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use crate::budget::Work;
-use crate::cp::observer::Load;
-use crate::cp::{Call, Flow, Observer};
 use crate::golden::{Record, RecordText, Recorder, Sink, call_text, header};
-use crate::gpu::{Chip, Gpu};
 use crate::selection::Selection;
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::gpu::{Chip, Gpu};
 
 /// `--list-draws`: a line for each draw and dispatch.
 pub struct Listing<W> {

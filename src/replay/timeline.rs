@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::budget::Work;
-use crate::cp::{Call, Engine, Flow, Observer, Renderer};
-use crate::draw::stats::StageTimes;
-use crate::gpu::Gpu;
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer};
+use a4emu_gpu::draw::stats::StageTimes;
+use a4emu_gpu::gpu::Gpu;
 
 /// Rows of the picture, by their numbers.
 const SUBMITS: usize = 1;

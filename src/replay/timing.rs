@@ -6,11 +6,11 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::observe::{Submit, Submits};
-use crate::cp::{Cp, Renderer, Silent};
-use crate::draw;
-use crate::draw::Resolves;
-use crate::draw::stats::StageTimes;
-use crate::gpu::Gpu;
+use a4emu_gpu::cp::{Cp, Renderer, Silent};
+use a4emu_gpu::draw;
+use a4emu_gpu::draw::Resolves;
+use a4emu_gpu::draw::stats::StageTimes;
+use a4emu_gpu::gpu::Gpu;
 
 /// What `--loop` prints.
 #[derive(Clone, Copy, Debug, Serialize)]

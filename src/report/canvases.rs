@@ -6,10 +6,10 @@
 use super::frame;
 use super::pictures;
 use super::room::{Kind, Room};
-use crate::format::arrangement::Arrangement;
-use crate::gpu::Gpu;
 use crate::inspect::canvas::{Attachment, Canvas, NoCanvas, Which};
 use crate::inspect::{Address, Draw, Place, Tile};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_shader::format::arrangement::Arrangement;
 
 /// Parts of a canvas that no tile covers, at most. Where there are more, tiles are among them: only what a canvas
 /// held before it was drawn to is not told exactly then.

@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use crate::gpu::Gpu;
 use crate::inspect::{Key, MAX_ROWS};
+use a4emu_gpu::gpu::Gpu;
 
 /// Bytes of memory that a command of a page takes until the page is written, about: its row, its state, its lines of
 /// packets, what of the picture it changed. Measured: 1.6 GB for 60,000.

@@ -8,11 +8,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::frame::{Mesh, MeshOrWhy, Program, ShaderUse, Texture};
 use super::pictures::{base64, png};
 use super::room::{Kind, Room, kept};
-use crate::budget::Work;
-use crate::cp::Call;
-use crate::gpu::{Gpu, Stage};
 use crate::inspect::mesh;
 use crate::inspect::{self, Draw, Read, ShaderStage};
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::gpu::{Gpu, Stage};
 
 /// Vertices of a draw whose mesh is shown, at most.
 const MAX_VERTICES: u64 = 4096;

@@ -3,12 +3,12 @@
 use super::frame::Patch;
 use super::pictures::{base64, encoded};
 use super::room::{Kind, Room};
-use crate::draw::fs::reasons::Reasons;
 use crate::inspect::canvas::Image;
-use crate::picture;
+use a4emu_gpu::draw::fs::reasons::Reasons;
+use a4emu_gpu::picture;
 
 /// The rectangle of `map` that holds something, moved by `origin`. The four bytes of a pixel are its cost in parts of a
-/// warp instruction ([`COST_UNIT`](crate::draw::fs::reasons::COST_UNIT)), low byte first.
+/// warp instruction ([`COST_UNIT`](a4emu_gpu::draw::fs::reasons::COST_UNIT)), low byte first.
 pub fn patch(map: &Reasons, origin: [u32; 2], room: &mut Room, draw: u32) -> Option<Patch> {
     let area = map.area();
     let width = usize::try_from(area.x1 - area.x0).ok().filter(|width| *width > 0)?;

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use crate::explain;
 use crate::inspect::Row;
-use crate::pass::Pass;
 use crate::validate::Finding;
+use a4emu_gpu::pass::Pass;
 
 /// A capture, as the page shows it.
 #[derive(Serialize)]
@@ -77,7 +77,7 @@ pub struct Seen {
     pub canvas: Option<usize>,
     /// What its runs changed there.
     pub patches: Vec<Patch>,
-    /// What became of pixels: see [`crate::draw::fs::reasons`].
+    /// What became of pixels: see [`a4emu_gpu::draw::fs::reasons`].
     pub reasons: Vec<Patch>,
     /// What the fragment shader spent on pixels: see [`super::cost_map`].
     pub cost_map: Vec<Patch>,

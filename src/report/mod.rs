@@ -21,14 +21,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::cp::Tee;
 use crate::inspect::{self, Capture, Rows};
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
 use crate::out_file::OutFile;
 use crate::progress::{Counted, Shows};
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 use crate::validate::Watch;
+use a4emu_gpu::cp::Tee;
 use frame::{Draw, Frame};
 use packets::Packets;
 use recorder::Recorder;
@@ -88,7 +88,7 @@ pub fn of_capture(capture: &Capture, limits: &Limits, shared: &Shared) -> anyhow
     }
     let canvases = std::mem::take(&mut recorder.canvases).finish(&mut playback.gpu, &mut recorder.room);
     recorder.add_counts(&rows, &costed.counts);
-    let told = playback.gpu.report.tell(&path.display().to_string(), shared);
+    let told = shared.tell(&path.display().to_string(), &playback.gpu.report);
     Ok((frame_of(path, rows, canvases, recorder, packets), told))
 }
 

@@ -11,10 +11,10 @@ use a4emu_decoder::regs::RegName;
 use super::commands::{Command, Commands};
 use super::frame::Register;
 use super::room::{Kind, Room, kept};
-use crate::cp::observer::Load;
-use crate::cp::{Call, Flow, Observer};
 use crate::decode::{Listing, Output};
-use crate::gpu::Gpu;
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::gpu::Gpu;
 
 /// Lines of a draw at most: half of them the first, half the last.
 const MAX_LINES: usize = 400;

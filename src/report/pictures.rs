@@ -5,10 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::frame::Patch;
 use super::room::{Kind, Room};
-use crate::draw::fs::reasons::Reasons;
 use crate::inspect::Tile;
 use crate::inspect::canvas::Image;
-use crate::picture;
+use a4emu_gpu::draw::fs::reasons::Reasons;
+use a4emu_gpu::picture;
 
 /// Bytes in base64.
 pub fn base64(bytes: &[u8]) -> String {

@@ -14,15 +14,15 @@ use super::cost_map;
 use super::frame::Seen;
 use super::pictures;
 use super::room::{Kind, Room};
-use crate::budget::{Budget, Work};
-use crate::cp::{Call, Engine, Flow};
-use crate::draw;
-use crate::draw::fs::reasons::{Plane, Reasons};
-use crate::gpu::{Gpu, STAGES};
 use crate::inspect::canvas::Attachment;
 use crate::inspect::{self, Costing, Counts, Draw, Shaders};
-use crate::pass::Pass;
 use crate::progress::Counted;
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_gpu::cp::{Call, Engine, Flow};
+use a4emu_gpu::draw;
+use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
+use a4emu_gpu::gpu::{Gpu, STAGES};
+use a4emu_gpu::pass::Pass;
 
 /// How often the text of a draw's state is gone through: written, read, compared with the state before.
 const COMPARED: u64 = 3;
@@ -173,7 +173,10 @@ impl Recorder {
     ) {
         let Some(map) = map else { return };
         let area = map.area();
-        budget.observe(Work::Copy16, u64::from(area.x0.abs_diff(area.x1)) * u64::from(area.y0.abs_diff(area.y1)));
+        budget.observe(
+            Work::Copy16,
+            u64::from(area.x0.abs_diff(area.x1)) * u64::from(area.y0.abs_diff(area.y1)),
+        );
         let (seen, room) = (&mut self.seen[command], &mut self.room);
         seen.reasons.extend(pictures::reasons(&map, origin, room, draw.frame_draw));
         seen.cost_map.extend(cost_map::patch(&map, origin, room, draw.frame_draw));

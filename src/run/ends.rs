@@ -12,7 +12,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::descendants::descendants;
-use crate::ambient;
+use a4emu_gpu::ambient;
 
 /// How long processes that are told to end may take, before they are killed.
 const GRACE: Duration = Duration::from_millis(500);

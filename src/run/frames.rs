@@ -16,10 +16,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, FlockOperation, Mode};
 use rustix::io::Errno;
 
-use crate::ambient;
 use crate::out_file::{Inputs, OutFile};
-use crate::picture::Kind;
 use crate::terminal;
+use a4emu_gpu::ambient;
+use a4emu_gpu::picture::Kind;
 use y4m::Video;
 
 /// File name of the pipe, in the folder of the run.

@@ -25,15 +25,16 @@ use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 
 use crate::companion::Companion;
-use crate::gpu::{CHIPS, Model};
 use crate::limits::amount;
+use crate::named;
 use crate::options::{Shared, Threads};
 use crate::out_file::{Inputs, OutFile, one_stdout};
 use crate::selection::Span;
-use crate::shader::Jit;
 use crate::status::{Failure, Status};
 use crate::terminal;
 use crate::validate::{self, Choice, ChosenRules, Form};
+use a4emu_gpu::gpu::{CHIPS, Model};
+use a4emu_shader::Jit;
 use driver::Mesa;
 use ends::{Event, Run};
 use frames::Taker;
@@ -57,10 +58,10 @@ pub struct Args {
     #[arg(long, default_value = "420", value_parser = chips())]
     pub gpu: String,
     /// Whose behaviour to have where a real board does otherwise than OpenGL says
-    #[arg(long, value_name = "MODEL", value_enum, default_value_t)]
+    #[arg(long, value_name = "MODEL", value_parser = named::model(), default_value = "board")]
     pub model: Model,
     /// Which shaders to compile: the same bytes come out
-    #[arg(long, value_name = "WHICH", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHICH", value_parser = named::jit(), default_value = "auto")]
     pub jit: Jit,
     /// Write what was submitted as a capture (of the second process: CAPTURE with a number)
     #[arg(long, value_name = "CAPTURE")]

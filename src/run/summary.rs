@@ -8,8 +8,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::recording::Recording;
-use crate::fault::{Place, Report, Trouble};
 use crate::validate::{ChosenRules, Finding, Watch};
+use a4emu_gpu::fault::{Place, Report, Trouble};
 
 /// Different notes of one kind that are kept; more are only counted.
 const MAX_NOTES: usize = 100;
@@ -153,7 +153,7 @@ impl fmt::Display for Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault::{Client, Fault};
+    use a4emu_gpu::fault::{Client, Fault};
 
     #[test]
     fn notes_are_capped_and_the_rest_is_counted() {

@@ -4,17 +4,17 @@ use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
 use super::query::Query;
-use crate::cp::{Call, Silent};
 use crate::edit::{Change, Edit, Editing};
-use crate::gpu::Gpu;
 use crate::inspect::canvas::{Canvas, Keep, Snapshot, Which};
 use crate::inspect::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
 use crate::limits::Limits;
 use crate::options::Shared;
-use crate::picture::Alpha;
 use crate::report::canvases::shown;
 use crate::report::pictures::{base64, rgba};
 use crate::selection::Draws;
+use a4emu_gpu::cp::{Call, Silent};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::picture::Alpha;
 
 /// What an edit made of a picture.
 #[derive(Debug, Serialize)]

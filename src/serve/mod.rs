@@ -19,12 +19,12 @@ use std::thread;
 
 use anyhow::Context;
 
-use crate::ambient;
 use crate::inspect::Capture;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
 use crate::status::Status;
 use crate::terminal;
+use a4emu_gpu::ambient;
 use desk::{Desk, Visit};
 use gate::Gate;
 use http::{Refused, Response};

@@ -8,9 +8,6 @@ use anyhow::Context;
 use super::http::Response;
 use super::query::{self, Query};
 use super::{Args, edit, step};
-use crate::cp::{Call, Engine, Flow, Renderer, Silent};
-use crate::draw;
-use crate::gpu::Gpu;
 use crate::inspect::{Capture, Draw, Shaders};
 use crate::limits::Limits;
 use crate::options::{Shared, Threads};
@@ -19,6 +16,9 @@ use crate::register_names;
 use crate::report::{self, frame, html};
 use crate::selection::Position;
 use crate::status::Status;
+use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
+use a4emu_gpu::draw;
+use a4emu_gpu::gpu::Gpu;
 
 /// A capture, and what is known of it.
 pub struct Site {

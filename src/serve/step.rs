@@ -14,7 +14,7 @@ use crate::debug::target::Target;
 use crate::inspect::Capture;
 use crate::limits::Limits;
 use crate::options::Shared;
-use crate::shader::Outcome;
+use a4emu_shader::Outcome;
 
 /// Instructions of the lane that are told.
 const MAX_STEPS: usize = 2000;

@@ -300,7 +300,8 @@ mod tests {
 
     /// f32 with all exponents and the fractions at which something changes, of both signs.
     fn floats() -> impl Iterator<Item = u32> {
-        let fractions = (0..=23).flat_map(|bit| [1 << bit, (1 << bit) - 1, (1 << bit) + 1, 3 << bit, 5 << bit]);
+        let fractions =
+            (0..=23).flat_map(|bit| [1 << bit, (1 << bit) - 1, (1 << bit) + 1, 3 << bit, 5 << bit]);
         let fractions: Vec<u32> = fractions.chain([0x7f_f000, 0x7f_efff, 0x7f_dfff]).collect();
         (0..512).flat_map(move |sign_exponent| {
             fractions.clone().into_iter().map(move |fraction| sign_exponent << 23 | fraction & 0x7f_ffff)

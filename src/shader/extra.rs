@@ -15,12 +15,12 @@ macro_rules! for_each_extra {
             { 4, Saturate, "saturate", Float1, Flush, Common, |a| a4emu_decoder::isa::ir3::float::saturate(a) }
             { 5, Cut, "low bits", Bits1, Keep, Common, |a, w| a & (u32::MAX >> (32 - w)) }
             { 6, Extend, "sign-extend", Sint1, Keep, Common, |a, w| a << (32 - w) >> (32 - w) }
-            { 7, HalfToFloat, "half to float", Bits1, Keep, Common, |a, _w| $crate::shader::extra::to_float(a) }
-            { 8, FloatToHalf, "float to half", Bits1, Keep, Common, |a, _w| $crate::shader::extra::to_half(a) }
+            { 7, HalfToFloat, "half to float", Bits1, Keep, Common, |a, _w| $crate::extra::to_float(a) }
+            { 8, FloatToHalf, "float to half", Bits1, Keep, Common, |a, _w| $crate::extra::to_half(a) }
             { 9, UintToFloat, "u32 to float", Bits1, Keep, Common, |a, _w| (a as f32).to_bits() }
             { 10, SintToFloat, "s32 to float", Sint1, Keep, Common, |a, _w| (a as f32).to_bits() as i32 }
-            { 11, FloatToUint, "float to u32", Bits1, Keep, Common, |a, _w| $crate::shader::extra::to_uint(a) }
-            { 12, FloatToSint, "float to s32", Bits1, Keep, Common, |a, _w| $crate::shader::extra::to_sint(a) }
+            { 11, FloatToUint, "float to u32", Bits1, Keep, Common, |a, _w| $crate::extra::to_uint(a) }
+            { 12, FloatToSint, "float to s32", Bits1, Keep, Common, |a, _w| $crate::extra::to_sint(a) }
         }
     };
 }

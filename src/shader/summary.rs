@@ -63,7 +63,7 @@ mod tests {
     use a4emu_decoder::isa::ir3::program::assemble;
 
     use super::*;
-    use crate::shader::Program;
+    use crate::Program;
 
     fn of(text: &str) -> Summary {
         Program::new(&assemble(&format!("{text}\nend")).unwrap()).unwrap().summary()

@@ -4,13 +4,11 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clap::ValueEnum;
-
 use super::jit::Routine;
 use super::program::Program;
 
 /// Which programs are compiled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Jit {
     /// None: the interpreter runs them
     Off,
@@ -22,6 +20,9 @@ pub enum Jit {
 }
 
 impl Jit {
+    /// All there are.
+    pub const ALL: [Self; 3] = [Self::Off, Self::On, Self::Auto];
+
     /// As the option has it.
     pub fn name(self) -> &'static str {
         match self {
@@ -36,7 +37,7 @@ impl FromStr for Jit {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        <Self as ValueEnum>::from_str(name, false)
+        Self::ALL.into_iter().find(|jit| jit.name() == name).ok_or_else(|| format!("invalid variant: {name}"))
     }
 }
 
@@ -102,7 +103,7 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shader::tests;
+    use crate::tests;
 
     fn program() -> Program {
         tests::program("add.f r0.x, r0.x, r0.y\nmul.f r0.y, r0.x, r0.x\nadd.f r0.z, r0.x, r0.y\nend\n")

@@ -11,12 +11,7 @@ use super::Args;
 use super::files;
 use super::overlay::{self, Legend};
 use super::text;
-use crate::cp::Call;
 use crate::decode::Fields;
-use crate::draw::fs::reasons::Reasons;
-use crate::draw::stats::{CostList, StageCost};
-use crate::draw::stop::Stop;
-use crate::gpu::Gpu;
 use crate::inspect::canvas::{Changes, Keep, Snapshot, Which};
 use crate::inspect::mesh::Mesh;
 use crate::inspect::{
@@ -24,12 +19,17 @@ use crate::inspect::{
 };
 use crate::options::Shared;
 use crate::out_file::{Inputs, OutFile};
-use crate::picture::Alpha;
 use crate::selection::Draws;
-use crate::shader::Counting;
-use crate::status::{Failure, Status};
+use crate::status::{Failure, Status, WithErrors};
 use crate::terminal::{self, Form};
 use crate::validate::{Finding, Findings, Watch};
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::draw::fs::reasons::Reasons;
+use a4emu_gpu::draw::stats::{CostList, StageCost};
+use a4emu_gpu::draw::stop::Stop;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::picture::Alpha;
+use a4emu_shader::Counting;
 
 /// Tiles that are listed at most.
 const MAX_TILES: usize = 4096;
@@ -101,7 +101,7 @@ pub fn show(args: &Args, name: Draws, shared: &Shared) -> anyhow::Result<Status>
     playback.run(sections, &mut looking, &mut watch);
     watch.finish(&mut playback.gpu);
     let told = looking.look.tell(name, watch.findings);
-    let report = playback.gpu.report.tell(&args.capture.display().to_string(), shared);
+    let report = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);
     Ok(report.and(told))
 }
 

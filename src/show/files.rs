@@ -6,10 +6,10 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use exr::prelude::{Image, SpecificChannels, Vec2, WritableImage};
 
-use crate::gpu::Gpu;
 use crate::inspect::mesh::{Mesh, Side};
 use crate::inspect::{Draw, NoTexels, Texels, Texture};
 use crate::out_file::{self, Inputs, OutFile};
+use a4emu_gpu::gpu::Gpu;
 
 /// Pictures of a draw's textures at most.
 const MAX_PICTURES: u32 = 4096;

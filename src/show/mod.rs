@@ -15,8 +15,6 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::overlay::Legend;
-use crate::cp::Tee;
-use crate::gpu::Gpu;
 use crate::inspect::canvas::Which;
 use crate::inspect::mesh::Side;
 use crate::inspect::{Capture, Costing, Following, Frame, Rows};
@@ -24,9 +22,11 @@ use crate::limits::Limits;
 use crate::options::{Shared, Threads};
 use crate::out_file::{make_folder, may_write, one_stdout};
 use crate::selection::Draws;
-use crate::status::Status;
+use crate::status::{Status, WithErrors};
 use crate::terminal::{self, Form};
 use crate::validate::Watch;
+use a4emu_gpu::cp::Tee;
+use a4emu_gpu::gpu::Gpu;
 
 /// Arguments of `show`.
 #[derive(clap::Args, Clone, Debug)]
@@ -139,7 +139,7 @@ fn frame(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         let what = format!("the table has no room for {} more draws", frame.left_out);
         playback.gpu.report.cut(what, playback.gpu.at);
     }
-    let told = playback.gpu.report.tell(&args.capture.display().to_string(), shared);
+    let told = shared.tell(&args.capture.display().to_string(), &playback.gpu.report);
     let printed = overlays.and_then(|overlays| print(args, &Answer { frame, overlays }));
     Ok(told.and(printed))
 }

@@ -7,11 +7,11 @@ use std::str::FromStr;
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::draw::fs::reasons::{COST_UNIT, EDGE, FAILED, KILLED, Plane, WRITTEN};
 use crate::inspect::Touched;
 use crate::inspect::canvas::Image;
 use crate::out_file::{Inputs, OutFile};
-use crate::picture;
+use a4emu_gpu::draw::fs::reasons::{COST_UNIT, EDGE, FAILED, KILLED, Plane, WRITTEN};
+use a4emu_gpu::picture;
 
 /// What an overlay shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use crate::inspect::{Command, Cost, Frame, Place, Row};
-use crate::pass::Pass;
 use crate::validate::Finding;
+use a4emu_gpu::pass::Pass;
 
 /// Troubles and findings that are listed at most, of each.
 const LISTED: usize = 20;

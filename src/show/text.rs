@@ -58,7 +58,7 @@ impl<W: Write> Text<'_, W> {
     fn heading(&mut self, answer: &Answer) -> io::Result<()> {
         let draw = &answer.state;
         let names: Vec<String> = answer.frame_draws.iter().map(|number| format!("f{number}")).collect();
-        let pass = draw.pass.map_or("compute", crate::pass::Pass::name);
+        let pass = draw.pass.map_or("compute", a4emu_gpu::pass::Pass::name);
         let asked = command(&draw.command);
         self.row(
             "draw",

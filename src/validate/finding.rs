@@ -7,8 +7,8 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::rules::{Confidence, Id, Severity};
-use crate::gpu::{Gpu, STAGES, Stage};
-use crate::pass::Pass;
+use a4emu_gpu::gpu::{Gpu, STAGES, Stage};
+use a4emu_gpu::pass::Pass;
 
 /// Findings kept; of more only the number.
 const MAX_FINDINGS: usize = 10_000;

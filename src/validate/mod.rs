@@ -20,15 +20,15 @@ use std::path::{Path, PathBuf};
 use a4emu_decoder::capture::Sections;
 use anyhow::{Context, anyhow};
 
-use crate::cp::{Engine, Renderer, Skip};
-use crate::fault::Report;
-use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::options::{Shared, Threads, open_capture};
 use crate::out_file::Inputs;
-use crate::playback::Playback;
 use crate::status::Status;
 use crate::terminal;
+use a4emu_gpu::cp::{Engine, Renderer, Skip};
+use a4emu_gpu::fault::Report;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::playback::Playback;
 use finding::Line;
 pub use finding::{Finding, Findings};
 use rules::{Id, Severity};
@@ -133,7 +133,7 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
         let (watch, report) = validate(args, capture, shared)?;
         let form = if args.json { Form::Json } else { Form::Text };
         let told = tell(watch.findings.iter(), &chosen, file, form, &mut out);
-        status = status.worse(report.tell(&name, shared)).worse(told?);
+        status = status.worse(shared.tell(&name, &report)).worse(told?);
     }
     out.flush()?;
     Ok(status)

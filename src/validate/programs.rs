@@ -7,10 +7,10 @@ use hashbrown::{HashMap, HashSet};
 
 use super::finding::Broken;
 use super::program::{self, Checked, Regs};
-use crate::budget::{Budget, Work};
-use crate::draw::sp::state::{CodePlace, code};
-use crate::gpu::{Gpu, STAGES, Stage};
-use crate::shader::{Chooser, Chosen, Program, Way};
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_gpu::draw::sp::state::{CodePlace, code};
+use a4emu_gpu::gpu::{Gpu, STAGES, Stage};
+use a4emu_shader::{Chooser, Chosen, Program, Way};
 
 /// Programs kept before the cache starts over.
 const MAX_PROGRAMS: usize = 4096;

@@ -78,8 +78,8 @@ impl Suppression {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::{Chip, Gpu};
     use crate::validate::finding::{Broken, Where};
+    use a4emu_gpu::gpu::{Chip, Gpu};
 
     fn finding(rule: Id, what: &str) -> Finding {
         let place = Where::of(&Gpu::new(Chip::default()));

@@ -11,15 +11,15 @@ use super::programs::Programs;
 use super::rules::Id;
 use super::state::{self, Highest, Said, Scene};
 use super::stream::{self, Bins, Packets, Tiles, Traffic, Waits, Writers};
-use crate::budget::Work;
-use crate::cp::observer::{Announced, Load};
-use crate::cp::{Call, Flow, Observer};
-use crate::draw::{DispatchCall, DrawCall};
-use crate::fault::Trouble;
-use crate::gpu::{Gpu, STAGES};
-use crate::memory::PAGE;
-use crate::pass::Pass;
-use crate::regfile::{COUNT, RegSet};
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::observer::{Announced, Load};
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::draw::{DispatchCall, DrawCall};
+use a4emu_gpu::fault::Trouble;
+use a4emu_gpu::gpu::{Gpu, STAGES};
+use a4emu_gpu::memory::PAGE;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::regfile::{COUNT, RegSet};
 
 /// Texture and sampler slots of a stage that were loaded: a bit each.
 type Slots = [[u128; 2]; STAGES.len()];

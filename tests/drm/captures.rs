@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use a4emu::cp::{Call, Flow, Observer, Renderer, Silent};
-use a4emu::gpu::{Gpu, Model};
-use a4emu::pass::Pass;
-use a4emu::playback::Playback;
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::capture::{AddressRecord, Body, Sections};
 use a4emu_decoder::regs::vfd::VFD_FETCH_INSTR_1;
+use a4emu_gpu::cp::{Call, Flow, Observer, Renderer, Silent};
+use a4emu_gpu::gpu::{Gpu, Model};
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::playback::Playback;
 
 use crate::client::*;
 use crate::with_device;

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use a4emu::cp::{Renderer, Silent};
-use a4emu::picture::Picture;
-use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
+use a4emu_gpu::cp::{Renderer, Silent};
+use a4emu_gpu::picture::Picture;
+use a4emu_gpu::playback::Playback;
 
 use crate::captures::Capture;
 use crate::{INSIDE, library};

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use a4emu::cp::{Renderer, Silent};
-use a4emu::gpu::Model;
-use a4emu::picture::Picture;
-use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
+use a4emu_gpu::cp::{Renderer, Silent};
+use a4emu_gpu::gpu::Model;
+use a4emu_gpu::picture::Picture;
+use a4emu_gpu::playback::Playback;
 
 use crate::captures::{replayed, same_as_replay};
 use crate::client::*;

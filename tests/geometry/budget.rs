@@ -1,12 +1,12 @@
 //! What draws pay for beside the warps of their shaders.
 
-use a4emu::budget::{Budget, Work};
-use a4emu::cp::{Call, Engine, Flow, Renderer, Silent};
-use a4emu::draw::flush;
-use a4emu::gpu::Gpu;
-use a4emu::pass::Pass;
-use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
+use a4emu_gpu::draw::flush;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::playback::Playback;
 
 use super::scene::Scene;
 

@@ -1,7 +1,7 @@
 //! Dispatch modes change what a draw costs, and nothing else.
 
-use a4emu::draw::gs::dispatch::{Mode, Setting, Why};
-use a4emu::gpu::Gpu;
+use a4emu_gpu::draw::gs::dispatch::{Mode, Setting, Why};
+use a4emu_gpu::gpu::Gpu;
 use pretty_assertions::assert_eq;
 
 use super::scene::{FIRST, SETTINGS, Scene, all, bytes, faults, floats, picture, row};

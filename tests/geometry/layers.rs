@@ -4,7 +4,7 @@ use a4emu_decoder::regs::rb::RB_MRT_BASE;
 use pretty_assertions::assert_eq;
 
 use super::scene::{Scene, bytes, drawn, faults};
-use a4emu::picture::Picture;
+use a4emu_gpu::picture::Picture;
 
 /// Two triangles; the geometry shader sends each to the layer of its number, 2 and 0.
 fn scene() -> Scene {

@@ -4,15 +4,15 @@
 use std::path::PathBuf;
 
 use a4emu::asm::Disk;
-use a4emu::cp::{Renderer, Silent};
-use a4emu::draw::gs::cost::Row;
-use a4emu::draw::gs::dispatch::Setting;
 use a4emu::folders::Folders;
-use a4emu::gpu::Gpu;
-use a4emu::picture::Picture;
-use a4emu::playback::Playback;
 use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
+use a4emu_gpu::cp::{Renderer, Silent};
+use a4emu_gpu::draw::gs::cost::Row;
+use a4emu_gpu::draw::gs::dispatch::Setting;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::picture::Picture;
+use a4emu_gpu::playback::Playback;
 
 /// Where buffers without an address begin.
 const ORIGIN: u32 = 0x1000_0000;

@@ -7,17 +7,17 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use a4emu::budget::Budget;
 use a4emu::check::open;
-use a4emu::cp::{Observer, Renderer, Silent};
-use a4emu::draw::Resolves;
-use a4emu::draw::stats::Stats;
 use a4emu::folders::Folders;
-use a4emu::gpu::Gpu;
-use a4emu::memory::little_endian;
-use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
 use a4emu_decoder::packet::Packet;
+use a4emu_gpu::budget::Budget;
+use a4emu_gpu::cp::{Observer, Renderer, Silent};
+use a4emu_gpu::draw::Resolves;
+use a4emu_gpu::draw::stats::Stats;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::memory::little_endian;
+use a4emu_gpu::playback::Playback;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

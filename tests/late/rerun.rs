@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use a4emu::budget::Budget;
-use a4emu::cp::{Call, Flow, Observer, Silent};
-use a4emu::draw::Resolves;
-use a4emu::fault::{Place, Trouble};
-use a4emu::gpu::{Gpu, Stage};
+use a4emu_gpu::budget::Budget;
+use a4emu_gpu::cp::{Call, Flow, Observer, Silent};
+use a4emu_gpu::draw::Resolves;
+use a4emu_gpu::fault::{Place, Trouble};
+use a4emu_gpu::gpu::{Gpu, Stage};
 
 use super::{difference, observed, paid, root};
 

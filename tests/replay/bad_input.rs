@@ -1,11 +1,11 @@
 //! Any bytes: no panic, no hang, no allocation that the bytes do not pay for. What claims that runs in
 //! processes that have so much time and address space.
 
-use a4emu::budget::{Budget, Work};
-use a4emu::cp::{Silent, Skip};
-use a4emu::fault::Severity;
-use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_gpu::cp::{Silent, Skip};
+use a4emu_gpu::fault::Severity;
+use a4emu_gpu::playback::Playback;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use a4emu::cp::{Call, Flow, Observer, Silent, Skip};
-use a4emu::fault::Trouble;
-use a4emu::gpu::Gpu;
-use a4emu::playback::Playback;
-use a4emu::regfile::COUNT;
 use a4emu_decoder::capture::Sections;
+use a4emu_gpu::cp::{Call, Flow, Observer, Silent, Skip};
+use a4emu_gpu::fault::Trouble;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::playback::Playback;
+use a4emu_gpu::regfile::COUNT;
 use pretty_assertions::assert_eq;
 use rayon::prelude::*;
 

@@ -1,9 +1,9 @@
 //! Draw and dispatch packets become calls.
 
-use a4emu::cp::{Call, Engine, Renderer};
-use a4emu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
-use a4emu::pass::Pass;
 use a4emu_decoder::pm4::VGT_DRAW_INITIATOR_A4XX;
+use a4emu_gpu::cp::{Call, Engine, Renderer};
+use a4emu_gpu::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
+use a4emu_gpu::pass::Pass;
 use pretty_assertions::assert_eq;
 
 use super::stream::{DATA, bytes, gpu, packet, run_on, unsupported, write};

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use a4emu::draw::sp::kept::KeptStage;
-use a4emu::draw::sp::programs::Programs;
-use a4emu::gpu::{Chip, Gpu, Stage};
 use a4emu_decoder::bits::Register;
 use a4emu_decoder::isa::ir3::program::assemble;
 use a4emu_decoder::load_state::{Pipe, StateKind};
 use a4emu_decoder::regs::sp::{SP_FS_LENGTH_REG, SP_FS_OBJ_START};
 use a4emu_decoder::regs::tpl1::TPL1_TP_FS_BORDER_COLOR_BASE_ADDR;
+use a4emu_gpu::draw::sp::kept::KeptStage;
+use a4emu_gpu::draw::sp::programs::Programs;
+use a4emu_gpu::gpu::{Chip, Gpu, Stage};
 
 const CODE: u32 = 0x1000;
 const BORDERS: u32 = 0x4000;

@@ -1,7 +1,7 @@
 //! The address space: what snapshots, re-used addresses and missing bytes do.
 
-use a4emu::fault::{Client, Miss, Missing};
-use a4emu::memory::{Memory, PAGE, Provenance};
+use a4emu_gpu::fault::{Client, Miss, Missing};
+use a4emu_gpu::memory::{Memory, PAGE, Provenance};
 use pretty_assertions::assert_eq;
 
 const BASE: u32 = 0x1000_0000;
@@ -151,7 +151,7 @@ fn shared_pages_are_seen_at_their_address() {
     mem.map_shared(
         BASE + PAGE,
         std::sync::Arc::new(vec![4u8; PAGE as usize]),
-        a4emu::memory::Seen::default(),
+        a4emu_gpu::memory::Seen::default(),
     );
     assert_eq!(mem.read_u32(BASE), None, "the buffer that it overlaps is gone");
     assert_eq!(mem.read_u32(BASE + PAGE), Some(0x0404_0404));

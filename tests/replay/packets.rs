@@ -1,8 +1,8 @@
 //! Packets that move values: registers, scratch, memory, events, loaded state.
 
-use a4emu::gpu::{CodeSource, Stage};
-use a4emu::regfile::RegFile;
 use a4emu_decoder::load_state::StateKind;
+use a4emu_gpu::gpu::{CodeSource, Stage};
+use a4emu_gpu::regfile::RegFile;
 use pretty_assertions::assert_eq;
 
 use super::stream::{DATA, SCRATCH, faults, packet, run, unsupported, write};

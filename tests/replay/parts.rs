@@ -1,6 +1,6 @@
 //! A draw that is too large to be held at once.
 
-use a4emu::gpu::Gpu;
+use a4emu_gpu::gpu::Gpu;
 
 use super::scene::{Scene, picture};
 

@@ -1,7 +1,7 @@
 //! What single instructions do in a frame, and what is said of those that do nothing.
 
-use a4emu::gpu::Gpu;
 use a4emu::status::Status;
+use a4emu_gpu::gpu::Gpu;
 
 use super::scene::{Scene, picture};
 use super::stream::unsupported;

@@ -1,7 +1,7 @@
 //! Command streams and captures by hand.
 
-use a4emu::cp::{Call, Cp, Flow, Observer, Skip};
-use a4emu::gpu::{Chip, Gpu};
+use a4emu_gpu::cp::{Call, Cp, Flow, Observer, Skip};
+use a4emu_gpu::gpu::{Chip, Gpu};
 
 /// Where the command stream of a test lies.
 pub const STREAM: u32 = 0x1000_0000;

@@ -1,10 +1,10 @@
 //! Draws to tile memory wait for their fragments; nobody may see that they did.
 
-use a4emu::budget::Work;
-use a4emu::cp::{Silent, Skip};
-use a4emu::gpu::Gpu;
-use a4emu::playback::Playback;
 use a4emu_decoder::capture::Sections;
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::{Silent, Skip};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::playback::Playback;
 
 use super::scene::Scene;
 

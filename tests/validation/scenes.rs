@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use a4emu::cp::Renderer;
-use a4emu::playback::Playback;
 use a4emu::validate::{Watch, rules};
 use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
+use a4emu_gpu::cp::Renderer;
+use a4emu_gpu::playback::Playback;
 
 use crate::mutations::ALL;
 use crate::{Good, NoFiles};

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use a4emu::cp::{Call, Flow, Observer, Skip};
-use a4emu::gpu::Gpu;
 use a4emu::inspect::{Draw, Shaders};
-use a4emu::playback::Playback;
 use a4emu::validate::found_in;
 use a4emu_decoder::capture::Sections;
 use a4emu_decoder::isa::ir3::Instr;
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4;
 use a4emu_decoder::regs::{RegName, by_name};
+use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::playback::Playback;
 
 /// A write of a register.
 pub struct Write {

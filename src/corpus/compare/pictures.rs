@@ -9,7 +9,7 @@ use crate::corpus::log;
 use crate::corpus::row::{Played, Row, Surface};
 use crate::folders::read_bytes;
 use crate::inspect::canvas::Image;
-use crate::picture::Kind;
+use a4emu_gpu::picture::Kind;
 
 /// Bytes of a picture's file, and of its pixels, at most.
 const MAX_BYTES: usize = 64 << 20;

@@ -118,7 +118,7 @@ fn a_page_holds_names_as_text_and_so_many_pictures() {
         std::fs::create_dir_all(run.join("pictures")).unwrap();
         let image = crate::inspect::canvas::Image {
             size: [2, 1],
-            kind: crate::picture::Kind::Grey8,
+            kind: a4emu_gpu::picture::Kind::Grey8,
             pixels: vec![7, grey],
         };
         let mut png = Vec::new();

@@ -8,7 +8,7 @@ use super::variables::{resolve, scopes, variables};
 use crate::debug::scalar::{Name, Scalar};
 use crate::debug::session::{Session, Stopped, Watch};
 use crate::debug::subject::Subject;
-use crate::shader::{LANES, Outcome};
+use a4emu_shader::{LANES, Outcome};
 
 /// Bytes of an instruction, and so what addresses count in.
 const INSTRUCTION: i64 = 8;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::debug::scalar::Scalar;
 use crate::debug::session::Session;
-use crate::shader::LANES;
+use a4emu_shader::LANES;
 
 /// A group of variables of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use a4emu::memory::Seen;
+use a4emu_gpu::memory::Seen;
 use rustix::io::Errno;
 
 use crate::ffi::Inode;
@@ -193,7 +193,7 @@ fn pages(region: &Region, address: u32, live: &Live) -> Pages {
 mod tests {
     use std::sync::Arc;
 
-    use a4emu::memory::Memory;
+    use a4emu_gpu::memory::Memory;
 
     use super::*;
 

@@ -10,10 +10,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use a4emu::draw::rb::rendered::{Content, Written};
-use a4emu::gpu::Gpu;
-use a4emu::picture::{Kind, Picture, largest};
 use a4emu::run::frames::{Header, PIPE};
+use a4emu_gpu::draw::rb::rendered::{Content, Written};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::picture::{Kind, Picture, largest};
 use rustix::fs::{Mode, OFlags};
 
 use crate::engine::Job;
@@ -82,8 +82,8 @@ impl Choice {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use a4emu::format::arrangement::Arrangement;
     use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
+    use a4emu_shader::format::arrangement::Arrangement;
 
     use super::*;
     use crate::arena::{Arena, END};

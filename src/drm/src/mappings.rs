@@ -182,7 +182,7 @@ fn cut<T: Clone>(mapped: &mut BTreeMap<usize, (usize, T)>, hole: Range<usize>) -
 
 #[cfg(test)]
 mod tests {
-    use a4emu::memory::Memory;
+    use a4emu_gpu::memory::Memory;
 
     use super::*;
     use crate::arena::{self, Arena, PAGE};

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use a4emu::gpu::Chip;
+use a4emu_gpu::gpu::Chip;
 use rustix::io::Errno;
 
 use crate::device::Call;

@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::sync::PoisonError;
 
-use a4emu::ambient;
+use a4emu_gpu::ambient;
 
 use crate::arena;
 use crate::device::{Device, has_one_core};

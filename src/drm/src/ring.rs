@@ -12,7 +12,7 @@ use std::sync::{PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use a4emu::ambient;
+use a4emu_gpu::ambient;
 use rustix::io::Errno;
 
 use crate::clock::Deadline;

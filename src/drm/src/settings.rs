@@ -5,18 +5,18 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use a4emu::budget;
-use a4emu::gpu::{Chip, Model};
 use a4emu::out_file::Inputs;
 use a4emu::run::frames::PIPE;
 use a4emu::selection::Span;
-use a4emu::shader::Jit;
 use a4emu::validate::{Choice, ChosenRules};
+use a4emu_gpu::budget;
+use a4emu_gpu::gpu::{Chip, Model};
+use a4emu_shader::Jit;
 
 /// The settings, read once.
 #[derive(Debug)]
 pub struct Settings {
-    /// `A4EMU_GPU`: a number of [`a4emu::gpu::CHIPS`]; 420 is the default.
+    /// `A4EMU_GPU`: a number of [`a4emu_gpu::gpu::CHIPS`]; 420 is the default.
     pub chip: Chip,
     /// `A4EMU_MODEL`: `board` (the default) or `strict-gl`.
     pub model: Model,

@@ -3,9 +3,9 @@
 use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap};
 
 use super::*;
-use crate::fault::Severity;
-use crate::format::arrangement::Arrangement;
-use crate::gpu::Chip;
+use a4emu_gpu::fault::Severity;
+use a4emu_gpu::gpu::Chip;
+use a4emu_shader::format::arrangement::Arrangement;
 
 /// A surface of 8x4 pixels at 0x1000, in memory up to its third row.
 fn surface() -> (Gpu, Written) {

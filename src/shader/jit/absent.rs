@@ -88,12 +88,12 @@ pub fn run(_: &Program, routine: &Routine, _: &mut Warp, _: &mut impl Environmen
 }
 
 /// Does nothing: it would be a hint.
-pub(crate) fn prefetch<T>(_: &[T]) {}
+pub fn prefetch<T>(_: &[T]) {}
 
 /// Memory of which dwords are read at 16 places at once, of which there is none.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub(crate) struct Dwords<'a>(Infallible, PhantomData<&'a [u8]>);
+pub struct Dwords<'a>(Infallible, PhantomData<&'a [u8]>);
 
 #[cfg(target_arch = "x86_64")]
 impl<'a> Dwords<'a> {
@@ -116,7 +116,7 @@ impl<'a> Dwords<'a> {
 #[cfg(target_arch = "x86_64")]
 impl<'a> Texels<'a> {
     /// Never called.
-    pub(crate) fn new(dwords: Dwords<'a>, _: TexelExtent) -> Self {
+    pub fn new(dwords: Dwords<'a>, _: TexelExtent) -> Self {
         match dwords.0 {}
     }
 }

@@ -51,7 +51,7 @@ pub use line::{TOGETHER, Toll};
 pub use listing::listing;
 pub use segment::refusal;
 pub use wall::Texels;
-pub(crate) use wall::{Dwords, prefetch};
+pub use wall::{Dwords, prefetch};
 
 /// A compiled program.
 pub struct Routine {

@@ -11,16 +11,16 @@ use super::machine::Machine;
 use super::segment::{Part, Segment};
 use super::ways::Ways;
 use super::{Dwords, Routine, TOGETHER, Texels, Together, run, select};
-use crate::shader::alu::Alu;
-use crate::shader::effect::Effect;
-use crate::shader::extra::Extra;
-use crate::shader::program::{Program, Step};
-use crate::shader::rows::{AluOp, kernel};
-use crate::shader::summary::Summary;
-use crate::shader::tests::asked_programs;
-use crate::shader::tests::reference::{EDGES, MASKS, is_compare, is_float, sources};
-use crate::shader::tests::seed::random_cases;
-use crate::shader::{
+use crate::alu::Alu;
+use crate::effect::Effect;
+use crate::extra::Extra;
+use crate::program::{Program, Step};
+use crate::rows::{AluOp, kernel};
+use crate::summary::Summary;
+use crate::tests::asked_programs;
+use crate::tests::reference::{EDGES, MASKS, is_compare, is_float, sources};
+use crate::tests::seed::random_cases;
+use crate::{
     ALL, Environment, Killed, LANES, Lanes, Mask, Op, Outcome, Part as Component, Plain, PlainLevel, Reading,
     Refused, TexelExtent, Warp,
 };
@@ -96,7 +96,7 @@ fn left(program: &Program, routine: Option<&Routine>, sources: &[Lanes], mask: M
     warp.rows[..sources.len()].copy_from_slice(sources);
     let outcome = match routine {
         Some(routine) => run(program, routine, &mut warp, &mut ()),
-        None => crate::shader::run(program, &mut warp, &mut ()),
+        None => crate::run(program, &mut warp, &mut ()),
     };
     assert_eq!(outcome, Outcome::Ended);
     warp.rows[..192].to_vec()
@@ -110,8 +110,8 @@ fn every_operation_gives_what_its_row_gives() {
             // The result is also compared with itself, so that one form of it need not be canonical.
             let with = |dst| Alu { dst, ..alu };
             // A branch makes it possible that lanes part.
-            let branch = Effect::Kill(crate::shader::effect::Condition::If(crate::shader::effect::Test {
-                row: crate::shader::rowmap::ZERO,
+            let branch = Effect::Kill(crate::effect::Condition::If(crate::effect::Test {
+                row: crate::rowmap::ZERO,
                 sense: true,
             }));
             let program = program_of(vec![(vec![with(3), with(4), with(5)], branch), (vec![], Effect::End)]);
@@ -154,7 +154,7 @@ fn a_limit_cuts_a_line_as_it_cuts_steps() {
             warp.limit = limit;
             let outcome = match routine {
                 Some(routine) => run(&program, routine, &mut warp, &mut ()),
-                None => crate::shader::run(&program, &mut warp, &mut ()),
+                None => crate::run(&program, &mut warp, &mut ()),
             };
             (outcome, warp.executed(), warp.rows[..6].to_vec())
         };
@@ -286,7 +286,7 @@ fn same(words: &[u64], values: &[u32], live: Mask, helpers: Mask, on_kill: Kille
         warp
     };
     let mut warp = begun();
-    let outcome = through_barriers(|| crate::shader::run(&program, &mut warp, &mut Numbers));
+    let outcome = through_barriers(|| crate::run(&program, &mut warp, &mut Numbers));
     let expected = state(&warp, outcome);
     for machine in machines() {
         let Some(routine) = Routine::for_machine(&program, machine) else { continue };

@@ -7,15 +7,15 @@ use a4emu_decoder::isa::ir3::{
 
 use super::Lowerer;
 use super::operands::{Bank, Numbers, step};
-use crate::shader::alu::Row;
-use crate::shader::builder;
-use crate::shader::doubt::When;
-use crate::shader::effect::Effect;
-use crate::shader::extra::Extra;
-use crate::shader::ops::{Destination, Op, Varying};
-use crate::shader::program::Uniform;
-use crate::shader::rowmap::{ADDRESS, SINK};
-use crate::shader::rows::AluOp;
+use crate::alu::Row;
+use crate::builder;
+use crate::doubt::When;
+use crate::effect::Effect;
+use crate::extra::Extra;
+use crate::ops::{Destination, Op, Varying};
+use crate::program::Uniform;
+use crate::rowmap::{ADDRESS, SINK};
+use crate::rows::AluOp;
 
 /// A computation on 32-bit sources whose result still has to find its place.
 struct Computation<'a> {

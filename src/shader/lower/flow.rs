@@ -2,8 +2,8 @@
 use a4emu_decoder::isa::ir3::{Cat0, Cat0Op, Cat7, Cat7Op, Instr, Predicate};
 
 use super::{Lowerer, SyncFlag};
-use crate::shader::effect::{Branch, Condition, Effect, Region, Test, Vote};
-use crate::shader::rowmap::PREDICATES;
+use crate::effect::{Branch, Condition, Effect, Region, Test, Vote};
+use crate::rowmap::PREDICATES;
 
 fn test(predicate: Predicate) -> Test {
     Test { row: PREDICATES + u16::from(predicate.component & 3), sense: !predicate.inverted }

@@ -3,15 +3,15 @@ use a4emu_decoder::isa::ir3::{Cat6, Cat6Class, Cat6Form, Cat6Op, Reg, RegOrImm, 
 
 use super::Lowerer;
 use super::operands::{Bank, step};
-use crate::shader::alu::Row;
-use crate::shader::effect::Effect;
-use crate::shader::extra::Extra;
-use crate::shader::ops::{
+use crate::alu::Row;
+use crate::effect::Effect;
+use crate::extra::Extra;
+use crate::ops::{
     Atomic, AtomicOp, AtomicPlace, Destination, Few, ImageAccess, ImageLayout, MemoryAccess, Number, Op,
     Precision, Space, Width,
 };
-use crate::shader::program::Uniform;
-use crate::shader::rowmap::{REGISTERS, ZERO};
+use crate::program::Uniform;
+use crate::rowmap::{REGISTERS, ZERO};
 
 /// Components that one effect moves at most.
 const CHUNK: u8 = 4;

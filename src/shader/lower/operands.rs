@@ -3,14 +3,14 @@ use a4emu_decoder::isa::ir3::convert::convert;
 use a4emu_decoder::isa::ir3::{Cat2Op, FLUT, Operand, Reg, Round, Src, Type};
 
 use super::Lowerer;
-use crate::shader::alu::Row;
-use crate::shader::builder;
-use crate::shader::effect::{Effect, File, Gather};
-use crate::shader::extra::Extra;
-use crate::shader::ops::Few;
-use crate::shader::program::Uniform;
-use crate::shader::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
-use crate::shader::rows::AluOp;
+use crate::alu::Row;
+use crate::builder;
+use crate::effect::{Effect, File, Gather};
+use crate::extra::Extra;
+use crate::ops::Few;
+use crate::program::Uniform;
+use crate::rowmap::{ADDRESS, FULL, HALF, PREDICATES, REGISTERS, SINK, ZERO};
+use crate::rows::AluOp;
 
 /// How an operation reads its sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use a4emu_decoder::isa::ir3::{Cat5, Cat5Op, Cat5Slots, Reg};
 use super::Lowerer;
 use super::memory::{destination, number, precision};
 use super::operands::{Bank, Numbers, step};
-use crate::shader::alu::Row;
-use crate::shader::effect::{Axis, Effect};
-use crate::shader::extra::Extra;
-use crate::shader::ops::{Destination, Few, Lod, Op, Precision, Query, Question, Sample, SampleKind, Slots};
+use crate::alu::Row;
+use crate::effect::{Axis, Effect};
+use crate::extra::Extra;
+use crate::ops::{Destination, Few, Lod, Op, Precision, Query, Question, Sample, SampleKind, Slots};
 
 /// What is done with the second source's last value.
 #[derive(Clone, Copy, PartialEq, Eq)]

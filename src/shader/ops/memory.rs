@@ -1,6 +1,6 @@
 //! Loads, stores and atomics.
 use super::Few;
-use crate::shader::lanes::Lanes;
+use crate::lanes::Lanes;
 
 /// An address space of plain loads and stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Texture operations: operands sorted into named fields, coordinates as f32 (or i32) bits
 //! per lane.
 use super::{Few, Number};
-use crate::shader::lanes::Lanes;
+use crate::lanes::Lanes;
 
 /// What is made of the texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ pub struct Sample<R> {
 }
 
 impl<R: Copy> Sample<R> {
-    pub(in crate::shader) fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Sample<S> {
+    pub(crate) fn map<S>(&self, f: &mut impl FnMut(R) -> S) -> Sample<S> {
         Sample {
             kind: self.kind,
             lod: self.lod.map(f),

@@ -5,7 +5,7 @@ use a4emu_decoder::guesses::Guess;
 use a4emu_decoder::isa::ir3::program::assemble;
 
 use super::{constants, floats, integers};
-use crate::shader::{ALL, Environment, Lanes, Mask, Op, Outcome, Program, Reach, Refused, Sample, Warp, run};
+use crate::{ALL, Environment, Lanes, Mask, Op, Outcome, Program, Reach, Refused, Sample, Warp, run};
 
 /// Hears what a program rests on; memory and textures answer 0.
 #[derive(Default)]

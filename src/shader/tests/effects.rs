@@ -1,6 +1,6 @@
 //! Memory, atomics, textures, varyings and derivatives as an environment sees them.
 use super::*;
-use crate::shader::{
+use crate::{
     AtomicPlace, Lod, MemoryAccess, Op, Plain, PlainLevel, Refused, Sample, ShaderFault, Space, lanes_of,
 };
 
@@ -74,8 +74,8 @@ impl Environment for Machine {
                 }
             }
             Op::Atomic(atomic) => {
-                let (AtomicPlace::Local(address)
-                | AtomicPlace::Image(crate::shader::ImageAccess { address, .. })) = &atomic.place;
+                let (AtomicPlace::Local(address) | AtomicPlace::Image(crate::ImageAccess { address, .. })) =
+                    &atomic.place;
                 for lane in lanes_of(mask) {
                     let word = self.word(address[lane]);
                     out[0][lane] = *word;

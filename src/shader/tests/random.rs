@@ -2,9 +2,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::shader::LANES;
-use crate::shader::lanes::lanes_of;
-use crate::shader::{InstructionCount, ShaderFault, run_counting};
+use crate::LANES;
+use crate::lanes::lanes_of;
+use crate::{InstructionCount, ShaderFault, run_counting};
 
 /// What the operations of `program` do to one lane, by the rows' `eval`.
 fn one_lane(program: &Program, rows: &mut [Lanes], lane: usize) {
@@ -139,7 +139,7 @@ fn a_jump_out_of_the_program_does_nothing_on_its_way() {
 
 #[test]
 fn programs_that_are_no_programs_are_refused() {
-    use crate::shader::ProgramError;
+    use crate::ProgramError;
     assert_eq!(Program::new(&[]).unwrap_err(), ProgramError::Empty);
     let long = vec![0; Program::MAX_INSTRUCTIONS + 1];
     assert_eq!(Program::new(&long).unwrap_err(), ProgramError::TooLong(long.len()));

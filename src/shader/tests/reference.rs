@@ -3,14 +3,14 @@
 use a4emu_decoder::isa::ir3::{Cat2Op, Cat3Op, Cat4Op, Cond, Round, Type};
 use a4emu_decoder::isa::pico;
 
-use crate::shader::alu::{self, Alu, Kernel};
-use crate::shader::extra::Extra;
-use crate::shader::lanes::{ALL, LANES, Lanes, Mask};
-use crate::shader::rowmap;
-use crate::shader::rows::{self, AluOp};
+use crate::alu::{self, Alu, Kernel};
+use crate::extra::Extra;
+use crate::lanes::{ALL, LANES, Lanes, Mask};
+use crate::rowmap;
+use crate::rows::{self, AluOp};
 
 /// Floats and integers at the edges of what ops do.
-pub(in crate::shader) const EDGES: [u32; 24] = [
+pub(crate) const EDGES: [u32; 24] = [
     0x0000_0000, // 0, 0.0
     0x8000_0000, // -0.0, least s32
     0x3f80_0000, // 1.0
@@ -37,7 +37,7 @@ pub(in crate::shader) const EDGES: [u32; 24] = [
     0x0000_001f,
 ];
 
-pub(in crate::shader) const MASKS: [Mask; 4] = [ALL, 0x5555_0f01, 1 << 31, 0];
+pub(crate) const MASKS: [Mask; 4] = [ALL, 0x5555_0f01, 1 << 31, 0];
 
 /// The best loops of this CPU, and AVX2's. The baseline is what the scalar
 /// reference itself is compiled for.
@@ -59,7 +59,7 @@ fn operations() -> Vec<AluOp> {
 }
 
 /// Do sources have sign modifiers?
-pub(in crate::shader) fn is_float(op: AluOp) -> bool {
+pub(crate) fn is_float(op: AluOp) -> bool {
     match op {
         AluOp::Cat2(op) => op.class().is_float(),
         AluOp::Cat3(op) => op.class().is_float(),
@@ -84,7 +84,7 @@ fn value(op: impl Into<AluOp>, cond: Cond, src: [u32; 3]) -> u32 {
 }
 
 /// Sources that bring every pair of edge values together.
-pub(in crate::shader) fn sources() -> Vec<[Lanes; 3]> {
+pub(crate) fn sources() -> Vec<[Lanes; 3]> {
     let pairs = EDGES.len() * EDGES.len();
     let value = |n: usize, k: usize| {
         let n = n % pairs;
@@ -124,7 +124,7 @@ fn loops_give_what_the_scalar_rows_give() {
     }
 }
 
-pub(in crate::shader) fn is_compare(op: AluOp) -> bool {
+pub(crate) fn is_compare(op: AluOp) -> bool {
     matches!(op, AluOp::Cat2(op) if op.class().has_cond())
 }
 

@@ -7,9 +7,9 @@ use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat2Op, Cat6Op, Cat7Op, Instr, Reg};
 
 use super::flow::{control, target};
 use super::{Program, is_index, is_input};
-use crate::gpu::Stage;
 use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
+use a4emu_gpu::gpu::Stage;
 
 /// Branches that may be open at once.
 const BRANCH_STACK: i32 = 64;

@@ -144,7 +144,7 @@ fn is_free(instr: &Instr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::Stage;
+    use a4emu_gpu::gpu::Stage;
 
     /// Slots that are missing before the last instruction: what the compiler's own tests ask.
     fn missing(source: &str) -> u32 {

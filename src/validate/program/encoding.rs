@@ -5,9 +5,9 @@ use a4emu_decoder::isa::ir3::{
 };
 
 use super::Program;
-use crate::gpu::Stage;
 use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
+use a4emu_gpu::gpu::Stage;
 
 /// Adds what breaks the rules of single instructions.
 pub fn check(program: &Program, broken: &mut Vec<Broken>) {

@@ -18,9 +18,9 @@ use a4emu_decoder::isa::ir3::{
 
 use super::finding::{Broken, Instruction};
 use super::rules::Id;
-use crate::gpu::Stage;
 use crate::inspect::Shader;
-use crate::shader::Way;
+use a4emu_gpu::gpu::Stage;
+use a4emu_shader::Way;
 use encoding::needs_quads;
 use flow::{Flow, control};
 pub use regs::Regs;

@@ -147,7 +147,7 @@ fn terms(instr: &Instr, step: u8, through: Through) -> Vec<Term> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::Stage;
+    use a4emu_gpu::gpu::Stage;
 
     fn program(source: &str) -> Program {
         Program::new(Stage::CS, &a4emu_decoder::isa::ir3::program::assemble(source).expect(source))

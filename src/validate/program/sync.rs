@@ -8,9 +8,9 @@ use a4emu_decoder::isa::ir3::{Body, Cat0Op, Cat6Class, Cat7Class, Cat7Op, Instr}
 use super::Program;
 use super::flow::{control, target};
 use super::regs::Regs;
-use crate::gpu::Stage;
 use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
+use a4emu_gpu::gpu::Stage;
 
 /// Instructions that are looked through for the one that a finding is about.
 const FAR: usize = 512;

@@ -7,9 +7,9 @@ use hashbrown::HashSet;
 use super::Program;
 use super::flow::control;
 use super::regs::Regs;
-use crate::gpu::Stage;
 use crate::validate::finding::Broken;
 use crate::validate::rules::Id;
+use a4emu_gpu::gpu::Stage;
 
 /// Registers of a set that a finding names.
 const NAMED: usize = 4;

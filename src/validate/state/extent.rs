@@ -4,11 +4,11 @@ use a4emu_decoder::regs::rb::*;
 use a4emu_decoder::regs::tex::*;
 
 use super::Scene;
-use crate::draw::gras::state::sample_counts;
-use crate::draw::rb::state::copied_samples;
-use crate::format::Format;
-use crate::gpu::Stage;
-use crate::regfile::RegFile;
+use a4emu_gpu::draw::gras::state::sample_counts;
+use a4emu_gpu::draw::rb::state::copied_samples;
+use a4emu_gpu::gpu::Stage;
+use a4emu_gpu::regfile::RegFile;
+use a4emu_shader::format::Format;
 
 /// Binary logarithm of the samples that a pixel has at most.
 pub const MAX_LOG_SAMPLES: u32 = 2;

@@ -8,10 +8,10 @@ use a4emu_decoder::regs::rb::RB_RENDER_CONTROL2;
 use a4emu_decoder::regs::vfd::*;
 
 use super::{Said, Scene};
-use crate::draw::{DrawCall, IndexSource};
-use crate::format::Format;
-use crate::pass::Pass;
 use crate::validate::rules::Id;
+use a4emu_gpu::draw::{DrawCall, IndexSource};
+use a4emu_gpu::pass::Pass;
+use a4emu_shader::format::Format;
 
 /// Adds what breaks P16 to P19.
 pub fn check(scene: &Scene<'_>, call: &DrawCall, said: &mut Said) {

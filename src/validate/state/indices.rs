@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 
-use crate::draw::pc::state::restart;
-use crate::draw::{DrawCall, IndexSource};
-use crate::gpu::Gpu;
+use a4emu_gpu::draw::pc::state::restart;
+use a4emu_gpu::draw::{DrawCall, IndexSource};
+use a4emu_gpu::gpu::Gpu;
 
 /// Draws whose highest index is remembered.
 const MAX_KNOWN: usize = 4096;

@@ -7,9 +7,9 @@ use a4emu_decoder::regs::vpc::{VPC_ATTR, VPC_PACK};
 
 use super::stage::{OUTPUTS, linkage, output_count};
 use super::{Said, Scene};
-use crate::gpu::Stage;
-use crate::pass::Pass;
 use crate::validate::rules::Id;
+use a4emu_gpu::gpu::Stage;
+use a4emu_gpu::pass::Pass;
 
 /// What OUTLOC adds to a location.
 const FIRST_LOCATION: u32 = 8;

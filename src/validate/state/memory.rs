@@ -8,14 +8,14 @@ use a4emu_decoder::regs::tpl1::*;
 use a4emu_decoder::regs::vfd::*;
 
 use super::{Extent, Said, Scene};
-use crate::draw::tpl1::state::border_colors;
-use crate::draw::tpl1::{self, Border};
-use crate::draw::{DrawCall, IndexSource};
-use crate::format::{Format, Type};
-use crate::gpu::Stage;
-use crate::pass::Pass;
 use crate::validate::program::Checked;
 use crate::validate::rules::Id;
+use a4emu_gpu::draw::tpl1::state::border_colors;
+use a4emu_gpu::draw::tpl1::{self, Border};
+use a4emu_gpu::draw::{DrawCall, IndexSource};
+use a4emu_gpu::gpu::Stage;
+use a4emu_gpu::pass::Pass;
+use a4emu_shader::format::{Format, Type};
 
 /// Bytes that addresses of surfaces are multiples of.
 const ALIGNMENT: u32 = 32;

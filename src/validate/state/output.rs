@@ -7,11 +7,11 @@ use a4emu_decoder::regs::sp::*;
 
 use super::extent::MAX_LOG_SAMPLES;
 use super::{Said, Scene};
-use crate::format::{Format, Type};
-use crate::gpu::Stage;
-use crate::pass::Pass;
 use crate::validate::program::Checked;
 use crate::validate::rules::Id;
+use a4emu_gpu::gpu::Stage;
+use a4emu_gpu::pass::Pass;
+use a4emu_shader::format::{Format, Type};
 
 /// Adds what breaks the rules of the render backend.
 pub fn check(scene: &Scene<'_>, said: &mut Said) {

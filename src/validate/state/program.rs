@@ -7,11 +7,11 @@ use a4emu_decoder::regs::vpc::{VPC_ATTR, VPC_VARYING_INTERP_MODE};
 
 use super::stage::{barycentrics, control0, delivered, has_four_quads, hlsq, outputs, private_memory};
 use super::{Said, Scene};
-use crate::draw::sp::state::place;
-use crate::gpu::Stage;
-use crate::pass::Pass;
 use crate::validate::program::Checked;
 use crate::validate::rules::Id;
+use a4emu_gpu::draw::sp::state::place;
+use a4emu_gpu::gpu::Stage;
+use a4emu_gpu::pass::Pass;
 
 /// Instructions of a group.
 const GROUP: usize = 16;

@@ -10,9 +10,9 @@ use a4emu_decoder::regs::sp::*;
 use a4emu_decoder::regs::sp_geometry::*;
 use a4emu_decoder::regs::vfd::*;
 
-use crate::gpu::Stage;
-use crate::pass::Pass;
-use crate::regfile::RegFile;
+use a4emu_gpu::gpu::Stage;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::regfile::RegFile;
 
 /// SP_xS_CTRL_REG0; nothing where it has no public name and nobody wrote it.
 pub fn control0(regs: &RegFile, stage: Stage) -> Option<SP_VS_CTRL_REG0> {

@@ -6,11 +6,11 @@ use a4emu_decoder::regs::rb::*;
 
 use super::extent::held_samples;
 use super::{Said, Scene};
-use crate::draw::rb::state::copied_samples;
-use crate::format::Format;
-use crate::gpu::Stage;
-use crate::pass::Pass;
 use crate::validate::rules::Id;
+use a4emu_gpu::draw::rb::state::copied_samples;
+use a4emu_gpu::gpu::Stage;
+use a4emu_gpu::pass::Pass;
+use a4emu_shader::format::Format;
 
 /// Pixels that bins are multiples of.
 const BIN_UNIT: u32 = 32;

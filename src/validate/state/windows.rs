@@ -5,9 +5,9 @@ use a4emu_decoder::regs::sp::*;
 
 use super::stage::{control0, has_four_quads, hlsq};
 use super::{Said, Scene};
-use crate::gpu::Stage;
-use crate::pass::Pass;
 use crate::validate::rules::Id;
+use a4emu_gpu::gpu::Stage;
+use a4emu_gpu::pass::Pass;
 
 /// Units of four vec4 in the constant store.
 const CONSTANT_UNITS: u32 = 128;

@@ -15,11 +15,11 @@ use a4emu_decoder::regs::vpc::*;
 
 use super::memory::clamps_to_border;
 use super::{Said, Scene};
-use crate::draw::DrawCall;
-use crate::gpu::Stage;
-use crate::pass::Pass;
-use crate::regfile::RegSet;
 use crate::validate::rules::Id;
+use a4emu_gpu::draw::DrawCall;
+use a4emu_gpu::gpu::Stage;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::regfile::RegSet;
 
 /// Registers that every draw reads.
 const ALWAYS: &[u32] = &[

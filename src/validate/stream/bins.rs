@@ -8,12 +8,12 @@ use a4emu_decoder::regs::pc::PC_VSTREAM_CONTROL;
 use a4emu_decoder::regs::rb::{RB_BIN_OFFSET, RB_MODE_CONTROL};
 use a4emu_decoder::regs::vsc::*;
 
-use crate::draw::DrawCall;
-use crate::gpu::Gpu;
-use crate::pass::Pass;
-use crate::regfile::RegFile;
 use crate::validate::rules::Id;
 use crate::validate::state::Said;
+use a4emu_gpu::draw::DrawCall;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::regfile::RegFile;
 
 /// Bytes of a pipe's size in memory.
 const SIZE_BYTES: u32 = 4;

@@ -6,12 +6,12 @@ use a4emu_decoder::pm4::{LoadState4, Pm4, RegisterWrites};
 use a4emu_decoder::regs::RegName;
 
 use super::waits::BANKED;
-use crate::draw::sp::state::place;
-use crate::fault::{Fault, Trouble};
-use crate::gpu::{Gpu, Stage};
-use crate::pass::Pass;
 use crate::validate::rules::Id;
 use crate::validate::state::{Said, Scene, hlsq};
+use a4emu_gpu::draw::sp::state::place;
+use a4emu_gpu::fault::{Fault, Trouble};
+use a4emu_gpu::gpu::{Gpu, Stage};
+use a4emu_gpu::pass::Pass;
 
 /// What the kernel protects (CP_PROTECT 0 to 11): first and last register.
 const PROTECTED: [(u32, u32); 7] = [

@@ -8,12 +8,12 @@ use a4emu_decoder::regs::gras::{GRAS_SC_SCREEN_SCISSOR_BR, GRAS_SC_SCREEN_SCISSO
 use a4emu_decoder::regs::rb::*;
 use hashbrown::HashMap;
 
-use crate::draw::DrawCall;
-use crate::draw::vpc::state::FeedbackState;
-use crate::pass::Pass;
-use crate::regfile::RegFile;
 use crate::validate::rules::Id;
 use crate::validate::state::{Said, Scene};
+use a4emu_gpu::draw::DrawCall;
+use a4emu_gpu::draw::vpc::state::FeedbackState;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::regfile::RegFile;
 
 /// Tiles of a frame that are remembered.
 const MAX_TILES: usize = 1024;

@@ -11,13 +11,13 @@ use a4emu_decoder::regs::tex::TEX_CONST_4;
 use a4emu_decoder::regs::uche::UCHE_INVALIDATE1;
 use a4emu_decoder::regs::vfd::*;
 
-use crate::draw::{DrawCall, IndexSource, tpl1};
-use crate::fault::Miss;
-use crate::gpu::Gpu;
-use crate::memory::{PAGE, Provenance};
-use crate::pass::Pass;
 use crate::validate::rules::Id;
 use crate::validate::state::{Extent, Said, Scene};
+use a4emu_gpu::draw::{DrawCall, IndexSource, tpl1};
+use a4emu_gpu::fault::Miss;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::memory::{PAGE, Provenance};
+use a4emu_gpu::pass::Pass;
 
 /// Stores of the command processor that are remembered; with more of them nothing is judged.
 const MAX_STORES: usize = 1024;

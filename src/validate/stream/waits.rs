@@ -11,12 +11,12 @@ use a4emu_decoder::regs::hlsq::HLSQ_UPDATE_CONTROL;
 use a4emu_decoder::regs::pc::PC_VSTREAM_CONTROL;
 use a4emu_decoder::regs::uche::{UCHE_INVALIDATE0, UCHE_INVALIDATE1};
 
-use crate::cp::Call;
-use crate::draw::DrawCall;
-use crate::gpu::Gpu;
-use crate::pass::Pass;
 use crate::validate::rules::Id;
 use crate::validate::state::Said;
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::draw::DrawCall;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
 
 /// The context registers, of which the chip keeps one set for each draw under way.
 pub const BANKED: std::ops::Range<u32> = 0x2000..0x2400;

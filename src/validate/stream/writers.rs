@@ -2,11 +2,11 @@
 
 use a4emu_decoder::regs::rb::{RB_RENDER_COMPONENTS, TARGETS};
 
-use crate::draw::vpc::state::FeedbackState;
-use crate::pass::Pass;
-use crate::regfile::RegFile;
 use crate::validate::rules::Id;
 use crate::validate::state::{Extent, Said, Scene};
+use a4emu_gpu::draw::vpc::state::FeedbackState;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::regfile::RegFile;
 
 /// Ranges of a batch that are remembered.
 const MAX_RANGES: usize = 256;

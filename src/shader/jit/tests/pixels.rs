@@ -1,9 +1,9 @@
 //! Colours that become pixels in the code.
 use super::*;
 use crate::format::unorm_step;
-use crate::shader::jit::Together;
-use crate::shader::jit::finished::PAYS;
-use crate::shader::{ByAlpha, Finish};
+use crate::jit::Together;
+use crate::jit::finished::PAYS;
+use crate::{ByAlpha, Finish};
 
 /// What becomes of a pixel that was `old`, by the law: bytes nearest to numbers from 0 to 1.
 fn pixel(finish: &Finish, color: [u32; 4], old: u32) -> u32 {

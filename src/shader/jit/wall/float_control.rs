@@ -130,11 +130,13 @@ impl Control {
     fn write(self) {}
 }
 
-#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) mod tests {
+/// A floating-point control that changes results, for tests of what must not depend on it.
+#[doc(hidden)]
+#[cfg(all(any(test, feature = "testing"), any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub mod testing {
     use std::hint::black_box;
 
-    use super::*;
+    use super::Control;
 
     /// A control that changes results: numbers are rounded down, and subnormal ones are zero.
     #[cfg(target_arch = "x86_64")]
@@ -143,12 +145,15 @@ pub(crate) mod tests {
     const ODD: Control = Control(1 << 24 | 0b10 << 22);
 
     /// Gives this thread a floating-point control that changes results.
-    pub(crate) fn make_odd() {
+    pub fn make_odd() {
         ODD.write();
     }
 
     /// Does `work` in a thread whose floating-point control changes results.
-    pub(crate) fn with_odd_control<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    ///
+    /// # Panics
+    /// `work` does.
+    pub fn with_odd_control<R: Send>(work: impl FnOnce() -> R + Send) -> R {
         std::thread::scope(|scope| {
             let odd = || {
                 make_odd();
@@ -162,10 +167,16 @@ pub(crate) mod tests {
 
     /// Whether arithmetic is Rust's. It is a call, so that no arithmetic is moved across what sets the control.
     #[inline(never)]
-    pub(crate) fn is_rusts() -> bool {
+    pub fn is_rusts() -> bool {
         let (third, tiny) = (black_box(2.0f32) / black_box(3.0), black_box(1e-38f32) / black_box(8.0));
         third.to_bits() == 0x3f2a_aaab && tiny > 0.0
     }
+}
+
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod tests {
+    use super::testing::{is_rusts, with_odd_control};
+    use super::*;
 
     #[test]
     fn control_is_rusts_while_held_and_the_threads_own_afterwards() {

@@ -1,0 +1,176 @@
+//! What surrounds the emulator in its process and could reach a result, with what is done about each. This is the one list;
+//! what makes threads or pools of threads, and what works on a caller's thread, goes through this module.
+//!
+//! | ambient thing | what is done |
+//! |---|---|
+//! | floating-point control (MXCSR, x87, FPCR) | threads of the emulator set it when they start ([`spawn()`], [`spawn_scoped()`], [`pool()`]); what works on the thread of a caller (a run, a picture, an ioctl, a job of a caller's pool) holds it and gives the caller's own back ([`steady()`], [`hold()`]) |
+//! | number of processors, affinity | how many threads work, never what they make; `--threads` and the device's `A4EMU_THREADS` say otherwise |
+//! | `RAYON_NUM_THREADS`, `RAYON_RS_NUM_CPUS` | ignored: every pool is told its number of threads |
+//! | `RUST_MIN_STACK`, `ulimit -s` | ignored: every thread is told its size of stack; the command line works in a thread |
+//! | `RUST_BACKTRACE`, `RUST_LIB_BACKTRACE` | what a panic prints, and nothing else |
+//! | `A4EMU_*` | read once, in the device's `settings`, in `companion`, `driver` and `names`: a4emu's own options |
+//! | `TMPDIR`, `XDG_RUNTIME_DIR` | where the folder of a `run` lies |
+//! | `PAGER`, `LESS`, `TERM`, `COLUMNS`, `NO_COLOR` | how a terminal shows what is put out |
+//! | `LANG`, `LC_*`, `TZ` | nothing reads them: numbers are formatted and parsed by Rust, times are durations |
+//! | current directory, root directory, file mode mask | the GPU's thread has its own from the moment when the device is opened (`ffi::own_table`); relative names of the device are made whole when its settings are read |
+//! | open descriptors | the GPU's threads have a table of their own (`ffi::own_table`) |
+//! | signal mask, handlers | the GPU's threads block all signals but those of a mistake in their own instruction; `run` unblocks the signals that it waits for (`run/signals`) |
+//! | `ulimit -u`, `ulimit -v` | fewer threads, then one ([`pool()`]); memory that is missing is an error of the open, the ioctl or the command |
+//! | `ulimit -f`, a full disk | an error of the file that is written |
+//! | time | a bound (`--time-limit`, the device's last two seconds), and the counters of time that a program reads |
+
+use std::io;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, Builder, JoinHandle, Scope, ScopedJoinHandle};
+
+use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
+
+use a4emu_shader::float_control::set;
+pub use a4emu_shader::float_control::{Held, hold};
+
+/// Bytes of a thread's stack: what main threads usually have.
+pub const STACK: usize = 8 << 20;
+
+/// Most threads of a pool: more cost more than they do, for any frame.
+pub const MOST_THREADS: u16 = 1024;
+
+/// Does `work` with Rust's floating-point control, on the thread that calls.
+pub fn steady<R>(work: impl FnOnce() -> R) -> R {
+    let _control = hold();
+    work()
+}
+
+fn builder(name: &str) -> Builder {
+    Builder::new().name(name.to_owned()).stack_size(STACK)
+}
+
+fn settled<R>(work: impl FnOnce() -> R) -> R {
+    set();
+    work()
+}
+
+/// Has a thread called `name` do `work`.
+///
+/// # Errors
+/// The system lets there be no more threads.
+pub fn spawn<R: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> io::Result<JoinHandle<R>> {
+    builder(name).spawn(|| settled(work))
+}
+
+/// Has a thread called `name` do `work`, which is over before `scope` is.
+///
+/// # Errors
+/// The system lets there be no more threads.
+pub fn spawn_scoped<'scope, R: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &str,
+    work: impl FnOnce() -> R + Send + 'scope,
+) -> io::Result<ScopedJoinHandle<'scope, R>> {
+    builder(name).spawn_scoped(scope, || settled(work))
+}
+
+/// Does `work` in a thread, and waits for it: the stack that a main thread has is what `ulimit -s` says.
+pub fn apart<R: Send>(work: fn() -> R) -> R {
+    thread::scope(|scope| match spawn_scoped(scope, "a4emu", work) {
+        Ok(started) => started.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        Err(_) => work(),
+    })
+}
+
+/// Whose threads a pool has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Members {
+    /// Threads of its own alone.
+    Own,
+    /// The thread that makes it is one of them, for good.
+    AndThis,
+}
+
+/// A pool of `threads` (by default, one for each processor), or of as many as the system lets there be. One that has no
+/// thread of its own works on the thread that asks.
+///
+/// # Errors
+/// Not even that can be made: this thread is in a pool already.
+pub fn pool(threads: Option<usize>, members: Members) -> io::Result<ThreadPool> {
+    let processors = || thread::available_parallelism().map_or(1, NonZero::get);
+    let wanted = threads.unwrap_or_else(processors).clamp(1, MOST_THREADS.into());
+    let own = wanted - usize::from(members == Members::AndThis);
+    let mut seats = (0..own).map_while(|_| seat().ok()).collect::<Vec<_>>().into_iter();
+    let own = seats.len();
+    let this = own == 0 || members == Members::AndThis;
+    let mut builder = ThreadPoolBuilder::new().num_threads(own + usize::from(this));
+    if this {
+        builder = builder.use_current_thread();
+    }
+    let sit = move |worker| {
+        let seat = seats.next().ok_or(io::ErrorKind::OutOfMemory)?;
+        seat.send(worker).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    };
+    builder.spawn_handler(sit).build().map_err(io::Error::other)
+}
+
+/// A thread that waits to become a worker: a pool that cannot have all of its threads is none, so they are made before.
+fn seat() -> io::Result<Sender<ThreadBuilder>> {
+    let (sender, worker) = mpsc::channel::<ThreadBuilder>();
+    spawn("a4emu-worker", move || worker.recv().map(ThreadBuilder::run))?;
+    Ok(sender)
+}
+
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod tests {
+    use std::fs::File;
+
+    use a4emu_decoder::capture::Sections;
+
+    use super::*;
+    use crate::cp::{Renderer, Silent};
+    use crate::picture::Picture;
+    use crate::playback::Playback;
+    use a4emu_shader::float_control::testing::{is_rusts, make_odd, with_odd_control};
+
+    /// The picture of a capture that depends on how numbers are rounded, played in a pool of a caller's.
+    fn picture(pool: &ThreadPool) -> Vec<u8> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../captures/torus.rd.gz");
+        let play = || {
+            let sections = Sections::new(File::open(path).expect("a capture")).expect("sections");
+            let mut playback = Playback::default();
+            playback.run(sections, &mut Renderer, &mut Silent);
+            let gpu = &playback.gpu;
+            Picture::of(gpu.pipeline.surfaces.last_color().expect("a frame"), &gpu.mem)
+                .expect("a picture")
+                .pixels()
+        };
+        pool.install(play)
+    }
+
+    #[test]
+    fn a_callers_threads_make_the_same_picture_whatever_their_control_and_keep_it() {
+        let plain = picture(&pool(Some(2), Members::Own).expect("threads"));
+        let odd =
+            ThreadPoolBuilder::new().num_threads(3).start_handler(|_| make_odd()).build().expect("threads");
+        assert!(picture(&odd) == plain);
+        assert_eq!(odd.broadcast(|_| is_rusts()), [false; 3]);
+    }
+
+    #[test]
+    fn workers_do_not_have_the_control_of_whom_made_the_pool() {
+        with_odd_control(|| {
+            for members in [Members::Own, Members::AndThis] {
+                let pool = pool(Some(3), members).expect("threads");
+                assert_eq!(pool.current_num_threads(), 3);
+                let of_each =
+                    pool.broadcast(|_| thread::current().name() == Some("a4emu-worker") && is_rusts());
+                assert_eq!(
+                    of_each.into_iter().filter(|is| *is).count(),
+                    if members == Members::Own { 3 } else { 2 }
+                );
+            }
+            assert!(!is_rusts() && steady(is_rusts));
+        });
+    }
+}

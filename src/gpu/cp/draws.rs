@@ -1,0 +1,252 @@
+//! Draws and dispatches: groups first, parameters read, then the pipeline.
+
+use a4emu_decoder::bits::Register;
+use a4emu_decoder::guesses::Guess;
+use a4emu_decoder::pm4::{
+    DrawAuto, DrawIndirect, DrawIndx, DrawIndx2, DrawIndxIndirect, DrawIndxOffset, ExecCs, ExecCsIndirect,
+    VGT_DRAW_INITIATOR, VGT_DRAW_INITIATOR_A4XX,
+};
+use a4emu_decoder::regs::enums::SrcSel;
+use a4emu_decoder::regs::hlsq::{HLSQ_CL_KERNEL_GROUP_X, HLSQ_CL_KERNEL_GROUP_Y, HLSQ_CL_KERNEL_GROUP_Z};
+
+use super::stream::Step;
+use super::{Call, Cp, Flow, Group};
+use crate::draw::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
+use crate::fault::Client;
+use crate::pass::Pass;
+use a4emu_shader::Reach;
+
+/// Which draw or dispatch a packet becomes.
+struct Identity {
+    number: u32,
+    frame_draw: u32,
+    submit: u32,
+}
+
+/// What a draw packet holds, before the chip numbers it.
+struct Draw {
+    initiator: VGT_DRAW_INITIATOR_A4XX,
+    count: u32,
+    instances: u32,
+    indices: IndexSource,
+    base_vertex: Option<u32>,
+    first_instance: Option<u32>,
+}
+
+/// Indices of `bytes` each out of packed dwords, low first.
+fn unpack_indices(bytes: u32, dwords: &[u32]) -> Vec<u32> {
+    let packed: Vec<u8> = dwords.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let index = |chunk: &[u8]| {
+        let mut word = [0; 4];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u32::from_le_bytes(word)
+    };
+    packed.chunks(bytes as usize).map(index).collect()
+}
+
+/// Where an A4xx draw takes its indices from: a buffer `(base, bytes)`, starting at `first`.
+fn index_source(initiator: VGT_DRAW_INITIATOR_A4XX, buffer: Option<(u32, u32)>, first: u32) -> IndexSource {
+    match (initiator.SOURCE_SELECT(), buffer) {
+        (SrcSel::DI_SRC_SEL_DMA, Some((base, size))) => {
+            IndexSource::Memory { base, size, width: initiator.index_bytes(), first }
+        }
+        _ => IndexSource::Auto,
+    }
+}
+
+impl Cp<'_> {
+    /// CP_DRAW_INDX_OFFSET, the draw of A4xx.
+    pub(super) fn draw_indx_offset(&mut self, packet: &DrawIndxOffset<'_>) -> Step {
+        let buffer = packet.INDX_BASE.zip(packet.INDX_SIZE);
+        self.draw(Draw {
+            initiator: packet.initiator,
+            count: packet.NUM_INDICES,
+            instances: packet.NUM_INSTANCES,
+            indices: index_source(packet.initiator, buffer, packet.FIRST_INDX.unwrap_or(0)),
+            base_vertex: None,
+            first_instance: None,
+        })
+    }
+
+    /// CP_DRAW_INDIRECT: {vertices, instances, first vertex, first instance} in memory.
+    pub(super) fn draw_indirect(&mut self, packet: &DrawIndirect<'_>) -> Step {
+        let [count, instances, first, instance] = self.fetch_parameters(packet.INDIRECT);
+        self.draw(Draw {
+            initiator: packet.initiator,
+            count,
+            instances,
+            indices: IndexSource::Auto,
+            base_vertex: Some(first),
+            first_instance: Some(instance),
+        })
+    }
+
+    /// CP_DRAW_INDX_INDIRECT: {indices, instances, first index, base vertex, first instance}
+    /// in memory.
+    pub(super) fn draw_indx_indirect(&mut self, packet: &DrawIndxIndirect<'_>) -> Step {
+        let [count, instances, first, base, instance] = self.fetch_parameters(packet.INDIRECT);
+        let buffer = Some((packet.INDX_BASE, packet.INDX_SIZE));
+        self.draw(Draw {
+            initiator: packet.initiator,
+            count,
+            instances,
+            indices: index_source(packet.initiator, buffer, first),
+            base_vertex: Some(base),
+            first_instance: Some(instance),
+        })
+    }
+
+    /// CP_DRAW_INDX, the draw of A3xx and before.
+    pub(super) fn draw_indx(&mut self, packet: &DrawIndx<'_>) -> Step {
+        let buffer = packet.INDX_BASE.zip(packet.INDX_SIZE);
+        let initiator = packet.initiator.to_a4xx();
+        self.draw_old(packet.initiator, packet.NUM_INDICES, index_source(initiator, buffer, 0))
+    }
+
+    /// CP_DRAW_INDX_2: the indices stand in the packet.
+    pub(super) fn draw_indx_2(&mut self, packet: &DrawIndx2<'_>) -> Step {
+        let indices = unpack_indices(packet.initiator.to_a4xx().index_bytes(), packet.rest);
+        self.draw_old(packet.initiator, packet.NUM_INDICES, IndexSource::Immediate(indices))
+    }
+
+    /// An instance count of 0 in the early initiator means one instance (guess `old-instances`).
+    fn draw_old(&mut self, old: VGT_DRAW_INITIATOR, count: u32, indices: IndexSource) -> Step {
+        if old.NUM_INSTANCES() == 0 {
+            self.gpu.rests_on(Guess::OldInstances, Reach::OUTPUT);
+        }
+        self.draw(Draw {
+            initiator: old.to_a4xx(),
+            count,
+            instances: old.NUM_INSTANCES().max(1),
+            indices,
+            base_vertex: None,
+            first_instance: None,
+        })
+    }
+
+    /// CP_EXEC_CS.
+    pub(super) fn exec_cs(&mut self, packet: &ExecCs<'_>) -> Step {
+        self.dispatch([packet.NGROUPS_X, packet.NGROUPS_Y, packet.NGROUPS_Z], None)
+    }
+
+    /// CP_EXEC_CS_INDIRECT: {x, y, z} in memory.
+    pub(super) fn exec_cs_indirect(&mut self, packet: &ExecCsIndirect<'_>) -> Step {
+        let groups = self.fetch_parameters(packet.ADDR);
+        self.dispatch(groups, Some(packet.local_size.local_size()))
+    }
+
+    /// CP_RUN_OPENCL: the group counts stand in registers.
+    pub(super) fn run_opencl(&mut self) -> Step {
+        let regs = &self.gpu.regs;
+        let groups = [
+            HLSQ_CL_KERNEL_GROUP_X::ROW.offset,
+            HLSQ_CL_KERNEL_GROUP_Y::ROW.offset,
+            HLSQ_CL_KERNEL_GROUP_Z::ROW.offset,
+        ];
+        let groups = groups.map(|offset| regs.read(offset));
+        self.dispatch(groups, None)
+    }
+
+    /// CP_DRAW_AUTO: the count stands in a stream-out counter. Which one and in what unit is
+    /// not known (docs/hardware/command-processor.md, open questions), so it is numbered and
+    /// not drawn.
+    pub(super) fn draw_auto(&mut self, packet: &DrawAuto<'_>) -> Step {
+        self.gpu.rests_on(Guess::DrawAuto, Reach::CONTROL);
+        let initiator = self.flagged(packet.initiator);
+        self.draw_uncounted("CP_DRAW_AUTO", Some(initiator), Some(packet.NUM_INSTANCES))
+    }
+
+    /// A draw of which it is not known how much it draws.
+    pub(super) fn draw_uncounted(
+        &mut self,
+        packet: &'static str,
+        initiator: Option<VGT_DRAW_INITIATOR_A4XX>,
+        instances: Option<u32>,
+    ) -> Step {
+        self.predicated(|at, pass| {
+            let Identity { number, frame_draw, submit } = at;
+            Call::Uncounted(UncountedDraw { number, frame_draw, submit, pass, packet, initiator, instances })
+        })
+    }
+
+    /// The initiator with the flags that CP_SET_DRAW_INIT_FLAGS adds to each.
+    fn flagged(&self, initiator: VGT_DRAW_INITIATOR_A4XX) -> VGT_DRAW_INITIATOR_A4XX {
+        VGT_DRAW_INITIATOR_A4XX(initiator.0 | self.gpu.cp.init_flags)
+    }
+
+    /// The parameters of an indirect packet.
+    fn fetch_parameters<const N: usize>(&mut self, address: u32) -> [u32; N] {
+        self.depends_on_draws("the parameters of an indirect draw or dispatch", address);
+        std::array::from_fn(|i| self.gpu.fetch_u32(Client::Indirect, address.wrapping_add(i as u32 * 4)))
+    }
+
+    fn draw(&mut self, draw: Draw) -> Step {
+        let initiator = self.flagged(draw.initiator);
+        self.predicated(|at, pass| {
+            Call::Draw(DrawCall {
+                number: at.number,
+                frame_draw: at.frame_draw,
+                submit: at.submit,
+                pass,
+                initiator,
+                count: draw.count,
+                instances: draw.instances,
+                indices: draw.indices,
+                base_vertex: draw.base_vertex,
+                first_instance: draw.first_instance,
+            })
+        })
+    }
+
+    fn dispatch(&mut self, groups: [u32; 3], local_size: Option<[u32; 3]>) -> Step {
+        match self.run_groups() {
+            Step::Stop => Step::Stop,
+            _ => self.launch(|at, _| {
+                let Identity { number, frame_draw, submit } = at;
+                Call::Dispatch(DispatchCall { number, frame_draw, submit, groups, local_size })
+            }),
+        }
+    }
+
+    /// A draw, unless the predicate says no: then it is none.
+    fn predicated(&mut self, call: impl FnOnce(Identity, Pass) -> Call) -> Step {
+        match self.run_groups() {
+            Step::Stop => Step::Stop,
+            _ if !self.gpu.cp.draw_predicate.draws() => Step::Next,
+            _ => self.launch(call),
+        }
+    }
+
+    /// Everything that counts as a draw comes through here: it gets its numbers and its pass,
+    /// is shown, and the engine has it.
+    fn launch(&mut self, call: impl FnOnce(Identity, Pass) -> Call) -> Step {
+        let at = &mut self.gpu.at;
+        at.frame_draw = self.gpu.cp.frame_draws.number(at.address);
+        let identity = Identity { number: at.draws, frame_draw: at.frame_draw, submit: at.submit };
+        let call = call(identity, Pass::of(&self.gpu.regs));
+        if self.observer.call(self.gpu, &call) == Flow::Stop {
+            return self.stop();
+        }
+        let flow = self.engine.run(self.gpu, &call);
+        for (offset, value) in std::mem::take(&mut self.gpu.written_back) {
+            self.write_reg(offset, value);
+        }
+        self.gpu.at.draws += 1;
+        self.gpu.at.frame_draw = self.gpu.cp.frame_draws.count();
+        if flow == Flow::Stop { self.stop() } else { Step::Next }
+    }
+
+    /// Runs the pending state groups in ascending order; each runs once.
+    ///
+    /// They do not stay armed (guess `groups-once`).
+    fn run_groups(&mut self) -> Step {
+        for index in 0..super::GROUPS {
+            let Some(Group { address, dwords }) = self.gpu.cp.groups[index].take() else { continue };
+            self.gpu.rests_on(Guess::GroupsOnce, Reach::CONTROL);
+            if let Step::Stop = self.call_buffer(address, dwords, Client::DrawState) {
+                return Step::Stop;
+            }
+        }
+        Step::Next
+    }
+}

@@ -1,0 +1,119 @@
+//! One warp of a dispatch before its first instruction, for a debugger.
+
+use crate::budget::Budget;
+use crate::draw::sp::environment::StageEnvironment;
+use crate::draw::sp::launch::{Threads, Worker, launch};
+use crate::draw::sp::memory::GpuMemory;
+use crate::draw::stop::Stop;
+use crate::fault::Fault;
+use crate::memory::Memory;
+use a4emu_shader::{Environment, LANES, Lanes, Mask, Op, Outcome, Refused, Warp};
+
+use super::state::DispatchState;
+
+/// A warp of a work group, and those that share its memory and meet it at barriers.
+struct Company<'a> {
+    worker: Worker<'a>,
+    /// Warps of the group that run before it.
+    before: Vec<Warp>,
+    /// And after it.
+    after: Vec<Warp>,
+}
+
+impl Company<'_> {
+    /// Runs warps to the next barrier. Gives those that came to it.
+    fn meet(&mut self, warps: Vec<Warp>) -> Vec<Warp> {
+        let mut waiting = Vec::new();
+        for warp in warps {
+            self.worker.warp = warp;
+            if self.worker.resume(None) == Some(Outcome::Barrier) {
+                waiting.push(std::mem::take(&mut self.worker.warp));
+            }
+        }
+        waiting
+    }
+}
+
+impl Environment for Company<'_> {
+    fn perform(&mut self, op: &Op<&Lanes>, mask: Mask, out: &mut [Lanes; 4]) -> Result<(), Refused> {
+        StageEnvironment { memory: &mut self.worker.memory, quads: None }.perform(op, mask, out)
+    }
+
+    fn barrier(&mut self) {
+        let (before, after) = (std::mem::take(&mut self.before), std::mem::take(&mut self.after));
+        self.after = self.meet(after);
+        self.before = self.meet(before);
+    }
+}
+
+/// Which warp of a dispatch somebody wants to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhichWarp {
+    /// The n-th, counted over all groups.
+    Warp(u32),
+    /// That of a global invocation id.
+    Invocation([u32; 3]),
+}
+
+/// A warp of a dispatch.
+struct WarpPlace {
+    group: [u32; 3],
+    /// In its group.
+    warp: usize,
+    lane: usize,
+}
+
+impl DispatchState {
+    /// Hands over the chosen warp, with the lane that was asked for. The groups before its own have run if
+    /// the shader stores, and the warps before it in the group have come to the first barrier.
+    ///
+    /// # Errors
+    /// There is no such warp.
+    pub fn inspect(
+        &self,
+        chosen: WhichWarp,
+        memory: &mut Memory,
+        budget: &mut Budget,
+        look: impl FnOnce(Warp, usize, &mut dyn Environment),
+    ) -> Result<(), Stop> {
+        let place = self.place(chosen)?;
+        if self.stage.stores() {
+            let before = self.group_ids().take_while(|group| *group != place.group);
+            let work = |worker: &mut Worker<'_>, group| self.group(worker, group);
+            launch(&self.stage, memory, budget, Threads::This, before, work);
+        }
+        let mut worker = Worker::new(&self.stage, GpuMemory::ReadWrite(memory));
+        let mut before = self.start(&mut worker, place.group);
+        let after = before.split_off(place.warp + 1);
+        let warp = before.pop().ok_or_else(|| Fault::Draw("there is no such warp".into()))?;
+        let mut company = Company { worker, before: Vec::new(), after };
+        company.before = company.meet(before);
+        look(warp, place.lane, &mut company);
+        Ok(())
+    }
+
+    /// Where the chosen warp is.
+    fn place(&self, chosen: WhichWarp) -> Result<WarpPlace, Fault> {
+        let nothing = || {
+            let [[x, y, z], [w, h, d]] = [self.groups, self.size];
+            Fault::Draw(format!("it has {x}x{y}x{z} groups of {w}x{h}x{d} invocations"))
+        };
+        let place = match chosen {
+            WhichWarp::Warp(number) => {
+                let warps = (self.size.iter().product::<u32>() as usize).div_ceil(LANES);
+                let (group, warp) = (number as usize / warps, number as usize % warps);
+                let [width, height, _] = self.groups.map(|n| (n as usize).max(1));
+                let group = [group % width, group / width % height, group / width / height];
+                WarpPlace { group: group.map(|n| n as u32), warp, lane: 0 }
+            }
+            WhichWarp::Invocation(id) => {
+                let group = std::array::from_fn(|axis| id[axis] / self.size[axis]);
+                let [x, y, z] = std::array::from_fn(|axis| id[axis] % self.size[axis]);
+                let local = ((z * self.size[1] + y) * self.size[0] + x) as usize;
+                WarpPlace { group, warp: local / LANES, lane: local % LANES }
+            }
+        };
+        let is_there = (0..3).all(|axis| place.group[axis] < self.groups[axis]);
+        is_there.then_some(place).ok_or_else(nothing)
+    }
+}

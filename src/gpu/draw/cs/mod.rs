@@ -1,0 +1,67 @@
+//! Dispatches: work groups of warps that share memory and meet at barriers.
+pub mod inspect;
+pub mod state;
+
+use crate::budget::Budget;
+use crate::draw::sp::launch::{Threads, WarpLanes, Worker, launch};
+use crate::draw::sp::log::ShaderLog;
+use crate::memory::Memory;
+use a4emu_shader::{LANES, Lanes, Outcome, Warp};
+use state::{DispatchState, put};
+
+impl DispatchState {
+    /// Runs all groups, x fastest: each job is a group.
+    pub fn run(&self, memory: &mut Memory, budget: &mut Budget) -> ShaderLog {
+        if self.groups.contains(&0) {
+            return ShaderLog::default();
+        }
+        let work = |worker: &mut Worker<'_>, group| self.group(worker, group);
+        // Groups are many and small: waking other threads for a wave of them costs more.
+        launch(&self.stage, memory, budget, Threads::This, self.group_ids(), work).log
+    }
+
+    /// The ids of all groups, x fastest.
+    fn group_ids(&self) -> impl Iterator<Item = [u32; 3]> + use<> {
+        let [width, height, depth] = self.groups;
+        let rows = (0..depth).flat_map(move |z| (0..height).map(move |y| [y, z]));
+        rows.flat_map(move |[y, z]| (0..width).map(move |x| [x, y, z]))
+    }
+
+    /// One work group: every warp runs to the next barrier before any goes on.
+    fn group(&self, worker: &mut Worker<'_>, group: [u32; 3]) {
+        let mut running = self.start(worker, group);
+        while !running.is_empty() {
+            let mut waiting = Vec::new();
+            for warp in running {
+                worker.warp = warp;
+                match worker.resume(None) {
+                    Some(Outcome::Barrier) => waiting.push(std::mem::take(&mut worker.warp)),
+                    Some(Outcome::Ended) => worker.reuse_warp(),
+                    Some(Outcome::Fault(_)) | None => return,
+                }
+            }
+            running = waiting;
+        }
+    }
+
+    /// The warps of a group before their first instruction.
+    fn start(&self, worker: &mut Worker<'_>, group: [u32; 3]) -> Vec<Warp> {
+        worker.begin_group(|constants| put(constants, self.group, &group));
+        let count = self.size.iter().product::<u32>() as usize;
+        let start = |first: usize| {
+            let lanes = WarpLanes::first(count - first);
+            worker.warp_of_group(lanes, |warp, _| self.enter(warp, first as u32))
+        };
+        (0..count).step_by(LANES).map(start).collect()
+    }
+
+    /// Puts the local ids of the invocations from `first` on into registers.
+    fn enter(&self, warp: &mut Warp, first: u32) {
+        let Some(id) = self.local_id else { return };
+        let [width, height, _] = self.size;
+        let axis = |f: &dyn Fn(u32) -> u32| Lanes(std::array::from_fn(|lane| f(first + lane as u32)));
+        *warp.full_mut(id) = axis(&|i| i % width);
+        *warp.full_mut(id + 1) = axis(&|i| i / width % height);
+        *warp.full_mut(id + 2) = axis(&|i| i / (width * height));
+    }
+}

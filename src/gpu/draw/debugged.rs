@@ -1,0 +1,118 @@
+//! One warp of a draw or dispatch before its first instruction: for a debugger.
+
+use std::sync::Arc;
+
+use a4emu_decoder::stage_words::STAGE_ENTRY;
+
+use super::fs::inspect::WarpPixels;
+use super::sp::catch::Wanted;
+use super::sp::state::StageState;
+use super::stop::Stop;
+use super::vertex_stages::VertexStages;
+use crate::budget::Budget;
+use crate::fault::Fault;
+use crate::gpu::Stage;
+use crate::memory::Memory;
+use a4emu_shader::{Environment, LANES, Program, Warp, lanes_of};
+
+/// What of a draw somebody wants to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The n-th warp of the stage. Of fragments: the n-th 8x4 pixels that a primitive touches.
+    Warp(u32),
+    /// The n-th vertex that the draw lists, or the n-th point of the tessellator.
+    Vertex(u32),
+    /// A pixel of the render target.
+    Pixel {
+        /// Column and row.
+        at: [i32; 2],
+        /// The primitive that covers it; else the last.
+        primitive: Option<u32>,
+        /// The sample of it, where the shader runs for each; else the first that is covered.
+        sample: Option<usize>,
+    },
+    /// An invocation: x, y, z of a dispatch; primitive (or patch), invocation of it and, of a geometry
+    /// shader, vertex.
+    Invocation([u32; 3]),
+}
+
+/// A warp before its first instruction, of a program with a step per instruction.
+pub struct Launch<'l> {
+    /// The program's words.
+    pub words: &'l [u64],
+    /// The same, lowered.
+    pub program: &'l Program,
+    /// Its registers, inputs in place.
+    pub warp: Warp,
+    /// What it sees.
+    pub environment: &'l mut dyn Environment,
+    /// The lane that was asked for.
+    pub lane: Option<usize>,
+    /// Which pixels, of a fragment shader.
+    pub pixels: Option<WarpPixels>,
+}
+
+/// What became of a wish to look at a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looked {
+    /// It was handed over.
+    Done,
+    /// This run of the draw does not have it; one for another tile may.
+    NotHere,
+}
+
+impl VertexStages {
+    /// The warp of `stage` at `place`, and its lane if that is known already.
+    ///
+    /// # Errors
+    /// The stage has no such place.
+    pub(super) fn wanted(
+        &self,
+        stage: Stage,
+        place: Place,
+        memory: &Memory,
+        budget: &mut Budget,
+    ) -> Result<(Wanted, Option<usize>), Stop> {
+        let by_number = |number: usize| (Wanted::Number((number / LANES) as u32), Some(number % LANES));
+        Ok(match (stage, place) {
+            (_, Place::Warp(number)) => (Wanted::Number(number), None),
+            (Stage::VS, Place::Vertex(number)) => by_number(self.vertex.job_of(memory, budget, number)?),
+            (Stage::DS, Place::Vertex(number)) => by_number(number as usize),
+            (Stage::HS, Place::Invocation(what)) => (Wanted::Lane(hull_lane, what), None),
+            (Stage::GS, Place::Invocation(what)) => (Wanted::Lane(geometry_lane, what), None),
+            _ => return Err(Fault::Draw(format!("{stage:?} has no such place: {place:?}")).into()),
+        })
+    }
+
+    /// The state of `stage`, if the draw has that.
+    pub(super) fn stage_mut(&mut self, stage: Stage) -> Option<&mut Arc<StageState>> {
+        match stage {
+            Stage::VS => Some(&mut self.vertex.stage),
+            Stage::HS => self.tessellation.as_mut().map(|it| &mut it.hull),
+            Stage::DS => self.tessellation.as_mut().map(|it| &mut it.domain.stage),
+            Stage::GS => self.geometry.as_mut().map(|it| &mut it.stage),
+            Stage::FS | Stage::CS => None,
+        }
+    }
+}
+
+/// The lane with `[patch, invocation, _]`.
+fn hull_lane(warp: &Warp, [patch, invocation, _]: [u32; 3]) -> Option<usize> {
+    started(warp).find(|lane| warp.full(2)[*lane] == patch && entry(warp, *lane).INVOCATION() == invocation)
+}
+
+/// The lane with `[primitive, invocation, vertex]`.
+fn geometry_lane(warp: &Warp, [primitive, invocation, vertex]: [u32; 3]) -> Option<usize> {
+    started(warp).find(|lane| {
+        let entry = entry(warp, *lane);
+        warp.full(1)[*lane] == primitive && entry.INVOCATION() == invocation && entry.VERTEX() == vertex
+    })
+}
+
+fn entry(warp: &Warp, lane: usize) -> STAGE_ENTRY {
+    STAGE_ENTRY(warp.full(0)[lane])
+}
+
+fn started(warp: &Warp) -> impl Iterator<Item = usize> {
+    lanes_of(warp.started())
+}

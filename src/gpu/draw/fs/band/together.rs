@@ -1,0 +1,104 @@
+//! Warps of a band that go straight through their program and do nothing that others would have to wait for: several times
+//! 8x4 pixels of a primitive side by side, or eight quads from anywhere. What comes after the shader may be in its code.
+
+use crate::draw::gras::quad::{Quads, quads};
+use crate::draw::rb::color::BlockColors;
+use crate::draw::rb::depth::Words;
+use crate::draw::rb::pixels::{Pixels, load_blocks, store_blocks};
+use crate::draw::sp::launch::WarpLanes;
+use crate::draw::vpc::interpolate::{WarpQuads, perspective_of_blocks};
+use a4emu_shader::jit::{TOGETHER, Together};
+use a4emu_shader::{ALL, Warp};
+
+use super::{BandRun, Ran};
+
+impl BandRun<'_, '_, '_> {
+    /// Shades some times 8x4 pixels (each with its first pixel, and what is covered of it, four to a quad) side by side, if
+    /// that can be.
+    pub(super) fn blocks_together(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) -> bool {
+        let Some((toll, id)) = self.together.filter(|_| !self.worker.is_stopped()) else { return false };
+        let first = quads(primitive, blocks[0].0, blocks[0].1);
+        let mut pieces = WarpQuads::of_block(&first, blocks[0].0, self.source);
+        pieces.set_frame(&self.frames.beside);
+        let (surfaces, triangle) = (&mut *self.surfaces, &self.draw.primitives[primitive as usize]);
+        let blended = self.finish.filter(|(finish, _)| finish.blend.is_some());
+        let enter = |warps: &mut [Warp]| {
+            if let Some((_, surface)) = blended {
+                let warps = warps.iter_mut().zip(blocks);
+                load_blocks(&mut surfaces[surface], warps.map(|(warp, (at, _))| (*at, warp.pixels_mut())));
+            }
+            let pairs = warps.iter_mut().map(|warp| warp.full_pair_mut(id).expect("two registers"));
+            perspective_of_blocks(triangle, blocks, pairs);
+        };
+        let live = blocks.iter().map(|(_, mask)| *mask);
+        let finish = self.finish.as_ref().map(|(finish, _)| finish);
+        let ran = self.worker.run_together(toll, live, &pieces, id..id + 2, finish, enter);
+        if ran == Together::Not {
+            return false;
+        }
+        match self.pixels_of(ran) {
+            Some(surface) if self.is_plain => {
+                let warps = self.worker.beside.iter().zip(blocks);
+                let pixels = warps.map(|(warp, (at, mask))| (*at, *mask, warp.pixels()));
+                store_blocks(&mut self.surfaces[surface], pixels);
+            }
+            None if self.is_plain => self.color_blocks(primitive, blocks),
+            pixels => {
+                for (number, (at, mask)) in blocks.iter().enumerate() {
+                    let quads = quads(primitive, *at, *mask);
+                    let pieces = WarpQuads::of_block(&quads, *at, self.source);
+                    self.merge(Ran::Beside(number), &pieces, None, *mask, pixels);
+                }
+            }
+        }
+        true
+    }
+
+    /// What comes after the shader for warps that ran side by side, if that [is plain](Self::is_plain).
+    fn color_blocks(&mut self, primitive: u32, blocks: &[([i32; 2], u32)]) {
+        const NONE: &Words = &[0; 32];
+        for target in &self.draw.state.targets.color {
+            let mut all = [BlockColors { at: [0; 2], mask: 0, colors: [[NONE; 4]; 2] }; TOGETHER];
+            for ((block, (at, _)), warp) in all.iter_mut().zip(blocks).zip(&self.worker.beside) {
+                let [x, y, z, w] = warp.four(target.output.regid);
+                *block = BlockColors { at: *at, mask: warp.covered(), colors: [[&x.0, &y.0, &z.0, &w.0]; 2] };
+            }
+            let surface = &mut self.surfaces[target.surface];
+            for BlockColors { at, mask, colors: [first, second] } in
+                target.write_blocks(surface, &all[..blocks.len()])
+            {
+                let quads = quads(primitive, *at, *mask);
+                target.write(surface, &Quads::of_block(&quads, *at), *mask, first, second);
+            }
+        }
+    }
+
+    /// Shades a whole warp of quads, whose frame is that of warps side by side, if it goes straight through its program.
+    pub(super) fn quads_together(&mut self, pieces: &WarpQuads<'_>, lanes: WarpLanes) -> bool {
+        let Some((toll, id)) = self.together.filter(|_| lanes.live | lanes.helpers == ALL) else {
+            return false;
+        };
+        let (surfaces, live) = (&mut *self.surfaces, lanes.live);
+        let blended = self.finish.filter(|(finish, _)| finish.blend.is_some());
+        let enter = |warps: &mut [Warp]| {
+            let [warp, ..] = warps else { return };
+            if let Some((_, surface)) = blended {
+                *warp.pixels_mut() = pieces.quads.load(&mut surfaces[surface], live);
+            }
+            pieces.perspective(warp.full_pair_mut(id).expect("two registers"));
+        };
+        let (finish, live_of_one) = (self.finish.as_ref().map(|(finish, _)| finish), [live].into_iter());
+        let ran = self.worker.run_together(toll, live_of_one, pieces, id..id + 2, finish, enter);
+        if ran == Together::Not {
+            return false;
+        }
+        let pixels = self.pixels_of(ran);
+        self.merge(Ran::Beside(0), pieces, None, live, pixels);
+        true
+    }
+
+    /// The surface of the pixels that warps have left, if they have.
+    fn pixels_of(&self, ran: Together) -> Option<usize> {
+        self.finish.filter(|_| ran == Together::Pixels).map(|(_, surface)| surface)
+    }
+}

@@ -1,0 +1,89 @@
+//! Rectangles whose pixels become texels of the same size one by one: what restores tile memory, and copies.
+//!
+//! A shader that does nothing but ask for a texel need not run where it is known beforehand which one each pixel gets,
+//! and that its bytes are those of the pixel.
+
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup::ScreenPrimitive;
+use crate::draw::rb::color::{ColorOutput, Precision};
+use crate::draw::rb::surface::PixelRows;
+use crate::draw::tpl1::ByteTexels;
+use crate::draw::vpc::interpolate::Source;
+use crate::draw::vpc::ramp::Ramp;
+use a4emu_shader::{Number, TexelProgram};
+
+use super::DrawState;
+
+/// What a draw copies texels from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TexelCopy {
+    program: TexelProgram,
+    texels: ByteTexels,
+    /// Index of the surface that it goes to.
+    pub surface: usize,
+}
+
+impl TexelCopy {
+    /// That of a draw, tested early, all of whose pixels become texels byte by byte, whatever they hold.
+    pub fn of(state: &DrawState) -> Option<Self> {
+        let DrawState { fragment, targets, .. } = state;
+        let [target] = targets.color.as_slice() else { return None };
+        let is_tested = targets.depth.is_some() || targets.samples.count() > 1;
+        if is_tested || fragment.stage.is_looked_at() {
+            return None;
+        }
+        let program = fragment.stage.program.as_texel()?;
+        let texels = fragment.stage.textures.byte_texels(program.texture, program.sampler)?;
+        let result = ColorOutput { regid: program.result, precision: Precision::Full, number: Number::Float };
+        let is_its_own = target.output == result && fragment.inputs.perspective_alone() == Some(program.ij);
+        let surface = target.surface;
+        (is_its_own && target.stores_bytes(texels.order)).then_some(Self { program, texels, surface })
+    }
+
+    /// The slot of the texture.
+    pub fn texture(&self) -> u32 {
+        self.program.texture
+    }
+
+    /// How far the texel of each pixel of `area` is from the pixel, if that is the same for all, and the texture has them.
+    fn shift(&self, source: &Source<'_>, primitive: &ScreenPrimitive, area: Rect) -> Option<[i32; 2]> {
+        let (last_x, last_y) = (area.x1 - 1, area.y1 - 1);
+        let corners = [[area.x0, area.y0], [last_x, area.y0], [area.x0, last_y], [last_x, last_y]];
+        let mut shift = [0; 2];
+        for axis in 0..2 {
+            let ramp = Ramp::of(source, primitive, self.program.locations[axis], area)?;
+            let size = f64::from(self.texels.size[axis]);
+            shift[axis] = (ramp.at(corners[0]) * size).floor() as i32 - corners[0][axis];
+            let is_there = |corner: [i32; 2]| {
+                let texel = corner[axis].checked_add(shift[axis])?;
+                // What lies between corners is no farther from the centre of its texel.
+                let off = (ramp.at(corner) * size - (f64::from(texel) + 0.5)).abs();
+                ((0..self.texels.size[axis]).contains(&texel) && off + ramp.error * size < 0.5).then_some(())
+            };
+            corners.into_iter().try_for_each(is_there)?;
+        }
+        Some(shift)
+    }
+
+    /// Copies to the pixels of `area`, all of which `primitive` covers, out of `bytes`, which begin at the base of the
+    /// texture. False where it is not that easy: then they may have become anything.
+    pub fn copy(
+        &self,
+        (source, primitive, area): (&Source<'_>, &ScreenPrimitive, Rect),
+        bytes: &[u8],
+        surface: &mut PixelRows<'_>,
+    ) -> bool {
+        let Some(shift) = self.shift(source, primitive, area) else { return false };
+        let count = (area.x1 - area.x0) as usize;
+        (area.y0..area.y1).all(|y| {
+            let texels = self.texels.row(bytes, [area.x0 + shift[0], y + shift[1]], count);
+            match (texels, surface.pixels(area.x0, y, count)) {
+                (Some(texels), Some(pixels)) if pixels.len() == texels.len() => {
+                    pixels.copy_from_slice(texels);
+                    true
+                }
+                _ => false,
+            }
+        })
+    }
+}

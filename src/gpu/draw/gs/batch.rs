@@ -1,0 +1,237 @@
+//! Running a geometry shader: subwarps of a warp, each with an invocation of a primitive.
+
+use std::iter::Peekable;
+use std::ops::Range;
+
+use a4emu_decoder::stage_words::STAGE_ENTRY;
+
+use crate::draw::pc::assembler::PrimitiveList;
+use crate::draw::sp::launch::{WarpLanes, Worker};
+use crate::draw::sp::log::{OutsideInputs, ShaderLog};
+use crate::draw::sp::memory::{InputParts, ShaderMemory};
+use crate::draw::sp::primitive_inputs::InputLayout;
+use crate::draw::vertices::Vertices;
+use a4emu_shader::{LANES, Lanes, Warp};
+
+use super::cost::Cost;
+use super::dispatch::{Choice, Mode, SUBWARPS};
+use super::emitted::Emitted;
+use super::probe::{self, Excess};
+use super::state::GeometryState;
+use super::subwarps::{Invocation, Running, Subwarps};
+
+/// A draw's geometry stage, ready to run.
+pub struct GeometryDraw<'a> {
+    /// Its registers.
+    pub state: &'a GeometryState,
+    /// The vertices that come in.
+    pub vertices: &'a Vertices,
+    /// The primitives that come in.
+    pub primitives: &'a PrimitiveList,
+    /// How they are laid on lanes.
+    pub choice: Choice,
+    /// Number of the draw, for what goes wrong.
+    pub draw: u32,
+}
+
+/// What a batch of primitives made.
+#[derive(Default)]
+pub struct Batch {
+    /// By primitive and invocation.
+    pub emitted: Vec<Emitted>,
+    /// What it took.
+    pub cost: Cost,
+    /// What was wrong with it.
+    pub excess: Option<Excess>,
+}
+
+/// A batch while it runs.
+struct BatchRun<'w, 'a, 'd> {
+    draw: &'d GeometryDraw<'d>,
+    layout: InputLayout,
+    worker: &'w mut Worker<'a>,
+    subwarps: Subwarps,
+    /// Lanes that a subwarp uses.
+    width: usize,
+    /// Invocations that have made all that they may, and have not killed.
+    full: Vec<Invocation>,
+    /// An access outside the inputs, by invocation and vertex.
+    outside: Option<((usize, usize), OutsideInputs)>,
+    batch: Batch,
+}
+
+impl GeometryDraw<'_> {
+    /// Runs `primitives` of the draw.
+    pub fn run_batch(&self, worker: &mut Worker<'_>, primitives: Range<usize>) -> Batch {
+        let per = self.state.invocations;
+        let invocations = primitives.flat_map(|primitive| (0..per).map(move |number| (primitive, number)));
+        let invocations = invocations.enumerate();
+        let invocations =
+            invocations.map(|(index, (primitive, number))| Invocation { index, primitive, number });
+        BatchRun::new(self, worker).run(invocations)
+    }
+
+    /// How primitives lie in the shader's inputs.
+    pub(super) fn layout(&self) -> InputLayout {
+        InputLayout::new(self.primitives.size, self.vertices.varying_components())
+    }
+}
+
+impl<'w, 'a, 'd> BatchRun<'w, 'a, 'd> {
+    fn new(draw: &'d GeometryDraw<'d>, worker: &'w mut Worker<'a>) -> Self {
+        let layout = draw.layout();
+        let slots = if draw.choice.mode == Mode::DualObject { draw.choice.subwarps } else { 1 };
+        worker.memory.inputs = vec![0; slots * layout.stride()];
+        let lanes = if slots == 1 { LANES } else { draw.choice.lanes };
+        worker.memory.parts = Some(InputParts { lanes, bytes: layout.stride() });
+        let (subwarps, width, full) = (Subwarps::new(draw.choice), draw.choice.lanes, Vec::new());
+        Self { draw, layout, worker, subwarps, width, full, outside: None, batch: Batch::default() }
+    }
+
+    fn run(mut self, invocations: impl Iterator<Item = Invocation>) -> Batch {
+        let mut invocations = invocations.peekable();
+        loop {
+            self.fill(&mut invocations);
+            if self.subwarps.is_empty() {
+                break;
+            }
+            let counts = self.run_warp();
+            if self.worker.is_stopped() {
+                break;
+            }
+            (0..SUBWARPS).for_each(|subwarp| self.harvest(subwarp, counts[subwarp]));
+        }
+        self.worker.memory.log.outside_inputs.extend(self.outside.map(|(_, outside)| outside));
+        let probed = probe::run(self.draw, &self.full, self.worker);
+        self.batch.excess = probed.excess;
+        self.batch.cost.probes += probed.warps;
+        self.batch
+    }
+
+    /// Fills the subwarps, and the places of their primitives among the inputs.
+    fn fill(&mut self, invocations: &mut Peekable<impl Iterator<Item = Invocation>>) {
+        let mut begun = [None; SUBWARPS];
+        self.subwarps.fill(invocations, |subwarp, invocation| begun[subwarp] = Some(invocation));
+        for (subwarp, invocation) in begun.iter().enumerate() {
+            let Some(invocation) = invocation else { continue };
+            self.batch.emitted.push(Emitted::default());
+            let stride = self.layout.stride();
+            let place = &mut self.worker.memory.inputs[self.subwarps.slot(subwarp) * stride..][..stride];
+            self.layout.fill(place, self.draw.vertices, self.draw.primitives.primitive(invocation.primitive));
+        }
+    }
+
+    /// Runs the next vertices of every subwarp. Gives how many lanes of each ran.
+    ///
+    /// Runs behind a kill would not happen on the chip, so they must not be heard of: when
+    /// the warp has something to report, it runs again with no more than the lanes that
+    /// count; when it could not go on, with the first of each subwarp, and so from then on. (A
+    /// shader that stores has one lane anyway.)
+    fn run_warp(&mut self) -> [usize; SUBWARPS] {
+        let earlier = std::mem::take(&mut self.worker.memory.log);
+        let mut counts = self.subwarps.each(|_, running| self.left(running).min(self.width));
+        let mut log = self.launch(&counts);
+        if log.fault.is_some() && self.width > 1 {
+            self.width = 1;
+            counts = counts.map(|count| count.min(1));
+            log = self.launch(&counts);
+        }
+        let real = self.subwarps.each(|subwarp, _| self.real(subwarp, counts[subwarp]));
+        if !log.is_quiet() && log.fault.is_none() && real != counts {
+            counts = real;
+            log = self.launch(&counts);
+        }
+        self.keep_first_outside(std::mem::take(&mut log.outside_inputs), real);
+        self.worker.memory.log = earlier;
+        self.worker.memory.log.append(log);
+        counts
+    }
+
+    /// Of accesses outside the inputs by lanes that count, that of the first vertex of the first invocation is told of,
+    /// however they are laid on warps.
+    fn keep_first_outside(&mut self, outside: Vec<OutsideInputs>, real: [usize; SUBWARPS]) {
+        for outside in outside {
+            let (subwarp, k) = self.subwarps.subwarp_of(outside.lane);
+            let Some(running) = self.subwarps.get(subwarp).filter(|_| k < real[subwarp]) else { continue };
+            let place = (running.invocation.index, running.next as usize + k);
+            if self.outside.is_none_or(|(first, _)| place < first) {
+                self.outside = Some((place, outside));
+            }
+        }
+    }
+
+    /// Vertices that an invocation may still make.
+    fn left(&self, running: &Running) -> usize {
+        (self.draw.state.max_vertices - running.next) as usize
+    }
+
+    /// Lanes of a subwarp up to the first that killed, of `count` that ran.
+    fn real(&self, subwarp: usize, count: usize) -> usize {
+        let killed = (0..count).position(|k| self.is_killed(self.lane(subwarp, k)));
+        killed.map_or(count, |k| k + 1)
+    }
+
+    fn lane(&self, subwarp: usize, k: usize) -> usize {
+        self.subwarps.first_lane(subwarp) + k
+    }
+
+    fn is_killed(&self, lane: usize) -> bool {
+        self.worker.warp.killed() & (1 << lane) != 0
+    }
+
+    /// Runs the program in the first `counts` lanes of the subwarps. Gives what it reported.
+    fn launch(&mut self, counts: &[usize; SUBWARPS]) -> ShaderLog {
+        let lanes = |(subwarp, count): (usize, &usize)| ((1u64 << count) - 1) << self.lane(subwarp, 0);
+        let live = counts.iter().enumerate().filter(|(_, count)| **count > 0).map(lanes).sum::<u64>() as u32;
+        let (entry, ids) = self.entry();
+        let state = self.draw.state;
+        let enter = |warp: &mut Warp, memory: &mut ShaderMemory<'_>| {
+            // What earlier warps left there would depend on who shared them.
+            memory.clear_private();
+            state.enter(warp, &entry, &ids);
+        };
+        self.worker.run(WarpLanes { live, helpers: 0 }, None, enter);
+        let cost = &mut self.batch.cost;
+        cost.warps += 1;
+        cost.lanes += u64::from(live.count_ones());
+        cost.instructions += self.worker.warp.executed();
+        cost.lane_instructions += self.worker.warp.lane_instructions;
+        cost.spills += u64::from(self.draw.choice.spills);
+        std::mem::take(&mut self.worker.memory.log)
+    }
+
+    /// Entry words and primitive ids of the lanes. The inputs of each begin at its address 0, so that none sees which
+    /// others share its warp.
+    fn entry(&self) -> (Lanes, Lanes) {
+        let (mut entry, mut ids) = (Lanes::ZERO, Lanes::ZERO);
+        for lane in 0..self.draw.choice.lanes * self.draw.choice.subwarps {
+            let (subwarp, k) = self.subwarps.subwarp_of(lane);
+            let Some(Running { invocation, next }) = self.subwarps.get(subwarp) else { continue };
+            entry[lane] = STAGE_ENTRY::new(0, invocation.number, next + k as u32).0;
+            ids[lane] = self.draw.primitives.ids[invocation.primitive];
+        }
+        (entry, ids)
+    }
+
+    /// Takes the vertices of a subwarp, of which `count` lanes ran.
+    fn harvest(&mut self, subwarp: usize, count: usize) {
+        let Some(running) = self.subwarps.get(subwarp) else { return };
+        let real = self.real(subwarp, count);
+        let first = self.lane(subwarp, 0);
+        for lane in first..first + real {
+            self.batch.cost.runs += 1;
+            if !self.is_killed(lane) || self.draw.state.has_position(&self.worker.warp, lane) {
+                let emitted = &mut self.batch.emitted[running.invocation.index];
+                self.draw.state.export(&self.worker.warp, lane, emitted);
+                self.batch.cost.vertices += 1;
+            }
+        }
+        let killed = real > 0 && self.is_killed(first + real - 1);
+        let next = Running { next: running.next + real as u32, ..running };
+        let full = self.left(&next) == 0;
+        if full && !killed {
+            self.full.push(running.invocation);
+        }
+        self.subwarps.put(subwarp, (!killed && !full).then_some(next));
+    }
+}

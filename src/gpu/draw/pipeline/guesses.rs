@@ -1,0 +1,125 @@
+//! Which guesses a draw rests on by its state. (Shaders say for themselves: `shader/doubt`.)
+
+use a4emu_decoder::guesses::Guess;
+use a4emu_decoder::regs::enums::PrimType;
+
+use crate::draw::call::{DrawCall, IndexSource};
+use crate::draw::fs::DrawState;
+use crate::draw::fs::state::{Rate, Spot};
+use crate::draw::gras::primitives::Primitives;
+use crate::draw::gras::setup::PolygonMode;
+use crate::draw::gs::state::Layers;
+use crate::draw::rb::color::ColorTarget;
+use crate::draw::rb::state::{AlphaOff, ResolveState, Targets};
+use crate::draw::vertex_stages::VertexStages;
+use crate::gpu::Gpu;
+use a4emu_shader::Reach;
+use a4emu_shader::format::arrangement::Tiling;
+
+/// Guesses, each with whether it is rested on.
+type Asked<const N: usize> = [(bool, Guess); N];
+
+/// What a draw whose fragments run rests on before set-up.
+pub(super) fn of_stages(stages: &VertexStages, call: &DrawCall) -> Vec<Guess> {
+    let (hull, geometry) = (stages.tessellation.is_some(), stages.geometry.is_some());
+    let layered = stages.layers() == Layers::Chosen;
+    let names = stages.geometry.as_ref().is_some_and(|geometry| geometry.primitive_word.is_some());
+    let starts = matches!(call.indices, IndexSource::Memory { first, .. } if first != 0);
+    let indirect = call.base_vertex.is_some();
+    let moved = indirect && (call.base_vertex != Some(0) || call.first_instance != Some(0));
+    rested([
+        (hull || geometry, Guess::PrimitiveInputs),
+        (geometry, Guess::GeometryKill),
+        (names, Guess::LayerVertex),
+        (layered, Guess::LayerStride),
+        (hull && call.instances > 1, Guess::PatchNumber),
+        (hull, Guess::TessellatorConnects),
+        (hull && geometry, Guess::TessellationMode),
+        (stages.vertex.fetch.vertex_count.is_some(), Guess::VertexReuse),
+        (stages.feedback.is_some(), Guess::StreamOut),
+        (starts && !indirect, Guess::FirstIndex),
+        (moved, Guess::IndirectBase),
+    ])
+}
+
+/// Notes what a draw rests on: `before` set-up, and from there on.
+pub(super) fn record_guesses(gpu: &mut Gpu, before: Vec<Guess>, state: &DrawState, made: &Primitives) {
+    if made.primitives.is_empty() {
+        return before.into_iter().for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
+    }
+    let all = before.into_iter().chain(of_raster(state, made)).chain(of_targets(&state.targets));
+    let all = all.chain(of_samples(state)).chain(of_order(&state.targets));
+    all.for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
+}
+
+fn of_raster(state: &DrawState, made: &Primitives) -> Vec<Guess> {
+    use PrimType::*;
+    let topology = state.primitive.topology;
+    let lines = matches!(
+        topology,
+        DI_PT_LINELIST | DI_PT_LINESTRIP | DI_PT_LINELOOP | DI_PT_LINE_ADJ | DI_PT_LINESTRIP_ADJ
+    );
+    let rectangles = topology == DI_PT_RECTLIST && made.vertices.varying_components() > 2;
+    let modes = &state.primitive.polygon_mode;
+    let lines = lines || modes.contains(&PolygonMode::Lines);
+    let points =
+        matches!(topology, DI_PT_POINTLIST | DI_PT_POINTLIST_PSIZE) || modes.contains(&PolygonMode::Points);
+    rested([
+        (true, Guess::FillRule),
+        (state.targets.depth.is_some(), Guess::PlanePrecision),
+        (lines, Guess::LineShape),
+        (lines || points, Guess::SideClipping),
+        (rectangles, Guess::RectangleVaryings),
+    ])
+}
+
+fn of_targets(targets: &Targets) -> Vec<Guess> {
+    let any = |holds: fn(&ColorTarget) -> bool| targets.color.iter().any(holds);
+    let rounds = |target: &ColorTarget| !target.codec.is_integer() && !target.codec.is_exact();
+    let saturates = |target: &ColorTarget| target.codec.is_integer() && !target.codec.is_exact();
+    rested([
+        (any(|target| target.blend.is_some()), Guess::BlendPrecision),
+        (any(rounds), Guess::FormatRounding),
+        (any(saturates), Guess::IntegerSaturates),
+    ])
+}
+
+/// What depends on there being several samples of a pixel.
+fn of_samples(state: &DrawState) -> Vec<Guess> {
+    let (targets, inputs) = (&state.targets, &state.fragment.inputs);
+    if targets.samples.count() == 1 {
+        return Vec::new();
+    }
+    let control = &targets.sample_control;
+    rested([
+        (true, Guess::SamplePlaces),
+        (true, Guess::SampleLayout),
+        (inputs.rate() == Rate::Sample, Guess::SampleShading),
+        (inputs.beside.iter().any(|(_, _, spot)| *spot == Spot::Centroid), Guess::CentroidPlace),
+        (control.alpha.is_some(), Guess::AlphaCoverage),
+        (control.output.is_some(), Guess::MaskOutput),
+    ])
+}
+
+fn of_order(targets: &Targets) -> Vec<Guess> {
+    rested([
+        (targets.color.iter().any(|target| target.dither.is_some()), Guess::DitherMatrix),
+        (targets.alpha_off == Some(AlphaOff), Guess::DitherAlpha),
+        (targets.surfaces.iter().any(|surface| surface.tiling != Tiling::Linear), Guess::TileOrder),
+    ])
+}
+
+/// What a copy from tile memory rests on.
+pub(super) fn of_copy(copy: &ResolveState) -> Vec<Guess> {
+    rested([
+        (copy.samples > 1, Guess::ResolveAverage),
+        (copy.samples > 1 && copy.dither.is_some(), Guess::DitherMatrix),
+        (copy.arrangement.samples > 1, Guess::CopySamples),
+        (copy.arrangement.tiling != Tiling::Linear, Guess::TileOrder),
+    ])
+}
+
+/// Those that are rested on.
+fn rested<const N: usize>(asked: Asked<N>) -> Vec<Guess> {
+    asked.into_iter().filter_map(|(rests, guess)| rests.then_some(guess)).collect()
+}

@@ -1,0 +1,409 @@
+//! What a draw is made of, for whoever looks at it: its vertices, what it does to a pixel, one warp before
+//! its first instruction.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use a4emu_decoder::regs::enums::PrimType;
+
+use super::apart::{TileMemory, apart};
+use super::record::{no_room, unknown_type};
+use super::{
+    affordable, assembled, draw_layer, draw_layers, draw_state, drawable, flush, missing_code, stage,
+    vertex_stages, vertex_stream,
+};
+use crate::budget::Work;
+use crate::draw::call::{DispatchCall, DrawCall};
+use crate::draw::cs;
+use crate::draw::cs::state::DispatchState;
+use crate::draw::debugged::{Launch, Looked, Place};
+use crate::draw::fs::bands::Visible;
+use crate::draw::fs::history::{PixelOf, Touch};
+use crate::draw::fs::inspect::{WarpPixels, WhichWarp};
+use crate::draw::fs::tap::{Caught, Ran, Tap, Wanted};
+use crate::draw::fs::{DrawState, FragmentDraw, Plan};
+use crate::draw::gras::layers;
+use crate::draw::gras::primitives::Primitives;
+use crate::draw::gras::setup::{self, Assembled, PrimitiveState};
+use crate::draw::gs::state::Layers;
+use crate::draw::sp::catch::Catch;
+use crate::draw::sp::environment::StageEnvironment;
+use crate::draw::sp::memory::{GpuMemory, ShaderMemory};
+use crate::draw::sp::state::code;
+use crate::draw::stop::{MAX_HELD, Stop, charge};
+use crate::draw::vertex_stages::VertexStages;
+use crate::draw::vertices::VertexStream;
+use crate::draw::vfd::state::Attribute;
+use crate::draw::vs::Fetched;
+use crate::fault::Fault;
+use crate::gpu::{Gpu, Stage};
+use crate::pass::Pass;
+use a4emu_shader::Program;
+
+/// Pixels whose history in a draw somebody wants.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// Screen positions.
+    pub pixels: Vec<[i32; 2]>,
+    /// Of each pixel, in the same order: what the primitives of the draw that ran did to it. Empty if it
+    /// drew nothing.
+    pub found: Vec<Vec<Touch>>,
+}
+
+/// As [`super::primitives`], after the watched pixels have been looked at.
+pub(super) fn watched(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stages: VertexStages,
+    state: &DrawState,
+) -> Result<Option<Arc<Primitives>>, Stop> {
+    flush(gpu);
+    let Some(stream) = vertex_stream(gpu, &stages, None)? else { return Ok(None) };
+    if let Some(mut watch) = gpu.pipeline.watch.take() {
+        let seen = histories(gpu, call, (state, stages.layers()), &stream, &mut watch);
+        gpu.pipeline.watch = Some(watch);
+        seen?;
+    }
+    assembled(gpu, call, stages, state, stream)
+}
+
+/// What the draw will do to the watched pixels of the first layer.
+fn histories(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    (state, layers): (&DrawState, Layers),
+    stream: &VertexStream,
+    watch: &mut Watch,
+) -> Result<(), Stop> {
+    let (_, program) = stepwise(gpu, Stage::FS)?;
+    let cull = state.primitive.cull;
+    let mut state = state.clone();
+    state.fragment.stage = Arc::new(state.fragment.stage.with_program(program));
+    let mut ran = match state.fragment.stage.stores() {
+        true => results(gpu, call, (&state, layers), stream, watch.pixels.clone())?.into_iter(),
+        false => Vec::new().into_iter(),
+    };
+    state.primitive = Arc::new(PrimitiveState { cull: [None; 2], ..(*state.primitive).clone() });
+    let Some(made) = numbered(gpu, &state.primitive, stream.clone())? else { return Ok(()) };
+    let Numbered { made, numbers, .. } = if layers == Layers::Chosen { made.of_first_layer() } else { made };
+    let Primitives { vertices, primitives, .. } = &made;
+    let surfaces = &state.targets.surfaces;
+    let area = drawable(gpu, &state, surfaces);
+    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
+    let draw = FragmentDraw {
+        state: &state,
+        vertices,
+        primitives,
+        bounds: &[],
+        plan: &plan,
+        reasons: None,
+        tap: None,
+    };
+    for &at in &watch.pixels {
+        charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
+        let bytes = surfaces.iter().map(|surface| surface.read_pixel(at, &gpu.gmem, &gpu.mem));
+        let mut bytes: Vec<Vec<u8>> = bytes.collect();
+        let ran = state.fragment.stage.stores().then(|| ran.next().unwrap_or_default());
+        let pixel = PixelOf { draw: &draw, numbers: &numbers, cull, area, at };
+        watch.found.push(pixel.history(&mut bytes, ran, &mut gpu.mem, &mut gpu.budget));
+    }
+    Ok(())
+}
+
+/// What the fragments at `pixels` of the first layer become, of a draw that stores.
+fn results(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    state: (&DrawState, Layers),
+    stream: &VertexStream,
+    pixels: Vec<[i32; 2]>,
+) -> Result<Vec<VecDeque<Ran>>, Stop> {
+    let tap = Arc::new(Tap::new(Wanted::Results(pixels)));
+    apart(gpu, TileMemory::Copied, |gpu| tapped(gpu, call, state, stream.clone(), tap.clone()))?;
+    Ok(tap.take_results())
+}
+
+/// Draws all fragments, of which `tap` takes some.
+fn tapped(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    (state, layers): (&DrawState, Layers),
+    stream: VertexStream,
+    tap: Arc<Tap>,
+) -> Result<(), Stop> {
+    let VertexStream { mut vertices, list, words } = stream;
+    charge(&mut gpu.budget, Work::Vertex, list.len() as u64)?;
+    let made = setup::assemble_in(&state.primitive, &mut vertices, &list, &words, MAX_HELD);
+    let Some(Assembled { primitives, .. }) = made else { return Ok(()) };
+    let made = Primitives::new(vertices, primitives, words);
+    gpu.pipeline.tap = Some(tap);
+    match layers {
+        Layers::First => draw_layer(gpu, call, state, 0, &made),
+        Layers::Chosen => draw_layers(gpu, call, state, made),
+    }
+}
+
+/// What reaches the rasteriser, for whoever wants to know which primitive of the draw it is.
+struct Numbered {
+    made: Primitives,
+    /// Of each, the number in the draw of the primitive that it is, or is a piece of.
+    numbers: Vec<u32>,
+    /// Primitives at the end of the draw that there was no room for.
+    left_out: usize,
+}
+
+impl Numbered {
+    /// Without the primitives of other layers than the first.
+    fn of_first_layer(self) -> Self {
+        let Primitives { vertices, primitives, words, .. } = self.made;
+        let (primitives, numbers) = primitives
+            .into_iter()
+            .zip(self.numbers)
+            .filter(|(primitive, _)| layers::layer(primitive, &words) == 0)
+            .unzip();
+        Self { made: Primitives::new(vertices, primitives, words), numbers, ..self }
+    }
+}
+
+/// What set-up makes of `stream`. `None` when it does not know the primitive type.
+fn numbered(gpu: &mut Gpu, state: &PrimitiveState, stream: VertexStream) -> Result<Option<Numbered>, Stop> {
+    let VertexStream { mut vertices, list, words } = stream;
+    charge(&mut gpu.budget, Work::Vertex, list.len() as u64)?;
+    let made = setup::assemble_numbered(state, &mut vertices, &list, &words, MAX_HELD);
+    Ok(made.map(|(Assembled { primitives, left_out }, numbers)| {
+        let made = Primitives::new(vertices, primitives, words);
+        Numbered { made, numbers, left_out }
+    }))
+}
+
+/// The vertices of a draw, as they are fetched and as they reach set-up.
+pub struct DrawVertices {
+    /// The attributes that are fetched.
+    pub attributes: Arc<[Attribute]>,
+    /// What is fetched.
+    pub fetched: Fetched,
+    /// Type of what its list makes.
+    pub topology: PrimType,
+    /// What reaches set-up; nothing where the type of primitive is not supported.
+    pub stream: Option<VertexStream>,
+    /// Type of what that list makes.
+    pub out_topology: PrimType,
+    /// Whether what reaches set-up are the vertices that were fetched, in their order.
+    pub is_plain: bool,
+}
+
+/// The vertices of a draw. What shaders store for it, they alone see.
+///
+/// # Errors
+/// The draw cannot be run.
+pub fn vertices_of(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
+    apart(gpu, TileMemory::Untouched, |gpu| vertices_apart(gpu, call))
+}
+
+fn vertices_apart(gpu: &mut Gpu, call: &DrawCall) -> Result<DrawVertices, Stop> {
+    let stages = VertexStages { feedback: None, ..vertex_stages(gpu, call)? };
+    let fetched = stages.vertex.fetched(&mut gpu.mem, &mut gpu.budget)?;
+    Ok(DrawVertices {
+        attributes: stages.vertex.fetch.attributes.clone(),
+        fetched,
+        topology: stages.topology,
+        stream: vertex_stream(gpu, &stages, None)?,
+        out_topology: stages.topology(),
+        is_plain: stages.is_plain(),
+    })
+}
+
+/// Hands over the warp at `place` of a stage in front of set-up. The stages before it, and the warps of its own, have run
+/// by then; what they stored, and what it stores, is thrown away afterwards.
+///
+/// # Errors
+/// There is no such warp.
+pub fn inspect_vertices(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stage: Stage,
+    place: Place,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
+    if call.pass == Pass::Binning {
+        return Ok(Looked::NotHere);
+    }
+    apart(gpu, TileMemory::Untouched, |gpu| vertices_looked_at(gpu, call, stage, place, look))
+}
+
+fn vertices_looked_at(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    stage: Stage,
+    place: Place,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
+    let mut stages = vertex_stages(gpu, call)?;
+    let (wanted, lane) = stages.wanted(stage, place, &gpu.mem, &mut gpu.budget)?;
+    let missing = || Fault::Draw(format!("it has no {stage:?} stage"));
+    let state = stages.stage_mut(stage).ok_or_else(missing)?;
+    let (words, program) = stepwise(gpu, stage)?;
+    let catch = Arc::new(Catch::new(wanted));
+    let watched = Arc::new(state.with_program(program.clone()).caught_by(catch.clone()));
+    *state = watched.clone();
+    let budget = gpu.budget.clone();
+    let ran = vertex_stream(gpu, &stages, None);
+    if catch.get().is_ok() {
+        // What ended the launch was the catch, and not that the run may do no more.
+        gpu.budget = budget;
+    }
+    let caught = match (catch.get(), ran) {
+        (Ok(caught), _) => caught,
+        (Err(_), Err(stop)) => return Err(stop),
+        (Err(warps), Ok(_)) => {
+            return Err(Fault::Draw(format!("no such place in the {warps} warps of its {stage:?}")).into());
+        }
+    };
+    let lane = catch.lane(lane);
+    let gpu_memory = GpuMemory::ReadWrite(&mut gpu.mem);
+    let memory = &mut ShaderMemory::with_own(gpu_memory, &watched, caught.memory.clone());
+    let environment = &mut StageEnvironment { memory, quads: None };
+    let warp = caught.warp.clone();
+    look(Launch { words: &words, program: &program, warp, environment, lane, pixels: None });
+    Ok(Looked::Done)
+}
+
+/// Hands over a warp of the draw's fragment shader. What the stages before it store has happened by then, and, if it
+/// stores itself, what its own warps before that one have done; all of that is thrown away afterwards.
+///
+/// # Errors
+/// Nothing is drawn there.
+pub fn inspect_fragments(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    chosen: WhichWarp,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
+    if matches!(call.pass, Pass::Resolve | Pass::Binning) {
+        return Ok(Looked::NotHere);
+    }
+    apart(gpu, TileMemory::Copied, |gpu| fragments_looked_at(gpu, call, chosen, look))
+}
+
+fn fragments_looked_at(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    chosen: WhichWarp,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
+    let (words, program) = stepwise(gpu, Stage::FS)?;
+    let stages = vertex_stages(gpu, call)?;
+    let mut state = draw_state(gpu, &stages)?;
+    let area = drawable(gpu, &state, &state.targets.surfaces);
+    if !chosen.is_inside(area) {
+        return Ok(Looked::NotHere);
+    }
+    state.fragment.stage = Arc::new(state.fragment.stage.with_program(program.clone()));
+    let Some(stream) = vertex_stream(gpu, &stages, None)? else { return Ok(Looked::NotHere) };
+    let again = state.fragment.stage.stores().then(|| stream.clone());
+    let Some(Numbered { made, numbers, left_out }) = numbered(gpu, &state.primitive, stream)? else {
+        unknown_type(gpu, call, stages.topology());
+        return Ok(Looked::NotHere);
+    };
+    no_room(gpu, call, left_out);
+    let plan = Plan::new(&state, &mut gpu.mem, &mut gpu.budget);
+    let Primitives { vertices, primitives, bounds, .. } = &made;
+    let count = match chosen {
+        WhichWarp::Warp(_) => {
+            Visible::of(bounds, area).map_or(0, |visible| affordable(gpu, &state.targets, bounds, visible))
+        }
+        WhichWarp::Pixel { .. } => {
+            charge(&mut gpu.budget, Work::Vertex, primitives.len() as u64)?;
+            primitives.len()
+        }
+    };
+    let (primitives, bounds, numbers) = (&primitives[..count], &bounds[..count], &numbers[..count]);
+    let draw =
+        FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan, reasons: None, tap: None };
+    let hand_over = |pixels: WarpPixels, warp, mut environment: StageEnvironment<'_, '_, '_>| {
+        let (lane, environment) = (pixels.lane_of(chosen), &mut environment);
+        look(Launch { words: &words, program: &program, warp, environment, lane, pixels: Some(pixels) });
+    };
+    match again {
+        None => draw.inspect(area, chosen, numbers, &mut gpu.mem, hand_over)?,
+        Some(stream) => {
+            let (pixels, wanted) = draw.tap_for(area, chosen, numbers)?;
+            let caught = caught(gpu, call, (&state, stages.layers()), stream, wanted)?;
+            draw.inspect_caught(pixels, numbers, *caught, hand_over);
+        }
+    }
+    Ok(Looked::Done)
+}
+
+/// The warp of a draw that stores which is `wanted`.
+fn caught(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    state: (&DrawState, Layers),
+    stream: VertexStream,
+    wanted: Wanted,
+) -> Result<Box<Caught>, Stop> {
+    let is_warp = matches!(wanted, Wanted::Warp(_));
+    let tap = Arc::new(Tap::new(wanted));
+    let budget = gpu.budget.clone();
+    let ran = tapped(gpu, call, state, stream, tap.clone());
+    match (tap.take_caught(), ran) {
+        (Ok(caught), _) => {
+            // What ended the draw was the tap, and not that the run may do no more.
+            gpu.budget = budget;
+            Ok(caught)
+        }
+        (Err(_), Err(stop)) => Err(stop),
+        (Err(warps), Ok(())) if is_warp => {
+            Err(Fault::Draw(format!("its fragments make {warps} warps")).into())
+        }
+        (Err(_), Ok(())) => {
+            let what = "its shader does not run for that primitive there: depth or stencil fails before";
+            Err(Fault::Draw(what.into()).into())
+        }
+    }
+}
+
+/// Hands over a warp of a dispatch. If the shader stores, the groups before its own have run by then; what they stored,
+/// and what it stores, is thrown away afterwards.
+///
+/// # Errors
+/// There is no such warp.
+pub fn inspect_dispatch(
+    gpu: &mut Gpu,
+    call: &DispatchCall,
+    place: Place,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
+    apart(gpu, TileMemory::Untouched, |gpu| dispatch_looked_at(gpu, call, place, look))
+}
+
+fn dispatch_looked_at(
+    gpu: &mut Gpu,
+    call: &DispatchCall,
+    place: Place,
+    look: impl FnOnce(Launch<'_>),
+) -> Result<Looked, Stop> {
+    let (words, program) = stepwise(gpu, Stage::CS)?;
+    let stage = stage(gpu, Stage::CS)?;
+    let state = DispatchState::snapshot(&gpu.regs, call, &stage)?;
+    let stepped = DispatchState { stage: state.stage.with_program(program.clone()), ..state };
+    let chosen = match place {
+        Place::Warp(number) => cs::inspect::WhichWarp::Warp(number),
+        Place::Invocation(id) => cs::inspect::WhichWarp::Invocation(id),
+        Place::Vertex(_) | Place::Pixel { .. } => {
+            return Err(Fault::Draw(format!("a dispatch has no such place: {place:?}")).into());
+        }
+    };
+    stepped.inspect(chosen, &mut gpu.mem, &mut gpu.budget, |warp, lane, environment| {
+        look(Launch { words: &words, program: &program, warp, environment, lane: Some(lane), pixels: None });
+    })?;
+    Ok(Looked::Done)
+}
+
+fn stepwise(gpu: &mut Gpu, stage: Stage) -> Result<(Vec<u64>, Arc<Program>), Fault> {
+    let words = code(gpu, stage).map_err(|miss| missing_code(gpu, stage, miss))?;
+    let lower = if stage == Stage::HS { Program::hull_stepwise } else { Program::stepwise };
+    let program = lower(&words).map_err(|error| Fault::Shader(error.to_string()))?;
+    Ok((words, Arc::new(program)))
+}

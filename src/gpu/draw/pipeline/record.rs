@@ -1,0 +1,126 @@
+//! What is recorded of draws: how they ended, what they took, what went wrong.
+
+use a4emu_decoder::guesses::Guess;
+use a4emu_decoder::regs::enums::PrimType;
+use a4emu_decoder::stage_words::PRIMITIVE_WORD;
+
+use crate::draw::call::DrawCall;
+use crate::draw::gras::primitives::Primitives;
+use crate::draw::gras::setup::Assembled;
+use crate::draw::rb::surface::{Location, Outside, Surface};
+use crate::draw::sp::log::ShaderLog;
+use crate::draw::stats::StageCost;
+use crate::draw::stop::Stop;
+use crate::draw::vertices::Vertices;
+use crate::draw::vs::Shaded;
+use crate::fault::{Client, Fault, Miss};
+use crate::gpu::{Gpu, Stage};
+use a4emu_shader::Reach;
+
+use super::Stopwatch;
+
+/// Records how a draw or dispatch ended.
+pub(super) fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
+    match result {
+        Ok(()) | Err(Stop::NoBudget) => {}
+        Err(Stop::Fault(fault)) => gpu.report.fault(fault, gpu.at),
+        Err(Stop::TooLarge(what)) => gpu.report.cut(what, gpu.at),
+    }
+    if let Some(news) = gpu.budget.news() {
+        gpu.report.cut(news, gpu.at);
+    }
+}
+
+/// Records what the vertex shader did since `start`.
+pub(super) fn record_vertices(gpu: &mut Gpu, mut shaded: Shaded, start: Stopwatch) -> Shaded {
+    gpu.pipeline.stats.vertices += shaded.vertices.len() as u64;
+    record_cost(gpu, Stage::VS, &shaded.log, 0);
+    record_log(gpu, "vertex", std::mem::take(&mut shaded.log));
+    gpu.pipeline.stats.ms.vertex += start.milliseconds();
+    shaded
+}
+
+/// Records what set-up has made of `vertices`.
+pub(super) fn record_primitives(
+    gpu: &mut Gpu,
+    call: &DrawCall,
+    Assembled { primitives, left_out }: Assembled,
+    vertices: Vertices,
+    words: Vec<PRIMITIVE_WORD>,
+) -> Primitives {
+    gpu.pipeline.stats.primitives += primitives.len() as u64;
+    no_room(gpu, call, left_out);
+    Primitives::new(vertices, primitives, words)
+}
+
+/// Records that set-up does not know a type of primitive.
+pub(super) fn unknown_type(gpu: &mut Gpu, call: &DrawCall, topology: PrimType) {
+    gpu.report.unsupported(format!("draw {}: primitive type {topology:?}", call.number), gpu.at);
+}
+
+/// Records that there was no room for primitives at the end of a draw, if there are such.
+pub(super) fn no_room(gpu: &mut Gpu, call: &DrawCall, left_out: usize) {
+    if left_out > 0 {
+        let what = format!("draw {}: there is no room for its last {left_out} primitives", call.number);
+        gpu.report.cut(what, gpu.at);
+    }
+}
+
+/// Records what the fragments of a draw did.
+pub(super) fn record_fragments(gpu: &mut Gpu, samples: u64, log: ShaderLog) {
+    gpu.pipeline.stats.pixels += samples;
+    gpu.counters.samples_passed += samples;
+    record_cost(gpu, Stage::FS, &log, samples);
+    record_log(gpu, "fragment", log);
+}
+
+/// Records what the shader of `stage` took, if somebody wants to know it by draw.
+pub(super) fn record_cost(gpu: &mut Gpu, stage: Stage, log: &ShaderLog, samples: u64) {
+    if let Some(costs) = &mut gpu.pipeline.costs {
+        let (instructions, units, counts) = (log.work.instructions, log.work.units(), log.counts.clone());
+        costs.list.push(StageCost { at: gpu.at, stage, instructions, units, samples, counts });
+    }
+}
+
+/// Records what the shader of `stage` did.
+pub(super) fn record_log(gpu: &mut Gpu, stage: &str, log: ShaderLog) {
+    gpu.pipeline.stats.warps += log.work.warps;
+    gpu.pipeline.stats.instructions += log.work.instructions;
+    gpu.pipeline.stats.compiled += log.work.compiled;
+    gpu.report.missing.extend(log.missing.iter());
+    for page in log.lost_pages {
+        gpu.report.fault(Fault::Store { client: Client::Global, page }, gpu.at);
+    }
+    if let (Some(fidelity), Some(rests)) = (&mut gpu.fidelity, log.rests) {
+        fidelity.extend(*rests, gpu.at);
+    }
+    if let Some(chosen) = log.chosen {
+        gpu.chosen.append(&chosen);
+    }
+    if let Some(outside) = log.outside_inputs.first() {
+        gpu.rests_on(Guess::InputsOutside, Reach::OUTPUT);
+        gpu.report.fault(outside.fault(gpu.at.draws), gpu.at);
+    }
+    record_unsupported(gpu, log.unsupported);
+    if let Some(fault) = log.fault {
+        match fault.refusal() {
+            Some(what) => gpu.report.unsupported(format!("{stage} {what}"), gpu.at),
+            None => gpu.report.fault(Fault::Shader(format!("{stage} {fault}")), gpu.at),
+        }
+    }
+}
+
+pub(super) fn record_unsupported(gpu: &mut Gpu, unsupported: impl IntoIterator<Item = String>) {
+    unsupported.into_iter().for_each(|what| gpu.report.unsupported(what, gpu.at));
+}
+
+/// Records surfaces that are in no memory.
+pub(super) fn record_outside(gpu: &mut Gpu, surfaces: &[Surface], outside: &[Outside]) {
+    for &Outside { surface, address, len } in outside {
+        gpu.report.missing.note(Miss { client: Client::RenderTarget, address, len });
+        let page = address - address % crate::memory::PAGE;
+        if matches!(surfaces[surface].location, Location::Memory(_)) {
+            gpu.report.fault(Fault::Store { client: Client::RenderTarget, page }, gpu.at);
+        }
+    }
+}

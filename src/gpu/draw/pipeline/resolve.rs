@@ -1,0 +1,62 @@
+//! Draws of the resolve pass.
+
+use crate::budget::Work;
+use crate::draw::call::DrawCall;
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::setup;
+use crate::draw::gras::setup::PrimitiveState;
+use crate::draw::gras::state::Viewports;
+use crate::draw::rb::state::{ResolveState, resolve_bounds};
+use crate::draw::stop::{Stop, charge};
+use crate::gpu::Gpu;
+use a4emu_shader::Reach;
+
+use super::ahead::offer_tile;
+use super::late::{Resolves, settle_state, settle_vertices};
+use super::record::record_unsupported;
+use super::{Pipeline, Stopwatch, flush, guesses, unmade, vertex_state, vertices};
+
+/// A draw of the resolve pass: its rectangle says what is copied.
+pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
+    unmade::finish(gpu);
+    if gpu.pipeline.resolves == Resolves::AtOnce {
+        flush(gpu);
+    }
+    settle_state(gpu, call);
+    let area = resolved_area(gpu, call);
+    let start = Stopwatch::of(gpu);
+    let mut unsupported = Vec::new();
+    let copy = ResolveState::snapshot(&gpu.regs, &mut unsupported);
+    record_unsupported(gpu, unsupported);
+    let Some(copy) = copy else { return Ok(()) };
+    guesses::of_copy(&copy).into_iter().for_each(|guess| gpu.rests_on(guess, Reach::OUTPUT));
+    charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
+    gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
+    let Pipeline { batch, left, .. } = &mut gpu.pipeline;
+    if batch.take_copy(&copy, area, gpu.gmem.len(), &mut gpu.mem, left) {
+        offer_tile(gpu);
+        return Ok(());
+    }
+    flush(gpu);
+    let result = copy.run(area, &gpu.gmem, &mut gpu.mem);
+    gpu.pipeline.stats.ms.resolve += start.milliseconds();
+    Ok(result?)
+}
+
+/// The pixels that the rectangle of a resolve covers. Without a usable vertex stage, all that
+/// the scissors leave.
+fn resolved_area(gpu: &mut Gpu, call: &DrawCall) -> Rect {
+    let bounds = resolve_bounds(&gpu.regs);
+    let state = PrimitiveState::snapshot(&gpu.regs, call.initiator.PRIM_TYPE(), Viewports::First, gpu.model);
+    let Ok(vertex) = vertex_state(gpu, call) else { return bounds };
+    settle_vertices(gpu, &vertex);
+    let Ok(mut shaded) = vertices(gpu, &vertex, || None) else { return bounds };
+    setup::assemble(&state, &mut shaded.vertices, &shaded.list)
+        .unwrap_or_default()
+        .primitives
+        .iter()
+        .map(|p| p.shape.bounds.intersect(bounds))
+        .filter(|rect| !rect.is_empty())
+        .reduce(Rect::union)
+        .unwrap_or(Rect { x1: bounds.x0, ..bounds })
+}

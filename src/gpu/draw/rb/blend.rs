@@ -1,0 +1,232 @@
+//! Blending: 32 pixels at a time in binary32.
+//!
+//! Sources and destinations of unorm and snorm targets are limited to their range before
+//! the equation, as GL says. Guess `blend-precision`.
+
+use a4emu_decoder::regs::enums::{BlendFactor, BlendOpcode, RopCode};
+
+use a4emu_shader::ByAlpha;
+
+/// One component of 32 pixels.
+pub type Channel = [f32; 32];
+
+/// Red, green, blue, alpha of 32 pixels.
+pub type Colors = [Channel; 4];
+
+/// One half (colour or alpha) of a blend equation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Equation {
+    /// How the products are combined.
+    pub op: BlendOpcode,
+    /// Times the source.
+    pub src: BlendFactor,
+    /// Times the destination.
+    pub dst: BlendFactor,
+}
+
+/// A target's blending.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Blend {
+    /// Of red, green and blue.
+    pub rgb: Equation,
+    /// Of alpha.
+    pub alpha: Equation,
+    /// The constant colour.
+    pub constant: [f32; 4],
+}
+
+impl Equation {
+    /// The source as it is.
+    const COPY: Self = Self {
+        op: BlendOpcode::BLEND_DST_PLUS_SRC,
+        src: BlendFactor::FACTOR_ONE,
+        dst: BlendFactor::FACTOR_ZERO,
+    };
+}
+
+impl Blend {
+    /// Whether the result is the source whatever is in the target.
+    pub fn is_copy(&self) -> bool {
+        self.rgb == Equation::COPY && self.alpha == Equation::COPY
+    }
+
+    /// The blended colours, not limited. `src1` is the second colour output (dual source).
+    #[inline(always)]
+    pub fn apply(&self, src: &Colors, src1: &Colors, dst: &Colors) -> Colors {
+        let inputs = Inputs { src, src1, dst, constant: &self.constant };
+        let mut out = [[0.0; 32]; 4];
+        for c in 0..4 {
+            let equation = if c == 3 { self.alpha } else { self.rgb };
+            let s = inputs.factor(equation.src, c);
+            let d = inputs.factor(equation.dst, c);
+            combine(equation.op, &src[c], &dst[c], &s, &d, &mut out[c]);
+        }
+        out
+    }
+
+    /// What source and destination are multiplied with, if that is the same for all components, depends on the
+    /// source's alpha alone, and the products are added.
+    pub fn by_alpha(&self) -> Option<[ByAlpha; 2]> {
+        let Equation { op: BlendOpcode::BLEND_DST_PLUS_SRC, src, dst } = self.rgb else { return None };
+        let of = |factor| match factor {
+            BlendFactor::FACTOR_ZERO => Some(ByAlpha { one: 0.0, alpha: 0.0 }),
+            BlendFactor::FACTOR_ONE => Some(ByAlpha { one: 1.0, alpha: 0.0 }),
+            BlendFactor::FACTOR_SRC_ALPHA => Some(ByAlpha { one: 0.0, alpha: 1.0 }),
+            BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA => Some(ByAlpha { one: 1.0, alpha: -1.0 }),
+            _ => None,
+        };
+        (self.rgb == self.alpha).then_some([of(src)?, of(dst)?])
+    }
+
+    /// Whether a factor is of the second colour output.
+    pub fn is_dual(&self) -> bool {
+        let dual = |factor| {
+            matches!(
+                factor,
+                BlendFactor::FACTOR_SRC1_COLOR
+                    | BlendFactor::FACTOR_ONE_MINUS_SRC1_COLOR
+                    | BlendFactor::FACTOR_SRC1_ALPHA
+                    | BlendFactor::FACTOR_ONE_MINUS_SRC1_ALPHA
+            )
+        };
+        [self.rgb.src, self.rgb.dst, self.alpha.src, self.alpha.dst].into_iter().any(dual)
+    }
+}
+
+struct Inputs<'a> {
+    src: &'a Colors,
+    src1: &'a Colors,
+    dst: &'a Colors,
+    constant: &'a [f32; 4],
+}
+
+impl Inputs<'_> {
+    /// What component `c` is multiplied with.
+    #[inline(always)]
+    fn factor(&self, factor: BlendFactor, c: usize) -> Channel {
+        match factor {
+            BlendFactor::FACTOR_ZERO | BlendFactor::Other(_) => [0.0; 32],
+            BlendFactor::FACTOR_ONE => [1.0; 32],
+            BlendFactor::FACTOR_SRC_COLOR => self.src[c],
+            BlendFactor::FACTOR_ONE_MINUS_SRC_COLOR => complement(&self.src[c]),
+            BlendFactor::FACTOR_SRC_ALPHA => self.src[3],
+            BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA => complement(&self.src[3]),
+            BlendFactor::FACTOR_DST_COLOR => self.dst[c],
+            BlendFactor::FACTOR_ONE_MINUS_DST_COLOR => complement(&self.dst[c]),
+            BlendFactor::FACTOR_DST_ALPHA => self.dst[3],
+            BlendFactor::FACTOR_ONE_MINUS_DST_ALPHA => complement(&self.dst[3]),
+            BlendFactor::FACTOR_CONSTANT_COLOR => [self.constant[c]; 32],
+            BlendFactor::FACTOR_ONE_MINUS_CONSTANT_COLOR => [1.0 - self.constant[c]; 32],
+            BlendFactor::FACTOR_CONSTANT_ALPHA => [self.constant[3]; 32],
+            BlendFactor::FACTOR_ONE_MINUS_CONSTANT_ALPHA => [1.0 - self.constant[3]; 32],
+            BlendFactor::FACTOR_SRC_ALPHA_SATURATE if c == 3 => [1.0; 32],
+            BlendFactor::FACTOR_SRC_ALPHA_SATURATE => each(|i| self.src[3][i].min(1.0 - self.dst[3][i])),
+            BlendFactor::FACTOR_SRC1_COLOR => self.src1[c],
+            BlendFactor::FACTOR_ONE_MINUS_SRC1_COLOR => complement(&self.src1[c]),
+            BlendFactor::FACTOR_SRC1_ALPHA => self.src1[3],
+            BlendFactor::FACTOR_ONE_MINUS_SRC1_ALPHA => complement(&self.src1[3]),
+        }
+    }
+}
+
+#[inline(always)]
+fn complement(v: &Channel) -> Channel {
+    each(|i| 1.0 - v[i])
+}
+
+#[inline(always)]
+fn each(pixel: impl Fn(usize) -> f32) -> Channel {
+    let mut out = [0.0; 32];
+    (0..32).for_each(|i| out[i] = pixel(i));
+    out
+}
+
+#[inline(always)]
+fn combine(op: BlendOpcode, src: &Channel, dst: &Channel, s: &Channel, d: &Channel, out: &mut Channel) {
+    match op {
+        BlendOpcode::BLEND_DST_PLUS_SRC | BlendOpcode::Other(_) => {
+            (0..32).for_each(|i| out[i] = src[i] * s[i] + dst[i] * d[i]);
+        }
+        BlendOpcode::BLEND_SRC_MINUS_DST => (0..32).for_each(|i| out[i] = src[i] * s[i] - dst[i] * d[i]),
+        BlendOpcode::BLEND_DST_MINUS_SRC => (0..32).for_each(|i| out[i] = dst[i] * d[i] - src[i] * s[i]),
+        BlendOpcode::BLEND_MIN_DST_SRC => (0..32).for_each(|i| out[i] = src[i].min(dst[i])),
+        BlendOpcode::BLEND_MAX_DST_SRC => (0..32).for_each(|i| out[i] = src[i].max(dst[i])),
+    }
+}
+
+/// Limits all components to `min..=max`; NaN becomes `min`.
+#[inline(always)]
+pub fn limit(colors: &mut Colors, min: f32, max: f32) {
+    for channel in colors {
+        for v in channel {
+            *v = v.max(min).min(max);
+        }
+    }
+}
+
+/// The logic operation `code` on every bit: a truth table of source and destination.
+pub fn rop(code: RopCode, s: u128, d: u128) -> u128 {
+    let table = code.to_bits();
+    let term = |bit: u32, v: u128| if table & (1 << bit) != 0 { v } else { 0 };
+    term(0, !s & !d) | term(1, !s & d) | term(2, s & !d) | term(3, s & d)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn colors(c: [f32; 4]) -> Colors {
+        c.map(|v| [v; 32])
+    }
+
+    fn one(rgb: Equation, src: [f32; 4], dst: [f32; 4]) -> [f32; 4] {
+        let blend = Blend { rgb, alpha: Equation::COPY, constant: [0.25, 0.5, 0.75, 1.0] };
+        blend.apply(&colors(src), &colors([0.5; 4]), &colors(dst)).map(|c| c[7])
+    }
+
+    #[test]
+    fn alpha_blending() {
+        let rgb = Equation {
+            op: BlendOpcode::BLEND_DST_PLUS_SRC,
+            src: BlendFactor::FACTOR_SRC_ALPHA,
+            dst: BlendFactor::FACTOR_ONE_MINUS_SRC_ALPHA,
+        };
+        let got = one(rgb, [1.0, 0.5, 0.0, 0.25], [0.0, 0.5, 1.0, 1.0]);
+        assert_eq!(got, [0.25, 0.5, 0.75, 0.25]);
+    }
+
+    #[test]
+    fn equations_and_factors() {
+        let f =
+            |op, src, dst| one(Equation { op, src, dst }, [0.5, 0.25, 1.0, 0.5], [1.0, 0.5, 0.25, 0.25])[0];
+        use BlendFactor as F;
+        use BlendOpcode as O;
+        assert_eq!(f(O::BLEND_SRC_MINUS_DST, F::FACTOR_ONE, F::FACTOR_ONE), -0.5);
+        assert_eq!(f(O::BLEND_DST_MINUS_SRC, F::FACTOR_ONE, F::FACTOR_ONE), 0.5);
+        assert_eq!(f(O::BLEND_MIN_DST_SRC, F::FACTOR_ZERO, F::FACTOR_ZERO), 0.5);
+        assert_eq!(f(O::BLEND_MAX_DST_SRC, F::FACTOR_ZERO, F::FACTOR_ZERO), 1.0);
+        let plus = |src| f(O::BLEND_DST_PLUS_SRC, src, F::FACTOR_ZERO);
+        assert_eq!(plus(F::FACTOR_CONSTANT_COLOR), 0.125);
+        assert_eq!(plus(F::FACTOR_ONE_MINUS_CONSTANT_ALPHA), 0.0);
+        assert_eq!(plus(F::FACTOR_SRC_ALPHA_SATURATE), 0.25);
+        assert_eq!(plus(F::FACTOR_DST_ALPHA), 0.125);
+        assert_eq!(plus(F::FACTOR_SRC1_COLOR), 0.25);
+    }
+
+    #[test]
+    fn limits_take_nan_down() {
+        let mut c = colors([f32::NAN, -1.0, 2.0, 0.5]);
+        limit(&mut c, 0.0, 1.0);
+        assert_eq!(c.map(|c| c[0]), [0.0, 0.0, 1.0, 0.5]);
+    }
+
+    #[test]
+    fn logic_operations_are_truth_tables() {
+        let (s, d) = (0b1100, 0b1010);
+        assert_eq!(rop(RopCode::ROP_XOR, s, d) & 15, 0b0110);
+        assert_eq!(rop(RopCode::ROP_COPY, s, d) & 15, s);
+        assert_eq!(rop(RopCode::ROP_NOOP, s, d) & 15, d);
+        assert_eq!(rop(RopCode::ROP_AND_INVERTED, s, d) & 15, 0b0010);
+        assert_eq!(rop(RopCode::ROP_SET, s, d), u128::MAX);
+    }
+}

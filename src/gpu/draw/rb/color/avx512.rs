@@ -1,0 +1,142 @@
+//! Colours of 8x4 pixels into dwords of four bytes, 16 pixels at once in the instructions of AVX-512.
+//!
+//! What comes out is what the loops beside it make, bit for bit. Those leave to the compiler what it does through
+//! memory: the order of pixels, quad by quad in a warp and row by row on a surface, which is one permutation here.
+//!
+//! No closure goes to `map` and its like, which are compiled for any processor: what is made for more than that does not
+//! always become part of them, and a call costs more than what is called.
+use std::arch::x86_64::*;
+
+use super::{Four, NEAREST};
+use crate::draw::rb::pixels::avx512::{chosen, load_half, load_quads, mask_of_half, store_half, store_some};
+use crate::draw::rb::surface::{DwordQuads, Dwords};
+use a4emu_shader::ByAlpha;
+use a4emu_shader::format::avx512::unorm8;
+
+/// Encodes colours, quad by quad, and stores those in `mask`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+#[inline]
+pub(super) fn store(order: [usize; 4], colors: &Four<'_>, rows: &mut Dwords<'_, 8>, mask: u32) {
+    for half in 0..2 {
+        store_some(rows, half, mask, encoded(order, colors, half));
+    }
+}
+
+/// The same of quads that may be anywhere.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+#[inline]
+pub(super) fn store_quads(order: [usize; 4], colors: &Four<'_>, quads: &mut DwordQuads<'_>, mask: u32) {
+    let new = [encoded(order, colors, 0), encoded(order, colors, 1)];
+    quads.store(mask, &bytemuck::cast(new));
+}
+
+/// Blends colours, quad by quad, with what is there in the pixels of `mask`: times what `by` says of their alpha, and
+/// added.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+#[inline]
+pub(super) fn blend(
+    order: [usize; 4],
+    colors: &Four<'_>,
+    by: [ByAlpha; 2],
+    rows: &mut Dwords<'_, 8>,
+    mask: u32,
+) {
+    for half in 0..2 {
+        let old = load_half(rows, half);
+        let new = blended(order, colors, by, old, half);
+        store_half(rows, half, chosen(mask_of_half(mask, half), new, old));
+    }
+}
+
+/// The same of quads that may be anywhere.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+#[inline]
+pub(super) fn blend_quads(
+    order: [usize; 4],
+    colors: &Four<'_>,
+    by: [ByAlpha; 2],
+    quads: &mut DwordQuads<'_>,
+    mask: u32,
+) {
+    // All are loaded before the first is stored: no two have the same pixel.
+    let (upper, lower) = (load_quads(quads, 0), load_quads(quads, 1));
+    let new = [blended(order, colors, by, upper, 0), blended(order, colors, by, lower, 1)];
+    quads.store(mask, &bytemuck::cast(new));
+}
+
+/// What 16 colours become.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+#[inline]
+fn encoded(order: [usize; 4], colors: &Four<'_>, half: usize) -> __m512i {
+    let [a, b, c, d] = order;
+    joined([
+        nearest(limited(of_half(colors[a], half))),
+        nearest(limited(of_half(colors[b], half))),
+        nearest(limited(of_half(colors[c], half))),
+        nearest(limited(of_half(colors[d], half))),
+    ])
+}
+
+/// What pixels that are `old` become, times what `by_src` and `by_dst` say of the colours' alpha, and added.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+#[inline]
+fn blended(
+    order: [usize; 4],
+    colors: &Four<'_>,
+    [by_src, by_dst]: [ByAlpha; 2],
+    old: __m512i,
+    half: usize,
+) -> __m512i {
+    let alpha = limited(of_half(colors[3], half));
+    let (of_src, of_dst) = (factor(by_src, alpha), factor(by_dst, alpha));
+    let mut bytes = [_mm512_setzero_si512(); 4];
+    for byte in 0..4 {
+        let src = _mm512_mul_ps(limited(of_half(colors[order[byte]], half)), of_src);
+        let dst = _mm512_mul_ps(unorm8(old, byte as u32), of_dst);
+        bytes[byte] = nearest(_mm512_min_ps(_mm512_add_ps(src, dst), _mm512_set1_ps(1.0)));
+    }
+    joined(bytes)
+}
+
+/// What `by` says of these.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn factor(by: ByAlpha, alpha: __m512) -> __m512 {
+    _mm512_add_ps(_mm512_set1_ps(by.one), _mm512_mul_ps(_mm512_set1_ps(by.alpha), alpha))
+}
+
+/// The first or the second 16 of 32 numbers.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn of_half(channel: &[u32; 32], half: usize) -> __m512 {
+    bytemuck::cast(channel.as_chunks::<16>().0[half])
+}
+
+/// From 0 to 1; NaN becomes zero.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn limited(v: __m512) -> __m512 {
+    // Where one is NaN, or both are zero, the second counts.
+    _mm512_min_ps(_mm512_max_ps(v, _mm512_setzero_ps()), _mm512_set1_ps(1.0))
+}
+
+/// The bytes nearest to numbers from 0 to 1, below other bits.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn nearest(v: __m512) -> __m512i {
+    _mm512_castps_si512(_mm512_add_ps(_mm512_mul_ps(v, _mm512_set1_ps(255.0)), _mm512_set1_ps(NEAREST)))
+}
+
+/// Dwords of four [`nearest`] bytes, the first the lowest.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn joined([a, b, c, d]: [__m512i; 4]) -> __m512i {
+    /// (A and B) or C.
+    const AND_OR: i32 = 0xea;
+    /// A or B or C.
+    const OR: i32 = 0xfe;
+    // What is above a byte are the bits of 2^23, of which none is left 8 bits further up but those of the exponent.
+    let [b, c, d] = [_mm512_slli_epi32::<8>(b), _mm512_slli_epi32::<16>(c), _mm512_slli_epi32::<24>(d)];
+    let lower = _mm512_ternarylogic_epi32::<AND_OR>(a, _mm512_set1_epi32(255), b);
+    _mm512_ternarylogic_epi32::<OR>(lower, c, d)
+}

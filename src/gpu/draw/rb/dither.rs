@@ -1,0 +1,80 @@
+//! Ordered dithering: pixels in turn round up and down.
+
+use crate::draw::gras::quad::Quads;
+use crate::draw::rb::depth::Words;
+use a4emu_shader::format::{Format, Layout, Transfer, Type};
+
+/// In 4x4 pixels, the order in which they round up as a colour rises (guess `dither-matrix`).
+const ORDER: [[u8; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
+
+/// Dithering of a format.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dither {
+    /// How far the numbers of each component lie apart.
+    steps: [f32; 4],
+}
+
+impl Dither {
+    /// Of a normalised format without a curve; others are stored as they are (guess `dither-matrix`).
+    pub fn new(format: Format, transfer: Transfer) -> Option<Self> {
+        let Layout::Fields { widths, .. } = format.layout else { return None };
+        let step = |width: u32| if width == 0 { 0.0 } else { 1.0 / ((1u64 << width) - 1) as f32 };
+        (format.ty == Type::Unorm && transfer == Transfer::Linear).then(|| Self { steps: widths.map(step) })
+    }
+
+    /// A colour at pixel (x, y), of which rounding to nearest then gives the dithered one.
+    pub fn moved(&self, [x, y]: [i32; 2], color: [f32; 4]) -> [f32; 4] {
+        let order = f32::from(ORDER[(y & 3) as usize][(x & 3) as usize]);
+        let part = (order + 0.5) / 16.0 - 0.5;
+        std::array::from_fn(|c| color[c] - part * self.steps[c])
+    }
+
+    /// The same of the lanes of `mask`.
+    pub fn move_lanes(&self, pixels: &Quads<'_>, mask: u32, colors: &mut [Words; 4]) {
+        pixels.each_pixel(mask, |lane, x, y| {
+            let color = std::array::from_fn(|c| f32::from_bits(colors[c][lane]));
+            for (words, value) in colors.iter_mut().zip(self.moved([x, y], color)) {
+                words[lane] = value.to_bits();
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use a4emu_decoder::regs::enums::ColorFmt;
+
+    use super::*;
+
+    fn of(format: ColorFmt, transfer: Transfer) -> Option<Dither> {
+        Dither::new(Format::color(format)?, transfer)
+    }
+
+    #[test]
+    fn as_many_of_sixteen_pixels_round_up_as_the_colour_says() {
+        let dither = of(ColorFmt::RB4_R5G6B5_UNORM, Transfer::Linear).expect("normalised");
+        for sixteenths in 0..16 {
+            let [red, green] = [31.0, 63.0].map(|max| (5.0 + sixteenths as f32 / 16.0) / max);
+            let all = (0..4).flat_map(|y| (0..4).map(move |x| [x, y]));
+            let up = all.filter(|at| {
+                let [r, g, ..] = dither.moved(*at, [red, green, 0.0, 0.0]);
+                let rounded = [(r * 31.0).round(), (g * 63.0).round()];
+                assert_eq!(rounded[0], rounded[1]);
+                rounded[0] == 6.0
+            });
+            assert_eq!(up.count(), sixteenths);
+        }
+        assert_eq!(dither.moved([0, 0], [0.5; 4])[3], 0.5, "there is no alpha");
+    }
+
+    #[test]
+    fn whole_numbers_stay_and_other_formats_are_not_dithered() {
+        let dither = of(ColorFmt::RB4_R8G8B8A8_UNORM, Transfer::Linear).expect("normalised");
+        for (x, y) in (0..4).flat_map(|x| (0..4).map(move |y| (x, y))) {
+            let moved = dither.moved([x, y], [0.0, 7.0 / 255.0, 1.0, 0.0]);
+            assert_eq!(moved.map(|v| (v * 255.0).round().clamp(0.0, 255.0)), [0.0, 7.0, 255.0, 0.0]);
+        }
+        assert_eq!(of(ColorFmt::RB4_R8G8B8A8_UNORM, Transfer::Srgb), None);
+        assert_eq!(of(ColorFmt::RB4_R16G16B16A16_FLOAT, Transfer::Linear), None);
+    }
+}

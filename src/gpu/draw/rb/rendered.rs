@@ -1,0 +1,81 @@
+//! Which surfaces in memory were rendered.
+
+use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
+
+use super::state::Targets;
+use super::surface::{Location, Surface};
+use a4emu_shader::format::arrangement::Arrangement;
+
+/// What a surface holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Colour in its own format.
+    Color,
+    /// Depth (and stencil) that was copied under a colour format.
+    Depth(DepthFormat),
+}
+
+/// A surface in memory that was written by a resolve or a draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Submit of the last write.
+    pub submit: u32,
+    /// Draw of the last write.
+    pub draw: u32,
+    /// Of the first pixel.
+    pub address: u32,
+    /// Pixels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Bytes from row to row.
+    pub pitch: u32,
+    /// Format of a pixel.
+    pub format: ColorFmt,
+    /// Order of its components.
+    pub swap: ColorSwap,
+    /// How its pixels lie.
+    pub arrangement: Arrangement,
+    /// What it holds.
+    pub content: Content,
+}
+
+impl Targets {
+    /// The colour targets in memory, which draw `draw` of submit `submit` has written on `surfaces`.
+    pub fn written(&self, surfaces: &[Surface], submit: u32, draw: u32) -> Vec<Written> {
+        let [width, height] = self.size;
+        let targets = self.color.iter().zip(&self.color_format);
+        let written = targets.filter_map(|(target, &(format, swap))| {
+            let surface = &surfaces[target.surface];
+            let Location::Memory(address) = surface.location else { return None };
+            let (pitch, content) = (surface.pitch, Content::Color);
+            let arrangement = Arrangement { samples: self.samples.count() as u32, tiling: surface.tiling };
+            Some(Written { submit, draw, address, width, height, pitch, format, swap, arrangement, content })
+        });
+        written.collect()
+    }
+}
+
+/// Surfaces in the order of their last write.
+#[derive(Clone, Debug, Default)]
+pub struct Surfaces {
+    list: Vec<Written>,
+}
+
+impl Surfaces {
+    /// Notes a write: the surface moves to the end.
+    pub fn note(&mut self, written: Written) {
+        self.list.retain(|surface| surface.address != written.address);
+        self.list.push(written);
+    }
+
+    /// All surfaces, last written last.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Written> {
+        self.list.iter()
+    }
+
+    /// The colour surface that was written last.
+    pub fn last_color(&self) -> Option<&Written> {
+        self.list.iter().rev().find(|surface| surface.content == Content::Color)
+    }
+}

@@ -1,0 +1,193 @@
+//! Tile memory to memory: a sibling of a draw, made by the copy hardware of the RB.
+
+use rayon::prelude::*;
+
+use super::dither::Dither;
+use super::rendered::{Content, Written};
+use super::state::ResolveState;
+use super::surface::{Location, Surface};
+use super::tiled;
+use crate::ambient::hold;
+use crate::draw::gras::raster::Rect;
+use crate::fault::{Client, Fault};
+use crate::memory::Memory;
+use a4emu_shader::format::arrangement::{Tiling, resolved};
+use a4emu_shader::format::{Codec, Format, Transfer};
+
+/// Rows that one job copies.
+const ROWS: usize = 32;
+
+/// What becomes of the samples of a pixel (guess `resolve-average`).
+enum Merge {
+    /// Their average.
+    Average(Codec, Option<Dither>),
+    /// The first.
+    First,
+}
+
+/// Makes pixels of samples.
+pub struct Copier {
+    merge: Merge,
+    samples: usize,
+    cpp: usize,
+}
+
+impl Copier {
+    /// Samples of a row of pixels, the first of which is at (x, y), to pixels.
+    pub fn row(&self, [x, y]: [i32; 2], from: &[u8], to: &mut [u8]) {
+        if self.samples == 1 {
+            return to.copy_from_slice(from);
+        }
+        let pixels = from.chunks_exact(self.cpp * self.samples).zip(to.chunks_exact_mut(self.cpp));
+        pixels.zip(x..).for_each(|((samples, pixel), x)| self.merge.pixel([x, y], samples, pixel));
+    }
+}
+
+impl Merge {
+    fn pixel(&self, at: [i32; 2], samples: &[u8], pixel: &mut [u8]) {
+        match self {
+            Self::Average(codec, dither) => {
+                let color = resolved(codec, samples).map(f32::from_bits);
+                let color = dither.map_or(color, |dither| dither.moved(at, color));
+                codec.store(codec.encode(color.map(f32::to_bits)), pixel);
+            }
+            Self::First => pixel.copy_from_slice(&samples[..pixel.len()]),
+        }
+    }
+}
+
+/// That nobody has memory at `address`.
+fn lost(address: u32) -> Fault {
+    Fault::Store { client: Client::Resolve, page: address - address % crate::memory::PAGE }
+}
+
+impl ResolveState {
+    /// Bytes of a row.
+    fn row_bytes(&self, area: Rect) -> usize {
+        (area.x1 - area.x0).max(0) as usize * self.cpp as usize
+    }
+
+    /// Blocks of 16 bytes that it takes as long as to copy `area`: samples and tiles go pixel by pixel.
+    pub fn blocks(&self, area: Rect) -> u64 {
+        let bytes = area.area() * u64::from(self.cpp) / 16;
+        let plain = self.samples == 1 && self.arrangement.tiling == Tiling::Linear;
+        if plain { bytes } else { area.area() * u64::from(self.samples) }
+    }
+
+    /// Whether the pixels of `area` lie in the `gmem_bytes` of tile memory, each row behind the one before. Of others a
+    /// row goes on in the next, and rows can be missing.
+    pub fn has_rows(&self, area: Rect, gmem_bytes: usize) -> bool {
+        let [left, top] = self.origin;
+        let bytes = |pixels: i32| pixels as u64 * u64::from(self.cpp) * u64::from(self.samples);
+        if area.is_empty() || area.x0 < left || area.y0 < top {
+            return false;
+        }
+        let row = bytes(area.x1 - left);
+        let last = u64::from(self.gmem_base) + (area.y1 - 1 - top) as u64 * u64::from(self.gmem_pitch);
+        row <= self.gmem_pitch.into() && last + row <= gmem_bytes as u64
+    }
+
+    /// Copies the pixels of `area`: of rows that are missing, none.
+    ///
+    /// # Errors
+    /// A fault when the destination is in no memory.
+    pub fn run(&self, area: Rect, gmem: &[u8], mem: &mut Memory) -> Result<(), Fault> {
+        if area.is_empty() {
+            return Ok(());
+        }
+        match self.arrangement.tiling {
+            Tiling::Linear => self.run_rows(area, gmem, mem),
+            Tiling::Squares(_) => self.run_tiled(area, gmem, mem),
+        }
+    }
+
+    fn run_rows(&self, area: Rect, gmem: &[u8], mem: &mut Memory) -> Result<(), Fault> {
+        let len = self.row_bytes(area);
+        let offset = |y: i32| u64::from(self.pitch) * y as u64 + u64::from(self.cpp) * area.x0 as u64;
+        let first = offset(area.y0);
+        let all = (offset(area.y1 - 1) - first) as usize + len;
+        let address = self.base.wrapping_add(first as u32);
+        let Some(to) = mem.slice_mut(address, all) else { return Err(lost(address)) };
+        let pitch = (self.pitch as usize).max(1);
+        let rows = to.par_chunks_mut(pitch * ROWS).enumerate();
+        let copier = self.copier();
+        // Each job goes as far as it can, whatever becomes of the others: so the bytes are the same for all of them.
+        let copied = rows.map(|(index, rows)| {
+            let _control = hold();
+            let first = area.y0 + (index * ROWS) as i32;
+            for y in first..area.y1.min(first + ROWS as i32) {
+                let at = (y - first) as usize * pitch;
+                copier.row([area.x0, y], self.source(area, y, gmem)?, rows.get_mut(at..at + len)?);
+            }
+            Some(())
+        });
+        copied.reduce(|| Some(()), Option::and).ok_or(lost(address))
+    }
+
+    /// The same to tiles.
+    fn run_tiled(&self, area: Rect, gmem: &[u8], mem: &mut Memory) -> Result<(), Fault> {
+        let to = self.to();
+        let (mut rows, whole) = tiled::rows(&to, self.base, area, mem);
+        let copier = self.copier();
+        for (number, y) in (area.y0..area.y1).enumerate() {
+            let at = number * self.pitch as usize + area.x0 as usize * self.cpp as usize;
+            let row = rows.get_mut(at..at + self.row_bytes(area)).filter(|_| whole);
+            let (Some(from), Some(row)) = (self.source(area, y, gmem), row) else {
+                return Err(lost(self.base));
+            };
+            copier.row([area.x0, y], from, row);
+        }
+        tiled::store(&to, self.base, area, &rows, mem);
+        Ok(())
+    }
+
+    /// What makes its pixels.
+    pub fn copier(&self) -> Copier {
+        let format = Format::color(self.format).filter(|_| self.content == Content::Color);
+        let merge = match format.and_then(|format| format.codec(self.swap, Transfer::Linear)) {
+            Some(codec) if !codec.is_integer() => Merge::Average(codec, self.dither),
+            _ => Merge::First,
+        };
+        Copier { merge, samples: self.samples as usize, cpp: self.cpp as usize }
+    }
+
+    /// The bytes of tile memory that are copied at screen row `y`.
+    fn source<'g>(&self, area: Rect, y: i32, gmem: &'g [u8]) -> Option<&'g [u8]> {
+        let x = usize::try_from(area.x0 - self.origin[0]).ok()?;
+        let y = usize::try_from(y - self.origin[1]).ok()?;
+        let samples = self.samples as usize;
+        let from = self.gmem_base as usize + y * self.gmem_pitch as usize + x * self.cpp as usize * samples;
+        gmem.get(from..from + self.row_bytes(area) * samples)
+    }
+
+    /// The surface that it copies from.
+    pub fn from(&self) -> Surface {
+        let location = Location::Gmem(self.gmem_base);
+        let (cpp, tiling) = (self.cpp * self.samples, Tiling::Linear);
+        Surface { location, pitch: self.gmem_pitch, cpp, origin: self.origin, layer: 0, tiling }
+    }
+
+    /// The surface that it copies to.
+    pub fn to(&self) -> Surface {
+        let location = Location::Memory(self.base);
+        let tiling = self.arrangement.tiling;
+        Surface { location, pitch: self.pitch, cpp: self.cpp, origin: [0, 0], layer: 0, tiling }
+    }
+
+    /// What draw `draw` of submit `submit` has written then.
+    pub fn written(&self, submit: u32, draw: u32) -> Written {
+        let [width, height] = self.size;
+        Written {
+            submit,
+            draw,
+            address: self.base,
+            width,
+            height,
+            pitch: self.pitch,
+            format: self.format,
+            swap: self.swap,
+            arrangement: self.arrangement,
+            content: self.content,
+        }
+    }
+}

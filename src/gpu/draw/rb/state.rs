@@ -1,0 +1,515 @@
+//! The registers of the render backend: targets, depth, stencil, alpha test, blending, copies.
+
+use a4emu_decoder::regs::enums::*;
+use a4emu_decoder::regs::gras::*;
+use a4emu_decoder::regs::groups::used;
+use a4emu_decoder::regs::rb::*;
+use a4emu_decoder::regs::sp::*;
+
+use crate::regfile::RegFile;
+use a4emu_shader::format::arrangement::{Arrangement, Tiling};
+use a4emu_shader::format::{Format, Layout, Transfer, Type};
+use a4emu_shader::{Finish, Number};
+
+use super::alpha_test::AlphaTest;
+use super::coverage::{AlphaCoverage, SampleControl};
+use super::rendered::Content;
+use crate::draw::gras::raster::Rect;
+use crate::draw::gras::samples::Samples;
+use crate::draw::gras::state::{sample_counts, scissor};
+use crate::draw::rb::blend::{Blend, Equation};
+use crate::draw::rb::color::{ColorOutput, ColorTarget, Precision};
+use crate::draw::rb::depth::{DepthStencil, DepthWrite, StencilFace};
+use crate::draw::rb::depth_target::{DepthLayout, DepthTarget};
+use crate::draw::rb::dither::Dither;
+use crate::draw::rb::surface::{Location, Surface};
+
+/// Where fragments go.
+pub struct Targets {
+    /// All surfaces; targets name them by index.
+    pub surfaces: Vec<Surface>,
+    /// The colour targets that are written.
+    pub color: Vec<ColorTarget>,
+    /// Index of each colour target in RB_MRT.
+    pub color_index: Vec<u32>,
+    /// Format of each colour target, for pictures.
+    pub color_format: Vec<(ColorFmt, ColorSwap)>,
+    /// Depth and stencil, when a test is on.
+    pub depth: Option<DepthTarget>,
+    /// Register of the shader's depth.
+    pub depth_output: Option<u32>,
+    /// Alpha test, when it is on.
+    pub alpha_test: Option<AlphaTest>,
+    /// Register of output 0, for the alpha test, and of output 1, for dual source.
+    pub outputs: [ColorOutput; 2],
+    /// The pixels that may be written.
+    pub scissor: Rect,
+    /// Pixels of the frame.
+    pub size: [u32; 2],
+    /// Tests may not come before the shader.
+    pub order: TestOrder,
+    /// The samples that surfaces hold of a pixel.
+    pub samples: Samples,
+    /// Which of them are written.
+    pub sample_control: SampleControl,
+    /// Whether a target is dithered, or not, for its alpha being off.
+    pub alpha_off: Option<AlphaOff>,
+}
+
+/// Marker: dithering depends on alpha.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlphaOff;
+
+/// When depth and stencil are tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TestOrder {
+    /// Before the shader, if the shader does not mind.
+    Early,
+    /// After the shader.
+    Late,
+}
+
+impl Targets {
+    /// What a pixel that a primitive may cover costs, in those that have one plain colour of a dword.
+    pub fn pixel_price(&self) -> u64 {
+        let colors: u64 = self.color.iter().map(ColorTarget::dwords).sum();
+        let depth = u64::from(self.depth.is_some());
+        (colors + depth).max(1) * self.samples.count() as u64
+    }
+
+    /// How compiled code makes pixels of the colour, if there is one alone, and their surface. What comes between shader and
+    /// pixels may leave some of them out, by the colour's alpha or by a depth that is not the shader's.
+    pub fn finish(&self) -> Option<(Finish, usize)> {
+        let Self { alpha_test, color, outputs, depth_output, .. } = self;
+        let [target] = &color[..] else { return None };
+        let is_known = alpha_test.is_none() || outputs[0] == target.output;
+        if !is_known || depth_output.is_some() {
+            return None;
+        }
+        Some((Finish { keeps_alpha: alpha_test.is_some(), ..target.finish()? }, target.surface))
+    }
+
+    /// Reads what is written where.
+    pub fn snapshot(regs: &RegFile, unsupported: &mut Vec<String>) -> Self {
+        let mut targets = Self {
+            surfaces: Vec::new(),
+            color: Vec::new(),
+            color_index: Vec::new(),
+            color_format: Vec::new(),
+            depth: None,
+            depth_output: depth_output(regs),
+            alpha_test: alpha_test(regs),
+            outputs: [output(regs, 0), output(regs, 1)],
+            scissor: scissor(regs),
+            size: frame_size(regs),
+            order: test_order(regs),
+            samples: Samples::of(sample_counts(regs)),
+            sample_control: sample_control(regs),
+            alpha_off: None,
+        };
+        note_multisampling(regs, unsupported);
+        targets.add_colors(regs, unsupported);
+        targets.add_depth(regs);
+        for surface in &targets.surfaces {
+            let [x0, y0] = surface.origin;
+            targets.scissor = targets.scissor.intersect(Rect { x0, y0, ..Rect::ALL });
+        }
+        targets
+    }
+
+    fn add_colors(&mut self, regs: &RegFile, unsupported: &mut Vec<String>) {
+        let components = regs.get::<RB_RENDER_COMPONENTS>();
+        let outputs = regs.get::<SP_FS_OUTPUT_REG>().MRT().min(8);
+        for i in 0..outputs {
+            let control = regs.at::<RB_MRT_CONTROL>(i);
+            if components.target(i) & control.COMPONENT_ENABLE() != 0 {
+                self.add_color(regs, unsupported, i, components.target(i) & control.COMPONENT_ENABLE());
+            }
+        }
+    }
+
+    fn add_color(&mut self, regs: &RegFile, unsupported: &mut Vec<String>, i: u32, components: u32) {
+        let info = regs.at::<RB_MRT_BUF_INFO>(i);
+        let transfer = if info.COLOR_SRGB() { Transfer::Srgb } else { Transfer::Linear };
+        let format = Format::color(info.COLOR_FORMAT());
+        let Some((format, codec)) = format.and_then(|f| Some((f, f.codec(info.COLOR_SWAP(), transfer)?)))
+        else {
+            let what =
+                format!("RB_MRT[{i}].BUF_INFO = {:#010x}: colour format {:?}", info.0, info.COLOR_FORMAT());
+            unsupported.push(what);
+            return;
+        };
+        if info.DITHER_MODE() == DitherMode::DITHER_IF_ALPHA_OFF {
+            self.alpha_off = Some(AlphaOff);
+        }
+        let control = regs.at::<RB_MRT_CONTROL>(i);
+        let mut target = ColorTarget {
+            surface: self.surfaces.len(),
+            output: output(regs, i),
+            codec,
+            blend: (control.BLEND() && !codec.is_integer()).then(|| blend(regs, i)).filter(|b| !b.is_copy()),
+            rop: Some(control.ROP_CODE()).filter(|code| control.ROP_ENABLE() && *code != RopCode::ROP_COPY),
+            writable: codec.bits(components),
+            unorm8: unorm8(format, info.COLOR_SWAP(), transfer),
+            dither: Dither::new(format, transfer).filter(|_| dithers(info.DITHER_MODE(), control.BLEND())),
+        };
+        target.limit_constant();
+        self.color.push(target);
+        self.color_index.push(i);
+        self.color_format.push((info.COLOR_FORMAT(), info.COLOR_SWAP()));
+        let base = regs.at::<RB_MRT_BASE>(i).VALUE();
+        let tiling = color_tiling(regs, i).unwrap_or_else(|| {
+            let what =
+                format!("RB_MRT[{i}].BUF_INFO = {:#010x}: tile mode {:?}", info.0, info.COLOR_TILE_MODE());
+            unsupported.push(what);
+            Tiling::Linear
+        });
+        let surface = surface(regs, base, color_pitch(regs, i), codec.bytes());
+        self.surfaces.push(Surface { tiling, ..surface });
+    }
+
+    fn add_depth(&mut self, regs: &RegFile) {
+        let format = regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT();
+        let mut state = DepthStencil {
+            format,
+            depth: depth_test(regs),
+            limits: limits(regs, format),
+            stencil: stencil(regs),
+        };
+        if format == DepthFormat::DEPTH4_NONE {
+            state.depth = None;
+        }
+        let separate = regs.get::<RB_STENCIL_INFO>().SEPARATE_STENCIL();
+        if format != DepthFormat::DEPTH4_24_8 && !separate {
+            state.stencil = None;
+        }
+        if state.depth.is_none() && state.stencil.is_none() {
+            return;
+        }
+        let mut add = |base, pitch, cpp| {
+            self.surfaces.push(surface(regs, base, pitch, cpp));
+            self.surfaces.len() - 1
+        };
+        let base = regs.get::<RB_DEPTH_INFO>().DEPTH_BASE();
+        let pitch = regs.get::<RB_DEPTH_PITCH>().VALUE();
+        let layout = if format == DepthFormat::DEPTH4_24_8 {
+            DepthLayout::Packed(add(base, pitch, 4))
+        } else {
+            let cpp = if format == DepthFormat::DEPTH4_16 { 2 } else { 4 };
+            let depth = state.depth.map(|_| add(base, pitch, cpp));
+            let (base, pitch) =
+                (regs.get::<RB_STENCIL_INFO>().STENCIL_BASE(), regs.get::<RB_STENCIL_PITCH>().VALUE());
+            DepthLayout::Separate { depth, stencil: state.stencil.map(|_| add(base, pitch, 1)) }
+        };
+        self.depth = Some(DepthTarget { state, layout });
+    }
+}
+
+/// A copy of tile memory to memory, as the resolve pass makes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ResolveState {
+    /// Screen position of the first pixel in tile memory.
+    pub origin: [i32; 2],
+    /// Where that is.
+    pub gmem_base: u32,
+    /// Bytes from row to row there.
+    pub gmem_pitch: u32,
+    /// Where the first pixel of the screen goes.
+    pub base: u32,
+    /// Bytes from row to row there.
+    pub pitch: u32,
+    /// Bytes of a pixel there.
+    pub cpp: u32,
+    /// Samples of a pixel in tile memory that become one in memory.
+    pub samples: u32,
+    /// Format of a pixel.
+    pub format: ColorFmt,
+    /// Order of its components.
+    pub swap: ColorSwap,
+    /// How pixels lie in memory.
+    pub arrangement: Arrangement,
+    /// How averages of samples are dithered.
+    pub dither: Option<Dither>,
+    /// What is copied.
+    pub content: Content,
+    /// Pixels of the whole surface.
+    pub size: [u32; 2],
+}
+
+impl ResolveState {
+    /// The copy that the registers ask for; `None` when it is not supported.
+    pub fn snapshot(regs: &RegFile, unsupported: &mut Vec<String>) -> Option<Self> {
+        let control = regs.get::<RB_COPY_CONTROL>();
+        let info = regs.get::<RB_COPY_DEST_INFO>();
+        let tiling = Tiling::of(info.TILE()).filter(|_| control.MODE() != CopyControlMode::RB_COPY_CLEAR);
+        let (Some(tiling), true) = (tiling, control.MSAA_RESOLVE() != MsaaSamples::MSAA_EIGHT) else {
+            let words =
+                format!("RB_COPY_CONTROL = {:#010x}, RB_COPY_DEST_INFO = {:#010x}", control.0, info.0);
+            unsupported.push(format!("{words}: copy"));
+            return None;
+        };
+        let Some(format) = Format::color(info.FORMAT()) else {
+            unsupported.push(format!("RB_COPY_DEST_INFO = {:#010x}: format {:?}", info.0, info.FORMAT()));
+            return None;
+        };
+        let [samples, kept] = copied_samples(regs, control);
+        let cpp = format.block().bytes * kept;
+        let content = match is_depth(regs, control) {
+            true => Content::Depth(regs.get::<RB_DEPTH_INFO>().DEPTH_FORMAT()),
+            false => Content::Color,
+        };
+        Some(Self {
+            origin: bin_origin(regs),
+            gmem_base: control.GMEM_BASE(),
+            gmem_pitch: regs.get::<RB_MODE_CONTROL>().WIDTH() * cpp * samples,
+            base: regs.get::<RB_COPY_DEST_BASE>().BASE(),
+            pitch: regs.get::<RB_COPY_DEST_PITCH>().PITCH(),
+            cpp,
+            samples,
+            format: info.FORMAT(),
+            swap: info.SWAP(),
+            arrangement: Arrangement { samples: kept, tiling },
+            dither: Dither::new(format, Transfer::Linear).filter(|_| dithers(info.DITHER_MODE(), false)),
+            content,
+            size: frame_size(regs),
+        })
+    }
+}
+
+/// How many samples of a pixel become one, and how many there are after that: a copy that resolves none of a target
+/// with several copies all (guess `copy-samples`).
+pub fn copied_samples(regs: &RegFile, control: RB_COPY_CONTROL) -> [u32; 2] {
+    match control.MSAA_RESOLVE() {
+        MsaaSamples::MSAA_TWO => [2, 1],
+        MsaaSamples::MSAA_FOUR => [4, 1],
+        _ => [1, Samples::of(sample_counts(regs)).count() as u32],
+    }
+}
+
+/// Pixels of the frame.
+fn frame_size(regs: &RegFile) -> [u32; 2] {
+    let size = regs.get::<RB_FRAME_BUFFER_DIMENSION>();
+    [size.WIDTH(), size.HEIGHT()]
+}
+
+/// Whether nothing is drawn: what the stages before the rasteriser store is all that is left.
+pub fn discards(regs: &RegFile) -> bool {
+    regs.get::<RB_RENDER_CONTROL>().DISABLE_COLOR_PIPE()
+}
+
+/// What the resolve pass copies at most: all that the scissors leave of the tile.
+pub fn resolve_bounds(regs: &RegFile) -> Rect {
+    let [x0, y0] = bin_origin(regs);
+    scissor(regs).intersect(Rect { x0, y0, ..Rect::ALL })
+}
+
+/// Whether the copy is of the depth buffer. The open driver copies it like a colour, so
+/// its place in tile memory decides, unless a colour target is there.
+fn is_depth(regs: &RegFile, control: RB_COPY_CONTROL) -> bool {
+    let base = control.GMEM_BASE();
+    let depth = regs.get::<RB_DEPTH_INFO>();
+    let color = (0..8).any(|i| {
+        let format = Format::color(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_FORMAT());
+        format.is_some() && regs.at::<RB_MRT_BASE>(i).VALUE() == base
+    });
+    let copied = depth.DEPTH_FORMAT() != DepthFormat::DEPTH4_NONE && depth.DEPTH_BASE() == base && !color;
+    copied || control.MODE() == CopyControlMode::RB_COPY_DEPTH_STENCIL
+}
+
+/// Whether colours are dithered; "alpha off" is taken for blending that is (guess `dither-alpha`).
+fn dithers(mode: DitherMode, blends: bool) -> bool {
+    match mode {
+        DitherMode::DITHER_ALWAYS => true,
+        DitherMode::DITHER_IF_ALPHA_OFF => !blends,
+        DitherMode::DITHER_DISABLE | DitherMode::Other(_) => false,
+    }
+}
+
+/// A420 has up to four samples, and its blocks are told the same number (docs/hardware/hazards.md, P24).
+fn note_multisampling(regs: &RegFile, unsupported: &mut Vec<String>) {
+    let [held, looked] = sample_counts(regs);
+    if held > 2 || (looked != 0 && looked != held) {
+        let (scan, target) = (regs.get::<GRAS_SC_CONTROL>().0, regs.get::<RB_MSAA_CONTROL>().0);
+        let count = Samples::of([held, looked]).count();
+        let words = format!("GRAS_SC_CONTROL = {scan:#010x}, RB_MSAA_CONTROL = {target:#010x}");
+        unsupported.push(format!("{words}: multisampling (drawn with samples: {count})"));
+    }
+}
+
+/// What leaves samples out, if there are several.
+fn sample_control(regs: &RegFile) -> SampleControl {
+    if Samples::of(sample_counts(regs)).count() == 1 {
+        return SampleControl::default();
+    }
+    let output = regs.get::<RB_FS_OUTPUT>();
+    SampleControl {
+        mask: output.SAMPLE_MASK(),
+        alpha: output.ALPHA_TO_COVERAGE().then_some(AlphaCoverage),
+        output: mask_output(regs),
+    }
+}
+
+/// The register of the samples that the shader leaves: r0.x is what drivers write who do not mean it
+/// (docs/hardware/registers.md, section 10.2; guess `mask-output`).
+fn mask_output(regs: &RegFile) -> Option<u32> {
+    used(regs.get::<SP_FS_OUTPUT_REG>().SAMPLEMASK_REGID()).filter(|id| *id != 0)
+}
+
+/// A target's surface: in memory when bypassing tile memory. The bin offset counts only
+/// while ENABLE_GMEM is set (docs/hardware/registers.md, section 6.1).
+///
+/// Layers follow each other after as many rows as RB_FRAME_BUFFER_DIMENSION has (guess `layer-stride`:
+/// RB_MRT_CONTROL3.STRIDE, which the open driver leaves 0 for targets in memory, may say it).
+fn surface(regs: &RegFile, base: u32, pitch: u32, cpp: u32) -> Surface {
+    let location = if is_bypass(regs) { Location::Memory(base) } else { Location::Gmem(base) };
+    let layer = pitch.saturating_mul(regs.get::<RB_FRAME_BUFFER_DIMENSION>().HEIGHT());
+    let cpp = cpp * Samples::of(sample_counts(regs)).count() as u32;
+    Surface { location, pitch, cpp, origin: bin_origin(regs), layer, tiling: Tiling::Linear }
+}
+
+/// Order of the pixels of colour target `i`; that of tile memory cannot be seen from outside.
+/// `None` for a number without a name.
+pub fn color_tiling(regs: &RegFile, i: u32) -> Option<Tiling> {
+    match is_bypass(regs) {
+        true => Tiling::of(regs.at::<RB_MRT_BUF_INFO>(i).COLOR_TILE_MODE()),
+        false => Some(Tiling::Linear),
+    }
+}
+
+/// Bytes from row to row of colour target `i`.
+pub fn color_pitch(regs: &RegFile, i: u32) -> u32 {
+    match regs.at::<RB_MRT_BUF_INFO>(i).COLOR_BUF_PITCH() {
+        0 => regs.at::<RB_MRT_CONTROL3>(i).STRIDE(),
+        pitch => pitch,
+    }
+}
+
+/// Whether targets are in memory.
+pub fn is_bypass(regs: &RegFile) -> bool {
+    regs.get::<RB_MODE_CONTROL>().BYPASS() != 0
+}
+
+/// Screen position of the first pixel of the targets.
+fn bin_origin(regs: &RegFile) -> [i32; 2] {
+    let offset = regs.get::<RB_BIN_OFFSET>();
+    match regs.get::<RB_MODE_CONTROL>().ENABLE_GMEM() {
+        true => [offset.X() as i32, offset.Y() as i32],
+        false => [0, 0],
+    }
+}
+
+fn output(regs: &RegFile, i: u32) -> ColorOutput {
+    let mrt = regs.at::<SP_FS_MRT>(i);
+    ColorOutput {
+        regid: mrt.REGID(),
+        precision: if mrt.HALF_PRECISION() { Precision::Half } else { Precision::Full },
+        number: match (mrt.COLOR_SINT(), mrt.COLOR_UINT()) {
+            (true, _) => Number::Sint,
+            (false, true) => Number::Uint,
+            (false, false) => Number::Float,
+        },
+    }
+}
+
+fn depth_output(regs: &RegFile) -> Option<u32> {
+    let output = regs.get::<SP_FS_OUTPUT_REG>();
+    output.DEPTH_ENABLE().then(|| used(output.DEPTH_REGID())).flatten()
+}
+
+fn alpha_test(regs: &RegFile) -> Option<AlphaTest> {
+    let control = regs.get::<RB_ALPHA_CONTROL>();
+    let func = control.ALPHA_TEST_FUNC();
+    (control.ALPHA_TEST() && func != CompareFunc::FUNC_ALWAYS)
+        .then(|| AlphaTest { func, reference: control.ALPHA_REF() as f32 / 255.0 })
+}
+
+fn test_order(regs: &RegFile) -> TestOrder {
+    let control = regs.get::<RB_DEPTH_CONTROL>();
+    let samples = sample_control(regs);
+    let late = control.EARLY_Z_DISABLE()
+        || control.FRAG_WRITES_Z()
+        || regs.get::<SP_FS_OUTPUT_REG>().DEPTH_ENABLE()
+        || alpha_test(regs).is_some()
+        || samples.alpha.is_some()
+        || samples.output.is_some();
+    if late { TestOrder::Late } else { TestOrder::Early }
+}
+
+fn blend(regs: &RegFile, i: u32) -> Blend {
+    let control = regs.at::<RB_MRT_BLEND_CONTROL>(i);
+    Blend {
+        rgb: Equation {
+            op: control.RGB_BLEND_OPCODE(),
+            src: control.RGB_SRC_FACTOR(),
+            dst: control.RGB_DEST_FACTOR(),
+        },
+        alpha: Equation {
+            op: control.ALPHA_BLEND_OPCODE(),
+            src: control.ALPHA_SRC_FACTOR(),
+            dst: control.ALPHA_DEST_FACTOR(),
+        },
+        constant: [
+            regs.get::<RB_BLEND_RED_F32>().VALUE(),
+            regs.get::<RB_BLEND_GREEN_F32>().VALUE(),
+            regs.get::<RB_BLEND_BLUE_F32>().VALUE(),
+            regs.get::<RB_BLEND_ALPHA_F32>().VALUE(),
+        ],
+    }
+}
+
+/// The order of components in memory, if the format is the one with a fast path.
+fn unorm8(format: Format, swap: ColorSwap, transfer: Transfer) -> Option<[usize; 4]> {
+    let bytes = matches!(format.layout, Layout::Fields { widths: [8, 8, 8, 8], order: [0, 1, 2, 3] });
+    if !bytes || format.ty != Type::Unorm || transfer != Transfer::Linear {
+        return None;
+    }
+    match swap {
+        ColorSwap::WZYX => Some([0, 1, 2, 3]),
+        ColorSwap::WXYZ => Some([2, 1, 0, 3]),
+        _ => None,
+    }
+}
+
+fn depth_test(regs: &RegFile) -> Option<(CompareFunc, DepthWrite)> {
+    let control = regs.get::<RB_DEPTH_CONTROL>();
+    let write = if control.Z_WRITE_ENABLE() { DepthWrite::Store } else { DepthWrite::Keep };
+    control.Z_TEST_ENABLE().then(|| (control.ZFUNC(), write))
+}
+
+/// Limits of window z: those of the register when it counts, else 0 to 1.
+fn limits(regs: &RegFile, format: DepthFormat) -> [f32; 2] {
+    if !regs.get::<RB_DEPTH_CONTROL>().Z_CLAMP_ENABLE() {
+        return [0.0, 1.0];
+    }
+    let raw = [regs.at::<RB_VPORT_Z_CLAMP_MIN>(0).VALUE(), regs.at::<RB_VPORT_Z_CLAMP_MAX>(0).VALUE()];
+    match format {
+        DepthFormat::DEPTH4_16 => raw.map(|v| v as f32 / 65535.0),
+        DepthFormat::DEPTH4_24_8 => raw.map(|v| v as f32 / 16_777_215.0),
+        _ => raw.map(f32::from_bits),
+    }
+}
+
+fn stencil(regs: &RegFile) -> Option<[StencilFace; 2]> {
+    let control = regs.get::<RB_STENCIL_CONTROL>();
+    let (front_ref, back_ref) = (regs.get::<RB_STENCILREFMASK>(), regs.get::<RB_STENCILREFMASK_BF>());
+    let front = StencilFace {
+        func: control.FUNC(),
+        fail: control.FAIL(),
+        zpass: control.ZPASS(),
+        zfail: control.ZFAIL(),
+        reference: front_ref.STENCILREF(),
+        mask: front_ref.STENCILMASK(),
+        write_mask: front_ref.STENCILWRITEMASK(),
+    };
+    let back = StencilFace {
+        func: control.FUNC_BF(),
+        fail: control.FAIL_BF(),
+        zpass: control.ZPASS_BF(),
+        zfail: control.ZFAIL_BF(),
+        reference: back_ref.STENCILREF(),
+        mask: back_ref.STENCILMASK(),
+        write_mask: back_ref.STENCILWRITEMASK(),
+    };
+    let back = if control.STENCIL_ENABLE_BF() { back } else { front };
+    control.STENCIL_ENABLE().then_some([front, back])
+}

@@ -1,0 +1,42 @@
+//! Storage buffers and images: what their descriptors say.
+
+use a4emu_decoder::regs::enums::ColorSwap;
+use a4emu_decoder::regs::tex::{SSBO_1_0, SSBO_1_1};
+
+use a4emu_shader::format::{Codec, Format, Transfer};
+use a4emu_shader::{ImageAccess, ImageLayout, Lanes};
+
+/// What SSBO_1 says about a storage buffer or image.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    /// Width, height and depth as the fields have them.
+    pub(super) size: [u32; 3],
+    /// Elements of a buffer.
+    elements: u32,
+    /// Of a format that pixels can have.
+    pub(super) codec: Option<Codec>,
+}
+
+impl Buffer {
+    /// From the two words of its descriptor.
+    pub(super) fn new(words: [u32; 2]) -> Self {
+        let (size_0, size_1) = (SSBO_1_0(words[0]), SSBO_1_1(words[1]));
+        let format = Format::color(size_0.FMT());
+        Self {
+            size: [size_0.WIDTH(), size_1.HEIGHT(), size_1.DEPTH()],
+            elements: size_0.elements(size_1),
+            codec: format.and_then(|format| format.codec(ColorSwap::WZYX, Transfer::Linear)),
+        }
+    }
+
+    /// Whether `position` lies inside. A buffer image says its size like a buffer.
+    pub(super) fn contains(&self, request: &ImageAccess<&Lanes>, lane: usize) -> bool {
+        let at = request.position.map(|p| p[lane]);
+        let [width, height, depth] = self.size;
+        match (request.layout, request.dimensions) {
+            (ImageLayout::Untyped, _) | (_, 1) => at[0] < self.elements,
+            (ImageLayout::Typed, 2) => at[0] < width && at[1] < height,
+            (ImageLayout::Typed, _) => at[0] < width && at[1] < height && at[2] < depth.max(1),
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The state of a shader stage from draw to draw: only what changed is made anew.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::buffer::Buffer;
+use super::programs::{Loaded, Programs};
+use super::spare::SpareWarps;
+use super::state::{CodePlace, StageState, code, constants, has_constants};
+use crate::budget::Work;
+use crate::draw::tpl1::TextureBank;
+use crate::draw::tpl1::state::textures;
+use crate::draw::vertices::SpareLists;
+use crate::fault::{Fault, Miss};
+use crate::gpu::{CONSTANTS, Gpu, Stage};
+use crate::memo::{BySlot, Memo};
+use crate::memory::Memory;
+use a4emu_shader::{Counting, Program};
+
+/// Places of programs that are remembered.
+const MAX_PLACES: usize = 4096;
+
+/// Programs whose warps are kept for the next draw with them.
+const MAX_SPARES: usize = 8;
+
+/// The last states of a stage, by their parts.
+#[derive(Default)]
+pub struct KeptStage {
+    /// Programs in memory, by where they are, and when they were read.
+    programs: HashMap<CodePlace, (Loaded, u64)>,
+    buffers: Memo<u64, Arc<[Buffer]>>,
+    textures: Memo<u64, Arc<TextureBank>>,
+    no_textures: Arc<TextureBank>,
+    /// By slot.
+    states: BySlot<Known>,
+    /// The slot whose state was given last.
+    last: usize,
+    /// What draws with the latest programs have left, in no order.
+    spares: Vec<(Arc<Program>, SpareWarps)>,
+    /// What draws with any program have left.
+    lists: SpareLists,
+    /// How often the cache of programs had started over.
+    restarts: u64,
+}
+
+/// A state that was given.
+struct Known {
+    state: Arc<StageState>,
+    /// How often constants and buffers had changed.
+    changes: [u64; 2],
+    place: CodePlace,
+    /// When the program was read.
+    time: u64,
+}
+
+/// Why a stage cannot run.
+pub enum NoStage {
+    /// Its program is not there.
+    Missing(Miss),
+    /// Its program is none.
+    Fault(Fault),
+}
+
+impl KeptStage {
+    /// Where the program of the state is that was given last.
+    pub fn last_place(&self) -> Option<CodePlace> {
+        self.states.get(self.last).map(|known| known.place)
+    }
+
+    /// The state of `stage` now, for `slot`.
+    ///
+    /// # Errors
+    /// There is no program.
+    pub fn get(
+        &mut self,
+        gpu: &Gpu,
+        programs: &mut Programs,
+        stage: Stage,
+        slot: usize,
+    ) -> Result<Arc<StageState>, NoStage> {
+        let place = CodePlace::of(gpu, stage);
+        if self.restarts != programs.restarts {
+            self.restarts = programs.restarts;
+            self.programs.clear();
+            self.states = BySlot::default();
+            self.spares.clear();
+        }
+        // Draws that wait share all of this, with other threads: nothing is shared once more for looking at it.
+        let read;
+        let (program, summary, time) = match Known::find(&self.states, [self.last, slot], place, &gpu.mem) {
+            Some(known) => (&known.state.program, known.state.summary, known.time),
+            None => {
+                read = program(&mut self.programs, gpu, programs, stage, place)?;
+                (&read.0.program, read.0.summary, read.1)
+            }
+        };
+        program.prepare(programs.jit);
+        let (regs, state, ssbo) = (&gpu.regs, gpu.loaded.stage(stage), gpu.loaded.ssbo(stage));
+        let textures = match summary.samples {
+            true => self.textures.get_with_memory(slot, regs, &gpu.mem, state.changes.textures, |_| {
+                let textures = textures(gpu, stage);
+                let borders = textures.border_places().to_vec();
+                (Arc::new(textures), borders)
+            }),
+            false => &self.no_textures,
+        };
+        let buffers = self
+            .buffers
+            .get(slot, regs, ssbo.changes, |_| ssbo.sizes.iter().map(|words| Buffer::new(*words)).collect());
+        let counting = gpu.pipeline.costs.as_ref().map_or(Counting::Off, |costs| costs.counting);
+        let (wanted, changes) =
+            (constants_wanted(gpu, stage, program), [state.changes.constants, ssbo.changes]);
+        let parts = Parts { program, textures, buffers, counting, wanted, changes };
+        let same = [self.last, slot]
+            .into_iter()
+            .find(|slot| self.states.get(*slot).is_some_and(|known| parts.are_of(known, gpu)));
+        let known = same.and_then(|slot| self.states.get(slot)).map(|known| known.state.clone());
+        let state = known.unwrap_or_else(|| {
+            Arc::new(StageState {
+                stage,
+                program: program.clone(),
+                summary,
+                textures: textures.clone(),
+                constants: constants(gpu, stage, wanted),
+                buffers: buffers.clone(),
+                spare: spare(&mut self.spares, program),
+                lists: self.lists.clone(),
+                catch: None,
+                counting,
+            })
+        });
+        self.last = same.unwrap_or(slot);
+        match self.states.get_mut(self.last).filter(|_| same.is_some()) {
+            Some(known) => (known.changes, known.place, known.time) = (changes, place, time),
+            None => self.states.put(slot, Known { state: state.clone(), changes, place, time }),
+        }
+        Ok(state)
+    }
+}
+
+/// What a state is to be made of.
+struct Parts<'k> {
+    program: &'k Arc<Program>,
+    textures: &'k Arc<TextureBank>,
+    buffers: &'k Arc<[Buffer]>,
+    counting: Counting,
+    /// Scalars of the constant file; `None` for all.
+    wanted: Option<usize>,
+    /// How often constants and buffers had changed.
+    changes: [u64; 2],
+}
+
+impl Parts<'_> {
+    /// Whether a state that was given is made of the same.
+    fn are_of(&self, known: &Known, gpu: &Gpu) -> bool {
+        let state = &known.state;
+        Arc::ptr_eq(&state.program, self.program)
+            && state.counting == self.counting
+            && Arc::ptr_eq(&state.textures, self.textures)
+            && Arc::ptr_eq(&state.buffers, self.buffers)
+            && state.constants.len() >= self.wanted.unwrap_or(4 * CONSTANTS)
+            && (known.changes == self.changes || self.wanted.is_some() && has_constants(state, gpu))
+    }
+}
+
+impl Known {
+    /// The first of `slots` whose program is the one at `place`.
+    fn find<'k>(
+        states: &'k BySlot<Self>,
+        slots: [usize; 2],
+        place: CodePlace,
+        memory: &Memory,
+    ) -> Option<&'k Self> {
+        let mut known = slots.into_iter().filter_map(|slot| states.get(slot));
+        known.find(|known| known.place == place && place.is_unchanged(memory, known.time))
+    }
+}
+
+/// The warps that draws with `program` have left.
+fn spare(spares: &mut Vec<(Arc<Program>, SpareWarps)>, program: &Arc<Program>) -> SpareWarps {
+    let known = spares.iter().position(|(known, _)| Arc::ptr_eq(known, program));
+    let at = known.unwrap_or_else(|| {
+        if spares.len() == MAX_SPARES {
+            spares.remove(0);
+        }
+        spares.push((program.clone(), SpareWarps::default()));
+        spares.len() - 1
+    });
+    spares[at].1.clone()
+}
+
+/// The program at `place`, and when it was read.
+fn program(
+    known: &mut HashMap<CodePlace, (Loaded, u64)>,
+    gpu: &Gpu,
+    programs: &mut Programs,
+    stage: Stage,
+    place: CodePlace,
+) -> Result<(Loaded, u64), NoStage> {
+    if let Some((loaded, time)) = known.get(&place)
+        && place.is_unchanged(&gpu.mem, *time)
+    {
+        return Ok((loaded.clone(), *time));
+    }
+    let words = code(gpu, stage).map_err(NoStage::Missing)?;
+    let before = programs.lowered_so_far;
+    let loaded = programs.get(stage, &words).map_err(NoStage::Fault)?;
+    gpu.budget.owe(Work::Lowering, programs.lowered_so_far - before);
+    let now = gpu.mem.now();
+    if place.is_known(&gpu.mem) {
+        if known.len() >= MAX_PLACES {
+            known.clear();
+        }
+        known.insert(place, (loaded.clone(), now));
+    }
+    Ok((loaded, now))
+}
+
+/// How many scalars of the constant file are kept for `program`; `None` for all.
+fn constants_wanted(gpu: &Gpu, stage: Stage, program: &Program) -> Option<usize> {
+    let wanted = match stage {
+        // What is the same for all work groups is put into them.
+        Stage::CS => None,
+        // Who looks may ask for any.
+        _ => program.constants_read().filter(|_| gpu.pipeline.watch.is_none()),
+    };
+    wanted.map(|wanted| wanted.min(4 * CONSTANTS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use a4emu_shader::Warp;
+
+    #[test]
+    fn draws_that_take_turns_leave_each_other_warps() {
+        let programs: Vec<Arc<Program>> =
+            (0..=MAX_SPARES).map(|_| StageState::of("end").program.clone()).collect();
+        let mut kept = KeptStage::default();
+        for program in &programs[..MAX_SPARES] {
+            spare(&mut kept.spares, program).leave(Warp::new(program, &[]));
+        }
+        assert!(
+            programs[..MAX_SPARES].iter().all(|program| spare(&mut kept.spares, program).take().is_some())
+        );
+        spare(&mut kept.spares, &programs[1]).leave(Warp::new(&programs[1], &[]));
+        assert!(spare(&mut kept.spares, &programs[MAX_SPARES]).take().is_none(), "a warp is of one program");
+        assert!(spare(&mut kept.spares, &programs[1]).take().is_some());
+        assert_eq!(kept.spares.len(), MAX_SPARES, "the oldest program is forgotten");
+    }
+}

@@ -1,0 +1,732 @@
+//! The launcher: runs the warps of any stage, within the budget of the run.
+//!
+//! A stage cuts its work into *jobs* (512 vertices, 32 rows of pixels, a work group, ...) and says what
+//! a job does with a [`Worker`]. Jobs run in *waves* of [`WAVE`], on as many threads as there
+//! are; those of a shader that stores run one after the other. Each job of a wave may cost an equal
+//! share of what is left of the budget, and after the wave all that was done is charged in the
+//! order of the jobs. So the cut is the same for any number of threads: neither the size of jobs
+//! nor that of waves depends on it.
+
+use std::cmp::Reverse;
+use std::iter;
+use std::ops::Range;
+
+use super::environment::StageEnvironment;
+use super::log::ShaderLog;
+use super::memory::{GpuMemory, ShaderMemory, most_for_texels};
+use super::state::StageState;
+use crate::budget::{Budget, Ends, Work};
+use crate::draw::tpl1::{BoundBank, TextureBank};
+use crate::draw::vpc::interpolate::WarpQuads;
+use crate::memory::Memory;
+use crate::parallel::{self, Helpers};
+use a4emu_shader::jit::{self, Routine, Together, Toll};
+use a4emu_shader::{
+    Counting, Finish, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, Program, ShaderFault, Warp,
+    run, run_counting, step,
+};
+
+/// Jobs that run side by side.
+const WAVE: usize = 32;
+
+/// Who runs the jobs of a shader that does not store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// All threads.
+    All,
+    /// This one: there is so little to do that waking others costs more.
+    This,
+}
+
+/// The lanes of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WarpLanes {
+    /// Those whose results count.
+    pub live: Mask,
+    /// Those that run only so that their neighbours have derivatives.
+    pub helpers: Mask,
+}
+
+impl WarpLanes {
+    /// The first `count`, all of which count.
+    pub fn first(count: usize) -> Self {
+        let live = if count >= LANES { Mask::MAX } else { (1 << count) - 1 };
+        Self { live, helpers: 0 }
+    }
+}
+
+/// Runs warps of one stage for one job after the other.
+pub struct Worker<'a> {
+    /// The stage.
+    pub stage: &'a StageState,
+    /// The registers of the warp that runs. (A stage whose warps wait for each other has more.)
+    pub warp: Warp,
+    /// Those that run side by side, as many as there ever were.
+    pub beside: Vec<Warp>,
+    /// The warp of which those of a work group are copies.
+    fresh: Option<Box<Warp>>,
+    /// Warps that have ended.
+    ended: Vec<Warp>,
+    /// What it sees.
+    pub memory: ShaderMemory<'a>,
+    /// What the job wanted more of than it may have.
+    exhausted: Option<Work>,
+    /// What ends it from outside.
+    ends: Option<Ends>,
+    /// How often each instruction ran in the job at hand, if they are counted.
+    counts: Vec<InstructionCount>,
+}
+
+impl<'a> Worker<'a> {
+    /// A worker with nothing done, and no limit but that of a single warp.
+    pub fn new(stage: &'a StageState, gpu: GpuMemory<'a>) -> Self {
+        let (warp, beside, fresh, ended, counts) = Default::default();
+        let memory = ShaderMemory::new(gpu, stage);
+        Self { stage, warp, beside, fresh, ended, memory, exhausted: None, ends: None, counts }
+    }
+
+    /// The same, whose jobs are over as soon as the run ends from outside.
+    #[must_use]
+    pub fn until(self, ends: &Option<Ends>) -> Self {
+        Self { ends: ends.clone(), ..self }
+    }
+
+    /// Whether the job is over before its end: a fault, or all that it may cost is used up.
+    pub fn is_stopped(&self) -> bool {
+        self.memory.log.fault.is_some() || self.exhausted.is_some()
+    }
+
+    /// Runs a warp of `lanes` to its end. At barriers it goes on: whatever waits for it is in the same
+    /// warp. `enter` puts its inputs into registers. Says whether it came to its end.
+    pub fn run(
+        &mut self,
+        lanes: WarpLanes,
+        quads: Option<&WarpQuads<'_>>,
+        enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
+    ) -> bool {
+        self.start(lanes, enter);
+        self.finish(quads)
+    }
+
+    /// Runs the warp that has been started to its end, as [`Worker::run`] does.
+    pub fn finish(&mut self, quads: Option<&WarpQuads<'_>>) -> bool {
+        loop {
+            match self.resume(quads) {
+                Some(Outcome::Ended) => return true,
+                Some(Outcome::Barrier) => {}
+                Some(Outcome::Fault(_)) | None => return false,
+            }
+        }
+    }
+
+    /// The same, and calls `look` with the warp after each step, and with the step's instruction.
+    pub fn finish_stepwise(
+        &mut self,
+        quads: Option<&WarpQuads<'_>>,
+        mut look: impl FnMut(&Warp, Option<u32>),
+    ) -> bool {
+        loop {
+            let outcome = self.resume_by(quads, |program, warp, environment, _| {
+                loop {
+                    let next = warp.next_instruction(program).map(|(instruction, _)| instruction);
+                    let outcome = step(program, warp, environment);
+                    look(warp, next);
+                    if let Some(outcome) = outcome {
+                        return outcome;
+                    }
+                }
+            });
+            match outcome {
+                Some(Outcome::Ended) => return true,
+                Some(Outcome::Barrier) => {}
+                Some(Outcome::Fault(_)) | None => return false,
+            }
+        }
+    }
+
+    /// What a warp costs where several can run side by side: nobody looks at single ones.
+    pub fn toll(&self) -> Option<Toll> {
+        self.stage.program.routine().filter(|_| !self.stage.is_looked_at())?.toll()
+    }
+
+    /// Whether code may make pixels of colours, where several warps run side by side.
+    pub fn makes_pixels(&self) -> bool {
+        self.stage.program.routine().is_some_and(Routine::makes_pixels)
+    }
+
+    /// Runs a warp for each mask of `live` lanes side by side, in [`Worker::beside`], whose other lanes help: they have a
+    /// `toll`, and `quads` are of the one primitive that all are of, or those of the only warp. `enter` writes all lanes of
+    /// full registers `given`, which are in the rows of each. What they do and cost is what it is one after the other;
+    /// nothing is done where it might not be. They may leave pixels alone, made as `finish` says.
+    pub fn run_together(
+        &mut self,
+        toll: Toll,
+        live: impl ExactSizeIterator<Item = Mask>,
+        quads: &WarpQuads<'_>,
+        given: Range<u32>,
+        finish: Option<&Finish>,
+        enter: impl FnOnce(&mut [Warp]),
+    ) -> Together {
+        let count = live.len();
+        if self.memory.left() <= (count as u64).saturating_mul(price(toll, &self.stage.textures))
+            || self.ends.as_ref().is_some_and(Ends::are_reached)
+        {
+            return Together::Not;
+        }
+        while self.beside.len() < count {
+            self.beside.push(self.stage.warp());
+        }
+        let warps = &mut self.beside[..count];
+        let program = &self.stage.program;
+        for (warp, live) in warps.iter_mut().zip(live) {
+            warp.begin_together(given.clone(), program, live, toll.instructions);
+        }
+        enter(warps);
+        let mut environment = StageEnvironment { memory: &mut self.memory, quads: Some(quads) };
+        let ran = jit::run_together(program, warps, &mut environment, finish);
+        if ran == Together::Not {
+            return ran;
+        }
+        self.memory.spend(Work::Warp, count as u64, |work| &mut work.warps);
+        let instructions = count as u64 * toll.instructions;
+        self.memory.spend(Work::WarpInstruction, instructions, |work| &mut work.instructions);
+        self.memory.work.compiled += count as u64 * toll.compiled;
+        ran
+    }
+
+    /// A warp of the group that [`Worker::begin_group`] began, before its first instruction, in the
+    /// memory of one that has ended.
+    pub fn warp_of_group(
+        &mut self,
+        lanes: WarpLanes,
+        enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
+    ) -> Warp {
+        self.warp = self.ended.pop().unwrap_or_default();
+        if let Some(fresh) = &self.fresh {
+            self.warp.copy_from(fresh);
+        }
+        self.memory.spend_clearing((LANES * self.stage.program.rows()) as u64 / 4);
+        self.start(lanes, enter);
+        std::mem::take(&mut self.warp)
+    }
+
+    /// A work group begins, whose constants `change` makes of the stage's.
+    pub fn begin_group(&mut self, change: impl FnOnce(&mut [u32])) {
+        let program = &self.stage.program;
+        let fresh = || Box::new(Warp::with_constants(program, self.stage.constants.clone()));
+        self.fresh.get_or_insert_with(fresh).change_constants(program, change);
+        self.memory.spend_clearing(self.stage.constants.len() as u64 / 4);
+    }
+
+    /// The warp at hand has ended: another of its size may have its memory.
+    pub fn reuse_warp(&mut self) {
+        self.ended.push(std::mem::take(&mut self.warp));
+    }
+
+    /// A warp before its first instruction.
+    pub fn start(&mut self, lanes: WarpLanes, enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>)) {
+        self.start_given(0..0, lanes, enter);
+    }
+
+    /// The same where `enter` writes all lanes of full registers `given`, which then need not be cleared.
+    pub fn start_given(
+        &mut self,
+        given: Range<u32>,
+        lanes: WarpLanes,
+        enter: impl FnOnce(&mut Warp, &mut ShaderMemory<'a>),
+    ) {
+        self.memory.spend(Work::Warp, 1, |work| &mut work.warps);
+        if self.warp.limit == 0 {
+            // The first: draws that only fill pixels need none.
+            self.warp = self.stage.warp();
+        }
+        self.warp.restart_but(given, &self.stage.program, lanes.live, lanes.helpers);
+        enter(&mut self.warp, &mut self.memory);
+        if let Some(catch) = &self.stage.catch {
+            catch.offer(&self.warp, &self.memory);
+        }
+    }
+
+    /// Runs the warp until it ends, waits or faults; `None` if the job may not cost any more, or a debugger has
+    /// its warp.
+    pub fn resume(&mut self, quads: Option<&WarpQuads<'_>>) -> Option<Outcome> {
+        let counting = self.stage.counting;
+        self.resume_by(quads, |program, warp, environment, counts| match counting {
+            Counting::Off => run(program, warp, environment),
+            Counting::On => {
+                counts.resize(program.instructions(), InstructionCount::default());
+                run_counting(program, warp, environment, counts)
+            }
+        })
+    }
+
+    /// The same, where `go` runs it.
+    fn resume_by(
+        &mut self,
+        quads: Option<&WarpQuads<'_>>,
+        go: impl FnOnce(
+            &Program,
+            &mut Warp,
+            &mut StageEnvironment<'_, '_, 'a>,
+            &mut Vec<InstructionCount>,
+        ) -> Outcome,
+    ) -> Option<Outcome> {
+        let left = self.memory.left();
+        if left == 0 || self.stage.is_caught() || self.ends.as_ref().is_some_and(Ends::are_reached) {
+            self.exhausted = Some(Work::Warp);
+            return None;
+        }
+        let (before, compiled) = (self.warp.executed(), self.warp.compiled);
+        let allowed = before.saturating_add(left / Work::WarpInstruction.price());
+        self.warp.limit = INSTRUCTION_LIMIT.min(allowed);
+        let mut environment = StageEnvironment { memory: &mut self.memory, quads };
+        let outcome = go(&self.stage.program, &mut self.warp, &mut environment, &mut self.counts);
+        let executed = self.warp.executed() - before;
+        self.memory.spend(Work::WarpInstruction, executed, |work| &mut work.instructions);
+        self.memory.work.compiled += self.warp.compiled - compiled;
+        if let Outcome::Fault(fault) = &outcome {
+            match **fault {
+                ShaderFault::Endless { limit } if limit < INSTRUCTION_LIMIT => {
+                    self.exhausted = Some(Work::WarpInstruction);
+                    return None;
+                }
+                fault => self.memory.log.fault = Some(fault),
+            }
+        }
+        Some(outcome)
+    }
+
+    /// Does something that leaves nothing but what it costs: no reports, and stores that it alone sees.
+    pub fn in_secret<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        let log = std::mem::take(&mut self.memory.log);
+        let overlay =
+            self.stage.stores().then(|| GpuMemory::Overlay(Box::new(self.memory.gpu.get().overlay())));
+        let gpu = overlay.map(|overlay| std::mem::replace(&mut self.memory.gpu, overlay));
+        let result = work(self);
+        if let Some(gpu) = gpu {
+            let overlay = std::mem::replace(&mut self.memory.gpu, gpu);
+            self.memory.spend_clearing(overlay.get().overlay_cost());
+        }
+        self.memory.log = log;
+        result
+    }
+
+    /// No more is to be done: whoever waits for a warp has it.
+    pub fn stop(&mut self) {
+        self.exhausted = Some(Work::Warp);
+    }
+
+    /// Does one job that may cost `share` units. Gives the result, what the shader did, and what it
+    /// wanted more of than it may have.
+    pub fn one_job<R>(
+        &mut self,
+        share: u64,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> (R, ShaderLog, Option<Work>) {
+        self.memory.used_textures = 0;
+        let Done { result, mut log, exhausted } = self.job((), share, |worker, ()| work(worker));
+        if let GpuMemory::ReadOnly(_, bank) = &self.memory.gpu {
+            note_textures(bank, self.memory.used_textures, self.stage, &mut log);
+        }
+        (result, log, exhausted)
+    }
+
+    /// Has done its last job: leaves its warp to the next. Gives the textures that were used.
+    pub fn retire(mut self) -> u128 {
+        self.leave_warp();
+        self.memory.used_textures
+    }
+
+    fn leave_warp(&mut self) {
+        if self.warp.limit != 0 {
+            self.stage.spare.leave(std::mem::take(&mut self.warp));
+        }
+        if !self.beside.is_empty() {
+            self.stage.spare.leave_all(self.beside.drain(..));
+        }
+    }
+
+    /// Does a job that may cost `share` units.
+    fn job<J, R>(&mut self, job: J, share: u64, work: impl FnOnce(&mut Self, J) -> R) -> Done<R> {
+        self.memory.begin_job(share);
+        let result = work(self, job);
+        let mut log = std::mem::take(&mut self.memory.log);
+        log.work = std::mem::take(&mut self.memory.work);
+        self.stage.program.ran(log.work.warps);
+        log.counts = std::mem::take(&mut self.counts);
+        Done { result, log, exhausted: self.exhausted.take() }
+    }
+}
+
+/// Units that a warp of this toll costs at most, with these textures.
+fn price(Toll { instructions, requests, .. }: Toll, textures: &TextureBank) -> u64 {
+    let warp = Work::Warp.price().saturating_add(instructions * Work::WarpInstruction.price());
+    warp.saturating_add(most_for_texels(requests, textures))
+}
+
+/// One of several workers: whenever it goes, it leaves its warp to the next.
+struct Hand<'a>(Worker<'a>);
+
+impl Drop for Hand<'_> {
+    fn drop(&mut self) {
+        self.0.leave_warp();
+    }
+}
+
+/// What a job left.
+struct Done<R> {
+    result: R,
+    log: ShaderLog,
+    exhausted: Option<Work>,
+}
+
+/// The results of a launch, in the order of its jobs.
+pub struct Launched<R> {
+    /// What the jobs made. After a fault or a cut there are fewer than jobs.
+    pub results: Vec<R>,
+    /// What the shader did, and what went wrong.
+    pub log: ShaderLog,
+}
+
+impl<R> Launched<R> {
+    /// Takes the result of the next job, and charges what it cost.
+    fn add(&mut self, done: Done<R>, budget: &mut Budget) {
+        done.log.work.settle(budget);
+        if let Some(work) = done.exhausted {
+            budget.exhaust(work);
+        }
+        self.log.append(done.log);
+        self.results.push(done.result);
+    }
+
+    /// Whether no later job runs.
+    fn is_over(&self, budget: &Budget) -> bool {
+        self.log.fault.is_some() || budget.cut().is_some()
+    }
+}
+
+/// Has `work` done for `jobs` by workers of `stage`, until one faults or the budget is used up.
+pub fn launch<J: Send, R: Send>(
+    stage: &StageState,
+    memory: &mut Memory,
+    budget: &mut Budget,
+    threads: Threads,
+    jobs: impl Iterator<Item = J>,
+    work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
+) -> Launched<R> {
+    if !stage.only_reads() {
+        let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
+        let used = in_order(stage, memory, budget, jobs, work, &mut launched);
+        note_textures(&stage.textures.bind(memory), used, stage, &mut launched.log);
+        return launched;
+    }
+    launch_reading(stage, memory, budget, threads, jobs, work)
+}
+
+/// The same of a shader that [only reads](StageState::only_reads).
+pub fn launch_reading<J: Send, R: Send>(
+    stage: &StageState,
+    memory: &Memory,
+    budget: &mut Budget,
+    threads: Threads,
+    jobs: impl Iterator<Item = J>,
+    work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
+) -> Launched<R> {
+    let mut launched = Launched { results: Vec::new(), log: ShaderLog::default() };
+    let bank = stage.textures.bind(memory);
+    let gpu = || GpuMemory::ReadOnly(memory, &bank);
+    let used = side_by_side(stage, gpu, budget, threads, jobs, work, &mut launched);
+    note_textures(&bank, used, stage, &mut launched.log);
+    launched
+}
+
+/// Has `work` done for `jobs` wave after wave, each job with its share of the budget, and `settle` called
+/// with the results in the order of the jobs, until the budget is used up. How much there is to do for a job, `cost`
+/// says, of which only the order counts.
+pub fn in_waves<J: Send, R: Send>(
+    budget: &mut Budget,
+    threads: Threads,
+    mut jobs: impl Iterator<Item = J>,
+    cost: impl Fn(&J) -> u64,
+    work: impl Fn(J, u64) -> R + Sync,
+    mut settle: impl FnMut(R, &mut Budget),
+) {
+    while budget.cut().is_none() {
+        let wave: Vec<J> = jobs.by_ref().take(WAVE).collect();
+        if wave.is_empty() {
+            return;
+        }
+        let share = budget.share(Work::Copy16, wave.len());
+        let done: Vec<R> = match threads {
+            Threads::This => wave.into_iter().map(|job| work(job, share)).collect(),
+            Threads::All => one_by_one(wave, &cost, |job| work(job, share)),
+        };
+        done.into_iter().for_each(|done| settle(done, budget));
+    }
+}
+
+/// Has `work` done for `jobs`, of which each thread takes the one that costs most of those that are left: so all have
+/// something to do until the end, however different they are. Gives the results in the order of the jobs.
+fn one_by_one<J: Send, R: Send>(
+    jobs: Vec<J>,
+    cost: impl Fn(&J) -> u64,
+    work: impl Fn(J) -> R + Sync,
+) -> Vec<R> {
+    let mut numbered: Vec<(usize, J)> = jobs.into_iter().enumerate().collect();
+    numbered.sort_by_cached_key(|(_, job)| Reverse(cost(job)));
+    let mut done = parallel::each(numbered, Helpers::TakeFirst, |(number, job)| (number, work(job)));
+    done.sort_unstable_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// One job after the other, in memory that nobody else has. Gives the textures that were used.
+fn in_order<J, R>(
+    stage: &StageState,
+    memory: &mut Memory,
+    budget: &mut Budget,
+    jobs: impl Iterator<Item = J>,
+    work: impl Fn(&mut Worker<'_>, J) -> R,
+    launched: &mut Launched<R>,
+) -> u128 {
+    let mut worker = Worker::new(stage, GpuMemory::ReadWrite(memory)).until(&budget.ends());
+    for job in jobs {
+        let share = budget.share(Work::Copy16, 1);
+        launched.add(worker.job(job, share, &work), budget);
+        if launched.is_over(budget) {
+            break;
+        }
+    }
+    worker.retire()
+}
+
+/// Wave after wave. Gives the textures that were used.
+fn side_by_side<'a, J: Send, R: Send>(
+    stage: &'a StageState,
+    gpu: impl Fn() -> GpuMemory<'a> + Sync,
+    budget: &mut Budget,
+    threads: Threads,
+    jobs: impl Iterator<Item = J>,
+    work: impl Fn(&mut Worker<'_>, J) -> R + Sync,
+    launched: &mut Launched<R>,
+) -> u128 {
+    let mut jobs = jobs.peekable();
+    let mut mine: Option<Worker<'a>> = None;
+    let mut used = 0;
+    let ends = budget.ends();
+    let worker = || Worker::new(stage, gpu()).until(&ends);
+    let job = |worker: &mut Worker<'a>, job: J, share: u64| {
+        worker.memory.used_textures = 0;
+        (worker.job(job, share, &work), worker.memory.used_textures)
+    };
+    while !launched.is_over(budget) {
+        let Some(next) = jobs.next() else { break };
+        if jobs.peek().is_none() {
+            // Most draws have one job, which needs no lists.
+            let share = budget.share(Work::Copy16, 1);
+            let (done, textures) = job(mine.get_or_insert_with(worker), next, share);
+            used |= textures;
+            launched.add(done, budget);
+            break;
+        }
+        let wave: Vec<J> = iter::once(next).chain(jobs.by_ref()).take(WAVE).collect();
+        let share = budget.share(Work::Copy16, wave.len());
+        let done: Vec<_> = match threads {
+            Threads::This => {
+                let mine = mine.get_or_insert_with(worker);
+                wave.into_iter().map(|next| job(mine, next, share)).collect()
+            }
+            Threads::All => parallel::each_with(
+                wave,
+                Helpers::TakeLast,
+                || Hand(worker()),
+                |hand, next| job(&mut hand.0, next, share),
+            ),
+        };
+        for (done, textures) in done {
+            used |= textures;
+            launched.add(done, budget);
+        }
+    }
+    mine.map(Worker::retire);
+    used
+}
+
+/// Notes what was wrong with the textures that were used.
+fn note_textures(bank: &BoundBank<'_>, used: u128, stage: &StageState, log: &mut ShaderLog) {
+    if used == 0 {
+        return;
+    }
+    let problems = bank.problems(used);
+    log.missing.extend(problems.missing);
+    for (slot, error) in problems.unsupported {
+        log.unsupported.push(format!("{:?} texture {slot}: {error}", stage.stage));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use a4emu_decoder::regs::enums::{IntpMode, ReplMode};
+
+    use super::super::log::ShaderWork;
+    use super::*;
+    use crate::draw::gras::quad::quads;
+    use crate::draw::vertices::Vertices;
+    use crate::draw::vpc::interpolate::Source;
+    use crate::draw::vpc::interpolate::tests::primitive;
+    use crate::draw::vpc::planes::Interpolated;
+    use crate::draw::vpc::state::MAX_VARYINGS;
+    use a4emu_shader::jit::Routine;
+    use a4emu_shader::{Jit, Lanes, Summary};
+
+    fn stage(text: &str, stores: bool) -> StageState {
+        StageState { summary: Summary { stores, ..Summary::default() }, ..StageState::of(text) }
+    }
+
+    /// Warps that each job ran, what that took, and where it was cut: of jobs that want as many warps
+    /// as `wanted` says, on so many threads.
+    fn run(
+        stage: &StageState,
+        wanted: &[u32],
+        units: u64,
+        threads: usize,
+    ) -> (Vec<u32>, ShaderWork, Option<Work>) {
+        let mut budget = Budget::new(units);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let job = |worker: &mut Worker<'_>, wanted: u32| {
+            (0..wanted).take_while(|_| worker.run(WarpLanes::first(LANES), None, |_, _| ())).count() as u32
+        };
+        let launched = pool.install(|| {
+            let jobs = wanted.iter().copied();
+            launch(stage, &mut Memory::new(), &mut budget, Threads::All, jobs, job)
+        });
+        assert_eq!(launched.log.fault, None);
+        (launched.results, launched.log.work, budget.cut())
+    }
+
+    /// What a warp of `end` costs.
+    const WARP: u64 = Work::Warp.price() + Work::WarpInstruction.price();
+
+    #[test]
+    fn all_runs_when_the_budget_is_large_enough() {
+        // One, one that is left of a wave, and more.
+        for (jobs, stores) in [1, WAVE + 1, 70].into_iter().flat_map(|jobs| [(jobs, false), (jobs, true)]) {
+            let (wanted, warps) = (vec![3; jobs], 3 * jobs as u64);
+            let (ran, work, cut) = run(&stage("end\n", stores), &wanted, 64 * warps * WARP, 2);
+            assert_eq!((ran, work.warps, cut), (wanted, warps, None), "{stores}");
+        }
+    }
+
+    #[test]
+    fn the_cut_is_the_same_for_any_number_of_threads() {
+        let wanted: Vec<u32> = (0..200).map(|i| i % 7 * 10).collect();
+        for (stores, units) in [(false, 3000 * WARP), (true, 3000 * WARP), (false, 40 * WARP)] {
+            let stage = stage("end\n", stores);
+            let one = run(&stage, &wanted, units, 1);
+            assert!(one.2.is_some() && one.0.len() < wanted.len(), "it is cut: {:?}", one.2);
+            for threads in [2, 5] {
+                assert_eq!(run(&stage, &wanted, units, threads), one, "{threads} threads");
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_is_done_than_the_budget_holds_and_a_warp_for_each_job() {
+        for stores in [false, true] {
+            let (_, work, cut) = run(&stage("end\n", stores), &[1 << 20; 40], 1000 * WARP, 5);
+            assert_eq!(cut, Some(Work::Warp));
+            assert!((1000..=1000 + WAVE as u64).contains(&work.warps), "{} warps", work.warps);
+        }
+    }
+
+    #[test]
+    fn a_warp_without_end_is_cut_within_the_budget() {
+        let units = 5000 * Work::WarpInstruction.price();
+        let (ran, work, cut) = run(&stage("loop:\njump #loop\nend\n", true), &[1, 1], units, 1);
+        assert_eq!((ran, cut), (vec![0], Some(Work::WarpInstruction)));
+        assert!(work.instructions <= 5001, "{}", work.instructions);
+    }
+
+    /// What a job costs, and whether its warps ran side by side, that has so many units for four warps.
+    fn side_by_side_for(stage: &StageState, units: u64) -> (ShaderWork, bool, Vec<Lanes>) {
+        let (primitives, vertices) = ([primitive()], Vertices::new(0, 3));
+        let (interpolation, replacement) =
+            ([IntpMode::SMOOTH; MAX_VARYINGS], [ReplMode::Other(0); MAX_VARYINGS]);
+        let interpolated = Interpolated::ALL;
+        let source = Source {
+            primitives: &primitives,
+            vertices: &vertices,
+            interpolation: &interpolation,
+            replacement: &replacement,
+            interpolated,
+        };
+        let quads = quads(0, [0, 0], u32::MAX);
+        let quads = WarpQuads::new(&quads, &source);
+        let mut memory = Memory::new();
+        let mut worker = Worker::new(stage, GpuMemory::ReadWrite(&mut memory));
+        let enter = |warp: &mut Warp, n: usize| {
+            (0..2).for_each(|id| *warp.full_mut(id) = Lanes([(n as f32 + 1.5).to_bits(); LANES]));
+        };
+        let ((ran, found), log, _) = worker.one_job(units, |worker| {
+            let toll = worker.toll().expect("it goes straight on");
+            let ran = worker.run_together(toll, [Mask::MAX; 4].into_iter(), &quads, 0..2, None, |warps| {
+                warps.iter_mut().enumerate().for_each(|(n, warp)| enter(warp, n));
+            });
+            let mut found: Vec<Lanes> = worker.beside.iter().map(|warp| *warp.full(6)).collect();
+            if ran == Together::Not {
+                found = (0..4)
+                    .map(|n| {
+                        worker.run(WarpLanes::first(LANES), Some(&quads), |warp, _| enter(warp, n));
+                        *worker.warp.full(6)
+                    })
+                    .collect();
+            }
+            (ran, found)
+        });
+        (log.work, ran != Together::Not, found)
+    }
+
+    #[test]
+    fn warps_run_side_by_side_where_all_of_them_are_paid_for() {
+        let stage =
+            stage("add.f r1.x, r0.x, c0.x\nmul.f r1.y, r1.x, r0.y\nadd.f r1.z, r1.x, r1.y\nend\n", false);
+        stage.program.prepare(Jit::On);
+        if stage.program.routine().is_none() {
+            return;
+        }
+        let toll = stage.program.routine().and_then(Routine::toll).expect("it goes straight on");
+        assert_eq!(toll.requests, 0);
+        let cost = 4 * price(toll, &stage.textures);
+        let (work, ran, found) = side_by_side_for(&stage, cost + 1);
+        assert!(ran && work.warps == 4 && work.units() == cost);
+        let (alone, ran, found_alone) = side_by_side_for(&stage, cost);
+        assert!(!ran, "the last would use up what there is");
+        assert_eq!((alone, found_alone), (work, found));
+    }
+
+    #[test]
+    fn the_dearest_job_comes_first_and_results_in_their_order() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        let costs = [3, 9, 1, 9, 4];
+        let (begun, mut settled) = (Mutex::new(Vec::new()), Vec::new());
+        pool.install(|| {
+            let work = |job: usize, _| begun.lock().expect("nobody panics").push(job);
+            let work = |job, share| (work(job, share), job).1;
+            let settle = |job, _: &mut Budget| settled.push(job);
+            in_waves(&mut Budget::new(1000), Threads::All, 0..costs.len(), |job| costs[*job], work, settle);
+        });
+        assert_eq!(begun.into_inner().expect("nobody panics"), [1, 3, 4, 0, 2]);
+        assert_eq!(settled, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn no_job_runs_after_a_fault() {
+        let stage = stage("loop:\njump #loop\nend\n", true);
+        let mut budget = Budget::new(u64::MAX);
+        let job = |worker: &mut Worker<'_>, _| worker.run(WarpLanes::first(LANES), None, |_, _| ());
+        let launched = launch(&stage, &mut Memory::new(), &mut budget, Threads::All, 0..3, job);
+        assert_eq!((launched.results, launched.log.work.warps), (vec![false], 1));
+        assert!(launched.log.fault.is_some());
+    }
+}

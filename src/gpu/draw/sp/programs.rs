@@ -1,0 +1,97 @@
+//! Shader programs, lowered once.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::fault::Fault;
+use crate::gpu::Stage;
+use a4emu_shader::{Jit, Program, Summary};
+
+/// Lowered programs by their words.
+#[derive(Clone, Debug, Default)]
+pub struct Programs {
+    lowered: HashMap<Vec<u64>, Loaded>,
+    /// Those of hull shaders, in which (ss) can mean more.
+    hull: HashMap<Vec<u64>, Loaded>,
+    /// Instructions of all that are kept.
+    kept: usize,
+    /// Instructions that were lowered so far.
+    pub lowered_so_far: u64,
+    /// How often the cache has started over: whoever keeps programs of it lets them go then.
+    pub restarts: u64,
+    /// What they are watched for.
+    pub watched: Watched,
+    /// Which of them are compiled.
+    pub jit: Jit,
+}
+
+/// What programs are watched for, while they run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Watched {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The registers that a0.x chooses.
+    Choices,
+    /// These, and guesses.
+    Guesses,
+}
+
+/// A program and what it can do.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Ready to run.
+    pub program: Arc<Program>,
+    /// What it can do.
+    pub summary: Summary,
+}
+
+/// Programs kept before the cache starts over.
+const MAX_PROGRAMS: usize = 4096;
+
+/// Instructions of theirs, each of which takes some hundreds of bytes.
+const MAX_INSTRUCTIONS: usize = 1 << 19;
+
+impl Programs {
+    /// Programs that have machine code: their words, and how a file of them is called.
+    pub fn compiled(&self) -> impl Iterator<Item = (&[u64], &Program, &'static str)> {
+        let all = self.lowered.iter().map(|known| (known, ".txt"));
+        let all = all.chain(self.hull.iter().map(|known| (known, ".hs.txt")));
+        let compiled = all.filter(|((_, loaded), _)| loaded.program.routine().is_some());
+        compiled.map(|((words, loaded), kind)| (words.as_slice(), &*loaded.program, kind))
+    }
+
+    /// The program that `stage` makes of `words`.
+    ///
+    /// # Errors
+    /// A fault when there is too much of it.
+    pub fn get(&mut self, stage: Stage, words: &[u64]) -> Result<Loaded, Fault> {
+        let known = if stage == Stage::HS { &mut self.hull } else { &mut self.lowered };
+        if let Some(loaded) = known.get(words) {
+            return Ok(loaded.clone());
+        }
+        let lower = match (stage, self.watched) {
+            (Stage::HS, Watched::Nothing) => Program::new_hull,
+            (Stage::HS, Watched::Choices) => Program::hull_choosing,
+            (Stage::HS, Watched::Guesses) => Program::hull_watched,
+            (_, Watched::Nothing) => Program::new,
+            (_, Watched::Choices) => Program::choosing,
+            (_, Watched::Guesses) => Program::watched,
+        };
+        let program = lower(words);
+        let program = program.map_err(|error| Fault::Shader(error.to_string()))?;
+        self.kept += words.len();
+        self.lowered_so_far += words.len() as u64;
+        if known.len() >= MAX_PROGRAMS || self.kept > MAX_INSTRUCTIONS {
+            self.lowered.clear();
+            self.hull.clear();
+            self.kept = words.len();
+            self.restarts += 1;
+        }
+        let known = if stage == Stage::HS { &mut self.hull } else { &mut self.lowered };
+        let loaded = Loaded { summary: program.summary(), program: Arc::new(program) };
+        known.insert(words.to_vec(), loaded.clone());
+        Ok(loaded)
+    }
+}

@@ -1,0 +1,84 @@
+//! Warps that a draw leaves for the next one with the same program.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use a4emu_shader::Warp;
+
+/// Warps of one program. Whoever leaves some gets these again sooner than others do: they are in the caches of its core.
+#[derive(Clone, Default)]
+pub struct SpareWarps(Arc<[Shelf; SHELVES]>);
+
+/// What threads have left, in a line of the caches that no other threads write.
+#[derive(Default)]
+#[repr(align(128))]
+struct Shelf(Mutex<Vec<Warp>>);
+
+/// Shelves, which threads share when there are more of them.
+const SHELVES: usize = 16;
+
+/// Warps that are kept on a shelf.
+const MAX_SPARE: usize = 64;
+
+impl SpareWarps {
+    /// One of them.
+    pub fn take(&self) -> Option<Warp> {
+        let own = own_shelf();
+        (own..SHELVES).chain(0..own).find_map(|shelf| self.on(shelf, Vec::pop))
+    }
+
+    /// Leaves `warp`.
+    pub fn leave(&self, warp: Warp) {
+        self.leave_all([warp]);
+    }
+
+    /// Leaves all of `warps`.
+    pub fn leave_all(&self, warps: impl IntoIterator<Item = Warp>) {
+        self.on(own_shelf(), |kept| {
+            let room = MAX_SPARE.saturating_sub(kept.len());
+            kept.extend(warps.into_iter().take(room));
+        });
+    }
+
+    fn on<R>(&self, shelf: usize, work: impl FnOnce(&mut Vec<Warp>) -> R) -> R {
+        work(&mut self.0[shelf].0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// That of this thread.
+fn own_shelf() -> usize {
+    rayon::current_thread_index().map_or(0, |index| index % SHELVES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_get_what_they_have_left_and_else_what_others_have() {
+        let spare = SpareWarps::default();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
+        let warp = |limit| {
+            let mut warp = Warp::default();
+            warp.limit = limit;
+            warp
+        };
+        let taken_by = |number| {
+            let take = |thread: rayon::BroadcastContext<'_>| {
+                (thread.index() == number).then(|| spare.take()).flatten()
+            };
+            pool.broadcast(take).into_iter().flatten().map(|warp| warp.limit).next()
+        };
+        pool.broadcast(|thread| spare.leave(warp(1 + thread.index() as u64)));
+        assert_eq!(taken_by(1), Some(2));
+        assert_eq!(taken_by(1), Some(1));
+        assert_eq!(taken_by(0), None);
+        assert!(spare.take().is_none());
+    }
+
+    #[test]
+    fn no_more_are_kept_than_there_is_room_for() {
+        let spare = SpareWarps::default();
+        spare.leave_all(std::iter::repeat_with(Warp::default).take(3 * MAX_SPARE));
+        assert_eq!(std::iter::from_fn(|| spare.take()).count(), MAX_SPARE);
+    }
+}

@@ -1,0 +1,74 @@
+//! The compressed blocks that one request has decoded.
+//!
+//! Lives as long as a request, so it cannot go stale, needs no lock, and a
+//! hostile texture cannot make it grow.
+use a4emu_shader::format::{Block, Compression, Format, Profile, Transfer};
+
+/// Blocks kept: more than a request of 8 quads usually touches on one level.
+const KEPT: usize = 8;
+/// No block lies there: offsets are multiples of the block size.
+const NOWHERE: u32 = u32::MAX;
+
+pub(super) struct BlockCache {
+    compression: Compression,
+    format: Format,
+    transfer: Transfer,
+    profile: Profile,
+    /// Offset of each kept block.
+    places: [u32; KEPT],
+    /// Which is replaced next.
+    next: usize,
+    /// Texels of the kept blocks, one block after the other.
+    texels: Vec<[u32; 4]>,
+    /// Texels that were decoded so far.
+    decoded: u64,
+}
+
+impl BlockCache {
+    pub fn new(compression: Compression, format: Format, transfer: Transfer, profile: Profile) -> Self {
+        let (places, texels) = ([NOWHERE; KEPT], Vec::new());
+        Self { compression, format, transfer, profile, places, next: 0, texels, decoded: 0 }
+    }
+
+    /// Texels that were decoded so far.
+    pub fn decoded(&self) -> u64 {
+        self.decoded
+    }
+
+    pub fn block(&self) -> Block {
+        self.compression.block()
+    }
+
+    /// Texel (`x`, `y`) of the block at `offset`; what is not in `bytes` is 0.
+    pub fn texel(&mut self, bytes: &[u8], offset: u32, x: u32, y: u32) -> [u32; 4] {
+        let block = self.block();
+        let kept = self.places.iter().position(|&place| place == offset);
+        let slot = match kept {
+            Some(slot) => slot,
+            None => match bytes.get(offset as usize..).and_then(|rest| rest.get(..block.bytes as usize)) {
+                Some(data) => self.decode(data, offset),
+                None => return [0; 4],
+            },
+        };
+        let at = slot * (block.width * block.height) as usize + (y * block.width + x) as usize;
+        self.texels.get(at).copied().unwrap_or_default()
+    }
+
+    /// Decodes into the next slot.
+    fn decode(&mut self, data: &[u8], offset: u32) -> usize {
+        let block = self.block();
+        let size = (block.width * block.height) as usize;
+        let slot = self.next;
+        self.decoded += size as u64;
+        self.texels.resize(KEPT * size, [0; 4]);
+        let mut texels = self.texels[slot * size..][..size].iter_mut();
+        self.compression.decode(data, self.format.ty, self.transfer, self.profile, |lanes| {
+            if let Some(texel) = texels.next() {
+                *texel = lanes;
+            }
+        });
+        self.places[slot] = offset;
+        self.next = (slot + 1) % KEPT;
+        slot
+    }
+}

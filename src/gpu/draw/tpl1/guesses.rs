@@ -1,0 +1,32 @@
+//! Which guesses a texture request rests on.
+use a4emu_decoder::guesses::Guess;
+use a4emu_decoder::regs::enums::TexFmt;
+
+use super::descriptor::{Texels, Texture, TextureKind};
+use super::sampler::{Filter, Sampler};
+use a4emu_shader::SampleKind;
+use a4emu_shader::format::Compression;
+use a4emu_shader::format::arrangement::Tiling;
+
+/// Those of a request of this kind for `texture` with `sampler`.
+pub(super) fn of(texture: &Texture, sampler: &Sampler, kind: SampleKind) -> impl Iterator<Item = Guess> {
+    let fetches = kind == SampleKind::Fetch;
+    let is_filtered = !texture.texels.is_integer() && [sampler.mag, sampler.min].contains(&Filter::Linear);
+    let linear = kind == SampleKind::Filter && is_filtered;
+    let cube = texture.kind == TextureKind::Cube;
+    let astc = matches!(texture.texels, Texels::Block { compression: Compression::Astc(..), .. });
+    let rests = [
+        (fetches, Guess::TexelOutside),
+        (texture.arrangement.tiling != Tiling::Linear, Guess::TileOrder),
+        (texture.arrangement.samples > 1, Guess::SampleLayout),
+        (linear, Guess::FilterPrecision),
+        (texture.kind == TextureKind::Volume && texture.levels.len() > 1, Guess::SliceQuarter),
+        (astc, Guess::AstcHdr),
+        (linear && cube && sampler.seamless, Guess::CubeSeams),
+        (!fetches && texture.levels.len() > 1, Guess::LevelOfDetail),
+        (!fetches && sampler.is_anisotropic, Guess::AnisotropyLinear),
+        (!fetches && sampler.has_unnamed_wrap, Guess::WrapUnnamed),
+        (texture.fmt == TexFmt::TFMT4_L8_A8_UNORM, Guess::LuminanceAlpha),
+    ];
+    rests.into_iter().filter_map(|(rests, guess)| rests.then_some(guess))
+}

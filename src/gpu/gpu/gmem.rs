@@ -1,0 +1,120 @@
+//! Tile memory.
+
+use std::ops::{Deref, DerefMut};
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::draw::rb::cells::KnownCells;
+
+/// Bytes of a line of this computer's caches.
+const LINE: usize = 64;
+
+#[derive(Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C, align(64))]
+struct Line([u8; LINE]);
+
+/// The bytes of tile memory. They begin where a line of this computer's caches does, so that blocks of pixels do not
+/// lie in one line more than they must.
+#[derive(Clone, Default)]
+pub struct Gmem {
+    lines: Vec<Line>,
+    /// What is known of them, as long as they are written by nobody who does not know it.
+    cells: KnownCells,
+}
+
+impl PartialEq for Gmem {
+    fn eq(&self, other: &Self) -> bool {
+        self.lines == other.lines
+    }
+}
+
+impl Gmem {
+    /// So many bytes, all of them zero; a number of whole lines.
+    pub fn new(bytes: usize) -> Self {
+        let mut new = Self::default();
+        new.resize(bytes);
+        new
+    }
+
+    /// Makes it so many bytes, those that are new zero; a number of whole lines.
+    pub fn resize(&mut self, bytes: usize) {
+        self.lines.resize(bytes.div_ceil(LINE), Line::zeroed());
+    }
+
+    /// The bytes, for `write` to write, with what is known of them, of which it gives back what is known behind that.
+    pub fn write_known<R>(&mut self, write: impl FnOnce(&mut [u8], KnownCells) -> (KnownCells, R)) -> R {
+        let cells = std::mem::take(&mut self.cells);
+        let (cells, result) = write(bytemuck::cast_slice_mut(&mut self.lines), cells);
+        self.cells = cells;
+        result
+    }
+}
+
+impl Deref for Gmem {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.lines)
+    }
+}
+
+impl DerefMut for Gmem {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.cells = KnownCells::default();
+        bytemuck::cast_slice_mut(&mut self.lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::gras::raster::Rect;
+    use crate::draw::rb::surface::{Location, Surface};
+    use a4emu_shader::format::arrangement::Tiling;
+
+    #[test]
+    fn tile_memory_begins_with_a_line_and_what_is_new_is_zero() {
+        let mut gmem = Gmem::new(1 << 10);
+        assert_eq!(gmem.as_ptr().addr() % LINE, 0);
+        gmem.fill(7);
+        gmem.resize(3 << 10);
+        assert_eq!((gmem.len(), gmem.as_ptr().addr() % LINE), (3 << 10, 0));
+        assert!(
+            gmem[..1 << 10].iter().all(|byte| *byte == 7) && gmem[1 << 10..].iter().all(|byte| *byte == 0)
+        );
+    }
+
+    #[test]
+    fn what_is_known_lasts_until_somebody_else_writes() {
+        let surface = Surface {
+            location: Location::Gmem(0),
+            pitch: 256,
+            cpp: 4,
+            origin: [0, 0],
+            layer: 0,
+            tiling: Tiling::Linear,
+        };
+        let area = Rect { x0: 0, y0: 0, x1: 64, y1: 4 };
+        // How many cells something is known of, and from now on of all.
+        let mut gmem = Gmem::new(1 << 10);
+        let known = |gmem: &mut Gmem, surface: Surface, area: Rect| {
+            gmem.write_known(|_, cells| {
+                let mut cells = cells.of(&[surface], area);
+                let mut count = 0;
+                for known in cells.rows().flatten().flat_map(|cells| cells.known) {
+                    count += usize::from(known.pixel().is_some());
+                    known.bits = u32::MAX;
+                }
+                (cells, count)
+            })
+        };
+        assert_eq!([0, 2].map(|_| known(&mut gmem, surface, area)), [0, 2]);
+        assert_eq!(gmem[0], 0, "who reads does no harm");
+        assert_eq!(known(&mut gmem, surface, area), 2);
+        gmem[1] = 1;
+        assert_eq!([0, 2].map(|_| known(&mut gmem, surface, area)), [0, 2]);
+        assert_eq!(known(&mut gmem, Surface { location: Location::Gmem(4), ..surface }, area), 0);
+        assert_eq!(known(&mut gmem, surface, area), 0, "others may have had the same bytes");
+        assert_eq!(known(&mut gmem, surface, Rect { y1: 3, ..area }), 0);
+    }
+}

@@ -1,0 +1,326 @@
+//! The picture of a surface in memory: rows made as they are asked for, so that a picture
+//! takes no memory of its own, however large a register says that it is.
+
+use std::io::Write;
+
+use a4emu_decoder::regs::enums::{ColorFmt, ColorSwap, DepthFormat};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::ambient::hold;
+use crate::draw::rb::rendered::{Content, Surfaces, Written};
+use crate::memory::Memory;
+use a4emu_shader::format::arrangement::{Arrangement, resolved};
+use a4emu_shader::format::{Codec, Format, Transfer};
+
+/// Bytes of a picture up to which it is built whole, which packs several times faster.
+const WHOLE: u64 = 1 << 26;
+
+/// What a pixel of a picture is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Four bytes.
+    Rgba8,
+    /// A grey value of 16 bits, high byte first.
+    Grey16,
+    /// A grey value of 8 bits.
+    Grey8,
+}
+
+/// What becomes of alpha, which viewers show as holes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Alpha {
+    /// It stays.
+    #[default]
+    Kept,
+    /// All pixels become opaque.
+    Opaque,
+}
+
+impl Alpha {
+    /// Does that to `pixels` of `kind`.
+    pub fn apply(self, kind: Kind, pixels: &mut [u8]) {
+        if self == Self::Opaque && kind == Kind::Rgba8 {
+            pixels.as_chunks_mut::<4>().0.iter_mut().for_each(|[_, _, _, alpha]| *alpha = u8::MAX);
+        }
+    }
+}
+
+impl Kind {
+    /// Bytes of a pixel.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Rgba8 => 4,
+            Self::Grey16 => 2,
+            Self::Grey8 => 1,
+        }
+    }
+
+    /// A PNG of such pixels into `out`.
+    pub fn encoder<W: Write>(self, out: W, [width, height]: [u32; 2]) -> png::Encoder<'static, W> {
+        let (color, depth) = match self {
+            Self::Rgba8 => (png::ColorType::Rgba, png::BitDepth::Eight),
+            Self::Grey16 => (png::ColorType::Grayscale, png::BitDepth::Sixteen),
+            Self::Grey8 => (png::ColorType::Grayscale, png::BitDepth::Eight),
+        };
+        let mut encoder = png::Encoder::new(out, width, height);
+        encoder.set_color(color);
+        encoder.set_depth(depth);
+        encoder
+    }
+}
+
+/// How the bytes of a surface's pixel become those of a picture's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Texel {
+    /// Colour.
+    Color(Codec),
+    /// Depth, with stencil beside it or not.
+    Depth(DepthFormat),
+    /// Stencil, behind 24 bits of depth.
+    PackedStencil,
+    /// Stencil alone.
+    Stencil,
+}
+
+impl Texel {
+    /// Of a colour format; nothing where single pixels cannot be read.
+    pub fn color(format: ColorFmt, swap: ColorSwap) -> Option<Self> {
+        Some(Self::Color(Format::color(format)?.codec(swap, Transfer::Linear)?))
+    }
+
+    fn of(surface: &Written) -> Option<Self> {
+        match surface.content {
+            Content::Depth(format) => Some(Self::Depth(format)),
+            Content::Color => Self::color(surface.format, surface.swap),
+        }
+    }
+
+    /// Bytes of a pixel of the surface.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Color(codec) => codec.bytes() as usize,
+            Self::Depth(DepthFormat::DEPTH4_16) => 2,
+            Self::Depth(_) | Self::PackedStencil => 4,
+            Self::Stencil => 1,
+        }
+    }
+
+    /// The bytes of one sample that stand for all of a pixel's: a colour's average, else the first.
+    pub fn resolve(&self, samples: &[u8], out: &mut [u8]) {
+        match self {
+            Self::Color(codec) if samples.len() > out.len() => {
+                codec.store(codec.encode(resolved(codec, samples)), out)
+            }
+            _ => out.copy_from_slice(&samples[..out.len()]),
+        }
+    }
+
+    /// `row` becomes the pixels from (x, y) on of a surface of `pitch` that is arranged so, each resolved; `read`
+    /// fetches bytes, given how far they are from its first.
+    pub fn gather(
+        &self,
+        arrangement: Arrangement,
+        pitch: u32,
+        [x, y]: [u32; 2],
+        row: &mut [u8],
+        mut read: impl FnMut(u64, &mut [u8]),
+    ) {
+        let Arrangement { samples, tiling } = arrangement;
+        let cpp = self.bytes() as u32 * samples;
+        if arrangement == Arrangement::PLAIN {
+            return read(tiling.offset([x, y], pitch, cpp), row);
+        }
+        let mut pixel = vec![0; cpp as usize];
+        for (x, out) in (x..).zip(row.chunks_exact_mut(self.bytes())) {
+            pixel.fill(0);
+            read(tiling.offset([x, y], pitch, cpp), &mut pixel);
+            self.resolve(&pixel, out);
+        }
+    }
+
+    /// What a pixel of the picture is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Color(_) => Kind::Rgba8,
+            Self::Depth(_) => Kind::Grey16,
+            Self::PackedStencil | Self::Stencil => Kind::Grey8,
+        }
+    }
+
+    /// Appends the pixel `texel` to those of a picture. Integers are cut to a byte, floats to 0..1.
+    pub fn put(&self, texel: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Self::Color(codec) => {
+                let byte = |lane: u32| match codec.is_integer() {
+                    true => lane.min(255) as u8,
+                    false => (f32::from_bits(lane).clamp(0.0, 1.0) * 255.0).round_ties_even() as u8,
+                };
+                out.extend(codec.decode(codec.load(texel)).map(byte));
+            }
+            Self::Depth(format) => out.extend(grey(*format, texel).to_be_bytes()),
+            Self::PackedStencil | Self::Stencil => out.extend(texel.last()),
+        }
+    }
+}
+
+fn grey(format: DepthFormat, texel: &[u8]) -> u16 {
+    match (format, texel) {
+        (DepthFormat::DEPTH4_24_8, &[_, low, high, _]) => u16::from_le_bytes([low, high]),
+        (_, &[low, high]) => u16::from_le_bytes([low, high]),
+        (_, &[a, b, c, d]) => (f32::from_le_bytes([a, b, c, d]).clamp(0.0, 1.0) * 65535.0).round() as u16,
+        _ => 0,
+    }
+}
+
+/// The frame that submit `submit` has left: the largest colour surface that it rendered, the last of equals.
+pub fn frame(surfaces: &Surfaces, submit: u32) -> Option<&Written> {
+    largest(surfaces.iter().filter(|it| it.submit == submit && it.content == Content::Color))
+}
+
+/// The largest of what was rendered, the last of equals: a frame, where nothing says what is presented.
+pub fn largest<'s>(rendered: impl Iterator<Item = &'s Written>) -> Option<&'s Written> {
+    rendered.max_by_key(|it| u64::from(it.width) * u64::from(it.height))
+}
+
+/// Why a surface has no picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPicture {
+    /// It has no pixels, or its format no pixel codec.
+    #[error("pictures of such a surface are not supported")]
+    Unsupported,
+    /// No buffer holds any of its pixels.
+    #[error("what was rendered is in no buffer of the capture")]
+    Missing,
+}
+
+/// The picture of a surface, in memory row order.
+pub struct Picture<'m> {
+    memory: &'m Memory,
+    surface: Written,
+    texel: Texel,
+    /// Rows up to the last that some buffer holds.
+    height: u32,
+    alpha: Alpha,
+}
+
+impl<'m> Picture<'m> {
+    /// The picture of `surface`, up to its last row that some buffer holds.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn of(surface: &Written, memory: &'m Memory) -> Result<Self, NoPicture> {
+        let texel = Texel::of(surface).ok_or(NoPicture::Unsupported)?;
+        let mut picture =
+            Self { memory, surface: *surface, texel, height: surface.height, alpha: Alpha::Kept };
+        if picture.size().contains(&0) {
+            return Err(NoPicture::Unsupported);
+        }
+        let last = (0..surface.height).rev().find(|y| picture.is_held(*y));
+        picture.height = last.ok_or(NoPicture::Missing)? + 1;
+        Ok(picture)
+    }
+
+    /// The same with `alpha` done to its pixels.
+    #[must_use]
+    pub fn with_alpha(self, alpha: Alpha) -> Self {
+        Self { alpha, ..self }
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> [u32; 2] {
+        [self.surface.width, self.height]
+    }
+
+    /// What its pixels are.
+    pub fn kind(&self) -> Kind {
+        self.texel.kind()
+    }
+
+    fn row_bytes(&self) -> usize {
+        self.surface.width as usize * self.texel.bytes()
+    }
+
+    /// Whether some buffer holds a part of row `y`, or of the tiles that it goes through.
+    fn is_held(&self, y: u32) -> bool {
+        let Arrangement { samples, tiling } = self.surface.arrangement;
+        let first = u64::from(y - y % tiling.rows()) * u64::from(self.surface.pitch);
+        let start = u64::from(self.surface.address) + first;
+        let row = self.row_bytes() as u64 * u64::from(samples);
+        self.memory.holds_any(start, start + row * u64::from(tiling.rows()))
+    }
+
+    /// How the bytes of the surface become its pixels.
+    pub fn texel(&self) -> Texel {
+        self.texel
+    }
+
+    /// The bytes of row `y` as the surface holds them, [`Texel::bytes`] for each pixel, samples resolved; what is not
+    /// in memory is zero.
+    pub fn texels(&self, y: u32) -> Vec<u8> {
+        let _control = hold();
+        let mut texels = vec![0; self.row_bytes()];
+        let Written { address, pitch, arrangement, .. } = self.surface;
+        self.texel.gather(arrangement, pitch, [0, y], &mut texels, |at, bytes| {
+            if let Ok(address) = u32::try_from(u64::from(address) + at) {
+                let _missing_is_zero = self.memory.read(address, bytes);
+            }
+        });
+        texels
+    }
+
+    /// Appends row `y` to `out`; what is not in memory is black.
+    fn row(&self, y: u32, out: &mut Vec<u8>) {
+        let (_control, before) = (hold(), out.len());
+        self.texels(y).chunks_exact(self.texel.bytes()).for_each(|texel| self.texel.put(texel, out));
+        self.alpha.apply(self.kind(), &mut out[before..]);
+    }
+
+    /// All pixels, row by row.
+    pub fn pixels(&self) -> Vec<u8> {
+        let mut pixels = Vec::new();
+        (0..self.height).for_each(|y| self.row(y, &mut pixels));
+        pixels
+    }
+
+    /// Hands out the pixels of each row, of which one is in memory at a time.
+    pub fn each_row(&self, mut take: impl FnMut(&[u8])) {
+        let mut row = Vec::new();
+        for y in 0..self.height {
+            row.clear();
+            self.row(y, &mut row);
+            take(&row);
+        }
+    }
+
+    /// A hash of its size, its kind and its pixels, as runs of a corpus note it.
+    pub fn hash(&self) -> String {
+        let [width, height] = self.size();
+        let mut hash = Xxh3::new();
+        hash.update(format!("{width}x{height} {:?}\n", self.kind()).as_bytes());
+        self.each_row(|row| hash.update(row));
+        format!("{:032x}", hash.digest128())
+    }
+
+    /// Writes it as PNG.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn write(&self, out: impl Write) -> anyhow::Result<()> {
+        let [width, height] = self.size();
+        let bytes = u64::from(width) * u64::from(height) * self.kind().bytes() as u64;
+        let mut writer = self.kind().encoder(out, [width, height]).write_header()?;
+        if bytes <= WHOLE {
+            writer.write_image_data(&self.pixels())?;
+            return Ok(writer.finish()?);
+        }
+        let mut rows = writer.stream_writer()?;
+        let mut row = Vec::new();
+        for y in 0..height {
+            row.clear();
+            self.row(y, &mut row);
+            rows.write_all(&row)?;
+        }
+        rows.finish()?;
+        Ok(writer.finish()?)
+    }
+}

@@ -1,0 +1,63 @@
+//! Options whose values are names that the crates below know: they know nothing of command lines.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use a4emu_gpu::draw::gs::dispatch::Setting;
+use a4emu_gpu::gpu::Model;
+use a4emu_shader::Jit;
+
+/// A parser of the values that have these names, with the help that each has.
+fn parser<T: Copy + Send + Sync + 'static>(
+    values: &'static [(&'static str, T, &'static str)],
+) -> impl TypedValueParser<Value = T> {
+    let possible = values.iter().map(|(name, _, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(possible.collect::<Vec<_>>()).map(move |given| {
+        let found = values.iter().find(|(name, ..)| *name == given);
+        found.expect("the parser takes nothing else").1
+    })
+}
+
+/// `--model`.
+pub fn model() -> impl TypedValueParser<Value = Model> {
+    parser(&[
+        ("board", Model::Board, "That of an A420 board, as far as its results show it"),
+        ("strict-gl", Model::StrictGl, "What OpenGL says"),
+    ])
+}
+
+/// `--jit`.
+pub fn jit() -> impl TypedValueParser<Value = Jit> {
+    parser(&[
+        ("off", Jit::Off, "None: the interpreter runs them"),
+        ("on", Jit::On, "All, before they run"),
+        ("auto", Jit::Auto, "Those that have run often enough for it to pay"),
+    ])
+}
+
+/// `--gs-dispatch`.
+pub fn gs_dispatch() -> impl TypedValueParser<Value = Setting> {
+    parser(&[
+        ("auto", Setting::Auto, "What suits the shader"),
+        ("single", Setting::Single, "One invocation in a warp"),
+        ("dual-instanced", Setting::DualInstanced, "Two invocations of one primitive in a warp"),
+        ("dual-object", Setting::DualObject, "Two invocations of any primitives in a warp"),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn every_value_has_its_name() {
+        let command = clap::Command::new("x");
+        for value in Model::ALL {
+            assert_eq!(model().parse_ref(&command, None, OsStr::new(value.name())).unwrap(), value);
+        }
+        for value in Jit::ALL {
+            assert_eq!(jit().parse_ref(&command, None, OsStr::new(value.name())).unwrap(), value);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Shaders, 32 lanes at a time.
+//!
+//! Three things meet here, and nothing else of the emulator is known:
+//!
+//! - a [`Program`]: instruction words lowered once into steps. A step is a run
+//!   of pure ALU operations on resolved register rows, and then one effect
+//!   (branch, load, sample, kill, ...). Repeats are unrolled, modifiers are
+//!   bit masks, constants and immediates are rows like registers.
+//! - a [`Warp`]: the registers of 32 lanes, their control flow, and the
+//!   constants they see. It is made for a program and reused for warp after
+//!   warp of one draw.
+//! - an [`Environment`]: memory, textures and varyings.
+//!
+//! ```text
+//! let mut warp = Warp::new(&program, &constants);
+//! warp.restart(&program, live, helpers);
+//! *warp.full_mut(0) = ...;                     // inputs
+//! match run(&program, &mut warp, &mut env) {   // again after Outcome::Barrier
+//!     Outcome::Ended => warp.covered(), warp.full(4) ...,
+//! ```
+//!
+//! A program that runs often is compiled ([`jit`]); [`run()`] then uses its code.
+mod alu;
+mod builder;
+mod chosen;
+mod count;
+mod doubt;
+mod effect;
+mod environment;
+mod extra;
+mod finish;
+#[path = "jit/wall/float_control.rs"]
+pub mod float_control;
+mod flow;
+pub mod format;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub mod jit;
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+#[path = "jit/absent.rs"]
+pub mod jit;
+mod lanes;
+mod liveness;
+mod lower;
+mod ops;
+mod perform;
+mod program;
+mod reach;
+mod reading;
+mod rowmap;
+mod rows;
+mod run;
+mod summary;
+#[cfg(test)]
+pub(crate) mod tests;
+mod texel;
+mod tier;
+mod warp;
+
+pub use chosen::{Chooser, Chosen, Way};
+pub use count::{Counting, InstructionCount, run_counting};
+pub use environment::{Environment, Refused};
+pub use finish::{ByAlpha, Finish};
+pub use lanes::{ALL, LANES, Lanes, Mask, lanes_of};
+pub use ops::{
+    Atomic, AtomicOp, AtomicPlace, Few, ImageAccess, ImageLayout, Lod, MemoryAccess, Number, Op, Plain,
+    PlainLevel, Query, Question, Sample, SampleKind, Slots, Space, Varying, Width,
+};
+pub use program::{Program, ProgramError};
+pub use reach::Reach;
+pub use reading::{Part, Reading, TexelExtent};
+pub use run::{Outcome, ShaderFault, run, step};
+pub use summary::Summary;
+pub use texel::TexelProgram;
+pub use tier::Jit;
+pub use warp::{INSTRUCTION_LIMIT, Killed, QuadRegisters, Warp};
