@@ -15,7 +15,7 @@ const CHUNK: usize = 1 << 16;
 /// Whether stdout was closed when the process began. It is asked before `main`: the standard library then opens /dev/null
 /// in its place, where all that is written is lost without an error.
 #[cfg(target_os = "linux")]
-#[ctor::ctor]
+#[ctor::ctor(unsafe)]
 static IS_CLOSED: bool = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
 
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! The house rules of `src/draw`, read from the sources: who reads registers, who holds the machine,
+//! Rules of the sources: which crate may depend on which; in `src/gpu/draw`, what reads registers, what holds the machine,
 //! and which block may use which.
 
 use std::fs;
@@ -10,7 +10,7 @@ const BLOCKS: &[&str] = &["tpl1", "pc", "gras", "vpc", "rb", "sp", "vfd", "vs", 
 /// What travels between blocks. These files use no block.
 const WIRES: &[&str] = &["call", "stop", "vertices"];
 
-/// A source of `src/draw`: its path below that, and its text without comments.
+/// A source of `src/gpu/draw`: its path below that, and its text without comments.
 struct Source {
     path: String,
     code: String,
@@ -41,7 +41,7 @@ fn collect(folder: &Path, out: &mut Vec<PathBuf>) {
 }
 
 fn sources() -> Vec<Source> {
-    let sources = sources_below("src/draw");
+    let sources = sources_below("src/gpu/draw");
     assert!(sources.len() > 50, "found {}", sources.len());
     sources
 }
@@ -96,6 +96,51 @@ fn blocks_use_only_those_before_them() {
                 (None, _) => !WIRES.contains(&block),
             };
             assert!(allowed, "{} uses draw::{used}", source.path);
+        }
+    }
+}
+
+/// The crates, each of which depends on none of ours but those before it.
+const CRATES: &[(&str, &str)] = &[
+    ("a4emu-decoder", "decoder"),
+    ("a4emu-shader", "src/shader"),
+    ("a4emu-gpu", "src/gpu"),
+    ("a4emu", "."),
+    ("a4emu-drm", "src/drm"),
+    ("a4emu-export", "export"),
+    ("a4emu-python", "python"),
+];
+
+/// Crates that nothing else may link: a tool of a user ends at the command line.
+const LAST: &[&str] = &["a4emu-drm", "a4emu-export", "a4emu-python"];
+
+/// What crates below the command line do without: arguments, terminals, files that the user named.
+const OF_COMMANDS: &[&str] =
+    &["clap", "anstream", "indicatif", "rustyline", "tempfile", "toml", "quick-junit"];
+
+/// The names of the dependencies in `section` of the manifest in `folder`.
+fn dependencies(folder: &str, section: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("Cargo.toml");
+    let text = fs::read_to_string(path).expect("a manifest");
+    let section = format!("\n[{section}]\n");
+    let Some((_, rest)) = text.split_once(&section) else { return Vec::new() };
+    let lines = rest.lines().take_while(|line| !line.starts_with('['));
+    let names = lines.filter_map(|line| line.split([' ', '.', '=']).next());
+    names.filter(|name| !name.is_empty() && !name.starts_with('#')).map(str::to_owned).collect()
+}
+
+#[test]
+fn crates_depend_on_those_before_them() {
+    let rank = |name: &str| CRATES.iter().position(|(known, _)| *known == name);
+    for (name, folder) in CRATES {
+        let all = dependencies(folder, "dependencies");
+        assert!(!all.is_empty(), "{folder}");
+        for other in all.iter().filter(|other| other.starts_with("a4emu")) {
+            assert!(rank(other) < rank(name) && !LAST.contains(&&**other), "{name} depends on {other}");
+        }
+        let is_below = rank(name) < rank("a4emu");
+        for other in OF_COMMANDS.iter().filter(|other| is_below && all.iter().any(|name| name == *other)) {
+            panic!("{name} depends on {other}");
         }
     }
 }
@@ -180,8 +225,8 @@ fn inputs_are_opened_through_their_register() {
     }
 }
 
-/// Threads begin with what surrounds the one that makes them, so `src/ambient.rs` makes them, and its pools; what a pool
-/// of a caller's does, `src/parallel.rs` hands to it.
+/// Threads begin with what surrounds the one that makes them, so `src/gpu/ambient.rs` makes them, and its pools; what a pool
+/// of a caller's does, `src/gpu/parallel.rs` hands to it.
 #[test]
 fn threads_are_made_in_one_place() {
     let makers = [
@@ -195,7 +240,8 @@ fn threads_are_made_in_one_place() {
     for folder in ["src", "python/src", "export/src"] {
         for source in sources_below(folder) {
             let code = source.code.split("mod tests {").next().expect("split gives something");
-            let may = ["ambient.rs", "parallel.rs"].contains(&&*source.path) || source.path.contains("tests");
+            let may = ["gpu/ambient.rs", "gpu/parallel.rs"].contains(&&*source.path)
+                || source.path.contains("tests");
             for maker in makers.iter().filter(|_| !may) {
                 assert!(!code.contains(maker), "{folder}/{}: {maker}", source.path);
             }

@@ -310,7 +310,7 @@ guesses! {
         counts: "a target was blended"
     }
     FormatRounding "format-rounding" Guess {
-        says: "colours are rounded to their format as src/format/convert.rs lists",
+        says: "colours are rounded to their format as src/shader/format/convert.rs lists",
         because: "GL's rules, and the reference rasterisers'",
         settles: "a ramp stored to each format by a chip",
         counts: "a target was of another format than 32-bit numbers"

@@ -159,7 +159,13 @@ pub fn bytes_of(given: &Bound<'_, PyAny>) -> PyResult<Option<(PathBuf, Arc<[u8]>
 }
 
 /// The one of `all` whose name is `text`.
-pub fn named<T: Copy>(py: Python<'_>, option: &str, text: &str, all: &[T], name: fn(T) -> &'static str) -> PyResult<T> {
+pub fn named<T: Copy>(
+    py: Python<'_>,
+    option: &str,
+    text: &str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+) -> PyResult<T> {
     all.iter().copied().find(|value| name(*value) == text).ok_or_else(|| {
         let all: Vec<String> = all.iter().map(|value| format!("'{}'", name(*value))).collect();
         error::usage(py, format!("{option} is one of {}, not '{text}'", all.join(", ")))

@@ -1,4 +1,4 @@
-//! What surrounds a program, or the command line, reaches no result (`src/ambient.rs` has the list).
+//! What surrounds a program, or the command line, reaches no result (`src/gpu/ambient.rs` has the list).
 
 use std::fs;
 use std::process::Command;

@@ -33,7 +33,8 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     charge(&mut gpu.budget, Work::Copy16, copy.blocks(area))?;
     gpu.pipeline.surfaces.note(copy.written(call.submit, call.number));
     let Pipeline { batch, left, .. } = &mut gpu.pipeline;
-    if batch.take_copy(&copy, area, gpu.gmem.len(), &mut gpu.mem, left) {
+    // Tile memory itself may be with those who draw ahead.
+    if batch.take_copy(&copy, area, gpu.chip.gmem_bytes(), &mut gpu.mem, left) {
         offer_tile(gpu);
         return Ok(());
     }

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::planar::{coords, scene};
+use super::seed::random_cases;
 use super::*;
 use crate::draw::tpl1::{BoundBank, ForCode};
 use a4emu_shader::jit::{Texels, target};
-use super::seed::random_cases;
 use a4emu_shader::{Environment, Jit, Mask, Op, Outcome, Program, Refused, Warp, run};
 
 /// The seed that `scripts/fuzz` asks for (`A4EMU_SEED`), and how many programs (`A4EMU_PROGRAMS`).
