@@ -192,6 +192,6 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
     // Missing memory is what was asked for: it stands on stdout, and not among the warnings.
     let missing = std::mem::take(&mut report.missing);
     let put_out = info.put_out(&missing, playback.gpu.fidelity.as_ref());
-    let told = shared.tell(&args.capture.display().to_string(), &report);
+    let told = shared.tell(&args.capture.display().to_string(), report);
     Ok(status.worse(told).and(put_out))
 }

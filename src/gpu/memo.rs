@@ -23,6 +23,11 @@ impl Numbers {
         self.packets.len()
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
     /// Forgets all.
     pub fn clear(&mut self) {
         self.by_packet.clear();

@@ -4,6 +4,9 @@ use std::arch::x86_64::*;
 /// What byte `byte` of each dword stands for, which is [`unorm_step`](super::unorm_step) times that: a byte under the
 /// bits of 2^23 is that number and the byte; a fused multiplication and subtraction of 2^23 steps, which is exact,
 /// leaves the byte's steps, rounded once, as the product of both alone would be.
+///
+/// # Safety
+/// The processor has AVX-512F and AVX-512BW.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 pub fn unorm8(dwords: __m512i, byte: u32) -> __m512 {

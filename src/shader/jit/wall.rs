@@ -66,6 +66,9 @@ impl<'a> Dwords<'a> {
     }
 
     /// The dwords with these numbers, or the last for those beyond it.
+    ///
+    /// # Safety
+    /// The processor has AVX-512F.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub fn at(&self, numbers: __m512i) -> __m512i {
@@ -85,6 +88,9 @@ impl<'a> Dwords<'a> {
     }
 
     /// The dwords with these numbers, of which none is the last, and those behind them.
+    ///
+    /// # Safety
+    /// The processor has AVX-512F.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub fn pairs(&self, numbers: __m512i) -> [__m512i; 2] {
