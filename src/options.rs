@@ -32,7 +32,7 @@ pub struct Shared {
     pub strict: bool,
     /// Who hears what goes wrong, in place of stderr
     #[arg(skip)]
-    pub ear: Option<Ear>,
+    pub ear: Option<DiagnosticSink>,
     /// The files that the command reads and writes
     #[arg(skip)]
     pub inputs: Inputs,
@@ -40,9 +40,9 @@ pub struct Shared {
 
 /// Keeps what goes wrong for the program that uses the library: the report of each run, with the name of its input.
 #[derive(Clone, Debug, Default)]
-pub struct Ear(Arc<Mutex<Vec<(String, Report)>>>);
+pub struct DiagnosticSink(Arc<Mutex<Vec<(String, Report)>>>);
 
-impl Ear {
+impl DiagnosticSink {
     /// Keeps a report.
     pub fn hear(&self, name: &str, report: Report) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), report));

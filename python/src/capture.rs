@@ -4,7 +4,7 @@ use a4emu::decode::{self, Format, QueryMode};
 use a4emu::disasm;
 use a4emu::edit::Change;
 use a4emu::inspect::{Costing, Following, Rows};
-use a4emu::options::Ear;
+use a4emu::options::DiagnosticSink;
 use a4emu::pixel::{self, Question};
 use a4emu::selection::{Draws, Position, Selection};
 use a4emu::validate::Watch;
@@ -203,7 +203,7 @@ impl Capture {
     #[pyo3(signature = (*, submit = None, draw = None))]
     fn disassemble(&self, py: Python<'_>, submit: Option<Range>, draw: Option<Range>) -> PyResult<String> {
         let selected = selection(py, submit, draw)?;
-        let ear = Ear::default();
+        let ear = DiagnosticSink::default();
         let shared = heard(&ear);
         let text = self.0.ask(py, move |capture, limits| {
             let packed = capture.bytes(&shared)?;

@@ -1,6 +1,6 @@
 //! What goes wrong, as exceptions: what kind, at which byte, with which exit status of the command line.
 
-use a4emu::options::Ear;
+use a4emu::options::DiagnosticSink;
 use a4emu::status::{Failure, Status, status_of};
 use a4emu_decoder::asm::{Diagnostic, Reason};
 use a4emu_decoder::error::CaptureError;
@@ -124,7 +124,7 @@ pub fn usage(py: Python<'_>, message: impl Into<String>) -> PyErr {
 }
 
 /// The exception for the worst that `ear` has heard, as [`worst`]; the name of its input begins the message.
-pub fn worst_heard(py: Python<'_>, ear: &Ear, result: Option<Py<PyAny>>) -> PyResult<()> {
+pub fn worst_heard(py: Python<'_>, ear: &DiagnosticSink, result: Option<Py<PyAny>>) -> PyResult<()> {
     let told = ear.take();
     let bad = told.iter().filter_map(|(name, report)| Some((name, report.worst()?)));
     let worst = bad.reduce(|worst, it| if it.1.0.severity() > worst.1.0.severity() { it } else { worst });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use a4emu::inspect;
 use a4emu::limits::Limits;
-use a4emu::options::{Ear, Shared, Threads};
+use a4emu::options::{DiagnosticSink, Shared, Threads};
 use a4emu::selection::{Draws, Selection};
 use a4emu::status::{Failure, Status};
 use a4emu_decoder::error::CaptureError;
@@ -26,11 +26,11 @@ const HELD_PER_BYTE: u64 = 16;
 
 /// Nothing goes to stderr.
 pub fn shared() -> Shared {
-    heard(&Ear::default())
+    heard(&DiagnosticSink::default())
 }
 
 /// What goes wrong is heard by `ear`.
-pub fn heard(ear: &Ear) -> Shared {
+pub fn heard(ear: &DiagnosticSink) -> Shared {
     Shared { quiet: true, ear: Some(ear.clone()), ..Shared::default() }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use a4emu::asm::Disk;
 use a4emu::diff::{self as comparison};
 use a4emu::folders::Folders;
-use a4emu::options::Ear;
+use a4emu::options::DiagnosticSink;
 use a4emu::selection::Selection;
 use a4emu_decoder::asm::{self, Bounds, Files};
 use pyo3::prelude::*;
@@ -96,7 +96,7 @@ pub fn diff(
     let draws = [draw_a.map(|it| it.draw(py)).transpose()?, draw_b.map(|it| it.draw(py)).transpose()?];
     let (limits, interrupt) = sources[0].run();
     let threads = sources[0].threads;
-    let ear = Ear::default();
+    let ear = DiagnosticSink::default();
     let shared = heard(&ear);
     let (text, compared) = work::wait(py, interrupt, threads, move || {
         let [a, b] = sources.each_ref().map(|source| source.capture.name().to_owned());

@@ -131,7 +131,7 @@ pub struct Budget {
     cut: Option<Work>,
     /// Why, if it was not for the work.
     ended: Option<Ended>,
-    /// [`Budget::news`] has said so.
+    /// [`Budget::take_cut_notice`] has said so.
     told: bool,
 }
 
@@ -402,10 +402,10 @@ impl Budget {
     }
 
     /// [`Budget::refusal`], once: to be reported by whoever asks first after the cut.
-    pub fn news(&mut self) -> Option<String> {
-        let news = self.refusal().filter(|_| !self.told);
-        self.told |= news.is_some();
-        news
+    pub fn take_cut_notice(&mut self) -> Option<String> {
+        let take_cut_notice = self.refusal().filter(|_| !self.told);
+        self.told |= take_cut_notice.is_some();
+        take_cut_notice
     }
 
     /// Units spent so far.
@@ -518,11 +518,11 @@ mod tests {
     #[test]
     fn the_cut_is_news_once() {
         let mut budget = Budget::new(0);
-        assert_eq!(budget.news(), None);
+        assert_eq!(budget.take_cut_notice(), None);
         assert!(!budget.take(Work::Packet, 1));
-        assert_eq!(budget.news(), budget.refusal());
+        assert_eq!(budget.take_cut_notice(), budget.refusal());
         assert!(!budget.take(Work::Packet, 1));
-        assert_eq!(budget.news(), None);
+        assert_eq!(budget.take_cut_notice(), None);
     }
 
     #[test]

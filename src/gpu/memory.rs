@@ -361,7 +361,7 @@ impl Memory {
 
     /// Those who share pages with us may have written them, and say that it is done: a submit's first
     /// command buffer begins, or a wait of the GPU is over.
-    pub fn others_wrote(&mut self) {
+    pub fn host_may_have_written(&mut self) {
         self.shared_change = self.tick();
     }
 

@@ -10,7 +10,7 @@ mod footprint;
 
 pub use footprint::{Footprint, Remade, Sources};
 
-use footprint::Noting;
+use footprint::Recorder;
 
 /// Registers that packets can reach (dword offsets).
 pub const COUNT: usize = 0x4000;
@@ -91,7 +91,7 @@ pub struct RegFile {
     read: Box<[Cell<PageBits>; COUNT / PAGE]>,
     pages_read: [Cell<u64>; PAGE_WORDS],
     /// The footprint that is noted.
-    noting: Option<Box<Noting>>,
+    noting: Option<Box<Recorder>>,
     /// How many have been begun.
     footprints: u64,
 }

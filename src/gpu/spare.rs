@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 
 /// Lists of one kind.
-pub struct Spare<T>(Mutex<Vec<Vec<T>>>);
+pub struct Pool<T>(Mutex<Vec<Vec<T>>>);
 
-impl<T> Default for Spare<T> {
+impl<T> Default for Pool<T> {
     fn default() -> Self {
         Self(Mutex::new(Vec::new()))
     }
@@ -17,7 +17,7 @@ const LONG: usize = 64 << 10;
 /// Bytes of all that are kept.
 const MAX_BYTES: usize = 64 << 20;
 
-impl<T: Clone> Spare<T> {
+impl<T: Clone> Pool<T> {
     /// A list of `count` items, each of which is `fill` or anything that was in a list before.
     pub fn take(&self, count: usize, fill: T) -> Vec<T> {
         match self.find(count) {
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn what_is_left_is_taken_again() {
-        let spare = Spare::default();
+        let spare = Pool::default();
         let count = LONG / 4;
         assert_eq!(spare.take(count, 1u32), vec![1; count]);
         let mut list = vec![7u32; count];
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn what_is_left_is_emptied_for_who_has_nothing_yet() {
-        let spare = Spare::default();
+        let spare = Pool::default();
         let lists: [Vec<u32>; 3] = [1, 3, 2].map(|times| vec![7; times * LONG / 4]);
         let [one, three, two] = lists.each_ref().map(|list| (list.as_ptr(), list.capacity()));
         lists.into_iter().for_each(|list| spare.leave(list));
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_there_is_room_for() {
-        let spare = Spare::default();
+        let spare = Pool::default();
         spare.leave(vec![0u8; LONG - 1]);
         assert!(spare.0.lock().unwrap().is_empty(), "short");
         for _ in 0..4 {

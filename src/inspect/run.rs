@@ -244,7 +244,10 @@ impl<L: Look> Engine for Looking<'_, L> {
             return Renderer.run(gpu, call);
         }
         if !gpu.budget.take(Work::Copy16, LOOK) {
-            gpu.budget.news().into_iter().for_each(|news| gpu.report.cut(news, gpu.at));
+            gpu.budget
+                .take_cut_notice()
+                .into_iter()
+                .for_each(|take_cut_notice| gpu.report.cut(take_cut_notice, gpu.at));
             return Flow::Stop;
         }
         draw::flush(gpu);

@@ -69,8 +69,8 @@ pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) ->
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if let Some(news) = gpu.budget.news() {
-        gpu.report.cut(news, gpu.at);
+    if let Some(take_cut_notice) = gpu.budget.take_cut_notice() {
+        gpu.report.cut(take_cut_notice, gpu.at);
     }
     times.sort_by(f64::total_cmp);
     let each = u64::from(done.max(1));

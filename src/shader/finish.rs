@@ -35,7 +35,7 @@ impl ByAlpha {
 
 /// What became of warps that run side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Together {
+pub enum WarpGroup {
     /// Nothing was done.
     Not,
     /// Colours are in registers.

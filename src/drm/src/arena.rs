@@ -236,7 +236,7 @@ mod tests {
     /// Whether the emulator takes the buffer at `address` for one that nobody else can have written.
     fn is_private(memory: &mut Memory, address: u32) -> bool {
         let before = memory.now();
-        memory.others_wrote();
+        memory.host_may_have_written();
         memory.is_unchanged(address, PAGE as u32, before)
     }
 

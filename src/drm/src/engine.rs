@@ -208,7 +208,7 @@ impl Engine {
         let Self { gpu, threads, last, watch, .. } = self;
         gpu.budget = Budget::new(settings::get().max_work);
         // The program may have, up to now; all of the submit's command buffers find the same.
-        gpu.mem.others_wrote();
+        gpu.mem.host_may_have_written();
         gpu.pipeline.resolves = if watch.is_some() { Resolves::AtOnce } else { Resolves::Late };
         let same_file = *last == Some(job.file);
         let commands = job.commands.iter().filter(|(_, restores)| !(*restores && same_file));

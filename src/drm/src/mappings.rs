@@ -206,7 +206,7 @@ mod tests {
         memory.map_shared(bo.address, Arc::new(pages), seen);
         let mut is_private = |address| {
             let now = memory.now();
-            memory.others_wrote();
+            memory.host_may_have_written();
             memory.is_unchanged(address, PAGE as u32, now)
         };
         assert!(is_private(bo.address));

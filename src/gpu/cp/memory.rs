@@ -68,7 +68,7 @@ impl Cp<'_> {
     /// tried once; a wait that would never end is a fault, and execution goes on.
     pub(super) fn wait_reg_mem(&mut self, packet: &WaitRegMem<'_>) {
         let control = packet.control;
-        self.gpu.mem.others_wrote();
+        self.gpu.mem.host_may_have_written();
         let polled = match control.POLL() {
             PollMemoryType::POLL_REGISTER => self.gpu.regs.read(packet.POLL_ADDR),
             _ => {

@@ -31,8 +31,8 @@ const HOPE: u32 = 64;
 pub(super) const MAX_BYTES: usize = 64 << 20;
 
 /// What a buffer did.
-pub(super) struct Rerun {
-    draws: draw::Rerun,
+pub(super) struct IbReplay {
+    draws: draw::IbReplay,
     registers: regfile::Footprint,
     loaded: LoadedFootprint,
     /// What was OR-ed into draw initiators.
@@ -43,14 +43,14 @@ pub(super) struct Rerun {
 
 /// What is known of a buffer that has been run.
 #[derive(Default)]
-pub(super) enum Noted {
+pub(super) enum IbHistory {
     /// It is to be run packet by packet.
     #[default]
     Not,
     /// It has been run once, and had so many draws.
     Once(u32),
     /// It did this.
-    Known(Box<Rerun>),
+    Known(Box<IbReplay>),
 }
 
 /// Whether a packet has to do with nothing but registers, loaded state and draws. Of a command, that is to be seen.
@@ -79,37 +79,41 @@ fn is_noted_command(packet: &Pm4<'_>) -> bool {
 
 impl Cp<'_> {
     /// Runs a buffer for the first time; and what is known of it then.
-    pub(super) fn run_first(&mut self, base: u32, words: &[u32]) -> (Step, Noted) {
+    pub(super) fn run_first(&mut self, base: u32, words: &[u32]) -> (Step, IbHistory) {
         let before = self.gpu.at.draws;
         let may_note = match self.gpu.pipeline.resolves {
             Resolves::Ahead => true,
-            _ => words.len() >= LONG && self.gpu.pipeline.hope > 0 && Pass::of(&self.gpu.regs) == Pass::Gmem,
+            _ => {
+                words.len() >= LONG
+                    && self.gpu.pipeline.recording_credits > 0
+                    && Pass::of(&self.gpu.regs) == Pass::Gmem
+            }
         };
         if may_note && self.begins_noting() {
-            let hope = &mut self.gpu.pipeline.hope;
-            *hope = hope.saturating_sub(1);
+            let recording_credits = &mut self.gpu.pipeline.recording_credits;
+            *recording_credits = recording_credits.saturating_sub(1);
             return self.run_noting(base, words, true);
         }
         let step = self.run(base, words, 0);
-        (step, Noted::Once(self.gpu.at.draws - before))
+        (step, IbHistory::Once(self.gpu.at.draws - before))
     }
 
     /// Runs a buffer that has been run before, of which this is known; and what is known afterwards.
-    pub(super) fn run_again(&mut self, base: u32, words: &[u32], noted: Noted) -> (Step, Noted) {
+    pub(super) fn run_again(&mut self, base: u32, words: &[u32], noted: IbHistory) -> (Step, IbHistory) {
         let many = if self.gpu.pipeline.resolves == Resolves::Ahead { 1 } else { MANY };
         match noted {
-            Noted::Known(mut rerun) => {
+            IbHistory::Known(mut rerun) => {
                 if self.is_ready(&mut rerun) {
-                    self.gpu.pipeline.hope = HOPE;
-                    return (self.rerun(base, words, &mut rerun), Noted::Known(rerun));
+                    self.gpu.pipeline.recording_credits = HOPE;
+                    return (self.rerun(base, words, &mut rerun), IbHistory::Known(rerun));
                 }
                 // For the first tile, what is left by the frame before may count.
                 match rerun.is_of_first && self.begins_noting() {
                     true => self.run_noting(base, words, false),
-                    false => (self.run(base, words, 0), Noted::Known(rerun)),
+                    false => (self.run(base, words, 0), IbHistory::Known(rerun)),
                 }
             }
-            Noted::Once(draws) if draws >= many && self.begins_noting() => {
+            IbHistory::Once(draws) if draws >= many && self.begins_noting() => {
                 self.run_noting(base, words, false)
             }
             noted => (self.run(base, words, 0), noted),
@@ -128,10 +132,10 @@ impl Cp<'_> {
     }
 
     /// Runs a buffer while it is noted what its packets do.
-    fn run_noting(&mut self, base: u32, words: &[u32], is_of_first: bool) -> (Step, Noted) {
+    fn run_noting(&mut self, base: u32, words: &[u32], is_of_first: bool) -> (Step, IbHistory) {
         let step = self.run(base, words, 0);
         let rerun = self.end_noting(is_of_first).filter(|_| step == Step::Next);
-        (step, rerun.map_or(Noted::Not, |rerun| Noted::Known(rerun.into())))
+        (step, rerun.map_or(IbHistory::Not, |rerun| IbHistory::Known(rerun.into())))
     }
 
     /// Whether only the pipeline sees draws, and nothing has a say in them that is not noted.
@@ -142,7 +146,7 @@ impl Cp<'_> {
     }
 
     /// What was noted, if that is all there was.
-    fn end_noting(&mut self, is_of_first: bool) -> Option<Rerun> {
+    fn end_noting(&mut self, is_of_first: bool) -> Option<IbReplay> {
         if !std::mem::take(&mut self.notes) {
             return None;
         }
@@ -150,7 +154,7 @@ impl Cp<'_> {
         let (loaded, init_flags) = (self.gpu.loaded.end_footprint(), self.gpu.cp.init_flags);
         let ((draws, room), registers, loaded) = (draws?, registers?, loaded?);
         self.room = room;
-        Some(Rerun { draws, registers, loaded, init_flags, is_of_first })
+        Some(IbReplay { draws, registers, loaded, init_flags, is_of_first })
     }
 
     /// A packet is about to run: if it does more than is noted, nothing is.
@@ -176,7 +180,7 @@ impl Cp<'_> {
     }
 
     /// Whether the buffer would do the same now, but for where the tile is.
-    fn is_ready(&mut self, rerun: &mut Rerun) -> bool {
+    fn is_ready(&mut self, rerun: &mut IbReplay) -> bool {
         self.is_plain()
             && rerun.init_flags == self.gpu.cp.init_flags
             && self.gpu.regs.is_input(&rerun.registers)
@@ -185,7 +189,7 @@ impl Cp<'_> {
     }
 
     /// Does what the buffer did. From where that cannot be paid it runs packet by packet.
-    fn rerun(&mut self, base: u32, words: &[u32], rerun: &mut Rerun) -> Step {
+    fn rerun(&mut self, base: u32, words: &[u32], rerun: &mut IbReplay) -> Step {
         let draws = rerun.draws.run(self.gpu);
         self.observer.drawn_again(draws);
         if draws < rerun.draws.count() || !rerun.draws.pay_rest(self.gpu) {

@@ -6,7 +6,7 @@ use a4emu_decoder::error::PacketError;
 use a4emu_decoder::packet::{Packet, Packets};
 use hashbrown::HashMap;
 
-use super::rerun::Noted;
+use super::rerun::IbHistory;
 use super::{Cp, Flow};
 use crate::budget::Work;
 use crate::draw;
@@ -33,7 +33,7 @@ pub(super) struct Streams {
 struct Stream {
     words: Rc<Vec<u32>>,
     time: u64,
-    noted: Noted,
+    noted: IbHistory,
 }
 
 impl Streams {
@@ -44,7 +44,7 @@ impl Streams {
     }
 
     /// What is noted of those from there.
-    fn noted(&mut self, address: u32, dwords: u32) -> Option<&mut Noted> {
+    fn noted(&mut self, address: u32, dwords: u32) -> Option<&mut IbHistory> {
         let stream = self.seen.get_mut(&(address, dwords))?.as_mut()?;
         Some(&mut stream.noted)
     }
@@ -59,7 +59,7 @@ impl Streams {
         let is_kept = words.len() == dwords as usize && self.kept + words.len() <= MAX_KEPT;
         let stream = is_kept.then(|| {
             self.kept += words.len();
-            Stream { words: words.clone(), time: memory.now(), noted: Noted::Not }
+            Stream { words: words.clone(), time: memory.now(), noted: IbHistory::Not }
         });
         self.seen.insert((address, dwords), stream);
         before.is_none()

@@ -8,7 +8,7 @@ use super::fs::state::FragmentInputs;
 use super::gras::setup::PrimitiveState;
 use super::gras::state::Viewports;
 use super::rb::state::Targets;
-use super::sp::kept::KeptStage;
+use super::sp::kept::StageCache;
 use super::vfd::state::Unplaced;
 use super::vpc::state::VertexOutputs;
 use crate::memo::{Memo, Slots};
@@ -22,7 +22,7 @@ pub(super) struct Kept {
     /// Of the draws' packets.
     pub slots: Slots,
     /// In the order of [`crate::gpu::STAGES`]; each is taken out while its stage is looked at.
-    pub stages: [Option<Box<KeptStage>>; 6],
+    pub stages: [Option<Box<StageCache>>; 6],
     pub attributes: Memo<(), Said<Box<[Unplaced]>>>,
     pub outputs: Memo<(), Arc<VertexOutputs>>,
     pub primitive: Memo<(PrimType, Viewports), Arc<PrimitiveState>>,

@@ -40,5 +40,5 @@ pub mod vs;
 
 pub use call::{DispatchCall, DrawCall, IndexSource, UncountedDraw};
 pub use pipeline::late::{Resolves, settle};
-pub use pipeline::rerun::{self, Rerun};
+pub use pipeline::rerun::{self, IbReplay};
 pub use pipeline::{Pipeline, begin_submit, dispatch, flush, run};

@@ -41,9 +41,9 @@ use crate::fault::{Fault, Miss};
 use crate::fidelity::Line;
 use crate::gpu::{Gpu, Stage};
 use crate::pass::Pass;
-use crate::spare::Spare;
+use crate::spare::Pool;
 
-use ahead::{Ahead, KNOWN_PER_NEW, catch_up, finish_ahead, make_room, offer};
+use ahead::{Ahead, KNOWN_PER_NEW, drain_ahead, finish_ahead, make_room, try_submit};
 use guesses::record_guesses;
 use late::{Resolves, settle_stages, settle_state, settle_vertices};
 use look::{Watch, watched};
@@ -52,14 +52,14 @@ use record::{
     record_unsupported, record_vertices, unknown_type,
 };
 use scope::{affordable, drawable, is_out_of_sight, plan, reads, visible};
-use unmade::Unmade;
+use unmade::GeometryQueue;
 use whole::{feed_back, whole_primitives};
 
 use super::call::{DispatchCall, DrawCall};
 use super::cs::state::DispatchState;
 use super::ds::state::DomainState;
 use super::fs::batch::{Batch, Finished, Waiting};
-use super::fs::copies::Left;
+use super::fs::copies::ResolveCache;
 use super::fs::reasons::Reasons;
 use super::fs::state::{FragmentInputs, FragmentState};
 use super::fs::tap::Tap;
@@ -102,21 +102,21 @@ pub struct Pipeline {
     /// Primitives of draws that run again for the next tile.
     pub primitives: PrimitiveCache,
     /// Draws that are noted for the next tile.
-    noting: Option<Box<rerun::Noting>>,
+    noting: Option<Box<rerun::Recorder>>,
     /// How many more buffers of draws are noted when they first run, in the hope that they run again.
-    pub hope: u32,
+    pub recording_credits: u32,
     /// Draws that wait for their primitives.
-    unmade: Unmade,
+    unmade: GeometryQueue,
     /// Draws that wait for their fragments.
     batch: Batch,
     /// What the copies of tile memory before have left in memory.
-    left: Left,
+    left: ResolveCache,
     /// Those before them, which others draw.
     ahead: Ahead,
     /// Copies of surfaces that were worked on.
-    rows: Spare<u8>,
+    rows: Pool<u8>,
     /// Whether somebody is woken early.
-    expected: helper::Expected,
+    expected: helper::ExpectedDemand,
     /// What it has taken to find what waits, in draws of known primitives.
     found: u64,
     /// When tile memory is copied to memory.
@@ -227,7 +227,7 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
         && is_out_of_sight(known, &targets)
     {
         // Most draws are in most tiles, which is to be found out first.
-        rerun::note_hidden(gpu, call, &stages, known, (&primitive, &targets));
+        rerun::record_culled(gpu, call, &stages, known, (&primitive, &targets));
         unmade::out_of_sight(gpu, call, targets);
         return Ok(());
     }
@@ -237,7 +237,9 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let layers = stages.layers();
     let rests = gpu.fidelity.is_some().then(|| guesses::of_stages(&stages, call));
     gpu.pipeline.stats.ms.snapshot += start.milliseconds();
-    let Some(stages) = unmade::put_off(gpu, call, stages, &state, known.as_ref()) else { return Ok(()) };
+    let Some(stages) = unmade::enqueue_geometry(gpu, call, stages, &state, known.as_ref()) else {
+        return Ok(());
+    };
     unmade::finish(gpu);
     let primitives = match known {
         Some(known) => Some(known),
@@ -462,7 +464,7 @@ fn draw_first_layer(
     let count = affordable(gpu, &state.targets, &made.bounds, visible);
     let reasons = gpu.pipeline.reasons.clone();
     gpu.pipeline.batch.add(Waiting { at: gpu.at, state, made, count, plan, area, reasons }, &visible);
-    offer(gpu);
+    try_submit(gpu);
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use a4emu_decoder::stage_words::PRIMITIVE_WORD;
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::spare::Spare;
+use crate::spare::Pool;
 
 /// Words in front of the varyings: position x, y, z, w and point size.
 pub const HEADER: usize = 5;
@@ -63,18 +63,18 @@ pub struct SpareLists(Arc<Lists>);
 
 #[derive(Default)]
 struct Lists {
-    rows: Spare<u32>,
-    screen: Spare<ScreenVertex>,
+    rows: Pool<u32>,
+    screen: Pool<ScreenVertex>,
 }
 
 impl SpareLists {
     /// Rows of vertices.
-    pub fn rows(&self) -> &Spare<u32> {
+    pub fn rows(&self) -> &Pool<u32> {
         &self.0.rows
     }
 
     /// Vertices on the screen.
-    pub fn screen(&self) -> &Spare<ScreenVertex> {
+    pub fn screen(&self) -> &Pool<ScreenVertex> {
         &self.0.screen
     }
 }

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::draw::rb::cells::KnownCells;
+use crate::draw::rb::cells::UniformTiles;
 
 /// Bytes of a line of this computer's caches.
 const LINE: usize = 64;
@@ -19,7 +19,7 @@ struct Line([u8; LINE]);
 pub struct Gmem {
     lines: Vec<Line>,
     /// What is known of them, as long as they are written by nobody who does not know it.
-    cells: KnownCells,
+    cells: UniformTiles,
 }
 
 impl PartialEq for Gmem {
@@ -42,7 +42,7 @@ impl Gmem {
     }
 
     /// The bytes, for `write` to write, with what is known of them, of which it gives back what is known behind that.
-    pub fn write_known<R>(&mut self, write: impl FnOnce(&mut [u8], KnownCells) -> (KnownCells, R)) -> R {
+    pub fn write_known<R>(&mut self, write: impl FnOnce(&mut [u8], UniformTiles) -> (UniformTiles, R)) -> R {
         let cells = std::mem::take(&mut self.cells);
         let (cells, result) = write(bytemuck::cast_slice_mut(&mut self.lines), cells);
         self.cells = cells;
@@ -60,7 +60,7 @@ impl Deref for Gmem {
 
 impl DerefMut for Gmem {
     fn deref_mut(&mut self) -> &mut [u8] {
-        self.cells = KnownCells::default();
+        self.cells = UniformTiles::default();
         bytemuck::cast_slice_mut(&mut self.lines)
     }
 }

@@ -6,7 +6,7 @@ mod footprint;
 
 pub use footprint::LoadedFootprint;
 
-use footprint::Noting;
+use footprint::Recorder;
 
 /// Vec4s in a stage's constant file.
 ///
@@ -106,7 +106,7 @@ pub struct LoadedState {
     /// Of compute (block 0xf).
     pub ssbo_compute: SsboState,
     /// The footprint that is noted.
-    noting: Option<Box<Noting>>,
+    noting: Option<Box<Recorder>>,
 }
 
 impl LoadedState {

@@ -25,24 +25,24 @@ pub struct Sources {
 
 /// A [`Footprint`] while it is noted.
 #[derive(Clone, Default)]
-pub(super) struct Noting {
+pub(super) struct Recorder {
     /// Registers that packets have written.
     written: RegSet,
     /// Those that were read before.
     read: RefCell<RegSet>,
     inputs: RefCell<Vec<Value>>,
     /// Whether what is read now does not count.
-    is_deaf: Cell<bool>,
+    is_paused: Cell<bool>,
     /// Which footprint of the register file it is.
     number: u64,
     /// How many registers packets have written.
     count: usize,
 }
 
-impl Noting {
+impl Recorder {
     /// The register at `offset`, which holds `value`, is read.
     pub fn read(&self, offset: u32, value: u32) {
-        if !self.is_deaf.get() && !self.written.contains(offset) && self.read.borrow_mut().insert(offset) {
+        if !self.is_paused.get() && !self.written.contains(offset) && self.read.borrow_mut().insert(offset) {
             self.inputs.borrow_mut().push((offset as u16, value));
         }
     }
@@ -57,19 +57,19 @@ impl RegFile {
     /// From now on it is noted what is taken from registers and left in them.
     pub fn begin_footprint(&mut self) {
         self.footprints += 1;
-        self.noting = Some(Box::new(Noting { number: self.footprints, ..Noting::default() }));
+        self.noting = Some(Box::new(Recorder { number: self.footprints, ..Recorder::default() }));
     }
 
     /// What was noted since then.
     pub fn end_footprint(&mut self) -> Option<Footprint> {
-        let Noting { written, inputs, .. } = *self.noting.take()?;
+        let Recorder { written, inputs, .. } = *self.noting.take()?;
         let outputs = written.iter().map(|offset| (offset as u16, self.words[offset as usize])).collect();
         Some(Footprint { inputs: inputs.into_inner(), outputs })
     }
 
     /// What `make` makes; the registers that it reads are no part of a footprint.
     pub fn aside<T>(&self, make: impl FnOnce(&Self) -> T) -> T {
-        let be_deaf = |is_deaf| self.noting.iter().for_each(|noting| noting.is_deaf.set(is_deaf));
+        let be_deaf = |is_paused| self.noting.iter().for_each(|noting| noting.is_paused.set(is_paused));
         be_deaf(true);
         let made = make(self);
         be_deaf(false);
@@ -80,7 +80,7 @@ impl RegFile {
     pub fn note_seen(&self, seen: &Seen) {
         // What has been noted once has nothing new: what was not read by then was written.
         if let Some(noting) = &self.noting
-            && !noting.is_deaf.get()
+            && !noting.is_paused.get()
             && seen.noted.replace(noting.number) != noting.number
         {
             seen.values.iter().for_each(|(offset, value)| noting.read((*offset).into(), *value));

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::environment::Environment;
 use super::finish::Finish;
-pub use super::finish::Together;
+pub use super::finish::WarpGroup;
 use super::program::Program;
 use super::reading::Reading;
 #[cfg(target_arch = "x86_64")]
@@ -24,7 +24,7 @@ impl Routine {
     }
 
     /// Never called.
-    pub fn toll(&self) -> Option<Toll> {
+    pub fn toll(&self) -> Option<WarpCost> {
         match *self {}
     }
 
@@ -53,7 +53,7 @@ pub const TOGETHER: usize = 1;
 
 /// What a warp of those costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Toll {
+pub struct WarpCost {
     /// Its instructions.
     pub instructions: u64,
     /// Those of them that are machine code.
@@ -63,8 +63,8 @@ pub struct Toll {
 }
 
 /// None do.
-pub fn run_together(_: &Program, _: &mut [Warp], _: &mut impl Environment, _: Option<&Finish>) -> Together {
-    Together::Not
+pub fn run_together(_: &Program, _: &mut [Warp], _: &mut impl Environment, _: Option<&Finish>) -> WarpGroup {
+    WarpGroup::Not
 }
 
 /// There is no machine that code is made for.

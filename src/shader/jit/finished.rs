@@ -18,7 +18,7 @@ pub(super) const PAYS: u64 = 256;
 
 /// The code of a [`Routine`] again, for different ways to finish.
 #[derive(Default)]
-pub struct Finished([OnceLock<Variant>; WAYS]);
+pub struct EpilogueVariants([OnceLock<Variant>; WAYS]);
 
 struct Variant {
     finish: Finish,
@@ -27,7 +27,7 @@ struct Variant {
     routine: OnceLock<Option<Box<Routine>>>,
 }
 
-impl Finished {
+impl EpilogueVariants {
     /// The way through the code that finishes so, which has what is `coded` as well, and that code, for so many warps more;
     /// `None` if there is no such code, or not yet.
     pub fn get(

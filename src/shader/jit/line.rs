@@ -30,7 +30,7 @@ pub struct Line {
 
 /// What a warp costs on its way through a line, by which nothing else is done than to compute, and to ask for texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Toll {
+pub struct WarpCost {
     /// Its instructions.
     pub instructions: u64,
     /// Those of them that are machine code.
@@ -86,9 +86,9 @@ impl Line {
 
 impl Line {
     /// What a warp costs on it, if it does nothing that others would have to wait for.
-    pub fn toll(&self) -> Option<Toll> {
+    pub fn toll(&self) -> Option<WarpCost> {
         let Self { instructions, compiled, requests, .. } = *self;
-        Some(Toll { instructions, compiled, requests: requests? })
+        Some(WarpCost { instructions, compiled, requests: requests? })
     }
 
     /// Whether its end is in the code.

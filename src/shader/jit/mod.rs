@@ -35,19 +35,19 @@ use super::program::Program;
 use super::reading::Reading;
 use super::run::{Outcome, apply, step};
 use super::warp::{Killed, Warp};
-use finished::Finished;
+use finished::EpilogueVariants;
 use line::Line;
 use machine::Machine;
 use segment::{Part, Segment};
-use ways::{Coded, Ways};
+use ways::{Coded, SamplerVariants};
 
 /// What this computer runs of what code is made for, if anything.
 pub fn target() -> Option<&'static str> {
     Machine::here().map(Machine::name)
 }
 
-pub use super::finish::Together;
-pub use line::{TOGETHER, Toll};
+pub use super::finish::WarpGroup;
+pub use line::{TOGETHER, WarpCost};
 pub use listing::listing;
 pub use segment::refusal;
 pub use wall::Texels;
@@ -61,11 +61,11 @@ pub struct Routine {
     /// The way through all of them, if there is only one.
     line: Option<Line>,
     /// The same with requests for texels in the code.
-    ways: Option<Ways>,
+    ways: Option<SamplerVariants>,
     /// What is in the code beside operations.
     coded: Coded,
     /// The same with pixels instead of colours.
-    finished: Finished,
+    finished: EpilogueVariants,
 }
 
 impl Routine {
@@ -75,7 +75,7 @@ impl Routine {
     }
 
     /// What a warp costs, where several can run side by side.
-    pub fn toll(&self) -> Option<Toll> {
+    pub fn toll(&self) -> Option<WarpCost> {
         self.line.as_ref()?.toll()
     }
 
@@ -101,9 +101,9 @@ impl Routine {
         warps: &mut [Warp],
         environment: &mut impl Environment,
         finish: Option<&Finish>,
-    ) -> Together {
+    ) -> WarpGroup {
         let Some(line) = self.line.as_ref().filter(|line| line.toll().is_some()) else {
-            return Together::Not;
+            return WarpGroup::Not;
         };
         let (line, code) = match self.way_here(program, environment) {
             Some(way) => {
@@ -111,16 +111,16 @@ impl Routine {
                 way
             }
             None if environment.has_planes(&line.locations) => (line, self),
-            None => return Together::Not,
+            None => return WarpGroup::Not,
         };
         match finish.and_then(|finish| code.finished(program, finish, warps.len())) {
             Some((line, code)) => {
                 line.take_together(program, code, warps, environment);
-                Together::Pixels
+                WarpGroup::Pixels
             }
             None => {
                 line.take_together(program, code, warps, environment);
-                Together::Colors
+                WarpGroup::Colors
             }
         }
     }
@@ -137,7 +137,7 @@ impl Routine {
 
     /// Calls `look` with what is in each code that it has beside that for all draws.
     fn each_variant(&self, look: &mut dyn FnMut(&Coded)) {
-        let ways = self.ways.iter().flat_map(Ways::all);
+        let ways = self.ways.iter().flat_map(SamplerVariants::all);
         for routine in self.finished.all().chain(ways) {
             look(&routine.coded);
             routine.each_variant(look);
@@ -154,8 +154,11 @@ impl Routine {
 
     fn for_machine(program: &Program, machine: Machine) -> Option<Self> {
         let routine = Self::cut(program, machine, Coded::default());
-        let ways =
-            routine.line.as_ref().and_then(|line| line.toll()).and_then(|_| Ways::new(program, machine));
+        let ways = routine
+            .line
+            .as_ref()
+            .and_then(|line| line.toll())
+            .and_then(|_| SamplerVariants::new(program, machine));
         let has_code = ways.is_some() || routine.segments.iter().any(Option::is_some);
         has_code.then_some(Self { ways, ..routine })
     }
@@ -169,7 +172,7 @@ impl Routine {
     fn cut(program: &Program, machine: Machine, coded: Coded) -> Self {
         let segments = segment::segments(program, machine, &coded, &mut |_| ());
         let line = Line::new(program, &segments);
-        Self { machine, segments, line, coded, ways: None, finished: Finished::default() }
+        Self { machine, segments, line, coded, ways: None, finished: EpilogueVariants::default() }
     }
 }
 
@@ -220,10 +223,10 @@ pub fn run_together(
     warps: &mut [Warp],
     environment: &mut impl Environment,
     finish: Option<&Finish>,
-) -> Together {
+) -> WarpGroup {
     program
         .routine()
-        .map_or(Together::Not, |routine| routine.run_together(program, warps, environment, finish))
+        .map_or(WarpGroup::Not, |routine| routine.run_together(program, warps, environment, finish))
 }
 
 impl Warp {

@@ -9,8 +9,8 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use super::machine::Machine;
 use super::segment::{Part, Segment};
-use super::ways::Ways;
-use super::{Dwords, Routine, TOGETHER, Texels, Together, run, select};
+use super::ways::SamplerVariants;
+use super::{Dwords, Routine, TOGETHER, Texels, WarpGroup, run, select};
 use crate::alu::Alu;
 use crate::effect::Effect;
 use crate::extra::Extra;
@@ -331,7 +331,7 @@ fn same_together(program: &Program, routine: &Routine, values: &[u32]) {
             warp.begin_together(0..0, program, live, toll.instructions);
             enter(warp, turn);
         }
-        assert_eq!(routine.run_together(program, &mut warps, &mut Numbers, None), Together::Colors);
+        assert_eq!(routine.run_together(program, &mut warps, &mut Numbers, None), WarpGroup::Colors);
         for (turn, found) in warps.iter().enumerate() {
             let mut warp = used();
             warp.restart(program, live, !live);
@@ -496,7 +496,7 @@ fn varyings_and_derivatives_are_in_the_code() {
 /// What a program that asks once for texels answers, read in pairs or one by one, which has to be the same.
 fn sampled(reading: Reading, texels: Texels<'_>) -> Vec<Lanes> {
     let program = Program::new(&assemble("sam (f32)(xyzw)r1.x, r0.x, s#0, t#0\nend\n").unwrap()).unwrap();
-    let ways = Ways::new(&program, Machine::Avx512).expect("a request that can be in the code");
+    let ways = SamplerVariants::new(&program, Machine::Avx512).expect("a request that can be in the code");
     let coords = |step: f32| Lanes(std::array::from_fn(|lane| (lane as f32 * step - 0.3).to_bits()));
     let [pairs, single] = [true, false].map(|by_pairs| {
         let mut coded = ways.coded(&[Some(reading)]);
@@ -557,7 +557,7 @@ fn code_is_not_run_without_its_textures() {
     }
     let text = "sam (f32)(x)r1.x, r0.x, s#0, t#0\nsam (f32)(x)r1.y, r0.x, s#0, t#0\nend\n";
     let program = Program::new(&assemble(text).unwrap()).unwrap();
-    let ways = Ways::new(&program, Machine::Avx512).expect("requests that can be in the code");
+    let ways = SamplerVariants::new(&program, Machine::Avx512).expect("requests that can be in the code");
     let reading = Reading { is_linear: false, repeats: [false; 2], components: [Component::Byte(0); 4] };
     let way = Routine::with(&program, Machine::Avx512, ways.coded(&[Some(reading); 2])).expect("code");
     let Part::Native(native) = &native(&way).parts[0] else { unreachable!("all of it is compiled") };

@@ -19,7 +19,7 @@ use super::wall::GATHERS_ONE_BY_ONE;
 const WAYS: usize = 4;
 
 /// The code that a program has for different ways of reading its textures.
-pub struct Ways {
+pub struct SamplerVariants {
     /// Texture and sampler of each request that can be in the code.
     pub requests: Vec<[u32; 2]>,
     /// The steps that they are.
@@ -53,7 +53,7 @@ impl Coded {
     }
 }
 
-impl Ways {
+impl SamplerVariants {
     /// For `program`, if it has requests that can be in the code for `machine`.
     pub fn new(program: &Program, machine: Machine) -> Option<Self> {
         let (requests, steps, ways) = Default::default();

@@ -26,7 +26,7 @@ use crate::draw::rb::surface::PixelRows;
 use crate::draw::sp::launch::{WarpLanes, Worker};
 use crate::draw::vpc::interpolate::{Floats, Source, WarpQuads, Weights};
 use crate::draw::vpc::planes::FrameState;
-use a4emu_shader::jit::{TOGETHER, Toll, prefetch};
+use a4emu_shader::jit::{TOGETHER, WarpCost, prefetch};
 use a4emu_shader::{Finish, Lanes, Number, Warp};
 
 use super::reasons::{COVERED, FAILED, KILLED, Reasons, WRITTEN};
@@ -45,7 +45,7 @@ pub struct BandRun<'p, 'b, 'w> {
     /// The register of i and j, if fragments start with nothing else.
     perspective_alone: Option<u32>,
     /// What a warp costs where several can run side by side, with that register.
-    together: Option<(Toll, u32)>,
+    together: Option<(WarpCost, u32)>,
     /// Whether nothing comes after the shader but colours ([`FragmentDraw::has_plain_colors`]).
     is_plain: bool,
     /// How code makes pixels of colours, if it can, and their surface ([`FragmentDraw::finish`]).

@@ -13,13 +13,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::bands::{BAND_ROWS, Band, Each, Lists, SMALL_DRAW, Visible, each_touching};
-use super::copies::{Copies, Copy, Left, Strip};
+use super::copies::{Copies, Copy, ResolveCache, Strip};
 use super::reasons::Reasons;
 use super::{DrawState, FragmentDraw, Plan};
 use crate::budget::{Budget, Ends};
 use crate::draw::gras::primitives::Primitives;
 use crate::draw::gras::raster::Rect;
-use crate::draw::rb::cells::KnownCells;
+use crate::draw::rb::cells::UniformTiles;
 use crate::draw::rb::state::{ResolveState, Targets};
 use crate::draw::rb::surface::{PixelRows, Surface, in_place, rows_in_place};
 use crate::draw::sp::launch::{Threads, Worker, in_waves};
@@ -220,7 +220,7 @@ impl Batch {
         area: Rect,
         gmem_bytes: usize,
         memory: &mut Memory,
-        left: &mut Left,
+        left: &mut ResolveCache,
     ) -> bool {
         let from = state.from();
         if !state.has_rows(area, gmem_bytes) {
@@ -366,7 +366,7 @@ impl Sorted {
     fn jobs<'p>(
         &self,
         gmem: &'p mut [u8],
-        cells: &'p mut KnownCells,
+        cells: &'p mut UniformTiles,
         strips: Vec<Strip<'p>>,
     ) -> Vec<Job<'p, '_>> {
         let bands = self.lists.cut(rows_in_place(&self.batch.surfaces, self.lists.area, gmem));

@@ -3,7 +3,7 @@
 //! What a copy writes is shared out by rows, as bands share out tile memory: each [`Strip`] belongs to the band whose
 //! rows go there. Tiles beside each other go to the same rows, out of the same band.
 //!
-//! Frame after frame is copied to the same place. What a copy has [left](Left) there is known for cells all of whose
+//! Frame after frame is copied to the same place. What a copy has [left](ResolveCache) there is known for cells all of whose
 //! pixels are the same, and need not be written again as long as nobody else writes there.
 
 use std::sync::Arc;
@@ -188,7 +188,7 @@ impl Copies {
 
 /// What copies have left in memory, as far as it is still there.
 #[derive(Default)]
-pub struct Left(Vec<LeftSurface>);
+pub struct ResolveCache(Vec<LeftSurface>);
 
 /// Surfaces at most of which that is known.
 const MOST_SURFACES: usize = 16;
@@ -225,7 +225,7 @@ pub struct LeftCells {
 
 const NOT_KNOWN: u64 = u64::MAX;
 
-impl Left {
+impl ResolveCache {
     /// Looks whether somebody else has written to where `state` copies to: then nothing is known of it any more.
     pub fn look(&mut self, state: &ResolveState, memory: &Memory) {
         let layout = Layout::of(state);
@@ -382,7 +382,7 @@ mod tests {
     const ANCHOR: [i32; 2] = [64, 0];
 
     /// Memory with room for all, and what was taken of it for a copy.
-    fn taken(left: &mut Left, memory: &mut Memory, samples: u32) -> (Copy, Copies) {
+    fn taken(left: &mut ResolveCache, memory: &mut Memory, samples: u32) -> (Copy, Copies) {
         let (state, mut copies) = (state(samples), Copies::default());
         left.look(&state, memory);
         let destination = copies.take(&state, AREA, ANCHOR, memory).expect("it can wait");
@@ -393,7 +393,7 @@ mod tests {
     /// Copies a tile whose pixels all are `pixel`, of which these cells are known to be, row by row. Gives the cells
     /// that were written, each by its first pixel; memory does not hear of anything.
     fn written(
-        left: &mut Left,
+        left: &mut ResolveCache,
         memory: &mut Memory,
         pixel: u32,
         known: [[bool; 2]; 2],
@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn what_is_there_is_not_copied_again() {
-        let (mut left, mut memory) = (Left::default(), Memory::new());
+        let (mut left, mut memory) = (ResolveCache::default(), Memory::new());
         memory.announce(0x1000, 512 * 64, Some(&[1; 512 * 64]));
         let all = vec![[64, 0], [96, 0], [64, 32], [96, 32]];
         let known = [[true, true], [false, true]];
@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn pixels_of_several_samples_are_copied_every_time() {
-        let (mut left, mut memory) = (Left::default(), Memory::new());
+        let (mut left, mut memory) = (ResolveCache::default(), Memory::new());
         memory.announce(0x1000, 512 * 64, Some(&[1; 512 * 64]));
         for _ in 0..2 {
             assert_eq!(written(&mut left, &mut memory, 5, [[true; 2]; 2], 2).len(), 4);
@@ -462,7 +462,7 @@ mod tests {
 
     #[test]
     fn no_more_is_known_than_there_is_room_for() {
-        let mut left = Left::default();
+        let mut left = ResolveCache::default();
         for base in 0..100 {
             left.take(&ResolveState { base: base << 16, ..state(1) }, AREA, ANCHOR, 0);
         }

@@ -40,7 +40,7 @@ const NAP: Duration = Duration::from_micros(50);
 /// Batches that others draw, one after the other.
 #[derive(Default)]
 pub(super) struct Ahead {
-    line: Arc<Mutex<Line>>,
+    line: Arc<Mutex<RasterQueue>>,
     /// What becomes of those that have not been waited for, in their order.
     begun: VecDeque<Receiver<Done>>,
     /// First address and length of the buffers that are lent.
@@ -49,16 +49,16 @@ pub(super) struct Ahead {
 
 /// Who is next.
 #[derive(Default)]
-struct Line {
+struct RasterQueue {
     waiting: VecDeque<Task>,
     /// What they work with, while nobody does.
-    bench: Option<Bench>,
+    bench: Option<RasterContext>,
     /// Nothing is added before all are done.
     is_closed: bool,
 }
 
 /// What goes from one batch to the next.
-struct Bench {
+struct RasterContext {
     gmem: Gmem,
     lent: Vec<Lent>,
     /// What is left for them, who work beside the command processor.
@@ -114,12 +114,12 @@ impl Ahead {
 }
 
 impl Task {
-    fn begin(self, line: Arc<Mutex<Line>>, bench: Bench) {
+    fn begin(self, line: Arc<Mutex<RasterQueue>>, bench: RasterContext) {
         parallel::spawn(move || self.run(&line, bench));
     }
 
     /// Draws the batch; then the next one begins.
-    fn run(self, line: &Arc<Mutex<Line>>, mut bench: Bench) {
+    fn run(self, line: &Arc<Mutex<RasterQueue>>, mut bench: RasterContext) {
         let start = Instant::now();
         let Self { batch, memory, lent, sender, finder } = self;
         bench.lent.extend(lent);
@@ -147,47 +147,47 @@ impl Task {
 }
 
 /// Others begin with what waits, if they may need as long for it as the command processor has needed to find it.
-pub(super) fn offer(gpu: &mut Gpu) {
+pub(super) fn try_submit(gpu: &mut Gpu) {
     let is_worth_it = match gpu.pipeline.resolves {
         Resolves::AtOnce => false,
         Resolves::Late => gpu.pipeline.found >= MANY_DRAWS && gpu.pipeline.batch.is_large(),
         Resolves::Ahead => true,
     };
     if is_worth_it {
-        hand_over(gpu);
+        submit_batch(gpu);
     }
 }
 
 /// A tile is complete: if it is the first, others begin with it while the command processor finds what is in those
 /// behind it, which are drawn in one go.
-pub(super) fn offer_tile(gpu: &mut Gpu) {
+pub(super) fn try_submit_tile(gpu: &mut Gpu) {
     let is_first = gpu.pipeline.resolves == Resolves::Late && gpu.pipeline.ahead.is_empty();
     match is_first && gpu.pipeline.batch.is_large() {
-        true => hand_over(gpu),
-        false => offer(gpu),
+        true => submit_batch(gpu),
+        false => try_submit(gpu),
     }
 }
 
 /// Whatever is ahead is done; what waits goes behind it, if it is much, so that nobody has to wait in between.
 pub(super) fn finish_ahead(gpu: &mut Gpu) {
     if !gpu.pipeline.ahead.is_empty() && gpu.pipeline.batch.is_large() {
-        hand_over(gpu);
+        submit_batch(gpu);
     }
-    catch_up(gpu);
+    drain_ahead(gpu);
 }
 
 /// What comes next cannot wait with the rest: others begin with that, or it is done at once, if it is little or
 /// somebody may look at memory in between.
 pub(super) fn make_room(gpu: &mut Gpu) {
     match gpu.pipeline.resolves {
-        Resolves::Late if gpu.pipeline.batch.is_large() => hand_over(gpu),
-        Resolves::Ahead => hand_over(gpu),
+        Resolves::Late if gpu.pipeline.batch.is_large() => submit_batch(gpu),
+        Resolves::Ahead => submit_batch(gpu),
         Resolves::AtOnce | Resolves::Late => flush(gpu),
     }
 }
 
 /// Others begin with what waits as soon as they are done with what they have.
-fn hand_over(gpu: &mut Gpu) {
+fn submit_batch(gpu: &mut Gpu) {
     if gpu.pipeline.batch.is_empty() {
         return;
     }
@@ -196,7 +196,7 @@ fn hand_over(gpu: &mut Gpu) {
     }
     if gpu.pipeline.ahead.is_empty() {
         let gmem = std::mem::take(&mut gpu.gmem);
-        let bench = Bench { gmem, lent: Vec::new(), budget: gpu.budget.beside() };
+        let bench = RasterContext { gmem, lent: Vec::new(), budget: gpu.budget.beside() };
         locked(&gpu.pipeline.ahead.line).bench = Some(bench);
     }
     // Whoever draws is not waited for.
@@ -218,7 +218,7 @@ fn hand_over(gpu: &mut Gpu) {
 }
 
 /// Waits for all batches that are ahead, and helps with them.
-pub(super) fn catch_up(gpu: &mut Gpu) {
+pub(super) fn drain_ahead(gpu: &mut Gpu) {
     if !gpu.pipeline.ahead.is_empty() {
         locked(&gpu.pipeline.ahead.line).is_closed = true;
     }
@@ -235,7 +235,7 @@ fn wait_for_first(gpu: &mut Gpu) {
         let ahead = std::mem::take(&mut gpu.pipeline.ahead);
         let bench = locked(&ahead.line).bench.take();
         match bench {
-            Some(Bench { gmem, lent, .. }) => {
+            Some(RasterContext { gmem, lent, .. }) => {
                 gpu.gmem = gmem;
                 lent.into_iter().for_each(|lent| gpu.mem.give_back(lent));
             }

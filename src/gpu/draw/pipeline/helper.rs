@@ -13,14 +13,14 @@ const MEMORY: u32 = 4;
 
 /// Whether there will be something to help with: most frames are like the one before.
 #[derive(Default)]
-pub(super) struct Expected(u32);
+pub(super) struct ExpectedDemand(u32);
 
 /// A submit begins: where there was much to do in those before it, somebody is woken who will be there by then.
 pub(super) fn begin_submit(gpu: &mut Gpu) {
-    let Expected(left) = &mut gpu.pipeline.expected;
+    let ExpectedDemand(left) = &mut gpu.pipeline.expected;
     if *left > 0 {
         *left -= 1;
-        rouse();
+        wake_worker();
     }
 }
 
@@ -34,12 +34,12 @@ pub(super) fn is_needed(gpu: &mut Gpu) {
 pub(super) fn shades(gpu: &mut Gpu, vertices: u64) {
     if vertices >= MANY_VERTICES {
         is_needed(gpu);
-        rouse();
+        wake_worker();
     }
 }
 
 /// Wakes a thread that does nothing: it helps with what there is, until there has been nothing for a while.
-fn rouse() {
+fn wake_worker() {
     let mine = rayon::current_thread_index();
     if mine.is_some() && rayon::current_num_threads() > 1 {
         spawn(move || stay_awake(mine));

@@ -9,7 +9,7 @@ use crate::draw::vertex_stages::VertexStages;
 use crate::draw::vs::VertexState;
 use crate::gpu::{Gpu, STAGES};
 
-use super::{catch_up, flush, unmade};
+use super::{drain_ahead, flush, unmade};
 
 /// When the draws of the resolve pass are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ fn settle_if(gpu: &mut Gpu, is_read: impl Fn((u32, u32)) -> bool) {
     } else if gpu.pipeline.ahead.writes(is_read) {
         // Who makes primitives sees memory as it was without those buffers.
         unmade::finish(gpu);
-        catch_up(gpu);
+        drain_ahead(gpu);
     }
 }
 

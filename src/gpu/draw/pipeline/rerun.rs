@@ -24,17 +24,17 @@ use super::draw_first_layer;
 use super::late::{Resolves, overlap, waits_for};
 use super::record::record_end;
 
-pub(super) use noting::{Noting, note, note_call, note_hidden};
+pub(super) use noting::{Recorder, note, note_call, record_culled};
 pub use noting::{begin, end, note_memory, pay};
 
 /// Draws of a buffer that are known.
 #[derive(Default)]
-pub struct Rerun {
+pub struct IbReplay {
     draws: Vec<Draw>,
     /// What it costs to come from the last of them to the end, in units of the budget.
     rest: u64,
     /// What they are drawn to.
-    targets: Vec<DrawnTo>,
+    targets: Vec<TileBinding>,
     /// Memory that they are made of: address and bytes.
     memory: Vec<(u32, u32)>,
     /// Their vertex and fragment stages.
@@ -66,7 +66,7 @@ enum Made {
 }
 
 /// Targets, and what they are made of.
-struct DrawnTo {
+struct TileBinding {
     /// As they were, and of what.
     first: Arc<Targets>,
     sources: Sources,
@@ -74,7 +74,7 @@ struct DrawnTo {
     now: Arc<Targets>,
 }
 
-impl Rerun {
+impl IbReplay {
     /// How many draws there are.
     pub fn count(&self) -> usize {
         self.draws.len()
@@ -146,7 +146,7 @@ impl Draw {
     }
 
     /// Draws it; false, and nothing done, if what comes before it cannot be paid.
-    fn run(&mut self, gpu: &mut Gpu, targets: &[DrawnTo]) -> bool {
+    fn run(&mut self, gpu: &mut Gpu, targets: &[TileBinding]) -> bool {
         let Made::Known(made) = &self.made else { return false };
         if !pays(gpu, self.units) {
             return false;
@@ -167,7 +167,7 @@ impl Draw {
     }
 }
 
-impl DrawnTo {
+impl TileBinding {
     /// They are those of the tile that registers say; false if that takes more than was known.
     fn follow(&mut self, gpu: &mut Gpu) -> bool {
         let mut unsupported = Vec::new();

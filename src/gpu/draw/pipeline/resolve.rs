@@ -11,7 +11,7 @@ use crate::draw::stop::{Stop, charge};
 use crate::gpu::Gpu;
 use a4emu_shader::Reach;
 
-use super::ahead::offer_tile;
+use super::ahead::try_submit_tile;
 use super::late::{Resolves, settle_state, settle_vertices};
 use super::record::record_unsupported;
 use super::{Pipeline, Stopwatch, flush, guesses, unmade, vertex_state, vertices};
@@ -35,7 +35,7 @@ pub(super) fn resolve(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let Pipeline { batch, left, .. } = &mut gpu.pipeline;
     // Tile memory itself may be with those who draw ahead.
     if batch.take_copy(&copy, area, gpu.chip.gmem_bytes(), &mut gpu.mem, left) {
-        offer_tile(gpu);
+        try_submit_tile(gpu);
         return Ok(());
     }
     flush(gpu);

@@ -42,10 +42,10 @@ const MOST: usize = 256;
 
 /// Draws that wait for their primitives, and known ones behind them.
 #[derive(Default)]
-pub(super) struct Unmade {
+pub(super) struct GeometryQueue {
     draws: Vec<Waiting>,
     /// Where those are made that have to be, if there are any.
-    shop: Option<Arc<Shop>>,
+    shop: Option<Arc<GeometryWorkers>>,
     /// Memory that the last shop has left.
     spare: Lists,
     /// New ones that have been made at once since the last batch was taken.
@@ -62,7 +62,7 @@ struct Waiting {
 /// What is to be done with a draw.
 enum What {
     /// It is drawn when its primitives are made.
-    Made(DrawState),
+    GeometryResult(DrawState),
     /// These are drawn.
     Known(DrawState, Arc<Primitives>),
     /// It is noted that it was for these targets, of which it reaches nothing.
@@ -72,14 +72,14 @@ enum What {
 /// Lists of a shop.
 #[derive(Default)]
 struct Lists {
-    orders: VecDeque<Box<Order>>,
-    made: Vec<Made>,
+    orders: VecDeque<Box<GeometryTask>>,
+    made: Vec<GeometryResult>,
 }
 
 /// Where primitives are made.
-struct Shop {
-    orders: Mutex<VecDeque<Box<Order>>>,
-    made: Mutex<Vec<Made>>,
+struct GeometryWorkers {
+    orders: Mutex<VecDeque<Box<GeometryTask>>>,
+    made: Mutex<Vec<GeometryResult>>,
     /// Memory as the draws see it, until all are made.
     memory: RwLock<Option<Memory>>,
     /// Nothing is added any more.
@@ -87,7 +87,7 @@ struct Shop {
 }
 
 /// What is to be made.
-struct Order {
+struct GeometryTask {
     /// Which of the draws that wait it is.
     number: usize,
     stages: VertexStages,
@@ -99,8 +99,8 @@ struct Order {
 }
 
 /// What became of an order.
-struct Made {
-    order: Box<Order>,
+struct GeometryResult {
+    order: Box<GeometryTask>,
     /// The vertices, and what set-up has made of them, or the panic that ended that.
     result: Result<Result<Parts, Stop>, Box<dyn Any + Send>>,
 }
@@ -113,7 +113,7 @@ struct Parts {
     milliseconds: [f64; 2],
 }
 
-impl Unmade {
+impl GeometryQueue {
     /// A batch has been taken: what comes next is new.
     pub(super) fn begin(&mut self) {
         self.at_once = 0;
@@ -131,7 +131,7 @@ impl Unmade {
 }
 
 /// Lets a draw wait, if that is worth it and nobody can see it; or gives back its stages. Its primitives may be known.
-pub(super) fn put_off(
+pub(super) fn enqueue_geometry(
     gpu: &mut Gpu,
     call: &DrawCall,
     stages: VertexStages,
@@ -151,7 +151,7 @@ pub(super) fn put_off(
         None if !stages.vertex.is_small() || is_one_of_few(gpu) => return Some(stages),
         None => {
             order(gpu, stages, state);
-            What::Made(state.clone())
+            What::GeometryResult(state.clone())
         }
     };
     wait(gpu, call, what);
@@ -175,7 +175,7 @@ fn is_one_of_few(gpu: &mut Gpu) -> bool {
 
 /// Has the primitives of a draw made.
 fn order(gpu: &mut Gpu, stages: VertexStages, state: &DrawState) {
-    let order = Box::new(Order {
+    let order = Box::new(GeometryTask {
         number: gpu.pipeline.unmade.draws.len(),
         stages,
         primitive: state.primitive.clone(),
@@ -185,8 +185,8 @@ fn order(gpu: &mut Gpu, stages: VertexStages, state: &DrawState) {
     if gpu.pipeline.unmade.shop.is_none() {
         helper::is_needed(gpu);
     }
-    let Unmade { shop, spare, .. } = &mut gpu.pipeline.unmade;
-    let shop = shop.get_or_insert_with(|| Shop::open(gpu.mem.view(), std::mem::take(spare)));
+    let GeometryQueue { shop, spare, .. } = &mut gpu.pipeline.unmade;
+    let shop = shop.get_or_insert_with(|| GeometryWorkers::open(gpu.mem.view(), std::mem::take(spare)));
     locked(&shop.orders).push_back(order);
 }
 
@@ -211,7 +211,7 @@ pub(super) fn finish(gpu: &mut Gpu) {
         gpu.at = at;
         let result = match what {
             _ if gpu.budget.cut().is_some() => break,
-            What::Made(state) => go_on(gpu, &call, state, made.next().expect("it was ordered")),
+            What::GeometryResult(state) => go_on(gpu, &call, state, made.next().expect("it was ordered")),
             What::Known(state, known) => draw_first_layer(gpu, &call, state, known),
             What::OutOfSight(targets) => {
                 note_written(gpu, &call, &targets, &targets.surfaces);
@@ -226,9 +226,9 @@ pub(super) fn finish(gpu: &mut Gpu) {
 }
 
 /// What a draw has been made of goes on.
-fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: Made) -> Result<(), Stop> {
-    let Made { order, result } = made;
-    let Order { stages, budget, .. } = *order;
+fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: GeometryResult) -> Result<(), Stop> {
+    let GeometryResult { order, result } = made;
+    let GeometryTask { stages, budget, .. } = *order;
     let parts = result.unwrap_or_else(|panic| resume_unwind(panic));
     let primitives = match parts {
         Ok(Parts { shaded, assembled, milliseconds: [of_vertices, of_primitives] })
@@ -251,7 +251,7 @@ fn go_on(gpu: &mut Gpu, call: &DrawCall, state: DrawState, made: Made) -> Result
     }
 }
 
-impl Shop {
+impl GeometryWorkers {
     /// Somebody who has nothing else to do begins to work in it.
     fn open(memory: Memory, Lists { orders, made }: Lists) -> Arc<Self> {
         let shop = Arc::new(Self {
@@ -305,8 +305,8 @@ impl Shop {
     }
 }
 
-impl Order {
-    fn make(mut self: Box<Self>, memory: &Memory) -> Made {
+impl GeometryTask {
+    fn make(mut self: Box<Self>, memory: &Memory) -> GeometryResult {
         let make = || {
             let start = Stopwatch::if_asked(self.is_timed);
             let mut shaded = self.stages.vertex.shade_small(memory, &mut self.budget)?;
@@ -317,6 +317,6 @@ impl Order {
             Ok(Parts { shaded, assembled, milliseconds })
         };
         let result = catch_unwind(AssertUnwindSafe(make));
-        Made { order: self, result }
+        GeometryResult { order: self, result }
     }
 }

@@ -30,14 +30,14 @@ impl Common {
 
 /// The cells of some surfaces of a tile, within an area of it.
 #[derive(Clone, Debug, Default)]
-pub struct KnownCells {
+pub struct UniformTiles {
     surfaces: Vec<Surface>,
     area: Option<Rect>,
     /// Row by row; in each those of one surface after the other, from left to right.
     all: Vec<Common>,
 }
 
-impl KnownCells {
+impl UniformTiles {
     /// The cells of `surfaces`, none of which overlap in `area`. What these are known to be stays known, if they were
     /// of the same before: others may have had the same bytes.
     #[must_use]

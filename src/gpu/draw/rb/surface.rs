@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::memory::{Lent, Memory};
-use crate::spare::Spare;
+use crate::spare::Pool;
 use a4emu_shader::format::arrangement::Tiling;
 
 use crate::draw::gras::quad::{QUADS, Quad};
@@ -383,7 +383,7 @@ pub fn with_rows<R>(
     area: Rect,
     gmem: &mut [u8],
     mem: &mut Memory,
-    (reads, spare): (Reads, &Spare<u8>),
+    (reads, spare): (Reads, &Pool<u8>),
     work: impl FnOnce(Vec<PixelRows<'_>>, &mut Memory) -> R,
 ) -> (R, Vec<Outside>) {
     let mut outside = Vec::new();
@@ -457,7 +457,7 @@ fn copy_in(
     area: Rect,
     gmem: &[u8],
     mem: &Memory,
-    spare: &Spare<u8>,
+    spare: &Pool<u8>,
     outside: &mut Vec<Outside>,
 ) -> Vec<Vec<u8>> {
     let copy = |(index, surface): (usize, &Surface)| {
@@ -569,7 +569,7 @@ mod tests {
             planes[0].pixels(6, 4, 3).expect("in the row").fill(7);
             assert!(planes[0].pixels(6, 5, 1).is_none(), "no row is in the same place");
         };
-        with_rows(&[surface], area, &mut [], &mut mem, (Reads::Elsewhere, &Spare::default()), fill);
+        with_rows(&[surface], area, &mut [], &mut mem, (Reads::Elsewhere, &Pool::default()), fill);
         assert_eq!(mem.slice(0x1006, 10), Some(&[1, 1, 7, 7, 7, 7, 7, 7, 1, 1][..]));
     }
 
@@ -581,7 +581,7 @@ mod tests {
             AREA,
             &mut gmem,
             &mut Memory::new(),
-            (Reads::Elsewhere, &Spare::default()),
+            (Reads::Elsewhere, &Pool::default()),
             |planes, _| write_one(planes, 7),
         );
         assert!(outside.is_empty());
@@ -603,7 +603,7 @@ mod tests {
                 seen
             };
             let (seen, outside) =
-                with_rows(&surfaces, AREA, &mut [], &mut mem, (reads, &Spare::default()), look);
+                with_rows(&surfaces, AREA, &mut [], &mut mem, (reads, &Pool::default()), look);
             assert_eq!(seen, (reads == Reads::Surfaces).then(|| vec![1; 64]), "{reads:?}");
             assert!(outside.is_empty());
             let bytes = mem.slice(0x1000, 64).expect("announced");
@@ -623,7 +623,7 @@ mod tests {
             AREA,
             &mut [],
             &mut mem,
-            (Reads::Elsewhere, &Spare::default()),
+            (Reads::Elsewhere, &Pool::default()),
             |planes, mem| {
                 let held = [0x1000, 0x1040, 0x2000].map(|base| mem.slice(base, 32).is_some());
                 planes.into_iter().take(2).for_each(|plane| write_one(vec![plane], 9));
@@ -645,7 +645,7 @@ mod tests {
             AREA,
             &mut gmem,
             &mut Memory::new(),
-            (Reads::Surfaces, &Spare::default()),
+            (Reads::Surfaces, &Pool::default()),
             |planes, _| planes.len(),
         )
         .0;
@@ -656,7 +656,7 @@ mod tests {
             AREA,
             &mut gmem,
             &mut Memory::new(),
-            (Reads::Elsewhere, &Spare::default()),
+            (Reads::Elsewhere, &Pool::default()),
             |_, _| (),
         );
         assert_eq!(outside.len(), 1);

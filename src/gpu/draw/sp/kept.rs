@@ -26,7 +26,7 @@ const MAX_SPARES: usize = 8;
 
 /// The last states of a stage, by their parts.
 #[derive(Default)]
-pub struct KeptStage {
+pub struct StageCache {
     /// Programs in memory, by where they are, and when they were read.
     programs: HashMap<CodePlace, (Loaded, u64)>,
     buffers: Memo<u64, Arc<[Buffer]>>,
@@ -62,7 +62,7 @@ pub enum NoStage {
     Fault(Fault),
 }
 
-impl KeptStage {
+impl StageCache {
     /// Where the program of the state is that was given last.
     pub fn last_place(&self) -> Option<CodePlace> {
         self.states.get(self.last).map(|known| known.place)
@@ -237,7 +237,7 @@ mod tests {
     fn draws_that_take_turns_leave_each_other_warps() {
         let programs: Vec<Arc<Program>> =
             (0..=MAX_SPARES).map(|_| StageState::of("end").program.clone()).collect();
-        let mut kept = KeptStage::default();
+        let mut kept = StageCache::default();
         for program in &programs[..MAX_SPARES] {
             spare(&mut kept.spares, program).leave(Warp::new(program, &[]));
         }

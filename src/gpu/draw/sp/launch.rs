@@ -20,7 +20,7 @@ use crate::draw::tpl1::{BoundBank, TextureBank};
 use crate::draw::vpc::interpolate::WarpQuads;
 use crate::memory::Memory;
 use crate::parallel::{self, Helpers};
-use a4emu_shader::jit::{self, Routine, Together, Toll};
+use a4emu_shader::jit::{self, Routine, WarpCost, WarpGroup};
 use a4emu_shader::{
     Counting, Finish, INSTRUCTION_LIMIT, InstructionCount, LANES, Mask, Outcome, Program, ShaderFault, Warp,
     run, run_counting, step,
@@ -145,7 +145,7 @@ impl<'a> Worker<'a> {
     }
 
     /// What a warp costs where several can run side by side: nobody looks at single ones.
-    pub fn toll(&self) -> Option<Toll> {
+    pub fn toll(&self) -> Option<WarpCost> {
         self.stage.program.routine().filter(|_| !self.stage.is_looked_at())?.toll()
     }
 
@@ -160,18 +160,18 @@ impl<'a> Worker<'a> {
     /// nothing is done where it might not be. They may leave pixels alone, made as `finish` says.
     pub fn run_together(
         &mut self,
-        toll: Toll,
+        toll: WarpCost,
         live: impl ExactSizeIterator<Item = Mask>,
         quads: &WarpQuads<'_>,
         given: Range<u32>,
         finish: Option<&Finish>,
         enter: impl FnOnce(&mut [Warp]),
-    ) -> Together {
+    ) -> WarpGroup {
         let count = live.len();
         if self.memory.left() <= (count as u64).saturating_mul(price(toll, &self.stage.textures))
             || self.ends.as_ref().is_some_and(Ends::are_reached)
         {
-            return Together::Not;
+            return WarpGroup::Not;
         }
         while self.beside.len() < count {
             self.beside.push(self.stage.warp());
@@ -184,7 +184,7 @@ impl<'a> Worker<'a> {
         enter(warps);
         let mut environment = StageEnvironment { memory: &mut self.memory, quads: Some(quads) };
         let ran = jit::run_together(program, warps, &mut environment, finish);
-        if ran == Together::Not {
+        if ran == WarpGroup::Not {
             return ran;
         }
         self.memory.spend(Work::Warp, count as u64, |work| &mut work.warps);
@@ -297,7 +297,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Does something that leaves nothing but what it costs: no reports, and stores that it alone sees.
-    pub fn in_secret<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+    pub fn dry_run<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
         let log = std::mem::take(&mut self.memory.log);
         let overlay =
             self.stage.stores().then(|| GpuMemory::Overlay(Box::new(self.memory.gpu.get().overlay())));
@@ -359,7 +359,7 @@ impl<'a> Worker<'a> {
 }
 
 /// Units that a warp of this toll costs at most, with these textures.
-fn price(Toll { instructions, requests, .. }: Toll, textures: &TextureBank) -> u64 {
+fn price(WarpCost { instructions, requests, .. }: WarpCost, textures: &TextureBank) -> u64 {
     let warp = Work::Warp.price().saturating_add(instructions * Work::WarpInstruction.price());
     warp.saturating_add(most_for_texels(requests, textures))
 }
@@ -674,7 +674,7 @@ mod tests {
                 warps.iter_mut().enumerate().for_each(|(n, warp)| enter(warp, n));
             });
             let mut found: Vec<Lanes> = worker.beside.iter().map(|warp| *warp.full(6)).collect();
-            if ran == Together::Not {
+            if ran == WarpGroup::Not {
                 found = (0..4)
                     .map(|n| {
                         worker.run(WarpLanes::first(LANES), Some(&quads), |warp, _| enter(warp, n));
@@ -684,7 +684,7 @@ mod tests {
             }
             (ran, found)
         });
-        (log.work, ran != Together::Not, found)
+        (log.work, ran != WarpGroup::Not, found)
     }
 
     #[test]

@@ -6,12 +6,12 @@ use a4emu_shader::Warp;
 
 /// Warps of one program. Whoever leaves some gets these again sooner than others do: they are in the caches of its core.
 #[derive(Clone, Default)]
-pub struct SpareWarps(Arc<[Shelf; SHELVES]>);
+pub struct SpareWarps(Arc<[Shard; SHELVES]>);
 
 /// What threads have left, in a line of the caches that no other threads write.
 #[derive(Default)]
 #[repr(align(128))]
-struct Shelf(Mutex<Vec<Warp>>);
+struct Shard(Mutex<Vec<Warp>>);
 
 /// Shelves, which threads share when there are more of them.
 const SHELVES: usize = 16;

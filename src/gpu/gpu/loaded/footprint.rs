@@ -30,7 +30,7 @@ struct Part {
 
 /// A [`LoadedFootprint`] while it is noted.
 #[derive(Clone, Default)]
-pub(super) struct Noting {
+pub(super) struct Recorder {
     footprint: LoadedFootprint,
     stages: [Marks; 2],
     /// Something else has changed.
@@ -126,7 +126,7 @@ impl Part {
     }
 }
 
-impl Noting {
+impl Recorder {
     /// `dwords` of `kind` are loaded, from unit `first` on.
     pub fn load(&mut self, kind: StateKind, first: u32, dwords: usize) {
         use StateKind::*;
@@ -169,7 +169,7 @@ impl LoadedState {
     pub fn begin_footprint(&mut self) {
         let ssbo_changes = self.ssbo_3d.changes;
         let footprint = LoadedFootprint { ssbo_changes, ..LoadedFootprint::default() };
-        self.noting = Some(Box::new(Noting { footprint, ..Noting::default() }));
+        self.noting = Some(Box::new(Recorder { footprint, ..Recorder::default() }));
     }
 
     /// A draw takes these scalars of the constants of `stage`, texture and sampler slots, and instructions in the store.
@@ -195,7 +195,7 @@ impl LoadedState {
 
     /// What was noted since [`LoadedState::begin_footprint`]. `None` if there was more.
     pub fn end_footprint(&mut self) -> Option<LoadedFootprint> {
-        let Noting { mut footprint, stages, is_lost } = *self.noting.take()?;
+        let Recorder { mut footprint, stages, is_lost } = *self.noting.take()?;
         for ((stage, marks), part) in STAGES.into_iter().zip(&stages).zip(&mut footprint.left) {
             let state = self.stage(stage);
             *part = Part {

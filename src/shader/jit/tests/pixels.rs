@@ -1,7 +1,7 @@
 //! Colours that become pixels in the code.
 use super::*;
 use crate::format::unorm_step;
-use crate::jit::Together;
+use crate::jit::WarpGroup;
 use crate::jit::finished::PAYS;
 use crate::{ByAlpha, Finish};
 
@@ -42,7 +42,7 @@ fn ran(
     count: usize,
     finish: Option<&Finish>,
     enter: impl Fn(usize, &mut Warp),
-) -> (Vec<Warp>, Together) {
+) -> (Vec<Warp>, WarpGroup) {
     let constants: Vec<u32> = (0..64).map(|n| (n as f32 * 0.75).to_bits()).collect();
     let mut warps = vec![Warp::new(program, &constants); count];
     for (turn, warp) in warps.iter_mut().enumerate() {
@@ -72,7 +72,7 @@ pub(super) fn same_pixels(
         // Not before it pays.
         let mut runs =
             (0..=PAYS.div_ceil(count as u64)).map(|_| ran(program, routine, count, Some(finish), &enter));
-        let Some((found, _)) = runs.find(|(_, ran)| *ran == Together::Pixels) else { continue };
+        let Some((found, _)) = runs.find(|(_, ran)| *ran == WarpGroup::Pixels) else { continue };
         made += 1;
         for (turn, (found, colors)) in found.iter().zip(&colors).enumerate() {
             for lane in 0..LANES {
@@ -134,8 +134,8 @@ fn pixels_are_in_the_code_when_that_pays() {
     let Some((program, routine)) = short() else { return eprintln!("SKIPPED: no AVX-512") };
     let finish = some_finish(0);
     let ran = |count| ran(&program, &routine, count, Some(&finish), |_, _| ()).1;
-    let before = (0..PAYS / 4).filter(|_| ran(4) == Together::Colors).count() as u64;
-    assert_eq!((4 * before, ran(1), ran(4)), (PAYS, Together::Pixels, Together::Pixels));
+    let before = (0..PAYS / 4).filter(|_| ran(4) == WarpGroup::Colors).count() as u64;
+    assert_eq!((4 * before, ran(1), ran(4)), (PAYS, WarpGroup::Pixels, WarpGroup::Pixels));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn only_some_ways_to_finish_have_code() {
     assert_eq!(same_pixels(&program, &routine, &all, enter), 4);
     assert_eq!(same_pixels(&program, &routine, &all[..5], enter), 4);
     let one = |finish| ran(&program, &routine, 1, Some(finish), enter).1;
-    assert_eq!((one(&all[3]), one(&all[4])), (Together::Pixels, Together::Colors));
+    assert_eq!((one(&all[3]), one(&all[4])), (WarpGroup::Pixels, WarpGroup::Colors));
     let mut seen = 0;
     routine.each_variant(&mut |coded| seen += usize::from(coded.finish.is_some()));
     assert_eq!(seen, 4, "a listing has them all");

@@ -7,7 +7,7 @@ use crate::draw::rb::depth::Words;
 use crate::draw::rb::pixels::{Pixels, load_blocks, store_blocks};
 use crate::draw::sp::launch::WarpLanes;
 use crate::draw::vpc::interpolate::{WarpQuads, perspective_of_blocks};
-use a4emu_shader::jit::{TOGETHER, Together};
+use a4emu_shader::jit::{TOGETHER, WarpGroup};
 use a4emu_shader::{ALL, Warp};
 
 use super::{BandRun, Ran};
@@ -33,7 +33,7 @@ impl BandRun<'_, '_, '_> {
         let live = blocks.iter().map(|(_, mask)| *mask);
         let finish = self.finish.as_ref().map(|(finish, _)| finish);
         let ran = self.worker.run_together(toll, live, &pieces, id..id + 2, finish, enter);
-        if ran == Together::Not {
+        if ran == WarpGroup::Not {
             return false;
         }
         match self.pixels_of(ran) {
@@ -89,7 +89,7 @@ impl BandRun<'_, '_, '_> {
         };
         let (finish, live_of_one) = (self.finish.as_ref().map(|(finish, _)| finish), [live].into_iter());
         let ran = self.worker.run_together(toll, live_of_one, pieces, id..id + 2, finish, enter);
-        if ran == Together::Not {
+        if ran == WarpGroup::Not {
             return false;
         }
         let pixels = self.pixels_of(ran);
@@ -98,7 +98,7 @@ impl BandRun<'_, '_, '_> {
     }
 
     /// The surface of the pixels that warps have left, if they have.
-    fn pixels_of(&self, ran: Together) -> Option<usize> {
-        self.finish.filter(|_| ran == Together::Pixels).map(|(_, surface)| surface)
+    fn pixels_of(&self, ran: WarpGroup) -> Option<usize> {
+        self.finish.filter(|_| ran == WarpGroup::Pixels).map(|(_, surface)| surface)
     }
 }

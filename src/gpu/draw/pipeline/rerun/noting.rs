@@ -19,7 +19,7 @@ use crate::gpu::{CONSTANTS, Gpu, INSTRUCTIONS, Stage, TEXTURES};
 use crate::pass::Pass;
 
 use super::super::{fragment_inputs, known_stage};
-use super::{Draw, DrawnTo, Made, Rerun, are_unseen};
+use super::{Draw, IbReplay, Made, TileBinding, are_unseen};
 
 /// Bytes that are noted of a draw beside its primitives and the state of its stages: who has more attributes than most
 /// shares them with others.
@@ -28,10 +28,10 @@ const BESIDE: usize = 512;
 /// Different targets of the draws of a buffer. Each takes some 2 KB, and is looked for among the others.
 const MAX_TARGETS: usize = 256;
 
-/// A [`Rerun`] while it is noted.
+/// A [`IbReplay`] while it is noted.
 #[derive(Default)]
-pub struct Noting {
-    rerun: Rerun,
+pub struct Recorder {
+    rerun: IbReplay,
     /// Draws and dispatches that have come.
     calls: usize,
     /// What has been paid since the last draw.
@@ -54,16 +54,16 @@ pub fn begin(gpu: &mut Gpu, room: usize) -> bool {
     if !are_unseen(gpu) {
         return false;
     }
-    let rerun = Rerun { time: gpu.mem.now(), ..Rerun::default() };
+    let rerun = IbReplay { time: gpu.mem.now(), ..IbReplay::default() };
     let troubles = gpu.report.troubles.total();
-    gpu.pipeline.noting = Some(Box::new(Noting { rerun, room, troubles, ..Noting::default() }));
+    gpu.pipeline.noting = Some(Box::new(Recorder { rerun, room, troubles, ..Recorder::default() }));
     true
 }
 
 /// What was noted, and how much room is left. `None` if that is not all there was, or if something was said that is to
 /// be said each time.
-pub fn end(gpu: &mut Gpu) -> Option<(Rerun, usize)> {
-    let Noting { mut rerun, calls, units, room, troubles, .. } = *gpu.pipeline.noting.take()?;
+pub fn end(gpu: &mut Gpu) -> Option<(IbReplay, usize)> {
+    let Recorder { mut rerun, calls, units, room, troubles, .. } = *gpu.pipeline.noting.take()?;
     rerun.rest = units;
     merge(&mut rerun.memory);
     let is_all = calls == rerun.draws.len() && troubles == gpu.report.troubles.total();
@@ -105,7 +105,7 @@ pub fn note_call(gpu: &mut Gpu) {
 }
 
 /// A draw is noted of which nothing is in sight in this tile.
-pub fn note_hidden(
+pub fn record_culled(
     gpu: &mut Gpu,
     call: &DrawCall,
     stages: &VertexStages,
@@ -139,7 +139,7 @@ pub fn note(
     gpu.pipeline.noting = Some(noting);
 }
 
-impl Noting {
+impl Recorder {
     fn add(
         &mut self,
         gpu: &mut Gpu,
@@ -208,13 +208,13 @@ impl Noting {
             return Some(*number);
         }
         let sources = gpu.regs.sources(gpu.pipeline.kept.targets.last_seen()?);
-        let is_same = |known: &DrawnTo| Arc::ptr_eq(&known.first, targets) && known.sources == sources;
+        let is_same = |known: &TileBinding| Arc::ptr_eq(&known.first, targets) && known.sources == sources;
         let all = &mut self.rerun.targets;
         let number = match all.iter().position(is_same) {
             Some(number) => number,
             None if all.len() >= MAX_TARGETS => return None,
             None => {
-                all.push(DrawnTo { first: targets.clone(), sources, now: targets.clone() });
+                all.push(TileBinding { first: targets.clone(), sources, now: targets.clone() });
                 all.len() - 1
             }
         };
