@@ -1,6 +1,6 @@
 //! The table of guesses: docs/guesses.md is made of it, and code that rests on one names it.
 //!
-//! `GUESSES_BLESS=1 cargo test --test guesses` writes the page anew.
+//! `GUESSES_BLESS=1 cargo test --test all guesses` writes the page anew.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ fn root() -> &'static Path {
 fn page() -> String {
     let mut page = String::from(
         "# What rests on guesses\n\n\
-         Made from `decoder/src/guesses.rs` and the register tables by `GUESSES_BLESS=1 cargo test --test guesses`.\n\
+         Made from `decoder/src/guesses.rs` and the register tables by `GUESSES_BLESS=1 cargo test --test all guesses`.\n\
          `a4emu replay CAPTURE --fidelity` lists those that a run comes by, and what the results may reach.\n\n\
          | id | | what the emulator does | because | what would settle it | counts when |\n\
          |---|---|---|---|---|---|\n",

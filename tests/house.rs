@@ -100,15 +100,15 @@ fn blocks_use_only_those_before_them() {
     }
 }
 
-/// The crates, each of which depends on none of ours but those before it.
-const CRATES: &[(&str, &str)] = &[
-    ("a4emu-decoder", "decoder"),
-    ("a4emu-shader", "src/shader"),
-    ("a4emu-gpu", "src/gpu"),
-    ("a4emu", "."),
-    ("a4emu-drm", "src/drm"),
-    ("a4emu-export", "export"),
-    ("a4emu-python", "python"),
+/// The crates, each of which depends on none of ours but those before it: name, folder, what it has.
+const CRATES: &[(&str, &str, &str)] = &[
+    ("a4emu-decoder", "decoder", "what bits mean"),
+    ("a4emu-shader", "src/shader", "32 lanes of a shader"),
+    ("a4emu-gpu", "src/gpu", "the machine"),
+    ("a4emu", ".", "observers and commands"),
+    ("a4emu-drm", "src/drm", "the virtual device"),
+    ("a4emu-export", "export", "tables of Parquet"),
+    ("a4emu-python", "python", "the Python module"),
 ];
 
 /// Crates that nothing else may link: a tool of a user ends at the command line.
@@ -131,8 +131,8 @@ fn dependencies(folder: &str, section: &str) -> Vec<String> {
 
 #[test]
 fn crates_depend_on_those_before_them() {
-    let rank = |name: &str| CRATES.iter().position(|(known, _)| *known == name);
-    for (name, folder) in CRATES {
+    let rank = |name: &str| CRATES.iter().position(|(known, ..)| *known == name);
+    for (name, folder, _) in CRATES {
         let all = dependencies(folder, "dependencies");
         assert!(!all.is_empty(), "{folder}");
         for other in all.iter().filter(|other| other.starts_with("a4emu")) {
@@ -141,6 +141,67 @@ fn crates_depend_on_those_before_them() {
         let of_commands = OF_COMMANDS.iter().find(|other| all.iter().any(|name| name == *other));
         assert!(of_commands.is_none() || rank(name) >= rank("a4emu"), "{name} depends on {of_commands:?}");
     }
+}
+
+/// The drawing of the crates: each is in the row above the last one that it depends on, with an arrow to that.
+fn drawing() -> String {
+    const BOX: [usize; 2] = [190, 46];
+    const STEP: [usize; 2] = [210, 76];
+    let mut places: Vec<[usize; 2]> = Vec::new();
+    let mut below: Vec<Option<usize>> = Vec::new();
+    for (_, folder, _) in CRATES {
+        let all = dependencies(folder, "dependencies");
+        let last = CRATES.iter().rposition(|(known, ..)| all.iter().any(|name| name == known));
+        let row = last.map_or(0, |last| places[last][1] + 1);
+        let column = places.iter().filter(|[_, other]| *other == row).count();
+        places.push([column, row]);
+        below.push(last);
+    }
+    let rows = places.iter().map(|[_, row]| row + 1).max().expect("crates");
+    let columns = places.iter().map(|[column, _]| column + 1).max().expect("crates");
+    let corner = |[column, row]: [usize; 2]| [10 + column * STEP[0], 10 + (rows - 1 - row) * STEP[1]];
+    let (width, height) = (columns * STEP[0], rows * STEP[1] - 10);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\">\n\
+         <defs><marker id=\"a\" markerWidth=\"8\" markerHeight=\"8\" refX=\"7\" refY=\"3\" orient=\"auto\">\
+         <path d=\"M0,0 L7,3 L0,6 z\" fill=\"#555\"/></marker></defs>\n"
+    );
+    for ((place, last), (name, folder, has)) in places.iter().zip(&below).zip(CRATES) {
+        let [x, y] = corner(*place);
+        let folder = if *folder == "." { "src" } else { folder };
+        out += &format!(
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"4\" fill=\"#eef3fa\" stroke=\"#557\"/>\n\
+             <text x=\"{tx}\" y=\"{}\" font-size=\"13\">{name} ({folder}/)</text>\n\
+             <text x=\"{tx}\" y=\"{}\" font-size=\"12\" fill=\"#445\">{has}</text>\n",
+            BOX[0],
+            BOX[1],
+            y + 19,
+            y + 36,
+            tx = x + 8,
+        );
+        if let Some(last) = last {
+            let [to, top] = corner(places[*last]);
+            let half = BOX[0] / 2;
+            out += &format!(
+                "<path d=\"M{},{} L{},{top}\" stroke=\"#555\" marker-end=\"url(#a)\"/>\n",
+                x + half,
+                y + BOX[1],
+                to + half
+            );
+        }
+    }
+    out + "</svg>\n"
+}
+
+/// `HOUSE_BLESS=1 cargo test --test all house` draws it anew.
+#[test]
+fn the_drawing_of_the_crates_is_true() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures/crates.svg");
+    let drawn = drawing();
+    if std::env::var_os("HOUSE_BLESS").is_some() {
+        fs::write(&path, &drawn).expect("the drawing can be written");
+    }
+    assert!(fs::read_to_string(&path).is_ok_and(|there| there == drawn), "HOUSE_BLESS=1 draws it anew");
 }
 
 /// Every folder is a block of the list, and no block of the list is missing.
@@ -237,7 +298,8 @@ fn threads_are_made_in_one_place() {
     ];
     for folder in ["src", "python/src", "export/src"] {
         for source in sources_below(folder) {
-            let code = source.code.split("mod tests {").next().expect("split gives something");
+            let code = source.code.split("mod testing {").next().expect("split gives something");
+            let code = code.split("mod tests {").next().expect("split gives something");
             let may = ["gpu/ambient.rs", "gpu/parallel.rs"].contains(&&*source.path)
                 || source.path.contains("tests");
             for maker in makers.iter().filter(|_| !may) {

@@ -345,6 +345,6 @@ fn the_json_schema_is_that_of_the_page() {
         fs::write(&path, &text).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == text, "docs/schema.json is old: SCHEMA_BLESS=1 cargo test --test schema");
+    assert!(written == text, "docs/schema.json is old: SCHEMA_BLESS=1 cargo test --test all schema");
     assert!(jsonschema::meta::is_valid(&json(&text)), "it is no JSON Schema");
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::choices::Choices;
+use super::choices::Choices;
 
 /// Words or sections that one mutant changes, at most.
 const CHANGES: usize = 6;

@@ -7,7 +7,7 @@ use a4emu_decoder::isa::ir3::program::assemble;
 use a4emu_decoder::load_state::{Pipe, StateKind};
 use a4emu_decoder::regs::sp::{SP_FS_LENGTH_REG, SP_FS_OBJ_START};
 use a4emu_decoder::regs::tpl1::TPL1_TP_FS_BORDER_COLOR_BASE_ADDR;
-use a4emu_gpu::draw::sp::kept::KeptStage;
+use a4emu_gpu::draw::sp::kept::StageCache;
 use a4emu_gpu::draw::sp::programs::Programs;
 use a4emu_gpu::gpu::{Chip, Gpu, Stage};
 
@@ -39,7 +39,7 @@ fn write(gpu: &mut Gpu, offset: u32, value: u32) {
 
 /// Whether the state after `change` is another one than before.
 fn is_new_after(change: impl FnOnce(&mut Gpu)) -> bool {
-    let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), KeptStage::default());
+    let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
     let mut get = |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS, 0).ok().expect("a program");
     let before = get(&gpu);
     assert!(Arc::ptr_eq(&before, &get(&gpu)), "nothing changed");
@@ -80,7 +80,7 @@ fn what_does_not_leaves_it() {
 #[test]
 fn the_same_is_made_of_constants_that_differ_where_the_program_does_not_read() {
     let changed = |text: &str, vec4: u32| {
-        let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), KeptStage::default());
+        let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
         put_code(&mut gpu, text);
         let mut get = |gpu: &Gpu| kept.get(gpu, &mut programs, Stage::FS, 0).ok().expect("a program");
         let before = get(&gpu);
@@ -98,7 +98,7 @@ fn the_same_is_made_of_constants_that_differ_where_the_program_does_not_read() {
 /// Each packet's state is there when it runs again, whatever ran in between; its constants are those that it reads.
 #[test]
 fn packets_find_their_states_again() {
-    let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), KeptStage::default());
+    let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
     let mut tile = || {
         [7, 8].map(|value| {
             gpu.loaded.load(StateKind::Constants(Stage::FS), 3, &[value; 4]);
@@ -115,7 +115,7 @@ fn packets_find_their_states_again() {
 
 #[test]
 fn descriptors_stand_above_the_constants_in_their_place() {
-    let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), KeptStage::default());
+    let (mut gpu, mut programs, mut kept) = (machine(), Programs::default(), StageCache::default());
     put_code(&mut gpu, "add.f r0.x, c448.y, r0.x\nend\n");
     let mut scalar = |gpu: &Gpu| {
         let state = kept.get(gpu, &mut programs, Stage::FS, 0).ok().expect("a program");

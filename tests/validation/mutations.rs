@@ -2,7 +2,7 @@
 
 use a4emu_decoder::asm::ast::{Kind, LoadSource};
 
-use crate::sites::{Edit, number, value_of};
+use super::sites::{Edit, number, value_of};
 
 /// A mutation, and the rules of which one must fire.
 pub struct Mutation {

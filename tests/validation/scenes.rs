@@ -9,8 +9,8 @@ use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::Renderer;
 use a4emu_gpu::playback::Playback;
 
-use crate::mutations::ALL;
-use crate::{Good, NoFiles};
+use super::mutations::ALL;
+use super::{Good, NoFiles};
 
 /// A rule, a good capture, and what is replaced in its text, wherever it stands, so that the rule is broken.
 struct Scene {

@@ -1,0 +1,68 @@
+//! The tests that need nothing but a test function: one program, which is linked once.
+//!
+//! `cargo test --test all NAME::` runs those of one file.
+
+#[path = "asm.rs"]
+mod asm;
+#[path = "bad_input.rs"]
+mod bad_input;
+#[path = "citations.rs"]
+mod citations;
+#[path = "corpus/main.rs"]
+mod corpus;
+#[path = "coverage.rs"]
+mod coverage;
+#[path = "debug.rs"]
+mod debug;
+#[path = "decode_cli.rs"]
+mod decode_cli;
+#[path = "deep_input.rs"]
+mod deep_input;
+#[path = "diff.rs"]
+mod diff;
+#[path = "export.rs"]
+mod export;
+#[path = "files.rs"]
+mod files;
+#[path = "fuzz_files.rs"]
+mod fuzz_files;
+#[path = "geometry/main.rs"]
+mod geometry;
+#[path = "guesses.rs"]
+mod guesses;
+#[path = "house.rs"]
+mod house;
+#[path = "install.rs"]
+mod install;
+#[path = "jit.rs"]
+mod jit;
+#[path = "late/main.rs"]
+mod late;
+#[path = "overlays.rs"]
+mod overlays;
+#[path = "pico.rs"]
+mod pico;
+#[path = "python.rs"]
+mod python;
+#[path = "replay/main.rs"]
+mod replay;
+#[path = "samples.rs"]
+mod samples;
+#[path = "schema.rs"]
+mod schema;
+#[path = "serve.rs"]
+mod serve;
+#[path = "shell.rs"]
+mod shell;
+#[path = "show.rs"]
+mod show;
+#[path = "status.rs"]
+mod status;
+#[path = "texels.rs"]
+mod texels;
+#[path = "validate.rs"]
+mod validate;
+#[path = "validation/main.rs"]
+mod validation;
+#[path = "vectors.rs"]
+mod vectors;
