@@ -2,6 +2,12 @@
 //!
 //! `cargo test --test all NAME::` runs those of one file.
 
+mod bounded;
+mod captures;
+mod picture;
+#[path = "../decoder/tests/seed/mod.rs"]
+mod seed;
+
 #[path = "asm.rs"]
 mod asm;
 #[path = "bad_input.rs"]

@@ -2,27 +2,23 @@
 //! it has not seen; what can be read is printed; stderr says what and where. All of it runs in
 //! processes that have so much time and address space.
 
-mod bounded;
-#[path = "../decoder/tests/seed/mod.rs"]
-mod seed;
-
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Duration;
 
+use crate::bounded::bounded;
+use crate::bounded::limits::{limited, limited_to};
+use crate::seed::random_cases;
 use a4emu::decode::{Args, Output, decode};
 use a4emu::options::Shared;
 use a4emu::status::Status;
 use a4emu_decoder::capture::Sections;
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use bounded::bounded;
-use bounded::limits::{limited, limited_to};
 use clap::Parser;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
-use seed::random_cases;
 
 /// Seconds by the clock, for a run that waits for ever; the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(300);

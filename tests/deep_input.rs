@@ -1,13 +1,11 @@
 //! Text that nests as deep, or goes on as long, as its file may be large: every parser answers
 //! within a stack, a time and an address space. Each command runs in a process with limits.
 
-mod bounded;
-
 use std::fs;
 use std::path::Path;
 
-use bounded::bounded;
-use bounded::limits::limited;
+use crate::bounded::bounded;
+use crate::bounded::limits::limited;
 use tempfile::TempDir;
 
 /// Levels: more than any stack has room for, in files that are let in.

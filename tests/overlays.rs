@@ -1,13 +1,10 @@
 //! `show --overlay`: what the pictures say of each pixel is what happened there. And how often instructions ran.
 
-mod captures;
-mod picture;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use captures::{own, root, shared};
-use picture::Picture;
+use crate::captures::{own, root, shared};
+use crate::picture::Picture;
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 use tempfile::TempDir;

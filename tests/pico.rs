@@ -1,15 +1,14 @@
 //! `a4emu pico` as a program: PicoGpu's own shader-unit tests, and bad input.
-mod picture;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use crate::picture::Picture;
 use a4emu::pico::unit::{StreamError, Unit, execute};
 use a4emu_decoder::isa::pico::assemble;
 use a4emu_gpu::budget::{Budget, Work};
-use picture::Picture;
 use pretty_assertions::assert_eq;
 
 /// Runs `a4emu pico` with `arguments`, `stdin` and a file for the source.

@@ -1,30 +1,27 @@
 //! `show` and `replay --after`: what they say about a draw is what runs, and what other commands say.
 
-mod captures;
-mod picture;
-
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::captures::root;
+use crate::picture::Picture;
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Call, Flow, Observer, Renderer};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::playback::Playback;
-use captures::root;
-use picture::Picture;
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 use tempfile::TempDir;
 
 fn capture(name: &str) -> String {
-    captures::own(name).to_str().unwrap().to_owned()
+    crate::captures::own(name).to_str().unwrap().to_owned()
 }
 
 /// A shared capture, if it is there; says so if not.
 fn shared(name: &str) -> Option<String> {
-    let path = captures::shared(name);
+    let path = crate::captures::shared(name);
     path.exists().then(|| path.to_str().unwrap().to_owned())
 }
 

@@ -1,8 +1,8 @@
 //! Scenes with bits turned over, in shaders, registers, packets and vertices alike: whatever
 //! they ask for, the replay ends.
 
-use super::bounded::bounded;
 use super::scene::Scene;
+use crate::bounded::bounded;
 
 /// Scenes that between them use every stage.
 const SCENES: [&str; 6] =

@@ -1,8 +1,6 @@
 //! Geometry and tessellation shaders: what goes wrong, what is fed back, how work is laid on
 //! lanes. That pictures are right is the fixtures' business.
 
-#[path = "../bounded/mod.rs"]
-mod bounded;
 mod budget;
 mod cli;
 mod cost;
@@ -12,4 +10,4 @@ mod hostile;
 mod layers;
 mod malformed;
 mod page;
-mod scene;
+pub mod scene;

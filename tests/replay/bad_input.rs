@@ -9,9 +9,9 @@ use a4emu_gpu::playback::Playback;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
-use super::bounded::bounded;
-use super::seed::random_cases;
 use super::stream::{STREAM, bytes, capture, draw, packet, section, write};
+use crate::bounded::bounded;
+use crate::seed::random_cases;
 
 fn play(bytes: &[u8]) -> Playback {
     let mut playback = Playback::default();

@@ -197,7 +197,7 @@ mod property {
     }
 
     proptest! {
-        #![proptest_config(crate::replay::seed::random_cases(64))]
+        #![proptest_config(crate::seed::random_cases(64))]
 
         /// However buffers come and go: a range reads as its single bytes do, blocks do not
         /// overlap, and a write that succeeded is what is read.

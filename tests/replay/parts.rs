@@ -2,7 +2,7 @@
 
 use a4emu_gpu::gpu::Gpu;
 
-use super::scene::{Scene, picture};
+use crate::geometry::scene::{Scene, picture};
 
 /// Points that go through the pixels of a square of 64, row by row, about 366 to each.
 const SCENE: &str = r#"

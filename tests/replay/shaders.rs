@@ -3,8 +3,8 @@
 use a4emu::status::Status;
 use a4emu_gpu::gpu::Gpu;
 
-use super::scene::{Scene, picture};
 use super::stream::unsupported;
+use crate::geometry::scene::{Scene, picture};
 
 /// A rectangle over the whole target, of one colour: what BODY leaves in r0.
 const SCENE: &str = r#"

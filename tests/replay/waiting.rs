@@ -6,7 +6,7 @@ use a4emu_gpu::cp::{Silent, Skip};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::playback::Playback;
 
-use super::scene::Scene;
+use crate::geometry::scene::Scene;
 
 /// Pixels along a side of the target.
 const SIZE: usize = 64;
