@@ -173,10 +173,8 @@ impl Recorder {
     ) {
         let Some(map) = map else { return };
         let area = map.area();
-        budget.observe(
-            Work::Copy16,
-            u64::from(area.x0.abs_diff(area.x1)) * u64::from(area.y0.abs_diff(area.y1)),
-        );
+        let pixels = u64::from(area.x0.abs_diff(area.x1)) * u64::from(area.y0.abs_diff(area.y1));
+        budget.observe(Work::Copy16, 2 * pixels);
         let (seen, room) = (&mut self.seen[command], &mut self.room);
         seen.reasons.extend(pictures::reasons(&map, origin, room, draw.frame_draw));
         seen.cost_map.extend(cost_map::patch(&map, origin, room, draw.frame_draw));

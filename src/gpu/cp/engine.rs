@@ -117,7 +117,7 @@ impl Skip {
 impl Engine for Skip {
     fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
         self.skipped = true;
-        gpu.budget.owe(Work::Packet, 1);
+        gpu.budget.owe(Work::Packet, 2);
         match call.pass() {
             Some(pass) => {
                 self.targets(gpu, pass);
