@@ -310,7 +310,7 @@ fn a_killed_process_leaves_nothing_behind() {
     let mut writer = fs::File::options().write(true).open(&fifo).unwrap();
     let bytes = fs::read(triangle()).unwrap();
     writer.write_all(&bytes[..bytes.len() / 2]).unwrap();
-    // It waits for the rest, with its outputs begun.
+    // The command waits for the rest of its input, with its outputs begun.
     let descriptors = format!("/proc/{}/fd", child.id());
     let place = fs::canonicalize(folder.0.path()).unwrap();
     let is_output = |link: PathBuf| link.starts_with(&place) && !link.ends_with("fifo");

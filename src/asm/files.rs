@@ -33,7 +33,7 @@ impl Disk {
         Self::noting(folders, Inputs::default())
     }
 
-    /// The same; what is read becomes one of `inputs`.
+    /// Files below `folders`, each of which becomes one of `inputs` when it is read.
     pub fn noting(folders: Folders, inputs: Inputs) -> Self {
         Self { folders, inputs }
     }

@@ -159,7 +159,7 @@ pub fn open(path: &Path, folders: &Folders) -> anyhow::Result<Sections<Box<dyn R
     open_noting(path, folders, &Inputs::default())
 }
 
-/// The same; what is read becomes one of `inputs`.
+/// The sections of the capture at `path`, which `folders` must allow and which becomes one of `inputs`.
 fn open_noting(path: &Path, folders: &Folders, inputs: &Inputs) -> anyhow::Result<Sections<Box<dyn Read>>> {
     let place = folders.place(path)?;
     let capture: Box<dyn Read> = match place.extension().is_some_and(|extension| extension == SOURCE) {

@@ -196,9 +196,9 @@ pub fn first_line(file: &str, old: &str, new: &str) -> Option<String> {
     if old == new {
         return None;
     }
-    let (mut olds, mut take_cut_notice) = (old.lines(), new.lines());
+    let (mut olds, mut news) = (old.lines(), new.lines());
     for number in 1.. {
-        let (old, new) = (olds.next(), take_cut_notice.next());
+        let (old, new) = (olds.next(), news.next());
         if old != new || old.is_none() {
             let [old, new] = [old, new].map(|line| line.unwrap_or("(end)").trim());
             return Some(format!("{file} line {number}: {old} -> {new}"));

@@ -240,10 +240,7 @@ impl<W: FnOnce(Session<'_>, &Subject) -> io::Result<()>> Reaching<'_, W> {
             (Call::Draw(call), stage) => inspect_vertices(gpu, call, stage, place, look),
             (Call::Uncounted(call), _) => bail!("draw {number} is a {}, which does not run", call.packet),
         };
-        gpu.budget
-            .take_cut_notice()
-            .into_iter()
-            .for_each(|take_cut_notice| gpu.report.cut(take_cut_notice, gpu.at));
+        gpu.report_cut();
         let looked = looked.map_err(|stop| failure(number, &stop))?;
         done?;
         Ok(looked)

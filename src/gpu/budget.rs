@@ -403,9 +403,9 @@ impl Budget {
 
     /// [`Budget::refusal`], once: to be reported by whoever asks first after the cut.
     pub fn take_cut_notice(&mut self) -> Option<String> {
-        let take_cut_notice = self.refusal().filter(|_| !self.told);
-        self.told |= take_cut_notice.is_some();
-        take_cut_notice
+        let notice = self.refusal().filter(|_| !self.told);
+        self.told |= notice.is_some();
+        notice
     }
 
     /// Units spent so far.

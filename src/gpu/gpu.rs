@@ -136,6 +136,13 @@ impl Gpu {
         *watched = (*watched).max(Watched::Choices);
     }
 
+    /// Reports that the budget has cut the run off, if it has and nothing has reported it before.
+    pub fn report_cut(&mut self) {
+        if let Some(notice) = self.budget.take_cut_notice() {
+            self.report.cut(notice, self.at);
+        }
+    }
+
     /// What happens rests on `guess`, and the result reaches this.
     pub fn rests_on(&mut self, guess: Guess, reach: Reach) {
         if let Some(fidelity) = &mut self.fidelity {

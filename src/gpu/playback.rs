@@ -88,8 +88,8 @@ impl Playback {
     /// Takes `count` of `work` from the budget; what is refused is said.
     fn charge(&mut self, work: Work, count: u64, observer: &mut dyn Observer) -> bool {
         let granted = self.gpu.budget.take(work, count);
-        if let Some(take_cut_notice) = self.gpu.budget.take_cut_notice() {
-            self.trouble(Trouble::Cut(take_cut_notice), observer);
+        if let Some(notice) = self.gpu.budget.take_cut_notice() {
+            self.trouble(Trouble::Cut(notice), observer);
         }
         granted
     }

@@ -244,10 +244,7 @@ impl<L: Look> Engine for Looking<'_, L> {
             return Renderer.run(gpu, call);
         }
         if !gpu.budget.take(Work::Copy16, LOOK) {
-            gpu.budget
-                .take_cut_notice()
-                .into_iter()
-                .for_each(|take_cut_notice| gpu.report.cut(take_cut_notice, gpu.at));
+            gpu.report_cut();
             return Flow::Stop;
         }
         draw::flush(gpu);

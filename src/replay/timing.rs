@@ -69,9 +69,7 @@ pub fn repeat(gpu: &mut Gpu, submits: &Submits, runs: u32, bar: &ProgressBar) ->
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if let Some(take_cut_notice) = gpu.budget.take_cut_notice() {
-        gpu.report.cut(take_cut_notice, gpu.at);
-    }
+    gpu.report_cut();
     times.sort_by(f64::total_cmp);
     let each = u64::from(done.max(1));
     LoopTimes {

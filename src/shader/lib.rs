@@ -50,6 +50,9 @@ mod rowmap;
 mod rows;
 mod run;
 mod summary;
+#[doc(hidden)]
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
 pub(crate) mod tests;
 mod texel;

@@ -62,7 +62,7 @@ fn what_is_cut_off_stores_nothing() {
     assert_eq!(floats(&gpu, counter, 1), [3.0]);
 }
 
-/// It sees what it stores itself: there it kills with the fourth number that it counts.
+/// A run that only asks whether a shader kills sees its own stores: the shader kills with the fourth number that it counts.
 #[test]
 fn a_run_that_only_asks_sees_its_own_stores() {
     let count = "mov.u32u32 r6.x, c13.x

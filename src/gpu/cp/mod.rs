@@ -165,8 +165,8 @@ impl<'a> Cp<'a> {
     /// Says that the budget is used up: each packet asks, so this stands apart.
     #[cold]
     fn say_cut(&mut self) {
-        if let Some(take_cut_notice) = self.gpu.budget.take_cut_notice() {
-            self.trouble(Trouble::Cut(take_cut_notice));
+        if let Some(notice) = self.gpu.budget.take_cut_notice() {
+            self.trouble(Trouble::Cut(notice));
         }
     }
 

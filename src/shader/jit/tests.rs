@@ -17,7 +17,7 @@ use crate::extra::Extra;
 use crate::program::{Program, Step};
 use crate::rows::{AluOp, kernel};
 use crate::summary::Summary;
-use crate::tests::asked_programs;
+use crate::testing::asked_programs;
 use crate::tests::reference::{EDGES, MASKS, is_compare, is_float, sources};
 use crate::tests::seed::random_cases;
 use crate::{

@@ -13,12 +13,6 @@ use seed::random_cases;
 
 use super::{ALL, Environment, Lanes, Mask, Outcome, Program, Warp, run};
 
-/// The seed that `scripts/fuzz` asks for (`A4EMU_SEED`), and how many programs (`A4EMU_PROGRAMS`).
-pub(crate) fn asked_programs() -> (u64, u64) {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    (number("A4EMU_SEED").unwrap_or(0), number("A4EMU_PROGRAMS").unwrap_or(1000))
-}
-
 /// The program of an assembly text.
 pub(crate) fn program(source: &str) -> Program {
     Program::new(&assemble(source).unwrap()).unwrap()

@@ -320,16 +320,16 @@ fn fragments_looked_at(
     let (primitives, bounds, numbers) = (&primitives[..count], &bounds[..count], &numbers[..count]);
     let draw =
         FragmentDraw { state: &state, vertices, primitives, bounds, plan: &plan, reasons: None, tap: None };
-    let submit_batch = |pixels: WarpPixels, warp, mut environment: StageEnvironment<'_, '_, '_>| {
+    let hand_over = |pixels: WarpPixels, warp, mut environment: StageEnvironment<'_, '_, '_>| {
         let (lane, environment) = (pixels.lane_of(chosen), &mut environment);
         look(Launch { words: &words, program: &program, warp, environment, lane, pixels: Some(pixels) });
     };
     match again {
-        None => draw.inspect(area, chosen, numbers, &mut gpu.mem, submit_batch)?,
+        None => draw.inspect(area, chosen, numbers, &mut gpu.mem, hand_over)?,
         Some(stream) => {
             let (pixels, wanted) = draw.tap_for(area, chosen, numbers)?;
             let caught = caught(gpu, call, (&state, stages.layers()), stream, wanted)?;
-            draw.inspect_caught(pixels, numbers, *caught, submit_batch);
+            draw.inspect_caught(pixels, numbers, *caught, hand_over);
         }
     }
     Ok(Looked::Done)

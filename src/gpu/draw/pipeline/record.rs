@@ -26,9 +26,7 @@ pub(super) fn record_end(gpu: &mut Gpu, result: Result<(), Stop>) {
         Err(Stop::Fault(fault)) => gpu.report.fault(fault, gpu.at),
         Err(Stop::TooLarge(what)) => gpu.report.cut(what, gpu.at),
     }
-    if let Some(take_cut_notice) = gpu.budget.take_cut_notice() {
-        gpu.report.cut(take_cut_notice, gpu.at);
-    }
+    gpu.report_cut();
 }
 
 /// Records what the vertex shader did since `start`.

@@ -62,7 +62,7 @@ struct Waiting {
 /// What is to be done with a draw.
 enum What {
     /// It is drawn when its primitives are made.
-    GeometryResult(DrawState),
+    Made(DrawState),
     /// These are drawn.
     Known(DrawState, Arc<Primitives>),
     /// It is noted that it was for these targets, of which it reaches nothing.
@@ -151,7 +151,7 @@ pub(super) fn enqueue_geometry(
         None if !stages.vertex.is_small() || is_one_of_few(gpu) => return Some(stages),
         None => {
             order(gpu, stages, state);
-            What::GeometryResult(state.clone())
+            What::Made(state.clone())
         }
     };
     wait(gpu, call, what);
@@ -211,7 +211,7 @@ pub(super) fn finish(gpu: &mut Gpu) {
         gpu.at = at;
         let result = match what {
             _ if gpu.budget.cut().is_some() => break,
-            What::GeometryResult(state) => go_on(gpu, &call, state, made.next().expect("it was ordered")),
+            What::Made(state) => go_on(gpu, &call, state, made.next().expect("it was ordered")),
             What::Known(state, known) => draw_first_layer(gpu, &call, state, known),
             What::OutOfSight(targets) => {
                 note_written(gpu, &call, &targets, &targets.surfaces);

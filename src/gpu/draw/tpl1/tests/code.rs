@@ -8,13 +8,8 @@ use super::seed::random_cases;
 use super::*;
 use crate::draw::tpl1::{BoundBank, ForCode};
 use a4emu_shader::jit::{Texels, target};
+use a4emu_shader::testing::asked_programs;
 use a4emu_shader::{Environment, Jit, Mask, Op, Outcome, Program, Refused, Warp, run};
-
-/// The seed that `scripts/fuzz` asks for (`A4EMU_SEED`), and how many programs (`A4EMU_PROGRAMS`).
-fn asked_programs() -> (u64, u64) {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    (number("A4EMU_SEED").unwrap_or(0), number("A4EMU_PROGRAMS").unwrap_or(1000))
-}
 
 /// Registers of the full file that programs here know.
 const REGISTERS: u32 = 16;
