@@ -316,9 +316,10 @@ impl Budget {
         }
     }
 
-    /// Whether `count` of `work` are left.
+    /// Whether `count` of `work` are left, once what is owed is paid.
     pub fn affords(&self, work: Work, count: u64) -> bool {
-        self.cut.is_none() && count.saturating_mul(work.price()) <= self.left
+        let units = count.saturating_mul(work.price()).saturating_add(self.owed.get());
+        self.cut.is_none() && units <= self.left
     }
 
     fn look_outside(&mut self, work: Work) {

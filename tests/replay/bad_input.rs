@@ -1,9 +1,11 @@
 //! Any bytes: no panic, no hang, no allocation that the bytes do not pay for. What claims that runs in
 //! processes that have so much time and address space.
 
+use a4emu_decoder::bits::Register;
 use a4emu_decoder::capture::Sections;
+use a4emu_decoder::regs::sp::SP_VS_OBJ_START;
 use a4emu_gpu::budget::{Budget, Work};
-use a4emu_gpu::cp::{Silent, Skip};
+use a4emu_gpu::cp::{Cp, Renderer, Silent, Skip};
 use a4emu_gpu::fault::Severity;
 use a4emu_gpu::playback::Playback;
 use pretty_assertions::assert_eq;
@@ -115,6 +117,26 @@ fn copies_of_registers_are_paid_for() {
         gpu.budget = Budget::new(1000 * Work::Dword.price());
         super::stream::run_on(&mut gpu, &[copy]);
         assert_eq!(gpu.budget.cut(), Some(Work::Dword));
+    }
+}
+
+/// Programs before they are lowered: a draw whose vertex program costs more than is left does not lower it.
+#[test]
+fn programs_are_paid_for() {
+    const CODE: u32 = 0x6000_0000;
+    let (instructions, end) = (16 * 16, [0, 0x0300_0000]);
+    let code = bytes(&end.repeat(instructions));
+    let price = instructions as u64 * Work::Lowering.price();
+    for (units, is_cut) in [(price - 1, true), (2 * price, false)] {
+        let mut gpu = super::stream::gpu();
+        gpu.mem.announce(CODE, code.len() as u32, Some(&code));
+        let start = SP_VS_OBJ_START::ROW.offset;
+        let stream = [write(start, &[CODE]), write(start + 4, &[16]), draw(3)].concat();
+        gpu.mem.announce(STREAM, stream.len() as u32 * 4, Some(&bytes(&stream)));
+        gpu.budget = Budget::fixed(units);
+        Cp::new(&mut gpu, &mut Renderer, &mut Silent).submit(STREAM, stream.len() as u32);
+        assert_eq!(gpu.budget.cut(), is_cut.then_some(Work::Lowering));
+        assert_eq!(gpu.budget.spent() < price, is_cut, "{}", gpu.budget.spent());
     }
 }
 

@@ -1,20 +1,20 @@
-//! The block diagram: the order of the stages, and what outlives a draw.
+//! The draw pipeline: the order of the stages, and the state kept between draws.
 //!
-//! With its parts, this is the only file of `draw/` that holds the machine. The stages take their state and
-//! values, and give values and what is to be recorded.
+//! Only this file and its submodules access the whole machine (`Gpu`). The other files of `draw/` take state
+//! and values. They return results and the log entries to record.
 //!
-//! - `ahead`: fragments that others draw while the command processor goes on.
-//! - `apart`: runs that are thrown away.
-//! - `guesses`: which ones a draw rests on.
-//! - `helper`: a thread that is woken before there is something for it to do.
-//! - [`late`]: copies that wait, and who must not read memory before they are done.
-//! - [`look`]: what a draw is made of, for whoever looks at it.
-//! - `parts`: draws whose vertices are too many to be held at once.
-//! - `record`: what is recorded of draws.
-//! - [`rerun`]: draws of a buffer that runs again for the next tile.
+//! - `ahead`: batches of fragments that worker threads draw while the command processor continues.
+//! - `apart`: trial runs with discarded results.
+//! - `guesses`: the guesses that the results of a draw rest on.
+//! - `helper`: wakes a worker thread shortly before work arrives.
+//! - [`late`]: deferred resolve copies, and the reads that must wait for them.
+//! - [`look`]: the contents of a draw, for inspection tools.
+//! - `parts`: draws with too many vertices to hold at once.
+//! - `record`: statistics, costs and faults of draws.
+//! - [`rerun`]: replay of an indirect buffer of draws for the next tile.
 //! - `resolve`: draws of the resolve pass.
-//! - `scope`: what a draw can change, and what of that is paid for.
-//! - `unmade`: small draws whose primitives others make.
+//! - `scope`: the pixels that a draw can change, and how many primitives the budget pays for.
+//! - `unmade`: small draws whose geometry runs on worker threads.
 //! - `whole`: the stages that take whole primitives.
 
 mod ahead;
@@ -90,71 +90,73 @@ use super::vpc::state::{FeedbackState, VertexOutputs};
 use super::vs::{Shaded, VertexState};
 use super::{ds, gs, hs, pc};
 
-/// What the pipeline keeps between draws.
+/// State that the pipeline keeps between draws.
 #[derive(Default)]
 pub struct Pipeline {
-    /// State that no write has changed since.
+    /// State snapshots that no register write has invalidated.
     kept: Kept,
     /// Lowered shaders.
     pub programs: Programs,
-    /// Surfaces that were rendered, in the order of their last write.
+    /// Rendered surfaces, in the order of their last write.
     pub surfaces: Surfaces,
-    /// Primitives of draws that run again for the next tile.
+    /// Cached primitives of draws that run again for the next tile.
     pub primitives: PrimitiveCache,
-    /// Draws that are noted for the next tile.
+    /// Recorder of the current indirect buffer, if it is being recorded for the next tile.
     noting: Option<Box<rerun::Recorder>>,
-    /// How many more buffers of draws are noted when they first run, in the hope that they run again.
+    /// How many more indirect buffers may be recorded on their first run, on the guess that they run again.
     pub recording_credits: u32,
-    /// Draws that wait for their primitives.
+    /// Draws queued for their primitives.
     unmade: GeometryQueue,
-    /// Draws that wait for their fragments.
+    /// Draws queued for their fragments.
     batch: Batch,
-    /// What the copies of tile memory before have left in memory.
+    /// Memory contents after the earlier resolve copies.
     left: ResolveCache,
-    /// Those before them, which others draw.
+    /// Earlier batches, which worker threads draw.
     ahead: Ahead,
-    /// Copies of surfaces that were worked on.
+    /// Pool of buffers for working copies of surfaces.
     rows: Pool<u8>,
-    /// Whether somebody is woken early.
+    /// Whether to wake a worker thread early.
     expected: helper::ExpectedDemand,
-    /// What it has taken to find what waits, in draws of known primitives.
+    /// Command processor work for the queued draws, in units of one draw with known primitives.
     found: u64,
-    /// When tile memory is copied to memory.
+    /// When draws of the resolve pass run.
     pub resolves: Resolves,
-    /// Counts and times.
+    /// Counts and times of all draws.
     pub stats: Stats,
-    /// Whether nobody asks for the times: of small draws, to look at the clock is a part that shows.
+    /// Switches timing off. Reading the clock takes a visible part of the time of small draws.
     pub untimed: bool,
-    /// How geometry shaders are to be laid on lanes.
+    /// How geometry shaders are assigned to the lanes of a warp.
     pub gs_dispatch: Setting,
-    /// How they were, and what that cost.
+    /// Lane assignments that geometry shaders used, with their cost.
     pub dispatches: DispatchCosts,
-    /// What tessellation cost.
+    /// Cost of tessellation.
     pub tessellation: TessellationCost,
-    /// What each draw's stages took, for whoever puts a list here and takes it out.
+    /// Cost of the stages of each draw. A caller that wants this list sets it before the draws and takes it
+    /// after.
     pub costs: Option<CostList>,
-    /// What is wanted of the next draw.
+    /// Pixels to observe in the next draw.
     pub watch: Option<Watch>,
-    /// Where draws note what becomes of pixels, for whoever puts a map here and takes it out.
+    /// Per-pixel fates of fragments. A caller that wants this map sets it before the draws and takes it
+    /// after.
     pub reasons: Option<Arc<Reasons>>,
-    /// Who takes fragments of the next draw, whose shader stores.
+    /// Observer of fragments of the next draw, for a draw whose shader stores.
     tap: Option<Arc<Tap>>,
 }
 
 impl Pipeline {
-    /// What `--stats` prints, with the guesses that the run rests on.
+    /// Returns the report that `--stats` prints, with the guesses that the run rests on.
     pub fn report(&self, guesses: Option<Vec<Line>>) -> StatsReport {
         let tessellation = (self.tessellation.patches > 0).then_some(self.tessellation);
         StatsReport { stats: self.stats, tessellation, geometry: self.dispatches.rows(), guesses }
     }
 }
 
-/// What the parts of a draw take.
+/// Measures the time of a part of a draw.
 #[derive(Clone, Copy)]
 struct Stopwatch(Option<Instant>);
 
 impl Stopwatch {
-    /// Starts, if somebody asks for times.
+    /// Starts the measurement, unless timing is off.
     fn of(gpu: &Gpu) -> Self {
         Self::if_asked(!gpu.pipeline.untimed)
     }
@@ -168,9 +170,9 @@ impl Stopwatch {
     }
 }
 
-/// A submit begins.
+/// Prepares the pipeline for a new submit.
 pub fn begin_submit(gpu: &mut Gpu) {
-    // What broke the one before may have left something half noted.
+    // A fault in the previous submit may have left an incomplete recording.
     gpu.pipeline.noting = None;
     gpu.pipeline.primitives.begin_submit();
     helper::begin_submit(gpu);
@@ -186,7 +188,7 @@ pub fn run(gpu: &mut Gpu, call: &DrawCall) {
     gpu.budget.owe(Work::Draw, 1);
     rerun::pay(gpu, Work::Draw, 1);
     let result = match call.pass {
-        // The result would be the visibility stream, which nobody reads.
+        // A binning pass only produces the visibility stream, which the emulator does not use.
         Pass::Binning => Ok(()),
         Pass::Resolve => resolve::resolve(gpu, call),
         Pass::Gmem | Pass::Bypass | Pass::Restore if discards(&gpu.regs) => vertices_only(gpu, call),
@@ -210,7 +212,7 @@ pub fn dispatch(gpu: &mut Gpu, call: &DispatchCall) {
     gpu.pipeline.stats.ms.compute += start.milliseconds();
 }
 
-/// A draw from end to end.
+/// Runs a draw through all stages.
 fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     let start = Stopwatch::of(gpu);
     gpu.pipeline.found += 1;
@@ -226,7 +228,7 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
         && gpu.fidelity.is_none()
         && is_out_of_sight(known, &targets)
     {
-        // Most draws are in most tiles, which is to be found out first.
+        // Most draws run for most tiles, so first check whether this tile contains any of it.
         rerun::record_culled(gpu, call, &stages, known, (&primitive, &targets));
         unmade::out_of_sight(gpu, call, targets);
         return Ok(());
@@ -256,8 +258,8 @@ fn render(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     }
 }
 
-/// Draws the fragments that wait. Whoever looks at tile memory or counters, or writes memory that
-/// shaders may read, asks for it first.
+/// Draws the queued fragments. Call it before a read of tile memory or counters, and before a write of memory
+/// that shaders may read.
 pub fn flush(gpu: &mut Gpu) {
     unmade::finish(gpu);
     finish_ahead(gpu);
@@ -273,14 +275,14 @@ pub fn flush(gpu: &mut Gpu) {
     gpu.pipeline.stats.ms.fragment += start.milliseconds();
 }
 
-/// All that waits. What comes next waits anew.
+/// Removes and returns the queued draws. Later draws start a new batch.
 fn take_batch(gpu: &mut Gpu) -> Batch {
     gpu.pipeline.found = 0;
     gpu.pipeline.unmade.begin();
     std::mem::take(&mut gpu.pipeline.batch)
 }
 
-/// Records what became of a batch.
+/// Records the results of a finished batch.
 fn record_finished(gpu: &mut Gpu, finished: Vec<Finished>) {
     let here = gpu.at;
     for Finished { at, samples, log } in finished {
@@ -291,7 +293,7 @@ fn record_finished(gpu: &mut Gpu, finished: Vec<Finished>) {
     record_end(gpu, Ok(()));
 }
 
-/// Rasteriser discard: what the stages before it store is all that is left.
+/// Runs a draw with rasteriser discard. Only the stores of its vertex stages have an effect.
 fn vertices_only(gpu: &mut Gpu, call: &DrawCall) -> Result<(), Stop> {
     unmade::finish(gpu);
     settle_state(gpu, call);
@@ -311,8 +313,8 @@ fn compute(gpu: &mut Gpu, call: &DispatchCall) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Vertices, shaded by all stages that there are in front of set-up, which has this `state`. `None` when the primitive
-/// type is not supported.
+/// Runs all stages before set-up, which has this `state`. Returns `None` when the primitive type is not
+/// supported.
 fn vertex_stream(
     gpu: &mut Gpu,
     stages: &VertexStages,
@@ -333,7 +335,7 @@ fn vertex_stream(
     Ok(stream)
 }
 
-/// Vertex fetch and vertex shader.
+/// Runs vertex fetch and vertex shader.
 fn vertices(
     gpu: &mut Gpu,
     state: &VertexState,
@@ -345,7 +347,7 @@ fn vertices(
     Ok(record_vertices(gpu, shaded, start))
 }
 
-/// What the previous tile left of what reaches the rasteriser.
+/// Returns the cached primitives of the draw from the previous tile, if they are still valid.
 fn known_primitives(
     gpu: &mut Gpu,
     stages: &VertexStages,
@@ -361,8 +363,8 @@ fn known_primitives(
     Ok(gpu.pipeline.primitives.find(slot, &stages.vertex, state, &gpu.mem))
 }
 
-/// What reaches the rasteriser. `None` when the primitive type is not supported. `rests` are the guesses that the draw
-/// rests on, if those are noted.
+/// Makes the primitives for the rasteriser. Returns `None` when the primitive type is not supported. `rests`
+/// are the guesses that the draw rests on, if guesses are recorded.
 fn primitives(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -377,7 +379,7 @@ fn primitives(
     assembled(gpu, call, stages, state, stream)
 }
 
-/// Set-up. `None` when the primitive type is not supported.
+/// Runs set-up on a vertex stream. Returns `None` when the primitive type is not supported.
 fn assembled(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -391,7 +393,8 @@ fn assembled(
     Ok(keep_if_known(gpu, call, stages, state, made))
 }
 
-/// What a draw has made, if set-up knows its primitive type; otherwise that is recorded.
+/// Caches and returns the primitives of a draw. Records a fault if set-up does not support the primitive
+/// type.
 fn keep_if_known(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -406,7 +409,7 @@ fn keep_if_known(
     Some(keep(gpu, call, stages, state, made?))
 }
 
-/// What a draw has `made`: kept for the next tile, if that will have the same.
+/// Wraps the primitives `made` by a draw, and caches them if the draw can run again for the next tile.
 fn keep(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -415,7 +418,7 @@ fn keep(
     made: Primitives,
 ) -> Arc<Primitives> {
     let made = Arc::new(made);
-    // What is drawn straight to memory is not drawn again for another tile.
+    // The bypass pass has no tiles, so its draws do not repeat.
     if stages.is_reusable() && call.pass != Pass::Bypass {
         let slot = gpu.pipeline.kept.slots.of(gpu.at.address);
         let (cache, state) = (&mut gpu.pipeline.primitives, state.primitive.clone());
@@ -424,7 +427,7 @@ fn keep(
     made
 }
 
-/// What set-up makes of `stream`. `None` when it does not know the primitive type.
+/// Runs set-up on `stream` and records the time. Returns `None` when the primitive type is not supported.
 fn set_up(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -438,7 +441,8 @@ fn set_up(
     Some(record_primitives(gpu, call, assembled, vertices, words))
 }
 
-/// Draws all primitives to the first layer of the targets: later, if nobody can see that.
+/// Draws all primitives to the first layer of the targets. Queues the draw if the delay has no visible
+/// effect.
 fn draw_first_layer(
     gpu: &mut Gpu,
     call: &DrawCall,
@@ -468,7 +472,7 @@ fn draw_first_layer(
     Ok(())
 }
 
-/// Draws primitives that choose their layers.
+/// Draws primitives that choose their layers in the shader.
 fn draw_layers(gpu: &mut Gpu, call: &DrawCall, state: &DrawState, made: Primitives) -> Result<(), Stop> {
     let Primitives { mut vertices, primitives, words, .. } = made;
     let grouping = if state.fragment.stage.stores() { Grouping::Runs } else { Grouping::Layers };
@@ -498,15 +502,15 @@ fn draw_layer(
     result
 }
 
-/// Notes which surfaces in memory a draw was for, whether any of its pixels could be seen or not.
+/// Records the surfaces in memory that a draw targets, even if the draw changes no pixel.
 fn note_written(gpu: &mut Gpu, call: &DrawCall, targets: &Targets, surfaces: &[Surface]) {
     let written = targets.written(surfaces, call.submit, call.number);
-    // Each is looked for among all that were written before.
+    // Each surface is searched for among all surfaces written before.
     gpu.budget.owe(Work::Copy16, 2 * (written.len() * gpu.pipeline.surfaces.iter().len()) as u64);
     written.into_iter().for_each(|written| gpu.pipeline.surfaces.note(written));
 }
 
-/// Rasteriser, fragment shader, render backend.
+/// Runs rasteriser, fragment shader and render backend for one layer.
 fn fragments(
     gpu: &mut Gpu,
     state: &DrawState,
@@ -535,17 +539,21 @@ fn fragments(
     Ok(())
 }
 
-// Registers to state.
+// Snapshots of register state.
 
-/// The program, constants and descriptors of `stage`. That there is none is recorded.
-fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Fault> {
+/// Returns the program, constants and descriptors of `stage`. Records a miss if there is no program.
+fn stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, Stop> {
     known_stage(gpu, stage).map_err(|why| match why {
-        NoStage::Missing(miss) => missing_code(gpu, stage, miss),
-        NoStage::Fault(fault) => fault,
+        NoStage::Missing(miss) => missing_code(gpu, stage, miss).into(),
+        NoStage::Fault(fault) => fault.into(),
+        NoStage::NoBudget => {
+            gpu.budget.exhaust(Work::Lowering);
+            Stop::NoBudget
+        }
     })
 }
 
-/// The same, and nobody hears of it if there is none.
+/// Returns the program, constants and descriptors of `stage`, but records no miss if there is no program.
 fn known_stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, NoStage> {
     let mut programs = std::mem::take(&mut gpu.pipeline.programs);
     let mut kept = gpu.pipeline.kept.stages[stage as usize].take().unwrap_or_default();
@@ -556,13 +564,13 @@ fn known_stage(gpu: &mut Gpu, stage: Stage) -> Result<Arc<StageState>, NoStage> 
     state
 }
 
-/// Records that the program of `stage` is not there.
+/// Records that the program of `stage` is missing.
 fn missing_code(gpu: &mut Gpu, stage: Stage, miss: Miss) -> Fault {
     gpu.report.missing.note(miss);
     Fault::Shader(format!("{stage:?} program at {:#010x} is missing", miss.address))
 }
 
-fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
+fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Stop> {
     let stage = stage(gpu, Stage::VS)?;
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
     let slot = kept.slots.of(gpu.at.address);
@@ -577,13 +585,13 @@ fn vertex_state(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexState, Fault> {
     Ok(vertex)
 }
 
-/// What `make` makes, and what it says is not supported.
+/// Returns the result of `make` with the list of unsupported features that it found.
 fn with_unsupported<T>(make: impl FnOnce(&mut Vec<String>) -> T) -> Said<T> {
     let mut unsupported = Vec::new();
     (make(&mut unsupported), unsupported)
 }
 
-fn vertex_stages(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexStages, Fault> {
+fn vertex_stages(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexStages, Stop> {
     Ok(VertexStages {
         vertex: vertex_state(gpu, call)?,
         tessellation: tessellation(gpu, call)?,
@@ -601,7 +609,7 @@ fn vertex_stages(gpu: &mut Gpu, call: &DrawCall) -> Result<VertexStages, Fault> 
     })
 }
 
-fn tessellation(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Tessellation>, Fault> {
+fn tessellation(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Tessellation>, Stop> {
     let Some(patches) = pc::state::patches(call)? else { return Ok(None) };
     hs::state::require(&gpu.regs, call.number)?;
     ds::state::require(&gpu.regs, call.number)?;
@@ -610,17 +618,17 @@ fn tessellation(gpu: &mut Gpu, call: &DrawCall) -> Result<Option<Tessellation>, 
     Ok(Some(Tessellation { hull, patches, domain: DomainState::snapshot(&gpu.regs, domain) }))
 }
 
-/// All that a draw needs behind its vertex stages.
-fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Fault> {
+/// Takes a snapshot of all state that a draw needs after its vertex stages.
+fn draw_state(gpu: &mut Gpu, stages: &VertexStages) -> Result<DrawState, Stop> {
     let (primitive, targets) = set_up_state(gpu, stages);
     Ok(DrawState { primitive, fragment: fragment_state(gpu)?, targets })
 }
 
-/// What set-up and the render backend need.
+/// Takes a snapshot of the state of set-up and render backend.
 fn set_up_state(gpu: &mut Gpu, stages: &VertexStages) -> (Arc<PrimitiveState>, Arc<Targets>) {
     let (regs, kept) = (&gpu.regs, &mut gpu.pipeline.kept);
     let slot = kept.slots.of(gpu.at.address);
-    // They are all that depends on where the tile is.
+    // Only the targets depend on the position of the tile.
     let (targets, unsupported) = regs.aside(|regs| {
         let make = |list: &mut Vec<String>| Arc::new(Targets::snapshot(regs, list));
         kept.targets.get(slot, regs, (), |_| with_unsupported(make))
@@ -635,7 +643,7 @@ fn set_up_state(gpu: &mut Gpu, stages: &VertexStages) -> (Arc<PrimitiveState>, A
     (primitive, targets)
 }
 
-fn fragment_state(gpu: &mut Gpu) -> Result<FragmentState, Fault> {
+fn fragment_state(gpu: &mut Gpu) -> Result<FragmentState, Stop> {
     let inputs = fragment_inputs(gpu);
     let stage = stage(gpu, Stage::FS)?;
     Ok(FragmentState { stage, inputs })

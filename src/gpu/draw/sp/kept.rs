@@ -60,6 +60,8 @@ pub enum NoStage {
     Missing(Miss),
     /// Its program is none.
     Fault(Fault),
+    /// Lowering its program is more work than is left.
+    NoBudget,
 }
 
 impl StageCache {
@@ -204,9 +206,12 @@ fn program(
         return Ok((loaded.clone(), *time));
     }
     let words = code(gpu, stage).map_err(NoStage::Missing)?;
-    let before = programs.lowered_so_far;
+    let lowered = programs.lowered_by_getting(stage, &words);
+    if !gpu.budget.affords(Work::Lowering, lowered) {
+        return Err(NoStage::NoBudget);
+    }
+    gpu.budget.owe(Work::Lowering, lowered);
     let loaded = programs.get(stage, &words).map_err(NoStage::Fault)?;
-    gpu.budget.owe(Work::Lowering, programs.lowered_so_far - before);
     let now = gpu.mem.now();
     if place.is_known(&gpu.mem) {
         if known.len() >= MAX_PLACES {

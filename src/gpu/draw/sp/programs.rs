@@ -16,8 +16,6 @@ pub struct Programs {
     hull: HashMap<Vec<u64>, Loaded>,
     /// Instructions of all that are kept.
     kept: usize,
-    /// Instructions that were lowered so far.
-    pub lowered_so_far: u64,
     /// How often the cache has started over: whoever keeps programs of it lets them go then.
     pub restarts: u64,
     /// What they are watched for.
@@ -62,6 +60,12 @@ impl Programs {
         compiled.map(|((words, loaded), kind)| (words.as_slice(), &*loaded.program, kind))
     }
 
+    /// Instructions that [`Programs::get`] would have to lower.
+    pub fn lowered_by_getting(&self, stage: Stage, words: &[u64]) -> u64 {
+        let known = if stage == Stage::HS { &self.hull } else { &self.lowered };
+        if known.contains_key(words) { 0 } else { words.len() as u64 }
+    }
+
     /// The program that `stage` makes of `words`.
     ///
     /// # Errors
@@ -82,7 +86,6 @@ impl Programs {
         let program = lower(words);
         let program = program.map_err(|error| Fault::Shader(error.to_string()))?;
         self.kept += words.len();
-        self.lowered_so_far += words.len() as u64;
         if known.len() >= MAX_PROGRAMS || self.kept > MAX_INSTRUCTIONS {
             self.lowered.clear();
             self.hull.clear();
