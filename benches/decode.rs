@@ -4,21 +4,12 @@ mod capture;
 
 use std::hint::black_box;
 
-use a4emu::decode::{Args, Output, decode};
-use a4emu::options::Shared;
 use a4emu_decoder::capture::{Body, Sections};
 use a4emu_decoder::packet::Packets;
+use a4emu_inspect::decode::{Format, Options, Output, decode};
+use a4emu_inspect::options::Shared;
 use capture::glxgears;
-use clap::Parser;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-
-#[derive(Parser)]
-struct Cli {
-    #[command(flatten)]
-    args: Args,
-    #[command(flatten)]
-    shared: Shared,
-}
 
 /// The command buffers of a capture, as dwords.
 fn streams(capture: &[u8]) -> Vec<Vec<u32>> {
@@ -53,12 +44,12 @@ fn formats(criterion: &mut Criterion) {
     let Some(capture) = glxgears() else { return };
     let mut group = criterion.benchmark_group("decode");
     group.sample_size(20).throughput(Throughput::Bytes(capture.len() as u64));
-    for format in ["text", "jsonl", "summary"] {
-        let Cli { args, shared } = Cli::parse_from(["decode", "--format", format, "x"]);
-        group.bench_function(format, |bencher| {
+    for (name, format) in [("text", Format::Text), ("jsonl", Format::Jsonl), ("summary", Format::Summary)] {
+        let (options, shared) = (Options { format, ..Options::default() }, Shared::default());
+        group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let sections = Sections::new(capture.as_slice()).expect("in memory");
-                decode(sections, "x", &args, &shared, Output::new(Box::new(std::io::sink())))
+                decode(sections, "x", &options, &shared, Output::new(Box::new(std::io::sink())))
             });
         });
     }

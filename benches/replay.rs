@@ -2,10 +2,10 @@
 
 mod capture;
 
-use a4emu::golden::{RecordText, Recorder, State};
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Silent, Skip};
 use a4emu_gpu::playback::Playback;
+use a4emu_inspect::golden::{RecordText, Recorder, State};
 use capture::glxgears;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 

@@ -2,7 +2,6 @@
 
 mod bless;
 mod case;
-mod frame;
 mod gtest;
 mod report;
 mod verdict;
@@ -14,17 +13,17 @@ use std::path::{Path, PathBuf};
 use indicatif::{ParallelProgressIterator, ProgressBar};
 use rayon::prelude::*;
 
-use crate::limits::Limits;
-use crate::options::{Shared, Threads};
-use crate::out_file::{OutFile, one_stdout};
-use crate::progress::bar;
+use crate::flags::Flags;
 use crate::shard::Sharding;
-use crate::status::{Status, WithErrors};
-use crate::terminal::{self, Form};
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::{Shared, Threads};
+use a4emu_inspect::out_file::{OutFile, one_stdout};
+use a4emu_inspect::progress::bar;
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal::{self, Form};
 
 pub use bless::{agree, bless};
-pub use case::{Case, Manifest, Tolerance, find, open, reach};
-pub use frame::{FRAME, Frame};
+pub use case::{Case, Manifest, find, open, reach};
 use gtest::Filter;
 pub use verdict::{Actual, Depth, Outcome, PACKETS, Run, STATE, Verdict, judge, replay};
 
@@ -59,10 +58,10 @@ pub struct Args {
     pub include: Vec<PathBuf>,
     /// Threads that replay
     #[command(flatten)]
-    pub threads: Threads,
+    pub threads: Flags<Threads>,
     /// Bounds of each case
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: Flags<Limits>,
 }
 
 impl Args {

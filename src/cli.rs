@@ -11,16 +11,17 @@ use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::options::{Shared, Threads};
+use crate::flags::Flags;
 #[cfg(target_os = "linux")]
 use crate::run;
-use crate::status::{Status, WithErrors};
-use crate::terminal;
 use crate::{
     asm, bisect, check, corpus, debug, decode, diff, disasm, explain, export, info, pico, pixel, reduce,
     replay, report, serve, show, validate,
 };
 use a4emu_gpu::ambient;
+use a4emu_inspect::options::{Shared, Threads};
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal;
 use a4emu_shader::jit;
 pub use shell::lanes;
 
@@ -31,7 +32,7 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
-    shared: Shared,
+    shared: Flags<Shared>,
 }
 
 #[derive(Subcommand)]

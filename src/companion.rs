@@ -17,8 +17,8 @@ use anyhow::{Context, bail, ensure};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-use crate::out_file::{Inputs, OutFile};
-use crate::terminal;
+use a4emu_inspect::out_file::{Inputs, OutFile};
+use a4emu_inspect::terminal;
 
 /// Where installations keep what is not for people to start, from the folder of the program.
 const KEPT: &str = "../lib/a4emu";

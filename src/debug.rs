@@ -23,8 +23,8 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use crate::options::Shared;
-use crate::status::Status;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::status::Status;
 use editor::Commands;
 use session::Session;
 use subject::Subject;
@@ -68,5 +68,5 @@ pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
 /// I/O.
 pub fn on_terminal(session: Session<'_>, subject: &Subject) -> io::Result<()> {
     let commands = Commands::stdin()?;
-    Terminal::new(session, subject, crate::terminal::text()).interact(commands)
+    Terminal::new(session, subject, a4emu_inspect::terminal::text()).interact(commands)
 }

@@ -7,10 +7,11 @@ use std::process::Command;
 use anyhow::Context;
 
 use crate::companion::Companion;
-use crate::limits::Limits;
-use crate::options::Threads;
+use crate::flags::Flags;
 use crate::shard::Sharding;
-use crate::status::Status;
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::Threads;
+use a4emu_inspect::status::Status;
 
 /// Its file.
 const EXPORT: &str = if cfg!(windows) { "a4emu-export.exe" } else { "a4emu-export" };
@@ -35,10 +36,10 @@ pub struct Args {
     pub sharding: Sharding,
     /// Threads, each of which takes a capture at a time
     #[command(flatten)]
-    pub threads: Threads,
+    pub threads: Flags<Threads>,
     /// Bounds of each capture
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: Flags<Limits>,
 }
 
 /// Has the program do what the arguments of this process say.

@@ -4,19 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Write};
 
+use crate::flags::Flags;
 use a4emu_decoder::packet::Packet;
 
-use crate::decode::comm;
-use crate::limits::Limits;
-use crate::options::{Shared, Threads, open_capture};
-use crate::status::{Status, WithErrors};
-use crate::terminal::{self, Shown};
 use a4emu_gpu::cp::observer::Announced;
 use a4emu_gpu::cp::{Call, Flow, Observer, Renderer};
 use a4emu_gpu::fault::Missing;
 use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::pass::Pass;
+use a4emu_inspect::decode::comm;
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::{Shared, Threads, open_capture};
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal::{self, Shown};
 
 /// Arguments of `info`.
 #[derive(clap::Args, Clone, Debug)]
@@ -25,10 +26,10 @@ pub struct Args {
     pub capture: std::path::PathBuf,
     /// Threads that render
     #[command(flatten)]
-    pub threads: Threads,
+    pub threads: Flags<Threads>,
     /// Bounds of the run
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: Flags<Limits>,
 }
 
 /// Bytes that it takes to keep a buffer or a process, and to put it out, about.

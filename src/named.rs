@@ -4,6 +4,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use a4emu_gpu::draw::gs::dispatch::Setting;
 use a4emu_gpu::gpu::Model;
+use a4emu_inspect::decode::{Format, QueryMode};
+use a4emu_inspect::describe::mesh::Side;
+use a4emu_inspect::options::When;
 use a4emu_shader::Jit;
 
 /// A parser of the values that have these names, with the help that each has.
@@ -31,6 +34,41 @@ pub fn jit() -> impl TypedValueParser<Value = Jit> {
         ("off", Jit::Off, "None: the interpreter runs them"),
         ("on", Jit::On, "All, before they run"),
         ("auto", Jit::Auto, "Those that have run often enough for it to pay"),
+    ])
+}
+
+/// `--color`.
+pub fn color() -> impl TypedValueParser<Value = When> {
+    parser(&[
+        ("auto", When::Auto, "On a terminal, unless `NO_COLOR` says otherwise"),
+        ("always", When::Always, "Also into a file or pipe"),
+        ("never", When::Never, "Never"),
+    ])
+}
+
+/// `decode --format`.
+pub fn decode_format() -> impl TypedValueParser<Value = Format> {
+    parser(&[
+        ("text", Format::Text, "For people"),
+        ("jsonl", Format::Jsonl, "One JSON object a line, in execution order"),
+        ("summary", Format::Summary, "What changed from draw to draw"),
+    ])
+}
+
+/// `decode --query-mode`.
+pub fn query_mode() -> impl TypedValueParser<Value = QueryMode> {
+    parser(&[
+        ("all", QueryMode::All, "Every draw"),
+        ("written", QueryMode::Written, "Draws before which the register was written"),
+        ("delta", QueryMode::Delta, "Draws before which its value changed"),
+    ])
+}
+
+/// Which vertices `show` puts out.
+pub fn side() -> impl TypedValueParser<Value = Side> {
+    parser(&[
+        ("inputs", Side::Inputs, "As they are fetched"),
+        ("outputs", Side::Outputs, "As they reach the rasteriser"),
     ])
 }
 

@@ -15,28 +15,29 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::flags::Flags;
 use a4emu_decoder::capture::Ahead;
 use anyhow::ensure;
 use serde::Serialize;
 
-use crate::decode::Output;
-use crate::golden::Recorder;
-use crate::limits::Limits;
 use crate::named;
-use crate::options::{Shared, Threads, open_capture};
-use crate::out_file::{OutFile, one_stdout};
-use crate::progress::bar;
-use crate::selection::{Draws, Selection, Window};
-use crate::status::{Status, WithErrors};
-use crate::terminal::{self, Colours, Form};
-use crate::trace::{Detail, Trace};
-use crate::validate::{self, ChosenRules, Watch};
 use a4emu_gpu::cp::{Engine, Observer, Renderer, Skip, Tee};
 use a4emu_gpu::draw::Resolves;
 use a4emu_gpu::draw::gs::dispatch::Setting;
 use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::picture::Alpha;
 use a4emu_gpu::playback::Playback;
+use a4emu_inspect::decode::Output;
+use a4emu_inspect::golden::Recorder;
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::{Shared, Threads, open_capture};
+use a4emu_inspect::out_file::{OutFile, one_stdout};
+use a4emu_inspect::progress::bar;
+use a4emu_inspect::selection::{Draws, Selection, Window};
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal::{self, Colours, Form};
+use a4emu_inspect::trace::{Detail, Trace};
+use a4emu_inspect::validate::{self, ChosenRules, Watch};
 use account::Account;
 use files::Files;
 use noted::Noted;
@@ -100,7 +101,7 @@ pub struct Args {
     pub validate: bool,
     /// What of that is said
     #[command(flatten)]
-    pub choice: validate::Choice,
+    pub choice: Flags<validate::Choice>,
     /// How geometry shaders are laid on the lanes of a warp; never visible in a result
     #[arg(long, value_name = "MODE", value_parser = named::gs_dispatch(), default_value = "auto")]
     pub gs_dispatch: Setting,
@@ -113,13 +114,13 @@ pub struct Args {
     pub stop: Option<Draws>,
     /// Puts out only these; the run ends behind them
     #[command(flatten)]
-    pub selection: Selection,
+    pub selection: Flags<Selection>,
     /// Threads that render
     #[command(flatten)]
-    pub threads: Threads,
+    pub threads: Flags<Threads>,
     /// Bounds of the run
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: Flags<Limits>,
 }
 
 impl Args {
@@ -268,7 +269,7 @@ fn observed(
     watch: Option<&mut Watch>,
     shared: &Shared,
 ) -> anyhow::Result<Submits> {
-    let selection = args.selection;
+    let selection = *args.selection;
     let mut window = Window::new(selection, args.stop);
     let mut submits = Submits::default();
     let mut trace =
@@ -317,7 +318,7 @@ fn observed(
 fn state_file(args: &Args, shared: &Shared) -> anyhow::Result<Option<Recorder<StateFile<OutFile>>>> {
     let Some(path) = &args.state else { return Ok(None) };
     let out = OutFile::create(path, &shared.inputs)?;
-    Ok(Some(Recorder::new(StateFile::new(out, args.selection))))
+    Ok(Some(Recorder::new(StateFile::new(out, *args.selection))))
 }
 
 /// That of `--timeline`.

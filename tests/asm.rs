@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use a4emu::asm::{Disk, capture_of};
-use a4emu::folders::Folders;
 use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Silent, Skip};
 use a4emu_gpu::gpu::{CodeSource, Gpu, STAGES};
 use a4emu_gpu::playback::Playback;
+use a4emu_inspect::asm::{Disk, capture_of};
+use a4emu_inspect::folders::Folders;
 use pretty_assertions::assert_eq;
 
 fn root() -> PathBuf {

@@ -9,13 +9,12 @@ use std::time::Duration;
 use crate::bounded::bounded;
 use crate::bounded::limits::{limited, limited_to};
 use crate::seed::random_cases;
-use a4emu::decode::{Args, Output, decode};
-use a4emu::options::Shared;
-use a4emu::status::Status;
 use a4emu_decoder::capture::Sections;
+use a4emu_inspect::decode::{Format, Options, Output, decode};
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::status::Status;
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use clap::Parser;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
@@ -134,18 +133,12 @@ fn several_gzip_members_are_one_capture() {
 }
 
 /// Decodes in this process; the status and the output.
-fn decode_here(input: &[u8], format: &str) -> (Status, String) {
-    #[derive(Parser)]
-    struct Cli {
-        #[command(flatten)]
-        args: Args,
-        #[command(flatten)]
-        shared: Shared,
-    }
-    let Cli { args, shared } = Cli::parse_from(["decode", "--format", format, "--shaders", "x"]);
+fn decode_here(input: &[u8], format: Format) -> (Status, String) {
+    let options = Options { format, shaders: true, ..Options::default() };
     let mut out = Vec::new();
     let sections = Sections::new(input).unwrap();
-    let status = decode(sections, "x", &args, &shared, Output::new(Box::new(&mut out))).unwrap();
+    let status =
+        decode(sections, "x", &options, &Shared::default(), Output::new(Box::new(&mut out))).unwrap();
     (status, String::from_utf8(out).unwrap())
 }
 
@@ -181,13 +174,13 @@ fn cut_at_every_byte() {
         }
         at
     };
-    let (_, full) = decode_here(&whole, "jsonl");
+    let (_, full) = decode_here(&whole, Format::Jsonl);
     for end in 0..whole.len() {
-        for format in ["jsonl", "text", "summary"] {
+        for format in [Format::Jsonl, Format::Text, Format::Summary] {
             let (status, shown) = decode_here(&whole[..end], format);
             let expected = if boundaries.contains(&end) { Status::Fine } else { Status::Damaged };
             assert_eq!(status, expected, "cut at {end}");
-            if format == "jsonl" {
+            if format == Format::Jsonl {
                 let good: String = shown.lines().filter(|line| !line.contains(r#""kind":"error""#)).fold(
                     String::new(),
                     |mut good, line| {
@@ -210,7 +203,7 @@ fn changed_bytes_are_answered() {
             let mut input = small().0;
             let len = input.len();
             changes.iter().for_each(|&(at, byte)| input[at % len] = byte);
-            for format in ["jsonl", "text", "summary"] {
+            for format in [Format::Jsonl, Format::Text, Format::Summary] {
                 let (_, shown) = decode_here(&input, format);
                 prop_assert!(shown.is_empty() || shown.ends_with('\n'));
             }

@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use a4emu::decode::{Args, Output, decode};
-use a4emu::options::Shared;
-use a4emu::status::Status;
 use a4emu_decoder::capture::Sections;
-use clap::Parser;
+use a4emu_inspect::decode::{Format, Options, Output, decode};
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::status::Status;
 use flate2::read::GzDecoder;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
@@ -135,19 +134,12 @@ struct Event {
     value: u32,
 }
 
-#[derive(Parser)]
-struct Cli {
-    #[command(flatten)]
-    args: Args,
-    #[command(flatten)]
-    shared: Shared,
-}
-
 fn events(bytes: &[u8]) -> Vec<Event> {
-    let Cli { args, shared } = Cli::parse_from(["decode", "--format", "jsonl", "x"]);
+    let options = Options { format: Format::Jsonl, ..Options::default() };
     let mut out = Vec::new();
     let sections = Sections::new(bytes).unwrap();
-    let status = decode(sections, "x", &args, &shared, Output::new(Box::new(&mut out))).unwrap();
+    let status =
+        decode(sections, "x", &options, &Shared::default(), Output::new(Box::new(&mut out))).unwrap();
     assert_eq!(status, Status::Fine);
     let lines = out.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_slice(line).unwrap()).collect()

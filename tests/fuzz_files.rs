@@ -17,26 +17,26 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use a4emu::asm::Disk;
-use a4emu::check::{self, Case, Frame, Tolerance};
+use a4emu::check::{self, Case};
 use a4emu::debug::session::Session;
 use a4emu::debug::target::Target;
-use a4emu::diff;
-use a4emu::folders::Folders;
-use a4emu::golden;
-use a4emu::inspect::Capture;
-use a4emu::limits::{Limits, WorkLimits};
-use a4emu::options::Shared;
-use a4emu::out_file::Inputs;
 use a4emu::pico;
-use a4emu::report::{self, html};
-use a4emu::status::Status;
 use a4emu_decoder::asm::{Bounds, assemble, pack};
 use a4emu_decoder::pm4;
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Cp, Renderer, Silent};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::playback::Playback;
+use a4emu_inspect::asm::Disk;
+use a4emu_inspect::describe::Capture;
+use a4emu_inspect::diff;
+use a4emu_inspect::folders::Folders;
+use a4emu_inspect::golden::{self, Frame, Tolerance};
+use a4emu_inspect::limits::{Limits, WorkLimits};
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::Inputs;
+use a4emu_inspect::report::{self, html};
+use a4emu_inspect::status::Status;
 use bolero::check;
 use choices::Choices;
 use clap::Parser;
@@ -208,8 +208,6 @@ fn source_pictures() {
 struct Cli {
     #[command(flatten)]
     args: pico::Args,
-    #[command(flatten)]
-    shared: Shared,
 }
 
 /// A scene is drawn within its budget, or refused.
@@ -224,8 +222,8 @@ fn pico_scenes() {
     let picture = place.folder.path().join("out.png");
     let (scene, out) = (place.path.display().to_string(), picture.display().to_string());
     let draw = || {
-        let cli = Cli::parse_from(["pico", "draw", &scene, "--png", &out, "--max-work", "1M", "--quiet"]);
-        pico::run(&cli.args, &cli.shared)
+        let cli = Cli::parse_from(["pico", "draw", &scene, "--png", &out, "--max-work", "1M"]);
+        pico::run(&cli.args, &quiet())
     };
     place.write(&good);
     draw().expect("unchanged it is good");
@@ -353,13 +351,6 @@ fn quiet() -> Shared {
 /// Work of a question, which most mutants need less than.
 const ASKED_WORK: u64 = 1 << 26;
 
-/// The arguments of `A`.
-#[derive(Parser)]
-struct Arguments<A: clap::Args> {
-    #[command(flatten)]
-    args: A,
-}
-
 /// A page is made of any capture, and its script reads the data.
 #[test]
 fn reports() {
@@ -388,19 +379,31 @@ fn differences() {
         place.write(&bytes::mutant(good, &mut choices));
         other.write(good);
         let b = if choices.below(2) == 0 { &place } else { &other };
-        let [a, b] = [&place, b].map(|place| place.path.display().to_string());
-        let mut arguments = vec!["diff", &a, &b, "--max-work", "256M"];
-        arguments.extend(choices.of(&["--tiles", "--addresses", "--first", "--json"]));
-        let is_json = arguments.contains(&"--json");
-        let args = Arguments::<diff::Args>::parse_from(arguments).args;
+        let [a, b] = [&place, b].map(|place| place.path.as_path());
+        let work = WorkLimits { max_work: Some(256 << 20), ..WorkLimits::default() };
+        let limits = Limits { work, ..Limits::default() };
+        let options = match choices.below(4) {
+            0 => diff::Options { tiles: true, limits, ..diff::Options::default() },
+            1 => diff::Options { addresses: true, limits, ..diff::Options::default() },
+            2 => diff::Options { first: true, limits, ..diff::Options::default() },
+            _ => diff::Options { json: true, limits, ..diff::Options::default() },
+        };
+        let is_json = options.json;
         let mut out = Vec::new();
-        let status = diff::run_to(&mut out, &args, &quiet());
+        let status = diff::run_to(&mut out, [a, b], &options, &quiet());
         if a == b && !is_json {
             assert_eq!(String::from_utf8_lossy(&out), "");
         }
         assert!(a != b || !matches!(status, Ok(Status::Differs)));
         assert!(!matches!(status, Ok(Status::Fine)) || is_json || out.is_empty());
     });
+}
+
+/// The arguments of `debug`.
+#[derive(Parser)]
+struct Stepped {
+    #[command(flatten)]
+    target: Target,
 }
 
 /// A session goes where it is told to, and where it has been before it finds what it found there.
@@ -415,7 +418,7 @@ fn sessions() {
         let (path, draw) = (place.path.display().to_string(), format!("f{}", choices.below(4)));
         let stage = choices.of(&["vs", "hs", "ds", "gs", "fs", "cs"]).expect("a stage");
         let arguments = ["debug", &path, "--draw", &draw, "--stage", stage, "--max-work", "16M"];
-        let target = Arguments::<Target>::parse_from(arguments).args;
+        let Stepped { target } = Stepped::parse_from(arguments);
         // Where there is nothing to be stepped through is said.
         let _ = target.reach(&quiet(), |session, _| {
             walk(session, &mut choices);

@@ -105,7 +105,8 @@ const CRATES: &[(&str, &str, &str)] = &[
     ("a4emu-decoder", "decoder", "what bits mean"),
     ("a4emu-shader", "src/shader", "32 lanes of a shader"),
     ("a4emu-gpu", "src/gpu", "the machine"),
-    ("a4emu", ".", "observers and commands"),
+    ("a4emu-inspect", "src/inspect", "what a run shows"),
+    ("a4emu", ".", "the commands"),
     ("a4emu-drm", "src/drm", "the virtual device"),
     ("a4emu-export", "export", "tables of Parquet"),
     ("a4emu-python", "python", "the Python module"),
@@ -114,9 +115,10 @@ const CRATES: &[(&str, &str, &str)] = &[
 /// Crates that nothing else may link: a tool of a user ends at the command line.
 const LAST: &[&str] = &["a4emu-drm", "a4emu-export", "a4emu-python"];
 
-/// What crates below the command line do without: arguments, terminals, files that the user named.
+/// Dependencies that stay above: those of the first list above `a4emu-gpu`, those of the second in `a4emu`.
+const OF_OBSERVERS: &[&str] = &["anstream", "indicatif", "tempfile", "toml"];
 const OF_COMMANDS: &[&str] =
-    &["clap", "anstream", "indicatif", "rustyline", "tempfile", "toml", "quick-junit"];
+    &["clap", "clap_complete", "clap_mangen", "rustyline", "quick-junit", "httparse"];
 
 /// The names of the dependencies in `section` of the manifest in `folder`.
 fn dependencies(folder: &str, section: &str) -> Vec<String> {
@@ -138,8 +140,10 @@ fn crates_depend_on_those_before_them() {
         for other in all.iter().filter(|other| other.starts_with("a4emu")) {
             assert!(rank(other) < rank(name) && !LAST.contains(&&**other), "{name} depends on {other}");
         }
-        let of_commands = OF_COMMANDS.iter().find(|other| all.iter().any(|name| name == *other));
-        assert!(of_commands.is_none() || rank(name) >= rank("a4emu"), "{name} depends on {of_commands:?}");
+        for (others, lowest) in [(OF_OBSERVERS, "a4emu-inspect"), (OF_COMMANDS, "a4emu")] {
+            let used = others.iter().find(|other| all.iter().any(|name| name == *other));
+            assert!(used.is_none() || rank(name) >= rank(lowest), "{name} depends on {used:?}");
+        }
     }
 }
 
@@ -230,7 +234,7 @@ fn one_module_writes_to_the_terminal() {
     let mut looked_at = 0;
     for path in paths.iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
         let place = path.strip_prefix(root).expect("below the root").to_string_lossy();
-        if place == "src/terminal.rs" || place.contains("tests") {
+        if place == "src/inspect/terminal.rs" || place.contains("tests") {
             continue;
         }
         looked_at += 1;
@@ -254,11 +258,11 @@ fn inputs_are_opened_through_their_register() {
         ("src/corpus/linux.rs", "what the system says of the process"),
         ("src/corpus/log.rs", "a run's own rows, registered as a whole"),
         ("src/corpus/compare/pictures.rs", "a run's pictures, registered as a whole"),
-        ("src/coverage.rs", "counts, which are written anew"),
+        ("src/inspect/coverage.rs", "counts, which are written anew"),
         ("src/run/descendants.rs", "what the system says of processes"),
         ("src/run/driver.rs", "drivers of the installation"),
         ("src/run/program.rs", "how the program that is run begins"),
-        ("src/run/report.rs", "what its own processes say"),
+        ("src/inspect/run_files/report.rs", "what its own processes say"),
     ];
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
@@ -267,7 +271,7 @@ fn inputs_are_opened_through_their_register() {
     let mut met = Vec::new();
     for path in paths.iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
         let place = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-        if ["src/drm/", "src/out_file/"].iter().any(|folder| place.starts_with(folder))
+        if ["src/drm/", "src/inspect/out_file/"].iter().any(|folder| place.starts_with(folder))
             || place.contains("tests")
         {
             continue;

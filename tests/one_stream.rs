@@ -9,9 +9,9 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use a4emu::asm::{Disk, capture_of};
-use a4emu::folders::Folders;
 use a4emu_decoder::regs::by_name;
+use a4emu_inspect::asm::{Disk, capture_of};
+use a4emu_inspect::folders::Folders;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Which draw, and a hash of the registers that hold another value than at the draw before.

@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use a4emu::check::open;
-use a4emu::folders::Folders;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::draw::rb::rendered::Written;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Picture;
 use a4emu_gpu::playback::Playback;
+use a4emu_inspect::folders::Folders;
 use assert_cmd::Command;
 
 /// Places of samples from a pixel's upper left corner, in 1/16 pixel.
@@ -39,7 +39,7 @@ fn run(source: &str) -> Gpu {
     playback.run(capture, &mut Renderer, &mut Silent);
     let said: Vec<&str> = playback.gpu.report.unsupported_features().collect();
     assert_eq!(said, Vec::<&str>::new(), "{source}");
-    assert_eq!(playback.gpu.report.status(false), a4emu::status::Status::Fine, "{source}");
+    assert_eq!(playback.gpu.report.status(false), a4emu_inspect::status::Status::Fine, "{source}");
     playback.gpu
 }
 

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use a4emu::check::open;
-use a4emu::folders::Folders;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::draw::stats::CostList;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::playback::Playback;
+use a4emu_inspect::folders::Folders;
 
 /// A rectangle of texels over a cleared target of 64x64 pixels; the texture has as many.
 const SOURCE: &str = r#"include "CAPTURES/samples/samples.a4i"

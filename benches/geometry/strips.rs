@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use a4emu::asm::Disk;
-use a4emu::folders::Folders;
 use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Renderer, Silent};
 use a4emu_gpu::draw::gs::cost::Row;
 use a4emu_gpu::playback::Playback;
+use a4emu_inspect::asm::Disk;
+use a4emu_inspect::folders::Folders;
 
 /// Vertices of a strip.
 pub const SIZES: [u32; 5] = [4, 8, 16, 32, 64];

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use a4emu::out_file::{Inputs, folder_in};
+use a4emu_inspect::out_file::{Inputs, folder_in};
 use anyhow::Context;
 use tempfile::TempDir;
 

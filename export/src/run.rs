@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use a4emu::corpus::{Entry, captures, content};
-use a4emu::decode;
 use a4emu::export::Args;
-use a4emu::options::{Shared, open_capture};
-use a4emu::out_file::{Inputs, make_folder};
-use a4emu::progress::rated;
-use a4emu::status::{Status, WithErrors};
-use a4emu::terminal;
-use a4emu::validate;
 use a4emu_gpu::cp::{Skip, Tee};
 use a4emu_gpu::fault::Report;
+use a4emu_inspect::decode;
+use a4emu_inspect::options::{Shared, open_capture};
+use a4emu_inspect::out_file::{Inputs, make_folder};
+use a4emu_inspect::progress::rated;
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal;
+use a4emu_inspect::validate;
 use anyhow::{Context, ensure};
 use rayon::prelude::*;
 

@@ -3,10 +3,6 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use a4emu::decode::Primitive;
-use a4emu::decode::comm;
-use a4emu::inspect::{Draw as Inspected, Shader, ShaderStage, Shaders, Texture as Seen};
-use a4emu::validate::Finding;
 use a4emu_decoder::isa::ir3::Instr;
 use a4emu_decoder::packet::Packet;
 use a4emu_decoder::pm4::{self, VGT_DRAW_INITIATOR_A4XX};
@@ -14,6 +10,10 @@ use a4emu_decoder::regs::RegName;
 use a4emu_decoder::regs::enums::TessMode;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_inspect::decode::Primitive;
+use a4emu_inspect::decode::comm;
+use a4emu_inspect::describe::{Draw as Inspected, Shader, ShaderStage, Shaders, Texture as Seen};
+use a4emu_inspect::validate::Finding;
 use anyhow::Result;
 use hashbrown::{HashMap, HashSet};
 

@@ -1,18 +1,18 @@
 //! A capture, and all that can be asked of it.
 
-use a4emu::decode::{self, Format, QueryMode};
-use a4emu::disasm;
-use a4emu::edit::Change;
-use a4emu::inspect::{Costing, Following, Rows};
-use a4emu::options::DiagnosticSink;
-use a4emu::pixel::{self, Question};
-use a4emu::selection::{Draws, Position, Selection};
-use a4emu::validate::Watch;
 use a4emu_decoder::asm::disassemble_into;
 use a4emu_decoder::capture::Foreign;
 use a4emu_gpu::cp::Tee;
 use a4emu_gpu::draw::fs::reasons::{COST_UNIT, Plane};
 use a4emu_gpu::fault::Trouble;
+use a4emu_inspect::decode::{self, Format, QueryMode};
+use a4emu_inspect::describe::{Costing, Following, Rows};
+use a4emu_inspect::disasm;
+use a4emu_inspect::edit::Change;
+use a4emu_inspect::options::DiagnosticSink;
+use a4emu_inspect::pixel::{self, Question};
+use a4emu_inspect::selection::{Draws, Position, Selection};
+use a4emu_inspect::validate::Watch;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -76,17 +76,16 @@ impl Capture {
         submit: Option<Range>,
         draw: Option<Range>,
     ) -> PyResult<Objects> {
-        let args = decode::Args {
-            captures: Vec::new(),
+        let options = decode::Options {
             format: Format::Jsonl,
             query: query.map_or_else(Vec::new, Patterns::list),
             query_mode: named(py, "mode", mode, &QueryMode::ALL, QueryMode::name)?,
             once,
             shaders,
             selection: selection(py, submit, draw)?,
-            limits: self.0.limits.clone(),
+            ..decode::Options::default()
         };
-        Objects::new(&self.0, args)
+        Objects::new(&self.0, options)
     }
 
     /// Runs it and renders.

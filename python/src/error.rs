@@ -1,10 +1,10 @@
 //! What goes wrong, as exceptions: what kind, at which byte, with which exit status of the command line.
 
-use a4emu::options::DiagnosticSink;
-use a4emu::status::{Failure, Status, status_of};
 use a4emu_decoder::asm::{Diagnostic, Reason};
 use a4emu_decoder::error::CaptureError;
 use a4emu_gpu::fault::{Place, Report, Trouble};
+use a4emu_inspect::options::DiagnosticSink;
+use a4emu_inspect::status::{Failure, Status, status_of};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;

@@ -3,16 +3,16 @@
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use a4emu::edit::{Change, Edit, Editing};
-use a4emu::inspect::find;
-use a4emu::selection::{Draws, Selection, Window};
-use a4emu::validate::{Findings, Watch};
 use a4emu_gpu::cp::{Call, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw::Resolves;
 use a4emu_gpu::fault::{Report, Trouble};
 use a4emu_gpu::fidelity::Fidelity;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{self, Picture};
+use a4emu_inspect::describe::find;
+use a4emu_inspect::edit::{Change, Edit, Editing};
+use a4emu_inspect::selection::{Draws, Selection, Window};
+use a4emu_inspect::validate::{Findings, Watch};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Serialize;

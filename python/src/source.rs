@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use a4emu::inspect;
-use a4emu::limits::Limits;
-use a4emu::options::{DiagnosticSink, Shared, Threads};
-use a4emu::selection::{Draws, Selection};
-use a4emu::status::{Failure, Status};
 use a4emu_decoder::error::CaptureError;
 use a4emu_gpu::budget::{Budget, Interrupt};
 use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::gpu::Model;
+use a4emu_inspect::describe;
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::{DiagnosticSink, Shared, Threads};
+use a4emu_inspect::selection::{Draws, Selection};
+use a4emu_inspect::status::{Failure, Status};
 use a4emu_shader::Jit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -37,7 +37,7 @@ pub fn heard(ear: &DiagnosticSink) -> Shared {
 /// A capture and the bounds of its runs.
 #[derive(Clone)]
 pub struct Source {
-    pub capture: inspect::Capture,
+    pub capture: describe::Capture,
     pub limits: Limits,
     pub threads: Threads,
 }
@@ -55,7 +55,7 @@ impl Source {
     pub fn ask<R: Send + 'static>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&inspect::Capture, Limits) -> anyhow::Result<R> + Send + 'static,
+        work: impl FnOnce(&describe::Capture, Limits) -> anyhow::Result<R> + Send + 'static,
     ) -> PyResult<R> {
         let ((limits, interrupt), capture) = (self.run(), self.capture.clone());
         let made = work::wait(py, interrupt, self.threads, move || work(&capture, limits))?;
@@ -81,7 +81,7 @@ pub struct Played<'a> {
 impl Played<'_> {
     fn limits(&self, py: Python<'_>) -> PyResult<Limits> {
         Ok(Limits {
-            work: a4emu::limits::WorkLimits {
+            work: a4emu_inspect::limits::WorkLimits {
                 max_work: self.max_work,
                 time_limit: self.time_limit,
                 deadline: None,
@@ -102,11 +102,11 @@ impl Played<'_> {
             Some((name, bytes)) => {
                 let more = (bytes.len() as u64).saturating_mul(HELD_PER_BYTE);
                 limits.max_memory = Some(limits.memory(more));
-                inspect::Capture::of_bytes(&name, bytes)
+                describe::Capture::of_bytes(&name, bytes)
             }
             None => {
                 let path: PathBuf = given.extract()?;
-                inspect::Capture::new(&path, &shared()).map_err(|error| error::of(py, &error))?
+                describe::Capture::new(&path, &shared()).map_err(|error| error::of(py, &error))?
             }
         };
         let threads = Threads { threads: self.threads };
@@ -117,7 +117,7 @@ impl Played<'_> {
 }
 
 /// Whether it begins as captures do.
-fn begins(capture: &inspect::Capture) -> anyhow::Result<()> {
+fn begins(capture: &describe::Capture) -> anyhow::Result<()> {
     match capture.sections(&Budget::default(), &shared())?.next() {
         Some(Err(error @ CaptureError::CoreDump { .. })) => {
             let message = format!("{}: {}", capture.name().display(), Trouble::from(error));

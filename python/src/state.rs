@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use a4emu::register_names::{Asked, find};
 use a4emu_decoder::bits::value::{FieldValue, Value, fields};
 use a4emu_decoder::regs::RegName;
 use a4emu_gpu::ambient;
 use a4emu_gpu::regfile::RegFile;
+use a4emu_inspect::register_names::{Asked, find};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

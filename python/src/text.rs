@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use a4emu::asm::Disk;
-use a4emu::diff::{self as comparison};
-use a4emu::folders::Folders;
-use a4emu::options::DiagnosticSink;
-use a4emu::selection::Selection;
 use a4emu_decoder::asm::{self, Bounds, Files};
+use a4emu_inspect::asm::Disk;
+use a4emu_inspect::diff::{self as comparison};
+use a4emu_inspect::folders::Folders;
+use a4emu_inspect::options::DiagnosticSink;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -99,12 +98,17 @@ pub fn diff(
     let ear = DiagnosticSink::default();
     let shared = heard(&ear);
     let (text, compared) = work::wait(py, interrupt, threads, move || {
-        let [a, b] = sources.each_ref().map(|source| source.capture.name().to_owned());
-        let (selection, images) = (Selection::default(), None);
-        let args = comparison::Args { a, b, tiles, addresses, first, json: true, images, selection, limits };
+        let options = comparison::Options {
+            tiles,
+            addresses,
+            first,
+            json: true,
+            limits,
+            ..comparison::Options::default()
+        };
         let mut text = Vec::new();
         let captures = sources.map(|source| source.capture);
-        let (_, compared) = comparison::compare(captures, draws, &mut text, &args, &shared);
+        let (_, compared) = comparison::compare(captures, draws, &mut text, &options, &shared);
         (text, compared)
     })?;
     if let Err(error) = compared {

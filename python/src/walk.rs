@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
 
-use a4emu::decode;
-use a4emu::selection::{Selection, Window};
 use a4emu_decoder::packet;
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::fault::Report;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_inspect::decode;
+use a4emu_inspect::selection::{Selection, Window};
 use pyo3::prelude::*;
 
 use crate::items::{Item, Met, Packet, Submit};
@@ -156,15 +156,15 @@ impl Write for Pipe {
 }
 
 impl Objects {
-    /// What `args` ask for of `source`.
-    pub fn new(source: &Source, args: decode::Args) -> PyResult<Self> {
+    /// The objects that `decode` puts out of `source`, within the bounds of `source`.
+    pub fn new(source: &Source, options: decode::Options) -> PyResult<Self> {
         let (limits, interrupt) = source.run();
         let (capture, name) = (source.capture.clone(), source.name());
-        let args = decode::Args { limits, ..args };
+        let options = decode::Options { limits, ..options };
         let work = move |sender| {
-            let sections = capture.sections(&args.limits.work.budget(0), &shared())?;
+            let sections = capture.sections(&options.limits.work.budget(0), &shared())?;
             let out = decode::Output::new(Box::new(Pipe(sender)));
-            decode::play(sections, &name, &args, &shared(), out)
+            decode::play(sections, &name, &options, &shared(), out)
         };
         let work = Work::start(interrupt, source.threads, work)?;
         Ok(Self { work, text: Vec::new(), at: 0 })

@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use a4emu::options::Threads;
 use a4emu_gpu::ambient;
 use a4emu_gpu::budget::Interrupt;
+use a4emu_inspect::options::Threads;
 use pyo3::prelude::*;
 
 use crate::error;

@@ -17,12 +17,13 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 
 use crate::corpus::{DrawHash, End, Ended, Kept, Played, Starter, differences};
-use crate::limits::Limits;
-use crate::options::Shared;
-use crate::out_file::folder_in;
-use crate::status::Status;
-use crate::terminal::{self, Shown};
+use crate::flags::Flags;
 use a4emu_gpu::ambient;
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::folder_in;
+use a4emu_inspect::status::Status;
+use a4emu_inspect::terminal::{self, Shown};
 use steps::{Parting, Warp};
 
 /// Arguments of `bisect`.
@@ -41,7 +42,7 @@ pub struct Args {
     pub timeout: u32,
     /// Bounds of each run
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: Flags<Limits>,
 }
 
 /// Bytes of memory that a process may have.

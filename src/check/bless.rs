@@ -3,9 +3,9 @@
 use anyhow::{Context, bail};
 
 use super::case::Case;
-use super::frame::FRAME;
 use super::verdict::{Actual, Depth, PACKETS, Run, STATE, against_golden, first_line, replay};
-use crate::out_file::{self, OutFile};
+use a4emu_inspect::golden::FRAME;
+use a4emu_inspect::out_file::{self, OutFile};
 
 /// Rewrites the golden files of a case; gives what changed, in lines.
 ///

@@ -8,12 +8,12 @@ use a4emu_decoder::capture::Sections;
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
-use super::frame::FRAME;
 use super::verdict::{PACKETS, STATE};
-use crate::asm::{Disk, capture_of};
-use crate::folders::{Folders, read_text, read_toml};
-use crate::out_file::Inputs;
-use crate::selection::Selection;
+use a4emu_inspect::asm::{Disk, capture_of};
+use a4emu_inspect::folders::{Folders, read_text, read_toml};
+use a4emu_inspect::golden::{FRAME, Tolerance};
+use a4emu_inspect::out_file::Inputs;
+use a4emu_inspect::selection::Selection;
 
 /// How the name of a source of a capture ends.
 const SOURCE: &str = "a4";
@@ -42,18 +42,6 @@ pub struct Manifest {
     /// How far the frame may be from `frame.png`.
     #[serde(default)]
     pub frame: Tolerance,
-}
-
-/// How far a frame may be from its golden picture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tolerance {
-    /// Steps of 255 that a channel may be off.
-    #[serde(default)]
-    pub channel: u8,
-    /// Pixels that may be off by more.
-    #[serde(default)]
-    pub pixels: u64,
 }
 
 /// A fixture that was found.

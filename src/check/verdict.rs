@@ -4,15 +4,15 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::case::Case;
-use super::frame::{FRAME, Frame};
-use crate::decode::Output;
-use crate::golden::{self, Difference, Record, Recorder, State, compare};
-use crate::limits::Limits;
-use crate::options::Shared;
-use crate::selection::{Selection, Window};
-use crate::status::Status;
-use crate::trace::{Detail, Trace};
 use a4emu_gpu::cp::{Engine, Renderer, Skip, Tee};
+use a4emu_inspect::decode::Output;
+use a4emu_inspect::golden::{self, Difference, Record, Recorder, State, compare};
+use a4emu_inspect::golden::{FRAME, Frame};
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::selection::{Selection, Window};
+use a4emu_inspect::status::Status;
+use a4emu_inspect::trace::{Detail, Trace};
 
 /// Golden file of the state at each draw.
 pub const STATE: &str = "state.txt";

@@ -8,8 +8,8 @@ use anyhow::Context;
 use clap::Command;
 use clap_complete::Shell;
 
-use crate::out_file::{self, Inputs};
-use crate::terminal;
+use a4emu_inspect::out_file::{self, Inputs};
+use a4emu_inspect::terminal;
 use a4emu_shader::jit;
 
 /// What `-V` prints behind the name: number and, of a release, the commit.

@@ -14,7 +14,8 @@ use super::play::Play;
 use super::row::{End, Machine, Played};
 use super::system;
 use super::worker::Answer;
-use crate::limits::Limits;
+use crate::flags::Flags;
+use a4emu_inspect::limits::Limits;
 
 /// Bytes of an answer at most.
 const MAX_ANSWER: u64 = 1 << 30;
@@ -59,7 +60,7 @@ pub struct Ended {
 impl Starter {
     /// One that asks for nothing but what is always noted.
     pub fn plain(binary: PathBuf, limits: &Limits, timeout: Duration, memory: u64) -> Self {
-        let play = Play { limits: limits.clone(), ..Play::default() };
+        let play = Play { limits: Flags(limits.clone()), ..Play::default() };
         Self { binary, arguments: play.arguments(), timeout, memory }
     }
 

@@ -13,10 +13,10 @@ use serde::Serialize;
 
 use super::log::Log;
 use super::row::{End, Played, Row};
-use crate::options::Shared;
-use crate::out_file::{OutFile, one_stdout};
-use crate::status::{Status, WithErrors};
-use crate::terminal::{self, Form, Shown};
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::{OutFile, one_stdout};
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal::{self, Form, Shown};
 pub use html::escaped;
 pub use pictures::Kept;
 

@@ -12,9 +12,9 @@ use anyhow::Context;
 
 use super::log::Log;
 use super::row::{End, Row};
-use crate::options::Shared;
-use crate::status::{Status, WithErrors};
-use crate::terminal::{self, Shown};
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal::{self, Shown};
 
 /// Arguments of `corpus reduce`.
 #[derive(clap::Args, Clone, Debug)]

@@ -12,11 +12,11 @@ use serde::Serialize;
 
 use super::log::Log;
 use super::row::{End, Row};
-use crate::coverage::{Used, inferred};
-use crate::options::Shared;
-use crate::out_file::{Inputs, one_stdout};
-use crate::status::{Status, WithErrors};
-use crate::terminal::{self, Form};
+use a4emu_inspect::coverage::{Used, inferred};
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::{Inputs, one_stdout};
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal::{self, Form};
 
 /// Arguments of `corpus coverage`.
 #[derive(clap::Args, Clone, Debug)]

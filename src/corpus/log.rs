@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, bail, ensure};
 
 use super::row::{End, Row};
-use crate::out_file::{Inputs, OutFile, make_folder};
+use a4emu_inspect::out_file::{Inputs, OutFile, make_folder};
 
 /// Rows as they came, with what depends on the machine.
 pub const LOG: &str = "log.jsonl";
@@ -250,7 +250,7 @@ pub fn copy_pictures(row: &Row, from: &Path, to: &Path) -> anyhow::Result<()> {
         fs::create_dir_all(to.join(PICTURES))?;
         let bytes = fs::read(&source).with_context(|| format!("cannot read {}", source.display()))?;
         ensure!(!bytes.is_empty(), "{} is empty", source.display());
-        crate::out_file::write(&target, &bytes, &Inputs::default())?;
+        a4emu_inspect::out_file::write(&target, &bytes, &Inputs::default())?;
     }
     Ok(())
 }

@@ -20,8 +20,8 @@ mod worker;
 
 use clap::Subcommand;
 
-use crate::options::Shared;
-use crate::status::Status;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::status::Status;
 pub use child::{Ended, Starter, ended_within};
 pub use compare::{Kept, played as differences};
 pub use list::{Entry, captures, content};

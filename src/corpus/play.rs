@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::limits::Limits;
+use crate::flags::Flags;
+use a4emu_inspect::limits::Limits;
 
 /// Options of `corpus run` that its processes get.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -23,7 +24,7 @@ pub struct Play {
     pub pictures_to: Option<PathBuf>,
     /// Bounds of each run
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: Flags<Limits>,
 }
 
 impl Play {

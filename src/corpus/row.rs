@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::coverage::Used;
-use crate::status::Status;
+use a4emu_inspect::coverage::Used;
+use a4emu_inspect::status::Status;
 
 /// A capture and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

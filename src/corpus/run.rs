@@ -20,14 +20,14 @@ use super::log::{Growing, Log, PICTURES, copy_pictures};
 use super::play::Play;
 use super::row::{End, Row};
 use super::system;
-use crate::limits::amount;
-use crate::options::Shared;
-use crate::out_file::Inputs;
-use crate::progress::rated;
+use crate::flags::amount;
 use crate::shard::{Sharding, heaviest_first};
-use crate::status::{Status, WithErrors};
-use crate::terminal::{self, Shown};
 use a4emu_gpu::ambient;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::Inputs;
+use a4emu_inspect::progress::rated;
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal::{self, Shown};
 
 /// What a shell says of a command that ctrl-C ended.
 const INTERRUPTED: i32 = 130;

@@ -10,13 +10,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::play::Play;
 use super::row::{DrawHash, Effort, Found, Frame, Missing, Played, Said, Surface};
-use crate::coverage::Coverage;
-use crate::inspect::{Draw, Shaders};
-use crate::options::{Shared, Threads, open_capture};
-use crate::out_file::{Inputs, OutFile, make_folder};
-use crate::status::Status;
-use crate::terminal;
-use crate::validate::Watch;
+use crate::flags::Flags;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::cp::{Call, Engine, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw;
@@ -24,6 +18,13 @@ use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::fault::{Place, Trouble};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{self, Picture, Texel};
+use a4emu_inspect::coverage::Coverage;
+use a4emu_inspect::describe::{Draw, Shaders};
+use a4emu_inspect::options::{Shared, Threads, open_capture};
+use a4emu_inspect::out_file::{Inputs, OutFile, make_folder};
+use a4emu_inspect::status::Status;
+use a4emu_inspect::terminal;
+use a4emu_inspect::validate::Watch;
 
 /// Arguments of `corpus play`.
 #[derive(clap::Args, Clone, Debug)]
@@ -35,7 +36,7 @@ pub struct Args {
     pub play: Play,
     /// Threads that render
     #[command(flatten)]
-    pub threads: Threads,
+    pub threads: Flags<Threads>,
 }
 
 /// What the process says on stdout.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::flags::Flags;
 use a4emu_decoder::capture::Ahead;
 use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
@@ -10,11 +11,6 @@ use serde::Deserialize;
 use super::below::{Lane, Sample};
 use super::session::Session;
 use super::subject::{Subject, lane_names};
-use crate::limits::Limits;
-use crate::options::{Shared, open_capture};
-use crate::selection::{Draws, Numbering, Position};
-use crate::status::{Failure, Status, status_of};
-use crate::terminal;
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
 use a4emu_gpu::draw::debugged::{Launch, Looked, Place};
@@ -24,6 +20,11 @@ use a4emu_gpu::draw::stop::Stop;
 use a4emu_gpu::fault::Fault;
 use a4emu_gpu::gpu::{Gpu, Stage};
 use a4emu_gpu::pass::Pass;
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::{Shared, open_capture};
+use a4emu_inspect::selection::{Draws, Numbering, Position};
+use a4emu_inspect::status::{Failure, Status, status_of};
+use a4emu_inspect::terminal;
 
 /// A stage whose shader can be stepped through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
@@ -102,7 +103,7 @@ pub struct Target {
     pub lane: Option<Lane>,
     /// Bounds of the run up to there and of the steps from there
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: Flags<Limits>,
 }
 
 /// The same as arguments of a DAP launch request; what is left out is as on the command line.

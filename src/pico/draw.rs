@@ -9,11 +9,11 @@ use super::cut_status;
 use super::raster::{Area, Meets, Triangle};
 use super::scene::{Loaded, Reach, Scene};
 use super::unit::Unit;
-use crate::options::Shared;
-use crate::out_file::{Inputs, OutFile};
-use crate::status::{Failure, Status, WithErrors};
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::picture::Kind;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::{Inputs, OutFile};
+use a4emu_inspect::status::{Failure, Status, WithErrors};
 use a4emu_shader::format::float_to_unorm;
 use a4emu_shader::{Lanes, Warp};
 

@@ -9,10 +9,11 @@ mod value;
 
 use std::path::PathBuf;
 
-use crate::limits::WorkLimits;
-use crate::options::Shared;
-use crate::status::Status;
+use crate::flags::Flags;
 use a4emu_gpu::budget::{BASE, Budget};
+use a4emu_inspect::limits::WorkLimits;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::status::Status;
 
 pub use value::Form;
 
@@ -45,14 +46,14 @@ enum Command {
         #[arg(long = "as", default_value = "hex")]
         form: Form,
         #[command(flatten)]
-        limits: WorkLimits,
+        limits: Flags<WorkLimits>,
     },
     /// Execute a binary stream of StoreIsa and ExecuteIsa commands
     Exec {
         /// The stream
         stream: PathBuf,
         #[command(flatten)]
-        limits: WorkLimits,
+        limits: Flags<WorkLimits>,
     },
     /// Render a scene
     Draw {
@@ -65,7 +66,7 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         include: Vec<PathBuf>,
         #[command(flatten)]
-        limits: WorkLimits,
+        limits: Flags<WorkLimits>,
     },
     /// Step through a shader
     Debug(stepping::Args),

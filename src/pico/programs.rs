@@ -8,12 +8,12 @@ use anyhow::{Context, bail};
 use super::cut_status;
 use super::unit::{StreamError, Unit, execute};
 use super::value::{Form, parse_list};
-use crate::folders::read_bytes;
-use crate::options::Shared;
-use crate::out_file;
-use crate::status::{Failure, Status, WithErrors};
-use crate::terminal;
 use a4emu_gpu::budget::Budget;
+use a4emu_inspect::folders::read_bytes;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file;
+use a4emu_inspect::status::{Failure, Status, WithErrors};
+use a4emu_inspect::terminal;
 
 /// A shader larger than this is a mistake.
 const MAX_SOURCE: u64 = 1 << 24;

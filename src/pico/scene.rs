@@ -6,9 +6,9 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 
 use super::programs::shader_of;
-use crate::folders::{Folders, parent, read_text, read_toml};
-use crate::options::Shared;
-use crate::out_file::Inputs;
+use a4emu_inspect::folders::{Folders, parent, read_text, read_toml};
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::Inputs;
 
 /// A scene larger than this is a mistake.
 const MAX_SCENE: u64 = 1 << 24;

@@ -12,8 +12,8 @@ use crate::debug::below::Lane;
 use crate::debug::session::{Line, Session};
 use crate::debug::subject::{Subject, lane_names};
 use crate::debug::{dap, on_terminal};
-use crate::options::Shared;
-use crate::status::Status;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::status::Status;
 use a4emu_shader::Program;
 
 /// Arguments of `pico debug`.

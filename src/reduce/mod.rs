@@ -12,18 +12,19 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::flags::Flags;
 use a4emu_decoder::asm::{Bounds, assemble_block, ast, parse};
 use anyhow::{Context, bail};
 use tempfile::TempDir;
 
-use crate::asm::Disk;
-use crate::disasm;
-use crate::limits::Limits;
-use crate::options::Shared;
-use crate::out_file::{self, Inputs, OutFile, folder_in};
-use crate::status::{Failure, Status};
-use crate::terminal;
 use a4emu_gpu::budget::{BASE, Ends};
+use a4emu_inspect::asm::Disk;
+use a4emu_inspect::disasm;
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::{self, Inputs, OutFile, folder_in};
+use a4emu_inspect::status::{Failure, Status};
+use a4emu_inspect::terminal;
 use minimise::Minimiser;
 use question::Question;
 use tree::{Class, Tree};
@@ -44,7 +45,7 @@ pub struct Args {
     pub attempts: u64,
     /// Bounds of each run, and of reading the capture; --time-limit ends all of it
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: Flags<Limits>,
 }
 
 /// What things are called when their numbers are told.

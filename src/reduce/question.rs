@@ -11,8 +11,8 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 
 use crate::corpus::{Ended, Played, Starter, Surface, ended_within};
-use crate::limits::Limits;
 use a4emu_gpu::ambient;
+use a4emu_inspect::limits::Limits;
 
 /// Bytes of memory that a process of an attempt may have.
 const MEMORY: u64 = 4 << 30;

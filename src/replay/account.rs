@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::terminal::Shown;
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_inspect::terminal::Shown;
 
 /// The account of a run that has ended.
 pub struct Account<'a> {

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use super::Args;
-use crate::inspect::canvas::{Keep, Snapshot};
-use crate::inspect::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
-use crate::options::Shared;
-use crate::out_file::OutFile;
-use crate::selection::Draws;
 use crate::show::write_picture;
-use crate::status::{Status, WithErrors};
 use a4emu_gpu::cp::{Call, Silent};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_inspect::describe::canvas::{Keep, Snapshot};
+use a4emu_inspect::describe::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::OutFile;
+use a4emu_inspect::selection::Draws;
+use a4emu_inspect::status::{Status, WithErrors};
 
 /// Writes what the draw that `name` names renders to, as it is after its last run, to `png`.
 ///

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::inspect::Shader;
-use crate::out_file::{self, Inputs};
 use a4emu_gpu::draw::sp::programs::Programs;
+use a4emu_inspect::describe::Shader;
+use a4emu_inspect::out_file::{self, Inputs};
 use a4emu_shader::jit::listing;
 
 /// Writes a file for each compiled program to `directory`: its hash and `.txt`; of a hull shader, in which (ss)

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::Args;
-use crate::options::Shared;
-use crate::out_file::{OutFile, make_folder};
-use crate::status::{Status, WithErrors};
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::{OutFile, make_folder};
+use a4emu_inspect::status::{Status, WithErrors};
 
 /// Those that can be made.
 pub struct Files<'a> {

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use super::Args;
-use crate::coverage::Coverage;
-use crate::out_file::OutFile;
-use crate::status::{Status, WithErrors};
-use crate::terminal;
 use a4emu_gpu::cp::Observer;
 use a4emu_gpu::fidelity::Inferred;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_inspect::coverage::Coverage;
+use a4emu_inspect::out_file::OutFile;
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal;
 
 /// Who watches for it.
 pub struct Noted {

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use crate::golden::{Record, RecordText, Recorder, Sink, call_text, header};
-use crate::selection::Selection;
 use a4emu_gpu::budget::Work;
 use a4emu_gpu::cp::observer::Load;
 use a4emu_gpu::cp::{Call, Flow, Observer};
 use a4emu_gpu::gpu::{Chip, Gpu};
+use a4emu_inspect::golden::{Record, RecordText, Recorder, Sink, call_text, header};
+use a4emu_inspect::selection::Selection;
 
 /// `--list-draws`: a line for each draw and dispatch.
 pub struct Listing<W> {

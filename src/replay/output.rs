@@ -5,12 +5,12 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 use serde::Serialize;
 
-use crate::out_file::{self, Inputs, OutFile};
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::fault::{Client, Place, Trouble};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{Alpha, NoPicture, Picture};
+use a4emu_inspect::out_file::{self, Inputs, OutFile};
 
 #[derive(Serialize)]
 struct Summary {

@@ -6,12 +6,7 @@
 mod descendants;
 pub mod driver;
 mod ends;
-pub mod folder;
-pub mod frames;
 mod program;
-pub mod recording;
-pub mod report;
-pub mod summary;
 mod window;
 
 use std::env;
@@ -25,21 +20,23 @@ use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 
 use crate::companion::Companion;
-use crate::limits::amount;
+use crate::flags::Flags;
+use crate::flags::amount;
 use crate::named;
-use crate::options::{Shared, Threads};
-use crate::out_file::{Inputs, OutFile, one_stdout};
-use crate::selection::Span;
-use crate::status::{Failure, Status};
-use crate::terminal;
-use crate::validate::{self, Choice, ChosenRules, Form};
 use a4emu_gpu::gpu::{CHIPS, Model};
+use a4emu_inspect::options::{Shared, Threads};
+use a4emu_inspect::out_file::{Inputs, OutFile, one_stdout};
+use a4emu_inspect::run_files::frames::Taker;
+use a4emu_inspect::run_files::summary::Summary;
+use a4emu_inspect::run_files::{folder, report};
+use a4emu_inspect::selection::Span;
+use a4emu_inspect::status::{Failure, Status};
+use a4emu_inspect::terminal;
+use a4emu_inspect::validate::{self, Choice, ChosenRules, Form};
 use a4emu_shader::Jit;
 use driver::Mesa;
 use ends::{Event, Run};
-use frames::Taker;
 use program::Program;
-use summary::Summary;
 
 /// The device.
 const LIBRARY: Companion =
@@ -86,7 +83,7 @@ pub struct Args {
     pub validate: bool,
     /// What of that is said
     #[command(flatten)]
-    pub choice: Choice,
+    pub choice: Flags<Choice>,
     /// Also write that to this file, a JSON object a line (docs/schema.md)
     #[arg(long, value_name = "FILE", requires = "validate")]
     pub findings: Option<PathBuf>,
@@ -98,7 +95,7 @@ pub struct Args {
     pub mesa: Option<PathBuf>,
     /// Threads that render
     #[command(flatten)]
-    pub threads: Threads,
+    pub threads: Flags<Threads>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     pub program: Vec<OsString>,

@@ -4,17 +4,17 @@ use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 
 use super::query::Query;
-use crate::edit::{Change, Edit, Editing};
-use crate::inspect::canvas::{Canvas, Keep, Snapshot, Which};
-use crate::inspect::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
-use crate::limits::Limits;
-use crate::options::Shared;
-use crate::report::canvases::shown;
-use crate::report::pictures::{base64, rgba};
-use crate::selection::Draws;
 use a4emu_gpu::cp::{Call, Silent};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Alpha;
+use a4emu_inspect::describe::canvas::{Canvas, Keep, Snapshot, Which};
+use a4emu_inspect::describe::{Capture, Draw, Look, Looking, RUNS, Shaders, find};
+use a4emu_inspect::edit::{Change, Edit, Editing};
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::report::canvases::shown;
+use a4emu_inspect::report::pictures::{base64, rgba};
+use a4emu_inspect::selection::Draws;
 
 /// What an edit made of a picture.
 #[derive(Debug, Serialize)]

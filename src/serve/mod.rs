@@ -1,4 +1,4 @@
-//! `a4emu serve`: the page of [`report`](crate::report) for a browser on this machine, with answers to what it asks.
+//! `a4emu serve`: the page of [`report`](a4emu_inspect::report) for a browser on this machine, with answers to what it asks.
 //!
 //! Who may ask is decided in [`gate`], how many are served at once in [`desk`], what is asked and
 //! answered in [`site`], of shaders in [`step`], of changed
@@ -19,12 +19,13 @@ use std::thread;
 
 use anyhow::Context;
 
-use crate::inspect::Capture;
-use crate::limits::Limits;
-use crate::options::{Shared, Threads};
-use crate::status::Status;
-use crate::terminal;
+use crate::flags::Flags;
 use a4emu_gpu::ambient;
+use a4emu_inspect::describe::Capture;
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::{Shared, Threads};
+use a4emu_inspect::status::Status;
+use a4emu_inspect::terminal;
 use desk::{Desk, Visit};
 use gate::Gate;
 use http::{Refused, Response};
@@ -40,10 +41,10 @@ pub struct Args {
     pub port: u16,
     /// Threads that render
     #[command(flatten)]
-    pub threads: Threads,
+    pub threads: Flags<Threads>,
     /// Bounds of each run
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: Flags<Limits>,
 }
 
 /// Runs the subcommand, until it is killed.

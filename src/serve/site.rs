@@ -8,17 +8,17 @@ use anyhow::Context;
 use super::http::Response;
 use super::query::{self, Query};
 use super::{Args, edit, step};
-use crate::inspect::{Capture, Draw, Shaders};
-use crate::limits::Limits;
-use crate::options::{Shared, Threads};
-use crate::pixel::{self, Question};
-use crate::register_names;
-use crate::report::{self, frame, html};
-use crate::selection::Position;
-use crate::status::Status;
 use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
 use a4emu_gpu::draw;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_inspect::describe::{Capture, Draw, Shaders};
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::{Shared, Threads};
+use a4emu_inspect::pixel::{self, Question};
+use a4emu_inspect::register_names;
+use a4emu_inspect::report::{self, frame, html};
+use a4emu_inspect::selection::Position;
+use a4emu_inspect::status::Status;
 
 /// A capture, and what is known of it.
 pub struct Site {
@@ -50,8 +50,8 @@ impl Site {
         frame.title = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let site = Self {
             capture,
-            limits: args.limits.clone(),
-            threads: args.threads,
+            limits: args.limits.0.clone(),
+            threads: *args.threads,
             page: html::live(path).into_bytes().into(),
             frame: serde_json::to_vec(&frame)?.into(),
             surfaces: frame.canvases.iter().map(|canvas| canvas.address).collect(),

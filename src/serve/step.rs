@@ -11,9 +11,10 @@ use crate::debug::scalar::{Name, REGISTERS, Scalar};
 use crate::debug::session::Session;
 use crate::debug::subject::Subject;
 use crate::debug::target::Target;
-use crate::inspect::Capture;
-use crate::limits::Limits;
-use crate::options::Shared;
+use crate::flags::Flags;
+use a4emu_inspect::describe::Capture;
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::Shared;
 use a4emu_shader::Outcome;
 
 /// Instructions of the lane that are told.
@@ -105,7 +106,7 @@ fn target(limits: Limits, query: &Query) -> anyhow::Result<Target> {
         invocation: None,
         warp: None,
         lane: None,
-        limits,
+        limits: Flags(limits),
     };
     bare.with(&Value::Object(arguments))
 }

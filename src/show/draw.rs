@@ -11,24 +11,24 @@ use super::Args;
 use super::files;
 use super::overlay::{self, Legend};
 use super::text;
-use crate::decode::Fields;
-use crate::inspect::canvas::{Changes, Keep, Snapshot, Which};
-use crate::inspect::mesh::Mesh;
-use crate::inspect::{
-    Capture, Cost, Draw, Look, Looking, RUNS, Runs, ShaderStage, Shaders, StageCounts, Tile, Touched, find,
-};
-use crate::options::Shared;
-use crate::out_file::{Inputs, OutFile};
-use crate::selection::Draws;
-use crate::status::{Failure, Status, WithErrors};
-use crate::terminal::{self, Form};
-use crate::validate::{Finding, Findings, Watch};
 use a4emu_gpu::cp::Call;
 use a4emu_gpu::draw::fs::reasons::Reasons;
 use a4emu_gpu::draw::stats::{CostList, StageCost};
 use a4emu_gpu::draw::stop::Stop;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Alpha;
+use a4emu_inspect::decode::Fields;
+use a4emu_inspect::describe::canvas::{Changes, Keep, Snapshot, Which};
+use a4emu_inspect::describe::mesh::Mesh;
+use a4emu_inspect::describe::{
+    Capture, Cost, Draw, Look, Looking, RUNS, Runs, ShaderStage, Shaders, StageCounts, Tile, Touched, find,
+};
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::out_file::{Inputs, OutFile};
+use a4emu_inspect::selection::Draws;
+use a4emu_inspect::status::{Failure, Status, WithErrors};
+use a4emu_inspect::terminal::{self, Form};
+use a4emu_inspect::validate::{Finding, Findings, Watch};
 use a4emu_shader::Counting;
 
 /// Tiles that are listed at most.

@@ -6,10 +6,10 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use exr::prelude::{Image, SpecificChannels, Vec2, WritableImage};
 
-use crate::inspect::mesh::{Mesh, Side};
-use crate::inspect::{Draw, NoTexels, Texels, Texture};
-use crate::out_file::{self, Inputs, OutFile};
 use a4emu_gpu::gpu::Gpu;
+use a4emu_inspect::describe::mesh::{Mesh, Side};
+use a4emu_inspect::describe::{Draw, NoTexels, Texels, Texture};
+use a4emu_inspect::out_file::{self, Inputs, OutFile};
 
 /// Pictures of a draw's textures at most.
 const MAX_PICTURES: u32 = 4096;

@@ -15,18 +15,20 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::overlay::Legend;
-use crate::inspect::canvas::Which;
-use crate::inspect::mesh::Side;
-use crate::inspect::{Capture, Costing, Following, Frame, Rows};
-use crate::limits::Limits;
-use crate::options::{Shared, Threads};
-use crate::out_file::{make_folder, may_write, one_stdout};
-use crate::selection::Draws;
-use crate::status::{Status, WithErrors};
-use crate::terminal::{self, Form};
-use crate::validate::Watch;
+use crate::flags::Flags;
+use crate::named;
 use a4emu_gpu::cp::Tee;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_inspect::describe::canvas::Which;
+use a4emu_inspect::describe::mesh::Side;
+use a4emu_inspect::describe::{Capture, Costing, Following, Frame, Rows};
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::{Shared, Threads};
+use a4emu_inspect::out_file::{make_folder, may_write, one_stdout};
+use a4emu_inspect::selection::Draws;
+use a4emu_inspect::status::{Status, WithErrors};
+use a4emu_inspect::terminal::{self, Form};
+use a4emu_inspect::validate::Watch;
 
 /// Arguments of `show`.
 #[derive(clap::Args, Clone, Debug)]
@@ -49,7 +51,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "draw")]
     pub mesh: Option<PathBuf>,
     /// Which vertices --mesh writes; CSV has both where each vertex stays one
-    #[arg(long, value_name = "SIDE", requires = "mesh", value_enum, default_value = "inputs")]
+    #[arg(long, value_name = "SIDE", requires = "mesh", value_parser = named::side(), default_value = "inputs")]
     pub mesh_of: Side,
     /// Write what the draw renders to as PNG, as it was before it; tiles joined (- for stdout)
     #[arg(long, value_name = "FILE", requires = "draw")]
@@ -71,10 +73,10 @@ pub struct Args {
     pub opaque: bool,
     /// Threads that render
     #[command(flatten)]
-    pub threads: Threads,
+    pub threads: Flags<Threads>,
     /// Bounds of the run
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: Flags<Limits>,
 }
 
 impl Args {

@@ -7,11 +7,11 @@ use std::str::FromStr;
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::inspect::Touched;
-use crate::inspect::canvas::Image;
-use crate::out_file::{Inputs, OutFile};
 use a4emu_gpu::draw::fs::reasons::{COST_UNIT, EDGE, FAILED, KILLED, Plane, WRITTEN};
 use a4emu_gpu::picture;
+use a4emu_inspect::describe::Touched;
+use a4emu_inspect::describe::canvas::Image;
+use a4emu_inspect::out_file::{Inputs, OutFile};
 
 /// What an overlay shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

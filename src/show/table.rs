@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use crate::inspect::{Command, Cost, Frame, Place, Row};
-use crate::validate::Finding;
 use a4emu_gpu::pass::Pass;
+use a4emu_inspect::describe::{Command, Cost, Frame, Place, Row};
+use a4emu_inspect::validate::Finding;
 
 /// Troubles and findings that are listed at most, of each.
 const LISTED: usize = 20;
@@ -202,7 +202,7 @@ pub(super) fn short(format: &str) -> &str {
 }
 
 fn targets(row: &Row) -> String {
-    let target = |target: &crate::inspect::RowTarget| match target.place {
+    let target = |target: &a4emu_inspect::describe::RowTarget| match target.place {
         Place::Gmem(_) => format!("{} {}", target.name, short(&target.format)),
         Place::Address(address) => format!("{} {} {address}", target.name, short(&target.format)),
     };
@@ -212,7 +212,7 @@ fn targets(row: &Row) -> String {
 }
 
 fn textures(row: &Row) -> String {
-    let texture = |texture: &crate::inspect::RowTexture| {
+    let texture = |texture: &a4emu_inspect::describe::RowTexture| {
         let [width, height, depth] = texture.size;
         let depth = if depth > 1 { format!("x{depth}") } else { String::new() };
         format!("{}{} {width}x{height}{depth} {}", texture.stage, texture.slot, short(&texture.format))

@@ -8,11 +8,11 @@ use a4emu_decoder::regs::lookup;
 
 use super::draw::{Answer, Register};
 use super::table::{command, short};
-use crate::inspect::{
+use a4emu_inspect::describe::{
     Blend, Constant, Depth, Draw, Indices, Place, Raster, Resolve, Sampler, ShaderStage, StageCounts,
     StencilFace, Target, Texture, VertexInput,
 };
-use crate::validate::Finding;
+use a4emu_inspect::validate::Finding;
 
 /// Columns of the names on the left.
 const LABEL: usize = 12;
@@ -72,7 +72,8 @@ impl<W: Write> Text<'_, W> {
             None if answer.runs > 1 => self.row("runs", answer.runs)?,
             _ => {}
         }
-        let tile = |tile: &crate::inspect::Tile| rectangle([tile.x, tile.y, tile.width, tile.height]);
+        let tile =
+            |tile: &a4emu_inspect::describe::Tile| rectangle([tile.x, tile.y, tile.width, tile.height]);
         let tiles: Vec<String> = answer.tiles.iter().map(tile).collect();
         if tiles.is_empty() { Ok(()) } else { self.row("tiles", tiles.join("; ")) }
     }
@@ -91,7 +92,9 @@ impl<W: Write> Text<'_, W> {
         stage.textures.iter().try_for_each(|texture| self.row("  texture", texture_text(texture)))?;
         stage.samplers.iter().try_for_each(|sampler| self.row("  sampler", sampler_text(sampler)))?;
         for buffer in &stage.buffers {
-            let crate::inspect::Buffer { slot, address, format, size: [width, height, depth], .. } = buffer;
+            let a4emu_inspect::describe::Buffer {
+                slot, address, format, size: [width, height, depth], ..
+            } = buffer;
             let rest = format_args!("{} pitch {} cpp {}", short(format), buffer.pitch, buffer.cpp);
             self.row("  buffer", format_args!("{slot}  {address} {width}x{height}x{depth} {rest}"))?;
         }
@@ -208,7 +211,7 @@ fn indices_text(indices: &Indices) -> String {
             format!("in the packet: {}{more}", shown.join(" "))
         }
         (None, Some(buffer)) => {
-            let crate::inspect::IndexBuffer { address, bytes, width, first } = buffer;
+            let a4emu_inspect::describe::IndexBuffer { address, bytes, width, first } = buffer;
             format!("{address} {width} bytes each, first {first}, {bytes} bytes")
         }
         (None, None) => "0, 1, 2, ..".to_owned(),
@@ -310,7 +313,7 @@ fn face_text(face: &StencilFace) -> String {
 }
 
 fn blend_text(blend: &Blend) -> String {
-    let equation = |it: &crate::inspect::Equation| {
+    let equation = |it: &a4emu_inspect::describe::Equation| {
         let [src, dst] = [&it.src, &it.dst].map(|name| enumerator(name));
         match it.op.as_str() {
             "BLEND_DST_PLUS_SRC" => format!("src*{src} + dst*{dst}"),

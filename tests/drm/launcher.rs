@@ -312,7 +312,7 @@ fn what_is_recorded_replays() {
     let playback = replay(&capture);
     let base = 0xffff_f000;
     assert_eq!((playback.gpu.at.submit, playback.gpu.mem.read_u32(base + 64)), (2, Some(2)));
-    assert_eq!(playback.gpu.report.status(false), a4emu::status::Status::Fine);
+    assert_eq!(playback.gpu.report.status(false), a4emu_inspect::status::Status::Fine);
     std::fs::remove_file(&capture).unwrap();
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use a4emu::asm::Disk;
-use a4emu::folders::Folders;
 use a4emu_decoder::asm::{Bounds, assemble_block, ast::Block, disassemble, parse};
+use a4emu_inspect::asm::Disk;
+use a4emu_inspect::folders::Folders;
 
 const RECORDED: [&str; 13] = [
     "blend",

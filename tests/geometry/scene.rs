@@ -3,8 +3,6 @@
 
 use std::path::PathBuf;
 
-use a4emu::asm::Disk;
-use a4emu::folders::Folders;
 use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::{Renderer, Silent};
@@ -13,6 +11,8 @@ use a4emu_gpu::draw::gs::dispatch::Setting;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::Picture;
 use a4emu_gpu::playback::Playback;
+use a4emu_inspect::asm::Disk;
+use a4emu_inspect::folders::Folders;
 
 /// Where buffers without an address begin.
 const ORIGIN: u32 = 0x1000_0000;

@@ -8,7 +8,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use a4emu::check::open;
-use a4emu::folders::Folders;
 use a4emu_decoder::capture::Sections;
 use a4emu_decoder::packet::Packet;
 use a4emu_gpu::budget::Budget;
@@ -18,6 +17,7 @@ use a4emu_gpu::draw::stats::Stats;
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::memory::little_endian;
 use a4emu_gpu::playback::Playback;
+use a4emu_inspect::folders::Folders;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

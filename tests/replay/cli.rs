@@ -128,7 +128,7 @@ fn bless_refuses_what_is_not_the_same_twice() {
         state: state.to_owned(),
         packets: String::new(),
         frame: None,
-        status: a4emu::status::Status::Fine,
+        status: a4emu_inspect::status::Status::Fine,
         cut: None,
     };
     assert!(agree(&actual("a\nb"), &actual("a\nb")).is_ok());
@@ -202,9 +202,9 @@ fn draws_are_listed_with_their_pass() {
 #[test]
 fn stop_dumps_the_whole_state_before_a_draw() {
     let text = stdout(&a4emu(&["replay", "captures/triangle.rd.gz", "--state", "-", "--stop", "2"]));
-    let stopped = a4emu::golden::parse(&text).unwrap();
+    let stopped = a4emu_inspect::golden::parse(&text).unwrap();
     let all = fs::read_to_string(root().join("fixtures/triangle/state.txt")).unwrap();
-    let all = a4emu::golden::parse(&all).unwrap();
+    let all = a4emu_inspect::golden::parse(&all).unwrap();
     let sum: std::collections::BTreeMap<u32, u32> =
         all.records[..3].iter().flat_map(|record| record.registers.iter().copied()).collect();
     assert_eq!(stopped.records.len(), 1);

@@ -1,9 +1,9 @@
 //! Calls, conditions, state groups and predicates.
 
-use a4emu::status::Status;
 use a4emu_gpu::budget::{Budget, Work};
 use a4emu_gpu::fault::Trouble;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_inspect::status::Status;
 use pretty_assertions::assert_eq;
 
 use super::stream::{

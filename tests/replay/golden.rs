@@ -1,7 +1,7 @@
 //! Golden state: text both ways, hashes that notice, and comparison.
 
-use a4emu::golden::{Difference, Recorder, State, compare, parse};
 use a4emu_gpu::cp::{Cp, Skip};
+use a4emu_inspect::golden::{Difference, Recorder, State, compare, parse};
 use pretty_assertions::assert_eq;
 
 use super::stream::{DATA, SCRATCH, STREAM, bytes, draw, gpu, packet, write};

@@ -1,7 +1,7 @@
 //! What single instructions do in a frame, and what is said of those that do nothing.
 
-use a4emu::status::Status;
 use a4emu_gpu::gpu::Gpu;
+use a4emu_inspect::status::Status;
 
 use super::stream::unsupported;
 use crate::geometry::scene::{Scene, picture};

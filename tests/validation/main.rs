@@ -11,12 +11,12 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use a4emu::asm::Disk;
-use a4emu::folders::Folders;
-use a4emu::validate::found_in;
-use a4emu::validate::rules::{Id, Severity};
 use a4emu_decoder::asm::ast::Block;
 use a4emu_decoder::asm::{Bounds, Files, Image, assemble, assemble_block, disassemble, parse};
+use a4emu_inspect::asm::Disk;
+use a4emu_inspect::folders::Folders;
+use a4emu_inspect::validate::found_in;
+use a4emu_inspect::validate::rules::{Id, Severity};
 use flate2::read::MultiGzDecoder;
 use mutations::{ALL, Mutation};
 
@@ -42,7 +42,7 @@ type Found = BTreeSet<(&'static str, Severity, String)>;
 
 fn found(capture: &[u8]) -> Found {
     let (watch, _) = found_in(capture);
-    let of = |finding: &a4emu::validate::Finding| {
+    let of = |finding: &a4emu_inspect::validate::Finding| {
         let rule = finding.broken.rule.rule();
         (
             rule.id,

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use a4emu::validate::{Watch, rules};
 use a4emu_decoder::asm::{Bounds, assemble};
 use a4emu_decoder::capture::Sections;
 use a4emu_gpu::cp::Renderer;
 use a4emu_gpu::playback::Playback;
+use a4emu_inspect::validate::{Watch, rules};
 
 use super::mutations::ALL;
 use super::{Good, NoFiles};
@@ -77,7 +77,7 @@ fn each_rule_of_state_has_a_scene() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Tests of their own have what no good capture can be broken into, or needs more than a change: src/validate has those of
+/// Tests of their own have what no good capture can be broken into, or needs more than a change: src/inspect/validate has those of
 /// S15 and Y7; of S29, S33, C9 and F2 there is none.
 const ELSEWHERE: [&str; 6] = ["Y7", "S15", "S29", "S33", "C9", "F2"];
 

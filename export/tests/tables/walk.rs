@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use a4emu::inspect::{Draw, Shaders};
-use a4emu::validate::found_in;
 use a4emu_decoder::capture::Sections;
 use a4emu_decoder::isa::ir3::Instr;
 use a4emu_decoder::packet::Packet;
@@ -14,6 +12,8 @@ use a4emu_decoder::regs::{RegName, by_name};
 use a4emu_gpu::cp::{Call, Flow, Observer, Skip};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::playback::Playback;
+use a4emu_inspect::describe::{Draw, Shaders};
+use a4emu_inspect::validate::found_in;
 
 /// A write of a register.
 pub struct Write {

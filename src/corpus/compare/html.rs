@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::pictures::{Difference, Kept};
 use super::{Change, Counts, speed_words};
-use crate::out_file::OutFile;
+use a4emu_inspect::out_file::OutFile;
 
 /// Bytes of pictures on a page at most.
 const MAX_PICTURES: usize = 64 << 20;

@@ -5,7 +5,7 @@ use std::io::Write;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::{Change, Verdict};
-use crate::out_file::OutFile;
+use a4emu_inspect::out_file::OutFile;
 
 /// Writes the report: a capture that differs or is gone is a failure.
 ///

@@ -7,9 +7,9 @@ use anyhow::Context;
 
 use crate::corpus::log;
 use crate::corpus::row::{Played, Row, Surface};
-use crate::folders::read_bytes;
-use crate::inspect::canvas::Image;
 use a4emu_gpu::picture::Kind;
+use a4emu_inspect::describe::canvas::Image;
+use a4emu_inspect::folders::read_bytes;
 
 /// Bytes of a picture's file, and of its pixels, at most.
 const MAX_BYTES: usize = 64 << 20;

@@ -2,7 +2,7 @@
 
 use super::super::row::{DrawHash, Effort, Found, Frame, Machine, Missing, Said, Surface};
 use super::*;
-use crate::out_file::{Inputs, OutFile};
+use a4emu_inspect::out_file::{Inputs, OutFile};
 
 fn row(hash: &str, ms: f64) -> Row {
     let surface = Surface {
@@ -116,7 +116,7 @@ fn a_page_holds_names_as_text_and_so_many_pictures() {
     let hashes = ["aa", "bb"].map(|hash| Some(hash.to_owned()));
     for (run, hash, grey) in [(&a, "aa", 10), (&b, "bb", 13)] {
         std::fs::create_dir_all(run.join("pictures")).unwrap();
-        let image = crate::inspect::canvas::Image {
+        let image = a4emu_inspect::describe::canvas::Image {
             size: [2, 1],
             kind: a4emu_gpu::picture::Kind::Grey8,
             pixels: vec![7, grey],

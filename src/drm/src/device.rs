@@ -11,11 +11,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use a4emu::run::summary::Summary;
-use a4emu::terminal;
-use a4emu::validate::{self, Form};
 use a4emu_gpu::ambient;
 use a4emu_gpu::gpu::Chip;
+use a4emu_inspect::run_files::summary::Summary;
+use a4emu_inspect::terminal;
+use a4emu_inspect::validate::{self, Form};
 use rustix::fs::{MemfdFlags, Mode};
 use rustix::io::Errno;
 

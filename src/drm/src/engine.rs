@@ -4,15 +4,15 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
-use a4emu::run::report;
-use a4emu::run::summary::Summary;
-use a4emu::validate::Watch;
 use a4emu_gpu::ambient::{self, Members};
 use a4emu_gpu::budget::Budget;
 use a4emu_gpu::cp::{Call, Cp, Flow, Observer, Renderer, Tee};
 use a4emu_gpu::draw;
 use a4emu_gpu::draw::Resolves;
 use a4emu_gpu::gpu::{Chip, Clock, Gpu};
+use a4emu_inspect::run_files::report;
+use a4emu_inspect::run_files::summary::Summary;
+use a4emu_inspect::validate::Watch;
 use a4emu_shader::jit;
 use rayon::ThreadPool;
 use rustix::io::Errno;

@@ -10,10 +10,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use a4emu::run::frames::{Header, PIPE};
 use a4emu_gpu::draw::rb::rendered::{Content, Written};
 use a4emu_gpu::gpu::Gpu;
 use a4emu_gpu::picture::{Kind, Picture, largest};
+use a4emu_inspect::run_files::frames::{Header, PIPE};
 use rustix::fs::{Mode, OFlags};
 
 use crate::engine::Job;

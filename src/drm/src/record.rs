@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use a4emu::run::recording::Recording;
-use a4emu::selection::Span;
 use a4emu_gpu::gpu::Chip;
+use a4emu_inspect::run_files::recording::Recording;
+use a4emu_inspect::selection::Span;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

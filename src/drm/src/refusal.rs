@@ -2,9 +2,9 @@
 
 use std::sync::Once;
 
-use a4emu::run::report::Writer;
-use a4emu::run::summary::Summary;
-use a4emu::terminal;
+use a4emu_inspect::run_files::report::Writer;
+use a4emu_inspect::run_files::summary::Summary;
+use a4emu_inspect::terminal;
 use rustix::io::Errno;
 
 use crate::record::process;

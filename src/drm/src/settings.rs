@@ -5,12 +5,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use a4emu::out_file::Inputs;
-use a4emu::run::frames::PIPE;
-use a4emu::selection::Span;
-use a4emu::validate::{Choice, ChosenRules};
 use a4emu_gpu::budget;
 use a4emu_gpu::gpu::{Chip, Model};
+use a4emu_inspect::out_file::Inputs;
+use a4emu_inspect::run_files::frames::PIPE;
+use a4emu_inspect::selection::Span;
+use a4emu_inspect::validate::{Choice, ChosenRules};
 use a4emu_shader::Jit;
 
 /// The settings, read once.
@@ -91,7 +91,7 @@ fn run(folder: Option<&OsStr>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use a4emu::validate::rules::Id;
+    use a4emu_inspect::validate::rules::Id;
 
     use super::*;
 

@@ -11,8 +11,8 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use a4emu::run::folder;
-use a4emu::terminal;
+use a4emu_inspect::run_files::folder;
+use a4emu_inspect::terminal;
 
 use crate::ffi::Inode;
 use crate::settings;

@@ -1,0 +1,68 @@
+//! `a4emu asm`: text to command stream.
+
+use std::path::PathBuf;
+
+use a4emu_decoder::asm::{Diagnostic, Reason};
+
+use crate::flags::Flags;
+use a4emu_inspect::asm::{Disk, assembled, snippet, write_capture};
+use a4emu_inspect::folders::Folders;
+use a4emu_inspect::limits::StepLimit;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::status::Status;
+use a4emu_inspect::terminal::{self, Block};
+use a4emu_inspect::validate::{self, Choice};
+
+/// Arguments of `asm`.
+#[derive(clap::Args, Clone, Debug)]
+#[command(mut_group("Choice", |choice| choice.requires("validate")))]
+pub struct Args {
+    /// Assembly source, or - for stdin
+    pub source: PathBuf,
+    /// The capture to write (- for stdout); gzip if its name ends in .gz
+    #[arg(short, long, value_name = "CAPTURE")]
+    pub output: PathBuf,
+    /// A folder, beside that of the source, whose files it may include (repeatable)
+    #[arg(long, value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+    /// Say on stderr what of it an A4xx would not forgive, as `validate` does
+    #[arg(long)]
+    pub validate: bool,
+    /// What of that is said
+    #[command(flatten)]
+    pub choice: Flags<Choice>,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limit: Flags<StepLimit>,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// What is wrong with the source, or I/O.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let chosen = args.choice.read(&shared.inputs)?;
+    let mut disk = Disk::noting(Folders::around(&args.source, &args.include), shared.inputs.clone());
+    let assembled = assembled(&args.source, &mut disk, args.limit.bounds());
+    let capture = assembled.map_err(|error| match error.downcast() {
+        Ok(diagnostic) => refusal(&diagnostic, shared),
+        Err(error) => error,
+    })?;
+    write_capture(&args.output, &capture, &disk.inputs)?;
+    if !args.validate {
+        return Ok(Status::Fine);
+    }
+    let (watch, report) = validate::found_in(&capture);
+    let told =
+        validate::tell(watch.findings(), &chosen, None, validate::Form::Text, &mut terminal::stderr())?;
+    Ok(told.worse(shared.tell(&args.source.display().to_string(), &report)))
+}
+
+/// The error with its line; too much work is a limit of ours, not wrong use.
+fn refusal(diagnostic: &Diagnostic, shared: &Shared) -> anyhow::Error {
+    let status = match diagnostic.reason {
+        Reason::Source => Status::Usage,
+        Reason::Work => Status::Unsupported,
+    };
+    Block { status, text: snippet(diagnostic, shared.color) }.into()
+}

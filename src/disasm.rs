@@ -1,0 +1,36 @@
+//! `a4emu disasm`: command stream to text that `asm` turns back into the same bytes, or with `--submit` or `--draw` into a
+//! smaller capture that replays to the same draw.
+
+use std::path::PathBuf;
+
+use crate::flags::Flags;
+use a4emu_inspect::disasm::{self, Options};
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::Shared;
+use a4emu_inspect::selection::Selection;
+use a4emu_inspect::status::Status;
+
+/// Arguments of `disasm`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// A .rd or .rd.gz file, or - for stdin
+    pub capture: PathBuf,
+    /// The source to write (default, and -: stdout)
+    #[arg(short, long, value_name = "SOURCE", default_value = "-", hide_default_value = true)]
+    pub output: PathBuf,
+    /// Keeps only these submits, and draws up to the last of these
+    #[command(flatten)]
+    pub selection: Flags<Selection>,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limits: Flags<Limits>,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// I/O, or that the capture is damaged and nothing of it could be read.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let Args { capture, output, selection, limits } = args;
+    disasm::run(Options { capture, output, selection: **selection, limits: &limits.begun() }, shared)
+}

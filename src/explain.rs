@@ -1,0 +1,30 @@
+//! `a4emu explain`: what a register, an instruction word or a packet means, from the tables that the decoder works with.
+
+use a4emu_inspect::explain::{self, Question};
+use a4emu_inspect::status::Status;
+
+/// Arguments of `explain`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// A register (a name in any case, with * and ? for any text and character; NAME.FIELD for one field;
+    /// or an offset: 0x20a4, or 20a4 as listings print it), `ir3`, `pm4`, a rule of `validate` such as D1,
+    /// or a guess of docs/guesses.md such as level-of-detail
+    #[arg(value_name = "REGISTER|ir3|pm4|RULE|GUESS")]
+    pub what: String,
+    /// The value of the register (decimal; hexadecimal with 0x, or with all eight digits); for `ir3` and
+    /// `pm4` the words, in hexadecimal: HI LO, HI_LO or all 16 digits; DWORD..
+    #[arg(value_name = "VALUE")]
+    pub words: Vec<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When there is no such register, or a word is no number.
+pub fn run(args: &Args) -> anyhow::Result<Status> {
+    let Args { what, words, json } = args.clone();
+    explain::run(&Question { what, words, json })
+}

@@ -1,0 +1,251 @@
+//! Options that several commands have, and the types of the libraries that they fill.
+//!
+//! The libraries know nothing of command lines. [`Flags<T>`] is a `T` of theirs that clap reads: the struct of the same name
+//! here has the flags, their values and help.
+
+use std::ops::Deref;
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
+
+use crate::named;
+use a4emu_gpu::ambient::MOST_THREADS;
+use a4emu_gpu::gpu::Model;
+use a4emu_inspect::options::When;
+use a4emu_inspect::selection::{Draws, Span};
+use a4emu_inspect::{limits, options, selection, validate};
+use a4emu_shader::Jit;
+
+/// A type of a library that is read from flags.
+pub trait FromFlags: Sized {
+    /// The flags.
+    type Flags: Args + Into<Self>;
+}
+
+/// A `T`, read from flags.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flags<T>(pub T);
+
+impl<T> Deref for Flags<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: FromFlags> FromArgMatches for Flags<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        T::Flags::from_arg_matches(matches).map(|flags| Self(flags.into()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl<T: FromFlags> Args for Flags<T> {
+    fn group_id() -> Option<Id> {
+        T::Flags::group_id()
+    }
+
+    fn augment_args(command: Command) -> Command {
+        T::Flags::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        T::Flags::augment_args_for_update(command)
+    }
+}
+
+/// Flags of all commands.
+#[derive(Args)]
+pub struct Shared {
+    /// Nothing on stderr but errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Colour on stdout
+    #[arg(long, global = true, value_name = "WHEN", value_parser = named::color(), default_value = "auto")]
+    color: When,
+    /// Warnings count: exit with 3 (damaged) or 4 (not supported)
+    #[arg(long, global = true)]
+    strict: bool,
+}
+
+impl From<Shared> for options::Shared {
+    fn from(Shared { quiet, color, strict }: Shared) -> Self {
+        Self { quiet, color, strict, ..Self::default() }
+    }
+}
+
+impl FromFlags for options::Shared {
+    type Flags = Shared;
+}
+
+/// `--threads`.
+#[derive(Args)]
+pub struct Threads {
+    /// Worker threads (default: one per core)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_THREADS)))]
+    threads: Option<u16>,
+}
+
+impl From<Threads> for options::Threads {
+    fn from(Threads { threads }: Threads) -> Self {
+        Self { threads }
+    }
+}
+
+impl FromFlags for options::Threads {
+    type Flags = Threads;
+}
+
+/// How much a run may do; the default grows with what a capture holds.
+#[derive(Args)]
+pub struct WorkLimits {
+    /// End after so much work, in units of about 16 bytes moved or 1/16 of a warp's instruction
+    /// (default: 16G, and, once 256M are spent, 64K for each dword of memory in the capture that is not
+    /// seen again and again)
+    #[arg(long, value_name = "UNITS", value_parser = amount)]
+    max_work: Option<u64>,
+    /// End after so many seconds; where that is, is not reproducible
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<u32>,
+}
+
+impl From<WorkLimits> for limits::WorkLimits {
+    fn from(WorkLimits { max_work, time_limit }: WorkLimits) -> Self {
+        Self { max_work, time_limit, ..Self::default() }
+    }
+}
+
+impl FromFlags for limits::WorkLimits {
+    type Flags = WorkLimits;
+}
+
+/// How a run plays a capture, and its bounds.
+#[derive(Args)]
+pub struct Limits {
+    /// How much it may do
+    #[command(flatten)]
+    work: WorkLimits,
+    /// Keep no more bytes of GPU memory than this at a time, and half as many (16M at least) of what is shown of
+    /// draws, buffers and the like (default: 512M, and 16 for each byte of the capture's file)
+    #[arg(long, value_name = "BYTES", value_parser = amount)]
+    max_memory: Option<u64>,
+    /// Whose behaviour to have where a real board does otherwise than OpenGL says
+    #[arg(long, value_name = "MODEL", value_parser = named::model(), default_value = "board")]
+    model: Model,
+    /// Which shaders to compile: the same bytes come out
+    #[arg(long, value_name = "WHICH", value_parser = named::jit(), default_value = "auto")]
+    jit: Jit,
+    /// Take the commands of a capture of another generation (A3xx, A6xx ..) for an A4xx's
+    #[arg(long)]
+    force: bool,
+}
+
+impl From<Limits> for limits::Limits {
+    fn from(Limits { work, max_memory, model, jit, force }: Limits) -> Self {
+        Self { work: work.into(), max_memory, model, jit, force }
+    }
+}
+
+impl FromFlags for limits::Limits {
+    type Flags = Limits;
+}
+
+/// Bounds of an assembler.
+#[derive(Args)]
+pub struct StepLimit {
+    /// End after so many steps of the assembler: a token or 16 bytes each
+    /// (default: 64M, and 16 for each byte of source)
+    #[arg(long, value_name = "STEPS", value_parser = amount)]
+    max_work: Option<u64>,
+}
+
+impl From<StepLimit> for limits::StepLimit {
+    fn from(StepLimit { max_work }: StepLimit) -> Self {
+        Self { max_work }
+    }
+}
+
+impl FromFlags for limits::StepLimit {
+    type Flags = StepLimit;
+}
+
+/// The options that name a part of a capture.
+#[derive(Args)]
+pub struct Selection {
+    /// Only these submits (`3`, `3..7`, `..7`), counted from 0 over the whole capture
+    #[arg(long, value_name = "RANGE")]
+    submit: Option<Span>,
+    /// Only these draws: runs of draw packets (`3`, `3..7`), or frame draws (`f3`, `f3..f7`), each
+    /// with its runs for all tiles; both counted from 0 over the whole capture
+    #[arg(long, value_name = "RANGE")]
+    draw: Option<Draws>,
+}
+
+impl From<Selection> for selection::Selection {
+    fn from(Selection { submit, draw }: Selection) -> Self {
+        Self { submit, draw }
+    }
+}
+
+impl FromFlags for selection::Selection {
+    type Flags = Selection;
+}
+
+/// Which findings count.
+#[derive(Args)]
+pub struct Choice {
+    /// Only this rule, such as D1, or all whose ids begin so, such as D (repeatable)
+    #[arg(long, value_name = "RULE")]
+    rule: Vec<String>,
+    /// Not this rule (repeatable)
+    #[arg(long, value_name = "RULE")]
+    no_rule: Vec<String>,
+    /// A file of findings that do not count, with reasons: [[suppress]] tables with rule, reason, and if wanted
+    /// what and program
+    #[arg(long, value_name = "FILE")]
+    suppress: Option<PathBuf>,
+}
+
+impl From<Choice> for validate::Choice {
+    fn from(Choice { rule, no_rule, suppress }: Choice) -> Self {
+        Self { rule, no_rule, suppress }
+    }
+}
+
+impl FromFlags for validate::Choice {
+    type Flags = Choice;
+}
+
+/// A whole number, in 1024s, their squares or their cubes if K, M or G stands behind it.
+pub fn amount(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'K' | b'k') => (&text[..text.len() - 1], 10),
+        Some(b'M' | b'm') => (&text[..text.len() - 1], 20),
+        Some(b'G' | b'g') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: u64 =
+        digits.parse().map_err(|_| format!("`{text}` is no number such as 4000, 64K, 512M or 2G"))?;
+    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is too large"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_take_binary_suffixes() {
+        assert_eq!(amount("7"), Ok(7));
+        assert_eq!(amount("64K"), Ok(64 << 10));
+        assert_eq!(amount("512M"), Ok(512 << 20));
+        assert_eq!(amount("2g"), Ok(2 << 30));
+        for wrong in ["", "K", "-1", "1.5M", "99999999999G"] {
+            assert!(amount(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `a4emu asm`: text to command stream. The language is that of
+//! [`a4emu_decoder::asm`]; here are the files around it.
+
+mod files;
+mod report;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use a4emu_decoder::asm::{Bounds, Files, assemble};
+use anyhow::Context;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::folders::read_text;
+use crate::out_file::{Inputs, OutFile};
+
+pub use files::Disk;
+use files::MAX_SOURCE;
+pub use report::snippet;
+
+/// Assembles the source at `path` with the files of `disk`; `-` is stdin.
+///
+/// # Errors
+/// A [`Diagnostic`](a4emu_decoder::asm::Diagnostic), or I/O.
+pub fn capture_of(path: &Path, disk: &mut Disk) -> anyhow::Result<Vec<u8>> {
+    assembled(path, disk, Bounds::default())
+}
+
+/// Assembles the source at `path` with the files of `disk`, within `bounds`; `-` is stdin.
+///
+/// # Errors
+/// A [`Diagnostic`](a4emu_decoder::asm::Diagnostic), or I/O.
+pub fn assembled(path: &Path, disk: &mut Disk, bounds: Bounds) -> anyhow::Result<Vec<u8>> {
+    let given = path.display().to_string();
+    let name = if path == Path::new("-") { given } else { disk.resolve("", &given) };
+    let file = disk.inputs.open(path).map_err(anyhow::Error::from);
+    let text = file.and_then(|file| read_text(file, MAX_SOURCE));
+    let text = text.with_context(|| format!("cannot read {name}"))?;
+    assemble(&name, &text, disk, bounds).map_err(|diagnostic| (*diagnostic).into())
+}
+
+/// Writes a capture, packed if its name ends in `.gz`; `-` is stdout.
+///
+/// # Errors
+/// I/O, or `path` is one of `inputs`.
+pub fn write_capture(path: &Path, capture: &[u8], inputs: &Inputs) -> anyhow::Result<()> {
+    let packed = path.extension().is_some_and(|extension| extension == "gz");
+    let mut out = OutFile::create(path, inputs)?;
+    let written = if packed { gzip(capture, &mut out) } else { out.write_all(capture) };
+    written.with_context(|| format!("cannot write {}", path.display()))?;
+    out.finish()
+}
+
+/// No name and no time in the header: the same bytes always.
+fn gzip(capture: &[u8], out: &mut OutFile) -> io::Result<()> {
+    let mut encoder = GzEncoder::new(out, Compression::best());
+    encoder.write_all(capture)?;
+    encoder.finish().map(drop)
+}

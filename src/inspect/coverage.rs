@@ -1,0 +1,308 @@
+//! `replay --coverage FILE`: what of the chip a run used, added to what earlier runs did.
+//!
+//! The file is one JSON object (docs/schema.md): for each kind of thing how often the runs met each. What the
+//! tables know and no run met stands there with 0, so that the file says what is missing too.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt::Debug;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use a4emu_decoder::bits::value::{FieldValue, Value};
+use a4emu_decoder::bits::{Certainty, FieldRow, Kind};
+use a4emu_decoder::isa::ir3::Instr;
+use a4emu_decoder::packet::Packet;
+use a4emu_decoder::pm4::{self, PACKETS};
+use a4emu_decoder::regs::{self, RegRef};
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+
+use crate::describe::{Shader, Shaders};
+use crate::folders::read_bytes;
+use crate::out_file::{OutFile, Turn};
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::observer::Load;
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::draw::sp::state::code;
+use a4emu_gpu::gpu::Gpu;
+
+/// Bytes that a file of earlier runs may have.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// 16 bytes of names that are made for a register, a word or a packet, about.
+const NAMED: u64 = 4;
+
+/// How often things of a kind were met, by name.
+pub type Counts = BTreeMap<String, u64>;
+
+/// What runs used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Used {
+    /// Type-3 packets, by name.
+    packets: Counts,
+    /// Writes of registers; elements of arrays together.
+    registers: Counts,
+    /// Enumerators that were written to registers and descriptors: `RB_DEPTH_CONTROL.ZFUNC=FUNC_LESS`.
+    enumerators: Counts,
+    /// Programs with an operation, alone and with each flag or modifier: `FS mad.f32 (sat)`.
+    ops: Counts,
+    /// Draws by pass and primitive type, dispatches, blocks of state that were loaded.
+    states: Counts,
+}
+
+/// Counts what a run uses.
+pub struct Coverage {
+    used: Used,
+    shaders: Shaders,
+    /// Programs that were looked through.
+    programs: HashSet<(usize, u64)>,
+}
+
+impl Default for Coverage {
+    fn default() -> Self {
+        let used = Used::default().with_known();
+        Self { used, shaders: Shaders::default(), programs: HashSet::new() }
+    }
+}
+
+/// Registers, and fields of registers, whose names or places are inferred; those of arrays once.
+pub fn inferred() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for row in regs::rows() {
+        let reg = RegRef { row, index: 0 };
+        let name = array_name(reg);
+        let fields = row.fields.iter().filter(|field| field.certainty == Certainty::Inferred);
+        names.extend(fields.map(|field| format!("{name}.{}", field.name)));
+        if reg.certainty() == Certainty::Inferred {
+            names.insert(name);
+        }
+    }
+    names
+}
+
+/// The name of a register, of arrays that of all elements.
+fn array_name(reg: RegRef) -> String {
+    let RegRef { row, .. } = reg;
+    match (row.len, row.sub) {
+        (1, "") => row.name.to_owned(),
+        (_, "") => format!("{}[]", row.name),
+        (_, sub) => format!("{}[].{sub}", row.name),
+    }
+}
+
+fn count(counts: &mut Counts, name: String) {
+    *counts.entry(name).or_default() += 1;
+}
+
+impl Coverage {
+    /// The enumerators that `word` holds.
+    fn enumerators(&mut self, word_name: &str, fields: &'static [FieldRow], word: u32) {
+        for row in fields.iter().filter(|row| matches!(row.kind, Kind::Enum(_))) {
+            let value = FieldValue { row, raw: row.raw(word) }.value();
+            if let Value::Name(value) = value {
+                count(&mut self.used.enumerators, format!("{word_name}.{}={value}", row.name));
+            }
+        }
+    }
+
+    /// The operations of a program, once.
+    fn program(&mut self, stage: &str, shader: &Shader) {
+        let lines = shader.words.iter().zip(shader.lines());
+        let before_end = lines.take_while(|(word, _)| !Instr::decode(**word).is_end());
+        let found: HashSet<String> = before_end.flat_map(|(_, line)| signatures(&line)).collect();
+        found.into_iter().for_each(|op| count(&mut self.used.ops, format!("{stage} {op}")));
+    }
+
+    /// What the run used.
+    pub fn used(self) -> Used {
+        self.used
+    }
+
+    /// Adds what the runs did whose counts are in the file that `out` replaces, if there is one, and writes it anew.
+    ///
+    /// # Errors
+    /// The file holds something else, which is left as it is, or cannot be read or written.
+    pub fn write(self, mut out: OutFile) -> anyhow::Result<()> {
+        let mut used = self.used;
+        let path = out.path();
+        // Other processes that add to it wait.
+        let _turn = Turn::at(path).with_context(|| format!("cannot write {}", path.display()))?;
+        if path != Path::new("-") && path.exists() {
+            used.add(read(path).with_context(|| format!("{} holds no coverage", path.display()))?);
+        }
+        serde_json::to_writer_pretty(&mut out, &used)?;
+        writeln!(out)?;
+        out.finish()
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<Used> {
+    Ok(serde_json::from_slice(&read_bytes(File::open(path)?, MAX_BYTES)?)?)
+}
+
+impl Used {
+    /// With all that the tables know, which stands there with 0.
+    #[must_use]
+    pub fn with_known(mut self) -> Self {
+        fn none(counts: &mut Counts, name: String) {
+            counts.entry(name).or_default();
+        }
+        PACKETS.iter().for_each(|row| none(&mut self.packets, row.name.to_owned()));
+        for row in regs::rows() {
+            let name = array_name(RegRef { row, index: 0 });
+            for field in row.fields {
+                let Kind::Enum(table) = field.kind else { continue };
+                let named = table.values.iter().map(|(_, value)| format!("{name}.{}={value}", field.name));
+                named.for_each(|name| none(&mut self.enumerators, name));
+            }
+            none(&mut self.registers, name);
+        }
+        self
+    }
+
+    /// Only what was met.
+    #[must_use]
+    pub fn met(mut self) -> Self {
+        let Self { packets, registers, enumerators, ops, states } = &mut self;
+        for counts in [packets, registers, enumerators, ops, states] {
+            counts.retain(|_, times| *times > 0);
+        }
+        self
+    }
+
+    /// The kinds of things, each with how often those of it were met.
+    pub fn kinds(&self) -> [(&'static str, &Counts); 5] {
+        let Self { packets, registers, enumerators, ops, states } = self;
+        [
+            ("packets", packets),
+            ("registers", registers),
+            ("enumerators", enumerators),
+            ("ops", ops),
+            ("states", states),
+        ]
+    }
+
+    fn add(&mut self, earlier: Self) {
+        let Self { packets, registers, enumerators, ops, states } = earlier;
+        let kinds = [
+            (&mut self.packets, packets),
+            (&mut self.registers, registers),
+            (&mut self.enumerators, enumerators),
+            (&mut self.ops, ops),
+            (&mut self.states, states),
+        ];
+        for (counts, earlier) in kinds {
+            for (name, met) in earlier {
+                let count = counts.entry(name).or_default();
+                *count = count.saturating_add(met);
+            }
+        }
+    }
+}
+
+/// The operation of a line of disassembly, alone and with each of its flags and modifiers.
+fn signatures(line: &str) -> Vec<String> {
+    let (flags, rest) = parenthesised(line);
+    let op = rest.split([' ', '(']).next().unwrap_or_default();
+    let operands = rest.split_once(' ').map_or("", |(_, operands)| operands);
+    let modifiers =
+        operands.split('(').skip(1).filter_map(|part| part.split_once(')')).map(|(inside, _)| inside);
+    let flags = flags.into_iter().chain(modifiers).map(|flag| match flag.strip_prefix("rpt") {
+        Some(_) => "rpt",
+        None => flag,
+    });
+    [op.to_owned()].into_iter().chain(flags.map(|flag| format!("{op} ({flag})"))).collect()
+}
+
+/// What stands in parentheses before the rest of a line.
+fn parenthesised(line: &str) -> (Vec<&str>, &str) {
+    let (mut flags, mut rest) = (Vec::new(), line.trim_start());
+    while let Some((flag, behind)) = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+        flags.push(flag);
+        rest = behind.trim_start();
+    }
+    (flags, rest)
+}
+
+/// A value's name in its own language.
+fn name(value: impl Debug) -> String {
+    format!("{value:?}")
+}
+
+impl Observer for Coverage {
+    fn packet(&mut self, gpu: &Gpu, packet: &Packet<'_>) {
+        gpu.budget.observe(Work::Text16, NAMED);
+        if let Packet::Type3 { opcode, .. } = packet {
+            let row = pm4::row(*opcode);
+            let name = row.map_or_else(|| format!("opcode {opcode:#04x}"), |row| row.name.to_owned());
+            count(&mut self.used.packets, name);
+        }
+    }
+
+    fn register(&mut self, gpu: &Gpu, offset: u32, _: Option<u32>) {
+        gpu.budget.observe(Work::Text16, NAMED);
+        let Some(reg) = regs::lookup(offset) else {
+            return count(&mut self.used.registers, format!("UNKNOWN_{offset:04X}"));
+        };
+        let name = array_name(reg);
+        self.enumerators(&name, reg.fields(), gpu.regs.read(offset));
+        count(&mut self.used.registers, name);
+    }
+
+    fn load(&mut self, gpu: &Gpu, load: Load<'_>) {
+        if !load.kind.words().is_empty() {
+            gpu.budget.observe(Work::Text16, NAMED * load.data.len() as u64);
+        }
+        count(&mut self.used.states, format!("loads {}", name(load.kind)));
+        let rows = load.kind.words();
+        for (row, word) in rows.iter().cycle().zip(load.data) {
+            self.enumerators(row.name, row.fields, *word);
+        }
+    }
+
+    fn call(&mut self, gpu: &Gpu, call: &Call) -> Flow {
+        let state = match call {
+            Call::Draw(draw) => format!("draws {} {}", draw.pass, name(draw.initiator.PRIM_TYPE())),
+            Call::Dispatch(_) => "dispatches".to_owned(),
+            Call::Uncounted(draw) => format!("draws of {}", draw.packet),
+        };
+        count(&mut self.used.states, state);
+        for stage in call.stages(&gpu.regs) {
+            let Ok(words) = code(gpu, stage) else { continue };
+            let shader = self.shaders.get(&words, &gpu.budget);
+            if self.programs.insert((stage as usize, shader.hash)) {
+                self.program(stage.name(), &shader);
+            }
+        }
+        Flow::Continue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_counts_alone_and_with_each_flag_and_modifier() {
+        let of = |line: &str| signatures(line).join(", ");
+        assert_eq!(
+            of("(ss)(rpt2)mad.f32 r0.x, (neg)r0.x, (r)c0.x, r1.x"),
+            "mad.f32, mad.f32 (ss), mad.f32 (rpt), mad.f32 (neg), mad.f32 (r)"
+        );
+        assert_eq!(of("end"), "end");
+        assert_eq!(of("(sy)sam (f32)(xyzw)r0.x, r1.x, s#0, t#0"), "sam, sam (sy), sam (f32), sam (xyzw)");
+    }
+
+    #[test]
+    fn counts_add_up_and_what_no_run_met_stands_there() {
+        let mut used = Coverage::default().used;
+        assert_eq!(used.packets.get("CP_DRAW_INDX_OFFSET"), Some(&0));
+        assert_eq!(used.enumerators.get("RB_DEPTH_CONTROL.ZFUNC=FUNC_LESS"), Some(&0));
+        let earlier = Used { packets: [("CP_NOP".to_owned(), 3)].into(), ..Used::default() };
+        used.add(earlier.clone());
+        used.add(earlier);
+        assert_eq!(used.packets.get("CP_NOP"), Some(&6));
+    }
+}

@@ -1,0 +1,181 @@
+//! `a4emu decode`: annotate the command stream; the command processor runs, draws are skipped.
+
+use std::path::Path;
+
+use a4emu_decoder::capture::Section;
+use a4emu_decoder::error::CaptureError;
+
+pub mod in_effect;
+mod jsonl;
+mod lines;
+mod listing;
+mod loaded;
+mod memo;
+mod output;
+mod primitive;
+mod query;
+mod session;
+mod sink;
+mod state_text;
+mod text;
+mod tracker;
+
+pub use jsonl::{Fields, PacketFields, PacketName};
+use jsonl::{Jsonl, Shaders};
+use lines::Lines;
+pub use listing::Listing;
+use output::Palette;
+pub use output::{Hold, Output};
+pub use primitive::Primitive;
+use query::Query;
+use session::{Repeats, Session};
+use sink::Sink;
+pub use sink::comm;
+use text::{Detail, Text};
+pub use tracker::{Change, Tracker};
+
+use crate::limits::Limits;
+use crate::options::Shared;
+use crate::selection::Selection;
+use crate::status::{Status, WithErrors};
+use a4emu_gpu::cp::Skip;
+use a4emu_gpu::fault::Report;
+
+/// Work that any capture may ask for, however small: no draws run, and each packet is put out,
+/// so that this is some hundreds of megabytes of text.
+pub const BASE: u64 = 1 << 33;
+
+/// What is put out of a capture, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What to write.
+    pub format: Format,
+    /// Only the values of these registers per draw: names, patterns or offsets, as [`find`](crate::register_names::find)
+    /// takes them.
+    pub query: Vec<String>,
+    /// Which draws a query shows.
+    pub query_mode: QueryMode,
+    /// A command buffer that runs once per tile is shown the first time only.
+    pub once: bool,
+    /// Shaders are disassembled where they are loaded, and with [`Options::selection`] those that the draw uses.
+    pub shaders: bool,
+    /// Each line of a format of lines names its capture.
+    pub named: bool,
+    /// Only this part is shown.
+    pub selection: Selection,
+    /// Bounds of the run.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            format: Format::Text,
+            query: Vec::new(),
+            query_mode: QueryMode::All,
+            once: false,
+            shaders: false,
+            named: false,
+            selection: Selection::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Output of `decode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One JSON object a line, in execution order.
+    Jsonl,
+    /// What changed from draw to draw.
+    Summary,
+}
+
+/// Which draws `--query` shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryMode {
+    /// Every draw.
+    All,
+    /// Draws before which the register was written.
+    Written,
+    /// Draws before which its value changed.
+    Delta,
+}
+
+impl QueryMode {
+    /// All there are.
+    pub const ALL: [Self; 3] = [Self::All, Self::Written, Self::Delta];
+
+    /// As the option has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Written => "written",
+            Self::Delta => "delta",
+        }
+    }
+}
+
+impl Options {
+    /// The sink for the capture called `name`.
+    fn sink<'a>(&self, name: &str, out: Output<'a>, shared: &Shared) -> anyhow::Result<Box<dyn Sink + 'a>> {
+        let palette = Palette::new(shared.color);
+        let lines = |out| Lines::new(out, self.named.then_some(name));
+        if !self.query.is_empty() {
+            return Ok(Box::new(Query::new(lines(out), palette, self)?));
+        }
+        let shaders = if self.shaders { Shaders::Show } else { Shaders::Hide };
+        Ok(match self.format {
+            Format::Text => Box::new(Text::new(out, palette, Detail::Full, shaders)),
+            Format::Summary => Box::new(Text::new(out, palette, Detail::Summary, shaders)),
+            Format::Jsonl => Box::new(Jsonl::new(lines(out), shaders)),
+        })
+    }
+
+    /// Stdout, for this format.
+    pub fn output(&self, shared: &Shared) -> Output<'static> {
+        match self.format {
+            Format::Text | Format::Summary => Output::paged(Palette::new(shared.color).colours()),
+            Format::Jsonl => Output::json(),
+        }
+    }
+
+    fn repeats(&self) -> Repeats {
+        if self.once { Repeats::Hide } else { Repeats::Show }
+    }
+}
+
+/// Decodes the capture in the file called `name` into `out`; the worst status met.
+///
+/// # Errors
+/// Wrong use, or output that cannot be written.
+pub fn decode(
+    sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
+    name: &str,
+    options: &Options,
+    shared: &Shared,
+    out: Output<'_>,
+) -> anyhow::Result<Status> {
+    let (report, put_out) = play(sections, name, options, shared, out)?;
+    Ok(shared.tell(name, &report).and(put_out))
+}
+
+/// The same, but for telling: what went wrong with the capture, and whether all of it was put out.
+///
+/// # Errors
+/// Wrong use.
+pub fn play(
+    sections: impl IntoIterator<Item = Result<Section, CaptureError>>,
+    name: &str,
+    options: &Options,
+    shared: &Shared,
+    out: Output<'_>,
+) -> anyhow::Result<(Report, anyhow::Result<()>)> {
+    let mut session = Session::new(options.sink(name, out, shared)?, options.selection, options.repeats());
+    let mut playback = options.limits.playback_of(Path::new(name), BASE);
+    playback.run(sections, &mut Skip::default(), &mut session);
+    let put_out = session.finish(&playback.gpu);
+    Ok((playback.gpu.report, put_out))
+}

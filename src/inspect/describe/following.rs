@@ -1,0 +1,175 @@
+//! What all draws did to the pixels of the picture that is the last.
+
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+
+use crate::describe::canvas::{Attachment, Image, Which};
+use crate::describe::{Address, Costing, Draw, Place, Shaders, Tile, Touched};
+use a4emu_gpu::cp::{Call, Engine, Flow};
+use a4emu_gpu::draw;
+use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::picture::Picture;
+
+/// Pixels of all surfaces that are followed at most; the one that was rendered to longest ago is forgotten first.
+const MAX_PIXELS: u64 = 1 << 26;
+
+/// Renders, and notes what becomes of pixels, surface by surface. What restores tile memory is left out: no
+/// program draws that. What a tile held before that begins without is forgotten, so that of several frames the last counts.
+pub struct Following {
+    /// What draws cost.
+    pub costing: Costing,
+    planes: Vec<Plane>,
+    shaders: Shaders,
+    open: Option<Open>,
+    /// The tile that was restored last.
+    restored: Option<Tile>,
+    /// By address, the last one rendered to last.
+    surfaces: Vec<(u32, Touched)>,
+}
+
+/// What is being rendered to: a tile, or targets in memory.
+struct Open {
+    area: Tile,
+    size: [u32; 2],
+    places: Vec<Place>,
+    /// It began with what was in memory.
+    is_restored: bool,
+    /// Where it has been copied to; what is drawn behind that is another pass.
+    copies: Vec<u32>,
+    map: Arc<Reasons>,
+}
+
+impl Open {
+    /// Whether draws to `attachments` go to the same pixels.
+    fn takes(&self, attachments: &[Attachment]) -> bool {
+        let [first, ..] = attachments else { return false };
+        let is_alike = self.area == first.area && self.size == first.size && self.copies.is_empty();
+        is_alike
+            && match (&self.places[..], first.place) {
+                ([Place::Gmem(_), ..], Place::Gmem(_)) => true,
+                (places, _) => places.iter().copied().eq(attachments.iter().map(|it| it.place)),
+            }
+    }
+}
+
+impl Following {
+    /// Notes `planes`.
+    pub fn new(planes: Vec<Plane>) -> Self {
+        let (costing, shaders, open, restored, surfaces) = Default::default();
+        Self { costing, planes, shaders, open, restored, surfaces }
+    }
+
+    /// The map for `draw`: that of the draws before it, if it goes to the same pixels.
+    fn map(&mut self, gpu: &mut Gpu, draw: &Draw) -> Option<Arc<Reasons>> {
+        match draw.pass {
+            None | Some(Pass::Binning | Pass::Resolve) => return None,
+            Some(Pass::Restore) => {
+                self.restored = draw.tile;
+                return None;
+            }
+            Some(Pass::Gmem | Pass::Bypass) => {}
+        }
+        let attachments = drawn_to(draw);
+        let first = attachments.first()?;
+        if let Some(open) = self.open.as_mut().filter(|open| open.takes(&attachments)) {
+            for attachment in attachments {
+                if !open.places.contains(&attachment.place) {
+                    open.places.push(attachment.place);
+                }
+            }
+            return Some(open.map.clone());
+        }
+        self.close(gpu);
+        let map = draw.map(gpu, first, &self.planes)?;
+        let places = attachments.iter().map(|it| it.place).collect();
+        let is_restored = self.restored.take() == Some(first.area);
+        let (area, size, copies) = (first.area, first.size, Vec::new());
+        self.open = Some(Open { area, size, places, is_restored, copies, map: map.clone() });
+        Some(map)
+    }
+
+    /// What was rendered to memory is there.
+    fn close(&mut self, gpu: &mut Gpu) {
+        let Some(open) = self.open.take() else { return };
+        draw::flush(gpu);
+        for place in &open.places {
+            if let Place::Address(Address(address)) = place {
+                self.add(*address, open.size, &open.map);
+            }
+        }
+    }
+
+    /// `copy` takes what was rendered to tile memory to memory.
+    fn copied(&mut self, gpu: &mut Gpu, copy: &Draw) {
+        let Some(resolve) = &copy.resolve else { return };
+        draw::flush(gpu);
+        let Some(mut open) = self.open.take() else { return };
+        let address = resolve.address.0;
+        let is_known = Some(open.area) == copy.tile && open.places.contains(&Place::Gmem(resolve.gmem));
+        if is_known && !open.copies.contains(&address) {
+            if !open.is_restored {
+                self.forget(address, open.area);
+            }
+            self.add(address, open.size, &open.map);
+            open.copies.push(address);
+        }
+        self.open = Some(open);
+    }
+
+    /// A tile that began with nothing of what was in memory takes its place.
+    fn forget(&mut self, address: u32, area: Tile) {
+        let known = self.surfaces.iter_mut().filter(|(known, _)| *known == address);
+        known.for_each(|(_, touched)| touched.clear(area));
+    }
+
+    fn add(&mut self, address: u32, size: [u32; 2], map: &Reasons) {
+        let known = self.surfaces.iter().position(|(known, it)| *known == address && it.size == size);
+        let mut touched = known.map_or_else(|| Touched::new(size), |index| self.surfaces.remove(index).1);
+        touched.add(map, [0; 2]);
+        self.surfaces.push((address, touched));
+        let pixels =
+            |surfaces: &[(u32, Touched)]| surfaces.iter().map(|(_, it)| it.bits.len() as u64).sum::<u64>();
+        while self.surfaces.len() > 1 && pixels(&self.surfaces) > MAX_PIXELS {
+            self.surfaces.remove(0);
+        }
+    }
+
+    /// The picture that `replay --png` writes, and what became of its pixels.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn finish(mut self, gpu: &mut Gpu) -> anyhow::Result<(Image, Touched)> {
+        self.close(gpu);
+        let surface = *gpu.pipeline.surfaces.last_color().context("no colour surface was rendered")?;
+        let known = self.surfaces.iter().rposition(|(address, _)| *address == surface.address);
+        let touched = known.map(|index| self.surfaces.swap_remove(index).1);
+        let picture = Picture::of(&surface, &gpu.mem)?;
+        let size = picture.size();
+        let touched = touched.filter(|touched| touched.size[0] == size[0] && touched.size[1] >= size[1]);
+        let touched = touched.context("nothing is known of the fragments of what was rendered last")?;
+        ensure!(!size.contains(&0), "what was rendered last has no pixels");
+        Ok((Image { size, kind: picture.kind(), pixels: picture.pixels() }, touched))
+    }
+}
+
+/// What `draw` renders to: its colour targets, or depth and stencil where it has none.
+fn drawn_to(draw: &Draw) -> Vec<Attachment> {
+    let all = draw.attachments();
+    let is_color = |it: &Attachment| matches!(it.which, Which::Color(_));
+    let color: Vec<Attachment> = all.iter().copied().filter(is_color).collect();
+    if color.is_empty() { all } else { color }
+}
+
+impl Engine for Following {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        let draw = Draw::of(gpu, call, &mut self.shaders);
+        self.copied(gpu, &draw);
+        gpu.pipeline.reasons = self.map(gpu, &draw);
+        let flow = self.costing.run(gpu, call);
+        gpu.pipeline.reasons = None;
+        flow
+    }
+}

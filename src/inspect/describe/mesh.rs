@@ -1,0 +1,303 @@
+//! The vertices of a draw, as they are fetched and as they reach the rasteriser, as tables and faces.
+
+use std::io::{self, Write};
+
+use a4emu_decoder::regs::enums::PrimType;
+
+use super::name::component;
+use a4emu_gpu::draw::DrawCall;
+use a4emu_gpu::draw::pc::assembler::{Provoking, assemble};
+use a4emu_gpu::draw::pipeline::look::{DrawVertices, vertices_of};
+use a4emu_gpu::draw::stop::Stop;
+use a4emu_gpu::draw::vertices::{HEADER, RESTART, Vertices};
+use a4emu_gpu::draw::vfd::state::{Attribute, Integers};
+use a4emu_gpu::gpu::Gpu;
+
+/// Which vertices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// As they are fetched.
+    #[default]
+    Inputs,
+    /// As they reach the rasteriser.
+    Outputs,
+}
+
+/// Vertices in a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Names of the columns.
+    pub columns: Vec<Column>,
+    /// A row for each vertex, one after the other, as bits.
+    pub values: Vec<u32>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Such as `in0.x`, `position.w` or `v5`.
+    pub name: String,
+    /// What the bits are.
+    pub number: Number,
+}
+
+/// What bits are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// A float.
+    Float,
+    /// An integer.
+    Integer,
+}
+
+/// The vertices of a draw.
+pub struct Mesh {
+    /// Index and instance of each vertex that was fetched, and its attributes.
+    pub inputs: Table,
+    /// What reaches the rasteriser.
+    pub outputs: Table,
+    /// Vertices of `inputs` in drawing order, and the type of what they make.
+    order: (Vec<u32>, PrimType),
+    /// The same of `outputs`.
+    out_order: (Vec<u32>, PrimType),
+    /// Row n of both tables is the same vertex.
+    pub is_plain: bool,
+}
+
+impl Mesh {
+    /// The vertices of `call`, before which the chip stands.
+    ///
+    /// # Errors
+    /// The draw cannot be run.
+    pub fn of(gpu: &mut Gpu, call: &DrawCall) -> Result<Self, Stop> {
+        let DrawVertices { attributes, fetched, topology, stream, out_topology, is_plain } =
+            vertices_of(gpu, call)?;
+        let stream = stream.unwrap_or_default();
+        let inputs = {
+            let mut table = Table::of_attributes(&attributes);
+            for (job, values) in fetched.jobs.iter().zip(rows(&fetched.values, 4 * attributes.len())) {
+                table.values.extend([job.index, job.instance]);
+                let used = attributes.iter().zip(values.chunks_exact(4));
+                used.for_each(|(attribute, values)| {
+                    table.values.extend(written(attribute).map(|c| values[c]))
+                });
+            }
+            table
+        };
+        Ok(Self {
+            inputs,
+            outputs: Table::of_vertices(&stream.vertices),
+            order: (fetched.list, topology),
+            out_order: (stream.list, out_topology),
+            is_plain,
+        })
+    }
+
+    fn side(&self, side: Side) -> (&Table, &[u32], PrimType) {
+        match side {
+            Side::Inputs => (&self.inputs, &self.order.0, self.order.1),
+            Side::Outputs => (&self.outputs, &self.out_order.0, self.out_order.1),
+        }
+    }
+
+    /// Vertices in drawing order.
+    pub fn count(&self, side: Side) -> usize {
+        self.side(side).1.iter().filter(|vertex| **vertex != RESTART).count()
+    }
+
+    /// A line for each vertex in drawing order: its number, then what is fetched, and, if no stage that makes
+    /// vertices of its own lies between, what becomes of it.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_csv(&self, side: Side, out: &mut impl Write) -> io::Result<()> {
+        let (table, order, _) = self.side(side);
+        let both = [&self.inputs, &self.outputs];
+        let tables: &[&Table] = if self.is_plain { &both } else { &[table] };
+        let names = tables.iter().flat_map(|table| &table.columns).map(|column| column.name.as_str());
+        writeln!(out, "vertex,{}", names.collect::<Vec<_>>().join(","))?;
+        for (number, vertex) in order.iter().filter(|vertex| **vertex != RESTART).enumerate() {
+            write!(out, "{number}")?;
+            tables.iter().try_for_each(|table| table.write_row(*vertex, ",", out))?;
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    /// Wavefront OBJ: positions, and points, lines or triangles.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_obj(&self, side: Side, out: &mut impl Write) -> io::Result<()> {
+        for [x, y, z] in self.positions(side) {
+            writeln!(out, "v {x} {y} {z}")?;
+        }
+        for primitive in self.primitives(side) {
+            let kind = ["p", "l", "f"][primitive.len().min(3) - 1];
+            write!(out, "{kind}")?;
+            primitive.iter().try_for_each(|vertex| write!(out, " {}", vertex + 1))?;
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    /// PLY: positions, all other columns as properties, and lines or triangles.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_ply(&self, side: Side, out: &mut impl Write) -> io::Result<()> {
+        let (table, ..) = self.side(side);
+        let (positions, primitives) = (self.positions(side), self.primitives(side));
+        let (lines, faces): (Vec<_>, Vec<_>) =
+            primitives.iter().filter(|vertices| vertices.len() > 1).partition(|vertices| vertices.len() == 2);
+        writeln!(out, "ply\nformat ascii 1.0\nelement vertex {}", positions.len())?;
+        ["x", "y", "z"].iter().try_for_each(|axis| writeln!(out, "property float {axis}"))?;
+        for column in &table.columns {
+            let ty = if column.number == Number::Float { "float" } else { "int" };
+            writeln!(out, "property {ty} {}", column.name.replace('.', "_"))?;
+        }
+        writeln!(out, "element face {}\nproperty list uchar int vertex_indices", faces.len())?;
+        writeln!(
+            out,
+            "element edge {}\nproperty int vertex1\nproperty int vertex2\nend_header",
+            lines.len()
+        )?;
+        for (vertex, [x, y, z]) in (0..).zip(&positions) {
+            write!(out, "{x} {y} {z}")?;
+            table.write_row(vertex, " ", out)?;
+            writeln!(out)?;
+        }
+        for face in faces {
+            write!(out, "{}", face.len())?;
+            face.iter().try_for_each(|vertex| write!(out, " {vertex}"))?;
+            writeln!(out)?;
+        }
+        lines.iter().try_for_each(|line| writeln!(out, "{} {}", line[0], line[1]))
+    }
+
+    /// The first attribute of each vertex that was fetched, if there is one.
+    pub fn fetched_positions(&self) -> Option<Vec<[f32; 3]>> {
+        let has_attribute = self.inputs.columns.iter().any(|column| column.name.starts_with("in0."));
+        has_attribute.then(|| self.positions(Side::Inputs))
+    }
+
+    /// x, y, z and w of each vertex that reaches the rasteriser.
+    pub fn clip_positions(&self) -> Vec<[f32; 4]> {
+        let position =
+            |row: &[u32]| std::array::from_fn(|c| row.get(c).map_or(0.0, |bits| f32::from_bits(*bits)));
+        rows(&self.outputs.values, self.outputs.columns.len()).map(position).collect()
+    }
+
+    /// The vertices of the triangles that reach the rasteriser, three of each.
+    pub fn triangles(&self) -> Vec<u32> {
+        self.primitives(Side::Outputs).into_iter().filter(|vertices| vertices.len() == 3).flatten().collect()
+    }
+
+    /// Of inputs the first attribute; of outputs what the perspective division leaves.
+    fn positions(&self, side: Side) -> Vec<[f32; 3]> {
+        let (table, ..) = self.side(side);
+        let prefix = if side == Side::Inputs { "in" } else { "position." };
+        let first = table
+            .columns
+            .iter()
+            .position(|column| column.name.starts_with(prefix) && column.name.contains('.'));
+        let input = |name: &Column| name.name.split('.').next().map(str::to_owned);
+        let owner = first.and_then(|first| input(&table.columns[first]));
+        let position = |row: &[u32]| {
+            let column = |c: usize| {
+                let at = first? + c;
+                let is_same = table.columns.get(at).is_some_and(|column| input(column) == owner);
+                is_same.then(|| table.columns[at].number.float(row[at]))
+            };
+            let [x, y, z] = [0, 1, 2].map(|c| column(c).unwrap_or(0.0));
+            match (side, column(3)) {
+                (Side::Outputs, Some(w)) if w != 0.0 => [x / w, y / w, z / w],
+                _ => [x, y, z],
+            }
+        };
+        rows(&table.values, table.columns.len()).map(position).collect()
+    }
+
+    /// The vertices of each point, line and triangle; nothing for types that are made otherwise.
+    fn primitives(&self, side: Side) -> Vec<Vec<u32>> {
+        let (_, order, topology) = self.side(side);
+        let mut primitives = Vec::new();
+        for run in order.split(|vertex| *vertex == RESTART) {
+            let known = assemble(topology, Provoking::First, run, &mut |vertices, _| {
+                primitives.push(without_neighbours(vertices));
+            });
+            if known.is_none() {
+                break;
+            }
+        }
+        primitives
+    }
+}
+
+/// The corners among the vertices of a primitive with adjacency.
+fn without_neighbours(vertices: &[u32]) -> Vec<u32> {
+    match vertices {
+        [_, a, b, _] => vec![*a, *b],
+        [a, _, b, _, c, _] => vec![*a, *b, *c],
+        all => all.to_vec(),
+    }
+}
+
+/// Rows of `len` values each.
+fn rows(values: &[u32], len: usize) -> impl Iterator<Item = &[u32]> {
+    // Vertices that fetch nothing have empty rows, as many as anybody asks for.
+    let empty = std::iter::repeat_n(&[][..], if len == 0 { usize::MAX } else { 0 });
+    values.chunks_exact(len.max(1)).chain(empty)
+}
+
+/// Components that registers get of an attribute.
+fn written(attribute: &Attribute) -> impl Iterator<Item = usize> {
+    let mask = attribute.write_mask;
+    (0..4).filter(move |c| mask >> c & 1 != 0)
+}
+
+impl Number {
+    fn float(self, bits: u32) -> f32 {
+        match self {
+            Self::Float => f32::from_bits(bits),
+            Self::Integer => bits.cast_signed() as f32,
+        }
+    }
+}
+
+impl Table {
+    fn of_attributes(attributes: &[Attribute]) -> Self {
+        let integer = |name: &str| Column { name: name.to_owned(), number: Number::Integer };
+        let mut columns = vec![integer("index"), integer("instance")];
+        for (index, attribute) in attributes.iter().enumerate() {
+            let keeps = attribute.integer == Integers::Keep && attribute.codec.is_integer();
+            let number = if keeps { Number::Integer } else { Number::Float };
+            let column = |c: usize| Column { name: format!("in{index}.{}", component(c)), number };
+            columns.extend(written(attribute).map(column));
+        }
+        Self { columns, values: Vec::new() }
+    }
+
+    fn of_vertices(vertices: &Vertices) -> Self {
+        let varyings = if vertices.is_empty() { 0 } else { vertices.varying_components() };
+        let header = ["position.x", "position.y", "position.z", "position.w", "point_size"];
+        debug_assert_eq!(header.len(), HEADER);
+        let names =
+            header.map(str::to_owned).into_iter().chain((0..varyings).map(|location| format!("v{location}")));
+        let columns = names.map(|name| Column { name, number: Number::Float }).collect();
+        let values = (0..vertices.len() as u32).flat_map(|vertex| vertices.row(vertex)).copied().collect();
+        Self { columns, values }
+    }
+
+    /// The values of `vertex`, each behind a separator.
+    fn write_row(&self, vertex: u32, separator: &str, out: &mut impl Write) -> io::Result<()> {
+        let row = self.values.chunks_exact(self.columns.len()).nth(vertex as usize).unwrap_or_default();
+        for (column, bits) in self.columns.iter().zip(row) {
+            match column.number {
+                Number::Float => write!(out, "{separator}{}", f32::from_bits(*bits))?,
+                Number::Integer => write!(out, "{separator}{}", bits.cast_signed())?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,249 @@
+//! Pictures after draws of both captures, and of their difference.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::align::Pair;
+use super::player::Player;
+use super::report::Report;
+use super::side::Side;
+use crate::describe::canvas::{Attachment, Canvas, Image, Which};
+use crate::describe::{Draw, Shaders};
+use crate::options::Shared;
+use crate::out_file::{OutFile, make_folder};
+use crate::status::Status;
+use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
+use a4emu_gpu::draw;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_gpu::pass::Pass;
+use a4emu_gpu::picture::{Alpha, Kind};
+
+/// Draws of which there are pictures at most.
+const MAX_DRAWS: usize = 32;
+
+/// What two pictures of a target have in common.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Picture {
+    /// The draw.
+    pub draw: String,
+    /// Which of its targets.
+    pub target: String,
+    /// Pixels that differ.
+    pub pixels: u64,
+    /// Peak signal-to-noise ratio in dB; nothing where no pixel differs.
+    pub psnr: Option<f64>,
+    /// Greatest difference of a component, of 1.
+    pub largest: f64,
+    /// The picture of the difference.
+    pub file: Option<PathBuf>,
+    /// Why there is none.
+    pub problem: Option<String>,
+}
+
+impl Picture {
+    /// Whether the two are the same.
+    pub fn is_same(&self) -> bool {
+        self.pixels == 0 && self.problem.is_none()
+    }
+}
+
+impl fmt::Display for Picture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: ", self.draw, self.target)?;
+        match (&self.problem, self.psnr) {
+            (Some(problem), _) => f.write_str(problem),
+            (None, None) => f.write_str("same picture"),
+            (None, Some(psnr)) => {
+                let (pixels, largest) = (self.pixels, self.largest);
+                write!(f, "{pixels} pixels differ, PSNR {psnr:.2} dB, largest difference {largest:.4}")?;
+                self.file.iter().try_for_each(|file| write!(f, ", {}", file.display()))
+            }
+        }
+    }
+}
+
+/// Bytes of targets of a capture that are kept at most.
+const MAX_KEPT: usize = 1 << 28;
+
+/// Targets after draws, by the command's place and what the target is called.
+type Canvases = BTreeMap<(usize, String), (Which, Canvas)>;
+
+/// Renders, and copies the targets after the runs of some commands.
+struct Painter {
+    /// By run: the command's place.
+    wanted: BTreeMap<u32, usize>,
+    canvases: Canvases,
+    /// Bytes that they may still take.
+    room: usize,
+    /// Targets for which there was no room.
+    left_out: usize,
+    shaders: Shaders,
+}
+
+impl Painter {
+    fn new(side: &Side, commands: &BTreeSet<usize>) -> Self {
+        let of = |index: usize| side.commands[index].runs.iter().map(move |(run, _)| (*run, index));
+        let wanted = commands.iter().flat_map(|index| of(*index)).collect();
+        Self { wanted, canvases: BTreeMap::new(), room: MAX_KEPT, left_out: 0, shaders: Shaders::default() }
+    }
+
+    /// Takes room for the picture of `attachment`, if there is any.
+    fn has_room(&mut self, attachment: &Attachment) -> bool {
+        let [width, height] = attachment.size.map(|side| side as usize);
+        let left =
+            self.room.checked_sub(width.saturating_mul(height).saturating_mul(attachment.texel.bytes()));
+        self.left_out += usize::from(left.is_none());
+        self.room = left.unwrap_or(self.room);
+        left.is_some()
+    }
+}
+
+impl Engine for Painter {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        let Some(index) = self.wanted.remove(&call.number()) else { return Renderer.run(gpu, call) };
+        let draw = Draw::of(gpu, call, &mut self.shaders);
+        let flow = Renderer.run(gpu, call);
+        draw::flush(gpu);
+        for attachment in draw.attachments() {
+            let key = (index, attachment.which.to_string());
+            if !self.canvases.contains_key(&key)
+                && self.has_room(&attachment)
+                && let Ok(canvas) = Canvas::new(&attachment)
+            {
+                self.canvases.insert(key.clone(), (attachment.which, canvas));
+            }
+            if let Some((_, canvas)) = self.canvases.get_mut(&key) {
+                // Where the budget ends the rest stays as it is; the run says so.
+                let _ = canvas.copy(gpu, &attachment);
+            }
+        }
+        if self.wanted.is_empty() { Flow::Stop } else { flow }
+    }
+}
+
+/// The pairs of which pictures are made: those that differ, and the last that draws.
+fn chosen(report: &Report<'_>, sides: [&Side; 2], pairs: &[Pair]) -> Vec<(Pair, [usize; 2])> {
+    let is_drawn = |pair: &Pair| match *pair {
+        Pair::Both(a, b) => [(0, a), (1, b)].iter().all(|(side, index): &(usize, usize)| {
+            matches!(sides[*side].commands[*index].draw.pass, Some(Pass::Gmem | Pass::Bypass | Pass::Resolve))
+        }),
+        Pair::OnlyA(_) | Pair::OnlyB(_) => false,
+    };
+    let mut all: Vec<Pair> = report.differing().filter(is_drawn).collect();
+    all.dedup();
+    all.truncate(MAX_DRAWS - 1);
+    let last = pairs.iter().rev().find(|pair| is_drawn(pair));
+    all.extend(last.filter(|last| !all.contains(last)));
+    let places = |pair: Pair| match pair {
+        Pair::Both(a, b) => Some((pair, [a, b])),
+        Pair::OnlyA(_) | Pair::OnlyB(_) => None,
+    };
+    all.into_iter().filter_map(places).collect()
+}
+
+/// Renders both captures and compares the targets after the draws that differ, and after the last.
+///
+/// # Errors
+/// A capture can no longer be opened, or the folder cannot be made.
+pub fn add(
+    report: &mut Report<'_>,
+    players: &mut [Player; 2],
+    sides: [&Side; 2],
+    pairs: &[Pair],
+    folder: &Path,
+    shared: &Shared,
+) -> anyhow::Result<Status> {
+    make_folder(folder)?;
+    let chosen = chosen(report, sides, pairs);
+    if chosen.is_empty() {
+        return Ok(Status::Fine);
+    }
+    let mut canvases = Vec::new();
+    let mut status = Status::Fine;
+    for (side, player) in players.iter_mut().enumerate() {
+        let commands: BTreeSet<usize> = chosen.iter().map(|(_, places)| places[side]).collect();
+        let mut painter = Painter::new(sides[side], &commands);
+        let mut gpu = player.run(&mut painter, &mut Silent, shared)?;
+        if painter.left_out > 0 {
+            gpu.report.cut(format!("there is no room for {} pictures of targets", painter.left_out), gpu.at);
+        }
+        if gpu.report.troubles.first_cut().is_some() {
+            status = status.worse(shared.tell(&player.capture().name().display().to_string(), &gpu.report));
+        }
+        canvases.push(painter.canvases);
+    }
+    let mut pictures = Vec::new();
+    for (pair, [a, b]) in chosen {
+        let of_a = canvases[0].range((a, String::new())..(a + 1, String::new()));
+        for ((_, target), (_, old)) in of_a {
+            let Some((_, new)) = canvases[1].get(&(b, target.clone())) else { continue };
+            let (old, new) = (old.image(Alpha::Kept), new.image(Alpha::Kept));
+            let name = report.name(pair);
+            let mut picture = compare(&name, target, &old, &new);
+            if picture.pixels > 0 {
+                let file = format!("{}-{}.png", name.replace(" ~ ", "-"), target.replace(' ', ""));
+                let file = folder.join(file);
+                let mut out = OutFile::create(&file, &shared.inputs)?;
+                difference(&old, &new).write_png(&mut out)?;
+                out.finish()?;
+                picture.file = Some(file);
+            }
+            pictures.push(picture);
+        }
+    }
+    report.set_pictures(pictures);
+    Ok(status)
+}
+
+/// The components of a picture, 0 to 1.
+fn components(image: &Image) -> impl Iterator<Item = f64> + '_ {
+    let wide = image.kind == Kind::Grey16;
+    let size = if wide { 2 } else { 1 };
+    image.pixels.chunks_exact(size).map(move |bytes| match bytes {
+        [high, low] => f64::from(u16::from_be_bytes([*high, *low])) / 65535.0,
+        [byte] => f64::from(*byte) / 255.0,
+        _ => 0.0,
+    })
+}
+
+fn compare(draw: &str, target: &str, old: &Image, new: &Image) -> Picture {
+    let (draw, target) = (draw.to_owned(), target.to_owned());
+    let none = Picture { draw, target, pixels: 0, psnr: None, largest: 0.0, file: None, problem: None };
+    if (old.size, old.kind) != (new.size, new.kind) {
+        let problem =
+            format!("{:?} {:?} and {:?} {:?} do not compare", old.size, old.kind, new.size, new.kind);
+        return Picture { problem: Some(problem), ..none };
+    }
+    let (mut squares, mut count, mut largest) = (0.0, 0u64, 0f64);
+    for (old, new) in components(old).zip(components(new)) {
+        let apart = (old - new).abs();
+        squares += apart * apart;
+        largest = largest.max(apart);
+        count += 1;
+    }
+    let size = old.kind.bytes();
+    let pixels = old.pixels.chunks(size).zip(new.pixels.chunks(size)).filter(|(old, new)| old != new).count();
+    let psnr = (pixels > 0).then(|| -10.0 * (squares / count.max(1) as f64).log10());
+    Picture { pixels: pixels as u64, psnr, largest, ..none }
+}
+
+/// What differs, amplified to be seen: opaque, black where nothing does.
+fn difference(old: &Image, new: &Image) -> Image {
+    let mut pixels: Vec<u8> = old.pixels.iter().zip(&new.pixels).map(|(a, b)| seen(a.abs_diff(*b))).collect();
+    if old.kind == Kind::Rgba8 {
+        pixels.chunks_exact_mut(4).for_each(|pixel| {
+            let alpha = pixel[3];
+            pixel[..3].iter_mut().for_each(|it| *it = (*it).max(alpha));
+            pixel[3] = 255;
+        });
+    }
+    Image { size: old.size, kind: old.kind, pixels }
+}
+
+/// Small differences as well.
+fn seen(apart: u8) -> u8 {
+    if apart == 0 { 0 } else { apart.saturating_mul(4).saturating_add(32) }
+}

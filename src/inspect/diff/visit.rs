@@ -1,0 +1,96 @@
+//! Runs that look at what certain draws fetch.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::compare::Unread;
+use super::player::Player;
+use super::side::{Side, reads};
+use crate::describe::{Draw, Read, Shaders};
+use crate::options::Shared;
+use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent, Skip};
+use a4emu_gpu::draw::flush;
+use a4emu_gpu::gpu::Gpu;
+
+/// Who draws meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Play {
+    /// Nobody: memory is what the capture holds.
+    Captured,
+    /// Everybody: it is what earlier draws left.
+    Rendered,
+}
+
+/// What is made of something that is fetched.
+pub trait Look {
+    /// What it is.
+    type Found;
+
+    /// What is made of `read` of `draw`, if something is.
+    fn look(&mut self, gpu: &mut Gpu, draw: &Draw, read: &Read) -> Option<Self::Found>;
+}
+
+/// By number of the run and place among what it fetches.
+type Found<T> = BTreeMap<(u32, usize), T>;
+
+/// Looks at all of `unread` in capture `side`. Gives the chip behind the run, and what was found of each.
+///
+/// # Errors
+/// The capture can no longer be opened.
+pub fn visit<L: Look>(
+    look: L,
+    play: Play,
+    unread: &[Unread],
+    (player, commands): (&mut Player, &Side),
+    side: usize,
+    shared: &Shared,
+) -> anyhow::Result<(Gpu, Vec<Option<L::Found>>)> {
+    let place = |it: &Unread| {
+        let index = if side == 0 { it.pair.a() } else { it.pair.b() };
+        Some((commands.commands.get(index?)?.draw.draw, it.index[side]))
+    };
+    let mut wanted: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+    for (number, index) in unread.iter().filter_map(place) {
+        wanted.entry(number).or_default().insert(index);
+    }
+    let (found, skip, shaders) = Default::default();
+    let mut visitor = Visitor { look, play, wanted, found, skip, shaders };
+    let gpu = player.run(&mut visitor, &mut Silent, shared)?;
+    let found = unread.iter().map(|it| visitor.found.remove(&place(it)?)).collect();
+    Ok((gpu, found))
+}
+
+struct Visitor<L: Look> {
+    look: L,
+    play: Play,
+    wanted: BTreeMap<u32, BTreeSet<usize>>,
+    found: Found<L::Found>,
+    skip: Skip,
+    shaders: Shaders,
+}
+
+impl<L: Look> Engine for Visitor<L> {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        if let Some(wanted) = self.wanted.remove(&call.number()) {
+            flush(gpu);
+            let draw = Draw::of(gpu, call, &mut self.shaders);
+            let reads = reads(&draw, gpu);
+            for index in wanted {
+                let found = reads.get(index).and_then(|read| self.look.look(gpu, &draw, read));
+                self.found.extend(found.map(|found| ((call.number(), index), found)));
+            }
+        }
+        match self.play {
+            _ if self.wanted.is_empty() => Flow::Stop,
+            Play::Captured => self.skip.run(gpu, call),
+            Play::Rendered => Renderer.run(gpu, call),
+        }
+    }
+
+    fn is_stale(&self, address: u32) -> bool {
+        self.skip.is_stale(address)
+    }
+
+    fn stored_stale(&mut self, address: u32, bytes: u32) {
+        self.skip.stored_stale(address, bytes);
+    }
+}

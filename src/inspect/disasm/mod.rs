@@ -1,0 +1,282 @@
+//! `a4emu disasm`: command stream to text that `asm` turns back into the same
+//! bytes, or with `--submit` or `--draw` into a smaller capture that replays to
+//! the same draw.
+
+mod cut;
+mod prelude;
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+
+use a4emu_decoder::asm::{Rest, disassemble_into};
+use a4emu_decoder::capture::{Body, Foreign, Sections};
+use a4emu_decoder::error::CaptureError;
+use anyhow::{Context, ensure};
+use flate2::bufread::MultiGzDecoder;
+
+use crate::limits::Limits;
+use crate::options::Shared;
+use crate::out_file::OutFile;
+use crate::selection::Selection;
+use crate::status::{Failure, Status, WithErrors};
+use a4emu_gpu::budget::{Budget, Ends, Work};
+use a4emu_gpu::fault::Trouble;
+use a4emu_gpu::gpu::Chip;
+
+pub use cut::cut;
+
+/// Work that any capture may ask for: a piece is looked at twice, and some hundreds of bytes are kept
+/// of it.
+const BASE: u64 = 1 << 32;
+/// Work that each of its bytes adds: what it costs to look at it twice.
+const UNITS_PER_BYTE: u64 = 2 * Work::Dword.price() / 4;
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// What becomes a source.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// The capture; `-` is stdin.
+    pub capture: &'a Path,
+    /// The source to write; `-` is stdout.
+    pub output: &'a Path,
+    /// Only these submits are kept, and draws up to the last of these.
+    pub selection: Selection,
+    /// Bounds of the run.
+    pub limits: &'a Limits,
+}
+
+/// Writes the source of a capture.
+///
+/// # Errors
+/// I/O, or that the capture is damaged and nothing of it could be read.
+pub fn run(options: Options<'_>, shared: &Shared) -> anyhow::Result<Status> {
+    let name = options.capture.display().to_string();
+    let unpacked = unpacked(options.capture, options.limits, shared);
+    let (capture, status) = unpacked.with_context(|| format!("cannot read {name}"))?;
+    if let Some(Err(dump @ CaptureError::CoreDump { .. })) = Sections::new(&capture[..])?.next() {
+        return Ok(status.worse(shared.say(dump.into())));
+    }
+    let capture = match options.selection {
+        Selection { submit: None, draw: None } => Ok(capture),
+        selection => cut(&capture, selection, options.limits),
+    };
+    // What is wrong with the capture counts, whatever becomes of the rest.
+    let written = capture.map_err(anyhow::Error::from).and_then(|capture| write(options, &capture, shared));
+    Ok(match written {
+        Ok(written) => status.worse(written),
+        Err(error) => status.and(Err(error)),
+    })
+}
+
+/// The source of the capture at `path`, all of it.
+///
+/// # Errors
+/// It cannot be read, is damaged, or larger than the limits allow.
+pub fn source(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<String> {
+    let unpacked = unpacked(path, limits, shared);
+    let (capture, status) = unpacked.with_context(|| format!("cannot read {}", path.display()))?;
+    ensure!(status == Status::Fine, "{} cannot be read to its end", path.display());
+    let mut budget = budget_of(&capture, limits);
+    let source = source_within(&capture, &mut |bytes| may_look(&mut budget, bytes));
+    if let Some(message) = budget.refusal() {
+        let message = format!("{}: {message}", path.display());
+        return Err(Failure { status: Status::Unsupported, message }.into());
+    }
+    source.with_context(|| path.display().to_string())
+}
+
+/// The source of a capture, all of it.
+///
+/// # Errors
+/// It is damaged.
+pub fn source_of(capture: &[u8]) -> anyhow::Result<String> {
+    source_within(capture, &mut |_| true)
+}
+
+/// The source of a capture, as far as `may` allows pieces of so many bytes.
+fn source_within(capture: &[u8], may: &mut dyn FnMut(usize) -> bool) -> anyhow::Result<String> {
+    let mut source = Vec::new();
+    let (rest, written) = disassemble_into(capture, &mut source, Foreign::PassOver, may);
+    written?;
+    ensure!(rest.damaged == 0, "the last {} bytes are no section", rest.damaged);
+    Ok(String::from_utf8(source)?)
+}
+
+/// The work that the source of `capture` may take.
+fn budget_of(capture: &[u8], limits: &Limits) -> Budget {
+    limits.work.budget(BASE + UNITS_PER_BYTE * capture.len() as u64)
+}
+
+/// Writes the source of `capture`.
+fn write(options: Options<'_>, capture: &[u8], shared: &Shared) -> anyhow::Result<Status> {
+    let mut out = OutFile::create(options.output, &shared.inputs)?;
+    let named = writeln!(out, "// {}{}", options.capture.display(), kept(options.selection));
+    let mut budget = budget_of(capture, options.limits);
+    let foreign = options.limits.foreign();
+    let mut may = |bytes| may_look(&mut budget, bytes);
+    let (rest, written) = disassemble_into(capture, &mut out, foreign, &mut may);
+    let done = named.and(written).context("cannot write the source").and_then(|()| out.finish());
+    let refused = refusal(capture, foreign, &mut budget).map_or(Status::Fine, |trouble| shared.say(trouble));
+    Ok(tell(rest, &budget, shared).worse(refused).and(done))
+}
+
+/// What is to be said of a capture that is not of an A4xx, as far as its container says it before the first submit.
+fn refusal(capture: &[u8], foreign: Foreign, budget: &mut Budget) -> Option<Trouble> {
+    for section in Sections::new(capture).ok()?.map_while(Result::ok) {
+        if !budget.take(Work::Section, 1) {
+            return None;
+        }
+        let id = match section.body() {
+            Ok(Body::GpuId(id)) => id,
+            Ok(Body::ChipId(id)) => id.gpu_id(),
+            Ok(Body::CmdstreamAddr(_)) => return None,
+            _ => 0,
+        };
+        if id != 0 {
+            return Chip { id }.refusal(foreign);
+        }
+    }
+    None
+}
+
+/// Takes the work of looking at a piece of `bytes`; says whether that may be done.
+fn may_look(budget: &mut Budget, bytes: usize) -> bool {
+    budget.take(Work::Buffer, 1) && budget.take(Work::Dword, bytes as u64 / 4)
+}
+
+/// Says what of the capture the source leaves out.
+fn tell(rest: Rest, budget: &Budget, shared: &Shared) -> Status {
+    let mut status = Status::Fine;
+    if rest.damaged > 0 {
+        let what = format!("the last {} bytes are no section", rest.damaged);
+        status = status.worse(shared.say(Trouble::damaged(what)));
+    }
+    if let Some(refusal) = budget.refusal() {
+        let what = format!("{refusal}; the last {} bytes are left out", rest.cut);
+        status = status.worse(shared.say(Trouble::Cut(what)));
+    }
+    status
+}
+
+/// What of the capture is kept, for the first line.
+fn kept(Selection { submit, draw }: Selection) -> String {
+    let submits = submit.map_or(String::new(), |submits| format!(", submits {submits}"));
+    submits + &draw.map_or(String::new(), |draws| format!(", to the last of draws {draws}"))
+}
+
+/// The unpacked bytes, as many as are taken; of a damaged gzip stream those before the damage.
+fn unpacked(path: &Path, limits: &Limits, shared: &Shared) -> anyhow::Result<(Vec<u8>, Status)> {
+    let (limit, ends) = (limits.memory(0), limits.work.budget(BASE).ends());
+    unpack(BufReader::new(shared.inputs.open(path)?), limit, ends, shared)
+}
+
+/// A reader that has no more when the run is over.
+struct Until<R> {
+    reader: R,
+    ends: Option<Ends>,
+    is_over: bool,
+}
+
+impl<R: Read> Read for Until<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.is_over |= self.ends.as_ref().is_some_and(Ends::are_reached);
+        if self.is_over { Ok(0) } else { self.reader.read(to) }
+    }
+}
+
+/// The unpacked bytes of `packed`, at most `limit`, and no more when the run `ends` from outside; of a damaged gzip stream
+/// those before the damage, with the status that says so.
+///
+/// # Errors
+/// There are none, or they cannot be read.
+pub fn unpack(
+    mut packed: impl BufRead,
+    limit: u64,
+    ends: Option<Ends>,
+    shared: &Shared,
+) -> anyhow::Result<(Vec<u8>, Status)> {
+    let start = packed.fill_buf()?;
+    if start.is_empty() {
+        return Err(Failure { status: Status::Damaged, message: "empty file, not a capture".into() }.into());
+    }
+    let is_packed = start.starts_with(&GZIP);
+    let mut bytes = Vec::new();
+    let mut status = Status::Fine;
+    let reader: &mut dyn Read = match is_packed {
+        true => &mut MultiGzDecoder::new(packed),
+        false => &mut packed,
+    };
+    let mut until = Until { reader, ends, is_over: false };
+    let read = Read::by_ref(&mut until).take(limit.saturating_add(1)).read_to_end(&mut bytes);
+    match read {
+        Ok(_) => {}
+        Err(error) if is_packed => {
+            status = shared.say(Trouble::damaged(format!("compressed data is damaged: {error}")));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    if until.is_over {
+        let what = format!("only the first {} bytes of the capture are taken (--time-limit)", bytes.len());
+        status = status.worse(shared.say(Trouble::Cut(what)));
+    }
+    if bytes.len() as u64 > limit {
+        bytes.truncate(limit as usize);
+        let what = format!("only the first {limit} bytes of the capture are taken (--max-memory)");
+        status = status.worse(shared.say(Trouble::Cut(what)));
+    }
+    Ok((bytes, status))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    /// Counts what is read.
+    struct Counted<'a, R>(R, &'a Cell<u64>);
+
+    impl<R: Read> Read for Counted<'_, R> {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            let count = self.0.read(to)?;
+            self.1.set(self.1.get() + count as u64);
+            Ok(count)
+        }
+    }
+
+    /// Bytes taken of `input`, how many were read for that, and the status.
+    fn taken(input: impl Read, limit: u64) -> (usize, u64, Status) {
+        let read = Cell::new(0);
+        let input = BufReader::with_capacity(1 << 10, Counted(input, &read));
+        let (bytes, status) =
+            unpack(input, limit, None, &Shared { quiet: true, ..Shared::default() }).unwrap();
+        (bytes.len(), read.get(), status)
+    }
+
+    #[test]
+    fn a_piece_costs_itself_and_its_dwords() {
+        let cost = Work::Buffer.price() + 10 * Work::Dword.price();
+        let mut budget = Budget::new(2 * cost - 1);
+        assert!(may_look(&mut budget, 40));
+        assert_eq!(budget.spent(), cost);
+        assert!(!may_look(&mut budget, 40));
+        // The default has room for two million pieces, and for their bytes.
+        assert!(BASE / Work::Buffer.price() / 2 >= 1 << 20 && UNITS_PER_BYTE * 4 == 2 * Work::Dword.price());
+    }
+
+    #[test]
+    fn no_more_is_unpacked_than_is_taken() {
+        let long = || io::repeat(7).take(1 << 22);
+        let mut packed = GzEncoder::new(Vec::new(), Compression::none());
+        io::copy(&mut long(), &mut packed).unwrap();
+        let packed = packed.finish().unwrap();
+        for (bytes, read, status) in [taken(long(), 5000), taken(&packed[..], 5000)] {
+            assert_eq!((bytes, status), (5000, Status::Unsupported));
+            assert!(read < 1 << 20, "{read} of four million bytes");
+        }
+        assert_eq!(taken(long(), 1 << 22), (1 << 22, 1 << 22, Status::Fine));
+    }
+}

@@ -1,0 +1,149 @@
+//! `a4emu explain`: what a register, an instruction word or a packet means, from the tables that the
+//! decoder works with.
+
+mod fields;
+mod guess;
+mod instruction;
+mod packet;
+mod register;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::Write;
+
+use anyhow::{Context, bail, ensure};
+use serde::Serialize;
+
+use crate::register_names::{Asked, find};
+use crate::status::{Failure, Status};
+use crate::terminal::{self, Form};
+use crate::validate::rules::Id;
+use a4emu_decoder::regs::lookup;
+use guess::Guessed;
+use instruction::Instruction;
+use register::Register;
+
+/// What is to be explained.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// A register (name, pattern, NAME.FIELD or offset), `ir3`, `pm4`, a rule of `validate`, or a guess.
+    pub what: String,
+    /// The value of the register, or the words.
+    pub words: Vec<String>,
+    /// The answer is one JSON object.
+    pub json: bool,
+}
+
+/// Puts the answer on stdout.
+///
+/// # Errors
+/// When there is no such register, or a word is no number.
+pub fn run(question: &Question) -> anyhow::Result<Status> {
+    let explained = match question.what.as_str() {
+        "ir3" => instructions(question),
+        "pm4" => packets(question),
+        what if !question.words.is_empty() => registers(question, what),
+        what => match (Id::named(what), Guessed::named(what)) {
+            (Some(id), _) => put_all(question, "rules", &[*id.rule()]),
+            (None, Some(guess)) => put_all(question, "guesses", &[guess]),
+            (None, None) => registers(question, what),
+        },
+    };
+    explained.map(|()| Status::Fine)
+}
+
+fn registers(question: &Question, what: &str) -> anyhow::Result<()> {
+    let value = match &question.words[..] {
+        [] => None,
+        [value] => Some(value_of(value)?),
+        _ => bail!("a register has one value, {} are given", question.words.len()),
+    };
+    let mut found = find(what)?;
+    found.dedup_by(|next, before| is_same_row(next, before));
+    let registers: Vec<Register> = found.iter().map(|asked| Register::new(asked, value)).collect();
+    let several = registers.len() > 1 && value.is_none() && found.iter().all(|asked| asked.field.is_none());
+    match several && !question.json {
+        true => put(Form::Lines, registers.iter().map(Register::line).map(|line| line + "\n")),
+        false => put_all(question, "registers", &registers),
+    }
+}
+
+/// Whether both are elements of one array, and the same of it.
+fn is_same_row(a: &Asked, b: &Asked) -> bool {
+    let row = |asked: &Asked| lookup(asked.offset).map(|reg| (reg.row.offset, reg.row.sub));
+    row(a).is_some() && row(a) == row(b) && a.mask() == b.mask()
+}
+
+fn instructions(question: &Question) -> anyhow::Result<()> {
+    let mut words = Vec::new();
+    for text in
+        question.words.iter().flat_map(|word| word.split(['_', ',', ' '])).filter(|text| !text.is_empty())
+    {
+        words.extend(instruction_words(text)?);
+    }
+    ensure!(!words.is_empty() && words.len().is_multiple_of(2), "an instruction is two words: HI LO");
+    let pairs = words.as_chunks().0.iter();
+    let instructions: Vec<_> = pairs.map(|&[hi, lo]| Instruction::new(hi, lo)).collect();
+    put_all(question, "instructions", &instructions)
+}
+
+fn packets(question: &Question) -> anyhow::Result<()> {
+    let dwords = question.words.iter().map(|word| hex(word)).collect::<anyhow::Result<Vec<u32>>>()?;
+    ensure!(!dwords.is_empty(), "no dwords are given");
+    let (packets, wrong) = packet::explain(&dwords);
+    put_all(question, "packets", &packets)?;
+    match wrong {
+        None => Ok(()),
+        Some(message) => Err(Failure { status: Status::Damaged, message }.into()),
+    }
+}
+
+/// What `explain` prints of the register at `offset`.
+pub fn text_of(offset: u32) -> String {
+    Register::new(&Asked { offset, field: None, by_pattern: false }, None).to_string()
+}
+
+/// The words that `text` is: one, as `0xc286000b`, `c286000b` or `c286000bx`, which listings of other tools have, or
+/// both of an instruction, high word first, where it has more digits.
+fn instruction_words(text: &str) -> anyhow::Result<Vec<u32>> {
+    const DIGITS: usize = 8;
+    let bare = text.trim_matches(['[', ']']);
+    let digits = bare.strip_prefix("0x").unwrap_or(bare);
+    let digits = digits.strip_suffix('x').unwrap_or(digits);
+    match u64::from_str_radix(digits, 16) {
+        Ok(word) if digits.len() > DIGITS => Ok(vec![(word >> 32) as u32, word as u32]),
+        _ => Ok(vec![hex(digits)?]),
+    }
+}
+
+fn hex(text: &str) -> anyhow::Result<u32> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    u32::from_str_radix(digits, 16).with_context(|| format!("`{text}` is no word of 32 bits in hexadecimal"))
+}
+
+/// A register's value as people write it, or as listings print it.
+///
+/// # Errors
+/// It is no number.
+pub fn value_of(text: &str) -> anyhow::Result<u32> {
+    const DIGITS: usize = 8;
+    match text.starts_with("0x") || text.len() == DIGITS {
+        true => hex(text),
+        false => text.parse().or_else(|_| hex(text)),
+    }
+}
+
+fn put_all<T: Serialize + Display>(question: &Question, name: &str, all: &[T]) -> anyhow::Result<()> {
+    match question.json {
+        true => put(Form::Json, [serde_json::to_string(&BTreeMap::from([(name, all)]))? + "\n"]),
+        false => put(Form::Lines, all),
+    }
+}
+
+fn put(form: Form, texts: impl IntoIterator<Item = impl Display>) -> anyhow::Result<()> {
+    let mut out = terminal::stdout(form);
+    for text in texts {
+        write!(out, "{text}")?;
+    }
+    Ok(out.flush()?)
+}

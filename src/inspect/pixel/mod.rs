@@ -1,0 +1,223 @@
+//! `a4emu pixel`: why pixels of a rendered surface have their colours.
+//!
+//! The capture runs twice: once to see which draws and copies a pixel came through ([`trail`]), and
+//! once more to look at what each primitive of those draws did to it, and who else wrote its memory ([`writers`]).
+
+mod answer;
+mod trail;
+mod writers;
+
+use std::collections::BTreeMap;
+
+use a4emu_decoder::regs::rb::RB_COPY_CONTROL;
+
+use crate::describe::{Capture, RUNS};
+use crate::limits::Limits;
+use crate::options::Shared;
+use crate::selection::Position;
+use crate::status::{Failure, Status};
+use a4emu_gpu::cp::{Call, Engine, Flow, Renderer, Silent};
+use a4emu_gpu::draw;
+use a4emu_gpu::draw::fs::history::Color;
+use a4emu_gpu::draw::pipeline::look::Watch;
+use a4emu_gpu::draw::rb::rendered::Written;
+use a4emu_gpu::draw::rb::state::copied_samples;
+use a4emu_gpu::fault::Report;
+use a4emu_gpu::gpu::Gpu;
+use a4emu_shader::format::arrangement::resolved;
+use a4emu_shader::format::{Codec, Format, Transfer};
+pub use answer::Answer;
+use answer::{Event, Left};
+use trail::{Part, Trail};
+use writers::{Watched, Writer, Writers};
+
+/// Which pixels of what are asked about.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// Which is read twice.
+    pub capture: &'a Capture,
+    /// Columns and rows.
+    pub pixels: &'a [Position],
+    /// Address of the surface, if it is not the one that was rendered last.
+    pub surface: Option<u32>,
+    /// Bounds of both runs together.
+    pub limits: &'a Limits,
+}
+
+/// What goes wrong in the first run, which finds the draws that pixels came through, and the answers for each pixel,
+/// which the second gives: an error there is that there is no such surface or pixel.
+///
+/// # Errors
+/// The capture cannot be opened.
+pub fn ask(question: Question<'_>, shared: &Shared) -> anyhow::Result<(Report, anyhow::Result<Vec<Answer>>)> {
+    let Question { capture, limits, .. } = question;
+    let mut first = limits.playback_of_many(capture.name(), RUNS);
+    let mut trail = Trail::default();
+    let sections = capture.sections(&first.gpu.budget, shared)?;
+    first.run(sections, &mut Renderer, &mut trail);
+    draw::flush(&mut first.gpu);
+    if trail.forgotten > 0 {
+        let what = format!("there is no room to look at the first {} draws", trail.forgotten);
+        first.gpu.report.cut(what, first.gpu.at);
+    }
+    let answers = looked_at(question, shared, &first.gpu, &trail);
+    Ok((first.gpu.report, answers))
+}
+
+/// The second run: looks at the draws that the trail names.
+fn looked_at(
+    question: Question<'_>,
+    shared: &Shared,
+    end: &Gpu,
+    trail: &Trail,
+) -> anyhow::Result<Vec<Answer>> {
+    let surface = surface(end, question.surface)?;
+    let wanted: Vec<Wanted> =
+        question.pixels.iter().map(|at| Wanted::new(*at, &surface, trail)).collect::<Result<_, _>>()?;
+    let mut looking = Looking::new(&wanted);
+    let mut second = question.limits.playback_of_many(question.capture.name(), RUNS);
+    let sections = question.capture.sections(&second.gpu.budget, shared)?;
+    second.run(sections, &mut looking, &mut Silent);
+    draw::flush(&mut second.gpu);
+    let last = second.gpu.at.submit.saturating_sub(1);
+    looking.writers.between(&mut second.gpu, last);
+    Ok(wanted
+        .iter()
+        .enumerate()
+        .map(|(index, wanted)| looking.answer(index, wanted, &surface, end))
+        .collect())
+}
+
+/// The surface that is asked about.
+fn surface(gpu: &Gpu, address: Option<u32>) -> Result<Written, Failure> {
+    let usage = |message| Failure { status: Status::Usage, message };
+    let surfaces = &gpu.pipeline.surfaces;
+    match address {
+        None => surfaces.last_color().copied().ok_or_else(|| usage("no colour surface was rendered".into())),
+        Some(address) => {
+            surfaces.iter().find(|surface| surface.address == address).copied().ok_or_else(|| {
+                let known: Vec<String> = surfaces.iter().map(|s| format!("{:#x}", s.address)).collect();
+                usage(format!("no surface at {address:#x} was rendered; there are {}", known.join(", ")))
+            })
+        }
+    }
+}
+
+/// A pixel, and what it came through.
+struct Wanted {
+    at: Position,
+    address: u32,
+    codec: Codec,
+    /// Of the pixel, with all its samples.
+    bytes: u32,
+    parts: BTreeMap<u32, Part>,
+}
+
+impl Wanted {
+    fn new(at: Position, surface: &Written, trail: &Trail) -> Result<Self, Failure> {
+        let Position([x, y]) = at;
+        let Written { address, width, height, pitch, format, swap, arrangement, .. } = *surface;
+        let usage = |message| Failure { status: Status::Usage, message };
+        let codec = Format::color(format).and_then(|format| format.codec(swap, Transfer::Linear));
+        let codec = codec.ok_or_else(|| usage(format!("pixels of {format:?} are not supported")))?;
+        if x >= width || y >= height {
+            return Err(usage(format!("pixel {x},{y} is outside of the {width}x{height} surface")));
+        }
+        let bytes = codec.bytes() * arrangement.samples;
+        let address = address.wrapping_add(arrangement.tiling.offset([x, y], pitch, bytes) as u32);
+        Ok(Self { at, address, codec, bytes, parts: trail.of(address) })
+    }
+
+    /// What memory holds there; `None` if the capture has none.
+    fn value(&self, gpu: &Gpu) -> Option<Color> {
+        let mut bytes = vec![0; self.bytes as usize];
+        let held = gpu.mem.read(self.address, &mut bytes);
+        held.then(|| Color::new(&self.codec, resolved(&self.codec, &bytes)))
+    }
+
+    /// What the call that has just run left of it.
+    fn left(&self, gpu: &Gpu) -> Left {
+        let [samples, _] = copied_samples(&gpu.regs, gpu.regs.get::<RB_COPY_CONTROL>());
+        let resolved = self.value(gpu).filter(|_| samples > 1);
+        Left { to: self.address, resolved }
+    }
+}
+
+/// Renders, and looks at the pixels before each draw that they come through.
+struct Looking<'a> {
+    wanted: &'a [Wanted],
+    /// By draw: the pixels that it is part of.
+    by_draw: BTreeMap<u32, Vec<(usize, Part)>>,
+    events: Vec<Vec<Event>>,
+    writers: Writers,
+}
+
+impl<'a> Looking<'a> {
+    fn new(wanted: &'a [Wanted]) -> Self {
+        let mut by_draw: BTreeMap<u32, Vec<(usize, Part)>> = BTreeMap::new();
+        for (index, wanted) in wanted.iter().enumerate() {
+            for (&draw, &part) in &wanted.parts {
+                by_draw.entry(draw).or_default().push((index, part));
+            }
+        }
+        let watched = wanted.iter().map(|wanted| Watched::new(wanted.address, wanted.bytes));
+        let events = wanted.iter().map(|_| Vec::new()).collect();
+        Self { wanted, by_draw, events, writers: Writers::new(watched.collect()) }
+    }
+
+    fn answer(&mut self, index: usize, wanted: &Wanted, surface: &Written, end: &Gpu) -> Answer {
+        let events = answer::of_memory(std::mem::take(&mut self.events[index]));
+        Answer::new(wanted, surface, events, self.writers.pixel(index).writer(), end)
+    }
+
+    /// Runs `call`, of which pixels are `parts`, and looks at them.
+    fn look(&mut self, gpu: &mut Gpu, call: &Call, parts: Vec<(usize, Part)>) -> Flow {
+        let pixels = parts.iter().filter_map(|(_, part)| part.position()).collect();
+        gpu.pipeline.watch = Some(Watch { pixels, found: Vec::new() });
+        let address = gpu.at.address;
+        let flow = Renderer.run(gpu, call);
+        let mut found = gpu.pipeline.watch.take().unwrap_or_default().found.into_iter();
+        draw::flush(gpu);
+        for (index, part) in parts {
+            let touches = part.position().and_then(|_| found.next()).unwrap_or_default();
+            let left = self.wanted[index].left(gpu);
+            let events = Event::of(call, address, part, left, touches);
+            if events.iter().any(Event::writes_memory) {
+                let writer = Writer::Draw { submit: call.submit(), draw: call.number() };
+                self.writers.pixel(index).rendered(gpu, writer);
+            }
+            self.events[index].extend(events);
+        }
+        flow
+    }
+
+    /// What shaders of `call`, which has run, have stored.
+    fn look_for_stores(&mut self, gpu: &mut Gpu, call: &Call) {
+        let writer = Writer::Store { submit: call.submit(), draw: call.number() };
+        for (index, change) in self.writers.look(gpu, writer) {
+            self.events[index].push(Event::stored(call, gpu.at.address, &self.wanted[index].codec, &change));
+        }
+    }
+}
+
+impl Engine for Looking<'_> {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        let parts = self.by_draw.remove(&call.number()).unwrap_or_default();
+        let stores = self.writers.stores(gpu, call);
+        if parts.is_empty() && !stores {
+            self.writers.between(gpu, call.submit());
+            return Renderer.run(gpu, call);
+        }
+        draw::flush(gpu);
+        self.writers.between(gpu, call.submit());
+        let flow = match parts.is_empty() {
+            true => Renderer.run(gpu, call),
+            false => self.look(gpu, call, parts),
+        };
+        if stores {
+            draw::flush(gpu);
+            self.look_for_stores(gpu, call);
+        }
+        flow
+    }
+}

@@ -1,0 +1,299 @@
+//! What draws render to, followed over the run.
+//!
+//! Tile memory is followed as the picture that it is copied to: a canvas is what one pass draws, with all
+//! its tiles, and what later draws add to it in memory. What no tile covers is what memory held there.
+
+use super::frame;
+use super::pictures;
+use super::room::{Kind, Room};
+use crate::describe::canvas::{Attachment, Canvas, NoCanvas, Which};
+use crate::describe::{Address, Draw, Place, Tile};
+use a4emu_gpu::gpu::Gpu;
+use a4emu_shader::format::arrangement::Arrangement;
+
+/// Parts of a canvas that no tile covers, at most. Where there are more, tiles are among them: only what a canvas
+/// held before it was drawn to is not told exactly then.
+const MAX_PARTS: usize = 256;
+
+/// Bytes that a canvas counts as, at least: so there are not too many to look through.
+const LEAST_BYTES: usize = 1 << 16;
+
+/// All canvases of a run.
+#[derive(Default)]
+pub struct Canvases {
+    all: Vec<Followed>,
+    /// How many passes over the tiles there were before this one.
+    pass: u32,
+    /// Whether a tile of this pass has been copied.
+    has_copied: bool,
+}
+
+/// One of them.
+struct Followed {
+    canvas: Canvas,
+    /// What was drawn to when it was met.
+    attachment: Attachment,
+    /// In which pass.
+    pass: u32,
+    /// Format, for people.
+    format: String,
+    /// Where it is in memory, or was copied to.
+    memory: Option<Attachment>,
+    /// What no tile has been copied to.
+    rest: Vec<Tile>,
+    /// What it held before it was drawn to.
+    held: Vec<frame::Patch>,
+    /// The command that restored the first tile.
+    restored_by: Option<usize>,
+}
+
+/// What a draw shows: the first colour target that it writes, or depth, or what there is.
+pub fn shown(draw: &Draw) -> Option<Attachment> {
+    let all = draw.attachments();
+    let writes = |attachment: &&Attachment| match attachment.which {
+        Which::Color(index) => {
+            let mut targets = draw.targets.iter();
+            draw.resolve.is_some() || targets.any(|it| it.index == index && !it.write_mask.is_empty())
+        }
+        Which::Depth => draw.resolve.is_some() || draw.depth.as_ref().is_some_and(|depth| depth.write),
+        Which::Stencil => true,
+    };
+    all.iter().find(writes).or(all.first()).copied()
+}
+
+impl Canvases {
+    /// A draw to tile memory comes for the first time. Commands that draw all come in the first tile: behind its copy
+    /// another pass has begun.
+    pub fn begin(&mut self) {
+        self.pass += u32::from(std::mem::take(&mut self.has_copied));
+    }
+
+    /// The canvas of `draw`, which is about to run, to `attachment`; none where there is no room for it.
+    pub fn of(
+        &mut self,
+        gpu: &mut Gpu,
+        draw: &Draw,
+        attachment: &Attachment,
+        room: &mut Room,
+    ) -> Option<usize> {
+        if let Some(known) = self.known(draw, attachment) {
+            return Some(known);
+        }
+        let bytes = attachment.size.map(u64::from).iter().product::<u64>() * attachment.texel.bytes() as u64;
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(LEAST_BYTES);
+        if !room.take(Kind::Canvases, bytes, draw.frame_draw) {
+            return None;
+        }
+        let mut followed = Followed::new(draw, attachment, self.pass).ok()?;
+        if followed.memory.is_some() {
+            followed.settle(gpu, room);
+        }
+        self.all.push(followed);
+        Some(self.all.len() - 1)
+    }
+
+    fn known(&self, draw: &Draw, attachment: &Attachment) -> Option<usize> {
+        let last = |is_it: &dyn Fn(&Followed) -> bool| self.all.iter().rposition(is_it);
+        match (&draw.resolve, attachment.place) {
+            (Some(resolve), _) => {
+                let drawn = last(&|it| it.pass == self.pass && it.is_copied_by(resolve.gmem, attachment));
+                drawn.or_else(|| last(&|it| it.is_in_memory(attachment)))
+            }
+            (None, Place::Gmem(_)) => last(&|it| it.pass == self.pass && it.is_drawn_by(attachment)),
+            (None, Place::Address(_)) => last(&|it| it.is_in_memory(attachment)),
+        }
+    }
+
+    /// `attachment` in memory is about to be drawn to: what canvases that lie there show of memory is taken now. A copy
+    /// of tile memory to canvas `copied` is no reason to look at that.
+    pub fn settle(&mut self, gpu: &mut Gpu, attachment: &Attachment, copied: Option<usize>, room: &mut Room) {
+        let others = self.all.iter_mut().enumerate().filter(|(index, _)| Some(*index) != copied);
+        for (_, followed) in others.filter(|(_, it)| !it.rest.is_empty() && it.overlaps(attachment)) {
+            followed.settle(gpu, room);
+        }
+    }
+
+    /// A copy of tile memory has run.
+    pub fn note_copy(&mut self, index: usize, copy: &Attachment) {
+        let followed = &mut self.all[index];
+        followed.memory.get_or_insert(*copy);
+        if followed.rest.len() < MAX_PARTS {
+            followed.rest = outside(&followed.rest, copy.area);
+        }
+        self.has_copied = true;
+    }
+
+    /// The command that shows what `command` has restored of the canvas: the restores of all tiles are one. Each tile has
+    /// packets of its own for it, which come behind those that draw the first tile and draw before them.
+    pub fn restored_by(&mut self, index: usize, command: usize) -> usize {
+        *self.all[index].restored_by.get_or_insert(command)
+    }
+
+    /// Takes over what a run has left in the canvas; the part of it that has changed, with its picture.
+    ///
+    /// # Errors
+    /// The budget does not pay for it.
+    pub fn update(
+        &mut self,
+        index: usize,
+        gpu: &mut Gpu,
+        attachment: &Attachment,
+        room: &mut Room,
+    ) -> Result<Option<frame::Patch>, NoCanvas> {
+        self.all[index].update(gpu, attachment, room)
+    }
+
+    /// Names, sizes, and what was there before.
+    pub fn finish(mut self, gpu: &mut Gpu, room: &mut Room) -> Vec<frame::Canvas> {
+        self.all.iter_mut().for_each(|followed| followed.settle(gpu, room));
+        self.all.into_iter().map(Followed::finish).collect()
+    }
+}
+
+impl Followed {
+    fn new(draw: &Draw, attachment: &Attachment, pass: u32) -> Result<Self, NoCanvas> {
+        let format = match (attachment.which, &draw.resolve) {
+            (_, Some(resolve)) => resolve.format.clone(),
+            (Which::Color(index), None) => {
+                let target = draw.targets.iter().find(|target| target.index == index);
+                target.map_or(String::new(), |target| target.format.clone())
+            }
+            (Which::Depth | Which::Stencil, None) => {
+                draw.depth.as_ref().map_or(String::new(), |depth| depth.format.clone())
+            }
+        };
+        let memory = matches!(attachment.place, Place::Address(_)).then_some(*attachment);
+        let [width, height] = attachment.size;
+        Ok(Self {
+            canvas: Canvas::new(attachment)?,
+            attachment: *attachment,
+            pass,
+            format,
+            memory,
+            rest: vec![Tile { x: 0, y: 0, width, height }],
+            held: Vec::new(),
+            restored_by: None,
+        })
+    }
+
+    /// Takes what no tile covers out of memory.
+    fn settle(&mut self, gpu: &mut Gpu, room: &mut Room) {
+        let Some(memory) = self.memory else { return };
+        for area in std::mem::take(&mut self.rest) {
+            match self.update(gpu, &Attachment { area, ..memory }, room) {
+                Ok(patch) => self.held.extend(patch),
+                Err(why) => gpu.report.cut(format!("{}: {why}", memory.which), gpu.at),
+            }
+        }
+    }
+
+    fn update(
+        &mut self,
+        gpu: &mut Gpu,
+        attachment: &Attachment,
+        room: &mut Room,
+    ) -> Result<Option<frame::Patch>, NoCanvas> {
+        let changes = self.canvas.update(gpu, &from_area(attachment))?;
+        let Some([x, y, width, height]) = changes.bounds else { return Ok(None) };
+        let area = Tile { x, y, width, height };
+        let image = pictures::rgba(self.canvas.part(area));
+        Ok(pictures::patch(&image, area, room, gpu.at.frame_draw))
+    }
+
+    /// Whether both have the same pixels.
+    fn is_alike(&self, other: &Attachment) -> bool {
+        (self.attachment.texel, self.attachment.size) == (other.texel, other.size)
+    }
+
+    fn is_drawn_by(&self, attachment: &Attachment) -> bool {
+        self.is_alike(attachment) && self.attachment.place == attachment.place
+    }
+
+    fn is_in_memory(&self, attachment: &Attachment) -> bool {
+        self.is_alike(attachment) && self.memory.is_some_and(|memory| memory.place == attachment.place)
+    }
+
+    /// Whether a copy from byte `gmem` of tile memory copies it.
+    fn is_copied_by(&self, gmem: u32, copy: &Attachment) -> bool {
+        self.is_alike(copy)
+            && self.attachment.place == Place::Gmem(gmem)
+            && self.memory.is_none_or(|known| known.place == copy.place)
+    }
+
+    /// Whether both lie in the same memory, in part.
+    fn overlaps(&self, other: &Attachment) -> bool {
+        let range = |it: &Attachment| match it.place {
+            Place::Address(Address(base)) => {
+                let base = u64::from(base);
+                Some(base..base + u64::from(it.pitch) * u64::from(it.size[1]))
+            }
+            Place::Gmem(_) => None,
+        };
+        let both = self.memory.as_ref().and_then(range).zip(range(other));
+        both.is_some_and(|(mine, others)| mine.start < others.end && others.start < mine.end)
+    }
+
+    fn finish(self) -> frame::Canvas {
+        let [width, height] = self.attachment.size;
+        let which = match self.attachment.which {
+            Which::Color(index) => format!("color{index}"),
+            other => other.to_string(),
+        };
+        let address = self.memory.and_then(|memory| match memory.place {
+            Place::Address(Address(address)) => Some(address),
+            Place::Gmem(_) => None,
+        });
+        let place = address.map_or("in tile memory".to_owned(), |address| format!("at {address:#010x}"));
+        let name = format!("{which} of {width}x{height} {} {place}", self.format);
+        frame::Canvas { name, width, height, address, patches: self.held }
+    }
+}
+
+/// Memory where the area of `attachment` begins in it: tile memory holds no more than a tile anyway.
+fn from_area(attachment: &Attachment) -> Attachment {
+    let Place::Address(Address(base)) = attachment.place else { return *attachment };
+    let Tile { x, y, .. } = attachment.area;
+    let Arrangement { samples, tiling } = attachment.arrangement;
+    // Areas start where tiles of the surface do: they are of whole bins.
+    let before = tiling.offset([x, y], attachment.pitch, attachment.texel.bytes() as u32 * samples);
+    let base = u32::try_from(u64::from(base) + before).unwrap_or(u32::MAX);
+    Attachment { place: Place::Address(Address(base)), ..*attachment }
+}
+
+/// What of `parts` lies outside of `hole`.
+fn outside(parts: &[Tile], hole: Tile) -> Vec<Tile> {
+    let cut = |part: &Tile| {
+        let (right, bottom) = (part.x + part.width, part.y + part.height);
+        let [x0, x1] = [hole.x, hole.x + hole.width].map(|x| x.clamp(part.x, right));
+        let [y0, y1] = [hole.y, hole.y + hole.height].map(|y| y.clamp(part.y, bottom));
+        if x0 == x1 || y0 == y1 {
+            return vec![*part];
+        }
+        let of =
+            |x: [u32; 2], y: [u32; 2]| Tile { x: x[0], y: y[0], width: x[1] - x[0], height: y[1] - y[0] };
+        let (above, below) = (of([part.x, right], [part.y, y0]), of([part.x, right], [y1, bottom]));
+        let mut pieces = vec![above, of([part.x, x0], [y0, y1]), of([x1, right], [y0, y1]), below];
+        pieces.retain(|piece| piece.width > 0 && piece.height > 0);
+        pieces
+    };
+    parts.iter().flat_map(cut).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn tile(x: u32, y: u32, width: u32, height: u32) -> Tile {
+        Tile { x, y, width, height }
+    }
+
+    #[test]
+    fn what_tiles_leave_is_around_them() {
+        let whole = [tile(0, 0, 10, 8)];
+        let around = outside(&whole, tile(2, 3, 4, 1));
+        assert_eq!(around, [tile(0, 0, 10, 3), tile(0, 3, 2, 1), tile(6, 3, 4, 1), tile(0, 4, 10, 4)]);
+        assert_eq!(outside(&around, tile(0, 3, 10, 1)), [tile(0, 0, 10, 3), tile(0, 4, 10, 4)]);
+        assert_eq!(outside(&whole, tile(10, 0, 4, 8)), whole);
+        assert_eq!(outside(&whole, tile(0, 0, 20, 20)), []);
+    }
+}

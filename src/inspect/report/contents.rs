@@ -1,0 +1,140 @@
+//! Programs, textures and vertices of draws, each once.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::frame::{Mesh, MeshOrWhy, Program, ShaderUse, Texture};
+use super::pictures::{base64, png};
+use super::room::{Kind, Room, kept};
+use crate::describe::mesh;
+use crate::describe::{self, Draw, Read, ShaderStage};
+use a4emu_gpu::budget::Work;
+use a4emu_gpu::cp::Call;
+use a4emu_gpu::gpu::{Gpu, Stage};
+
+/// Vertices of a draw whose mesh is shown, at most.
+const MAX_VERTICES: u64 = 4096;
+
+/// Texels of a texture that is shown, at most.
+const MAX_TEXELS: u64 = 1 << 22;
+
+/// What draws use.
+#[derive(Default)]
+pub struct Contents {
+    /// By hash.
+    pub programs: BTreeMap<String, Program>,
+    /// By what they hold.
+    pub textures: BTreeMap<String, Texture>,
+    /// Keys of textures by descriptor and contents; none where there is no picture.
+    known: HashMap<([u32; 8], u64), Option<String>>,
+}
+
+impl Contents {
+    /// The programs of `draw`.
+    pub fn shaders(&mut self, draw: &Draw, room: &mut Room) -> Vec<ShaderUse> {
+        draw.shaders.iter().filter_map(|stage| self.shader(stage, draw.frame_draw, room)).collect()
+    }
+
+    fn shader(&mut self, stage: &ShaderStage, draw: u32, room: &mut Room) -> Option<ShaderUse> {
+        let shader = stage.shader.as_ref()?;
+        let hash = format!("{:016x}", shader.hash);
+        if !self.programs.contains_key(&hash) {
+            let text: Vec<String> = shader.lines().collect();
+            if room.take(Kind::Programs, text.iter().map(|line| kept(line)).sum(), draw) {
+                self.programs.insert(hash.clone(), Program { stage: stage.name(), text });
+            }
+        }
+        Some(ShaderUse { stage: stage.name(), hash, warps: Vec::new(), lanes: Vec::new() })
+    }
+
+    /// Keys of the textures that `draw` names; those that have no picture have none.
+    pub fn textures(&mut self, draw: &Draw, gpu: &mut Gpu, room: &mut Room) -> Vec<String> {
+        let mut keys = Vec::new();
+        for stage in &draw.shaders {
+            for texture in &stage.textures {
+                let name = format!("{}{}", stage.name(), texture.slot);
+                keys.extend(self.texture(texture, &name, draw.frame_draw, gpu, room));
+            }
+        }
+        keys.dedup();
+        keys
+    }
+
+    fn texture(
+        &mut self,
+        texture: &describe::Texture,
+        name: &str,
+        draw: u32,
+        gpu: &mut Gpu,
+        room: &mut Room,
+    ) -> Option<String> {
+        let [width, height] = texture.level_size(0);
+        let bytes = u32::try_from(texture.bytes).ok()?;
+        let is_small = u64::from(width) * u64::from(height) <= MAX_TEXELS;
+        if !is_small || !gpu.budget.take(Work::Copy16, texture.bytes / 16) {
+            return None;
+        }
+        let held = Read { what: String::new(), address: texture.address, bytes };
+        let hash = xxh3_64(&held.contents(&gpu.mem));
+        if let Some(known) = self.known.get(&(texture.words, hash)) {
+            return known.clone();
+        }
+        let label = format!("{name} {width}x{height} {} at {}", texture.format, texture.address);
+        let picture = texture.texels(0, 0, gpu).ok().and_then(|texels| png(&texels.image(), room, draw));
+        let key = picture.map(|png| {
+            let key = format!("t{}", self.textures.len());
+            self.textures.insert(key.clone(), Texture { label, png, width, height });
+            key
+        });
+        self.known.insert((texture.words, hash), key.clone());
+        key
+    }
+}
+
+/// The vertices of `call`, or why there are none: they are few, and its shaders have no other effect than to give them.
+pub fn mesh(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> MeshOrWhy {
+    triangles(draw, gpu, call, room).map_or_else(MeshOrWhy::why, MeshOrWhy::Mesh)
+}
+
+fn triangles(draw: &Draw, gpu: &mut Gpu, call: &Call, room: &mut Room) -> Result<Mesh, String> {
+    let Call::Draw(call) = call else { return Err("this command has no vertices".into()) };
+    let vertices = u64::from(call.count) * u64::from(call.instances);
+    if draw.resolve.is_some() {
+        return Err("this command copies tile memory".into());
+    }
+    if vertices > MAX_VERTICES {
+        return Err(format!("it has {vertices} vertices, and a mesh of a report at most {MAX_VERTICES}"));
+    }
+    if !draw.shaders.iter().all(|it| matches!(it.stage, Stage::VS | Stage::FS)) {
+        return Err("shaders behind the vertex shader make its vertices".into());
+    }
+    if vertex_shader_stores(draw) {
+        return Err("its vertex shader writes memory, and would do so twice".into());
+    }
+    // What goes wrong goes wrong again when the draw runs.
+    let (report, costs) = (std::mem::take(&mut gpu.report), gpu.pipeline.costs.take());
+    let made = mesh::Mesh::of(gpu, call);
+    (gpu.report, gpu.pipeline.costs) = (report, costs);
+    let made = made.map_err(|stop| stop.to_string())?;
+    let indices: Vec<u32> = made.triangles();
+    if indices.is_empty() || !made.is_plain {
+        return Err("it draws no triangles".into());
+    }
+    let (inputs, out) = (made.fetched_positions(), made.clip_positions());
+    let bytes = 4 * (indices.len() + 3 * inputs.as_ref().map_or(0, Vec::len) + 4 * out.len());
+    if !room.take(Kind::Meshes, bytes, draw.frame_draw) {
+        return Err("the meshes before it have taken all room".into());
+    }
+    Ok(Mesh {
+        inputs: inputs.map(|inputs| base64(bytemuck::cast_slice(&inputs))),
+        out: Some(base64(bytemuck::cast_slice(&out))),
+        indices: base64(bytemuck::cast_slice(&indices)),
+    })
+}
+
+fn vertex_shader_stores(draw: &Draw) -> bool {
+    let mut shaders = draw.shaders.iter().filter(|it| it.stage == Stage::VS);
+    shaders.any(|stage| stage.shader.as_ref().is_none_or(|shader| shader.uses.stores))
+}

@@ -1,0 +1,74 @@
+//! Pictures of a page: PNG in base64, as small ones as do.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::frame::Patch;
+use super::room::{Kind, Room};
+use crate::describe::Tile;
+use crate::describe::canvas::Image;
+use a4emu_gpu::draw::fs::reasons::Reasons;
+use a4emu_gpu::picture;
+
+/// Bytes in base64.
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// The picture as PNG in base64, if there is room for it.
+pub fn png(image: &Image, room: &mut Room, draw: u32) -> Option<String> {
+    if !room.has(Kind::Pictures) {
+        return None;
+    }
+    let bytes = encoded(image)?;
+    room.take(Kind::Pictures, bytes.len(), draw).then(|| base64(&bytes))
+}
+
+/// The picture as PNG, packed fast.
+pub fn encoded(image: &Image) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut encoder = image.kind.encoder(&mut bytes, image.size);
+    encoder.set_compression(png::Compression::Fast);
+    let mut writer = encoder.write_header().ok()?;
+    writer.write_image_data(&image.pixels).ok()?;
+    writer.finish().ok()?;
+    Some(bytes)
+}
+
+/// Four bytes a pixel, whatever the picture holds: grey is all three colours.
+pub fn rgba(image: Image) -> Image {
+    let grey = |value: u8| [value, value, value, u8::MAX];
+    let pixels = match image.kind {
+        picture::Kind::Rgba8 => return image,
+        picture::Kind::Grey16 => image.pixels.chunks_exact(2).flat_map(|pixel| grey(pixel[0])).collect(),
+        picture::Kind::Grey8 => image.pixels.into_iter().flat_map(grey).collect(),
+    };
+    Image { kind: picture::Kind::Rgba8, pixels, ..image }
+}
+
+/// The picture `image` of the pixels at `area`.
+pub fn patch(image: &Image, area: Tile, room: &mut Room, draw: u32) -> Option<Patch> {
+    let png = png(image, room, draw)?;
+    Some(Patch { x: area.x, y: area.y, w: area.width, h: area.height, png })
+}
+
+/// The rectangle of `reasons` that holds something, moved by `origin`.
+pub fn reasons(reasons: &Reasons, origin: [u32; 2], room: &mut Room, draw: u32) -> Option<Patch> {
+    let rows: Vec<Vec<u8>> = reasons.rows().collect();
+    let is_noted = |row: &Vec<u8>| row.iter().any(|bits| *bits != 0);
+    let (top, bottom) = (rows.iter().position(is_noted)?, rows.iter().rposition(is_noted)?);
+    let rows = &rows[top..=bottom];
+    let first = |row: &Vec<u8>| row.iter().position(|bits| *bits != 0);
+    let last = |row: &Vec<u8>| row.iter().rposition(|bits| *bits != 0);
+    let (left, right) = (rows.iter().filter_map(first).min()?, rows.iter().filter_map(last).max()?);
+    let pixels: Vec<u8> = rows.iter().flat_map(|row| row[left..=right].iter().copied()).collect();
+    let [width, height] = [right + 1 - left, rows.len()].map(|side| side as u32);
+    let at = |from: i32, by: usize, origin: u32| (from.max(0) as u32) + by as u32 + origin;
+    let area = Tile {
+        x: at(reasons.area().x0, left, origin[0]),
+        y: at(reasons.area().y0, top, origin[1]),
+        width,
+        height,
+    };
+    patch(&Image { size: [width, height], kind: picture::Kind::Grey8, pixels }, area, room, draw)
+}

@@ -1,0 +1,219 @@
+//! Renders a capture, and copies what each run changes.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::canvases::{Canvases, shown};
+use super::changed::changed;
+use super::commands::{Command, Commands};
+use super::contents::{self, Contents};
+use super::cost_map;
+use super::frame::Seen;
+use super::pictures;
+use super::room::{Kind, Room};
+use crate::describe::canvas::Attachment;
+use crate::describe::{self, Costing, Counts, Draw, Shaders};
+use crate::progress::Counted;
+use a4emu_gpu::budget::{Budget, Work};
+use a4emu_gpu::cp::{Call, Engine, Flow};
+use a4emu_gpu::draw;
+use a4emu_gpu::draw::fs::reasons::{Plane, Reasons};
+use a4emu_gpu::gpu::{Gpu, STAGES};
+use a4emu_gpu::pass::Pass;
+
+/// How often the text of a draw's state is gone through: written, read, compared with the state before.
+const COMPARED: u64 = 3;
+
+/// Restores of one tile at most: eight colour targets, depth and stencil.
+const MAX_RESTORES: usize = 10;
+
+/// A copy of memory to tile memory that has run; of which tile, the next draw says.
+struct Restore {
+    command: usize,
+    draw: Draw,
+    attachment: Attachment,
+    reasons: Option<Arc<Reasons>>,
+}
+
+/// The engine of a report.
+pub struct Recorder {
+    /// What draws cost.
+    pub costing: Costing,
+    /// By command.
+    pub seen: Vec<Seen>,
+    /// What is drawn to.
+    pub canvases: Canvases,
+    /// What draws use.
+    pub contents: Contents,
+    /// What has been taken.
+    pub room: Room,
+    commands: Commands,
+    shaders: Shaders,
+    restores: Vec<Restore>,
+    /// The last state of each kind of pass.
+    last: HashMap<Option<Pass>, Value>,
+    progress: Counted,
+}
+
+impl Recorder {
+    /// Nothing seen yet; `progress` is told of each draw.
+    pub fn new(progress: Counted) -> Self {
+        let costing = Costing::with_counts();
+        let (seen, canvases, contents, room) = Default::default();
+        let (commands, shaders, restores, last) = Default::default();
+        Self { costing, seen, canvases, contents, room, commands, shaders, restores, last, progress }
+    }
+
+    /// Adds how often the instructions of each command's programs ran, as far as there is room.
+    pub fn add_counts(&mut self, rows: &describe::Frame, counts: &Counts) {
+        for (row, seen) in rows.rows.iter().zip(&mut self.seen) {
+            for used in &mut seen.shader_use {
+                let Some(stage) = STAGES.into_iter().find(|stage| stage.name() == used.stage) else {
+                    continue;
+                };
+                let all = counts.of(row.numbers(), stage);
+                let bytes = 2 * size_of::<u64>() * all.warps.len();
+                if self.room.take(Kind::Counts, bytes, row.frame_draw) {
+                    (used.warps, used.lanes) = (all.warps, all.lanes);
+                }
+            }
+        }
+    }
+
+    /// What is looked at before a run.
+    fn before(&mut self, gpu: &mut Gpu, call: &Call, command: Command, draw: &Draw) {
+        if let Command::New(_) = command {
+            self.seen.push(Seen::default());
+        }
+        let index = command.number();
+        // Of a command that bins first, the first run that draws says more.
+        let is_better = self.seen[index].pass == Some(Pass::Binning) && draw.pass != Some(Pass::Binning);
+        if !is_better && matches!(command, Command::Known(_)) {
+            return;
+        }
+        let shader_use = self.contents.shaders(draw, &mut self.room);
+        let texture_use = self.contents.textures(draw, gpu, &mut self.room);
+        let mesh = contents::mesh(draw, gpu, call, &mut self.room);
+        let attachment = shown(draw);
+        let canvas = attachment.and_then(|it| self.canvas(gpu, draw, &it));
+        let (state, changed) = self.state(draw, &gpu.budget);
+        let seen = &mut self.seen[index];
+        (seen.state, seen.pass, seen.changed) = (state, draw.pass, changed);
+        (seen.canvas, seen.mesh) = (canvas, mesh);
+        (seen.shader_use, seen.texture_use) = (shader_use, texture_use);
+    }
+
+    /// What `draw` draws to, as it comes for the first time. A restore knows that no sooner than what is drawn to its tile.
+    fn canvas(&mut self, gpu: &mut Gpu, draw: &Draw, attachment: &Attachment) -> Option<usize> {
+        if draw.pass == Some(Pass::Restore) {
+            return None;
+        }
+        if draw.pass == Some(Pass::Gmem) {
+            self.canvases.begin();
+        }
+        self.canvases.of(gpu, draw, attachment, &mut self.room)
+    }
+
+    /// The state of a draw, and what of it is not as in the draw of the same pass before it.
+    fn state(&mut self, draw: &Draw, budget: &Budget) -> (Option<Box<RawValue>>, Vec<String>) {
+        let Ok(state) = serde_json::value::to_raw_value(draw) else { return (None, Vec::new()) };
+        budget.observe(Work::Text16, COMPARED * state.get().len() as u64 / 16);
+        // Read back, it has the order of keys and the numbers of what the page reads.
+        let value: Value = serde_json::from_str(state.get()).unwrap_or_default();
+        let lines = self.last.get(&draw.pass).map(|last| changed(last, &value)).unwrap_or_default();
+        self.last.insert(draw.pass, value);
+        let kept: usize = lines.iter().map(|line| size_of::<String>() + line.len()).sum();
+        let lines = if budget.keep(kept as u64) { lines } else { Vec::new() };
+        let fits = self.room.take(Kind::States, state.get().len(), draw.frame_draw);
+        (fits.then_some(state), lines)
+    }
+
+    /// What the restores since the last draw have left in tile memory, of which `draw`, which is about to run, says where
+    /// it is in the frame: a restore itself draws as if its tile began at 0, 0.
+    fn place_restores(&mut self, gpu: &mut Gpu, draw: &Draw) {
+        let Some(tile) = draw.tile else { return };
+        for restore in std::mem::take(&mut self.restores) {
+            let attachment = Attachment { area: tile, ..restore.attachment };
+            let canvas = self.canvases.of(gpu, &restore.draw, &attachment, &mut self.room);
+            let Some(canvas) = canvas else { continue };
+            self.seen[restore.command].canvas = Some(canvas);
+            let shown_by = self.canvases.restored_by(canvas, restore.command);
+            self.note_map(restore.reasons, [tile.x, tile.y], (shown_by, &restore.draw), &gpu.budget);
+            self.update(gpu, (shown_by, canvas), &restore.draw, &attachment);
+        }
+    }
+
+    /// What is looked at after a run.
+    fn after(&mut self, gpu: &mut Gpu, command: usize, draw: Draw, attachment: &Attachment) {
+        let reasons = gpu.pipeline.reasons.take();
+        if draw.pass == Some(Pass::Restore) {
+            if self.restores.len() < MAX_RESTORES {
+                self.restores.push(Restore { command, draw, attachment: *attachment, reasons });
+            }
+            return;
+        }
+        self.note_map(reasons, [0; 2], (command, &draw), &gpu.budget);
+        let Some(canvas) = self.seen[command].canvas else { return };
+        self.update(gpu, (command, canvas), &draw, attachment);
+        if draw.resolve.is_some() {
+            self.canvases.note_copy(canvas, attachment);
+        }
+    }
+
+    /// What became of pixels, and what was spent on them, are patches of a command.
+    fn note_map(
+        &mut self,
+        map: Option<Arc<Reasons>>,
+        origin: [u32; 2],
+        (command, draw): (usize, &Draw),
+        budget: &Budget,
+    ) {
+        let Some(map) = map else { return };
+        let area = map.area();
+        let pixels = u64::from(area.x0.abs_diff(area.x1)) * u64::from(area.y0.abs_diff(area.y1));
+        budget.observe(Work::Copy16, 2 * pixels);
+        let (seen, room) = (&mut self.seen[command], &mut self.room);
+        seen.reasons.extend(pictures::reasons(&map, origin, room, draw.frame_draw));
+        seen.cost_map.extend(cost_map::patch(&map, origin, room, draw.frame_draw));
+    }
+
+    /// What a run has changed of a canvas is a patch of a command.
+    fn update(
+        &mut self,
+        gpu: &mut Gpu,
+        (command, canvas): (usize, usize),
+        draw: &Draw,
+        attachment: &Attachment,
+    ) {
+        match self.canvases.update(canvas, gpu, attachment, &mut self.room) {
+            Err(why) => gpu.report.cut(format!("draw {}: {why}", draw.draw), gpu.at),
+            Ok(patch) => self.seen[command].patches.extend(patch),
+        }
+    }
+}
+
+impl Engine for Recorder {
+    fn run(&mut self, gpu: &mut Gpu, call: &Call) -> Flow {
+        self.progress.next();
+        let Some(command) = self.commands.of(gpu) else { return self.costing.run(gpu, call) };
+        draw::flush(gpu);
+        let draw = Draw::of(gpu, call, &mut self.shaders);
+        self.before(gpu, call, command, &draw);
+        if draw.pass != Some(Pass::Restore) {
+            self.place_restores(gpu, &draw);
+        }
+        let Some(mut attachment) = shown(&draw) else { return self.costing.run(gpu, call) };
+        // A copy of tile memory writes no more than its tile.
+        attachment.area = draw.resolve.as_ref().and(draw.tile).unwrap_or(attachment.area);
+        let copied = draw.resolve.as_ref().and(self.seen[command.number()].canvas);
+        self.canvases.settle(gpu, &attachment, copied, &mut self.room);
+        gpu.pipeline.reasons = draw.map(gpu, &attachment, &[Plane::Cost]);
+        let flow = self.costing.run(gpu, call);
+        draw::flush(gpu);
+        self.after(gpu, command.number(), draw, &attachment);
+        flow
+    }
+}

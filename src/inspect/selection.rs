@@ -1,0 +1,325 @@
+//! Which submits and draws a command is asked about.
+//!
+//! `--submit` and `--draw` mean the same everywhere: what comes before them runs as well, since
+//! state carries over; only they are shown; the run ends behind the last of them. A selection of
+//! nothing is an error.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::status::{Failure, Status};
+use a4emu_gpu::cp::{Call, Flow, Observer};
+use a4emu_gpu::gpu::Gpu;
+
+/// A part of a capture.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Selection {
+    /// Only these submits, counted from 0 over the whole capture.
+    pub submit: Option<Span>,
+    /// Only these draws, counted from 0 over the whole capture.
+    pub draw: Option<Draws>,
+}
+
+impl Selection {
+    /// Whether `submit` is inside.
+    pub fn has_submit(&self, submit: u32) -> bool {
+        self.submit.is_none_or(|span| span.contains(submit.into()))
+    }
+
+    /// Whether draw `number` of `submit`, which is a run of `frame_draw`, is inside.
+    pub fn contains(&self, submit: u32, number: u32, frame_draw: u32) -> bool {
+        self.has_submit(submit) && self.draw.is_none_or(|draws| draws.contains(number, frame_draw))
+    }
+
+    /// Whether `call` is inside.
+    pub fn has(&self, call: &Call) -> bool {
+        self.contains(call.submit(), call.number(), call.frame_draw())
+    }
+
+    /// The failure that it is if nothing was inside: `draws` and `submits` is how far the run got.
+    ///
+    /// # Errors
+    /// Unless `found`.
+    pub fn must_have_found(&self, found: bool, draws: u32, submits: u32) -> Result<(), Failure> {
+        let message = match (self.draw, self.submit) {
+            _ if found => return Ok(()),
+            (None, None) => return Ok(()),
+            (Some(draw), None) => format!("the capture has no draw {draw}; it has {draws}"),
+            (None, Some(submit)) => format!("the capture has no submit {submit}; it has {submits}"),
+            (Some(draw), Some(submit)) => format!("the capture has no draw {draw} in submit {submit}"),
+        };
+        Err(Failure { status: Status::Usage, message })
+    }
+}
+
+/// A half-open range of indices: `3`, `3..7`, `3..`, `..7`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First index inside.
+    pub start: u64,
+    /// First index behind.
+    pub end: u64,
+}
+
+impl Span {
+    /// Every index.
+    pub const ALL: Self = Self { start: 0, end: u64::MAX };
+
+    /// Whether `index` is inside.
+    pub fn contains(&self, index: u64) -> bool {
+        (self.start..self.end).contains(&index)
+    }
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.trim().parse().map_err(|_| format!("`{text}` is not a number"));
+        let Some((start, end)) = text.split_once("..") else {
+            let start: u64 = number(text)?;
+            return Ok(Self { start, end: start.saturating_add(1) });
+        };
+        let start = if start.trim().is_empty() { 0 } else { number(start)? };
+        let end = match end.trim().strip_prefix('=') {
+            Some(last) => number(last)?.saturating_add(1),
+            None if end.trim().is_empty() => u64::MAX,
+            None => number(end)?,
+        };
+        match start < end {
+            true => Ok(Self { start, end }),
+            false => Err(format!("`{text}` is empty")),
+        }
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self { start, end } if end == start.saturating_add(1) => write!(f, "{start}"),
+            Self { start, end: u64::MAX } => write!(f, "{start}.."),
+            Self { start, end } => write!(f, "{start}..{end}"),
+        }
+    }
+}
+
+/// A pixel of a picture: column and row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Position(pub [u32; 2]);
+
+impl FromStr for Position {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |part: &str| part.trim().parse::<u16>().ok().map(u32::from);
+        let pair = text.split_once(',').and_then(|(x, y)| Some([number(x)?, number(y)?]));
+        pair.map(Self).ok_or_else(|| format!("`{text}` is not X,Y"))
+    }
+}
+
+/// What draws are counted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbering {
+    /// Each run of a draw packet.
+    Execution,
+    /// The packet: its runs for several tiles are one frame draw.
+    Frame,
+}
+
+/// A range of draws: `3..7`, or `f3..f7` for frame draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draws {
+    /// What they are counted by.
+    pub numbering: Numbering,
+    /// Which.
+    pub span: Span,
+}
+
+impl Draws {
+    /// The number that counts.
+    fn index(&self, number: u32, frame_draw: u32) -> u64 {
+        u64::from(match self.numbering {
+            Numbering::Execution => number,
+            Numbering::Frame => frame_draw,
+        })
+    }
+
+    /// Whether draw `number`, which is a run of `frame_draw`, is inside.
+    pub fn contains(&self, number: u32, frame_draw: u32) -> bool {
+        self.span.contains(self.index(number, frame_draw))
+    }
+
+    /// Whether it is at or behind the first of them.
+    pub fn is_reached(&self, number: u32, frame_draw: u32) -> bool {
+        self.index(number, frame_draw) >= self.span.start
+    }
+
+    /// Whether it is behind all of them.
+    pub fn is_past(&self, number: u32, frame_draw: u32) -> bool {
+        self.index(number, frame_draw) >= self.span.end
+    }
+
+    /// Parses the name of a single draw: `3` or `f3`.
+    ///
+    /// # Errors
+    /// When it is none, or more than one.
+    pub fn one(text: &str) -> Result<Self, String> {
+        let draws: Self = text.parse()?;
+        let single = draws.span.end == draws.span.start.saturating_add(1);
+        single.then_some(draws).ok_or_else(|| format!("`{text}` is more than one draw"))
+    }
+}
+
+impl FromStr for Draws {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (numbering, ends) = match text.contains('f') {
+            false => (Numbering::Execution, text.to_owned()),
+            true => (Numbering::Frame, frame_numbers(text)?),
+        };
+        Ok(Self { numbering, span: ends.parse()? })
+    }
+}
+
+/// `f3..f7` without its letters.
+fn frame_numbers(text: &str) -> Result<String, String> {
+    let end = |end: &str| {
+        let (open, number) = end.trim().strip_prefix('=').map_or(("", end.trim()), |rest| ("=", rest));
+        match number.strip_prefix('f') {
+            Some(number) => Ok(format!("{open}{number}")),
+            None if number.is_empty() => Ok(String::new()),
+            None => Err(format!("`{text}` mixes frame draws with others")),
+        }
+    };
+    match text.split_once("..") {
+        None => end(text),
+        Some((first, last)) => Ok(format!("{}..{}", end(first)?, end(last)?)),
+    }
+}
+
+impl fmt::Display for Draws {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.numbering, self.span.to_string()) {
+            (Numbering::Execution, span) => f.write_str(&span),
+            (Numbering::Frame, span) => f.write_str(
+                &span
+                    .split("..")
+                    .map(|end| if end.is_empty() { String::new() } else { format!("f{end}") })
+                    .collect::<Vec<_>>()
+                    .join(".."),
+            ),
+        }
+    }
+}
+
+/// Ends a run behind a selection, and knows whether anything was in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    selection: Selection,
+    /// Stop before the first of these.
+    stop: Option<Draws>,
+    found: bool,
+    stopped: bool,
+}
+
+impl Window {
+    /// Around `selection`; the run ends before `stop` in any case.
+    pub fn new(selection: Selection, stop: Option<Draws>) -> Self {
+        Self { selection, stop, found: false, stopped: false }
+    }
+
+    /// Whether nothing of the selection is in `submit` or behind it.
+    fn is_past(&self, submit: u32, gpu: &Gpu) -> bool {
+        let Selection { submit: submits, draw } = self.selection;
+        // The frame draws of earlier submits do not run again.
+        let frames_end = draw.filter(|draw| draw.numbering == Numbering::Frame);
+        submits.is_some_and(|span| u64::from(submit) >= span.end)
+            || frames_end.is_some_and(|draw| draw.is_past(gpu.at.draws, gpu.at.frame_draw))
+    }
+
+    /// The failure that it is if the run came across nothing of what was asked for.
+    ///
+    /// # Errors
+    /// When there was no such submit or draw.
+    pub fn finish(self, gpu: &Gpu) -> Result<(), Failure> {
+        gpu.report.must_be_taken()?;
+        let (draws, submits) = (gpu.at.draws, gpu.at.submit);
+        let stop = Selection { submit: None, draw: self.stop };
+        stop.must_have_found(self.stopped, draws, submits)?;
+        self.selection.must_have_found(self.found || self.stopped, draws, submits)
+    }
+}
+
+impl Observer for Window {
+    fn submit(&mut self, gpu: &Gpu, _: u32, _: u32) -> Flow {
+        if self.is_past(gpu.at.submit, gpu) {
+            return Flow::Stop;
+        }
+        self.found |= self.selection.draw.is_none() && self.selection.has_submit(gpu.at.submit);
+        Flow::Continue
+    }
+
+    /// The run ends here and not at the next submit, whose buffers would be in memory then.
+    fn submitted(&mut self, gpu: &Gpu) -> Flow {
+        if self.is_past(gpu.at.submit.saturating_add(1), gpu) { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn call(&mut self, _: &Gpu, call: &Call) -> Flow {
+        let (number, frame_draw) = (call.number(), call.frame_draw());
+        self.stopped = self.stop.is_some_and(|stop| stop.is_reached(number, frame_draw));
+        let ends = self.selection.draw.filter(|draw| draw.numbering == Numbering::Execution);
+        if self.stopped || ends.is_some_and(|draw| draw.is_past(number, frame_draw)) {
+            return Flow::Stop;
+        }
+        self.found |= self.selection.has(call);
+        Flow::Continue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_are_named_by_run_or_by_frame() {
+        let parse = |text: &str| text.parse::<Draws>().map(|draws| draws.to_string());
+        for text in ["3", "3..7", "3..", "f3", "f3..f7", "f3.."] {
+            assert_eq!(parse(text).as_deref(), Ok(text));
+        }
+        assert_eq!(parse("..f7").as_deref(), Ok("f0..f7"));
+        assert_eq!(parse("f1..=f3").as_deref(), Ok("f1..f4"));
+        for text in ["f", "f3..7", "3..f7", "7..3", "f7..f7", "x"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert!(Draws::one("f3").is_ok() && Draws::one("3..5").is_err());
+    }
+
+    #[test]
+    fn a_pixel_is_two_numbers() {
+        assert_eq!("3, 65535".parse(), Ok(Position([3, 65535])));
+        for text in ["3", "3,", "3;4", "3,4,5", "-1,0", "0,65536"] {
+            assert!(text.parse::<Position>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_frame_draw_is_all_its_runs() {
+        let draws: Draws = "f2..f4".parse().unwrap();
+        assert!(draws.contains(9, 2) && draws.contains(1, 3) && !draws.contains(3, 4));
+        let runs: Draws = "2..4".parse().unwrap();
+        assert!(runs.contains(3, 9) && !runs.contains(9, 3));
+    }
+
+    /// A run that ends before the selection, as it was told, is not one that found nothing.
+    #[test]
+    fn ending_early_is_no_failure() {
+        let gpu = Gpu::new(a4emu_gpu::gpu::Chip::default());
+        let window = |found: bool, stopped: bool| {
+            let selection = Selection { submit: None, draw: "5".parse().ok() };
+            let stop = stopped.then(|| "3".parse().expect("a draw"));
+            Window { found, stopped, ..Window::new(selection, stop) }.finish(&gpu).is_ok()
+        };
+        assert_eq!([window(false, false), window(true, false), window(false, true)], [false, true, true]);
+    }
+}

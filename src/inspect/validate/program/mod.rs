@@ -1,0 +1,256 @@
+//! Rules of programs that follow from their words alone: sections 1, 2 and 3.1 of the page.
+
+mod control;
+mod delay;
+mod encoding;
+mod flow;
+mod origin;
+mod regs;
+mod sync;
+mod taint;
+
+use std::collections::BTreeSet;
+
+use a4emu_decoder::isa::ir3::access::{Access, FileReg, Role};
+use a4emu_decoder::isa::ir3::{
+    Body, Cat0Op, Cat2Op, Cat5, Cat5Op, Cat5Slots, Cat6, Cat6Class, Cat6Form, Cat6Op, Instr, RegOrImm, Src,
+};
+
+use super::finding::{Broken, Instruction};
+use super::rules::Id;
+use crate::describe::Shader;
+use a4emu_gpu::gpu::Stage;
+use a4emu_shader::Way;
+use encoding::needs_quads;
+use flow::{Flow, control};
+pub use regs::Regs;
+use sync::Pending;
+pub use taint::unset;
+
+/// A program, taken apart for the rules.
+pub struct Program {
+    /// The stage that runs it.
+    pub stage: Stage,
+    /// Its words and text.
+    pub shader: Shader,
+    /// The instructions.
+    pub instrs: Vec<Instr>,
+    /// What each reads.
+    pub reads: Vec<Vec<Access>>,
+    /// What each writes.
+    pub writes: Vec<Vec<Access>>,
+    /// Who follows whom.
+    pub flow: Flow,
+    /// Steps of analysis that are left: hostile programs would take minutes.
+    steps: u64,
+}
+
+/// What draws ask of a program each time.
+pub struct Facts {
+    /// Highest full and half register that is named, as scalar ids.
+    pub highest: [Option<u32>; 2],
+    /// One past the last instruction that may run.
+    pub length: usize,
+    /// Its inputs, as a fragment shader.
+    pub inputs: Vec<usize>,
+    /// Something uses a storage slot.
+    pub storage: bool,
+    /// Something needs the pixels of a quad.
+    pub quads: bool,
+    /// Something uses private memory.
+    pub private: bool,
+    /// Something kills.
+    pub kills: bool,
+    /// Something changes memory by what it held.
+    pub atomics: bool,
+    /// Textures that something gathers from.
+    pub gathers: BTreeSet<u8>,
+    /// Slots that something stores to.
+    pub stored: BTreeSet<u8>,
+    /// Scalars of the constant file that may be part of an address of ldg.
+    pub pointers: BTreeSet<u16>,
+    /// Registers that it reads before it writes them.
+    pub taken: Regs,
+    /// Registers that it may write.
+    pub written: Regs,
+}
+
+impl Facts {
+    fn of(program: &mut Program) -> Self {
+        let (pointers, taken) = (origin::pointers(program), taint::live_at_start(program));
+        let program = &*program;
+        let any = |is_it: fn(&Instr) -> bool| program.reachable().any(|(_, instr)| is_it(instr));
+        let inputs = program.reachable().filter(|(_, instr)| is_input(instr)).map(|(index, _)| index);
+        Self {
+            highest: [false, true].map(|half| highest(program, half)),
+            length: program.reachable().last().map_or(0, |(index, _)| index + 1),
+            inputs: inputs.collect(),
+            storage: any(uses_storage),
+            quads: any(needs_quads),
+            private: any(uses_private_memory),
+            kills: any(|instr| control(instr).is_some_and(|cat0| cat0.op == Cat0Op::Kill)),
+            atomics: any(|instr| {
+                matches!(instr.body, Body::Cat6(Cat6 { form: Cat6Form::AtomicSlot { .. }, .. }))
+            }),
+            gathers: program.reachable().filter_map(|(_, instr)| gathered(instr)).collect(),
+            stored: program.reachable().filter_map(|(_, instr)| stored(instr)).collect(),
+            pointers,
+            taken,
+            written: taint::written(program),
+        }
+    }
+}
+
+fn highest(program: &Program, half: bool) -> Option<u32> {
+    let accesses = |index: usize| program.reads[index].iter().chain(&program.writes[index]);
+    let named = program.reachable().flat_map(|(index, _)| accesses(index)).map(|access| access.reg);
+    named.filter(|reg| reg.is_general() && reg.half == half).map(|reg| u32::from(reg.reg.0)).max()
+}
+
+fn uses_storage(instr: &Instr) -> bool {
+    let Body::Cat6(cat6) = &instr.body else { return false };
+    matches!(
+        cat6.form,
+        Cat6Form::BufferLoad { .. }
+            | Cat6Form::BufferStore { .. }
+            | Cat6Form::AtomicSlot { .. }
+            | Cat6Form::Info { .. }
+    )
+}
+
+/// The texture that an instruction gathers from.
+fn gathered(instr: &Instr) -> Option<u8> {
+    let Body::Cat5(Cat5 { op, slots: Cat5Slots::Immediate { texture, .. }, .. }) = instr.body else {
+        return None;
+    };
+    let gathers = matches!(op, Cat5Op::Gather4r | Cat5Op::Gather4g | Cat5Op::Gather4b | Cat5Op::Gather4a);
+    gathers.then_some(texture)
+}
+
+/// The storage slot that an instruction changes.
+fn stored(instr: &Instr) -> Option<u8> {
+    let Body::Cat6(Cat6 { form, .. }) = instr.body else { return None };
+    match form {
+        Cat6Form::BufferStore { slot: RegOrImm::Immediate(slot), .. }
+        | Cat6Form::AtomicSlot { slot: RegOrImm::Immediate(slot), .. } => Some(slot),
+        _ => None,
+    }
+}
+
+fn uses_private_memory(instr: &Instr) -> bool {
+    let Body::Cat6(cat6) = &instr.body else { return false };
+    matches!(cat6.op.class(), Cat6Class::LoadPrivate | Cat6Class::StorePrivate)
+}
+
+/// What is known of a program once and for all.
+pub struct Checked {
+    /// The program.
+    pub program: Program,
+    /// What draws ask.
+    pub facts: Facts,
+    /// The rules that it breaks whatever the registers hold.
+    pub broken: Vec<Broken>,
+    /// What may not have arrived at each of its ends.
+    pub pending: Vec<Pending>,
+    /// It was too much work to look at all of it.
+    pub cut: bool,
+    /// Steps of analysis that it took.
+    pub steps: u64,
+}
+
+/// Steps that the analysis of one program may take: a real one of 2,000 instructions takes some 100,000.
+const MAX_STEPS: u64 = 1 << 22;
+
+impl Checked {
+    /// Checks `words` as a program of `stage`.
+    pub fn new(stage: Stage, words: &[u64]) -> Self {
+        let mut program = Program::new(stage, words);
+        let mut broken = Vec::new();
+        delay::check(&mut program, &mut broken);
+        let pending = sync::check(&mut program, &mut broken);
+        control::check(&program, &mut broken);
+        encoding::check(&program, &mut broken);
+        origin::check(&mut program, &mut broken);
+        let facts = Facts::of(&mut program);
+        taint::check_barriers(&mut program, facts.taken, &mut broken);
+        let (cut, steps) = (program.steps == 0, MAX_STEPS - program.steps);
+        Self { program, facts, broken, pending, cut, steps }
+    }
+}
+
+/// What breaks rules of sections 1 and 2 in `words` where a0.x chooses these registers, and steps that it took.
+pub fn placed(
+    stage: Stage,
+    words: &[u64],
+    chosen: impl IntoIterator<Item = (usize, Way, FileReg)>,
+) -> (Vec<Broken>, u64) {
+    let mut program = Program::new(stage, words);
+    for (at, way, reg) in chosen {
+        // Of an instruction that repeats it is not known which repetition it was.
+        let Some(instr) = program.instrs.get(at).filter(|instr| instr.repeat() == 0) else { continue };
+        let addend = matches!(&instr.body, Body::Cat3(cat3) if matches!(cat3.src3.src, Src::RelativeGpr(_)));
+        let (accesses, operand) = match way {
+            Way::Reads if addend => (&mut program.reads[at], Role::Addend),
+            Way::Reads => (&mut program.reads[at], Role::Source),
+            Way::Writes => (&mut program.writes[at], Role::Destination),
+        };
+        accesses.push(Access { reg, step: 0, operand });
+    }
+    let mut broken = Vec::new();
+    delay::check(&mut program, &mut broken);
+    sync::check(&mut program, &mut broken);
+    (broken, MAX_STEPS - program.steps)
+}
+
+impl Program {
+    fn new(stage: Stage, words: &[u64]) -> Self {
+        let shader = Shader::new(words);
+        let instrs: Vec<Instr> = shader.words.iter().map(|word| Instr::decode(*word)).collect();
+        let reads = instrs.iter().map(Instr::reads).collect();
+        let writes = instrs.iter().map(Instr::writes).collect();
+        let flow = Flow::of(&instrs);
+        Self { stage, shader, instrs, reads, writes, flow, steps: MAX_STEPS }
+    }
+
+    /// The text of an instruction.
+    pub fn text(&self, index: usize) -> String {
+        self.instrs[index].in_program(index, self.instrs.len()).to_string()
+    }
+
+    /// `rule` is broken by the instruction at `index`.
+    pub fn broken(&self, rule: Id, index: usize, what: impl Into<String>) -> Broken {
+        let (stage, program) = (self.stage, self.shader.hash);
+        let instruction = Instruction { stage, program, index: index as u32, text: self.text(index) };
+        Broken { rule, what: what.into(), instruction: Some(instruction) }
+    }
+
+    /// The instructions that may run, in order.
+    pub fn reachable(&self) -> impl Iterator<Item = (usize, &Instr)> {
+        self.instrs.iter().enumerate().filter(|(index, _)| self.flow.is_reachable(*index))
+    }
+
+    /// Takes a step of work; false when there is none left.
+    fn step(&mut self) -> bool {
+        self.steps = self.steps.saturating_sub(1);
+        self.steps > 0
+    }
+}
+
+/// Is it an input of a fragment shader: bary.f or ldlv?
+pub fn is_input(instr: &Instr) -> bool {
+    match &instr.body {
+        Body::Cat2(cat2) => cat2.op == Cat2Op::BaryF,
+        Body::Cat6(cat6) => cat6.op == Cat6Op::Ldlv,
+        _ => false,
+    }
+}
+
+/// Does the reader take this register as something that chooses, rather than as a value?
+fn is_index(access: &Access) -> bool {
+    access.operand == Role::Index
+}
+
+/// Which of `accesses` is one of `reg`, the last repetition first.
+fn last_of(accesses: &[Access], reg: FileReg) -> Option<&Access> {
+    accesses.iter().rev().find(|access| access.reg == reg)
+}

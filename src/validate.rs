@@ -1,0 +1,72 @@
+//! `a4emu validate`: what an in-order emulator forgives and an A4xx does not, by the rules of docs/hardware/hazards.md.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::flags::Flags;
+use a4emu_gpu::cp::{Engine, Renderer, Skip};
+use a4emu_gpu::fault::Report;
+use a4emu_inspect::limits::Limits;
+use a4emu_inspect::options::{Shared, Threads, open_capture};
+use a4emu_inspect::status::Status;
+use a4emu_inspect::terminal;
+use a4emu_inspect::validate::{Choice, Form, Watch, tell};
+
+/// Arguments of `validate`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// .rd or .rd.gz files, or - for stdin
+    #[arg(required = true, value_name = "CAPTURE")]
+    pub captures: Vec<PathBuf>,
+    /// One JSON object a line (docs/schema.md)
+    #[arg(long)]
+    pub json: bool,
+    /// Leave draws out: quicker, and what they leave for later packets is taken as the capture holds it
+    #[arg(long)]
+    pub no_render: bool,
+    /// What is said
+    #[command(flatten)]
+    pub choice: Flags<Choice>,
+    /// Threads that render
+    #[command(flatten)]
+    pub threads: Flags<Threads>,
+    /// Bounds of the run
+    #[command(flatten)]
+    pub limits: Flags<Limits>,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Wrong use, or that a capture cannot be opened.
+pub fn run(args: &Args, shared: &Shared) -> anyhow::Result<Status> {
+    let chosen = args.choice.read(&shared.inputs)?;
+    let args = &Args { limits: Flags(args.limits.begun()), ..args.clone() };
+    let several = args.captures.len() > 1;
+    let mut out = terminal::stdout(terminal::Form::of(args.json));
+    let mut status = Status::Fine;
+    for capture in &args.captures {
+        let name = capture.display().to_string();
+        let file = several.then_some(name.as_str());
+        let (watch, report) = validate(args, capture, shared)?;
+        let form = if args.json { Form::Json } else { Form::Text };
+        let told = tell(watch.findings.iter(), &chosen, file, form, &mut out);
+        status = status.worse(shared.tell(&name, &report)).worse(told?);
+    }
+    out.flush()?;
+    Ok(status)
+}
+
+fn validate(args: &Args, capture: &Path, shared: &Shared) -> anyhow::Result<(Watch, Report)> {
+    let mut playback = args.limits.playback(capture);
+    let mut watch = Watch::of_run(&mut playback.gpu);
+    args.threads.run(|| -> anyhow::Result<()> {
+        let (mut renderer, mut skip) = (Renderer, Skip::default());
+        let engine: &mut dyn Engine = if args.no_render { &mut skip } else { &mut renderer };
+        let sections = open_capture(capture, &playback.gpu.budget, shared)?;
+        playback.run(sections, engine, &mut watch);
+        Ok(())
+    })?;
+    watch.finish(&mut playback.gpu);
+    Ok((watch, playback.gpu.report))
+}
